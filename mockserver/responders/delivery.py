@@ -66,9 +66,9 @@ class Delivery:
         return replace(self.response, body=b"".join(self.parts))
 
 
-def delivery_of(told: Response | Delivery) -> Delivery:
+def delivery_of(answer: Response | Delivery) -> Delivery:
     """Return the manner in which an answer is sent: a bare response goes at once."""
-    return Delivery(told) if isinstance(told, Response) else told
+    return Delivery(answer) if isinstance(answer, Response) else answer
 
 
 def charged(delivery: Delivery, world: World) -> Delivery:

@@ -14,8 +14,8 @@ Schema = Mapping[str, Any]
 Place = tuple[str | int, ...]
 """Where a part of a request schema stands, by keys and indexes; without any it is all of it."""
 
-_OWN = ("properties", "required", "allOf")
-_PART = 4
+_COMPARED_APART = ("properties", "required", "allOf")
+_PART_LENGTH = 4
 """How long the place of a part is: `properties`, a location, a keyword, and a name or an index."""
 
 
@@ -30,9 +30,10 @@ def _part(violation: Violation) -> Place:
     if not place:
         # What the reader itself finds wrong with an input, such as one that is given twice.
         return ("properties", *path[:1], "properties", *path[1:2])
-    if place[-1] == "required" and len(place) < _PART:
+    if place[-1] == "required" and len(place) < _PART_LENGTH:
         return (*place, path[-1])
-    return place[: _PART if place[2:3] in (("properties",), ("allOf",)) else _PART - 1]
+    named = place[2:3] in (("properties",), ("allOf",))
+    return place[: _PART_LENGTH if named else _PART_LENGTH - 1]
 
 
 def changed(one: Schema, other: Schema) -> frozenset[Place]:
@@ -69,15 +70,19 @@ def _freed(one: Schema, other: Schema) -> list[str]:
 
 
 def _rest(schema: Schema) -> dict[str, Any]:
-    return {key: value for key, value in schema.items() if key not in _OWN and not is_note(key)}
+    return {
+        key: value
+        for key, value in schema.items()
+        if key not in _COMPARED_APART and not is_note(key)
+    }
 
 
 _Turned = tuple[Erratum, Operation, frozenset[Place]]
 """An erratum, an operation where it is turned the other way, and the parts that differ."""
 
-_EXPLAINED = 65_536
-_KEPT = 256
-_INPUT = 2
+_MOST_EXPLAINED_BYTES = 65_536
+_MOST_CONTRACTS = 256
+_INPUT_LENGTH = 2
 """How long the path to an input is: a location and a name."""
 
 
@@ -94,7 +99,7 @@ class Contracts:
         """Return the contract in a dialect. Raises `UnknownDialect`."""
         if spec not in self._made:
             self._made[spec] = self.source.contract(spec)
-            if len(self._made) > _KEPT:
+            if len(self._made) > _MOST_CONTRACTS:
                 self._made.popitem(last=False)
         else:
             self._made.move_to_end(spec)
@@ -105,7 +110,7 @@ class Contracts:
 
         A long body is not read again for each of them: no client's own is.
         """
-        if len(request.body) > _EXPLAINED:
+        if len(request.body) > _MOST_EXPLAINED_BYTES:
             return ""
         return "; ".join(
             _sentence(erratum, applied=contract.dialect.applies(erratum.id))
@@ -132,7 +137,7 @@ class Contracts:
         others = self._others.get(operation)
         if others is None:
             others = tuple(self._turned(contract, operation))
-            keep(self._others, operation, others, _KEPT)
+            keep(self._others, operation, others, _MOST_CONTRACTS)
         found = found_by(violations)
         for erratum, other, places in others:
             if places.isdisjoint(found):
@@ -162,9 +167,9 @@ class Contracts:
 
 def _knows_input(operation: Operation, violation: Violation) -> bool:
     """Tell whether an operation knows the input whose value a violation is about, if it is one."""
-    if len(violation.path) < _INPUT or violation.keyword == "required":
+    if len(violation.path) < _INPUT_LENGTH or violation.keyword == "required":
         return True
-    location, name = violation.path[:_INPUT]
+    location, name = violation.path[:_INPUT_LENGTH]
     inputs = operation.request_schema.get("properties", {}).get(location, {})
     return name in inputs.get("properties", {})
 

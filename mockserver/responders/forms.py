@@ -103,14 +103,14 @@ def _branch(schema: Schema, value: Json, where: str) -> Schema:
     found: dict[str, Schema] = {
         branch["properties"][by]["const"]: branch for branch in schema["oneOf"]
     }
-    told = value.get(by)
-    if isinstance(told, str) and told in found:
-        return found[told]
+    named = value.get(by)
+    if isinstance(named, str) and named in found:
+        return found[named]
     allowed = ", ".join(found)
     if by not in value:
         raise BadControl(f"{where} field {by!r}: missing, it is one of {allowed}")
-    near = did_you_mean(told, list(found)) if isinstance(told, str) else ""
-    raise BadControl(f"{where} field {by!r}: expected one of {allowed}, got {excerpt(told)}{near}")
+    near = did_you_mean(named, list(found)) if isinstance(named, str) else ""
+    raise BadControl(f"{where} field {by!r}: expected one of {allowed}, got {excerpt(named)}{near}")
 
 
 _TYPES = frozenset({"string", "integer", "number", "boolean", "array", "object"})
@@ -146,57 +146,57 @@ class FormTable:
         """Take the table's own forms."""
         self.named = named
 
-    def whole(self, told: Json, make: Callable[[Mapping[str, Json]], Schema]) -> Schema:
+    def whole(self, spec: Json, make: Callable[[Mapping[str, Json]], Schema]) -> Schema:
         """Return the form of a body or an answer: one with a name, or `make` of its fields."""
-        if isinstance(told, Mapping) and "schema" not in told:
-            return make(told)
-        return self.field(told["schema"] if isinstance(told, Mapping) else told)
+        if isinstance(spec, Mapping) and "schema" not in spec:
+            return make(spec)
+        return self.field(spec["schema"] if isinstance(spec, Mapping) else spec)
 
-    def fields(self, told: Json) -> Mapping[str, Schema]:
+    def fields(self, spec: Json) -> Mapping[str, Schema]:
         """Return the forms of parameters, those of a list in its order."""
-        if isinstance(told, list):
-            return {name: form for part in told for name, form in self.fields(part).items()}
-        if isinstance(told, str):
-            told = self.takes(told)
-        return {name.removesuffix("!"): self.field(one) for name, one in told.items()}
+        if isinstance(spec, list):
+            return {name: form for part in spec for name, form in self.fields(part).items()}
+        if isinstance(spec, str):
+            spec = self.takes(spec)
+        return {name.removesuffix("!"): self.field(one) for name, one in spec.items()}
 
     def takes(self, name: str) -> Mapping[str, Json]:
         """Return the fields that an object of a name takes, as they are told; none of no name."""
         found: Mapping[str, Json] = self.named.get(name, {}).get("takes", {})
         return found
 
-    def taken(self, told: Mapping[str, Json], *, least: int = 0) -> Schema:
+    def taken(self, spec: Mapping[str, Json], *, least: int = 0) -> Schema:
         """Return the form of an object that is sent: none but these fields, some of them."""
-        required = (name[:-1] for name in told if name.endswith("!"))
-        return members(self.fields(told), *required, least=least)
+        required = (name[:-1] for name in spec if name.endswith("!"))
+        return members(self.fields(spec), *required, least=least)
 
-    def answer(self, told: Mapping[str, Json]) -> Schema:
+    def answer(self, spec: Mapping[str, Json]) -> Schema:
         """Return the form of an object that is answered: these fields, and no others."""
         return {
             "type": "object",
-            "properties": {name.removesuffix("?"): self.field(one) for name, one in told.items()},
-            "required": [name for name in told if not name.endswith("?")],
+            "properties": {name.removesuffix("?"): self.field(one) for name, one in spec.items()},
+            "required": [name for name in spec if not name.endswith("?")],
             "additionalProperties": False,
         }
 
-    def field(self, told: Json) -> Schema:
+    def field(self, spec: Json) -> Schema:
         """Return the form of a field."""
-        if isinstance(told, str):
-            return self._by_name(told)
-        if isinstance(told, list):
-            return {**self.field(told[0]), "description": filled(told[1])}
-        if "answers" in told:
-            return self.answer(told["answers"])
-        if "takes" in told:
-            above = self.takes(told["takes-of"]) if "takes-of" in told else {}
-            taken = self.taken({**above, **told["takes"]}, least=told.get("least", 0))
-            return {**taken, "description": told["is"]} if "is" in told else taken
-        if "words" in told:
-            words = told["words"]
+        if isinstance(spec, str):
+            return self._by_name(spec)
+        if isinstance(spec, list):
+            return {**self.field(spec[0]), "description": filled(spec[1])}
+        if "answers" in spec:
+            return self.answer(spec["answers"])
+        if "takes" in spec:
+            above = self.takes(spec["takes-of"]) if "takes-of" in spec else {}
+            taken = self.taken({**above, **spec["takes"]}, least=spec.get("least", 0))
+            return {**taken, "description": spec["is"]} if "is" in spec else taken
+        if "words" in spec:
+            words = spec["words"]
             known = named_code(words) if isinstance(words, str) else words
             found = {"enum": [str(one) for one in known]}
-            return {**found, "description": told["is"]} if told.get("is") else found
-        return {name: self._part(name, part) for name, part in told.items()}
+            return {**found, "description": spec["is"]} if spec.get("is") else found
+        return {name: self._part(name, part) for name, part in spec.items()}
 
     def _part(self, keyword: str, value: Json) -> Json:
         if keyword == "properties":

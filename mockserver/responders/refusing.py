@@ -44,8 +44,8 @@ class Refuser:
         status = self._status if self._status is not None and rule.http == 200 else rule.http
         bare = jsontext.encode(generation.refusal(rule, ""))
         mark = "\0"
-        told = jsontext.encode(generation.refusal(rule, mark)).decode("ascii")
-        before, where, after = told.partition(jsontext.escaped(mark))
+        encoded = jsontext.encode(generation.refusal(rule, mark)).decode("ascii")
+        before, where, after = encoded.partition(jsontext.escaped(mark))
 
         def write(reason: str) -> bytes:
             if not (reason and where):

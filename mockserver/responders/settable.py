@@ -16,7 +16,7 @@ class Named(Protocol):
         """What it is removed by."""
 
     @property
-    def told(self) -> Mapping[str, Json]:
+    def definition(self) -> Mapping[str, Json]:
         """The request that set it."""
 
     @property
@@ -54,14 +54,14 @@ class Settable(Generic[T, Count]):
     def __len__(self) -> int:
         return len(self.items)
 
-    def put(self, told: Mapping[str, Json], make: Callable[[str], T]) -> T:
+    def put(self, definition: Mapping[str, Json], make: Callable[[str], T]) -> T:
         """Add what `make` returns for an id, that of the request or a free number.
 
         Raises `BadControl`, and nothing is changed.
         """
         if len(self.items) >= self.most.most:
             raise BadControl(f"there are {self.most} already; remove some first")
-        name = told.get("id") or self._free_id()
+        name = definition.get("id") or self._free_id()
         if any(item.id == name for item in self.items):
             raise BadControl(f"body field 'id': {name!r} is the id of another {self.word}")
         item = make(name)
@@ -95,6 +95,17 @@ class Settable(Generic[T, Count]):
         twin.items, twin._counts, twin._next = self.items, dict(self._counts), self._next
         twin.weight = self.weight
         return twin
+
+    def dump(self) -> list[Json]:
+        """Return what was set, and counts, as plain data."""
+        return [
+            {"told": {**item.definition, "id": item.id}, **self.count_json(item)}
+            for item in self.items
+        ]
+
+    def count_json(self, item: T) -> Mapping[str, Json]:
+        """Return the count of one as members of a dump."""
+        raise NotImplementedError
 
     def _free_id(self) -> str:
         taken = {item.id for item in self.items}

@@ -17,7 +17,7 @@ from mockserver.signing import developer
 from mockserver.validation import Violation
 from mockserver.values import keep
 
-_TOLD = 4
+_MOST_MESSAGES = 4
 """How many violations a refusal spells out; the rest is counted."""
 
 _SWAPS = (ids.V1_SWAP_QUOTE, ids.V1_SWAP_ORDER, ids.SWAP_QUOTE, ids.SWAP)
@@ -107,14 +107,14 @@ class Simulation:
         generation, refuser = call.operation.generation, call.hosted.refuser
         if inputs.refusal:
             return refuser.refuse(generation, inputs.refusal, inputs.reason)
-        told = [sentence(violation) for violation in inputs.violations[:_TOLD]]
-        if len(inputs.violations) > _TOLD:
-            told.append(f"and {len(inputs.violations) - _TOLD} more")
+        messages = [sentence(violation) for violation in inputs.violations[:_MOST_MESSAGES]]
+        if len(inputs.violations) > _MOST_MESSAGES:
+            messages.append(f"and {len(inputs.violations) - _MOST_MESSAGES} more")
         hosted = call.hosted
         explained = self._contracts.explanation(hosted.contract, call.operation, call.request)
         if explained:
-            return refuser.refuse(generation, "other-dialect", "; ".join([*told, explained]))
-        return refuser.refuse(generation, _name(inputs.violations[0]), "; ".join(told))
+            return refuser.refuse(generation, "other-dialect", "; ".join([*messages, explained]))
+        return refuser.refuse(generation, _name(inputs.violations[0]), "; ".join(messages))
 
 
 def _name(violation: Violation) -> str:
@@ -125,5 +125,5 @@ def _name(violation: Violation) -> str:
 
 
 def _blaming(refusal: Refusal, inputs: Inputs, naming: Naming) -> str:
-    field, told = field_about(refusal.about, inputs), refusal.reason_in(naming)
-    return f"{field}: {told}" if field else told
+    field, reason = field_about(refusal.about, inputs), refusal.reason_in(naming)
+    return f"{field}: {reason}" if field else reason

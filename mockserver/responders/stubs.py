@@ -28,14 +28,14 @@ _WITHOUT_BODY = (204, 205, 304)
 
 @dataclass(frozen=True, slots=True)
 class Stub:
-    """An answer for an operation's requests that have the parts of `match`; `told` set it."""
+    """An answer for an operation's requests that have the parts of `match`; `definition` set it."""
 
     id: str
     operation: str
     match: Subset
     response: Response
     times: int | None
-    told: Mapping[str, Json]
+    definition: Mapping[str, Json]
 
     def __repr__(self) -> str:
         return f"<Stub {self.id!r} of {self.operation}>"
@@ -43,7 +43,7 @@ class Stub:
     @property
     def weight(self) -> int:
         """How many bytes it takes in a dump, and its answer on the way."""
-        return len(jsontext.encode(self.told)) + len(self.response.body)
+        return len(jsontext.encode(self.definition)) + len(self.response.body)
 
 
 class Stubs(Settable[Stub, int]):
@@ -63,28 +63,26 @@ class Stubs(Settable[Stub, int]):
         """Return the stubs that never answered, or less often than `times` says."""
         return tuple(stub for stub in self.items if self.used(stub) < (stub.times or 1))
 
-    def add(self, told: Mapping[str, Json], contract: Contract, refuser: Refuser) -> Stub:
+    def add(self, definition: Mapping[str, Json], contract: Contract, refuser: Refuser) -> Stub:
         """Set a stub as a request describes it. Raises `BadControl`, and nothing is changed."""
-        check(form("stub-given"), told, "body")
+        check(form("stub-given"), definition, "body")
 
         def made(name: str) -> Stub:
-            operation = contract.operation(operation_id(told["operation"], contract))
+            operation = contract.operation(operation_id(definition["operation"], contract))
             return Stub(
                 name,
                 operation.id,
-                subset_of(told.get("match", {})),
-                _response(told, operation, contract, refuser),
-                told.get("times"),
-                dict(told),
+                subset_of(definition.get("match", {})),
+                _response(definition, operation, contract, refuser),
+                definition.get("times"),
+                dict(definition),
             )
 
-        return self.put(told, made)
+        return self.put(definition, made)
 
-    def dump(self) -> list[Json]:
-        """Return stubs and counts as plain data."""
-        return [
-            {"told": {**stub.told, "id": stub.id}, "used": self.used(stub)} for stub in self.items
-        ]
+    def count_json(self, item: Stub) -> Mapping[str, Json]:
+        """Return how often a stub has answered, as a member of a dump."""
+        return {"used": self.used(item)}
 
     def load(self, dumped: list[Json], contract: Contract, refuser: Refuser) -> None:
         """Set the stubs of a dump with their counts. Raises `BadControl`."""
@@ -106,13 +104,13 @@ class Stubs(Settable[Stub, int]):
 
 def stub_json(stub: Stub, used: int) -> dict[str, Json]:
     """Return a stub as JSON for the control API."""
-    return {**stub.told, "id": stub.id, "operation": stub.operation, "used": used}
+    return {**stub.definition, "id": stub.id, "operation": stub.operation, "used": used}
 
 
 def _response(
-    told: Mapping[str, Json], operation: Operation, contract: Contract, refuser: Refuser
+    definition: Mapping[str, Json], operation: Operation, contract: Contract, refuser: Refuser
 ) -> Response:
-    response = told["response"]
+    response = definition["response"]
     chosen = sorted({"data", "refusal", "status"} & response.keys())
     if len(chosen) != 1:
         raise BadControl("body field 'response': give one of 'data', 'refusal' or 'status'")
@@ -131,7 +129,7 @@ def _response(
             f"body field 'response.body': an answer of status {response['status']} has none"
         )
     if chosen == ["data"]:
-        return _success(told, operation).with_headers(*more)
+        return _success(definition, operation).with_headers(*more)
     if chosen == ["refusal"]:
         name = rule_name(response["refusal"], contract.refusals)
         reason = response.get("reason", "put in on purpose")
@@ -139,11 +137,11 @@ def _response(
     return _whole(response, more)
 
 
-def _success(told: Mapping[str, Json], operation: Operation) -> Response:
-    data = told["response"]["data"]
+def _success(definition: Mapping[str, Json], operation: Operation) -> Response:
+    data = definition["response"]["data"]
     answer = operation.generation.answer(data) if operation.enveloped else data
     violations = operation.response_violations(answer)
-    if violations and not told.get("unchecked"):
+    if violations and not definition.get("unchecked"):
         raise BadControl(
             f"body field 'response.data' breaks the contract of {operation.id}: "
             f"{'; '.join(map(str, violations[:3]))}; give 'unchecked': true where that is meant"

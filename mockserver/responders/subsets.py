@@ -42,12 +42,12 @@ class Subset:
         return found
 
 
-def subset_of(told: Mapping[str, Json]) -> Subset:
+def subset_of(definition: Mapping[str, Json]) -> Subset:
     """Return the subset that a request describes; numbers of query and headers become text."""
     return Subset(
-        {name: _text(value) for name, value in told.get("query", {}).items()},
-        {name: _text(value) for name, value in told.get("headers", {}).items()},
-        told.get("body", {}),
+        {name: _text(value) for name, value in definition.get("query", {}).items()},
+        {name: _text(value) for name, value in definition.get("headers", {}).items()},
+        definition.get("body", {}),
     )
 
 

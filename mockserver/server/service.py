@@ -273,7 +273,7 @@ class Service:
     def _respond(self, call: HostedCall) -> tuple[str, Outcome]:
         """Return who answers, and the answer as the world's breaks leave it."""
         breaks = call.hosted.breaks
-        if not breaks:
+        if not breaks.active:
             responder, response = self._unbroken(call)
             return responder, Outcome(Delivery(response))
         responders = ["break"]

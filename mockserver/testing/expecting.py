@@ -128,7 +128,7 @@ def _idle_stubs(hosted: HostedWorld) -> Iterator[str]:
     for stub in hosted.stubs.unused():
         used, wanted = hosted.stubs.used(stub), stub.times or 1
         came = [entry for entry in hosted.journal if entry.operation == stub.operation]
-        parts = f" with {dict(stub.told['match'])!r}" if "match" in stub.told else ""
+        parts = f" with {dict(stub.definition['match'])!r}" if "match" in stub.definition else ""
         yield (
             f"stub {stub.id!r} was not used up: expected {stub.operation}{parts} {times(wanted)}, "
             f"it was used {times(used)}; requests of {stub.operation}:\n{entry_lines(came)}"

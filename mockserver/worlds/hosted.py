@@ -233,7 +233,7 @@ class HostedWorld(CalledWorld):
             "transactions": listed(map(SeenTransaction.dump, list(self.transactions.values()))),
             "appKeys": list(app_keys),
             # Only where there are some: dumps of older releases look the same without.
-            **({"breaks": self.breaks.dump()} if self.breaks else {}),
+            **({"breaks": self.breaks.dump()} if self.breaks.active else {}),
             **({"played": played} if (played := self.played.dump()) else {}),
         }
 

@@ -1,7 +1,7 @@
 """The breaks of a world: which are active, what they remember, and how they wrap a call."""
 
 import copy
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from mockserver.contract import Contract, Operation
 from mockserver.jsontext import Json
@@ -38,12 +38,6 @@ class Breaks:
         self.active = breaks_named(names)
         """The breaks in the order given."""
         self._memory: dict[str, dict[str, Json]] = {}
-
-    def __iter__(self) -> Iterator[Break]:
-        return iter(self.active)
-
-    def __len__(self) -> int:
-        return len(self.active)
 
     @property
     def names(self) -> list[str]:
@@ -94,19 +88,17 @@ class Breaks:
 
     def _wrapped(self, one: Break, below: Below, changed: list[str]) -> Below:
         def wrapped(call: Call) -> Delivery:
-            answered: list[tuple[Call, Delivery]] = []
+            unbroken: list[Delivery] = []
 
             def watched(asked: Call) -> Delivery:
                 delivery = below(asked)
-                answered.append((asked, delivery))
+                if asked.request == call.request and asked.hosted is call.hosted:
+                    unbroken.append(delivery)
                 return delivery
 
             memory = self._memory.setdefault(one.name, {})
             delivery = one.act(MutationContext(call, memory, watched))
-            if not any(
-                asked.request == call.request and asked.hosted is call.hosted and said == delivery
-                for asked, said in answered
-            ):
+            if delivery not in unbroken:
                 changed.append(one.name)
             return delivery
 

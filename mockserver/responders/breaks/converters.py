@@ -101,7 +101,6 @@ _ANYTHING: Mapping[str, Converter] = {
     "always": lambda value, told: told,
     "other": lambda value, pair: pair[1] if value == pair[0] else pair[0],
     "repeated": lambda value, text_and_times: text_and_times[0] * text_and_times[1],
-    "null-for-empty": lambda value: value or None,
     "encoded": lambda value: jsontext.encode(value).decode(),
     "in-a-list": lambda value: [value],
     "held": lambda value, name: {name: value},

@@ -105,7 +105,7 @@ NOTHING = "nothing"
 LATEST_MS = 86_400_000
 """The most a fault delays an answer, in milliseconds: a day."""
 
-_FINE = 10**12
+_FRACTIONS = 10**12
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,22 +167,22 @@ def rule_name(name: str, known: Mapping[str, RefusalRule]) -> str:
     raise BadControl(f"body field 'refusal': {name!r} is no refusal{near}")
 
 
-def _latency(told: Options) -> Disturb:
+def _latency(options: Options) -> Disturb:
     """Be late by `delay`, by up to `until`, or log-normally about it.
 
     `sigma` is the standard deviation of the logarithm; `delay` is the median then.
     """
-    shape = told.get("distribution", "fixed")
-    delay = _delay(told, "delay")
-    extra = sorted({"until", "sigma"} & told.keys())
+    shape = options.get("distribution", "fixed")
+    delay = _delay(options, "delay")
+    extra = sorted({"until", "sigma"} & options.keys())
     wanted = {"fixed": [], "uniform": ["until"], "log-normal": ["sigma"]}[shape]
     if extra != wanted:
         need = f"takes {wanted[0]!r}" if wanted else "takes neither 'until' nor 'sigma'"
         raise BadControl(f"body field 'distribution': {shape!r} {need} beside 'delay'")
-    spread = _delay(told, "until") - delay if shape == "uniform" else 0
+    spread = _delay(options, "until") - delay if shape == "uniform" else 0
     if spread < 0:
         raise BadControl("body field 'until': shorter than 'delay', expected at least as long")
-    sigma = Decimal(told.get("sigma", 0))
+    sigma = Decimal(options.get("sigma", 0))
 
     def disturb(sending: Delivery, faulted: FaultedCall) -> Delivery:
         late = delay
@@ -195,33 +195,33 @@ def _latency(told: Options) -> Disturb:
     return disturb
 
 
-def _delay(told: Mapping[str, Json], name: str) -> int:
-    found = duration_ms(told[name])
+def _delay(options: Mapping[str, Json], name: str) -> int:
+    found = duration_ms(options[name])
     if found > LATEST_MS:
         raise BadControl(
-            f"body field {name!r}: {told[name]!r} is more than a day; '1d' is the most"
+            f"body field {name!r}: {options[name]!r} is more than a day; '1d' is the most"
         )
     return found
 
 
-def _status(told: Options) -> Disturb:
+def _status(options: Options) -> Disturb:
     """Put a plain error page, as a gateway would, in place of the answer."""
-    page = _page(told["status"], told.get("retryAfter"), told.get("body", ""))
+    page = _page(options["status"], options.get("retryAfter"), options.get("body", ""))
     return lambda sending, faulted: replace(sending, response=page)
 
 
-def _refusal(told: Options) -> Disturb:
+def _refusal(options: Options) -> Disturb:
     """Put a refusal in place of the answer: one of the table by name, or any code and text."""
-    if ("refusal" in told) == ("code" in told):
+    if ("refusal" in options) == ("code" in options):
         raise BadControl("body: give either 'refusal', a name of the table, or 'code' with 'msg'")
 
     def disturb(sending: Delivery, faulted: FaultedCall) -> Delivery:
         generation, refuser = faulted.call.operation.generation, faulted.call.hosted.refuser
-        if "refusal" in told:
-            refused = refuser.refuse(generation, told["refusal"], "put in on purpose")
+        if "refusal" in options:
+            refused = refuser.refuse(generation, options["refusal"], "put in on purpose")
             return replace(sending, response=refused)
         status = 1 if generation.id == "v1" else None
-        words = RefusalWords(told["code"], told.get("msg", "injected"), status)
+        words = RefusalWords(options["code"], options.get("msg", "injected"), status)
         rule = RefusalRule("injected", "a refusal put in on purpose", 200, {generation.id: words})
         why = (REFUSAL_HEADER, "injected: put in on purpose")
         body = jsontext.encode(generation.refusal(rule, ""))
@@ -230,15 +230,15 @@ def _refusal(told: Options) -> Disturb:
     return disturb
 
 
-def _quota(told: Options) -> Disturb:
-    window = duration_ms(told["window"])
+def _quota(options: Options) -> Disturb:
+    window = duration_ms(options["window"])
     if window < 1:
         raise BadControl("body field 'window': expected a duration above 0")
-    refuse = _refusal if "refusal" in told else _status
-    return Quota(told["limit"], window, refuse({"status": 429, **told}))
+    refuse = _refusal if "refusal" in options else _status
+    return Quota(options["limit"], window, refuse({"status": 429, **options}))
 
 
-def _broken_json(told: Options) -> Disturb:
+def _broken_json(options: Options) -> Disturb:
     """Cut the last third off the body, which is whole as far as HTTP can tell, inside a text."""
 
     def disturb(sending: Delivery, faulted: FaultedCall) -> Delivery:
@@ -252,10 +252,10 @@ def _broken_json(told: Options) -> Disturb:
     return disturb
 
 
-def _wrong_type(told: Options) -> Disturb:
+def _wrong_type(options: Options) -> Disturb:
     """Say another media type; where none is named, put HTML in the body as well."""
-    page = b"<html><body>service</body></html>" if "contentType" not in told else None
-    named = ("Content-Type", told.get("contentType", "text/html; charset=utf-8"))
+    page = b"<html><body>service</body></html>" if "contentType" not in options else None
+    named = ("Content-Type", options.get("contentType", "text/html; charset=utf-8"))
 
     def disturb(sending: Delivery, faulted: FaultedCall) -> Delivery:
         response = sending.response
@@ -266,15 +266,15 @@ def _wrong_type(told: Options) -> Disturb:
     return disturb
 
 
-def _mutation(told: Options) -> Disturb:
+def _mutation(options: Options) -> Disturb:
     """Break a field, the named one or one drawn by the seed, and name it in `X-Mock-Mutated`."""
 
     def disturb(sending: Delivery, faulted: FaultedCall) -> Delivery:
         response, field = mutated(
             sending.response,
             faulted.call.operation,
-            field=told.get("field"),
-            change=told.get("change", "any"),
+            field=options.get("field"),
+            change=options.get("change", "any"),
             draw=faulted.draw("field"),
         )
         # A field's name is the client's own text, and headers are ASCII.
@@ -285,7 +285,7 @@ def _mutation(told: Options) -> Disturb:
 
 
 def _cutting(cut: Cut) -> Callable[[Options], Disturb]:
-    return lambda told: lambda sending, faulted: replace(sending, cut=cut)
+    return lambda options: lambda sending, faulted: replace(sending, cut=cut)
 
 
 KINDS: Mapping[str, Kind] = MappingProxyType(
@@ -319,7 +319,7 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
         # It is false in that nothing was done; the answer stays as it is.
         "false-success": Kind(
             "answered as a success, although nothing was done",
-            lambda told: lambda sending, faulted: sending,
+            lambda options: lambda sending, faulted: sending,
             done=False,
         ),
     }
@@ -328,7 +328,7 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
 
 
 def _page(status: int, retry_after_s: int | None, body: str) -> Response:
-    text = body or f"{status} {HTTPStatus(status).phrase if status in _KNOWN else 'Error'}"
+    text = body or f"{status} {HTTPStatus(status).phrase if status in _KNOWN_STATUSES else 'Error'}"
     headers: tuple[tuple[str, str], ...] = (("Content-Type", "text/plain; charset=utf-8"),)
     if retry_after_s is not None:
         headers = (*headers, ("Retry-After", str(retry_after_s)))
@@ -339,10 +339,10 @@ def _lognormal(median_ms: int, sigma: Decimal, faulted: FaultedCall) -> int:
     """Return a log-normal delay in whole milliseconds, the same on every machine."""
     context = Context(prec=30)
     # Twelve even draws less six are normal enough, and need no function that differs by platform.
-    total = sum(faulted.draw(f"normal {number}") % _FINE for number in range(12))
-    normal = context.subtract(context.divide(Decimal(total), Decimal(_FINE)), Decimal(6))
+    total = sum(faulted.draw(f"normal {number}") % _FRACTIONS for number in range(12))
+    normal = context.subtract(context.divide(Decimal(total), Decimal(_FRACTIONS)), Decimal(6))
     factor = context.exp(context.multiply(sigma, normal))
     return int(context.multiply(Decimal(median_ms), factor))
 
 
-_KNOWN = frozenset(int(status) for status in HTTPStatus)
+_KNOWN_STATUSES = frozenset(int(status) for status in HTTPStatus)

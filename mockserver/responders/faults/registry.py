@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
 from decimal import Decimal
 from functools import cache
-from typing import Any
 
 from mockserver import jsontext, limits
 from mockserver.clock import iso
@@ -23,7 +22,7 @@ from mockserver.responders.settable import Settable
 from mockserver.validation import did_you_mean
 from mockserver.values import dataclass
 
-_FINE = 10**12
+_FRACTIONS = 10**12
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,19 +66,21 @@ class Trigger:
             return False
         if self.probability is None:
             return True
-        return derived_int(seed, "fault", fault, number) % _FINE < self.probability * _FINE
+        drawn = derived_int(seed, "fault", fault, number) % _FRACTIONS
+        return drawn < self.probability * _FRACTIONS
 
 
-def trigger_of(told: Mapping[str, Json], contract: Contract, scenario: Scenario) -> Trigger:
+def trigger_of(definition: Mapping[str, Json], contract: Contract, scenario: Scenario) -> Trigger:
     """Return the trigger of a request. Raises `BadControl` for a name that does not exist."""
-    named: dict[str, Any] = {
-        "operation": operation_id(told["operation"], contract) if "operation" in told else None,
-        "phase": _phase(told, contract),
-        "chain": _chain(told, scenario),
-    }
-    if "probability" in told:
-        named["probability"] = Decimal(told["probability"])
-    return value_of(Trigger, told, **named)
+    operation, probability = definition.get("operation"), definition.get("probability")
+    return value_of(
+        Trigger,
+        definition,
+        operation=None if operation is None else operation_id(operation, contract),
+        phase=_phase(definition, contract),
+        chain=_chain(definition, scenario),
+        probability=None if probability is None else Decimal(probability),
+    )
 
 
 def operation_id(name: str, contract: Contract) -> str:
@@ -103,8 +104,8 @@ def operation_id(name: str, contract: Contract) -> str:
     )
 
 
-def _phase(told: Mapping[str, Json], contract: Contract) -> str | None:
-    phase: str | None = told.get("phase")
+def _phase(definition: Mapping[str, Json], contract: Contract) -> str | None:
+    phase: str | None = definition.get("phase")
     known = sorted({tag for operation in contract for tag in operation.row.get("tags", ())})
     if phase is None or phase in known:
         return phase
@@ -112,8 +113,8 @@ def _phase(told: Mapping[str, Json], contract: Contract) -> str | None:
     raise BadControl(f"body field 'phase': expected one of {', '.join(known)}, got {phase!r}{near}")
 
 
-def _chain(told: Mapping[str, Json], scenario: Scenario) -> str | None:
-    name: str | None = told.get("chain")
+def _chain(definition: Mapping[str, Json], scenario: Scenario) -> str | None:
+    name: str | None = definition.get("chain")
     if name is None:
         return None
     chain = scenario.catalog.named(name)
@@ -127,27 +128,27 @@ FAULT_HEADER = "X-Mock-Fault"
 """Names the faults that struck an answer."""
 
 _NOTHING = Response(503, (), b"")
-_COUNTED = ("first", "every", "probability")
+_OWN_COUNTS = ("first", "every", "probability")
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A disturbance put in on purpose. `told` is the request that set it; `done` its effect."""
+    """A disturbance put in on purpose; `definition` is the request that set it."""
 
     id: str
     kind: str
     trigger: Trigger
     disturb: Disturb
     done: bool
-    told: Mapping[str, Json]
+    definition: Mapping[str, Json]
 
     def __repr__(self) -> str:
-        return f"<Fault {self.id!r}: {dict(self.told)}>"
+        return f"<Fault {self.id!r}: {dict(self.definition)}>"
 
     @property
     def weight(self) -> int:
         """How many bytes it takes in a dump."""
-        return len(jsontext.encode(self.told))
+        return len(jsontext.encode(self.definition))
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,17 +211,14 @@ class Faults(Settable[Fault, Tally]):
         """Return how often a fault has matched and struck."""
         return self._counts.get(fault.id, Tally())
 
-    def add(self, told: Mapping[str, Json], contract: Contract, scenario: Scenario) -> Fault:
+    def add(self, definition: Mapping[str, Json], contract: Contract, scenario: Scenario) -> Fault:
         """Set a fault as a request describes it. Raises `BadControl`, and nothing is changed."""
-        check(form_of_faults(), told, "body")
-        return self.put(told, lambda name: fault_of(name, told, contract, scenario))
+        check(form_of_faults(), definition, "body")
+        return self.put(definition, lambda name: fault_of(name, definition, contract, scenario))
 
-    def dump(self) -> list[Json]:
-        """Return faults and counts as plain data."""
-        return [
-            {"told": {**fault.told, "id": fault.id}, **asdict(self.tally(fault))}
-            for fault in self.items
-        ]
+    def count_json(self, item: Fault) -> Mapping[str, Json]:
+        """Return the tally of a fault as members of a dump."""
+        return asdict(self.tally(item))
 
     def load(self, dumped: list[Json], contract: Contract, scenario: Scenario) -> None:
         """Set the faults of a dump with their counts. Raises `BadControl`."""
@@ -270,28 +268,28 @@ class Faults(Settable[Fault, Tally]):
 
 
 def fault_of(
-    fault_id: str, told: Mapping[str, Json], contract: Contract, scenario: Scenario
+    fault_id: str, definition: Mapping[str, Json], contract: Contract, scenario: Scenario
 ) -> Fault:
     """Return the fault that a checked request describes. Raises `BadControl`."""
-    kind = KINDS[told["kind"]]
-    disturb = kind.make(told)
-    if "refusal" in told:
-        rule_name(told["refusal"], contract.refusals)
-    if isinstance(disturb, Quota) and set(_COUNTED) & told.keys():
+    kind = KINDS[definition["kind"]]
+    disturb = kind.make(definition)
+    if "refusal" in definition:
+        rule_name(definition["refusal"], contract.refusals)
+    if isinstance(disturb, Quota) and set(_OWN_COUNTS) & definition.keys():
         raise BadControl(
             "body: a quota counts by itself; leave out 'first', 'every', 'probability'"
         )
-    done = {"done": True, "none": False}.get(told.get("does", ""), kind.done)
-    if told["kind"] == "false-success" and done:
+    done = {"done": True, "none": False}.get(definition.get("does", ""), kind.done)
+    if definition["kind"] == "false-success" and done:
         raise BadControl("body field 'does': a false success does nothing; leave it out")
-    trigger = trigger_of(told, contract, scenario)
-    return Fault(fault_id, told["kind"], trigger, disturb, done, dict(told))
+    trigger = trigger_of(definition, contract, scenario)
+    return Fault(fault_id, definition["kind"], trigger, disturb, done, dict(definition))
 
 
 def fault_json(fault: Fault, tally: Tally) -> dict[str, Json]:
-    """Return a fault as JSON for the control API: what was told, and its counts."""
+    """Return a fault as JSON for the control API: what set it, and its counts."""
     return {
-        **fault.told,
+        **fault.definition,
         "id": fault.id,
         "kind": fault.kind,
         "does": "done" if fault.done else "none",

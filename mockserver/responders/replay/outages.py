@@ -77,8 +77,8 @@ def forbidden(call: Call, rule: MatchRule) -> Response | None:
     try:
         world.outages.calendar.check(route, Phase(rule.route.phase), world.now())
     except Refusal as refusal:
-        told, generation = refusal.reason_in(call.naming), call.operation.generation
-        return call.hosted.refuser.refuse(generation, refusal.name, told)
+        reason, generation = refusal.reason_in(call.naming), call.operation.generation
+        return call.hosted.refuser.refuse(generation, refusal.name, reason)
     return None
 
 

@@ -92,7 +92,7 @@ def check(request: ControlRequest) -> Json:
     """Tell what the end of a test should complain about."""
     hosted = request.hosted
     unused = [
-        {**stub.told, "id": stub.id, "used": hosted.stubs.used(stub)}
+        {**stub.definition, "id": stub.id, "used": hosted.stubs.used(stub)}
         for stub in hosted.stubs.unused()
     ]
     refusals = [_entry(hosted, entry) for entry in unexpected_refusals(hosted)]
