@@ -9,6 +9,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -194,3 +195,32 @@ def test_an_id_that_is_spelled_elsewhere_is_found():
     assert _spelled("fact = 'v2.get-chain'", OPERATIONS) == []
     assert _spelled("NONE, WORST = 'none', 'violation'", VERDICTS) == [(1, "violation")]
     assert _spelled("basis = Basis(ASSUMED, '', 'A-213')", SOURCES) == [(1, "A-213")]
+
+
+def _groups(source: str) -> Iterator[frozenset[str]]:
+    """Yield the groups of three operations and more that code writes down."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Tuple | ast.List | ast.Set) and len(node.elts) > 2:
+            names = [ast.unparse(one) for one in node.elts]
+            if all(name.startswith("ids.") for name in names):
+                yield frozenset(getattr(ids, name.removeprefix("ids.")) for name in names)
+
+
+def _written_twice(*sources: str) -> list[frozenset[str]]:
+    """Return the groups that stand in two places, or in one beside `ids`."""
+    named = (frozenset(one) for one in vars(ids).values() if isinstance(one, tuple))
+    counted = Counter([*named, *(group for source in sources for group in _groups(source))])
+    return [group for group, count in counted.items() if count > 1]
+
+
+def test_a_group_of_operations_is_written_once():
+    assert _written_twice(*(source for _, source in _code())) == []
+
+
+def test_a_group_that_is_written_twice_is_found():
+    group = "_LISTS = (ids.CHAINS, ids.ASSETS, ids.PRICE)"
+    assert _written_twice(group, "_PAIR = (ids.CHAINS, ids.ASSETS)") == []
+    assert _written_twice(group, f"other = {group[9:]}") == [
+        frozenset([ids.CHAINS, ids.ASSETS, ids.PRICE])
+    ]
+    assert _written_twice("a = {ids.TICKET, ids.ORDER, ids.V1_ORDER}") == [frozenset(ids.WRITES)]

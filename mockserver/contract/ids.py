@@ -16,6 +16,10 @@ V1_ORDER, V1_DETAIL = "v1.submitCrossChain", "v1.getOrderDetailByHashAndEvmAddre
 V1_SWAP_QUOTE, V1_SWAP_ORDER = "v1.getAggregateQuote", "v1.submitAggregate"
 V1_DETAIL_BY_NUMBER, V1_SIGN = "v1.getOrderDetail", "v1.getSign"
 
+QUOTES = (BRIDGE, SWAP_QUOTE, V1_QUOTE)
+"""The quotes of the description."""
+WRITES = (ORDER, V1_ORDER, TICKET)
+"""The operations of the description that submit something."""
 SUBMITTED_ORDERS = (ORDER, V1_ORDER, V1_SWAP_ORDER)
 """The operations that take an order."""
 V1_DETAILS = (V1_DETAIL, V1_DETAIL_BY_NUMBER)

@@ -105,7 +105,7 @@ def _of_other_amounts(one: AlternativeForm) -> tuple[str, ...]:
 
 
 def _probe(name: str, build: Build, *after: str) -> Probe:
-    writes = name.partition("/")[0] in (ids.ORDER, ids.TICKET, ids.V1_ORDER)
+    writes = name.partition("/")[0] in ids.WRITES
     return Probe(name, build, Stage.WRITES if writes else Stage.READS, after, conditional=True)
 
 

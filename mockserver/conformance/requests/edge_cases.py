@@ -317,12 +317,11 @@ _POOLS: Mapping[str, tuple[str, str, Callable[[RunContext], Iterable[Any]]]] = {
     ids.V1_RAW: ("asset", "v1 raw", lambda run: inventory_of(run, "v1").tokens),
 }
 """What an operation can be asked about: as what, drawn by which name, and of which items."""
-_QUOTES = (ids.BRIDGE, ids.SWAP_QUOTE, ids.V1_QUOTE)
 
 
 def _subjects(context: RunContext, operation_id: str) -> Iterator[_Subject]:
     """Yield what an operation that reads is asked about beside the usual. Raises `NotRun`."""
-    quoted = accepted(context, operation_id) if operation_id in _QUOTES else None
+    quoted = accepted(context, operation_id) if operation_id in ids.QUOTES else None
     if quoted is not None:
         for times, kind in _AMOUNTS:
             yield Edge(f"{times} usual amounts", kind), {"route": quoted.route, "times": times}
@@ -385,7 +384,7 @@ def _other_subjects(
 
 _CHAIN_ROLES = {
     **dict.fromkeys((ids.OF_CHAIN, ids.V1_TOKENS), ("chain",)),
-    **dict.fromkeys(_QUOTES, ("fromChain", "toChain")),
+    **dict.fromkeys(ids.QUOTES, ("fromChain", "toChain")),
 }
 """The inputs that take the name of a listed chain, by their roles."""
 _TOKEN_ROLES = {ids.BRIDGE: "symbol", ids.SWAP_QUOTE: "fromTokenAddress", ids.V1_QUOTE: "token"}

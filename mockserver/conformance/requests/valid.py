@@ -186,7 +186,7 @@ def _usual_v1_order(context: RunContext) -> Mapping[str, Json]:
 
 
 _QUOTES = {
-    **{one: one for one in (ids.BRIDGE, ids.SWAP_QUOTE, ids.V1_QUOTE)},
+    **{one: one for one in ids.QUOTES},
     ids.SWAP: ids.SWAP_QUOTE,
     **dict.fromkeys((ids.V1_RAW, ids.V1_ORDER), ids.V1_QUOTE),
 }

@@ -12,7 +12,7 @@ from mockserver.contract import ids
 
 SERVICE_TIME = "time of the service"
 """How the probe ends that asks a price for the time, where v1 takes neither of the usual ones."""
-_FIRST_DEPOSITS = tuple(f"{one}/usual" for one in (ids.ORDER, ids.V1_ORDER, ids.TICKET))
+_FIRST_DEPOSITS = tuple(f"{one}/usual" for one in ids.WRITES)
 _ATTEMPTS = 2
 _LONG_PAST_MS = 946_684_800_000
 """The begin of the year 2000."""
