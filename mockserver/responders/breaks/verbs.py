@@ -32,7 +32,7 @@ from mockserver.responders.breaks.mutations import (
 from mockserver.responders.delivery import Delivery
 from mockserver.tables import UnknownName, function_of
 
-_MEDIA_TYPES = {"page": "text/html; charset=utf-8", "text": "text/plain"}
+_PAGE = {"Content-Type": "text/html; charset=utf-8"}
 
 
 # When a break acts
@@ -219,24 +219,20 @@ def _at_places(
     return _editing(edit_all)
 
 
-def _change(spec: Mapping[str, Json]) -> Mutation:
+def _change(spec: Mapping[str, Json], times: Callable[..., int] = lambda *_: 1) -> Mutation:
     def change(context: MutationContext, holder: dict[str, Json], key: str, how: Value) -> None:
-        holder[key] = how(context, holder[key])
-
-    return _at_places({path: _value(how) for path, how in spec.items()}, change)
-
-
-def _again(spec: Mapping[str, Json]) -> Mutation:
-    """Change fields once more each time that the same is asked, or submitted and answered."""
-
-    def change(context: MutationContext, holder: dict[str, Json], key: str, how: Value) -> None:
-        about = context.call.request.query
-        if context.call.operation.writes:
-            about = jsontext.encode(holder[key]).decode()
-        for _ in range(context.count(f"{key} {about[-300:]}") - 1):
+        for _ in range(times(context, holder, key)):
             holder[key] = how(context, holder[key])
 
     return _at_places({path: _value(how) for path, how in spec.items()}, change)
+
+
+def _times_before(context: MutationContext, holder: dict[str, Json], key: str) -> int:
+    """Return how often the same was asked before, or submitted and answered."""
+    about = context.call.request.query
+    if context.call.operation.writes:
+        about = jsontext.encode(holder[key]).decode()
+    return context.count(f"{key} {about[-300:]}") - 1
 
 
 def _copy(spec: Mapping[str, str]) -> Mutation:
@@ -323,16 +319,13 @@ def _refuse(spec: Mapping[str, str]) -> Mutation:
 
 
 def _send(spec: Mapping[str, Json]) -> Mutation:
-    """Send another status, or with a body something else altogether."""
-    kind = next((kind for kind in ("page", "text", "body") if kind in spec), None)
-    media = {"Content-Type": _MEDIA_TYPES[kind]} if kind in _MEDIA_TYPES else {}
-    headers = tuple({**media, **spec.get("headers", {})}.items())
+    """Send another status, or with a body something else altogether, by default a page."""
+    status, headers = spec["status"], tuple(spec.get("headers", _PAGE).items())
 
     def send(context: MutationContext, sent: Delivery) -> Delivery:
-        was, status = sent.response, spec["status"]
-        other = Response(status, was.headers, was.body)
-        if kind is not None:
-            other = Response(status, headers, spec[kind].encode())
+        other = Response(status, sent.response.headers, sent.response.body)
+        if "body" in spec:
+            other = Response(status, headers, spec["body"].encode())
         return replace(sent, response=other)
 
     return _sending(send)
@@ -362,7 +355,7 @@ def _headers(spec: Mapping[str, str]) -> Mutation:
 
 VERBS: Mapping[str, Callable[[Any], Mutation]] = {
     "change": _change,
-    "again": _again,
+    "again": lambda spec: _change(spec, _times_before),
     "copy": _copy,
     "drop": _drop,
     "rename": _rename,
