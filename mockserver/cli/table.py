@@ -57,6 +57,32 @@ class Commands(click.Group):
                 formatter.write_text(f"$ {ctx.command_path} {group['example']}")
 
 
+class _Option(click.Option):
+    """An option that stands under a heading of the help; most have none."""
+
+    heading = ""
+
+
+class _Command(click.Command):
+    """A command that shows the options of the option table by what they are about."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options under their headings; those without one where the first of them is."""
+        found = [one for one in self.params if isinstance(one, _Option)]
+        if not any(one.heading for one in found):
+            super().format_options(ctx, formatter)
+            return
+        from mockserver.conformance.option_table import HEADINGS
+
+        for heading in (*HEADINGS, "") if found[0].heading else ("", *HEADINGS):
+            every = [one for one in self.get_params(ctx) if isinstance(one, click.Option)]
+            rows = [one for one in every if getattr(one, "heading", "") == heading]
+            records = [record for one in rows if (record := one.get_help_record(ctx))]
+            if records:
+                with formatter.section(heading or "Options"):
+                    formatter.write_dl(records)
+
+
 class _Group(click.Group):
     """Commands inside of another, listed with the whole of what they are for."""
 
@@ -113,7 +139,7 @@ def command(path: str) -> click.Command:
         **row.get("settings", {}),
     }
     if not inside:
-        return click.Command(name, **settings)
+        return _Command(name, **settings)
     commands = {other.rpartition(" ")[2]: command(other) for other in inside}
     kind = _WithDefault if "run" in commands else _Group
     return kind(name, commands=commands, **settings)
@@ -139,7 +165,10 @@ def parameter(row: Mapping[str, Any]) -> click.Parameter:
     if isinstance(default := given.get("default"), str):
         given["default"] = types.DEFAULTS.get(default, default)
     settings |= {"show_default": "default" in given, "show_envvar": "envvar" in given}
-    return click.Option(names, **{**settings, **given})
+    heading = given.pop("heading", "")
+    option = _Option(names, **{**settings, **given})
+    option.heading = heading
+    return option
 
 
 def _type(name: Any) -> Any:
@@ -188,6 +217,7 @@ def _option(row: "Option") -> click.Parameter:
         {
             "option": f"{spelled}, -{row.short}" if row.short else spelled,
             "key": row.key,
+            "heading": row.heading,
             "help": f"{row.help} Repeatable." if row.kind == "texts" else row.help,
             "default": row.default,
             "show_default": row.default not in (None, 0, "0"),

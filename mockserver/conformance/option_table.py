@@ -42,7 +42,8 @@ class Option:
 
     `name` is that of the command line, without dashes; `named` is for forms that call it otherwise.
     `default` is as people write it, and `least` and `most` bound numbers. `absent` says why a form
-    does not have the option. `variable` is where the environment may have the value.
+    does not have the option. `variable` is where the environment may have the value. `heading` is
+    that of the help under which it stands.
     """
 
     name: str
@@ -58,6 +59,7 @@ class Option:
     action_default: str = ""
     named: Mapping[Form, str] = field(default_factory=dict)
     absent: Absent = field(default_factory=dict)
+    heading: str = ""
 
     def in_form(self, form: Form) -> str:
         """Return the bare name in a form, with underscores in Python and ini files; else empty."""
@@ -81,6 +83,9 @@ class Option:
 
 _TABLE: dict[str, Any] = json.loads(Path(__file__).with_name("options.json").read_text("utf-8"))
 
+HEADINGS = tuple(_TABLE["headings"])
+"""What options are about, in the order in which people are told of them."""
+
 
 def _option(row: Mapping[str, Any]) -> Option:
     """Return a row; it is absent for reasons that several have, by name, or for its own."""
@@ -88,7 +93,9 @@ def _option(row: Mapping[str, Any]) -> Option:
     for one in row.get("absent", ()):
         reasons |= _TABLE["absences"][one] if isinstance(one, str) else one
     values = {name: value for name, value in row.items() if name not in ("group", "absent")}
-    return Option(**{**values, "words": tuple(row.get("words", ())), "absent": reasons})
+    heading = next(one for one in HEADINGS if row["name"] in _TABLE["headings"][one])
+    words = tuple(row.get("words", ()))
+    return Option(**{**values, "words": words, "absent": reasons, "heading": heading})
 
 
 def _rows(*groups: str) -> tuple[Option, ...]:
@@ -114,8 +121,7 @@ _ABOUT = """\
 What a run can be told, and how: on the command line of `crosschain-mock conform`, to pytest as
 `--crosschain-mock-…` or as the ini key `crosschain_mock_…`, as keyword arguments of
 `mockserver.conformance.run` and of the fixture `crosschain_conformance`, and as inputs of the
-GitHub Action. `compare` takes those from `--seed` to `--bindings`, and the recorder those about
-what may be sent.
+GitHub Action. `compare` takes those about requests, and the recorder those about what may be sent.
 
 Times are written as `10m` or `1.5s`; pytest and the Action turn things on and off with `yes` and
 `no`. What can be given several times stands on a line each in the Action, and in a list in Python.\
@@ -136,13 +142,21 @@ def page(rows: Iterable[Option] = OPTIONS) -> str:
 
     table = tuple(rows)
     lines = (
-        *markdown.table(_COLUMNS, map(_row, table)),
-        "",
+        *(line for heading in (*HEADINGS, "") for line in _section(heading, table)),
         "## What is left out, and why",
         "",
         *markdown.table(("where", "options", "why"), _reasons(table)),
     )
     return markdown.page("Options of a conformance run", _ABOUT, lines)
+
+
+def _section(heading: str, rows: Iterable[Option]) -> Iterator[str]:
+    """Yield the lines of the options under a heading; nothing where there are none."""
+    from mockserver import markdown  # noqa: PLC0415 - no run needs it
+
+    if found := [row for row in rows if row.heading == heading]:
+        yield from (f"## {heading}" if heading else "", "")
+        yield from (*markdown.table(_COLUMNS, map(_row, found)), "")
 
 
 def _row(row: Option) -> tuple[str, ...]:

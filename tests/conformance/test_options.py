@@ -13,6 +13,7 @@ from mockserver.cli.table import command, rows_as_parameters
 from mockserver.conformance import Options, UnsafeOrWrong, run
 from mockserver.conformance.option_table import (
     FORMS,
+    HEADINGS,
     OPTIONS,
     PERMIT,
     REPORT,
@@ -201,3 +202,19 @@ def test_what_fails_a_run_is_said_in_the_words_of_the_table():
     words = next(row for row in REPORT if row.name == "fail-on").words
     assert tuple(FAIL_ON) == words
     assert tuple(FAIL_ON.values()) == tuple(one for one in Verdict if one.is_finding)
+
+
+def test_help_and_page_list_options_under_their_headings():
+    ran = CliRunner().invoke(command("conform"), ["--help"], prog_name="conform")
+    parts = re.split(r"^(\S.*):$", ran.output, flags=re.MULTILINE)
+    sections = dict(zip(parts[1::2], parts[2::2], strict=True))
+    assert [name for name in sections if name in HEADINGS] == list(HEADINGS)
+    assert "--help" in sections["Options"]
+    pages = re.split(r"^## (.*)$", page(), flags=re.MULTILINE)
+    of_page = dict(zip(pages[1::2], pages[2::2], strict=True))
+    for row in OPTIONS:
+        shown = [name for name, text in of_page.items() if f"| {row.described} |" in text]
+        assert shown == [row.heading]
+        if row.in_form("command") and row.kind != "address":
+            option = re.compile(rf"^  (-\w, )?--{row.name}[ ,\n]", re.MULTILINE)
+            assert [one for one in sections if option.search(sections[one])] == [row.heading]
