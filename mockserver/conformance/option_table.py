@@ -1,4 +1,4 @@
-"""Everything that a run can be told, in one table, `options.json`: the command line, pytest's
+"""Every option of a run, in one table, `options.json`: the command line, pytest's
 options and ini keys, keyword arguments, the Action's inputs and the page of options are made of it.
 
 Nothing is imported here that a project pays for which only has the pytest plugin installed.
@@ -84,7 +84,7 @@ class Option:
 _TABLE: dict[str, Any] = json.loads(Path(__file__).with_name("options.json").read_text("utf-8"))
 
 HEADINGS = tuple(_TABLE["headings"])
-"""What options are about, in the order in which people are told of them."""
+"""What options are about, in the order of the help."""
 
 
 def _option(row: Mapping[str, Any]) -> Option:
@@ -107,7 +107,7 @@ def _named(name: str) -> Option:
 
 
 OPTIONS = _rows("address", "permit", "run", "beside", "report")
-"""Every option, in the order in which people are told of them."""
+"""Every option, in the order of the help."""
 ADDRESSES = _rows("address")
 PERMIT = _rows("permit")
 RUN = _rows("permit", "run")
@@ -118,7 +118,7 @@ FAILING_WORDS = FAILING.words
 
 
 _ABOUT = """\
-What a run can be told, and how: on the command line of `crosschain-mock conform`, to pytest as
+What a run can be told, and where: on the command line of `crosschain-mock conform`, to pytest as
 `--crosschain-mock-…` or as the ini key `crosschain_mock_…`, as keyword arguments of
 `mockserver.conformance.run` and of the fixture `crosschain_conformance`, and as inputs of the
 GitHub Action. `compare` takes those about requests, and the recorder those about what may be sent.

@@ -91,7 +91,7 @@ class Options:
         return {name: getattr(self, name) for name in names}
 
     def limits(self, target: Target, operations: int = OPERATIONS) -> Limits:
-        """Return the bounds for a target: a service that is not ours is asked politely.
+        """Return the bounds for a target: a service that is not ours gets requests slowly.
 
         `operations` is how many the dialect has, each of which gets generated requests.
         """
@@ -115,10 +115,10 @@ class Options:
 def with_generation(
     options: Options, target: Target, *, edges: bool | None = None, examples: int | None = None
 ) -> Options:
-    """Return options with as much generation as is usual where nobody said how much.
+    """Return options with as much generation as is usual where no option says how much.
 
-    A service on this machine is asked at the edges of its inputs, and gets some requests of
-    Hypothesis where that is installed; another one gets only what somebody asked for.
+    A service on this machine gets edge cases of its inputs, and some requests of Hypothesis where
+    that is installed; another one gets only what options name.
     """
     usual = USUAL_EXAMPLES if target.is_local and is_installed() else 0
     return replace(

@@ -76,7 +76,7 @@ class Result:
         self, *, strict: bool = False, fail_on: Verdict = Verdict.VIOLATION
     ) -> None:
         """Raise `DoesNotConform` where `exit_code` of the same arguments is not 0."""
-        __tracebackhide__ = True  # what pytest shows is where the test asked
+        __tracebackhide__ = True  # pytest shows the line of the test
         if self.exit_code(strict=strict, fail_on=fail_on):
             raise DoesNotConform(self.complain(self, strict, fail_on))
 

@@ -61,13 +61,13 @@ class NotRun(Unjudged):
 
 
 class NotApplicable(NotRun):
-    """Nothing could tell, whatever is sent: it is not shown, or the run has no leave to ask."""
+    """Nothing could tell, whatever is sent: no answer shows it, or the run may not send it."""
 
     verdict = Verdict.NOT_APPLICABLE
 
 
 class Vacuous(Unjudged):
-    """Everything was asked, but the answers gave nothing to judge."""
+    """Everything was sent, but the answers gave nothing to judge."""
 
     verdict = Verdict.VACUOUS
 

@@ -26,6 +26,7 @@ from mockserver.jsontext import encode
 from mockserver.testing import MockWorld, running
 from mockserver.validation import SchemaCheck
 from tests.conformance.gate import gate
+from tests.conformance.rawserver import http, raw_server, saying
 
 CONTRACT = contract.load()
 SOME = Options(only=("schema",))
@@ -74,7 +75,7 @@ def test_orders_and_tickets_of_each_side_are_looked_up_by_its_own_ids(worlds):
     with running(clock="auto", seed=1) as other:
         comparison = compare(url, other.url, ARMED)
     assert comparison.right.submissions > 0
-    checked = [one for one in comparison.found if one.left.operation.id == "v2.checkOrder"]
+    checked = [one for one in comparison.found if one.operation == "v2.checkOrder"]
     assert checked == []
 
 
@@ -377,6 +378,19 @@ def test_the_report_is_of_the_published_form_and_hides_secrets(worlds):
     assert "member-missing at msg: a member is missing on the right" in text
     assert text.endswith(comparison.conclusion)
     assert "demo-app-key" not in text + json.dumps(report)
+
+
+def test_no_name_that_a_service_gives_shows_a_secret_or_steers_a_terminal():
+    data = {"version": 1, "list": []}
+    named = {**data, "\x1b[2J": 1, "demo-app-key": 1}
+    answers = [http(encode({"code": 0, "msg": "success", "data": one})) for one in (data, named)]
+    with raw_server(saying(answers[0])) as left, raw_server(saying(answers[1])) as right:
+        comparison = compare(left.url, right.url, SOME)
+    assert {"data.\\x1b[2J", "data.<APP_KEY>"} <= {cause.place for cause in comparison.causes}
+    report = json.dumps(facts(comparison), ensure_ascii=False)
+    for text in ("\n".join(lines(comparison, verbose=True)), report):
+        assert "\x1b" not in text
+        assert "demo-app-key" not in text
 
 
 def test_the_command(worlds, tmp_path):

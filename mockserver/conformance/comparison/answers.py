@@ -262,7 +262,7 @@ def _naming(
             common = len(mine & other)
             if common > most:
                 best, most = names, common
-            # No other members could find more, and those with more names would be told worse.
+            # No other members could find more, and more names say less.
             if common == min(len(mine), len(other)):
                 return best
     return best

@@ -1,11 +1,12 @@
-"""Two services, or what journals kept of them, asked the same and compared."""
+"""Two services, or what journals kept of them, sent the same requests and compared."""
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import field, replace
 from decimal import Decimal
 from fnmatch import fnmatchcase
+from functools import partial
 from pathlib import Path
 
 from mockserver import contract as contracts
@@ -20,10 +21,10 @@ from mockserver.conformance.comparison.answers import (
     missing_answer,
 )
 from mockserver.conformance.comparison.requests import Mirror, Pair, Replay, draft_from, paired
-from mockserver.conformance.comparison.result import Comparison, Found, SideSummary
+from mockserver.conformance.comparison.result import LONGEST, Comparison, Found, SideSummary
 from mockserver.conformance.comparison.values import Band, Place, Roles
 from mockserver.conformance.options import Options
-from mockserver.conformance.report.masking import masker_for
+from mockserver.conformance.report.masking import Masker, masker_for, visible
 from mockserver.conformance.runs.journal import Run, is_journal, read_run, request_key
 from mockserver.conformance.runs.planner import context_of, permit_of
 from mockserver.conformance.runs.runner import run
@@ -35,9 +36,10 @@ from mockserver.conformance.session.target import Target, UnsafeOrWrong, target_
 from mockserver.conformance.session.transport import Transport
 from mockserver.contract import Contract, Operation
 from mockserver.values import dataclass
+from mockserver.wording import one_line
 
 MOST_REPEATS = 30
-"""How many requests are asked again, to tell what differs from what moves."""
+"""How many requests are sent again, to tell what differs from what moves."""
 _MOST_ALIKE = 2
 _NO_BAND = Band(Decimal(0))
 
@@ -56,7 +58,7 @@ class Terms:
 
 @dataclass(slots=True)
 class _Side:
-    """A side: a service that is asked, or the journal of a `run`, which is asked nothing.
+    """A side: a service that gets requests, or the journal of a `run`, which gets none.
 
     `requests` and `submissions` are those that went out beside the `session`.
     """
@@ -69,7 +71,7 @@ class _Side:
     submissions: int = 0
 
     def again(self, exchange: Exchange) -> Exchange | None:
-        """Ask the same once more; what a journal said stays, None where nothing can be asked."""
+        """Send the same once more; what a journal has stays, None where nothing can be sent."""
         if self.session is None:
             return exchange
         try:
@@ -118,7 +120,7 @@ def compare(
 ) -> Comparison:
     """Return how the right side differs from the left one; each is an address or a journal.
 
-    A service is asked what the other side was asked: the plan of a run, made of what the left
+    A service gets the requests that the other side got: the plan of a run, made of what the left
     service lists, or the requests of a journal. Between journals nothing is sent. Raises
     `UnsafeOrWrong` before anything is.
     """
@@ -132,7 +134,7 @@ def compare(
             chosen = replace(chosen, seed=header.seed, dialect=header.dialect)
             break
     contract = contracts.load(chosen.dialect)
-    # Leave is asked for both sides before the first byte goes to either.
+    # Both sides need leave before the first byte goes to either.
     transports = [
         None if side.target is None else _transport(side.target, contract, chosen) for side in sides
     ]
@@ -167,7 +169,7 @@ class _Comparing:
         self._notes: tuple[str, ...] = ()
 
     def comparison(self, watch: Watch | None, began: int) -> Comparison:
-        """Ask, compare, and look again where the world may have moved."""
+        """Send, compare, and send again where the world may have moved."""
         pairs, whole = self._pairs(watch), []
         for pair in pairs:
             if reason := missing_answer(pair.source, pair.other):
@@ -176,8 +178,9 @@ class _Comparing:
                 whole.append(pair)
         self._learn_all(pair.source for pair in whole)
         self._learn_all(pair.other for pair in whole)
-        found = self._lasting(whole, self._looked_at_again(whole))
+        found = self._lasting(whole, self._repeated(whole))
         every = [exchange for pair in pairs for exchange in (pair.source, pair.other)]
+        mask = partial(_masked, masker_for(every, self._options.caller))
         return Comparison(
             left=self._left.summary(self._contract),
             right=self._right.summary(self._contract),
@@ -185,11 +188,14 @@ class _Comparing:
             dialect=self._options.dialect,
             band=f"{self._terms.band.percent:f}",
             compared=len(whole),
-            found=tuple(found),
-            masker=masker_for(every, self._options.caller),
-            left_out=self._left_out,
-            moving={name: frozenset(places) for name, places in self._moving.items() if places},
-            notes=self._notes,
+            found=tuple(_without_secrets(one, pair, mask) for one, pair in found),
+            left_out={mask(probe): mask(why) for probe, why in self._left_out.items()},
+            moving={
+                name: frozenset(tuple(map(mask, place)) for place in places)
+                for name, places in self._moving.items()
+                if places
+            },
+            notes=tuple(map(mask, self._notes)),
             elapsed_ms=ticks_ms() - began,
         )
 
@@ -204,13 +210,13 @@ class _Comparing:
             return self._replayed(left.run, right, watch)
         if right.run is not None:
             return [Pair(one.other, one.source) for one in self._replayed(right.run, left, watch)]
-        return self._asked(watch)
+        return self._run_on_both(watch)
 
     def _replay(self, journal: Run) -> Replay:
         return Replay(journal, context_of(self._contract, self._options))
 
     def _replayed(self, journal: Run, service: _Side, watch: Watch | None) -> list[Pair]:
-        """Ask a service what is in a journal."""
+        """Send a service what is in a journal."""
         assert service.session is not None  # noqa: S101  # one of the two is a service
         context = context_of(self._contract, self._options)
         begin_with_the_time(context)
@@ -222,14 +228,14 @@ class _Comparing:
         self._left_out = {**replay.left_out, **mirror.left_out}
         return mirror.pairs
 
-    def _asked(self, watch: Watch | None) -> list[Pair]:
-        """Ask the left service as in any run, and the right one the same."""
+    def _run_on_both(self, watch: Watch | None) -> list[Pair]:
+        """Send the left service what any run sends, and the right one the same."""
         assert self._left.target is not None  # noqa: S101  # neither is a journal
         assert self._right.session is not None  # noqa: S101
         mirror = Mirror(self._right.session, self._options.caller)
-        asking = [rule.silent() for rule in RULES]
+        silent = [rule.silent() for rule in RULES]
         both = _Both(mirror, watch)
-        result = run(self._left.target, self._options, rules=asking, watch=both)
+        result = run(self._left.target, self._options, rules=silent, watch=both)
         self._left.requests, self._left.submissions = result.requests, result.submissions
         self._left_out = {**(result.unsent or {}), **mirror.left_out}
         self._notes = result.notes
@@ -254,8 +260,8 @@ class _Comparing:
                 if one.kind in OF_THE_WORLD
             }
 
-    def _looked_at_again(self, pairs: Sequence[Pair]) -> dict[int, Pair]:
-        """Ask again where values or lists differ; learn what moves meanwhile."""
+    def _repeated(self, pairs: Sequence[Pair]) -> dict[int, Pair]:
+        """Send again where values or lists differ; learn what moves meanwhile."""
         again: dict[int, Pair] = {}
         alike: dict[object, int] = defaultdict(int)
         for number, pair in enumerate(pairs):
@@ -265,7 +271,7 @@ class _Comparing:
             kind = (pair.source.operation.id, places)
             if not places or pair.source.operation.writes or len(again) >= MOST_REPEATS:
                 continue
-            # Requests that differ alike show the same thing again, and looks are few.
+            # Requests that differ alike show the same thing again, and repeats are few.
             if alike[kind] >= _MOST_ALIKE:
                 continue
             alike[kind] += 1
@@ -277,8 +283,10 @@ class _Comparing:
             again[number] = Pair(left, right)
         return again
 
-    def _lasting(self, pairs: Sequence[Pair], again: dict[int, Pair]) -> Iterator[Found]:
-        """Yield the differences that are still there at the second look."""
+    def _lasting(
+        self, pairs: Sequence[Pair], again: dict[int, Pair]
+    ) -> Iterator[tuple[Difference, Pair]]:
+        """Yield the differences that are still there in the second answers."""
         for number, pair in enumerate(pairs):
             still = None
             if number in again and not missing_answer(again[number].source, again[number].other):
@@ -287,7 +295,7 @@ class _Comparing:
                 if one.kind in OF_THE_WORLD and still is not None and _spot(one) not in still:
                     continue
                 if not self._ignored(one, pair.source.operation):
-                    yield Found(one, pair.source, pair.other)
+                    yield one, pair
 
     def _differences(self, pair: Pair) -> Iterator[Difference]:
         operation = pair.source.operation
@@ -317,6 +325,20 @@ class _Both:
         """Hear of an exchange, and pass it on."""
         for watch in self._watches:
             watch.sent(exchange, planned)
+
+
+def _masked(masker: Masker, text: str) -> str:
+    """Return a text without secrets and characters that nobody sees, on one line."""
+    return one_line(visible(masker.text(text)), LONGEST)
+
+
+def _without_secrets(one: Difference, pair: Pair, mask: Callable[[str], str]) -> Found:
+    source = pair.source
+    difference = Difference(
+        one.kind, tuple(map(mask, one.place)), *map(mask, (one.left, one.right, one.item))
+    )
+    request = f"{source.request.method} {source.request.target}"
+    return Found(difference, source.operation.id, mask(source.probe), mask(request))
 
 
 def _spot(one: Difference) -> tuple[object, ...]:

@@ -17,11 +17,10 @@ from mockserver.conformance.session.permit import Refusing, Spent
 from mockserver.conformance.session.session import Session
 from mockserver.conformance.verdict import Inconclusive, NotRun
 from mockserver.exchange import BadEncoding, Headers, Request, query_pairs
-from mockserver.jsontext import Json, NotJson
+from mockserver.jsontext import Json
 from mockserver.signing import developer
 from mockserver.values import dataclass
 
-_SECRET = frozenset(name.lower() for name in SECRET_HEADERS)
 _SHORTEST_NAME = 3
 
 
@@ -34,7 +33,7 @@ class Pair:
 
 
 class Mirror:
-    """Is told of every exchange with one service, and asks the other service the same."""
+    """Sends another service what one was sent; it is a `Watch` of the first."""
 
     def __init__(self, session: Session, caller: Caller) -> None:
         """Take the conversation with the other service."""
@@ -46,16 +45,16 @@ class Mirror:
         self.left_out: dict[str, str] = {}
 
     def sent(self, exchange: Exchange, planned: int) -> None:
-        """Ask the other service what was just asked the first."""
+        """Send the other service what was just sent to the first."""
         try:
-            other = self._asked(exchange, self._translation.of(exchange.request))
+            other = self._other(exchange, self._translation.of(exchange.request))
         except (Refusing, Spent) as error:
             self.left_out[exchange.probe] = str(error)
             return
         self._translation.learn(exchange, other)
         self.pairs.append(Pair(exchange, other))
 
-    def _asked(self, exchange: Exchange, request: Request) -> Exchange:
+    def _other(self, exchange: Exchange, request: Request) -> Exchange:
         can_stamp = (
             "timestamp" in request.headers and signed_again(request, self._caller) == request
         )
@@ -102,7 +101,7 @@ class Replay:
     def _unmasked(self, entry: Entry) -> Request:
         """Return the request as it was sent: made once more where that gives the same request."""
         masked = any(
-            name.lower() in _SECRET and value and not value.strip(MASK)
+            name.lower() in SECRET_HEADERS and value and not value.strip(MASK)
             for name, value in entry.request.headers.items_sent
         )
         if not masked:
@@ -216,20 +215,14 @@ def draft_from(request: Request) -> Draft:
 def signed_again(request: Request, caller: Caller) -> Request:
     """Return a request with the secrets of a caller, signed over what it carries."""
     headers = request.headers
-    key = "" if "appKey" not in headers else caller.app_key
-    named = developer.DeveloperHeaders(
-        key, headers.get("expireTime", ""), headers.get("timestamp", "")
-    )
 
     def signature() -> str:
         is_v1 = "timestamp" in headers or "appKey" in headers or request.path.startswith("/open/")
         if not is_v1:
             return caller.wallet_signed(request.body, headers.get("EvmAddress", ""))
-        try:
-            text = developer.signed_text(request.body, named)
-        except NotJson:
-            text = named.text()
-        return developer.signature(text, caller.app_secret)
+        key = caller.app_key if "appKey" in headers else ""
+        times = (headers.get("expireTime", ""), headers.get("timestamp", ""))
+        return caller.developer_signed(request.body, developer.DeveloperHeaders(key, *times))
 
     makers = {"appkey": lambda: caller.app_key, "signature": signature}
     items = [

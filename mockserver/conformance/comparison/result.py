@@ -5,8 +5,6 @@ from dataclasses import field
 
 from mockserver.conformance.comparison.answers import Difference, Kind, dotted
 from mockserver.conformance.comparison.values import Place
-from mockserver.conformance.report.masking import Masker, visible
-from mockserver.conformance.session.exchange import Exchange
 from mockserver.jsontext import Json, picked
 from mockserver.values import dataclass
 from mockserver.wording import counted, listed, one_line
@@ -37,26 +35,18 @@ _PARTICULAR = (
 _MOST_EXAMPLES = 3
 _MOST_REASONS = 5
 _MOST_IN_JSON = 50
-_LONGEST = 300
+LONGEST = 300
+"""How many characters of a text of a service are shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A difference, with the exchanges that show it."""
+    """A difference in the answers of an operation to a request, of which `probe` is the name."""
 
     difference: Difference
-    left: Exchange
-    right: Exchange
-
-    @property
-    def probe(self) -> str:
-        """The name of the probe that asked both sides."""
-        return self.left.probe
-
-    @property
-    def request(self) -> str:
-        """What both sides were asked."""
-        return f"{self.left.request.method} {self.left.request.target}"
+    operation: str
+    probe: str
+    request: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,12 +68,12 @@ class Cause:
     @property
     def operations(self) -> tuple[str, ...]:
         """The ids of the operations that show it."""
-        return tuple(dict.fromkeys(one.left.operation.id for one in self.found))
+        return tuple(dict.fromkeys(one.operation for one in self.found))
 
 
 @dataclass(frozen=True, slots=True)
 class SideSummary:
-    """One side as it is told: its name, and what was sent to it."""
+    """One side: its name, and what was sent to it."""
 
     name: str
     requests: int = 0
@@ -92,7 +82,7 @@ class SideSummary:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Two sides held against each other.
+    """Two sides held against each other, without secrets and characters that nobody sees.
 
     `compared` counts requests that both sides answered, `left_out` are those that one did not,
     with the reason. `moving` are places that were left out of the comparison, by operation, since
@@ -106,7 +96,6 @@ class Comparison:
     band: str
     compared: int
     found: tuple[Found, ...]
-    masker: Masker
     left_out: Mapping[str, str] = field(default_factory=dict)
     moving: Mapping[str, frozenset[Place]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
@@ -114,7 +103,7 @@ class Comparison:
 
     @property
     def causes(self) -> tuple[Cause, ...]:
-        """The differences, those of one cause together, the most telling kind first."""
+        """The differences, those of one cause together, the most serious kind first."""
         groups: dict[tuple[str, ...], list[Found]] = {}
         for one in self.found:
             groups.setdefault(_cause_of(one), []).append(one)
@@ -138,10 +127,6 @@ class Comparison:
         if not self.found:
             return f"no difference: {what}"
         return f"they differ: {counted(len(self.causes), 'difference')}, {what}"
-
-    def text(self, text: str) -> str:
-        """Return a text without secrets and characters that nobody sees, on one line."""
-        return one_line(visible(self.masker.text(text)), _LONGEST)
 
     @property
     def places_moving(self) -> dict[str, list[str]]:
@@ -169,7 +154,7 @@ def lines(comparison: Comparison, *, verbose: bool = False) -> Iterator[str]:
     )
     for cause in comparison.causes:
         yield ""
-        yield from _lines_of(cause, comparison, verbose=verbose)
+        yield from _lines_of(cause, verbose=verbose)
     if comparison.moving:
         yield ""
     for operation, places in comparison.places_moving.items():
@@ -178,22 +163,21 @@ def lines(comparison: Comparison, *, verbose: bool = False) -> Iterator[str]:
         yield ""
         yield from _reasons(comparison, verbose=verbose)
     for note in comparison.notes:
-        yield f"note: {comparison.text(note)}"
+        yield f"note: {note}"
     yield ""
     yield comparison.conclusion
 
 
-def _lines_of(cause: Cause, comparison: Comparison, *, verbose: bool) -> Iterator[str]:
-    clean = comparison.text
+def _lines_of(cause: Cause, *, verbose: bool) -> Iterator[str]:
     where = f" at {cause.place}" if cause.place else ""
     yield f"{cause.kind}{where}: {SAYS[cause.kind]}"
     yield f"  {listed(cause.operations)}"
     most = len(cause.found) if verbose else _MOST_EXAMPLES
     for found in cause.found[:most]:
         one = found.difference
-        item = f" {clean(one.item)}:" if one.item else ""
-        yield f" {item} {clean(one.left)} | {clean(one.right)}"
-        yield f"    {clean(f'{found.probe}: {found.request}')}"
+        item = f" {one.item}:" if one.item else ""
+        yield f" {item} {one.left} | {one.right}"
+        yield f"    {one_line(f'{found.probe}: {found.request}', LONGEST)}"
     if len(cause.found) > most:
         yield f"  and {len(cause.found) - most} more"
 
@@ -207,14 +191,13 @@ def _reasons(comparison: Comparison, *, verbose: bool) -> Iterator[str]:
     most = len(ordered) if verbose else _MOST_REASONS
     for reason, probes in ordered[:most]:
         names = listed(probes, len(probes) if verbose else 2)
-        yield f"  {len(probes)} x {comparison.text(reason)}: {names}"
+        yield f"  {len(probes)} x {reason}: {names}"
     if len(ordered) > most:
         yield f"  and {counted(len(ordered) - most, 'other reason')}; --verbose"
 
 
 def facts(comparison: Comparison) -> dict[str, Json]:
     """Return a comparison as JSON, in the published format."""
-    clean = comparison.text
     return {
         "format": FORMAT,
         "left": picked(comparison.left, "name", "requests", "submissions"),
@@ -234,12 +217,8 @@ def facts(comparison: Comparison) -> dict[str, Json]:
                 "count": len(cause.found),
                 "examples": [
                     {
-                        "probe": found.probe,
-                        "operation": found.left.operation.id,
-                        "request": clean(found.request),
-                        "item": clean(found.difference.item),
-                        "left": clean(found.difference.left),
-                        "right": clean(found.difference.right),
+                        **picked(found, "probe", "operation", "request"),
+                        **picked(found.difference, "item", "left", "right"),
                     }
                     for found in cause.found[:_MOST_IN_JSON]
                 ],
@@ -247,7 +226,7 @@ def facts(comparison: Comparison) -> dict[str, Json]:
             for cause in comparison.causes
         ],
         "moving": comparison.places_moving,
-        "left_out": {probe: clean(why) for probe, why in sorted(comparison.left_out.items())},
-        "notes": [clean(note) for note in comparison.notes],
+        "left_out": dict(sorted(comparison.left_out.items())),
+        "notes": list(comparison.notes),
         "elapsed_ms": comparison.elapsed_ms,
     }

@@ -80,7 +80,7 @@ def apply(
     """Return the report with the findings that the baseline accepts set apart.
 
     What has expired counts again, and the report says who had accepted it. Entries that name
-    nothing there is, and those that nothing needs any more, are told in notes.
+    nothing there is, and those that nothing needs any more, are named in notes.
     """
     now, names = today or today_utc(), [rule.name for rule in rules]
     left: list[Cause] = []
@@ -163,7 +163,7 @@ def _apart(
         meant = [entry for entry in entries if entry.covers(cause, finding)]
         valid = [entry for entry in meant if entry.last >= today]
         left += [] if valid else [finding]
-        # Whoever accepted it first is asked first.
+        # Of several entries the first one counts.
         for entry in (valid or meant)[:1]:
             (good if valid else over).setdefault(entry, []).append(finding)
     return left, good, over

@@ -1,4 +1,4 @@
-"""Findings of one cause told once, without secrets: a rule, a place and a way of being wrong."""
+"""Findings joined by their cause, without secrets: a rule, a place and a way of being wrong."""
 
 import hashlib
 import re

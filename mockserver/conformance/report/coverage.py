@@ -71,9 +71,9 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class Targets:
-    """The edges of inputs that a run asked at: probes that were answered, and why others were not.
+    """The edge cases of inputs that a run has tried, and why others have no answer.
 
-    There are none where nobody wanted edges to be asked at.
+    There are none where edge cases are not wanted.
     """
 
     hit: tuple[str, ...] = ()
@@ -94,10 +94,10 @@ class Targets:
 class Coverage:
     """The facts of a contract against the exchanges of a run.
 
-    Of an answer, a fact is within reach where its operation was asked, and proven where an answer
-    had something for it to be true of. Of a request, it is within reach where a request put it to
-    the test, and proven where a whole answer followed: success to what keeps it, refusal to what
-    breaks it and nothing else.
+    Of an answer, a fact is within reach where its operation got a request, and proven where an
+    answer had something for it to be true of. Of a request, it is within reach where a request
+    put it to the test, and proven where a whole answer followed: success to what keeps it, refusal
+    to what breaks it and nothing else.
     """
 
     facts: tuple[Fact, ...]
@@ -149,10 +149,10 @@ def coverage_of(result: Result) -> Coverage:
 
 def targets_of_run(exchanges: Iterable[Exchange], unsent: Mapping[str, str]) -> Targets:
     """Return the targets that the exchanges of a run hit, and those that were left out of it."""
-    asked = [one for one in exchanges if one.probe.edge]
+    tried = [one for one in exchanges if one.probe.edge]
     missed = {name: why for name, why in unsent.items() if ProbeName(name).edge}
-    missed |= {one.probe: "no whole answer came" for one in asked if not one.whole}
-    return Targets(tuple(one.probe for one in asked if one.whole), missed)
+    missed |= {one.probe: "no whole answer came" for one in tried if not one.whole}
+    return Targets(tuple(one.probe for one in tried if one.whole), missed)
 
 
 def facts_of(contract: Contract) -> tuple[Fact, ...]:
@@ -188,9 +188,9 @@ def exercised(facts: Iterable[Fact], exchanges: Iterable[Exchange]) -> Coverage:
         answers = by_path.get((operation.id, "answer"), {})
         requests = by_path.get((operation.id, "request"), {})
         within_reach.update(answers.values())
-        tested, shown = _of_request(exchange)
+        tested, held = _of_request(exchange)
         within_reach.update(requests[path] for path in tested if path in requests)
-        proven.update(requests[path] for path in shown if path in requests)
+        proven.update(requests[path] for path in held if path in requests)
         proven.update(answers[path] for path in _of_answer(exchange) if path in answers)
     return Coverage(known, frozenset(within_reach), frozenset(proven))
 

@@ -42,8 +42,8 @@ class ReportedExchange:
     `address` is the scheme and the host; `target`, `fields` and `raw_body` are the path with its
     query, the headers and the body that were sent, cut where secrets stood in them; a body that is
     no UTF-8 is bytes. `stamp_s` is how far the time of a v1 request was from that of the service,
-    in seconds: None without one, and where the service told no time or quite another one, so that
-    the time is part of what was asked. `saved` is the line of `--probes` that sends it in every
+    in seconds: None without one, and where the service gave no time or quite another one, so that
+    the time is part of the request. `saved` is the line of `--probes` that sends it in every
     run, empty for what is sent anyway; `trouble` is why no whole answer came. `elapsed_ms` is wall
     time. With `own_keys` the keys are the user's own.
     """
@@ -182,7 +182,7 @@ class ReportedExchange:
 
     def _header(self, name: str, value: Text) -> str:
         if not value:
-            # This is how curl is told to send a header without a value.
+            # This is how curl sends a header without a value.
             return shlex.quote(f"{name};")
         stamp = self.stamp_of(name)
         if stamp is not None:

@@ -90,8 +90,8 @@ def _body(exchange: Exchange, finding: Finding, verdict: Verdict) -> Expectation
 
 
 def _media_type(exchange: Exchange, finding: Finding, verdict: Verdict) -> Expectation | None:
-    told = f"{finding.place} {finding.message}".lower()
-    if not exchange.whole or ("content-type" not in told and "media type" not in told):
+    text = f"{finding.place} {finding.message}".lower()
+    if not exchange.whole or ("content-type" not in text and "media type" not in text):
         return None
     if "json" in (exchange.answer.header("Content-Type") or ""):
         return None

@@ -127,7 +127,7 @@ def _details(cause: Cause, model: Report) -> Iterator[str]:
 
 def _exchange(one: ReportedExchange) -> str:
     sent, came = (str(body.in_lines().shortened(_MOST_BODY)) for body in (one.sent, one.came))
-    asked = [f"{one.method} {one.url}", *(f"{name}: {value}" for name, value in one.headers)]
+    request = [f"{one.method} {one.url}", *(f"{name}: {value}" for name, value in one.headers)]
     answered = [f"HTTP {one.status} in {one.elapsed_ms} ms"]
     answered += [f"{name}: {value}" for name, value in one.answer_headers]
     answered += [f"({one.trouble})"] if one.trouble else []
@@ -135,7 +135,7 @@ def _exchange(one: ReportedExchange) -> str:
     return _part(
         "exchange",
         one=one,
-        sent="\n".join([*asked, "", sent] if sent else asked),
+        sent="\n".join([*request, "", sent] if sent else request),
         came=(
             one.trouble
             if one.trouble and not one.status

@@ -12,7 +12,6 @@ from mockserver.conformance.session.caller import SECRET_HEADERS, Caller
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.values import dataclass
 
-_LABELS: Mapping[str, str] = {"appkey": "APP_KEY", "signature": "SIGNATURE"}
 _SHORTEST = 8
 _SHORTEST_OWN = 4
 _DIVERSE = 4
@@ -46,8 +45,7 @@ def masked(text: Iterable[Part]) -> str:
 
 def label_of(header: str) -> str:
     """Return the name under which a header's value is masked; empty where it is no secret."""
-    lowered = header.lower()
-    return _LABELS[lowered] if lowered in {name.lower() for name in SECRET_HEADERS} else ""
+    return SECRET_HEADERS.get(header.lower(), "")
 
 
 class Masker:

@@ -36,7 +36,7 @@ _LONGEST = 4_000
 
 @dataclass(frozen=True)
 class Report:
-    """A run as it is told: findings by cause, what was not judged, and what it all comes to.
+    """A run as it is reported: findings by cause, what was not judged, and what it all comes to.
 
     `causes` are the findings that count; `accepted` those that a baseline accepts, and `expired`
     those of `causes` for which an acceptance has run out. `hints` come before everything else,
@@ -139,7 +139,7 @@ class Report:
 
     @property
     def circumstances(self) -> str:
-        """With what it was asked, and how much: one line for people."""
+        """Seed, dialect, and how much was sent: one line for people."""
         return (
             f"seed {self.seed} · dialect {self.contract.dialect.name} · "
             f"{counted(self.requests, 'request')} in {self.elapsed_ms / 1000:.1f} s · "

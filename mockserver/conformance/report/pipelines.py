@@ -54,7 +54,7 @@ def as_junit(model: Report) -> str:
     """Return the report as XML text.
 
     What fails the run is a failure; what was not judged, and what a baseline accepts, is skipped;
-    milder findings pass and are told in the output of their testcase.
+    milder findings pass and stand in the output of their testcase.
     """
     outcomes = model.outcomes
     # `testsuites` has no `skipped` in the schema that Jenkins holds reports against.

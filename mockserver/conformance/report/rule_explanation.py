@@ -81,26 +81,25 @@ def _needs(rule: Rule, probes: Sequence[Probe]) -> str:
     if rule.every_exchange:
         return "none of its own; it looks at the answers to all others"
     index = ProbeIndex(probes)
-    asked = [
+    probes_needed = [
         name
         for need in rule.probes
         for name in ((need,) if isinstance(need, str) else index.names((need,)))
     ]
-    stages = [index.by_name[name].stage for name in asked if name in index.by_name]
+    stages = [index.by_name[name].stage for name in probes_needed if name in index.by_name]
     armed = "; some are submissions, sent with --arm-writes only" if Stage.WRITES in stages else ""
-    shown = [need.title if isinstance(need, Group) else need for need in rule.probes]
-    rest = len(shown) - _MOST_PROBES
+    titles = [need.title if isinstance(need, Group) else need for need in rule.probes]
+    rest = len(titles) - _MOST_PROBES
     more = f" and {rest} more" if rest > 0 else ""
-    names = ", ".join(shown[:_MOST_PROBES])
-    return f"{len(asked)}, shared with other rules: {names}{more}{armed}"
+    names = ", ".join(titles[:_MOST_PROBES])
+    return f"{len(probes_needed)}, shared with other rules: {names}{more}{armed}"
 
 
 def _example(rule: Rule) -> str:
     operation = rule.operations[0] if rule.operations else "an operation"
     verdict = rule.basis.kind.contradicted
-    said = rule.summary.rstrip(".")
-    said = said[:1].lower() + said[1:]
-    return f"{verdict}: {rule.name} [{operation}], if this does not hold: {said}"
+    text = f"{rule.says[:1].lower()}{rule.says[1:]}"
+    return f"{verdict}: {rule.name} [{operation}], if this does not hold: {text}"
 
 
 def basis_in_words(

@@ -83,7 +83,7 @@ class _Page:
             self._line("for a test of each finding: --report pytest=FILE", "dim")
 
     def accepted(self) -> None:
-        """Tell how much a baseline accepts; what that is in detail only where it is asked for."""
+        """Print how much a baseline accepts; what that is in detail only with `--verbose`."""
         accepted = self._report.accepted
         if accepted and not self._verbose:
             ends = {one.acceptance.expires for one in accepted}
@@ -189,8 +189,8 @@ class _Page:
     def _reasons(self, reasons: Mapping[str, Sequence[str]]) -> None:
         most = len(reasons) if self._verbose else _MOST_REASONS
         for reason, names in list(reasons.items())[:most]:
-            shown = len(names) if self._verbose else 2
-            self._indented(f"{len(names)} x {one_line(reason, _LONGEST)}: {listed(names, shown)}")
+            some = listed(names, len(names) if self._verbose else 2)
+            self._indented(f"{len(names)} x {one_line(reason, _LONGEST)}: {some}")
         if len(reasons) > most:
             self._indented(f"and {counted(len(reasons) - most, 'other reason')}; --verbose")
 

@@ -207,7 +207,7 @@ def _judged_again(cause: Cause, report: Report, remarks: str) -> _Parts:
             f"{name}={base!r}" for name, base in (("v1", target.v1), ("v2", target.v2)) if base
         ]
     # A rule that judges every exchange asks for none, and may have seen it in that of another.
-    # What is generated depends on what was asked before.
+    # What is generated depends on the requests before it.
     is_stage = cause.rule.check in STAGES
     alone = not cause.rule.every_exchange and not is_stage
     given += [f"{name}={value!r}" for name, value in report.choices.items() if is_stage]
@@ -235,5 +235,5 @@ def _judged_again(cause: Cause, report: Report, remarks: str) -> _Parts:
 
 
 def _name(cause: Cause) -> str:
-    told = f"{cause.rule.name}_{cause.operations[0]}"
-    return "test_" + re.sub(r"[^A-Za-z0-9]+", "_", told).strip("_").lower()
+    words = f"{cause.rule.name}_{cause.operations[0]}"
+    return "test_" + re.sub(r"[^A-Za-z0-9]+", "_", words).strip("_").lower()

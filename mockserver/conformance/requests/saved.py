@@ -21,7 +21,6 @@ from mockserver.values import dataclass
 _MEMBERS = {"operation": str, "query": str, "headers": dict, "body": str, "signed": bool}
 _MADE = ("appkey", "expiretime", "timestamp", "signature", "content-type")
 """Headers that are made anew whenever a request is sent."""
-_SECRET = frozenset(name.lower() for name in SECRET_HEADERS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +74,7 @@ def saved_request(exchange: Exchange) -> SavedRequest | None:
     if (request.method, request.path) != (operation.method, operation.path):
         return None
     sent = request.headers.items_sent
-    is_signed = any(name.lower() in _SECRET for name, _ in sent)
+    is_signed = any(name.lower() in SECRET_HEADERS for name, _ in sent)
     made = _MADE if is_signed else ("content-type",)
     headers = tuple((name, value) for name, value in sent if name.lower() not in made)
     return SavedRequest(operation.id, request.query, headers, body, is_signed)

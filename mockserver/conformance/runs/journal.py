@@ -32,7 +32,6 @@ FORMAT = "crosschain-mock/run@1"
 MASK = "*"
 _SHORTEST_SECRET = 8
 _FEWEST_CHARACTERS = 6
-_SECRET = frozenset(name.lower() for name in SECRET_HEADERS)
 _NOTHING_CAME = (NoAnswer.UNREACHABLE, NoAnswer.TLS, NoAnswer.TIMED_OUT)
 _COMPARED = {
     "seed": "the seed",
@@ -84,7 +83,7 @@ class BadJournal(UnsafeOrWrong):
 class Header:
     """What a run was: a run with another seed, dialect, target or contract is another run.
 
-    `contract` is a digest of the contract in its dialect. `options` are told to readers, and may
+    `contract` is a digest of the contract in its dialect. `options` are for readers, and may
     differ in the run that resumes.
     """
 
@@ -98,11 +97,11 @@ class Header:
     def check(self, wanted: "Header", path: Path) -> None:
         """Raise `BadJournal` where this header, found in a file, is that of another run."""
         for name, words in _COMPARED.items():
-            found, asked = getattr(self, name), getattr(wanted, name)
-            if found != asked:
+            found, expected = getattr(self, name), getattr(wanted, name)
+            if found != expected:
                 raise BadJournal(
-                    f"the journal {str(path)!r} is of a run with {words} {found!r}, not {asked!r}; "
-                    "resume it with the same, or begin another journal"
+                    f"the journal {str(path)!r} is of a run with {words} {found!r}, "
+                    f"not {expected!r}; resume it with the same, or begin another journal"
                 )
         if self.contract != wanted.contract:
             raise BadJournal(
@@ -152,10 +151,10 @@ def header_of(target: Target, options: Options, contract: Contract | None = None
 
 def _digest(contract: Contract) -> str:
     """Return a digest of everything that a contract says of its operations."""
-    told = {
+    described = {
         one.id: [one.method, one.path, one.request_schema, one.response_schema] for one in contract
     }
-    text = json.dumps(told, sort_keys=True, default=str, separators=(",", ":"))
+    text = json.dumps(described, sort_keys=True, default=str, separators=(",", ":"))
     return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -176,7 +175,7 @@ def read_run(path: Path) -> Run:
 def masked(headers: Headers) -> Iterator[tuple[str, str]]:
     """Yield the fields of a request, secrets as a mask of fixed length."""
     for name, value in headers.items_sent:
-        yield name, MASK * 8 if name.lower() in _SECRET else value
+        yield name, MASK * 8 if name.lower() in SECRET_HEADERS else value
 
 
 def request_key(request: Request, probe: str = "") -> Hashable:
@@ -203,7 +202,7 @@ class Journal:
                 trouble=NoAnswer.TIMED_OUT,
                 reason="the run ended before the answer came, and a submission is never sent twice",
             )
-            # What never arrived is asked again, but for submissions.
+            # What never arrived is sent again, but for submissions.
             if one.submission or answer.trouble not in _NOTHING_CAME:
                 self._answers[request_key(one.request, one.probe)].append(answer)
 
@@ -269,8 +268,8 @@ class Journal:
         for name, value in request.headers.items_sent:
             # A value that is short or monotonous is no secret but an odd request, and may well be
             # part of an answer that has nothing to do with it.
-            telling = len(value) >= _SHORTEST_SECRET and len(set(value)) >= _FEWEST_CHARACTERS
-            if name.lower() in _SECRET and telling:
+            is_long = len(value) >= _SHORTEST_SECRET and len(set(value)) >= _FEWEST_CHARACTERS
+            if name.lower() in SECRET_HEADERS and is_long:
                 self._secrets.add(value)
         return {
             "probe": probe,
@@ -344,17 +343,17 @@ def _read(path: Path) -> tuple[Run, int]:
         raise BadJournal(f"the journal {str(path)!r} {error}") from None
     length = raw.rfind(b"\n") + 1
     first, *others = raw[:length].splitlines() or [b""]
-    told = _parsed(first)
-    if not isinstance(told, dict) or told.pop("format", None) != FORMAT:
+    line = _parsed(first)
+    if not isinstance(line, dict) or line.pop("format", None) != FORMAT:
         raise BadJournal(f"{str(path)!r} is no journal of a run: its first line is not {FORMAT}")
-    _check(_HEADER, told, f"{path}:1")
-    header = Header(**{name: told[name] for name in _HEADER.schema["properties"]})
-    entries = [_entry(line, f"{path}:{number}") for number, line in enumerate(others, 2)]
+    _check(_HEADER, line, f"{path}:1")
+    header = Header(**{name: line[name] for name in _HEADER.schema["properties"]})
+    entries = [_entry(raw_line, f"{path}:{number}") for number, raw_line in enumerate(others, 2)]
     return Run(header, tuple(_answered(entries))), length
 
 
 def _answered(entries: Iterable[Entry]) -> list[Entry]:
-    """Return the exchanges; a submission that was begun is told only where no answer follows."""
+    """Return the exchanges; a submission that was begun is one only where no answer follows."""
     found: list[Entry | None] = []
     begun: dict[Hashable, deque[int]] = defaultdict(deque)
     for entry in entries:

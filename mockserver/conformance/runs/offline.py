@@ -37,7 +37,7 @@ NOT_RECORDED = "no such request is recorded"
 def run_recorded(sources: Iterable[Source], options: Options | None = None) -> Result:
     """Return what the rules say of recorded exchanges; nothing is sent.
 
-    An exchange is that of a probe where the probe would have asked the same. For rules that look at
+    An exchange is that of a probe where the probe would have sent the same. For rules that judge
     one plain request of an operation, any recorded success is that request. Raises `UnsafeOrWrong`
     where nothing recorded belongs to an operation of the contract.
     """
@@ -76,7 +76,7 @@ def run_recorded(sources: Iterable[Source], options: Options | None = None) -> R
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Recorded:
-    """A recorded exchange that waits for the probe that would have asked it."""
+    """A recorded exchange that waits for the probe that would have sent it."""
 
     label: str
     operation: Operation
@@ -85,14 +85,14 @@ class _Recorded:
     sent: Request
     removed: frozenset[str]
 
-    def asked(self, request: Request, rules: MatchRules) -> bool:
-        """Whether a request asks the same, as far as the recorder kept what was asked."""
+    def matches(self, request: Request, rules: MatchRules) -> bool:
+        """Whether a request is the same, as far as the recorder kept what was sent."""
         names, rule = self.operation.header_names, rules.of(self.operation.id)
-        sent, asked = (
+        recorded, wanted = (
             read_request(self.operation.id, names, one, rule, None, self.removed).form
             for one in (self.sent, request)
         )
-        return sent == asked
+        return recorded == wanted
 
 
 class _Recordings:
@@ -118,14 +118,14 @@ class _Recordings:
             self.waiting.setdefault(recorded.operation.id, []).append(recorded)
 
     def take(self, operation: Operation, request: Request, *, plain: bool) -> _Recorded | None:
-        """Return the first exchange that asked the same, and take it.
+        """Return the first exchange of the same request, and take it.
 
         Times and signatures may differ in a `plain` request; in another they may be what it is
         about, and a request with a wrong one is not the request with a right one.
         """
         rules = self._rules if plain else MatchRules()
         for recorded in self.waiting.get(operation.id, ()):
-            if recorded.asked(request, rules):
+            if recorded.matches(request, rules):
                 self.waiting[operation.id].remove(recorded)
                 return recorded
         return None

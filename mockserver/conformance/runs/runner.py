@@ -64,7 +64,7 @@ def run(  # noqa: PLR0913 (one parameter a collaborator)
 ) -> Result:
     """Return what the rules say of a target. Raises `UnsafeOrWrong` before anything is sent.
 
-    `probes` are those of the contract where none are given. `why_not` is asked before each probe.
+    `probes` are those of the contract where none are given. `why_not` is called before each probe.
     An interruption ends the run early; what was seen until then is judged.
     """
     options = options or Options()
@@ -87,7 +87,7 @@ def run(  # noqa: PLR0913 (one parameter a collaborator)
         )
         notes = _send(session, plan, why_not, options)
         outcomes = judged(plan.rules, context, target.bases)
-        more, told = generated(session, options) if not notes else ((), ())
+        more, remarks = generated(session, options) if not notes else ((), ())
         sent = session.sent
     return Result(
         contract=contract,
@@ -99,7 +99,7 @@ def run(  # noqa: PLR0913 (one parameter a collaborator)
         sent_elsewhere=transport.count - sum(sent.values()),
         planned=len(plan.probes),
         unsent=dict(context.unsent),
-        notes=(*notes, *told),
+        notes=(*notes, *remarks),
         choices=options.choices,
         elapsed_ms=ticks_ms() - began,
         complain=partial(complaint, caller=options.caller),
@@ -139,17 +139,17 @@ def _send(
     retries = Retries(session)
     kept = sum(probe.stage is Stage.LAST_LOOK for probe in plan.probes)
     for probe in plan.probes:
-        # All of it: an interruption may come while nearby addresses are asked or between requests.
+        # All of it: an interruption may come while nearby addresses are tried or between requests.
         try:
             if probe.stage is Stage.LAST_LOOK and not (last or spent):
-                # Before the lists are looked at again, so that an outage meanwhile is told.
+                # Before the lists are read again, so that they show an outage meanwhile.
                 last = True
                 within = options.chosen_operations(plan.rules)
                 edges = at_edges(session, options, kept, within)
                 spent = _send_each(session, chain(edges, what_was_late(session, plan.rules, kept)))
             reason = spent or (why_not(context, probe) if why_not else "")
             if not reason and probe.stage is not Stage.LAST_LOOK and session.transport.left <= kept:
-                # Without a second look at the lists nothing could be told of what was asked before.
+                # Without the lists at the end, no verdict on anything before would be safe.
                 reason = "what is left of the budget is kept for the last look at the lists"
                 cut = cut or ("" if probe.conditional else reason)
             if reason:
@@ -190,7 +190,7 @@ def _send_probe(session: Session, probe: Probe) -> Exchange:
         return exchange
     confirming = [f"{probe.operation_id}/{name}" for name in _SLOW]
     if exchange.whole and exchange.takes_longer_than(context.slow_ms):
-        # A machine may have been busy: the first slow answer of an operation is asked for again.
+        # A machine may have been busy: the first slow answer of an operation is sent again.
         for name in confirming if context.get(confirming[0]) is None else ():
             session.ask(name, draft)
     if is_late(exchange):

@@ -83,8 +83,8 @@ class Retries:
         self._asked_for_time = True
         before = context.now
         ask = self._session.ask
-        told = adopt_service_time(context, lambda of, draft: ask(f"{of}/{SERVICE_TIME}", draft))
-        if told and not self._ask(probe).succeeded:
+        adopted = adopt_service_time(context, lambda of, draft: ask(f"{of}/{SERVICE_TIME}", draft))
+        if adopted and not self._ask(probe).succeeded:
             context.now = before
 
     def _ask(self, probe: Probe) -> Exchange:

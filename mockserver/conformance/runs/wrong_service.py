@@ -60,17 +60,17 @@ def why_wrong_service(exchanges: Iterable[Exchange], generation: str) -> str:
     An answer that is JSON, or that is broken in a way of its own, may be a service's with a defect,
     which is for rules to tell.
     """
-    asked = [one for one in exchanges if one.operation.generation.id == generation]
-    reasons = [_not_ours(exchange) for exchange in asked]
+    of_it = (one for one in exchanges if one.operation.generation.id == generation)
+    reasons = [_not_ours(exchange) for exchange in of_it]
     return reasons[0] if reasons and all(reasons) else ""
 
 
 def _not_ours(exchange: Exchange) -> str:
     answer = exchange.answer
     if answer.trouble is not None and not answer.status:
-        said = _AT.sub("", _CONNECTING.sub(r"\1", answer.reason))
-        told = _TROUBLES.get(answer.trouble, str(answer.trouble))
-        return f"{told} ({said})" if said else told
+        detail = _AT.sub("", _CONNECTING.sub(r"\1", answer.reason))
+        trouble = _TROUBLES.get(answer.trouble, str(answer.trouble))
+        return f"{trouble} ({detail})" if detail else trouble
     if 300 <= answer.status < 400:
         return f"it redirects (HTTP {answer.status} to {answer.header('Location') or 'nowhere'})"
     start = answer.body[:500].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
@@ -195,9 +195,9 @@ def _candidates(base: str, exchanges: Iterable[Exchange]) -> Iterator[str]:
 
 def _redirected(base: str, exchanges: Iterable[Exchange]) -> Iterator[str]:
     for exchange in exchanges:
-        told = exchange.answer.header("Location") or ""
+        location = exchange.answer.header("Location") or ""
         try:
-            to = urljoin(base + exchange.request.path, told)
+            to = urljoin(base + exchange.request.path, location)
         except ValueError:
             continue
         if 300 <= exchange.answer.status < 400 and to.endswith(exchange.request.path):

@@ -15,8 +15,9 @@ EXAMPLE_WALLET_KEY = "11" * 32
 EXAMPLE_TIME_MS = 1_767_225_600_000
 MOST_TICKETS = 4
 """How many of the tickets that a list shows are looked up."""
-SECRET_HEADERS = ("appKey", "signature")
-"""The headers that no report may show (interface.md 5); `Signature` of 2.0 is among them."""
+SECRET_HEADERS = {"appkey": "APP_KEY", "signature": "SIGNATURE"}
+"""The headers that no report may show, in lower case, with what is shown in place of their values
+(interface.md 5); `Signature` of 2.0 is one of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,12 +66,7 @@ class Caller:
         if as_it_stands:
             headers |= {name: str(draft.headers[name]) for name in headers if name in draft.headers}
         named = developer.DeveloperHeaders(*map(str, headers.values()))
-        try:
-            text = developer.signed_text(draft.sent_body, named)
-        except NotJson:
-            # Nothing says how such a body would be signed.
-            text = named.text()
-        headers["signature"] = developer.signature(text, self.app_secret)
+        headers["signature"] = self.developer_signed(draft.sent_body, named)
         return replace(draft, headers={**draft.headers, **headers})
 
     def sign_v2(self, draft: Draft) -> Draft:
@@ -83,6 +79,15 @@ class Caller:
             if value == self.wallet_signature
         }
         return replace(draft, headers={**draft.headers, **made}) if made else draft
+
+    def developer_signed(self, body: bytes, headers: developer.DeveloperHeaders) -> str:
+        """Return the signature of a v1 body under its headers."""
+        try:
+            text = developer.signed_text(body, headers)
+        except NotJson:
+            # Nothing says how such a body would be signed.
+            text = headers.text()
+        return developer.signature(text, self.app_secret)
 
     def wallet_signed(self, body: bytes, address: str) -> str:
         """Return the signature of a 2.0 body for an address as it is sent (facts 3.2).

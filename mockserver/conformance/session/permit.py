@@ -1,6 +1,6 @@
 """What may be sent at all, and how much, how fast and for how long.
 
-It is asked at the one place where bytes leave, by path and method alone.
+It is consulted at the one place where bytes leave, about path and method alone.
 """
 
 from decimal import Decimal

@@ -30,7 +30,7 @@ _MOCK = "X-Mock-World"
 
 
 class Watch(Protocol):
-    """Somebody who is told how a run goes."""
+    """Hears how a run goes."""
 
     def sent(self, exchange: Exchange, planned: int) -> None:
         """Hear of an exchange; `planned` is how many requests the whole plan has."""
@@ -50,7 +50,7 @@ class Keeper(Protocol):
 
 
 class Session:
-    """Sends requests and remembers every exchange, so that rules see it whoever asked for it."""
+    """Sends requests and remembers every exchange, so that rules see it whichever stage sent it."""
 
     def __init__(
         self,
@@ -62,7 +62,7 @@ class Session:
         planned: int = 0,
         patience_ms: int | None = None,
     ) -> None:
-        """Take the transport and where to remember; `planned` is told to `watch`.
+        """Take the transport and where to remember; `planned` is for `watch`.
 
         `patience_ms` is how long requests may wait in all before they are sent; by default six
         seconds, and no time where the mock answers.
@@ -76,7 +76,7 @@ class Session:
         self._growth = _growth(patience_ms or 0)
         self._longer = 1
         self._answered: defaultdict[str, list[tuple[str, NoAnswer | None]]] = defaultdict(list)
-        """Of each generation, the operations that were asked, and whether an answer came."""
+        """Of each generation, the operations that got a request, and whether an answer came."""
 
     @property
     def sent(self) -> dict[str, int]:
@@ -161,7 +161,7 @@ class Session:
         last = self._answered[generation][::-1]
         trouble = last[0][1] if last else None
         if trouble is not None:
-            in_a_row = [asked for asked, _ in takewhile(lambda one: one[1] is trouble, last)]
+            in_a_row = [one for one, _ in takewhile(lambda pair: pair[1] is trouble, last)]
             times = len(in_a_row)
             if trouble in _UNREACHABLE and times >= _GIVE_UP:
                 raise Refusing(f"the {generation} service did not answer {times} times ({trouble})")
@@ -169,7 +169,7 @@ class Session:
             if trouble is NoAnswer.TIMED_OUT and len(hung) >= _ALL_HANG:
                 names = ", ".join(hung)
                 raise Refusing(f"the {generation} service did not answer in time: {names} hung")
-        own = (came for asked, came in last if asked == operation.id)
+        own = (came for one, came in last if one == operation.id)
         times = sum(one is NoAnswer.TIMED_OUT for one in takewhile(lambda came: came, own))
         if times >= _HANGING:
             raise Refusing(f"{operation.id} did not answer {times} times ({NoAnswer.TIMED_OUT})")
@@ -179,11 +179,11 @@ def _growth(patience_ms: int) -> int:
     """Return the factor by which each wait is longer than the one before it.
 
     All waits together use up the patience. For the usual patience each is a second long, so that a
-    service that settles quickly is asked again quickly.
+    service that settles quickly gets the next request quickly.
     """
-    looks = _PATIENCE_MS // _WAIT_MS
+    waits = _PATIENCE_MS // _WAIT_MS
     found = 1
-    while sum(found**turn for turn in range(looks)) * _WAIT_MS < patience_ms:
+    while sum(found**turn for turn in range(waits)) * _WAIT_MS < patience_ms:
         found += 1
     return found
 

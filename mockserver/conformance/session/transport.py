@@ -245,7 +245,7 @@ def _session() -> aiohttp.ClientSession:
 _OWN_HEADERS: Mapping[str, str] = {
     "User-Agent": "crosschain-mock conform",
     "Accept": "application/json",
-    # So that a body that comes compressed was not asked for.
+    # No compressed body is wanted: one that comes is the service's own doing.
     "Accept-Encoding": "identity",
 }
 _TROUBLES = (

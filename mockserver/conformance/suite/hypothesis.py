@@ -1,6 +1,6 @@
-"""What a user of Hypothesis has told it: its seed, its profile, and its database of examples.
+"""The settings of Hypothesis that a run takes over: seed, profile, and database of examples.
 
-Nothing of this is asked for where Hypothesis is not installed.
+Without Hypothesis there are none.
 """
 
 import zlib

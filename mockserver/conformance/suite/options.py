@@ -1,4 +1,4 @@
-"""What pytest's options, ini keys and the environment ask of a run."""
+"""What pytest's options, ini keys and the environment say of a run."""
 
 import os
 import re
@@ -29,7 +29,7 @@ USUAL_SEQUENCES = 1
 
 @dataclass(frozen=True, slots=True)
 class RequestedRun:
-    """A run that was asked for; `contract` is loaded, since the permit needs it as well."""
+    """A run as pytest's options describe it; `contract` is loaded, for the permit as well."""
 
     target: Target
     options: Options
@@ -44,7 +44,7 @@ class RequestedRun:
 
 
 def requested_run(config: pytest.Config) -> RequestedRun:
-    """Return the run that is asked for. Raises `UnsafeOrWrong` for what would not be sent."""
+    """Return the run of pytest's options. Raises `UnsafeOrWrong` for what would not be sent."""
     named = addresses(config)
     if not named:
         raise UnsafeOrWrong(NO_ADDRESS)

@@ -39,7 +39,7 @@ class Judged:
 
     @property
     def summary(self) -> str:
-        """What was asked of whom, as JSON for the summary."""
+        """What was sent to whom, as JSON for the summary."""
         return json.dumps(
             {
                 "target": list(dict.fromkeys(self.result.target.bases.values())),
@@ -114,16 +114,16 @@ else:
 
 def summary_lines(runs: Sequence[str], differences: Sequence[str]) -> Iterator[str]:
     """Yield what pytest's summary tells, of the JSON that tests have left behind."""
-    told = [json.loads(one) for one in runs]
-    if told:
-        requests = sum(one["requests"] for one in told)
-        submissions = sum(one["submissions"] for one in told)
-        target = ", ".join(told[0]["target"])
+    summaries = [json.loads(one) for one in runs]
+    if summaries:
+        requests = sum(one["requests"] for one in summaries)
+        submissions = sum(one["submissions"] for one in summaries)
+        target = ", ".join(summaries[0]["target"])
         yield (
-            f"{target} (seed {told[0]['seed']}): {counted(requests, 'request')}, "
+            f"{target} (seed {summaries[0]['seed']}): {counted(requests, 'request')}, "
             f"submissions sent: {submissions}"
         )
-    for note in dict.fromkeys(note for one in told for note in one["notes"]):
+    for note in dict.fromkeys(note for one in summaries for note in one["notes"]):
         yield f"note: {note}"
     causes: dict[str, list[dict[str, str]]] = {}
     for difference in map(json.loads, differences):
