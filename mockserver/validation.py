@@ -58,6 +58,6 @@ class SchemaCheck:
 
     @cached_property
     def _explainer(self) -> "Explainer":
-        from mockserver.schemaerrors import Explainer  # noqa: PLC0415 - dear, and seldom needed
+        from mockserver.schemaerrors import Explainer  # noqa: PLC0415 - slow to import, seldom needed
 
         return Explainer(self.schema, self._quick if self._compiled else None)

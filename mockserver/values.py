@@ -3,7 +3,7 @@
 The standard library compiles each method of a dataclass by itself, which takes 0.4 ms a class: a
 fifth of what a server used until its first answer. `dataclass` means the same here and compiles
 `__init__` alone (decision 221). A frozen one sets each field past its own guard, which makes its
-making twice as dear. A request makes dozens of values, so that those on its road are of
+making twice as expensive. A request makes dozens of values, so that those on its road are of
 `value_class`: held immutable by mypy, which the gate runs, and not once more at run time.
 """
 

@@ -42,7 +42,7 @@ class World:
     hold: Callable[[], int]
     """Returns its time, and lets it see no other one until `release`, unless its clock is moved.
 
-    The clock of the machine is dear to read, and a request happens in one moment.
+    The clock of the machine is expensive to read, and a request happens in one moment.
     """
     release: Callable[[], None]
     """Lets its time pass again."""

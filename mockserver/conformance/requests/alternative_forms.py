@@ -43,7 +43,7 @@ _SPELLINGS = {
     "EvmAddress": "Evmaddress",
     "evmAddres": "evmAddress",
 }
-"""The published spellings, each with the one that somebody would take it for."""
+"""The published spellings, each with the one that is easily written instead."""
 
 
 @dataclass(frozen=True, slots=True)

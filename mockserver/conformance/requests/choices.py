@@ -56,8 +56,8 @@ from mockserver.conformance.session.list_probes import FIRST_LIST_WORDS
 from mockserver.conformance.verdict import NotRun, if_known
 from mockserver.contract import ids
 
-_FINE = 15
-"""Decimals with which some tokens are more smallest units than fit into 64 bits."""
+_MANY_DECIMALS = 15
+"""From so many decimals on, a few tokens are an amount that does not fit into 64 bits."""
 
 
 # Chains, as a list of tokens is asked for.
@@ -221,7 +221,7 @@ def route_across(context: RunContext) -> Route:
     """Return a swap between chains, where it can be for more smallest units than 64 bits count."""
     require_accepted(context, ids.SWAP_QUOTE)
     routes = cross_routes(context)
-    fine = [route for route in routes if (route.target.decimals or 0) >= _FINE]
+    fine = [route for route in routes if (route.target.decimals or 0) >= _MANY_DECIMALS]
     return (fine or routes)[0]
 
 

@@ -63,7 +63,7 @@ def is_outside_the_contract(exchange: Exchange) -> bool:
         return True
     if len(request.query) > _LONG:
         return True
-    # What else is wrong with it is dear to tell, and not asked here.
+    # What else is wrong with it would cost much to find out, and is not checked here.
     try:
         query_pairs(request.query)
         if "body" not in operation.request_schema.get("properties", {}):
