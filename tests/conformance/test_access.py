@@ -1,18 +1,24 @@
 """A rule reads what it asked for, and nothing else: one declaration is its plan and its access."""
 
+import ast
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from mockserver import conformance, resources
 from mockserver.conformance import run
-from mockserver.conformance.checks.catalog import RULES
+from mockserver.conformance.checks import submitted
+from mockserver.conformance.checks.catalog import RULES, read
 from mockserver.conformance.checks.judge import DEFECT, outcome_of
 from mockserver.conformance.checks.rule import Finding, Rule
 from mockserver.conformance.discovery.inventory import inventory_of
 from mockserver.conformance.requests.catalog import index_of
 from mockserver.conformance.session.list_probes import FIRST_LIST_PROBES
+from mockserver.conformance.session.names import ProbeName
 from mockserver.conformance.verdict import Severity, Verdict
 from mockserver.contract import Layer, fact_basis, load
+from mockserver.errors import InvalidFile
 from mockserver.testing import running
 from tests.conformance.exchanges import CONTRACT, answer, context_of, exchange, success
 
@@ -128,3 +134,57 @@ def test_no_rule_of_the_pack_reads_what_it_did_not_ask_for():
         for name in one.operations
     ]
     assert [one for one in told if one.startswith(DEFECT)] == []
+
+
+CHECKS = sorted(Path(submitted.__file__).parent.glob("*.py"))
+CONFORMANCE = sorted(Path(conformance.__file__).parent.rglob("*.py"))
+WORDS = {
+    ProbeName(name).words
+    for dialect in ("documented", "observed")
+    for name in index_of(load(dialect)).by_name
+}
+TEXT_METHODS = ("startswith", "endswith", "partition", "rpartition", "split", "replace")
+
+
+def parsed(file):
+    return ast.walk(ast.parse(file.read_text("utf-8")))
+
+
+@pytest.mark.parametrize("file", CHECKS, ids=lambda file: file.stem)
+def test_no_check_spells_the_name_of_a_probe(file):
+    """Its row has names for the probes that it asks for, and the check gets them by these."""
+    nodes = list(parsed(file))
+    keys = {id(node.slice) for node in nodes if isinstance(node, ast.Subscript)}
+    texts = (one.value for one in nodes if isinstance(one, ast.Constant) and id(one) not in keys)
+    named = [one for one in texts if isinstance(one, str) and one.removeprefix("/") in WORDS]
+    assert named == []
+
+
+@pytest.mark.parametrize("file", CONFORMANCE, ids=lambda file: f"{file.parent.stem}-{file.stem}")
+def test_no_module_takes_the_name_of_a_probe_apart(file):
+    """What others go by is a field of the name."""
+    taken = [
+        node.lineno
+        for node in parsed(file)
+        if isinstance(node, ast.Attribute) and node.attr in TEXT_METHODS
+        if "probe" in {getattr(node.value, "attr", ""), getattr(node.value, "id", "")}
+    ]
+    inside = [
+        node.lineno
+        for node in parsed(file)
+        if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.In)
+        if isinstance(node.left, ast.Constant)
+        if getattr(node.comparators[0], "attr", "") == "probe"
+    ]
+    assert (taken, inside) == ([], [])
+
+
+def test_a_check_gets_the_probes_that_its_row_has_names_for(tmp_path):
+    """And a row that has no name for one is refused, with its line."""
+    table = (resources.schemas() / "rules.yaml").read_text("utf-8")
+    row = "back, {again: again}]"
+    assert table.count(row) > 1
+    copy = tmp_path / "rules.yaml"
+    copy.write_text(table.replace(row, "back, again]"), "utf-8")
+    with pytest.raises(InvalidFile, match="no probe that it asks for is named 'again'"):
+        tuple(read(copy))

@@ -13,7 +13,7 @@ from mockserver.conformance.requests.alternative_forms import (
 from mockserver.conformance.requests.negative import Kind, WrongValues
 from mockserver.conformance.requests.planned import PLANNED, read
 from mockserver.conformance.requests.probe import Stage
-from mockserver.conformance.requests.words import FILTERS, LISTED, NAMED, POLLS, SAMPLES
+from mockserver.conformance.requests.words import FILTERS, LISTED, NAMED, SAMPLES
 from mockserver.conformance.session.caller import MOST_TICKETS
 from mockserver.conformance.session.list_probes import FIRST_LIST_PROBES
 from mockserver.contract import BasisKind
@@ -134,7 +134,7 @@ def test_what_rules_look_for_by_name_is_planned():
     assert len(LISTED) == MOST_TICKETS
     wanted = {
         *FIRST_LIST_PROBES,
-        *(f"v2.checkOrder/{name}" for name in (*NAMED, *POLLS)),
+        *(f"v2.checkOrder/{name}" for name in NAMED),
         *(f"v2.checkTicket/{name}" for name in LISTED),
         *(f"v2.getAllTicketByAddress/read {name}" for name in FILTERS),
         *(f"v2.getBridgeQuote/{name}" for name in SAMPLES),

@@ -22,31 +22,22 @@ from mockserver.conformance.checks.evidence import (
 from mockserver.conformance.checks.quoting import token_at
 from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements
 from mockserver.conformance.discovery import amounts, routes
-from mockserver.conformance.discovery.amount_units import ATTEMPT_NAMES, accepted, attempts
+from mockserver.conformance.discovery.amount_units import accepted, attempts
 from mockserver.conformance.discovery.inventory import inventory_of, requested_chain
-from mockserver.conformance.requests import words
 from mockserver.conformance.requests.alternative_forms import ALTERNATIVES, alternatives_of
-from mockserver.conformance.requests.http_cases import UNKNOWN_PATH, is_outside_the_contract
+from mockserver.conformance.requests.http_cases import is_outside_the_contract
 from mockserver.conformance.requests.negative import is_negative
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange, refusal_of
-from mockserver.conformance.session.list_probes import FIRST_LIST_WORDS
+from mockserver.conformance.session.names import ProbeName, usual
 from mockserver.conformance.verdict import Inconclusive, Vacuous, Verdict
 from mockserver.contract import Basis, Operation, fact_basis, ids, shipped_facts
 from mockserver.contract.dialect import DOCUMENTED
 from mockserver.exchange import query_pairs
 
 ANY_PRICE = fact_basis("tokens.priced")
-_SAMPLED = "sampled"
 _SEVERAL = 2
-_NOWHERE = f"{ids.CHAINS}/{UNKNOWN_PATH}"
 _NOT_FOUND, _NOT_ALLOWED, _NOT_IMPLEMENTED = 404, 405, 501
-_READS = {
-    ids.BALANCE: ("usual", "other token"),
-    ids.PRICE: ("usual", "again", "swap source", "swap target", _SAMPLED),
-    ids.TICKETS: ("usual",),
-}
-"""The requests that are made of what the lists show."""
 _GIVEN_BEFORE = {
     ids.SWAP_QUOTE: ids.BRIDGE,
     ids.SWAP: ids.SWAP_QUOTE,
@@ -57,21 +48,10 @@ PROBES = tuple(
     dict.fromkeys(name for one in ALTERNATIVES for name in (one.of, one.probe, one.once_more))
 )
 """The requests of which one form is held against another."""
-SAMPLED_QUOTES = (
-    *(f"{ids.BRIDGE}/{name}" for name in words.SAMPLES),
-    *(f"{ids.PRICE}/{name}" for name in words.SAMPLES),
-    *(
-        f"{ids.BRIDGE}/{name} {end}"
-        for end in (*words.AFTER_A_REFUSAL, f"{words.LARGER} {words.CONTROL}")
-        for name in words.SAMPLES
-    ),
-    f"{ids.BRIDGE}/usual {words.NEIGHBOUR}",
-)
-"""The quotes of tokens that were drawn, with another amount each, and of others by that amount."""
 
 
-def is_taken(context: RunContext, operation: Operation, *, probe: str, how: str) -> Findings:
-    exchange = context.require(f"{operation.id}/{probe}")
+def is_taken(context: RunContext, operation: Operation, *, tried: ProbeName, how: str) -> Findings:
+    exchange = context.require(tried)
 
     def amounts_of(one: Exchange) -> list[str]:
         amount = one.operation.amount
@@ -165,7 +145,8 @@ def documented_operations_are_served(context: RunContext, operation: Operation) 
         yield Finding(message, (first, last), cause="refused without input")
         return
     told = {refusal_of(one) for one in asked}
-    for nowhere in context.sent(_NOWHERE):
+    elsewhere = [one for one in context.exchanges if one.request.path != one.operation.path]
+    for nowhere in elsewhere:
         if nowhere.answer.status == _NOT_FOUND and told == {refusal_of(nowhere)}:
             what = "is answered like a path that is not there"
             message, seen = f"{operation.path} {what}: {in_words(asked[0])}", (nowhere, asked[0])
@@ -180,7 +161,7 @@ def published_forms_are_taken(context: RunContext, operation: Operation) -> Find
     if found or any(one.succeeded for one in asked):
         return
     if not refused:
-        context.require_success(f"{operation.id}/usual")
+        context.require_success(usual(operation))
         return
     told = in_words(refused[0])
     raise Vacuous(f"the published form is refused, and so are the others: {told}")
@@ -217,24 +198,30 @@ def _within_taken(context: RunContext, refused: Exchange, taken: Exchange, place
     return min(found, default=amount) < amount < max(found, default=amount)
 
 
-def orders_need_no_target_chain(context: RunContext, _: Operation) -> Findings:
-    exchange, usual = map(
-        context.require, (f"{ids.ORDER}/{words.NO_CHAIN}", f"{ids.ORDER}/{words.AGGREGATE}")
-    )
+def orders_need_no_target_chain(
+    context: RunContext, _: Operation, *, lacking: ProbeName, whole: ProbeName
+) -> Findings:
+    exchange, other = context.require(lacking), context.require(whole)
     if not was_refused(exchange):
         return
-    if not usual.succeeded:
+    if not other.succeeded:
         raise Vacuous("the same order with its target chain was not accepted either")
     what = "an order is refused without toChain, and accepted with it"
-    yield wrongly_refused(context, exchange, what, usual, place="body.toChain")
+    yield wrongly_refused(context, exchange, what, other, place="body.toChain")
 
 
-def aggregate_orders_are_a_type(context: RunContext, _: Operation) -> Findings:
-    exchange = context.require(f"{ids.ORDER}/{words.AGGREGATE}")
+def aggregate_orders_are_a_type(
+    context: RunContext,
+    _: Operation,
+    *,
+    aggregate: ProbeName,
+    unknown_type: ProbeName,
+    wrong_elsewhere: tuple[ProbeName, ...],
+) -> Findings:
+    exchange = context.require(aggregate)
     if not was_refused(exchange):
         return
-    unknown = context.require(f"{ids.ORDER}/orderType unknown")
-    others = context.sent(f"{ids.ORDER}/sourceCerts no hex", f"{ids.ORDER}/toIndex unlisted")
+    unknown, others = context.require(unknown_type), context.sent(*wrong_elsewhere)
     told = [refusal_of(one) for one in others if one.refused]
     alike = unknown.refused and refusal_of(unknown) == refusal_of(exchange)
     if not alike or not told or refusal_of(exchange) in told:
@@ -243,53 +230,64 @@ def aggregate_orders_are_a_type(context: RunContext, _: Operation) -> Findings:
     yield Finding(message, (unknown, exchange), "body.orderType")
 
 
-def listed_chains_are_taken(context: RunContext, operation: Operation) -> Findings:
-    tokens = ids.V1_TOKENS if operation.id == ids.V1_CHAINS else ids.OF_CHAIN
-    listing = context.require_success(f"{operation.id}/usual")
-    looks = context.sent(*(f"{tokens}/{name}" for name in (*FIRST_LIST_WORDS, _SAMPLED)))
+def listed_chains_are_taken(
+    context: RunContext,
+    operation: Operation,
+    *,
+    first: ProbeName,
+    second: ProbeName,
+    renamed: ProbeName,
+    sampled: ProbeName,
+) -> Findings:
+    listing = context.require_success(usual(operation))
+    looks = context.sent(first, second, renamed, sampled)
     if not any(one.whole for one in looks):
-        context.require_success(f"{tokens}/usual")
+        context.require_success(first)
     if not any(one.succeeded or one.refused for one in looks):
+        tokens = first.operation_id
         raise Inconclusive(f"{tokens} was answered neither with success nor with a refusal")
-    another = context.get(f"{tokens}/{FIRST_LIST_WORDS[-1]}")
     # "from getChain" does not say which member: where another name of it is taken, it is that one.
-    renamed = another is not None and another.succeeded
+    is_renamed = any(one.probe == renamed and one.succeeded for one in looks)
     for look in looks:
-        if look.refused and not (renamed and look is context.get(f"{tokens}/usual")):
+        if look.refused and not (is_renamed and look.probe == first):
             chain, cause = repr(requested_chain(look)), "listed chain refused"
             what = f"chain {chain} is listed, and refused when its tokens are asked for"
             yield wrongly_refused(context, look, what, listing, place="data.list[]", cause=cause)
 
 
-def listed_tokens_can_be_moved(context: RunContext, _: Operation) -> Findings:
-    first = attempts(context, ids.BRIDGE)[0]
-    sent = context.sent(
-        *(f"{ids.BRIDGE}/{name}" for name in (*ATTEMPT_NAMES, *routes.OTHER_AMOUNTS))
-    )
+def listed_tokens_can_be_moved(
+    context: RunContext,
+    _: Operation,
+    *,
+    sampled: tuple[ProbeName, ...],
+    larger: tuple[ProbeName, ...],
+    control: tuple[ProbeName, ...],
+    larger_control: tuple[ProbeName, ...],
+) -> Findings:
+    tried = [one.probe for one in attempts(context, ids.BRIDGE)]
+    sent = context.sent(*tried)
     if not sent:
-        context.require(first.probe)
+        context.require(tried[0])
     if accepted(context, ids.BRIDGE) is None:
         yield _none_is_moved(context, sent)
         return
     if routes.scale_of(context, ids.BRIDGE) == 1:
-        yield from _refused_before(context, sent)
+        yield from _refused_before(context, context.sent(*tried[:2]))
     unclear = ""
-    for name in words.SAMPLES:
-        quote = context.get(f"{ids.BRIDGE}/{name}")
-        larger = context.get(f"{ids.BRIDGE}/{name} {words.LARGER}")
-        if quote is None or larger is None or not (quote.refused and larger.refused):
+    for name, more_name, *controls in zip(sampled, larger, control, larger_control, strict=True):
+        quote, more = context.get(name), context.get(more_name)
+        if quote is None or more is None or not (quote.refused and more.refused):
             continue
-        _check_chains_are_up(context, larger)
+        _check_chains_are_up(context, more)
         asked = quote.parameters
         # One of the numbers that were refused is to be one that is taken of another token.
-        controls = (f"{ids.BRIDGE}/{name}{end} {words.CONTROL}" for end in ("", f" {words.LARGER}"))
         number_is_sound = any(one.succeeded for one in context.sent(*controls))
         if not number_is_sound or not _amount_is_sound(context, quote):
             unclear = asked.get("symbol", "")
             continue
         ends = f"{asked.get('fromChain')} and {asked.get('toChain')}"
         message = f"{asked.get('symbol')} is listed on {ends}, and refused between them"
-        yield _token_refused(f"{message}: {in_words(larger)}", quote, larger)
+        yield _token_refused(f"{message}: {in_words(more)}", quote, more)
     if unclear:
         raise Inconclusive(
             f"{unclear} may have been refused for its amount, whose worth is not known"
@@ -359,9 +357,8 @@ def _amount_is_sound(context: RunContext, quote: Exchange) -> bool:
     return routes.is_stable(token) or (price is not None and routes.is_plausible(price))
 
 
-def _refused_before(context: RunContext, sent: list[Exchange]) -> Findings:
+def _refused_before(context: RunContext, pair: list[Exchange]) -> Findings:
     """Yield a finding where the usual quote was refused in either reading, another one not."""
-    pair = [one for one in sent if one.probe.endswith(ATTEMPT_NAMES[:2])]
     if len(pair) != 2 or not all(one.refused for one in pair):
         return
     _check_chains_are_up(context, pair[0])
@@ -383,25 +380,31 @@ def _refused_before(context: RunContext, sent: list[Exchange]) -> Findings:
     yield _token_refused(message, *pair)
 
 
-def sound_reads_are_taken(context: RunContext, operation: Operation) -> Findings:
-    exchanges = context.sent(*(f"{operation.id}/{name}" for name in _READS[operation.id]))
+def sound_reads_are_taken(
+    context: RunContext,
+    operation: Operation,
+    *,
+    asked: tuple[ProbeName, ...],
+    sampled: ProbeName | None = None,
+) -> Findings:
+    exchanges = context.sent(*(one for one in asked if one.operation_id == operation.id))
     if not any(one.whole for one in exchanges):
-        context.require_success(f"{operation.id}/usual")
+        context.require_success(usual(operation))
     # Some tokens have no price; that none has one is another thing.
     some = operation.id == ids.PRICE and any(one.succeeded for one in exchanges)
     for one in [one for one in exchanges if one.refused][:1]:
         what = f"refused, though made of what the lists show: {one.request.query}"
-        basis = ANY_PRICE if some or one.probe.endswith(f"/{_SAMPLED}") else None
+        basis = ANY_PRICE if some or one.probe == sampled else None
         cause = "sound request refused"
         yield wrongly_refused(context, one, what, place="query", basis=basis, cause=cause)
 
 
-def names_of_v1_stay_in_v1(context: RunContext, _: Operation) -> Findings:
-    look = require_answer(context, f"{ids.OF_CHAIN}/v1 name")
-    if look.succeeded and look.items():
-        message = f"chain {requested_chain(look)!r} is in the list of v1 only, and taken"
+def names_of_v1_stay_in_v1(context: RunContext, _: Operation, *, look: ProbeName) -> Findings:
+    found = require_answer(context, look)
+    if found.succeeded and found.items():
+        message = f"chain {requested_chain(found)!r} is in the list of v1 only, and taken"
         extra = Verdict.EXTRA
-        yield Finding(message, (look,), "query.chain", verdict=extra, should_refuse=True)
+        yield Finding(message, (found,), "query.chain", verdict=extra, should_refuse=True)
 
 
 def some_sound_request_is_taken(context: RunContext, operation: Operation) -> Judgements:

@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from mockserver import documents, resources, tables
-from mockserver.conformance.checks import acceptance, named, orders, refusals, tickets
-from mockserver.conformance.checks.judge import FramedCheck
+from mockserver.conformance.checks import acceptance, named, refusals
+from mockserver.conformance.checks.judge import FramedCheck, NamedProbes, Names
 from mockserver.conformance.checks.rule import Rule
-from mockserver.conformance.checks.submitted import ORDER
+from mockserver.conformance.checks.submitted import ORDER, TICKET, V1_ORDER
 from mockserver.conformance.requests.negative import WRONG_VALUES, Kind
 from mockserver.conformance.requests.probe import PLAIN, Need
+from mockserver.conformance.session.names import ProbeName
 from mockserver.conformance.verdict import NotApplicable, Severity, Vacuous
 from mockserver.contract import Layer, fact_basis, load
 from mockserver.tables import UnknownName, function_of
@@ -26,10 +27,9 @@ _NEEDS: Mapping[str, tuple[Need, ...]] = {
     "broken-bodies": (refusals.BROKEN,),
     **{f"wrong-{kind}": WRONG_VALUES.probes_with_a(kind) for kind in Kind},
     "alternative-forms": acceptance.PROBES,
-    "sampled-quotes": acceptance.SAMPLED_QUOTES,
     "orders": ORDER.probes,
-    "tickets": tickets.PROBES,
-    "v1-orders": orders.PROBES,
+    "tickets": TICKET.probes,
+    "v1-orders": V1_ORDER.probes,
     **named.PROBES,
 }
 """The probes that follow from other tables, by the word that the table of rules has for them."""
@@ -52,15 +52,18 @@ def _rule(name: str, file: str, row: Mapping[str, Any], table: Mapping[str, Any]
     judged = _operations(row.get("judges", ()), table)
     if not judged:
         raise UnknownName("it judges no operation")
-    each = (f"{one}/{words}" for one in judged for words in row.get("each", ()))
+    asked = _Asked()
+    asked.take(row.get("asks", ()), table["probes"])
+    for one in judged:
+        asked.take_words(one, row.get("each", ()))
     return Rule(
         name=name,
-        check=_check(file, {"check": name, **row}),
+        check=_check(file, {"check": name, **row}, {one: asked.named(one) for one in judged}),
         layer=Layer(row["layer"]),
         severity=Severity(row["severity"]),
         basis=fact_basis(row["fact"]),
         operations=judged,
-        probes=(*_needs(row.get("asks", ()), table["probes"]), *each),
+        probes=tuple(asked.probes),
         every_exchange=row.get("every-exchange", False),
         reads=_operations(row.get("reads", ()), table),
         says=row["says"],
@@ -68,17 +71,24 @@ def _rule(name: str, file: str, row: Mapping[str, Any], table: Mapping[str, Any]
     )
 
 
-def _check(file: str, row: Mapping[str, Any]) -> FramedCheck:
+def _check(file: str, row: Mapping[str, Any], named: NamedProbes) -> FramedCheck:
     check = _function(row["check"], file)
+    things = _function(row["of"], "evidence") if "of" in row else None
     if "given" in row:
         strange = row["given"].keys() - signature(check).parameters
         if strange:
             raise UnknownName(f"{row['check']!r} takes no {', '.join(sorted(strange))}")
         check = partial(check, **row["given"])
+    for function in filter(None, (check, things)):
+        for one in signature(function).parameters.values():
+            is_probe = one.kind is one.KEYWORD_ONLY and one.default is one.empty
+            if is_probe and not all(one.name in names for names in named.values()):
+                raise UnknownName(f"no probe that it asks for is named {one.name!r}")
     kinds = {Vacuous.verdict.value: Vacuous, "not-shown": NotApplicable}
     return FramedCheck(
         check,
-        things=_function(row["of"], "evidence") if "of" in row else None,
+        things=things,
+        named=named,
         pair=tuple(row.get("pair", ())),
         place=row.get("place", ""),
         once=row.get("once", False),
@@ -102,16 +112,42 @@ def _operations(names: Iterable[str], table: Mapping[str, Any]) -> tuple[str, ..
     return tuple(one for name in names for one in table["groups"].get(name, (name,)))
 
 
-def _needs(asked: Iterable[Any], groups: Mapping[str, Any]) -> Iterator[Need]:
-    for one in asked:
-        if not isinstance(one, str):
-            yield from (f"{name}/{word}" for name, words in one.items() for word in words)
-        elif one in groups:
-            yield from _needs((groups[one],), {})
-        elif one in _NEEDS:
-            yield from _NEEDS[one]
-        else:
-            raise UnknownName(f"no probes are called {one!r}")
+class _Asked:
+    """What a row asks for: the probes, and how its check calls some of them, by operation."""
+
+    def __init__(self) -> None:
+        self.probes: dict[Need, None] = {}
+        self._named: dict[str, dict[str, Names]] = {}
+
+    def take(self, asked: Iterable[Any], groups: Mapping[str, Any]) -> None:
+        for one in asked:
+            if not isinstance(one, str):
+                for operation_id, words in one.items():
+                    self.take_words(operation_id, words)
+            elif one in groups:
+                self.take((groups[one],), {})
+            elif one in _NEEDS:
+                self.probes |= dict.fromkeys(_NEEDS[one])
+            else:
+                raise UnknownName(f"no probes are called {one!r}")
+
+    def take_words(self, operation_id: str, words: Iterable[Any]) -> None:
+        for one in words:
+            for name, called in one.items() if isinstance(one, Mapping) else (("", one),):
+                several = (called,) if isinstance(called, str) else called
+                names = tuple(ProbeName(f"{operation_id}/{word}") for word in several)
+                self.probes |= dict.fromkeys(names)
+                if name:
+                    here = self._named.setdefault(operation_id, {})
+                    here[name] = names[0] if isinstance(called, str) else names
+
+    def named(self, operation_id: str) -> Mapping[str, Names]:
+        """Return what a check of an operation gets: its own probes before those of others."""
+        asked = tuple(one for one in self.probes if isinstance(one, ProbeName))
+        every: dict[str, Names] = {"asked": asked}
+        for names in (*self._named.values(), self._named.get(operation_id, {})):
+            every |= names
+        return every
 
 
 RULES: tuple[Rule, ...] = tuple(read(resources.schemas() / "rules.yaml"))

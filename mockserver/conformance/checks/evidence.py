@@ -11,7 +11,8 @@ from mockserver.conformance.requests.http_cases import is_outside_the_contract
 from mockserver.conformance.requests.negative import is_negative
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.session.list_probes import LAST_LIST_WORD
+from mockserver.conformance.session.list_probes import last_list
+from mockserver.conformance.session.names import usual
 from mockserver.conformance.verdict import Inconclusive, NotApplicable, NotRun, Vacuous
 from mockserver.contract import Basis, Operation, ids
 from mockserver.validation import excerpt
@@ -114,7 +115,7 @@ def succeeded(context: RunContext, operation: Operation) -> list[Exchange]:
 
 def successes(context: RunContext, operation: Operation) -> list[Exchange]:
     """Return the same. Raises where the usual request was not answered with success."""
-    context.require_success(f"{operation.id}/usual")
+    context.require_success(usual(operation))
     return succeeded(context, operation)
 
 
@@ -136,9 +137,9 @@ def any_successes(context: RunContext, operation: Operation) -> list[Exchange]:
         return found
     if not any(one.refused for one in every):
         raise Inconclusive(f"no answer can be read as yes or no: {in_words(every[0])}")
-    usual = f"{operation.id}/usual"
-    if not any(one.probe == usual for one in every):
-        raise context.not_sent(usual, otherwise="nothing that should succeed was asked")
+    plain = usual(operation)
+    if not any(one.probe == plain for one in every):
+        raise context.not_sent(plain, otherwise="nothing that should succeed was asked")
     raise Vacuous(f"every request was refused: {in_words(every[0])}")
 
 
@@ -176,7 +177,7 @@ def check_edges_are_asked(context: RunContext) -> None:
 def last_chains(context: RunContext, generation: str = "v2") -> tuple[Chain, ...] | None:
     """Return the chains of the last look, None where it did not come or was no list."""
     operation_id = ids.V1_CHAINS if generation == "v1" else ids.CHAINS
-    look = context.get(f"{operation_id}/{LAST_LIST_WORD}")
+    look = context.get(last_list(operation_id))
     if look is None or not look.succeeded:
         return None
     return chains_of(look, context.bindings) or None

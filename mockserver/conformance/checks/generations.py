@@ -20,6 +20,7 @@ from mockserver.conformance.discovery.listing import folded, scalar
 from mockserver.conformance.discovery.routes import price_of
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
+from mockserver.conformance.session.names import ProbeName, usual
 from mockserver.conformance.verdict import Inconclusive, Vacuous
 from mockserver.contract import Operation, fact_basis, ids, shipped_facts
 from mockserver.engine.abi import APPROVE, TRANSFER
@@ -29,7 +30,6 @@ from mockserver.values import dataclass
 NO_CHAIN = fact_basis("v1-chains.some")
 _SIGNED = re.compile("[0-9a-f]{40,}_[0-9a-f]+")
 _NO_CHAIN_IDS = ("0", "27", "28")
-_CHAINS_OF_2 = f"{ids.CHAINS}/usual"
 _TOKENS = "data.tokenVos[]"
 _NO_EVM = frozenset(shipped_facts().names["words"]["not-evm"])
 _ECHOED = {"amountIn": "amount", "tokenIn": "token"}
@@ -38,17 +38,20 @@ _GAIN = Decimal("1.02")
 
 
 def v1_chains_are_chains_of_the_service(context: RunContext, _: Operation) -> Findings:
-    look, inventory = context.require_success(f"{ids.V1_CHAINS}/usual"), inventory_of(context)
+    look, inventory = context.require_success(usual(ids.V1_CHAINS)), inventory_of(context)
     lists = [value for value in look.data.values() if isinstance(value, list)]
     evm = [chain for chain in inventory.offered if chain.evm]
     if lists and not any(lists) and evm:
         lists_of_2 = f"2.0 lists {evm[0].name} and {len(evm) - 1} more EVM chains"
-        message, seen = f"v1 lists no chain, {lists_of_2}", (context.require(_CHAINS_OF_2), look)
+        message, seen = (
+            f"v1 lists no chain, {lists_of_2}",
+            (context.require(usual(ids.CHAINS)), look),
+        )
         yield Finding(message, seen, "data.chains[]", NO_CHAIN, cause="no chain")
         return
     chains = _v1_chains(context)
     if not inventory.chains:
-        context.require_success(_CHAINS_OF_2)
+        context.require_success(usual(ids.CHAINS))
         raise Vacuous("2.0 lists no chain")
     strange = [chain for chain in chains if inventory.twin(chain) is None]
     # Each generation has names of its own, so that a name alone proves nothing.
@@ -57,7 +60,7 @@ def v1_chains_are_chains_of_the_service(context: RunContext, _: Operation) -> Fi
         raise Inconclusive("chains of v1 have other names than in 2.0, and no network id")
     for chain in known:
         message = f"v1 lists {chain.name} with network {chain.network}, which 2.0 does not list"
-        seen = (context.require(_CHAINS_OF_2), look)
+        seen = (context.require(usual(ids.CHAINS)), look)
         yield Finding(message, seen, "data.chains[]", cause="unknown chain")
 
 
@@ -68,7 +71,7 @@ def v1_chains_are_evm_chains(context: RunContext, _: Operation) -> Findings:
         named_otherwise = evm is None and {folded(name) for name in chain.names} & _NO_EVM
         if evm is False or named_otherwise:
             message = f"v1 lists {chain.name}, which is no EVM chain"
-            seen = (context.require(f"{ids.V1_CHAINS}/usual"),)
+            seen = (context.require(usual(ids.V1_CHAINS)),)
             yield Finding(message, seen, "data.chains[]", cause="no EVM chain")
 
 
@@ -86,7 +89,7 @@ def v1_chains_have_the_networks_of_2(context: RunContext, _: Operation) -> Judge
     yield JUDGED
     for chain, other in apart:
         message = f"{chain.name} is network {chain.network} in v1, {other.network} in 2.0"
-        seen = (context.require(_CHAINS_OF_2), context.require(f"{ids.V1_CHAINS}/usual"))
+        seen = (context.require(usual(ids.CHAINS)), context.require(usual(ids.V1_CHAINS)))
         yield Finding(message, seen, "data.chains[]", cause="network")
 
 
@@ -178,18 +181,18 @@ def v1_quote_adds_up(_: RunContext, quote: Quote) -> Findings:
         yield Finding(f"amountOut is {got}, while {left}")
 
 
-def v1_quote_is_like_that_of_2(context: RunContext, _: Operation) -> Findings:
+def v1_quote_is_like_that_of_2(
+    context: RunContext, _: Operation, *, other: ProbeName, again: ProbeName
+) -> Findings:
     first = named_quote(context, require_accepted(context, ids.V1_QUOTE).probe)
-    other, again = (
-        named_quote(context, one) for one in (f"{ids.BRIDGE}/as v1", f"{ids.V1_QUOTE}/again")
-    )
-    steady(out_of(first), out_of(again), "the v1 quote")
-    if not amounts.within(first.put, other.put, Decimal("1.001")):
+    in_2, repeated = named_quote(context, other), named_quote(context, again)
+    steady(out_of(first), out_of(repeated), "the v1 quote")
+    if not amounts.within(first.put, in_2.put, Decimal("1.001")):
         raise Inconclusive("the two generations were asked about other amounts")
-    if not amounts.within(out_of(first), out_of(other), _BAND):
-        pays = f"{out_of(first)} in v1 and {out_of(other):.6g} in 2.0"
-        message = f"{first.put} {other.route.source.symbol} pay {pays}"
-        seen = (first.exchange, other.exchange, again.exchange)
+    if not amounts.within(out_of(first), out_of(in_2), _BAND):
+        pays = f"{out_of(first)} in v1 and {out_of(in_2):.6g} in 2.0"
+        message = f"{first.put} {in_2.route.source.symbol} pay {pays}"
+        seen = (first.exchange, in_2.exchange, repeated.exchange)
         yield Finding(message, seen, first.place)
 
 
@@ -244,7 +247,7 @@ def raw_depends_on_the_amount(_: RunContext, one: Exchange, other: Exchange) -> 
 
 
 def _v1_chains(context: RunContext) -> tuple[Chain, ...]:
-    context.require_success(f"{ids.V1_CHAINS}/usual")
+    context.require_success(usual(ids.V1_CHAINS))
     chains = inventory_of(context, "v1").chains
     if not chains:
         raise Vacuous("v1 lists no chain whose name can be read")

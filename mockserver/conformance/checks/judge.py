@@ -7,8 +7,9 @@ what it has asked for. Checks name places as our schemas do; an answer may have 
 
 import logging
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
-from functools import lru_cache
+from dataclasses import field, replace
+from functools import cache, lru_cache, partial
+from inspect import signature
 from typing import Any
 
 from mockserver.conformance.checks import needs
@@ -27,6 +28,11 @@ from mockserver.values import dataclass
 
 log = logging.getLogger("mockserver.conformance")
 
+Names = ProbeName | tuple[ProbeName, ...]
+"""What a check gets of the probes that its row has a name for: one, or several."""
+_Function = Callable[..., Any]
+NamedProbes = Mapping[str, Mapping[str, Names]]
+"""The same by the names, for each operation that is judged."""
 DEFECT = "a defect of this rule"
 """How a reason begins where a rule failed of itself."""
 _EVERY_LIST = Group("the lists", lambda probe: probe.stage in (Stage.LISTS, Stage.LAST_LOOK))
@@ -46,7 +52,8 @@ class FramedCheck:
     place by what shows it first. Where nothing was judged, `nothing` is raised: there was nothing,
     or the description does not show what was looked for. A better reason is that one of the probes
     in `requires` was not sent, or did not succeed; or that there were to be none at the `edges` of
-    inputs.
+    inputs. `named` are the probes that the row has names for, by the operation that is judged: a
+    function gets those that it has parameters for.
     """
 
     check: Callable[..., Any]
@@ -56,6 +63,7 @@ class FramedCheck:
     once: bool = False
     nothing: Unjudged | None = None
     requires: tuple[str, ...] = ()
+    named: NamedProbes = field(default_factory=dict, compare=False)
 
     def __call__(self, context: RunContext, operation: Operation) -> Findings:
         """Yield what is wrong. Raises `Unjudged` where nothing could be judged."""
@@ -78,26 +86,37 @@ class FramedCheck:
         raise type(self.nothing)(*self.nothing.args)
 
     def _judgements(self, context: RunContext, operation: Operation) -> Judgements:
+        check = self._with_probes(self.check, operation)
         if self.things is not None:
-            for thing in self.things(context, operation):
+            for thing in self._with_probes(self.things, operation)(context, operation):
                 parts = thing if isinstance(thing, tuple) else (thing,)
                 seen = (one if isinstance(one, Exchange) else one.exchange for one in parts)
                 try:
-                    yield from self._findings_about(tuple(seen), self.check(context, *parts))
+                    yield from self._findings_about(tuple(seen), check(context, *parts))
                 except needs.Missing:
                     continue
                 yield JUDGED
         elif self.pair:
             pair = context.require_each(*(f"{operation.id}/{words}" for words in self.pair))
-            yield from self._findings_about(pair, self.check(context, *pair))
+            yield from self._findings_about(pair, check(context, *pair))
             yield JUDGED
         else:
-            yield from self.check(context, operation)
+            yield from check(context, operation)
+
+    def _with_probes(self, function: _Function, operation: Operation) -> _Function:
+        wanted = _parameters(function)
+        named = self.named.get(operation.id, {})
+        return partial(function, **{name: one for name, one in named.items() if name in wanted})
 
     def _findings_about(self, exchanges: tuple[Exchange, ...], found: Findings) -> Findings:
         for one in found:
             place = one.place or self.place
             yield replace(one, exchanges=one.exchanges or exchanges, place=place)
+
+
+@cache
+def _parameters(function: _Function) -> frozenset[str]:
+    return frozenset(signature(function).parameters)
 
 
 def named(_: RunContext, exchange: Exchange, *, member: str) -> Findings:

@@ -7,15 +7,14 @@ them have, all have.
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements
 from mockserver.conformance.discovery.inventory import Token, inventory_of, tokens_in, twins_of
 from mockserver.conformance.discovery.listing import count, folded, list_place, listed, text
-from mockserver.conformance.requests.words import FILTERS, READ
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange, cached
-from mockserver.conformance.session.list_probes import LIST_OPERATIONS
+from mockserver.conformance.session.names import ProbeName, usual
 from mockserver.contract import Operation, ids
 from mockserver.jsontext import Json, kind_of
 
@@ -33,11 +32,6 @@ _KINDS = {
     "string": "a text",
     "array": "a list",
     "object": "an object",
-}
-_NAMES: Mapping[str, tuple[str, ...]] = {
-    **dict.fromkeys(LIST_OPERATIONS, ("usual",)),
-    **dict.fromkeys((ids.OF_CHAIN, ids.V1_TOKENS), ("usual", "second chain", "sampled")),
-    ids.TICKETS: tuple(f"{READ} {kind}" for kind in FILTERS),
 }
 
 Seen = tuple[Exchange, Json]
@@ -85,17 +79,19 @@ def one_index_is_one_token(context: RunContext, operation: Operation) -> Judgeme
 def _lists(
     context: RunContext, operation: Operation
 ) -> Iterator[tuple[Exchange, tuple[Token, ...]]]:
-    context.require_success(f"{operation.id}/usual")
+    context.require_success(usual(operation))
     for look in context.of(operation):
         if look.succeeded:
             yield look, tokens_in(context, look)
 
 
-def names_are_bare(context: RunContext, operation: Operation) -> Judgements:
+def names_are_bare(
+    context: RunContext, operation: Operation, *, asked: tuple[ProbeName, ...]
+) -> Judgements:
     inventory = inventory_of(context, operation.generation.id)
     names = {name for chain in inventory.chains for name in chain.names}
     names.update(name for token in inventory.tokens for name in (token.symbol, token.address))
-    for pools in _pools(context, operation.id):
+    for pools in _pools(context, asked, operation.id):
         for place, pool in pools.items():
             for look, value in pool:
                 texts = value if isinstance(value, Mapping) else (value,)
@@ -113,11 +109,13 @@ def _bare(name: str) -> str:
     return "".join(sign for sign in name if sign == " " or sign.isprintable()).strip()
 
 
-def chains_are_spelled_alike(context: RunContext, operation: Operation) -> Judgements:
+def chains_are_spelled_alike(
+    context: RunContext, operation: Operation, *, asked: tuple[ProbeName, ...]
+) -> Judgements:
     chains = inventory_of(context).chains
     names = {name for chain in chains for name in (*chain.names, chain.network)}
     known = {folded(chain.name): chain.name for chain in chains}
-    for pools in _pools(context, operation.id):
+    for pools in _pools(context, asked, operation.id):
         for place, pool in pools.items():
             for look, value in pool:
                 keys = value if isinstance(value, Mapping) and _is_keyed(value) else ()
@@ -148,7 +146,7 @@ def addresses_are_whole(context: RunContext, operation: Operation) -> Judgements
 
 
 def coins_are_as_their_chains_say(context: RunContext, operation: Operation) -> Judgements:
-    look, everything = context.require_each(f"{operation.id}/usual", f"{ids.ASSETS}/usual")
+    look, everything = context.require_each(usual(operation), usual(ids.ASSETS))
     coins = {one.chain: one for one in tokens_in(context, everything) if one.is_native}
     symbols = {folded(one.symbol) for one in coins.values()}
     for _, item in listed(look.member("data")):
@@ -167,17 +165,22 @@ def coins_are_as_their_chains_say(context: RunContext, operation: Operation) -> 
             yield Finding(message, (everything, look), "data.list[].baseCoin", cause="coin")
 
 
-def have_one_form(context: RunContext, operation: Operation) -> Judgements:
-    context.require_success(f"{operation.id}/usual")
+def have_one_form(
+    context: RunContext,
+    operation: Operation,
+    *,
+    asked: tuple[ProbeName, ...],
+    read: tuple[ProbeName, ...] = (),
+) -> Judgements:
+    context.require_success(usual(operation))
     # What varies in one list may vary in another of its generation; tickets are apart.
-    beside = [one for one in LIST_OPERATIONS if one.partition(".")[0] == operation.generation.id]
+    lists = read or asked
+    generation = operation.generation.id
+    beside = [one.id for one in context.contract if one.generation.id == generation]
     varying = frozenset(
-        name
-        for one in ([ids.TICKETS] if operation.id == ids.TICKETS else beside)
-        for pools in _pools(context, one)
-        for name in _varying(pools)
+        name for one in beside for pools in _pools(context, lists, one) for name in _varying(pools)
     )
-    for pools in _pools(context, operation.id):
+    for pools in _pools(context, lists, operation.id):
         for place, pool in pools.items():
             if len(pool) < _ENOUGH_ITEMS:
                 continue
@@ -194,12 +197,12 @@ def have_one_form(context: RunContext, operation: Operation) -> Judgements:
                 yield from _lacking(place, items, varying)
 
 
-def _pools(context: RunContext, operation_id: str) -> Iterator[Pools]:
+def _pools(context: RunContext, lists: Iterable[ProbeName], operation_id: str) -> Iterator[Pools]:
     """Yield what stands beside each other in the lists of an operation.
 
     Tickets of one status are apart from those of another: a solved one may well show more.
     """
-    looks = context.sent(*(f"{operation_id}/{name}" for name in _NAMES[operation_id]))
+    looks = context.sent(*(one for one in lists if one.operation_id == operation_id))
     given = [look for look in looks if look.succeeded]
     for group in [[one] for one in given] if operation_id == ids.TICKETS else [given]:
         pools: Pools = {}

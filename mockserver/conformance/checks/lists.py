@@ -33,7 +33,8 @@ from mockserver.conformance.discovery.listing import (
 from mockserver.conformance.session.bindings import ROLES
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.session.list_probes import LAST_LIST_WORD
+from mockserver.conformance.session.list_probes import last_list
+from mockserver.conformance.session.names import usual
 from mockserver.conformance.verdict import Inconclusive, NotApplicable, Vacuous
 from mockserver.contract import Basis, Operation, fact_basis, ids
 from mockserver.jsontext import Json
@@ -51,7 +52,7 @@ CHAIN_NAMED = fact_basis("lists.chain-items")
 
 
 def lists_show_what_requests_take(context: RunContext, operation: Operation) -> Findings:
-    look = context.require_success(f"{operation.id}/usual")
+    look = context.require_success(usual(operation))
     if operation.id == ids.CHAINS:
         yield from _nameless(look, context)
         return
@@ -79,7 +80,7 @@ def lists_show_what_requests_take(context: RunContext, operation: Operation) -> 
 def chain_filter_is_used(context: RunContext, operation: Operation) -> Judgements:
     looks = [one for one in context.of(operation) if one.succeeded and requested_chain(one)]
     if not looks:
-        context.require_success(f"{operation.id}/usual")
+        context.require_success(usual(operation))
     placed = {} if operation.id == ids.V1_TOKENS else _placed(context)
     by_chain = [(look, chain) for look in looks if (chain := _requested_chain(context, look))]
     for look, asked in by_chain:
@@ -100,7 +101,7 @@ def chain_filter_is_used(context: RunContext, operation: Operation) -> Judgement
 
 
 def each_item_is_listed_once(context: RunContext, operation: Operation) -> Judgements:
-    look = context.require_success(f"{operation.id}/usual")
+    look = context.require_success(usual(operation))
     if operation.id in (ids.CHAINS, ids.V1_CHAINS):
         role = "v1ChainName" if operation.id == ids.V1_CHAINS else "chainName"
         # Names that differ in case alone are spelled like the first of them.
@@ -124,7 +125,7 @@ def some(names: Sequence[str]) -> str:
 
 
 def one_token_has_one_form(context: RunContext, operation: Operation) -> Judgements:
-    look = context.require_success(f"{operation.id}/usual")
+    look = context.require_success(usual(operation))
     found: dict[tuple[str, str], Token] = {}
     for token in tokens_in(context, look):
         yield JUDGED
@@ -151,7 +152,7 @@ def version_follows_the_list(context: RunContext, one: Exchange, other: Exchange
         message = f"version fell from {before} to {now}"
     elif first != last and before == now:
         message = f"the list changed while version stayed {before}"
-        chains = context.sent(*(f"{ids.CHAINS}/{name}" for name in ("usual", LAST_LIST_WORD)))
+        chains = context.sent(usual(ids.CHAINS), last_list(ids.CHAINS))
         suspended = len(chains) > 1 and _content(chains[0]) != _content(chains[1])
         basis = _SUSPENDED if suspended else None
     if message:
@@ -235,7 +236,7 @@ def _shows_role(name: str, value: Json, role: str, depth: int) -> bool:
 def _placed(context: RunContext) -> dict[tuple[str, str], set[str]]:
     """Return on which chains getAssets shows a token, by symbol and address."""
     found: dict[tuple[str, str], set[str]] = {}
-    for look in context.sent(f"{ids.ASSETS}/usual"):
+    for look in context.sent(usual(ids.ASSETS)):
         for token in tokens_in(context, look) if look.succeeded else ():
             if token.chain and token.address:
                 found.setdefault((token.symbol, token.address.lower()), set()).add(token.chain)
@@ -283,7 +284,7 @@ _TOKENS = "data.list[]"
 
 
 def tokens_are_on_listed_chains(context: RunContext, _: Operation) -> Findings:
-    listing, look = context.require_each(f"{ids.CHAINS}/usual", f"{ids.ASSETS}/usual")
+    listing, look = context.require_each(usual(ids.CHAINS), usual(ids.ASSETS))
     known = known_chains(context)
     networks = {chain.network for chain in known.values() if chain.network}
     chains = dict.fromkeys(token.chain for token in tokens_in(context, look) if token.chain)
@@ -363,7 +364,7 @@ def both_lists_say_the_same(context: RunContext, _: Operation) -> Judgements:
 
 
 def no_list_is_empty(context: RunContext, operation: Operation) -> Findings:
-    look = context.require_success(f"{operation.id}/usual")
+    look = context.require_success(usual(operation))
     if operation.id == ids.OF_CHAIN:
         yield from _chains_without_tokens(context)
     if listed(look.member("data")):
@@ -399,19 +400,19 @@ def _chains_without_tokens(context: RunContext) -> Findings:
 
 def _everything(context: RunContext) -> tuple[Exchange, tuple[Token, ...]]:
     """Return the list of all tokens, and what it shows."""
-    look = context.require_success(f"{ids.ASSETS}/usual")
+    look = context.require_success(usual(ids.ASSETS))
     return look, tokens_in(context, look)
 
 
 def _at_last(context: RunContext, operation_id: str) -> tuple[Token, ...]:
     """Return the tokens of the last look at a list; none where it did not come."""
-    looks = [one for one in context.sent(f"{operation_id}/{LAST_LIST_WORD}") if one.succeeded]
+    looks = [one for one in context.sent(last_list(operation_id)) if one.succeeded]
     return tuple(token for look in looks for token in tokens_in(context, look))
 
 
 def _looks(context: RunContext) -> Iterator[Exchange]:
     """Yield the lists of tokens of chains that are in the list of chains."""
-    context.require_success(f"{ids.OF_CHAIN}/usual")
+    context.require_success(usual(ids.OF_CHAIN))
     names = {name for chain in inventory_of(context).chains for name in chain.names}
     for look in context.of(ids.OF_CHAIN):
         if look.succeeded and requested_chain(look) in names:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from itertools import pairwise
+from itertools import chain, pairwise
 
 from mockserver.conformance.checks import needs, submitted
 from mockserver.conformance.checks.evidence import in_words, says_it_is_away
@@ -12,18 +12,13 @@ from mockserver.conformance.checks.tickets import Entry, entries, unlike
 from mockserver.conformance.discovery.clocks import MILLISECONDS, seconds_of
 from mockserver.conformance.discovery.listing import folded, scalar, text
 from mockserver.conformance.discovery.unlisted import known_chain_names
-from mockserver.conformance.requests import words
+from mockserver.conformance.requests.planned import looks_at_named
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
+from mockserver.conformance.session.names import ProbeName, usual
 from mockserver.contract import Operation, fact_basis, ids
 from mockserver.values import dataclass
 
-_LOOK_UPS = {
-    ids.CHECK: (words.NAMED, words.LOOK_UPS),
-    ids.V1_DETAIL: (words.NAMED, words.LOOK_UPS),
-    ids.CHECK_TICKET: (words.LISTED, words.LOOK_UPS[:2]),
-}
-_LISTS = tuple(f"{ids.TICKETS}/{words.READ} {kind}" for kind in words.FILTERS)
 _ECHOED = {"hash": "hash", "fromChain": "chain"}
 _A_DAY_S = 86_400
 SETTLED = fact_basis("lookups.settled")
@@ -48,24 +43,26 @@ class LookUps:
 
 def look_ups(context: RunContext, operation: Operation) -> Iterator[LookUps]:
     """Yield the looks at each thing that was named."""
-    names, times = _LOOK_UPS[operation.id]
-    for name in names:
-        asked = context.sent(*(f"{operation.id}/{name}{look}" for look in times))
-        found = [one for one in asked if one.whole]
+    for names in looks_at_named(operation.id).values():
+        found = [one for one in context.sent(*names) if one.whole]
         if found:
             yield LookUps(found)
 
 
-def what_was_named_is_known(context: RunContext, named: LookUps) -> Findings:
+def what_was_named_is_known(
+    context: RunContext, named: LookUps, *, read: tuple[ProbeName, ...]
+) -> Findings:
     refused = [one for one in named.every if one.refused and not says_it_is_away(one)]
     for one in refused[:1]:
-        before = named.answered[:1] or context.sent(*_LISTS)
+        before = named.answered[:1] or context.sent(*read)
         seen = before if one.operation.id == ids.CHECK_TICKET else before[:1]
         wanted = " ".join(map(str, one.parameters.values()))[:120]
         yield Finding(f"{wanted} is not known: {in_words(one)}", (*seen, one), cause="not known")
 
 
-def listed_tickets_are_told_alike(context: RunContext, named: LookUps) -> Findings:
+def listed_tickets_are_told_alike(
+    context: RunContext, named: LookUps, *, read: tuple[ProbeName, ...]
+) -> Findings:
     told = named.answered
     needs.that(told)
     first, last = told[0], told[-1]
@@ -74,7 +71,7 @@ def listed_tickets_are_told_alike(context: RunContext, named: LookUps) -> Findin
         message = "a ticket that had succeeded has not any more"
         yield Finding(message, (first, last), "data.succeeded", basis, cause="unsolved")
     wanted = first.parameters.get("ticketId", "")
-    listed = {one.number: one for one in entries(context.sent(*_LISTS))}
+    listed = {one.number: one for one in entries(context.sent(*read))}
     if wanted in listed and first.data == last.data:
         found = unlike(listed[wanted], first)
         yield from (replace(one, cause=one.place.removeprefix("data.")) for one in found)
@@ -95,20 +92,22 @@ def named_v1_orders_are_told_alike(_: RunContext, named: LookUps) -> Findings:
             break
 
 
-def what_was_named_is_found_as_itself_only(context: RunContext, operation: Operation) -> Judgements:
+def what_was_named_is_found_as_itself_only(
+    context: RunContext, operation: Operation, *, beside: tuple[ProbeName, ...]
+) -> Judgements:
     first = [named.every[0] for named in look_ups(context, operation)]
     own = next((one for one in first if one.succeeded), None)
-    for name in words.BESIDE[operation.id] if own else ():
-        other = context.get(f"{operation.id}/{name}")
-        if own is None or other is None or not other.whole:
+    for other in context.sent(*beside):
+        if own is None or not other.whole:
             continue
         yield JUDGED
         if other.succeeded and _tells_of(own, other):
             asked, instead = own.parameters, other.parameters
             changed = (key for key in instead if asked.get(key) != instead[key])
             apart = ", ".join(f"{key} {instead[key][:80]!r}" for key in changed)
-            message = f"what was {name} is shown as if it had been asked for: {apart}"
-            yield Finding(message, (own, other), "query", cause=name, should_refuse=True)
+            words = other.probe.words
+            message = f"what was {words} is shown as if it had been asked for: {apart}"
+            yield Finding(message, (own, other), "query", cause=words, should_refuse=True)
 
 
 def _tells_of(own: Exchange, other: Exchange) -> bool:
@@ -139,7 +138,7 @@ def named_orders_are_of_the_past(context: RunContext, named: LookUps) -> Finding
     needs.that(named.answered)
     moment = needs.integer(named.answered[0], "timestamp")
     date = named.answered[0].answer.header("Date") or ""
-    prices = (text(one.data.get("updateTime")) for one in context.sent(f"{ids.PRICE}/usual"))
+    prices = (text(one.data.get("updateTime")) for one in context.sent(usual(ids.PRICE)))
     times = [seconds_of(one) for one in (date, *prices) if one]
     now = needs.value(max((one for one in times if one is not None), default=None))
     if now + _A_DAY_S < moment < MILLISECONDS:
@@ -148,9 +147,11 @@ def named_orders_are_of_the_past(context: RunContext, named: LookUps) -> Finding
         yield Finding(message, (named.answered[0],), cause="ahead")
 
 
-def listed_tickets(context: RunContext, _: Operation) -> list[Entry]:
+def listed_tickets(
+    context: RunContext, _: Operation, *, read: tuple[ProbeName, ...]
+) -> list[Entry]:
     """Return the tickets that were listed for the account that was named."""
-    return entries(context.sent(*_LISTS))
+    return entries(context.sent(*read))
 
 
 def listed_tickets_are_on_known_chains(context: RunContext, ticket: Entry) -> Findings:
@@ -161,16 +162,12 @@ def listed_tickets_are_on_known_chains(context: RunContext, ticket: Entry) -> Fi
         yield Finding(message, cause="unknown chain")
 
 
-PROBES: Mapping[str, tuple[str, ...]] = {
-    **{
-        f"named-{what}": tuple(f"{one}/{name}{look}" for look in times for name in names)
-        for what, (one, (names, times)) in zip(
-            ("orders", "v1-orders", "tickets"), _LOOK_UPS.items(), strict=True
-        )
-    },
-    "read-tickets": _LISTS,
-    "beside-what-was-named": tuple(
-        f"{one}/{name}" for one, names in words.BESIDE.items() for name in names
-    ),
+PROBES: Mapping[str, tuple[ProbeName, ...]] = {
+    what: tuple(chain(*zip(*looks_at_named(operation_id).values(), strict=True)))
+    for what, operation_id in (
+        ("named-orders", ids.CHECK),
+        ("named-v1-orders", ids.V1_DETAIL),
+        ("named-tickets", ids.CHECK_TICKET),
+    )
 }
-"""The looks at what was named, and at the lists of its account."""
+"""The looks at what was named."""

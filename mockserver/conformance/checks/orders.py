@@ -23,11 +23,11 @@ from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.amount_units import accepted
 from mockserver.conformance.discovery.inventory import inventory_of
 from mockserver.conformance.discovery.listing import folded, holds, scalar, text
-from mockserver.conformance.requests import words
 from mockserver.conformance.requests.planned import ORDER_STATUSES
 from mockserver.conformance.requests.valid import fresh_hash, order_route
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
+from mockserver.conformance.session.names import ProbeName, usual
 from mockserver.conformance.verdict import Inconclusive, Vacuous
 from mockserver.contract import Operation, fact_basis, ids
 
@@ -126,13 +126,15 @@ def failure_has_a_reason(_: RunContext, look: Exchange) -> Findings:
         yield Finding(f"reason of an order that is {look.text('status')} is empty")
 
 
-def success_pays_what_was_quoted(context: RunContext, _: Operation) -> Judgements:
+def success_pays_what_was_quoted(
+    context: RunContext, _: Operation, *, first: ProbeName, second: ProbeName
+) -> Judgements:
     ORDER.lines(context)
     found = accepted(context, ids.BRIDGE)
-    quote = named_quote(context, found.probe if found else f"{ids.BRIDGE}/usual")
+    quote = named_quote(context, found.probe if found else usual(ids.BRIDGE))
     route = order_route(context)
     check_still_offered(context, route.source.chain, route.target.chain)
-    for submission, times in (("usual", 1), ("second", 3)):
+    for submission, times in ((first, 1), (second, 3)):
         for look in ORDER.answered(context, submission):
             told = look.data.get("amountOut")
             paid = amounts.number(told)
@@ -153,51 +155,54 @@ def success_pays_what_was_quoted(context: RunContext, _: Operation) -> Judgement
                 return
 
 
-def each_order_is_told_for_itself(context: RunContext, _: Operation) -> Findings:
+def each_order_is_told_for_itself(
+    context: RunContext, _: Operation, *, first: ProbeName, second: ProbeName
+) -> Findings:
     ORDER.lines(context)
-    ends = [_ended(context, name)[-1:] for name in ("usual", "second")]
+    lines = [ORDER.answered(context, name) for name in (first, second)]
+    ends = [_ended(line)[-1:] for line in lines]
     if not any(ends):
-        ends = [_ended(context, name)[-1:] for name in words.NAMED[:2]]
+        ends = [_ended(ORDER.named_line(context, number))[-1:] for number in (0, 1)]
     if not all(ends):
         raise Vacuous("not both orders came to their end while they were looked at (--patience)")
-    first, second = chain(*ends)
-    if first.request.query == second.request.query:
+    one, other = chain(*ends)
+    if one.request.query == other.request.query:
         raise Inconclusive("both orders have the same id")
-    if not first.text("status") == second.text("status") == "Succeeded":
+    if not one.text("status") == other.text("status") == "Succeeded":
         raise Vacuous("an order that failed pays nothing that could be compared")
     names = ("execHash", "amountOut", "timestamp")
-    told, other = ([look.data.get(name) for name in names] for look in (first, second))
-    if told == other and told[0] and told[1] and not _apart(context):
+    result, other_result = ([look.data.get(name) for name in names] for look in (one, other))
+    if result == other_result and result[0] and result[1] and not _apart(*lines):
         # Two may be executed in one transaction. What is paid then is still each order's own, but
         # that it follows the amount shows only where it is what the quote said.
-        basis = None if _is_quoted(context, first) else PAID
-        both = f"orders {first.request.query!r} and {second.request.query!r} of different amounts"
+        basis = None if _is_quoted(context, one) else PAID
+        both = f"orders {one.request.query!r} and {other.request.query!r} of different amounts"
         same = "have the same execHash, amountOut and timestamp, and are never told of apart"
-        yield Finding(f"{both} {same}", (first, second), "query.id", basis)
+        yield Finding(f"{both} {same}", (one, other), "query.id", basis)
 
 
-def settled_orders_are_told_alike(context: RunContext, _: Operation) -> Findings:
-    named = ORDER.answered(context, words.NAMED[0])
-    at_the_end = f"{ids.CHECK}/{words.END}", f"{ids.CHECK}/{words.END_AGAIN}"
+def settled_orders_are_told_alike(
+    context: RunContext, _: Operation, *, at_the_end: tuple[ProbeName, ...]
+) -> Findings:
+    named = ORDER.named_line(context, 0)
     one, again = named[:2] if len(named) > 1 else context.require_each(*at_the_end)
     if one.text("status") not in ORDER_STATUSES.final:
         raise Vacuous("the order had not come to its end (--patience)")
     for name in ("reason", "amountOut", "timestamp"):
         was, now = one.data.get(name), again.data.get(name)
         if was != now:
-            told = f"{name} of a settled order is {str(was)[:60]!r}, then {str(now)[:60]!r}"
-            yield Finding(told, (one, again), f"data.{name}")
+            change = f"{name} of a settled order is {str(was)[:60]!r}, then {str(now)[:60]!r}"
+            yield Finding(change, (one, again), f"data.{name}")
 
 
-def _ended(context: RunContext, submission: str) -> list[Exchange]:
-    told = ORDER.answered(context, submission)
-    return [one for one in told if one.text("status") in ORDER_STATUSES.resting]
+def _ended(line: list[Exchange]) -> list[Exchange]:
+    return [one for one in line if one.text("status") in ORDER_STATUSES.resting]
 
 
 def _is_quoted(context: RunContext, look: Exchange) -> bool:
     """Tell whether an order pays what the quote before it said, with or without its fees."""
     found = accepted(context, ids.BRIDGE)
-    quote = context.get(found.probe if found else f"{ids.BRIDGE}/usual")
+    quote = context.get(found.probe if found else usual(ids.BRIDGE))
     paid = amounts.number(look.data.get("amountOut"))
     if quote is None or paid is None:
         return False
@@ -206,23 +211,16 @@ def _is_quoted(context: RunContext, look: Exchange) -> bool:
     return any(amounts.within(paid, one, _EXACTLY) for one in (out, out - sum(fees)))
 
 
-def _apart(context: RunContext) -> bool:
+def _apart(first: list[Exchange], second: list[Exchange]) -> bool:
     """Tell whether the second order was still under way after the first had come to its end.
 
     Two that are executed in one transaction have its hash and its time in common (2.3).
     """
-    ends, rest = _ended(context, "usual"), _ended(context, "second")
-    later = [
-        one for one in ORDER.answered(context, "second") if ends and one.number > ends[0].number
-    ]
+    ends, rest = _ended(first), _ended(second)
+    later = [one for one in second if ends and one.number > ends[0].number]
     return any(one not in rest for one in later)
 
 
-PROBES = (
-    *V1_ORDER.probes,
-    *(f"{ids.V1_DETAIL}/{name}" for name in (words.OF_ANOTHER, words.ANOTHER, words.OTHER_CHAIN)),
-    f"{ids.V1_QUOTE}/{words.END}",
-)
 _ECHOED = {
     "fromChain": "fromChain",
     "toChain": "toChain",
@@ -234,27 +232,30 @@ _ECHOED = {
 }
 
 
-def is_not_shown(
-    context: RunContext, _: Operation, *, look: str, place: str, message: str
+def v1_orders_are_of_their_chain(
+    context: RunContext, _: Operation, *, another_chain: ProbeName
 ) -> Findings:
-    context.require_success(f"{V1_ORDER.operation_id}/usual")
-    own = context.require_success(f"{ids.V1_DETAIL}/usual")
-    other = require_answer(context, f"{ids.V1_DETAIL}/{look}")
-    yield from _foreign_order(own, other, fresh_hash(context, "usual v1 order"), place, message)
+    message = "an order is found under a chain that is not its source"
+    yield from _found_otherwise(context, another_chain, "query.chain", message)
 
 
-def v1_orders_are_their_users(context: RunContext, operation: Operation) -> Findings:
+def v1_orders_are_their_users(
+    context: RunContext, _: Operation, *, another_address: ProbeName, named_by_another: ProbeName
+) -> Findings:
     place, message = "query.evmAddress", "an order is shown to an evmAddress that is not its user's"
-    made = context.sent(f"{V1_ORDER.operation_id}/usual")
-    other = context.get(f"{ids.V1_DETAIL}/{words.OF_ANOTHER}")
+    made, other = context.sent(usual(ids.V1_ORDER)), context.get(named_by_another)
     if made or other is None:
-        yield from is_not_shown(
-            context, operation, look=words.ANOTHER, place=place, message=message
-        )
+        yield from _found_otherwise(context, another_address, place, message)
         return
-    own = context.require_success(f"{ids.V1_DETAIL}/{words.NAMED[0]}")
+    own = context.require_success(next(iter(V1_ORDER.named.values()))[0])
     transaction = context.caller.hashes[0].partition(":")[2]
     yield from _foreign_order(own, other, transaction, place, message)
+
+
+def _found_otherwise(context: RunContext, look: ProbeName, place: str, message: str) -> Findings:
+    context.require_success(usual(ids.V1_ORDER))
+    own, other = context.require_success(usual(ids.V1_DETAIL)), require_answer(context, look)
+    yield from _foreign_order(own, other, fresh_hash(context, "usual v1 order"), place, message)
 
 
 def _foreign_order(
@@ -267,8 +268,8 @@ def _foreign_order(
 
 
 def v1_order_tells_what_was_submitted(context: RunContext, _: Operation) -> Judgements:
-    for submission, made in V1_ORDER.made(context).items():
-        for look in V1_ORDER.answered(context, submission):
+    for made in V1_ORDER.made(context):
+        for look in V1_ORDER.answered(context, made.probe):
             numbers = [text(scalar(one.member("data"), "number")) for one in (made, look)]
             if all(numbers) and numbers[0] != numbers[1]:
                 message = f"sn is {numbers[1]!r}, submitted as {numbers[0]!r}"
@@ -290,11 +291,11 @@ def v1_order_tells_what_was_submitted(context: RunContext, _: Operation) -> Judg
 
 def v1_order_settles_its_amount(context: RunContext, _: Operation) -> Judgements:
     found = accepted(context, ids.V1_QUOTE)
-    quote = named_quote(context, found.probe if found else f"{ids.V1_QUOTE}/usual")
+    quote = named_quote(context, found.probe if found else usual(ids.V1_QUOTE))
     share = amounts.EXACT.divide(quote.pays, quote.put)
-    for submission, made in V1_ORDER.made(context).items():
+    for made in V1_ORDER.made(context):
         put = amounts.number(made.members.get("fromAmount"))
-        for look in V1_ORDER.answered(context, submission):
+        for look in V1_ORDER.answered(context, made.probe):
             data, is_done = look.member("data"), V1_ORDER.status(look) == _COMPLETED
             paid, back = (amounts.number(scalar(data, role)) for role in ("paid", "refunded"))
             if put is None or (paid is None and back is None):

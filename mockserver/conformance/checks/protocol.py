@@ -16,10 +16,11 @@ from mockserver.conformance.checks.evidence import (
     sent,
 )
 from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements
-from mockserver.conformance.requests.http_cases import HOSTILE, is_outside_the_contract
+from mockserver.conformance.requests.http_cases import is_hostile, is_outside_the_contract
 from mockserver.conformance.requests.late_answers import again, is_far_slower
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange, NoAnswer
+from mockserver.conformance.session.names import ProbeName
 from mockserver.conformance.verdict import Inconclusive, Verdict
 from mockserver.contract import Operation, fact_basis
 from mockserver.jsontext import Json, kind_of
@@ -138,11 +139,13 @@ def answers_are_whole(context: RunContext, operation: Operation) -> Findings:
 
 
 def _not_hostile(every: Iterable[Exchange]) -> list[Exchange]:
-    return [one for one in every if not one.probe.endswith(f"/{HOSTILE}")]
+    return [one for one in every if not is_hostile(one)]
 
 
-def survives_hostile_text(context: RunContext, operation: Operation) -> Findings:
-    exchange = context.require(f"{operation.id}/{HOSTILE}")
+def survives_hostile_text(
+    context: RunContext, operation: Operation, *, hostile: ProbeName
+) -> Findings:
+    exchange = context.require(hostile)
     answer = exchange.answer
     if answer.status >= 500 and answer.status not in IN_BETWEEN:
         yield Finding(f"the answer is HTTP {answer.status}", (exchange,), cause="5xx")
@@ -153,8 +156,8 @@ def survives_hostile_text(context: RunContext, operation: Operation) -> Findings
     yield Finding(f"there is no whole answer: {in_words(exchange)}", (exchange,), cause="no answer")
 
 
-def is_no_success(context: RunContext, operation: Operation, *, probe: str) -> Findings:
-    exchange = require_answer(context, f"{operation.id}/{probe}")
+def is_no_success(context: RunContext, _: Operation, *, odd: ProbeName) -> Findings:
+    exchange = require_answer(context, odd)
     if exchange.succeeded:
         what = f"{exchange.request.method} {exchange.request.path} is answered with success"
         yield Finding(what, (exchange,), verdict=Verdict.EXTRA, cause="success")

@@ -23,7 +23,7 @@ from mockserver.conformance.discovery.listing import folded
 from mockserver.conformance.discovery.routes import Route, is_stable, price_of
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.session.names import usual
+from mockserver.conformance.session.names import ProbeName, usual
 from mockserver.conformance.verdict import Inconclusive
 from mockserver.contract import Operation, fact_basis, ids
 
@@ -91,16 +91,18 @@ def usd_value_fits_output(context: RunContext, quote: Quote) -> Findings:
         )
 
 
-def gas_fee_is_not_a_share(context: RunContext, operation: Operation) -> Judgements:
-    one, more = _usual(context, operation), named_quote(context, f"{operation.id}/tenfold")
-    fees = [amounts.units(each.exchange.data.get("gasFee")) for each in (one, more)]
+def gas_fee_is_not_a_share(
+    context: RunContext, operation: Operation, *, more: ProbeName
+) -> Judgements:
+    one, other = _usual(context, operation), named_quote(context, more)
+    fees = [amounts.units(each.exchange.data.get("gasFee")) for each in (one, other)]
     first, last = (Decimal(needs.value(fee)) for fee in fees)
-    times = amounts.EXACT.divide(more.put, one.put)
+    times = amounts.EXACT.divide(other.put, one.put)
     needs.that(first > _DUST_UNITS and times > _FEW_TIMES)
     yield JUDGED
     if amounts.within(amounts.EXACT.divide(last, first), times, _MOST):
         message = f"gasFee is {first} of an amount, and {last} of {times:.6g} times as much"
-        yield Finding(message, (one.exchange, more.exchange), "data.gasFee")
+        yield Finding(message, (one.exchange, other.exchange), "data.gasFee")
 
 
 def amount_is_read_as_smallest_units(context: RunContext, operation: Operation) -> Findings:
@@ -237,32 +239,39 @@ _GAIN = Decimal("1.02")
 _FEWEST_TIMES, _MOST_TIMES = Decimal(5), Decimal("10.5")
 
 
-def output_grows_with_input(context: RunContext, operation: Operation) -> Findings:
-    first, more, again = _steady(context, operation, "tenfold")
-    times = amounts.EXACT.divide(more.put, first.put)
+def output_grows_with_input(
+    context: RunContext, operation: Operation, *, more: ProbeName, again: ProbeName
+) -> Findings:
+    first, tenfold, repeated = _steady(context, operation, more, again)
+    times = amounts.EXACT.divide(tenfold.put, first.put)
     if times < 2:
         raise Inconclusive("the tries of the quote asked for other amounts")
-    share = amounts.EXACT.divide(out_of(more), out_of(first))
+    share = amounts.EXACT.divide(out_of(tenfold), out_of(first))
     if not _FEWEST_TIMES <= share <= _MOST_TIMES:
         how = "the same" if share == 1 else f"{share:.4g} times as much"
-        seen, basis = (first.exchange, more.exchange, again.exchange), _ASKED.get(operation.id)
+        seen, basis = (
+            (first.exchange, tenfold.exchange, repeated.exchange),
+            _ASKED.get(operation.id),
+        )
         yield Finding(f"{times:.4g} times the amount pays {how}", seen, first.place, basis)
 
 
-def equal_quotes_agree(context: RunContext, operation: Operation) -> Findings:
-    first, again = _usual(context, operation), named_quote(context, f"{operation.id}/again")
-    seen = (first.exchange, again.exchange)
-    for name in sorted(set(first.exchange.data) ^ set(again.exchange.data)):
+def equal_quotes_agree(context: RunContext, operation: Operation, *, again: ProbeName) -> Findings:
+    first, repeated = _usual(context, operation), named_quote(context, again)
+    seen = (first.exchange, repeated.exchange)
+    for name in sorted(set(first.exchange.data) ^ set(repeated.exchange.data)):
         yield Finding(f"{name} is in one of two equal quotes only", seen, f"data.{name}")
-    outs = out_of(first), out_of(again)
+    outs = out_of(first), out_of(repeated)
     if not amounts.within(*outs, Decimal(2)):
         message = f"equal requests pay {outs[0]:.6g} and {outs[1]:.6g}"
         yield Finding(message, seen, "data.outAmount")
 
 
-def there_and_back_gains_nothing(context: RunContext, operation: Operation) -> Findings:
-    first, back, _ = _steady(context, operation, "back")
-    yield from gained(first, back)
+def there_and_back_gains_nothing(
+    context: RunContext, operation: Operation, *, back: ProbeName, again: ProbeName
+) -> Findings:
+    first, returned, _ = _steady(context, operation, back, again)
+    yield from gained(first, returned)
     for one, other in _ways_back(quotes(context, operation.id)):
         yield from gained(one, other)
 
@@ -312,12 +321,14 @@ def _usual(context: RunContext, operation: Operation) -> Quote:
     return named_quote(context, require_accepted(context, operation.id).probe)
 
 
-def _steady(context: RunContext, operation: Operation, name: str) -> tuple[Quote, Quote, Quote]:
+def _steady(
+    context: RunContext, operation: Operation, other: ProbeName, again: ProbeName
+) -> tuple[Quote, Quote, Quote]:
     """Return the usual quote, another one, and the usual one again, which pays the same still."""
-    first, other = _usual(context, operation), named_quote(context, f"{operation.id}/{name}")
-    again = named_quote(context, f"{operation.id}/again")
-    steady(out_of(first), out_of(again), "the quote")
-    return first, other, again
+    first = _usual(context, operation)
+    second, repeated = named_quote(context, other), named_quote(context, again)
+    steady(out_of(first), out_of(repeated), "the quote")
+    return first, second, repeated
 
 
 def _impacted(quote: Quote, fair: Decimal) -> bool:

@@ -12,9 +12,9 @@ from mockserver.conformance.discovery import amounts, clocks
 from mockserver.conformance.discovery.inventory import Token, inventory_of
 from mockserver.conformance.discovery.listing import folded, scalar, text
 from mockserver.conformance.discovery.routes import is_stable
-from mockserver.conformance.requests.http_cases import HOSTILE
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
+from mockserver.conformance.session.names import ProbeName
 from mockserver.conformance.verdict import Vacuous
 from mockserver.contract import Operation, fact_basis, ids, shipped_facts
 
@@ -146,10 +146,12 @@ def tickets_are_of_the_address(_: RunContext, exchange: Exchange) -> Findings:
         yield Finding(f"a ticket of {address[:60]!r} is listed for {wanted!r}")
 
 
-def unknown_is_not_succeeded(context: RunContext, operation: Operation) -> Findings:
-    exchange = require_answer(context, f"{operation.id}/unknown")
+def unknown_is_not_succeeded(
+    context: RunContext, _: Operation, *, unknown: ProbeName, hostile: ProbeName
+) -> Findings:
+    exchange = require_answer(context, unknown)
     # The hostile text is asked for when there are submissions that it might be taken for.
-    for look in (exchange, *context.sent(f"{operation.id}/{HOSTILE}")):
+    for look in (exchange, *context.sent(hostile)):
         # What is no success has no data.
         status, done = look.data.get("status"), look.data.get("succeeded")
         what, asked = "an id that nobody submitted is told", look.request.query[:80]
@@ -162,8 +164,10 @@ def unknown_is_not_succeeded(context: RunContext, operation: Operation) -> Findi
             yield Finding(f"{what} of like one that was: {asked}", (look,), place, cause="told of")
 
 
-def unknown_v1_order_is_not_shown(context: RunContext, operation: Operation) -> Findings:
-    exchange = require_answer(context, f"{operation.id}/unknown")
+def unknown_v1_order_is_not_shown(
+    context: RunContext, _: Operation, *, unknown: ProbeName
+) -> Findings:
+    exchange = require_answer(context, unknown)
     data = exchange.member("data")
     told = [text(scalar(data, role)) for role in ("number", "fromToken", "fromAmount")]
     if exchange.succeeded and any(told):

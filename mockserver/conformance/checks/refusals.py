@@ -14,7 +14,7 @@ from mockserver.conformance.requests.negative import Kind, NegativeCase, negativ
 from mockserver.conformance.requests.probe import Group
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.session.names import EdgeKind
+from mockserver.conformance.session.names import EdgeKind, usual
 from mockserver.conformance.verdict import Inconclusive, NotApplicable, Vacuous
 from mockserver.contract import Basis, Operation, fact_basis, ids
 
@@ -52,7 +52,7 @@ def _taken(context: RunContext, case: NegativeCase, exchange: Exchange) -> Findi
     what = case.problem if case.kind is Kind.MISSING else f"{case.place} is {case.problem}"
     yield Finding(
         f"{what}, and the answer is a success",
-        (*context.sent(f"{exchange.operation.id}/usual"), exchange),
+        (*context.sent(usual(exchange.operation)), exchange),
         case.place,
         basis,
         cause=case.words,
@@ -88,7 +88,7 @@ def check_that_refusals_mean_something(context: RunContext, operation: Operation
     if "example_needs" in operation.row:
         return
     if not any(exchange.succeeded for exchange in context.of(operation)):
-        how = "".join(f": {in_words(one)}" for one in context.sent(f"{operation.id}/usual"))
+        how = "".join(f": {in_words(one)}" for one in context.sent(usual(operation)))
         raise Vacuous(f"the same request with nothing wrong with it did not succeed either{how}")
 
 

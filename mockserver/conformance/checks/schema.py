@@ -12,6 +12,7 @@ from mockserver.conformance.checks.rule import Finding, Findings
 from mockserver.conformance.requests.http_cases import is_outside_the_contract
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange, cached
+from mockserver.conformance.session.names import usual
 from mockserver.conformance.verdict import Inconclusive, Verdict
 from mockserver.contract import Basis, BasisKind, Operation, fact_basis, ids
 from mockserver.jsontext import Json
@@ -228,7 +229,7 @@ def _without_list(context: RunContext, operation: Operation) -> Findings:
     """Yield a finding where the list that was asked for is none. Raises `Inconclusive` for an empty
     one: its items may all be suspended.
     """
-    look = context.get(f"{operation.id}/usual")
+    look = context.get(usual(operation))
     if look is None or not look.succeeded:
         return
     whole = look.member("data")

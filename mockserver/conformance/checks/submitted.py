@@ -3,35 +3,38 @@
 Of both generations, for rules and sequences alike; which thing a rule is about, the table says.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import field
 from enum import Enum
+from itertools import chain
 from typing import Any
 
 from mockserver.conformance.checks.evidence import require_answer, says_it_is_away
 from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements
 from mockserver.conformance.discovery.listing import scalar, text
-from mockserver.conformance.requests import words
-from mockserver.conformance.requests.planned import ORDER_STATUSES, V1_ORDER_STATUSES
+from mockserver.conformance.requests.planned import (
+    ORDER_STATUSES,
+    V1_ORDER_STATUSES,
+    looks_at_named,
+    probes_about,
+)
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
+from mockserver.conformance.session.names import ProbeName, usual
 from mockserver.conformance.verdict import Inconclusive
 from mockserver.contract import Operation, ids
 from mockserver.values import dataclass
-
-_OF_NAMED = {name: tuple(f"{name}{look}" for look in words.LOOK_UPS) for name in words.NAMED}
 
 
 @dataclass(frozen=True, slots=True)
 class Submitted:
     """Something that is submitted and then looked at: how its number and its status are read.
 
-    `called` is what it is, and `submission` how sending it is called. `looks` names the looks at
-    it by `look_id`, in the order of time, by the submission that made it; `named` those at what the
-    user has named. `number` reads an answer to a submission, where it stands at `place`; `shown`
-    tells that every answer has to show it. `key` is the input that it is looked up by. `status`
-    reads a look, at `status_place`; those in `final` never change, nor do the `facts` that are told
-    with them.
+    `called` is what it is, and `submission` how sending it is called. It is looked up by `look_id`;
+    `named` are the looks at what the user has named. `number` reads an answer to a submission,
+    where it stands at `place`; `shown` tells that every answer has to show it. `key` is the input
+    that it is looked up by. `status` reads a look, at `status_place`; those in `final` never
+    change, nor do the `facts` that are told with them.
     """
 
     called: str
@@ -43,20 +46,29 @@ class Submitted:
     place: str
     status: Callable[[Exchange], str]
     status_place: str
-    looks: Mapping[str, tuple[str, ...]]
-    named: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    named: Mapping[str, tuple[ProbeName, ...]] = field(default_factory=dict)
     final: tuple[str, ...] = ()
     facts: tuple[str, ...] = ()
     shown: bool = True
 
     @property
-    def probes(self) -> tuple[str, ...]:
-        """The submissions, also one that is sent again, and all looks."""
-        looks = (name for names in {**self.looks, **self.named}.values() for name in names)
-        return (
-            *(f"{self.operation_id}/{name}" for name in (*self.looks, "same again")),
-            *(f"{self.look_id}/{name}" for name in looks),
-        )
+    def looks(self) -> Mapping[ProbeName, tuple[ProbeName, ...]]:
+        """The looks at what each submission makes, in the order of time."""
+        looks = probes_about(self.look_id)
+        made = probes_about(self.operation_id)
+        return {names[0]: looks.get(about, ()) for about, names in made.items()}
+
+    @property
+    def again(self) -> Mapping[ProbeName, ProbeName]:
+        """The submission that is made again, by the first one."""
+        made = probes_about(self.operation_id).values()
+        return {names[0]: names[1] for names in made if len(names) > 1}
+
+    @property
+    def probes(self) -> tuple[ProbeName, ...]:
+        """The submissions, also one that is made again, and all looks."""
+        looks = chain(*self.looks.values(), *self.named.values())
+        return (*self.looks, *self.again.values(), *looks)
 
     def is_over(self, look: Exchange) -> bool:
         """Tell whether a look shows that it has come to its end."""
@@ -66,26 +78,29 @@ class Submitted:
         """Tell whether the number that the same submission got again is that of a second one."""
         return first != again and (self.shown or bool(first and again))
 
-    def made(self, context: RunContext) -> dict[str, Exchange]:
-        """Return the submissions of different things that were accepted, by name."""
-        sent = {name: context.get(f"{self.operation_id}/{name}") for name in self.looks}
-        return {name: one for name, one in sent.items() if one is not None and one.succeeded}
+    def made(self, context: RunContext) -> list[Exchange]:
+        """Return the submissions of different things that were accepted."""
+        return [one for one in context.sent(*self.looks) if one.succeeded]
 
-    def look_ups(self, context: RunContext, name: str) -> list[Exchange]:
-        """Return the looks at one of them that were sent, by the name of it."""
-        names = self.looks.get(name) or self.named.get(name, ())
-        return context.sent(*(f"{self.look_id}/{look}" for look in names))
-
-    def answered(self, context: RunContext, name: str) -> list[Exchange]:
-        """Return the looks at one of them that were answered with success."""
-        return [look for look in self.look_ups(context, name) if look.succeeded]
+    def answered(self, context: RunContext, submission: ProbeName) -> list[Exchange]:
+        """Return the looks at what a submission has made that were answered with success."""
+        return _succeeded(context, self.looks[submission])
 
     def lines(self, context: RunContext) -> list[list[Exchange]]:
         """Return what was told of each of them. Raises where there is nothing of any."""
-        found = [self.answered(context, name) for name in (*self.looks, *self.named)]
+        looks = (*self.looks.values(), *self.named.values())
+        found = [_succeeded(context, names) for names in looks]
         if not any(found):
-            context.require_success(f"{self.look_id}/usual")
+            context.require_success(usual(self.look_id))
         return found
+
+    def named_line(self, context: RunContext, number: int) -> list[Exchange]:
+        """Return what was told of one of those that the user has named, the first being 0."""
+        return _succeeded(context, [*self.named.values()][number])
+
+
+def _succeeded(context: RunContext, names: Iterable[ProbeName]) -> list[Exchange]:
+    return [look for look in context.sent(*names) if look.succeeded]
 
 
 ORDER = Submitted(
@@ -98,19 +113,7 @@ ORDER = Submitted(
     place="data.id",
     status=lambda look: look.text("status"),
     status_place="data.status",
-    looks={
-        "usual": ("usual", *words.POLLS, words.END, words.END_AGAIN),
-        "second": (
-            "second",
-            *(f"second {poll}" for poll in words.FEW_POLLS),
-            f"second {words.END}",
-        ),
-        "impossible": (
-            *(f"impossible {poll}" for poll in words.FEW_POLLS),
-            f"impossible {words.END}",
-        ),
-    },
-    named=_OF_NAMED,
+    named=looks_at_named(ids.CHECK),
     final=ORDER_STATUSES.final,
     facts=("execHash", "amountOut", "reason"),
 )
@@ -124,11 +127,7 @@ V1_ORDER = Submitted(
     place="data.sn",
     status=lambda look: text(scalar(look.member("data"), "status")),
     status_place="data.order.status",
-    looks={
-        "usual": ("usual", *words.FEW_POLLS, words.END, words.END_AGAIN),
-        "second": ("second", f"second {words.END}"),
-    },
-    named=_OF_NAMED,
+    named=looks_at_named(ids.V1_DETAIL),
     final=V1_ORDER_STATUSES.final,
     shown=False,
 )
@@ -142,7 +141,6 @@ TICKET = Submitted(
     place="data.ticketId",
     status=lambda look: "Succeeded" if look.data.get("succeeded") is True else "open",
     status_place="data.succeeded",
-    looks={"usual": ("usual", words.END, words.END_AGAIN), "second": ()},
     final=("Succeeded",),
 )
 KINDS: Mapping[str, Submitted] = {"order": ORDER, "v1-order": V1_ORDER, "ticket": TICKET}
@@ -223,22 +221,29 @@ def breaking(line: Timeline, look: Exchange, broken: Property) -> Change | None:
     return next((change for change in line.follow(look) if change.breaks is broken), None)
 
 
-def is_known(context: RunContext, _: Operation, *, kind: str, cause: str = "") -> Judgements:
+def is_known(
+    context: RunContext,
+    _: Operation,
+    *,
+    kind: str,
+    cause: str = "",
+    control: ProbeName | None = None,
+) -> Judgements:
     what = KINDS[kind]
-    for name, made in what.made(context).items():
-        looks = [one for one in what.look_ups(context, name) if one.succeeded or one.refused]
+    for made in what.made(context):
+        names = what.looks[made.probe]
+        looks = [one for one in context.sent(*names) if one.succeeded or one.refused]
         for number, look in enumerate(looks):
             yield JUDGED
             later = any(one.succeeded for one in looks[number + 1 :])
             # It was busy, or what was submitted took its time to show: not that it is unknown.
             if look.refused and not later and not says_it_is_away(look):
-                if what is V1_ORDER and look.probe.partition("/")[2] not in what.looks:
-                    # A later refusal may be about the age of the stamp that v1 requests carry.
-                    controls = context.sent(f"{ids.V1_QUOTE}/{words.END}")
-                    if not any(control.succeeded for control in controls):
-                        raise Inconclusive(
-                            "v1 no longer takes requests with these stamps, a quote neither"
-                        )
+                controls = [control] if control and look.probe != names[0] else []
+                # A later refusal may be about the age of the stamp that v1 requests carry.
+                if controls and not any(one.succeeded for one in context.sent(*controls)):
+                    raise Inconclusive(
+                        "v1 no longer takes requests with these stamps, a quote neither"
+                    )
                 said = text(look.member("msg"))[:160]
                 message = f"{what.called} {what.number(made)!r} was accepted, and is not known"
                 message += f": {said!r}" if said else ""
@@ -252,7 +257,7 @@ def has_its_own_number(
     what = KINDS[kind]
     found: dict[str, Exchange] = {}
     called = what.place.rpartition(".")[2]
-    for one in what.made(context).values():
+    for one in what.made(context):
         number = what.number(one).strip()
         before = found.setdefault(number, one) if number else None
         if before is None:
@@ -267,8 +272,8 @@ def has_its_own_number(
 
 def is_one(context: RunContext, _: Operation, *, kind: str) -> Findings:
     what = KINDS[kind]
-    one = context.require_success(f"{what.operation_id}/usual")
-    again = require_answer(context, f"{what.operation_id}/same again")
+    [(name, repeated)] = what.again.items()
+    one, again = context.require_success(name), require_answer(context, repeated)
     first, second = what.number(one), what.number(again)
     if again.succeeded and what.is_second(first, second):
         message = f"one {what.submission} makes the {what.called}s {first!r} and {second!r}"

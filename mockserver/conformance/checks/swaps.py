@@ -11,10 +11,9 @@ from mockserver.conformance.discovery import amounts, clocks
 from mockserver.conformance.discovery.amount_units import usual_attempt
 from mockserver.conformance.discovery.inventory import Token, inventory_of
 from mockserver.conformance.discovery.listing import text
-from mockserver.conformance.requests.words import OF_THE_COIN
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.session.names import EdgeKind
+from mockserver.conformance.session.names import EdgeKind, ProbeName, usual
 from mockserver.conformance.verdict import Inconclusive, NotApplicable, Vacuous
 from mockserver.contract import Operation, fact_basis, ids
 from mockserver.engine.abi import ONE_INCH_SWAP, SWAP_EXACT_TOKENS, UNISWAP_V3_SWAP
@@ -39,8 +38,6 @@ _LEAST_TIME, _MOST_TIME = 10**9, 10**10
 _THIS_DECADE = 1_577_836_800
 _SLACK_S, _HOUR_S, _DAY_S = 60, 3_600, 86_400
 _SLIPPAGES = ("50", "500")
-_OF_COINS = tuple(f"{ids.SWAP}/{name}" for name in ("usual", OF_THE_COIN, "tenfold"))
-"""The calls for amounts of some worth, which may well be of the chain's coin."""
 
 CALLS = fact_basis("calls.function")
 
@@ -81,7 +78,9 @@ def call_is_from_the_sender(_: RunContext, exchange: Exchange) -> Findings:
     needs.that(tells_sender or tells_router)
 
 
-def value_is_sent_for_coins_only(context: RunContext, exchange: Exchange) -> Findings:
+def value_is_sent_for_coins_only(
+    context: RunContext, exchange: Exchange, *, of_some_worth: tuple[ProbeName, ...]
+) -> Findings:
     text, given = needs.text(exchange, "value"), exchange.parameters
     address = given.get("fromTokenAddress", "").lower()
     here = inventory_of(context).on(given.get("chain", ""))
@@ -93,7 +92,7 @@ def value_is_sent_for_coins_only(context: RunContext, exchange: Exchange) -> Fin
         yield Finding(f"value is {text[:60]}, while {source.symbol} is no coin of its chain")
     elif source.is_native and sent.isdecimal() and value < int(sent):
         yield Finding(f"value is {text[:60]}, {sent} is given")
-    elif source.is_native and exchange.probe in _OF_COINS and value * 2 > int(sent or 0) * 3:
+    elif source.is_native and exchange.probe in of_some_worth and value * 2 > int(sent or 0) * 3:
         # Something may come on top of it, as a fee does; of a usual amount that is not half.
         yield Finding(f"value is {text[:60]}, only {sent} is given")
 
@@ -179,12 +178,14 @@ def _time_of(context: RunContext, exchange: Exchange) -> int | None:
     return min(now, *priced) if now is not None and priced else None
 
 
-def call_pays_what_was_quoted(context: RunContext, _: Operation) -> Judgements:
+def call_pays_what_was_quoted(
+    context: RunContext, _: Operation, *, quoted_again: ProbeName
+) -> Judgements:
     quote = quote_of(context, _quoted(context))
-    call = context.require_success(f"{ids.SWAP}/usual")
+    call = context.require_success(usual(ids.SWAP))
     if quote is None or quote.route.target.decimals is None:
         raise Vacuous("the decimals of the swapped tokens are not listed")
-    again = context.get(f"{ids.SWAP_QUOTE}/again")
+    again = context.get(quoted_again)
     after = quote_of(context, again) if again is not None else None
     if after is not None and after.got:
         steady(out_of(quote), after.got, "the quote")
@@ -196,16 +197,18 @@ def call_pays_what_was_quoted(context: RunContext, _: Operation) -> Judgements:
         yield Finding(f"the call pays {pays}", (quote.exchange, call), "data.amountOut")
 
 
-def call_is_for_the_amount(context: RunContext, _: Operation) -> Judgements:
-    one, other = context.require_success(f"{ids.SWAP}/usual"), context.get(f"{ids.SWAP}/tenfold")
+def call_is_for_the_amount(context: RunContext, _: Operation, *, more: ProbeName) -> Judgements:
+    one, other = context.require_success(usual(ids.SWAP)), context.get(more)
     if other is None or not other.succeeded:
         raise NotApplicable("no call was given for a larger amount")
-    paid, more = needs.number(one, "amountOut"), needs.number(other, "amountOut")
+    paid, paid_more = needs.number(one, "amountOut"), needs.number(other, "amountOut")
     yield JUDGED
     both, least = (one, other), _least_of(one)
     kept = [place for place, word in enumerate(_words(other)) if least.get(place) == word]
-    if amounts.within(paid, more, _NEAR):
-        message = f"amountOut is {paid:.6g} for an amount, and {more:.6g} for ten times as much"
+    if amounts.within(paid, paid_more, _NEAR):
+        message = (
+            f"amountOut is {paid:.6g} for an amount, and {paid_more:.6g} for ten times as much"
+        )
         yield Finding(message, both, "query.fromAmount")
     elif _timeless(one) == _timeless(other):
         message = "the call for ten times the amount is the same, apart from times"
@@ -235,8 +238,10 @@ def _timeless(call: Exchange) -> tuple[str, ...]:
     return (call.text("value"), *(word for word in words if word not in times))
 
 
-def slippage_is_in_hundredths_of_a_percent(context: RunContext, _: Operation) -> Judgements:
-    usual = context.require_each(f"{ids.SWAP}/usual", f"{ids.SWAP}/to another")
+def slippage_is_in_hundredths_of_a_percent(
+    context: RunContext, _: Operation, *, to_another: ProbeName
+) -> Judgements:
+    calls = context.require_each(usual(ids.SWAP), to_another)
     named = {
         one.parameters.get("slippage"): one
         for one in context.of(ids.SWAP)
@@ -244,7 +249,7 @@ def slippage_is_in_hundredths_of_a_percent(context: RunContext, _: Operation) ->
     }
     # Two more calls for the usual amount may be there, of a small slippage and a larger one.
     more = [named[slippage] for slippage in _SLIPPAGES if slippage in named]
-    for one, other in (usual, more) if len(more) == len(_SLIPPAGES) else (usual,):
+    for one, other in (calls, more) if len(more) == len(_SLIPPAGES) else (calls,):
         told = list(_told_of_slippage(context, one, other))
         yield from told
         if told:

@@ -9,34 +9,28 @@ from mockserver.conformance.discovery.listing import text
 from mockserver.conformance.requests import words
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
+from mockserver.conformance.session.names import ProbeName, usual
 from mockserver.conformance.verdict import Vacuous
 from mockserver.contract import Operation, fact_basis, ids
 from mockserver.jsontext import Json
 from mockserver.values import dataclass
 
-PROBES = (
-    *submitted.TICKET.probes,
-    *(
-        f"{ids.TICKETS}/{when} {kind}"
-        for when in (words.EARLY, words.LATE, words.READ)
-        for kind in words.FILTERS
-    ),
-    *(
-        f"{ids.TICKETS}/{words.LATE} {kind} {how}"
-        for kind in words.FILTERS
-        for how in (words.OTHER_CASE, words.OF_SOMEBODY_ELSE)
-    ),
-)
+Lists = tuple[ProbeName, ...]
+"""Probes that ask for the tickets under each of the statuses."""
 ANY_STATUS = fact_basis("tickets.unknown")
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A ticket in a list, with the status that was asked for, and the answer that shows it."""
+    """A ticket in a list, and the answer that shows it."""
 
-    kind: str
     exchange: Exchange
     item: Mapping[str, Json]
+
+    @property
+    def kind(self) -> str:
+        """The status that was asked for."""
+        return self.exchange.parameters.get("filter", "")
 
     @property
     def number(self) -> str:
@@ -65,44 +59,37 @@ class Entry:
                 yield name, shown, sent
 
 
-def entries(looks: Iterable[Exchange], kind: str = "") -> list[Entry]:
+def entries(looks: Iterable[Exchange]) -> list[Entry]:
     """Return the tickets of some lists."""
     shown = ((look, item) for look in looks for item in look.items())
-    return [Entry(kind, look, item) for look, item in shown if isinstance(item, Mapping)]
+    return [Entry(look, item) for look, item in shown if isinstance(item, Mapping)]
 
 
-def _listed(context: RunContext, *whens: str) -> list[Entry]:
+def _listed(context: RunContext, *lists: Lists) -> list[Entry]:
     """Return the caller's tickets as lists show them. Raises `NotRun` or `Inconclusive`."""
-    looks = [
-        (kind, look)
-        for when in whens
-        for kind, look in zip(words.FILTERS, _looks(context, when), strict=True)
-    ]
-    return [one for kind, look in looks for one in entries([look], kind)]
+    return entries(look for names in lists for look in context.require_each(*names))
 
 
-def _looks(context: RunContext, when: str) -> tuple[Exchange, ...]:
-    return context.require_each(*(f"{ids.TICKETS}/{when} {kind}" for kind in words.FILTERS))
-
-
-def tickets_are_listed(context: RunContext, _: Operation) -> Findings:
+def tickets_are_listed(context: RunContext, _: Operation, *, late: Lists) -> Findings:
     # It may take its time to show.
-    found = {"", *(one.number for one in _listed(context, words.LATE))}
-    for made in submitted.TICKET.made(context).values():
+    looks = context.require_each(*late)
+    found = {"", *(one.number for one in entries(looks))}
+    for made in submitted.TICKET.made(context):
         number = submitted.TICKET.number(made)
         if number not in found:
             message = f"ticket {number} is listed under none of {', '.join(words.FILTERS)}"
-            looks = (made, *_looks(context, words.LATE))
-            yield Finding(message, looks, "data.list[]", cause="ticket not listed")
+            yield Finding(message, (made, *looks), "data.list[]", cause="ticket not listed")
             return
 
 
-def tickets_have_one_status(context: RunContext, _: Operation) -> Judgements:
+def tickets_have_one_status(
+    context: RunContext, _: Operation, *, read: Lists, early: Lists, late: Lists
+) -> Judgements:
     found: list[Finding] = []
     twice: set[tuple[str, str, str]] = set()
-    for when in _whens(context):
+    for lists in _lists(context, read, early, late):
         places: dict[str, list[Entry]] = {}
-        for one in _listed(context, when):
+        for one in _listed(context, lists):
             yield JUDGED
             number, kind = one.number, one.kind
             if one.contradicts_its_list:
@@ -128,73 +115,80 @@ def _misplaced(message: str, *found: Entry) -> Finding:
     return Finding(message, seen, "query.filter", basis, cause=cause)
 
 
-def tickets_are_listed_for_their_address(context: RunContext, _: Operation) -> Findings:
+def tickets_are_listed_for_their_address(
+    context: RunContext, _: Operation, *, early: Lists, late: Lists, of_somebody_else: Lists
+) -> Findings:
     mine, accepted = context.caller.address.lower(), _accepted(context)
-    for one in _listed(context, words.EARLY, words.LATE):
+    for one in _listed(context, early, late):
         if not one.is_of(mine) and one.number in accepted:
             address = str(one.item["address"])
             message = f"a ticket of {mine} is listed with address {address[:60]!r}"
             yield Finding(message, (one.exchange,), "data.list[].address", cause="address")
             return
-    late = [f"{ids.TICKETS}/{words.LATE} {kind}" for kind in words.FILTERS]
-    theirs = context.sent(*(f"{look} {words.OF_SOMEBODY_ELSE}" for look in late))
+    theirs = context.sent(*of_somebody_else)
     if accepted & {one.number for one in entries(theirs)}:
         message = "a ticket is listed for an address that did not submit it"
         yield Finding(message, tuple(theirs), "query.address", cause="listed for another")
 
 
-def tickets_of_the_caller(context: RunContext, _: Operation) -> list[Entry]:
+def tickets_of_the_caller(
+    context: RunContext, _: Operation, *, early: Lists, late: Lists
+) -> list[Entry]:
     """Return the tickets that the caller has submitted, as lists show them."""
     accepted = _accepted(context)
-    return [one for one in _listed(context, words.EARLY, words.LATE) if one.number in accepted]
+    return [one for one in _listed(context, early, late) if one.number in accepted]
 
 
-def late_tickets(context: RunContext, operation: Operation) -> list[Entry]:
+def late_tickets(
+    context: RunContext, operation: Operation, *, early: Lists, late: Lists, in_another_case: Lists
+) -> list[Entry]:
     """Return the same, as the later lists show them. Raises where these came in one case only."""
-    _in_another_case(context)
-    late = _looks(context, words.LATE)
-    return [one for one in tickets_of_the_caller(context, operation) if one.exchange in late]
+    context.require_each(*in_another_case)
+    every = tickets_of_the_caller(context, operation, early=early, late=late)
+    return [one for one in every if one.exchange.probe in late]
 
 
-def _in_another_case(context: RunContext) -> tuple[Exchange, ...]:
-    """Return the lists for the address of the caller with its hex digits in another case."""
-    named = (f"{ids.TICKETS}/{words.LATE} {kind} {words.OTHER_CASE}" for kind in words.FILTERS)
-    return context.require_each(*named)
-
-
-def tickets_are_listed_in_any_case(context: RunContext, ticket: Entry) -> Findings:
-    otherwise = _in_another_case(context)
+def tickets_are_listed_in_any_case(
+    context: RunContext, ticket: Entry, *, in_another_case: Lists
+) -> Findings:
+    otherwise = context.require_each(*in_another_case)
     if ticket.number not in {one.number for one in entries(otherwise)}:
         message = f"ticket {ticket.number} is not listed for the address with hex in another case"
         yield Finding(message, (ticket.exchange, *otherwise))
 
 
 def tickets_echo_what_was_reported(context: RunContext, ticket: Entry) -> Findings:
-    for made in submitted.TICKET.made(context).values():
+    for made in submitted.TICKET.made(context):
         if submitted.TICKET.number(made) == ticket.number:
             for name, shown, sent in ticket.altered(made.members):
                 message = f"{name} of the ticket is {shown[:80]!r}, reported was {sent!r}"
                 yield Finding(message, (made, ticket.exchange), f"data.list[].{name}")
 
 
-def check_agrees_with_the_list(context: RunContext, _: Operation) -> Judgements:
+def check_agrees_with_the_list(
+    context: RunContext,
+    _: Operation,
+    *,
+    before: ProbeName,
+    check: ProbeName,
+    again: ProbeName,
+    early: Lists,
+    late: Lists,
+) -> Judgements:
     def state(look: Exchange) -> tuple[Json, Json]:
         return look.data.get("succeeded"), look.data.get("solution")
 
-    check = context.require_success(f"{ids.CHECK_TICKET}/{words.END}")
-    before, again = (
-        context.sent(f"{ids.CHECK_TICKET}/{name}") for name in ("usual", words.END_AGAIN)
+    checked = context.require_success(check)
+    number = submitted.TICKET.number(context.require_success(usual(ids.TICKET)))
+    listed_early, listed_late = (
+        [one for one in _listed(context, names) if one.number == number] for names in (early, late)
     )
-    number = submitted.TICKET.number(context.require_success(f"{ids.TICKET}/usual"))
-    early, late = (
-        [one for one in _listed(context, when) if one.number == number]
-        for when in (words.EARLY, words.LATE)
-    )
-    if early or late:
+    if listed_early or listed_late:
         yield JUDGED
     # The list is looked at between two checks; where these differ the ticket moved on meanwhile.
-    moved = any(one.succeeded and state(one) != state(check) for one in again)
-    for answers, listed in ((before, early), ([] if moved else [check], late)):
+    moved = any(one.succeeded and state(one) != state(checked) for one in context.sent(again))
+    early_checks, late_checks = context.sent(before), [] if moved else [checked]
+    for answers, listed in ((early_checks, listed_early), (late_checks, listed_late)):
         for answer in [one for one in answers if one.succeeded]:
             yield from [found for one in listed for found in unlike(one, answer)][:1]
 
@@ -209,9 +203,12 @@ def unlike(listed: Entry, check: Exchange) -> Findings:
             yield Finding(message, (listed.exchange, check), f"data.{name}")
 
 
-def lists_of_tickets(context: RunContext, _: Operation) -> list[Exchange]:
+def lists_of_tickets(
+    context: RunContext, _: Operation, *, read: Lists, early: Lists, late: Lists
+) -> list[Exchange]:
     """Return the lists that show the number of a ticket."""
-    every = [look for when in _whens(context) for look in _looks(context, when)]
+    lists = _lists(context, read, early, late)
+    every = [look for names in lists for look in context.require_each(*names)]
     return [look for look in every if any(one.number for one in entries([look]))]
 
 
@@ -222,18 +219,20 @@ def each_ticket_is_listed_once(_: RunContext, listing: Exchange) -> Findings:
         yield Finding(message, cause="listed twice")
 
 
-def refused_tickets_are_not_kept(context: RunContext, _: Operation) -> Findings:
-    early, late = _listed(context, words.EARLY), _listed(context, words.LATE)
-    last = max(one.number for one in _looks(context, words.EARLY))
+def refused_tickets_are_not_kept(
+    context: RunContext, _: Operation, *, early: Lists, late: Lists
+) -> Findings:
+    before, after = _listed(context, early), _listed(context, late)
+    last = max(one.number for one in context.require_each(*early))
     between = [one for one in context.of(ids.TICKET) if one.number > last]
     if not between or any(not one.whole or one.code is None for one in between):
         raise Vacuous("not every report was answered with a ticket or a refusal")
     refused = [one for one in between if one.refused]
     if not refused:
         raise Vacuous("no report was refused")
-    known = {"", *(one.number for one in early)} | _accepted(context)
+    known = {"", *(one.number for one in before)} | _accepted(context)
     reported = {str(one.members.get("hash", "")).lower() for one in refused} - {""}
-    for one in late:
+    for one in after:
         told, address = (text(one.item.get(name)).lower() for name in ("hash", "address"))
         own = address == context.caller.address.lower()
         if one.number not in known and told in reported and own:
@@ -250,13 +249,9 @@ def _accepted(context: RunContext) -> set[str]:
     return made - {""}
 
 
-def _whens(context: RunContext) -> tuple[str, ...]:
-    """Return when the lists were read: for an account that was named, before anything else."""
-    read = context.sent(*(f"{ids.TICKETS}/{words.READ} {kind}" for kind in words.FILTERS))
-    if len(read) < len(words.FILTERS) or not all(look.succeeded for look in read):
-        return (words.EARLY, words.LATE)
-    return (
-        (words.READ,)
-        if context.get(f"{ids.TICKET}/usual") is None
-        else (words.READ, words.EARLY, words.LATE)
-    )
+def _lists(context: RunContext, read: Lists, early: Lists, late: Lists) -> tuple[Lists, ...]:
+    """Return which lists are read: those for an account that was named, before anything else."""
+    given = context.sent(*read)
+    if len(given) < len(read) or not all(look.succeeded for look in given):
+        return early, late
+    return (read,) if context.get(usual(ids.TICKET)) is None else (read, early, late)

@@ -13,6 +13,7 @@ from mockserver.conformance.session.caller import SECRET_HEADERS, Caller
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.exchange import Exchange
+from mockserver.conformance.session.names import ProbeName
 from mockserver.conformance.session.permit import Refusing, Spent
 from mockserver.conformance.session.session import Session
 from mockserver.conformance.verdict import Inconclusive, NotRun
@@ -87,7 +88,7 @@ class Replay:
         """Yield the exchanges; masked secrets are put back as far as they can be made again."""
         known = {operation.id: operation for operation in self._context.contract}
         for number, entry in enumerate(self._run.entries, 1):
-            operation_id = entry.probe.partition("/")[0]
+            operation_id = ProbeName(entry.probe).operation_id
             if operation_id not in known:
                 self.left_out[entry.probe] = f"the contract has no operation {operation_id!r}"
             elif entry.answer is None:

@@ -20,6 +20,7 @@ from mockserver.conformance.discovery.routes import (
 )
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
+from mockserver.conformance.session.names import ProbeName
 from mockserver.conformance.verdict import Inconclusive, NotRun, if_known
 from mockserver.contract import ids
 from mockserver.jsontext import plain
@@ -45,7 +46,7 @@ class Reading(StrEnum):
 class Attempt:
     """One of the requests that look for what a service takes."""
 
-    probe: str
+    probe: ProbeName
     route: Route
     reading: Reading
     times: Decimal = Decimal(1)
@@ -72,12 +73,12 @@ def attempts(context: RunContext, operation_id: str) -> tuple[Attempt, ...]:
     amounts_tried = {} if operation_id == ids.SWAP_QUOTE else OTHER_AMOUNTS
     return (
         *(
-            Attempt(f"{operation_id}/{name}", routes[number], reading)
+            Attempt(ProbeName(f"{operation_id}/{name}"), routes[number], reading)
             for name, (number, reading) in tried.items()
             if number < len(routes)
         ),
         *(
-            Attempt(f"{operation_id}/{name}", routes[0], first, times)
+            Attempt(ProbeName(f"{operation_id}/{name}"), routes[0], first, times)
             for name, times in amounts_tried.items()
         ),
     )
@@ -116,7 +117,7 @@ def require_accepted(context: RunContext, operation_id: str) -> Attempt:
 
 def check_needed(context: RunContext, one: Attempt) -> None:
     """Raise `NotRun` where a try before this one worked already."""
-    operation_id = one.probe.partition("/")[0]
+    operation_id = one.probe.operation_id
     found = accepted(context, operation_id)
     if found is not None and _fitting_reading(context, found) in (found.reading, None):
         raise NotRun(f"not needed, {found.probe} was taken")

@@ -400,7 +400,7 @@ class TicketFlow(SubmissionFlow):
     def _list(self, address: str, status: str) -> Exchange | None:
         words = f"list the {status} tickets of {address}"
         exchange = self._ask(words, self.lists, address=address, filter=status)
-        for listed in entries([exchange] if exchange else [], status):
+        for listed in entries([exchange] if exchange else []):
             self._compare(listed, address)
         return exchange
 

@@ -23,6 +23,7 @@ from mockserver.conformance.requests.valid import fresh_hash
 from mockserver.conformance.session.caller import Caller
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
+from mockserver.conformance.session.names import ProbeName
 from mockserver.conformance.verdict import NotRun
 from mockserver.contract import Basis, fact_basis, ids
 from mockserver.contract.fields import AMOUNT_ROLES
@@ -64,7 +65,7 @@ class AlternativeForm:
     @property
     def operation_id(self) -> str:
         """The id of the operation."""
-        return self.of.partition("/")[0]
+        return ProbeName(self.of).operation_id
 
     @property
     def probe(self) -> str:
@@ -105,7 +106,7 @@ def _of_other_amounts(one: AlternativeForm) -> tuple[str, ...]:
 
 
 def _probe(name: str, build: Build, *after: str) -> Probe:
-    writes = name.partition("/")[0] in ids.WRITES
+    writes = ProbeName(name).operation_id in ids.WRITES
     return Probe(name, build, Stage.WRITES if writes else Stage.READS, after, conditional=True)
 
 
@@ -133,7 +134,7 @@ def _published_again(of: str, context: RunContext) -> Draft:
 def _made(context: RunContext, of: str, words: str, change: Change) -> Draft:
     """Return a published form with a change; a submission is about a deposit of its own."""
     published = planned(context, of, deposit=fresh_hash(context, f"{of} {words}"))
-    operation = context.contract.operation(of.partition("/")[0])
+    operation = context.contract.operation(ProbeName(of).operation_id)
     return signed(change(published, context), operation, context.caller)
 
 

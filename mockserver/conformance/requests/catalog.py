@@ -6,7 +6,8 @@ from mockserver.conformance.requests.alternative_forms import alternative_probes
 from mockserver.conformance.requests.http_cases import http_probes
 from mockserver.conformance.requests.negative import example_of, negative_probes
 from mockserver.conformance.requests.planned import PLANNED
-from mockserver.conformance.requests.probe import VALID, Probe, ProbeIndex, Stage
+from mockserver.conformance.requests.probe import Probe, ProbeIndex, Stage
+from mockserver.conformance.session.names import usual
 from mockserver.contract import Contract
 
 _PLANNED_FOR = frozenset(probe.operation_id for probe in PLANNED)
@@ -24,7 +25,7 @@ def probes_of(contract: Contract) -> tuple[Probe, ...]:
         *http_probes(contract),
         *(
             Probe(
-                f"{operation.id}/{VALID}",
+                usual(operation),
                 partial(example_of, operation=operation),
                 Stage.WRITES if operation.writes else Stage.READS,
             )

@@ -52,7 +52,8 @@ from mockserver.conformance.requests.valid import (
 )
 from mockserver.conformance.session.caller import EXAMPLE_ADDRESS
 from mockserver.conformance.session.context import RunContext
-from mockserver.conformance.session.list_probes import FIRST_LIST_WORDS
+from mockserver.conformance.session.list_probes import ANOTHER_NAME
+from mockserver.conformance.session.names import ProbeName, usual
 from mockserver.conformance.verdict import NotRun, if_known
 from mockserver.contract import ids
 
@@ -65,8 +66,8 @@ _MANY_DECIMALS = 15
 
 def chain_of_first_look(context: RunContext, operation_id: str) -> str | None:
     """Return the chain of the first look at a list, by the name that was taken."""
-    first = context.require(f"{operation_id}/{FIRST_LIST_WORDS[0]}")
-    other = context.get(f"{operation_id}/{FIRST_LIST_WORDS[-1]}")
+    first = context.require(usual(operation_id))
+    other = context.get(f"{operation_id}/{ANOTHER_NAME}")
     return requested_chain(other if other is not None and other.succeeded else first) or None
 
 
@@ -156,8 +157,8 @@ def unpriced_token(context: RunContext, sample: str) -> Token:
 
 def attempt(context: RunContext, probe: str) -> Attempt:
     """Return an attempt at a quote, where those before it did not work."""
-    operation_id = probe.partition("/")[0]
-    one = next((one for one in attempts(context, operation_id) if one.probe == probe), None)
+    tried = attempts(context, ProbeName(probe).operation_id)
+    one = next((one for one in tried if one.probe == probe), None)
     if one is None:
         raise NotRun("the lists show no further route")
     check_needed(context, one)
@@ -367,7 +368,7 @@ def named_order(context: RunContext, name: str) -> str:
 
 def shown_ticket(context: RunContext, name: str) -> str:
     """Return the id of a ticket that was named, or that a list shows."""
-    looks = context.sent(*(f"{ids.TICKETS}/{words.READ} {status}" for status in words.FILTERS))
+    looks = context.sent(*words.TICKET_LISTS)
     shown = [
         text(item.get("ticketId"))
         for look in looks

@@ -52,6 +52,11 @@ def http_probes(contract: Contract) -> Iterator[Probe]:
             yield NegativeCase(words, change, after=after).probe(operation)
 
 
+def is_hostile(exchange: Exchange) -> bool:
+    """Tell whether a request has a hostile text in one of its inputs."""
+    return exchange.probe.words == HOSTILE
+
+
 @cached
 def is_outside_the_contract(exchange: Exchange) -> bool:
     """Tell whether a request is none that the interface speaks of: what answers it is HTTP's.

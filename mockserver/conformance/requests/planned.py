@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 from mockserver import tables
@@ -9,10 +10,11 @@ from mockserver.conformance.discovery import amount_units
 from mockserver.conformance.discovery.listing import scalar, text
 from mockserver.conformance.requests import choices, valid
 from mockserver.conformance.requests.probe import UNKNOWN, Probe, Stage
-from mockserver.conformance.requests.words import FILTERS, shipped_probes
+from mockserver.conformance.requests.words import FILTERS, LISTED, NAMED, shipped_probes
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.exchange import Exchange
+from mockserver.conformance.session.names import ProbeName
 from mockserver.conformance.verdict import NotRun
 from mockserver.contract import ids, shipped_facts
 from mockserver.documents import Document
@@ -112,11 +114,11 @@ class Planned:
             if any(one.succeeded for one in context.sent(probe)):
                 raise NotRun(f"not needed, {probe} was taken")
         context.require_each(*self.made)
-        operation_id, _, words = self.name.partition("/")
-        if words == UNKNOWN:
-            return valid.unknown(context, operation_id)
+        name = ProbeName(self.name)
+        if name.words == UNKNOWN:
+            return valid.unknown(context, name.operation_id)
         chosen = {name: choose(context) for name, choose in self.chosen.items()}
-        return valid.valid_request(context, operation_id, **{**self.fixed, **chosen, **about})
+        return valid.valid_request(context, name.operation_id, **{**self.fixed, **chosen, **about})
 
 
 def read(document: Document) -> Iterator[Probe]:
@@ -159,6 +161,7 @@ def _probe(
         tuple(before for place in row.get("after", ()) for before in sets.get(place, (place,))),
         wait_ms=row.get("wait", 0),
         conditional=row.get("conditional", False),
+        about=row.get("about", ""),
     )
     return replace(probe, settled=look_up(_SETTLED, row["awaits"])) if "awaits" in row else probe
 
@@ -176,6 +179,25 @@ def _choice(told: str) -> Callable[[RunContext], Any]:
 PLANNED: tuple[Probe, ...] = tuple(read(shipped_probes()))
 """The probes of the table that is shipped."""
 _BY_NAME = {probe.name: probe.build for probe in PLANNED}
+
+
+@cache
+def probes_about(operation_id: str) -> Mapping[str, tuple[ProbeName, ...]]:
+    """Return the probes of an operation that are about one thing, in the order of time.
+
+    They are by the word that the table has for it: that of a submission, or of what was named.
+    """
+    found: dict[str, tuple[ProbeName, ...]] = {}
+    for probe in PLANNED:
+        if probe.about and probe.operation_id == operation_id:
+            found[probe.about] = (*found.get(probe.about, ()), ProbeName(probe.name))
+    return found
+
+
+def looks_at_named(operation_id: str) -> Mapping[str, tuple[ProbeName, ...]]:
+    """Return those about what somebody has named, or what lists show."""
+    named = (*NAMED, *LISTED)
+    return {about: names for about, names in probes_about(operation_id).items() if about in named}
 
 
 def planned(context: RunContext, name: str, **about: Any) -> Draft:

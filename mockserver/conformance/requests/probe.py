@@ -6,6 +6,7 @@ from enum import IntEnum
 
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
+from mockserver.conformance.session.names import VALID, ProbeName
 from mockserver.values import dataclass
 
 
@@ -41,7 +42,8 @@ class Probe:
     `wait_ms` is how long it waits before it is sent, at most, where `settled` tells that something
     is still to happen. A `conditional` one is sent only where another did not work; a plan does not
     count it. `kind` is in which way
-    its request is wrong, where it is.
+    its request is wrong, where it is; `about` the submission that it makes, makes again or looks
+    up, or what was named that it looks up.
     """
 
     name: str
@@ -52,16 +54,17 @@ class Probe:
     settled: Callable[[RunContext], bool] = _always
     conditional: bool = False
     kind: str = ""
+    about: str = ""
 
     @property
     def operation_id(self) -> str:
         """The id of the operation it asks."""
-        return self.name.partition("/")[0]
+        return ProbeName(self.name).operation_id
 
     @property
     def words(self) -> str:
         """What its name says beside the operation."""
-        return self.name.partition("/")[2]
+        return ProbeName(self.name).words
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +93,8 @@ class Group:
 Need = str | Group
 """What a rule needs: a probe by its name, or a group of them."""
 
-VALID, UNKNOWN = "usual", "unknown"
-"""The words of the plain request of an operation, and of a look-up of what was never made."""
+UNKNOWN = "unknown"
+"""The words of a look-up of what was never made."""
 
 PLAIN = Group("the plain request of each operation", lambda probe: probe.words in (VALID, UNKNOWN))
 """One request of every operation that should be answered with success, and look-ups of nothing."""

@@ -28,6 +28,7 @@ from mockserver.conformance.discovery.routes import (
 )
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
+from mockserver.conformance.session.names import ProbeName, usual
 from mockserver.conformance.verdict import NotRun, if_known
 from mockserver.contract import Field, Operation, ids
 from mockserver.contract.fields import AMOUNT_ROLES
@@ -240,7 +241,7 @@ def submitted_id(context: RunContext, probe: str) -> str:
 
     Where nothing was submitted it is the first one that the user has named.
     """
-    is_ticket = probe.startswith(ids.TICKET)
+    is_ticket = ProbeName(probe).operation_id == ids.TICKET
     named = context.caller.tickets if is_ticket else context.caller.orders
     if named and context.get(probe) is None:
         return named[0]
@@ -325,7 +326,7 @@ _VALUES: Mapping[str, Callable[[_Made, Field], Json]] = {
     "hash": lambda made, _: made.deposit("usual order"),
     "sourceCerts": lambda made, _: made.certificate(),
     "toIndex": lambda made, _: made.index(made.route.target),
-    "id": lambda made, _: submitted_id(made.context, f"{ids.ORDER}/usual"),
-    "ticketId": lambda made, _: submitted_id(made.context, f"{ids.TICKET}/usual"),
+    "id": lambda made, _: submitted_id(made.context, usual(ids.ORDER)),
+    "ticketId": lambda made, _: submitted_id(made.context, usual(ids.TICKET)),
 }
 """What an input takes, by its role, where it is no token and no chain."""

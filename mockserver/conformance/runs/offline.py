@@ -11,12 +11,13 @@ from mockserver.conformance.checks.rule import Outcome
 from mockserver.conformance.options import Options
 from mockserver.conformance.report.failure_text import complaint
 from mockserver.conformance.requests.catalog import index_of
-from mockserver.conformance.requests.probe import PLAIN, VALID, Probe
+from mockserver.conformance.requests.probe import PLAIN, Probe
 from mockserver.conformance.result import Result
 from mockserver.conformance.runs.planner import context_of
 from mockserver.conformance.session.caller import Caller
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Answer, Exchange
+from mockserver.conformance.session.names import VALID, usual
 from mockserver.conformance.session.target import Target, UnsafeOrWrong
 from mockserver.conformance.verdict import Inconclusive, NotRun, Verdict
 from mockserver.contract import Contract, Operation
@@ -163,7 +164,7 @@ def _with_plain(context: RunContext, recordings: _Recordings) -> RunContext:
     for exchange in context.exchanges:
         plain.add(exchange)
     for operation in context.contract:
-        probe = f"{operation.id}/{VALID}"
+        probe = usual(operation)
         found = recordings.success(operation) if plain.get(probe) is None else None
         if found is not None:
             plain.add(_exchange(plain, probe, found))
@@ -180,7 +181,7 @@ def _needs_plain(outcome: Outcome) -> bool:
     return (
         outcome.verdict is Verdict.NOT_RUN
         and all(one is PLAIN or isinstance(one, str) for one in needs)
-        and named <= {f"{outcome.operation.id}/{VALID}"}
+        and named <= {usual(outcome.operation)}
     )
 
 

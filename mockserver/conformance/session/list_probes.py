@@ -1,7 +1,7 @@
 """The probes that read the lists, at the beginning of a run and at its end."""
 
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.session.names import VALID
+from mockserver.conformance.session.names import VALID, ProbeName
 from mockserver.contract import ids, shipped_facts
 
 LIST_OPERATIONS = shipped_facts().lists
@@ -20,6 +20,11 @@ FIRST_LIST_PROBES = tuple(
 )
 """The probes at the beginning: a list of all there is once, those of a chain for two chains, and
 under another name of the first where its usual one is refused."""
+
+
+def last_list(operation_id: str) -> ProbeName:
+    """Return the name of the probe that reads a list at the end."""
+    return ProbeName(f"{operation_id}/{LAST_LIST_WORD}")
 
 
 def is_first_list(exchange: Exchange) -> bool:

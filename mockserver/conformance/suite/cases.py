@@ -9,6 +9,7 @@ from mockserver.conformance.checks.rule import Rule
 from mockserver.conformance.generation import stages as generated
 from mockserver.conformance.options import Options
 from mockserver.conformance.requests.probe import Group
+from mockserver.conformance.session.names import ProbeName
 from mockserver.contract import Layer, load
 from mockserver.values import dataclass
 
@@ -91,6 +92,6 @@ def _narrowed(rule: Rule, operations: tuple[str, ...]) -> Rule:
         for need in rule.probes
         if isinstance(need, Group)
         or rule.layer not in _OF_ONE_OPERATION
-        or need.partition("/")[0] not in others
+        or ProbeName(need).operation_id not in others
     ]
     return replace(rule, operations=operations, probes=tuple(dict.fromkeys(probes)))
