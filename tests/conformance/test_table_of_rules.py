@@ -157,7 +157,7 @@ def test_every_check_is_of_a_rule():
         f"{file.name}: {name}"
         for file in folder.glob("*.py")
         for name in re.findall(
-            r"^def ([a-z]\w*)\(\s*\w+: RunContext, \w+: \w+", file.read_text(), re.MULTILINE
+            r"^def ([a-z]\w*)\([^()]*\) -> (?:Findings|Judgements):", file.read_text(), re.MULTILINE
         )
         if name.replace("_", "-") not in words and not _is_called(name, folder)
     ]

@@ -29,7 +29,7 @@ from mockserver.conformance.requests.http_cases import is_outside_the_contract
 from mockserver.conformance.requests.negative import is_negative
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange, refusal_of
-from mockserver.conformance.session.names import ProbeName, usual
+from mockserver.conformance.session.names import ProbeName, ProbeNames, usual
 from mockserver.conformance.verdict import Inconclusive, Vacuous, Verdict
 from mockserver.contract import Basis, Operation, fact_basis, ids, shipped_facts
 from mockserver.contract.dialect import DOCUMENTED
@@ -50,7 +50,7 @@ PROBES = tuple(
 """The requests of which one form is held against another."""
 
 
-def is_taken(context: RunContext, operation: Operation, *, tried: ProbeName, how: str) -> Findings:
+def is_taken(context: RunContext, operation: Operation, tried: ProbeName, how: str) -> Findings:
     exchange = context.require(tried)
 
     def amounts_of(one: Exchange) -> list[str]:
@@ -90,7 +90,7 @@ def _observed_leave(context: RunContext, exchange: Exchange) -> Basis | None:
     return None
 
 
-def asks_for_no_key(_: RunContext, exchange: Exchange) -> Findings:
+def asks_for_no_key(exchange: Exchange) -> Findings:
     message = exchange.member("msg")
     text = message.lower()[:2000] if isinstance(message, str) else ""
     of_keys = any(word in text for word in shipped_facts().names["words"]["keys"])
@@ -199,7 +199,7 @@ def _within_taken(context: RunContext, refused: Exchange, taken: Exchange, place
 
 
 def orders_need_no_target_chain(
-    context: RunContext, _: Operation, *, lacking: ProbeName, whole: ProbeName
+    context: RunContext, lacking: ProbeName, whole: ProbeName
 ) -> Findings:
     exchange, other = context.require(lacking), context.require(whole)
     if not was_refused(exchange):
@@ -212,11 +212,9 @@ def orders_need_no_target_chain(
 
 def aggregate_orders_are_a_type(
     context: RunContext,
-    _: Operation,
-    *,
     aggregate: ProbeName,
     unknown_type: ProbeName,
-    wrong_elsewhere: tuple[ProbeName, ...],
+    wrong_elsewhere: ProbeNames,
 ) -> Findings:
     exchange = context.require(aggregate)
     if not was_refused(exchange):
@@ -233,7 +231,6 @@ def aggregate_orders_are_a_type(
 def listed_chains_are_taken(
     context: RunContext,
     operation: Operation,
-    *,
     first: ProbeName,
     second: ProbeName,
     renamed: ProbeName,
@@ -257,12 +254,10 @@ def listed_chains_are_taken(
 
 def listed_tokens_can_be_moved(
     context: RunContext,
-    _: Operation,
-    *,
-    sampled: tuple[ProbeName, ...],
-    larger: tuple[ProbeName, ...],
-    control: tuple[ProbeName, ...],
-    larger_control: tuple[ProbeName, ...],
+    sampled: ProbeNames,
+    larger: ProbeNames,
+    control: ProbeNames,
+    larger_control: ProbeNames,
 ) -> Findings:
     tried = [one.probe for one in attempts(context, ids.BRIDGE)]
     sent = context.sent(*tried)
@@ -383,8 +378,7 @@ def _refused_before(context: RunContext, pair: list[Exchange]) -> Findings:
 def sound_reads_are_taken(
     context: RunContext,
     operation: Operation,
-    *,
-    asked: tuple[ProbeName, ...],
+    asked: ProbeNames,
     sampled: ProbeName | None = None,
 ) -> Findings:
     exchanges = context.sent(*(one for one in asked if one.operation_id == operation.id))
@@ -399,7 +393,7 @@ def sound_reads_are_taken(
         yield wrongly_refused(context, one, what, place="query", basis=basis, cause=cause)
 
 
-def names_of_v1_stay_in_v1(context: RunContext, _: Operation, *, look: ProbeName) -> Findings:
+def names_of_v1_stay_in_v1(context: RunContext, look: ProbeName) -> Findings:
     found = require_answer(context, look)
     if found.succeeded and found.items():
         message = f"chain {requested_chain(found)!r} is in the list of v1 only, and taken"

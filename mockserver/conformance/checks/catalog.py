@@ -1,7 +1,6 @@
 """The rule pack: every row of `schemas/rules.yaml`, with the function that judges it."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from inspect import signature
@@ -15,11 +14,12 @@ from mockserver.conformance.checks.rule import Rule
 from mockserver.conformance.checks.submitted import ORDER, TICKET, V1_ORDER
 from mockserver.conformance.requests.negative import WRONG_VALUES, Kind
 from mockserver.conformance.requests.probe import PLAIN, Need
-from mockserver.conformance.session.names import ProbeName
+from mockserver.conformance.session.names import ProbeName, ProbeNames
 from mockserver.conformance.verdict import NotApplicable, Severity, Vacuous
 from mockserver.contract import Layer, fact_basis, load
 from mockserver.tables import UnknownName, function_of
 
+_PROBES = (ProbeName, ProbeNames)
 _FOLDER = __name__.rpartition(".")[0]
 _NEEDS: Mapping[str, tuple[Need, ...]] = {
     "plain": (PLAIN,),
@@ -74,20 +74,22 @@ def _rule(name: str, file: str, row: Mapping[str, Any], table: Mapping[str, Any]
 def _check(file: str, row: Mapping[str, Any], named: NamedProbes) -> FramedCheck:
     check = _function(row["check"], file)
     things = _function(row["of"], "evidence") if "of" in row else None
-    if "given" in row:
-        strange = row["given"].keys() - signature(check).parameters
-        if strange:
-            raise UnknownName(f"{row['check']!r} takes no {', '.join(sorted(strange))}")
-        check = partial(check, **row["given"])
+    given, taken = row.get("given", {}), signature(check).parameters
+    if strange := given.keys() - taken:
+        raise UnknownName(f"{row['check']!r} takes no {', '.join(sorted(strange))}")
     for function in filter(None, (check, things)):
         for one in signature(function).parameters.values():
-            is_probe = one.kind is one.KEYWORD_ONLY and one.default is one.empty
+            is_probe = one.default is one.empty and one.annotation in (
+                ProbeName,
+                ProbeNames,
+            )
             if is_probe and not all(one.name in names for names in named.values()):
                 raise UnknownName(f"no probe that it asks for is named {one.name!r}")
     kinds = {Vacuous.verdict.value: Vacuous, "not-shown": NotApplicable}
     return FramedCheck(
         check,
         things=things,
+        given=given,
         named=named,
         pair=tuple(row.get("pair", ())),
         place=row.get("place", ""),

@@ -22,7 +22,7 @@ from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.names import ProbeName, usual
 from mockserver.conformance.verdict import Inconclusive, Vacuous
-from mockserver.contract import Operation, fact_basis, ids, shipped_facts
+from mockserver.contract import fact_basis, ids, shipped_facts
 from mockserver.engine.abi import APPROVE, TRANSFER
 from mockserver.signing import rlp
 from mockserver.values import dataclass
@@ -37,7 +37,7 @@ _BAND = Decimal("1.25")
 _GAIN = Decimal("1.02")
 
 
-def v1_chains_are_chains_of_the_service(context: RunContext, _: Operation) -> Findings:
+def v1_chains_are_chains_of_the_service(context: RunContext) -> Findings:
     look, inventory = context.require_success(usual(ids.V1_CHAINS)), inventory_of(context)
     lists = [value for value in look.data.values() if isinstance(value, list)]
     evm = [chain for chain in inventory.offered if chain.evm]
@@ -64,7 +64,7 @@ def v1_chains_are_chains_of_the_service(context: RunContext, _: Operation) -> Fi
         yield Finding(message, seen, "data.chains[]", cause="unknown chain")
 
 
-def v1_chains_are_evm_chains(context: RunContext, _: Operation) -> Findings:
+def v1_chains_are_evm_chains(context: RunContext) -> Findings:
     for chain in _v1_chains(context):
         twin = inventory_of(context).twin(chain)
         evm = chain.evm if chain.evm is not None or twin is None else twin.evm
@@ -75,7 +75,7 @@ def v1_chains_are_evm_chains(context: RunContext, _: Operation) -> Findings:
             yield Finding(message, seen, "data.chains[]", cause="no EVM chain")
 
 
-def v1_chains_have_the_networks_of_2(context: RunContext, _: Operation) -> Judgements:
+def v1_chains_have_the_networks_of_2(context: RunContext) -> Judgements:
     by_name = {folded(chain.name): chain for chain in inventory_of(context).chains}
     pairs = [
         (chain, other)
@@ -93,7 +93,7 @@ def v1_chains_have_the_networks_of_2(context: RunContext, _: Operation) -> Judge
         yield Finding(message, seen, "data.chains[]", cause="network")
 
 
-def v1_tokens_are_those_of_2(context: RunContext, _: Operation) -> Judgements:
+def v1_tokens_are_those_of_2(context: RunContext) -> Judgements:
     v2, v1 = inventories(context)
     pairs = [
         (token, v2.on(twin.name))
@@ -116,7 +116,7 @@ def v1_tokens_are_those_of_2(context: RunContext, _: Operation) -> Judgements:
                 yield Finding(message, _looks(context, token), place)
 
 
-def v1_tokens_are_in_2(context: RunContext, _: Operation) -> Judgements:
+def v1_tokens_are_in_2(context: RunContext) -> Judgements:
     v2, v1 = inventories(context)
     for chain, twin in twins_of(context):
         here, there = v1.on(chain.name), v2.on(twin.name)
@@ -138,7 +138,7 @@ def v1_tokens_are_in_2(context: RunContext, _: Operation) -> Judgements:
                 yield Finding(message, seen, _TOKENS, cause=cause)
 
 
-def v1_prices_are_in_usd(context: RunContext, _: Operation) -> Judgements:
+def v1_prices_are_in_usd(context: RunContext) -> Judgements:
     for token in inventory_of(context, "v1").tokens:
         bare = Token(token.symbol, token.chain, token.address)
         listed, told = amounts.number(token.price), price_of(context, bare)
@@ -152,7 +152,7 @@ def v1_prices_are_in_usd(context: RunContext, _: Operation) -> Judgements:
             return
 
 
-def v1_quote_echoes_the_request(_: RunContext, quote: Quote) -> Findings:
+def v1_quote_echoes_the_request(quote: Quote) -> Findings:
     found = list(echoed(quote.exchange, quote.exchange.members, _ECHOED))
     needs.that(found)
     for name, told, sent, same in found:
@@ -162,7 +162,7 @@ def v1_quote_echoes_the_request(_: RunContext, quote: Quote) -> Findings:
             yield Finding(f"the quote is of {told!r}, asked was {sent!r}", place=place)
 
 
-def v1_quote_adds_up(_: RunContext, quote: Quote) -> Findings:
+def v1_quote_adds_up(quote: Quote) -> Findings:
     put, got = quote.put, needs.value(quote.got)
     told = {role: scalar(quote.exchange.member("data"), role) for role in ("fee", "gas")}
     costs = {role: amounts.number(value) for role, value in told.items()}
@@ -181,9 +181,7 @@ def v1_quote_adds_up(_: RunContext, quote: Quote) -> Findings:
         yield Finding(f"amountOut is {got}, while {left}")
 
 
-def v1_quote_is_like_that_of_2(
-    context: RunContext, _: Operation, *, other: ProbeName, again: ProbeName
-) -> Findings:
+def v1_quote_is_like_that_of_2(context: RunContext, other: ProbeName, again: ProbeName) -> Findings:
     first = named_quote(context, require_accepted(context, ids.V1_QUOTE).probe)
     in_2, repeated = named_quote(context, other), named_quote(context, again)
     steady(out_of(first), out_of(repeated), "the v1 quote")
@@ -237,7 +235,7 @@ def raw_moves_the_amount(context: RunContext, exchange: Exchange) -> Findings:
         yield Finding(f"the transaction pays {found.payee}, {whose}", cause="payee")
 
 
-def raw_depends_on_the_amount(_: RunContext, one: Exchange, other: Exchange) -> Findings:
+def raw_depends_on_the_amount(one: Exchange, other: Exchange) -> Findings:
     texts = [scalar(exchange.member("data"), "raw") for exchange in (one, other)]
     needs.that(all(isinstance(text, str) and text for text in texts))
     if texts[0] == texts[1]:

@@ -8,8 +8,8 @@ what it has asked for. Checks name places as our schemas do; an answer may have 
 import logging
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field, replace
-from functools import cache, lru_cache, partial
-from inspect import signature
+from functools import cache, lru_cache
+from inspect import Parameter, signature
 from typing import Any
 
 from mockserver.conformance.checks import needs
@@ -20,7 +20,7 @@ from mockserver.conformance.requests.catalog import index_of
 from mockserver.conformance.requests.probe import Group, Stage
 from mockserver.conformance.session.context import Access, RunContext
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.session.names import ProbeName
+from mockserver.conformance.session.names import ProbeName, ProbeNames
 from mockserver.conformance.verdict import Unjudged, Verdict
 from mockserver.contract import Contract, Operation
 from mockserver.jsontext import Json
@@ -28,7 +28,7 @@ from mockserver.values import dataclass
 
 log = logging.getLogger("mockserver.conformance")
 
-Names = ProbeName | tuple[ProbeName, ...]
+Names = ProbeName | ProbeNames
 """What a check gets of the probes that its row has a name for: one, or several."""
 _Function = Callable[..., Any]
 NamedProbes = Mapping[str, Mapping[str, Names]]
@@ -52,8 +52,11 @@ class FramedCheck:
     place by what shows it first. Where nothing was judged, `nothing` is raised: there was nothing,
     or the description does not show what was looked for. A better reason is that one of the probes
     in `requires` was not sent, or did not succeed; or that there were to be none at the `edges` of
-    inputs. `named` are the probes that the row has names for, by the operation that is judged: a
-    function gets those that it has parameters for.
+    inputs.
+
+    Functions get what they have parameters for: `context`, `operation`, what the row has `given`
+    and, by the operation that is judged, the probes that it has `named`; the others are what is
+    judged.
     """
 
     check: Callable[..., Any]
@@ -63,6 +66,7 @@ class FramedCheck:
     once: bool = False
     nothing: Unjudged | None = None
     requires: tuple[str, ...] = ()
+    given: Mapping[str, Any] = field(default_factory=dict, compare=False)
     named: NamedProbes = field(default_factory=dict, compare=False)
 
     def __call__(self, context: RunContext, operation: Operation) -> Findings:
@@ -86,27 +90,23 @@ class FramedCheck:
         raise type(self.nothing)(*self.nothing.args)
 
     def _judgements(self, context: RunContext, operation: Operation) -> Judgements:
-        check = self._with_probes(self.check, operation)
+        known = {"context": context, "operation": operation, **self.given}
+        known |= self.named.get(operation.id, {})
         if self.things is not None:
-            for thing in self._with_probes(self.things, operation)(context, operation):
+            for thing in _called(self.things, known):
                 parts = thing if isinstance(thing, tuple) else (thing,)
                 seen = (one if isinstance(one, Exchange) else one.exchange for one in parts)
                 try:
-                    yield from self._findings_about(tuple(seen), check(context, *parts))
+                    yield from self._findings_about(tuple(seen), _called(self.check, known, *parts))
                 except needs.Missing:
                     continue
                 yield JUDGED
         elif self.pair:
             pair = context.require_each(*(f"{operation.id}/{words}" for words in self.pair))
-            yield from self._findings_about(pair, check(context, *pair))
+            yield from self._findings_about(pair, _called(self.check, known, *pair))
             yield JUDGED
         else:
-            yield from check(context, operation)
-
-    def _with_probes(self, function: _Function, operation: Operation) -> _Function:
-        wanted = _parameters(function)
-        named = self.named.get(operation.id, {})
-        return partial(function, **{name: one for name, one in named.items() if name in wanted})
+            yield from _called(self.check, known)
 
     def _findings_about(self, exchanges: tuple[Exchange, ...], found: Findings) -> Findings:
         for one in found:
@@ -114,12 +114,22 @@ class FramedCheck:
             yield replace(one, exchanges=one.exchanges or exchanges, place=place)
 
 
+def _called(function: _Function, known: Mapping[str, Any], *parts: Any) -> Any:
+    rest = iter(parts)
+    found = [
+        known.get(name, default) if name in known or default is not Parameter.empty else next(rest)
+        for name, default in _parameters(function)
+    ]
+    return function(*found, *rest)
+
+
 @cache
-def _parameters(function: _Function) -> frozenset[str]:
-    return frozenset(signature(function).parameters)
+def _parameters(function: _Function) -> tuple[tuple[str, Any], ...]:
+    every = signature(function).parameters.values()
+    return tuple((one.name, one.default) for one in every if one.kind is not one.VAR_POSITIONAL)
 
 
-def named(_: RunContext, exchange: Exchange, *, member: str) -> Findings:
+def named(exchange: Exchange, member: str) -> Findings:
     if not needs.text(exchange, member).strip():
         yield Finding(f"{member} is an empty text")
 

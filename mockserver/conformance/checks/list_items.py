@@ -14,7 +14,7 @@ from mockserver.conformance.discovery.inventory import Token, inventory_of, toke
 from mockserver.conformance.discovery.listing import count, folded, list_place, listed, text
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange, cached
-from mockserver.conformance.session.names import ProbeName, usual
+from mockserver.conformance.session.names import ProbeName, ProbeNames, usual
 from mockserver.contract import Operation, ids
 from mockserver.jsontext import Json, kind_of
 
@@ -85,9 +85,7 @@ def _lists(
             yield look, tokens_in(context, look)
 
 
-def names_are_bare(
-    context: RunContext, operation: Operation, *, asked: tuple[ProbeName, ...]
-) -> Judgements:
+def names_are_bare(context: RunContext, operation: Operation, asked: ProbeNames) -> Judgements:
     inventory = inventory_of(context, operation.generation.id)
     names = {name for chain in inventory.chains for name in chain.names}
     names.update(name for token in inventory.tokens for name in (token.symbol, token.address))
@@ -110,7 +108,7 @@ def _bare(name: str) -> str:
 
 
 def chains_are_spelled_alike(
-    context: RunContext, operation: Operation, *, asked: tuple[ProbeName, ...]
+    context: RunContext, operation: Operation, asked: ProbeNames
 ) -> Judgements:
     chains = inventory_of(context).chains
     names = {name for chain in chains for name in (*chain.names, chain.network)}
@@ -168,9 +166,8 @@ def coins_are_as_their_chains_say(context: RunContext, operation: Operation) -> 
 def have_one_form(
     context: RunContext,
     operation: Operation,
-    *,
-    asked: tuple[ProbeName, ...],
-    read: tuple[ProbeName, ...] = (),
+    asked: ProbeNames,
+    read: ProbeNames = (),
 ) -> Judgements:
     context.require_success(usual(operation))
     # What varies in one list may vary in another of its generation; tickets are apart.

@@ -283,7 +283,7 @@ ANY_TOKEN = fact_basis("chains.tokens")
 _TOKENS = "data.list[]"
 
 
-def tokens_are_on_listed_chains(context: RunContext, _: Operation) -> Findings:
+def tokens_are_on_listed_chains(context: RunContext) -> Findings:
     listing, look = context.require_each(usual(ids.CHAINS), usual(ids.ASSETS))
     known = known_chains(context)
     networks = {chain.network for chain in known.values() if chain.network}
@@ -323,7 +323,7 @@ def every_token_of_a_chain_is_listed(context: RunContext, operation: Operation) 
             break
 
 
-def every_listed_token_is_on_its_chain(context: RunContext, _: Operation) -> Findings:
+def every_listed_token_is_on_its_chain(context: RunContext) -> Findings:
     listing, everything = _everything(context)
     if not any(token.chain and token.offered for token in everything):
         raise NotApplicable("the list of tokens does not show their chains")
@@ -345,7 +345,7 @@ def every_listed_token_is_on_its_chain(context: RunContext, _: Operation) -> Fin
             yield Finding(message, (listing, look), _TOKENS, cause="token missing")
 
 
-def both_lists_say_the_same(context: RunContext, _: Operation) -> Judgements:
+def both_lists_say_the_same(context: RunContext) -> Judgements:
     listing, found = _everything(context)
     everything = [token for token in found if token.chain]
     for look in _looks(context):

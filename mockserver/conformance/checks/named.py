@@ -15,7 +15,7 @@ from mockserver.conformance.discovery.unlisted import known_chain_names
 from mockserver.conformance.requests.planned import looks_at_named
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.session.names import ProbeName, usual
+from mockserver.conformance.session.names import ProbeNames, usual
 from mockserver.contract import Operation, fact_basis, ids
 from mockserver.values import dataclass
 
@@ -49,9 +49,7 @@ def look_ups(context: RunContext, operation: Operation) -> Iterator[LookUps]:
             yield LookUps(found)
 
 
-def what_was_named_is_known(
-    context: RunContext, named: LookUps, *, read: tuple[ProbeName, ...]
-) -> Findings:
+def what_was_named_is_known(context: RunContext, named: LookUps, read: ProbeNames) -> Findings:
     refused = [one for one in named.every if one.refused and not says_it_is_away(one)]
     for one in refused[:1]:
         before = named.answered[:1] or context.sent(*read)
@@ -61,7 +59,7 @@ def what_was_named_is_known(
 
 
 def listed_tickets_are_told_alike(
-    context: RunContext, named: LookUps, *, read: tuple[ProbeName, ...]
+    context: RunContext, named: LookUps, read: ProbeNames
 ) -> Findings:
     told = named.answered
     needs.that(told)
@@ -77,7 +75,7 @@ def listed_tickets_are_told_alike(
         yield from (replace(one, cause=one.place.removeprefix("data.")) for one in found)
 
 
-def named_v1_orders_are_told_alike(_: RunContext, named: LookUps) -> Findings:
+def named_v1_orders_are_told_alike(named: LookUps) -> Findings:
     needs.that(named.answered)
     look = named.answered[0]
     for name, told, sent, same in echoed(look, look.parameters, _ECHOED):
@@ -93,7 +91,7 @@ def named_v1_orders_are_told_alike(_: RunContext, named: LookUps) -> Findings:
 
 
 def what_was_named_is_found_as_itself_only(
-    context: RunContext, operation: Operation, *, beside: tuple[ProbeName, ...]
+    context: RunContext, operation: Operation, beside: ProbeNames
 ) -> Judgements:
     first = [named.every[0] for named in look_ups(context, operation)]
     own = next((one for one in first if one.succeeded), None)
@@ -147,9 +145,7 @@ def named_orders_are_of_the_past(context: RunContext, named: LookUps) -> Finding
         yield Finding(message, (named.answered[0],), cause="ahead")
 
 
-def listed_tickets(
-    context: RunContext, _: Operation, *, read: tuple[ProbeName, ...]
-) -> list[Entry]:
+def listed_tickets(context: RunContext, read: ProbeNames) -> list[Entry]:
     """Return the tickets that were listed for the account that was named."""
     return entries(context.sent(*read))
 
@@ -162,7 +158,7 @@ def listed_tickets_are_on_known_chains(context: RunContext, ticket: Entry) -> Fi
         yield Finding(message, cause="unknown chain")
 
 
-PROBES: Mapping[str, tuple[ProbeName, ...]] = {
+PROBES: Mapping[str, ProbeNames] = {
     what: tuple(chain(*zip(*looks_at_named(operation_id).values(), strict=True)))
     for what, operation_id in (
         ("named-orders", ids.CHECK),

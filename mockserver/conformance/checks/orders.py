@@ -27,7 +27,7 @@ from mockserver.conformance.requests.planned import ORDER_STATUSES
 from mockserver.conformance.requests.valid import fresh_hash, order_route
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.session.names import ProbeName, usual
+from mockserver.conformance.session.names import ProbeName, ProbeNames, usual
 from mockserver.conformance.verdict import Inconclusive, Vacuous
 from mockserver.contract import Operation, fact_basis, ids
 
@@ -46,7 +46,7 @@ UNIX_TIME = fact_basis("order-status.timestamp")
 PAID = fact_basis("orders.amount-out")
 
 
-def status_is_spelled_as_published(context: RunContext, _: Operation) -> Findings:
+def status_is_spelled_as_published(context: RunContext) -> Findings:
     for look in chain(*ORDER.lines(context)):
         status = look.text("status")
         if folded(status) == "succeeded" and status != "Succeeded":
@@ -59,7 +59,7 @@ def status_is_spelled_as_published(context: RunContext, _: Operation) -> Finding
             return
 
 
-def timestamps_are_seconds_and_go_on(context: RunContext, _: Operation) -> Judgements:
+def timestamps_are_seconds_and_go_on(context: RunContext) -> Judgements:
     for looks in ORDER.lines(context):
         line = Timeline(ORDER)
         for look in looks:
@@ -85,19 +85,19 @@ def _ends(context: RunContext) -> Iterator[Exchange]:
         yield from (look for look in ends if look.text("status") == ends[0].text("status"))
 
 
-def succeeded_orders(context: RunContext, _: Operation) -> Iterator[Exchange]:
+def succeeded_orders(context: RunContext) -> Iterator[Exchange]:
     """Yield the looks at orders that succeeded."""
     return (look for look in _ends(context) if look.text("status") == "Succeeded")
 
 
-def failed_orders(context: RunContext, _: Operation) -> Iterator[Exchange]:
+def failed_orders(context: RunContext) -> Iterator[Exchange]:
     """Yield the looks at orders that came to another end."""
     return (look for look in _ends(context) if look.text("status") != "Succeeded")
 
 
 def success_has_a_hash(context: RunContext, operation: Operation) -> Judgements:
     found: dict[str, Exchange] = {}
-    for look in succeeded_orders(context, operation):
+    for look in succeeded_orders(context):
         yield JUDGED
         value = look.data.get("execHash")
         if value == "":
@@ -116,18 +116,18 @@ def success_has_a_hash(context: RunContext, operation: Operation) -> Judgements:
             return
 
 
-def success_has_no_reason(_: RunContext, look: Exchange) -> Findings:
+def success_has_no_reason(look: Exchange) -> Findings:
     if look.text("reason").strip():
         yield Finding(f"reason of a successful order is {look.text('reason')[:80]!r}")
 
 
-def failure_has_a_reason(_: RunContext, look: Exchange) -> Findings:
+def failure_has_a_reason(look: Exchange) -> Findings:
     if look.data.get("reason") == "":
         yield Finding(f"reason of an order that is {look.text('status')} is empty")
 
 
 def success_pays_what_was_quoted(
-    context: RunContext, _: Operation, *, first: ProbeName, second: ProbeName
+    context: RunContext, first: ProbeName, second: ProbeName
 ) -> Judgements:
     ORDER.lines(context)
     found = accepted(context, ids.BRIDGE)
@@ -156,7 +156,7 @@ def success_pays_what_was_quoted(
 
 
 def each_order_is_told_for_itself(
-    context: RunContext, _: Operation, *, first: ProbeName, second: ProbeName
+    context: RunContext, first: ProbeName, second: ProbeName
 ) -> Findings:
     ORDER.lines(context)
     lines = [ORDER.answered(context, name) for name in (first, second)]
@@ -181,9 +181,7 @@ def each_order_is_told_for_itself(
         yield Finding(f"{both} {same}", (one, other), "query.id", basis)
 
 
-def settled_orders_are_told_alike(
-    context: RunContext, _: Operation, *, at_the_end: tuple[ProbeName, ...]
-) -> Findings:
+def settled_orders_are_told_alike(context: RunContext, at_the_end: ProbeNames) -> Findings:
     named = ORDER.named_line(context, 0)
     one, again = named[:2] if len(named) > 1 else context.require_each(*at_the_end)
     if one.text("status") not in ORDER_STATUSES.final:
@@ -232,15 +230,13 @@ _ECHOED = {
 }
 
 
-def v1_orders_are_of_their_chain(
-    context: RunContext, _: Operation, *, another_chain: ProbeName
-) -> Findings:
+def v1_orders_are_of_their_chain(context: RunContext, another_chain: ProbeName) -> Findings:
     message = "an order is found under a chain that is not its source"
     yield from _found_otherwise(context, another_chain, "query.chain", message)
 
 
 def v1_orders_are_their_users(
-    context: RunContext, _: Operation, *, another_address: ProbeName, named_by_another: ProbeName
+    context: RunContext, another_address: ProbeName, named_by_another: ProbeName
 ) -> Findings:
     place, message = "query.evmAddress", "an order is shown to an evmAddress that is not its user's"
     made, other = context.sent(usual(ids.V1_ORDER)), context.get(named_by_another)
@@ -267,7 +263,7 @@ def _foreign_order(
         yield Finding(message, (own, other), place)
 
 
-def v1_order_tells_what_was_submitted(context: RunContext, _: Operation) -> Judgements:
+def v1_order_tells_what_was_submitted(context: RunContext) -> Judgements:
     for made in V1_ORDER.made(context):
         for look in V1_ORDER.answered(context, made.probe):
             numbers = [text(scalar(one.member("data"), "number")) for one in (made, look)]
@@ -289,7 +285,7 @@ def v1_order_tells_what_was_submitted(context: RunContext, _: Operation) -> Judg
                 yield Finding(message, (made, look), "data.order.toToken")
 
 
-def v1_order_settles_its_amount(context: RunContext, _: Operation) -> Judgements:
+def v1_order_settles_its_amount(context: RunContext) -> Judgements:
     found = accepted(context, ids.V1_QUOTE)
     quote = named_quote(context, found.probe if found else usual(ids.V1_QUOTE))
     share = amounts.EXACT.divide(quote.pays, quote.put)

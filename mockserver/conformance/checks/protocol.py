@@ -38,7 +38,7 @@ _FAULTS = (
 )
 
 
-def body_is_strict_json(_: RunContext, exchange: Exchange) -> Findings:
+def body_is_strict_json(exchange: Exchange) -> Findings:
     refused = exchange.answer.status >= 400
     # Of what is beneath the interface, which HTTP itself refuses, nothing is published.
     of_http = refused and is_outside_the_contract(exchange)
@@ -60,7 +60,7 @@ def body_is_strict_json(_: RunContext, exchange: Exchange) -> Findings:
     yield Finding(f"{fault}: {exchange.unreadable}{text}", basis=basis, cause=fault)
 
 
-def media_type_is_json(_: RunContext, exchange: Exchange) -> Findings:
+def media_type_is_json(exchange: Exchange) -> Findings:
     if exchange.unreadable or is_redirect(exchange):
         return
     given = exchange.answer.header("Content-Type")
@@ -77,14 +77,14 @@ def media_type_is_json(_: RunContext, exchange: Exchange) -> Findings:
         yield Finding(f"Content-Type is {excerpt(given)}", basis=basis, cause="charset")
 
 
-def no_unasked_compression(_: RunContext, exchange: Exchange) -> Findings:
+def no_unasked_compression(exchange: Exchange) -> Findings:
     coding = (exchange.answer.header("Content-Encoding") or "identity").strip().lower()
     if coding != "identity":
         message = f"the body is compressed ({excerpt(coding)}), and nobody asked for it"
         yield Finding(message, verdict=Verdict.EXTRA, cause=coding[:20])
 
 
-def success_is_http_200(_: RunContext, exchange: Exchange) -> Findings:
+def success_is_http_200(exchange: Exchange) -> Findings:
     status = exchange.answer.status
     if exchange.succeeded and status != 200:
         yield Finding(f"the success comes with HTTP {status}", cause=str(status))
@@ -143,7 +143,7 @@ def _not_hostile(every: Iterable[Exchange]) -> list[Exchange]:
 
 
 def survives_hostile_text(
-    context: RunContext, operation: Operation, *, hostile: ProbeName
+    context: RunContext, operation: Operation, hostile: ProbeName
 ) -> Findings:
     exchange = context.require(hostile)
     answer = exchange.answer
@@ -156,7 +156,7 @@ def survives_hostile_text(
     yield Finding(f"there is no whole answer: {in_words(exchange)}", (exchange,), cause="no answer")
 
 
-def is_no_success(context: RunContext, _: Operation, *, odd: ProbeName) -> Findings:
+def is_no_success(context: RunContext, odd: ProbeName) -> Findings:
     exchange = require_answer(context, odd)
     if exchange.succeeded:
         what = f"{exchange.request.method} {exchange.request.path} is answered with success"

@@ -44,7 +44,7 @@ _CENT = Decimal("0.01")
 """What a text of USD may be off by, however little is quoted: a last digit that is cut off."""
 
 
-def amounts_are_whole_units(_: RunContext, exchange: Exchange) -> Findings:
+def amounts_are_whole_units(exchange: Exchange) -> Findings:
     value = needs.text(exchange, "outAmount")
     if amounts.units(value) is None:
         message = f"outAmount is {value[:80]!r}, expected a whole number of smallest units"
@@ -53,7 +53,7 @@ def amounts_are_whole_units(_: RunContext, exchange: Exchange) -> Findings:
         yield Finding(message, basis=digits if spelled else None)
 
 
-def bridge_keeps_the_amount(_: RunContext, quote: Quote) -> Findings:
+def bridge_keeps_the_amount(quote: Quote) -> Findings:
     got = needs.value(quote.got)
     needs.that(got >= 0)
     put, paid = (amounts.EXACT.scaleb(one, quote.decimals) for one in (quote.put, got))
@@ -92,7 +92,7 @@ def usd_value_fits_output(context: RunContext, quote: Quote) -> Findings:
 
 
 def gas_fee_is_not_a_share(
-    context: RunContext, operation: Operation, *, more: ProbeName
+    context: RunContext, operation: Operation, more: ProbeName
 ) -> Judgements:
     one, other = _usual(context, operation), named_quote(context, more)
     fees = [amounts.units(each.exchange.data.get("gasFee")) for each in (one, other)]
@@ -130,7 +130,7 @@ def fees_are_smallest_units(context: RunContext, quote: Quote) -> Findings:
     needs.that(texts)
 
 
-def service_fee_is_a_small_share(_: RunContext, quote: Quote) -> Findings:
+def service_fee_is_a_small_share(quote: Quote) -> Findings:
     fee = needs.units(quote.exchange, "serviceFee")
     out = needs.value(needs.units(quote.exchange, "outAmount") or None)
     if fee * 50 > out:
@@ -138,7 +138,7 @@ def service_fee_is_a_small_share(_: RunContext, quote: Quote) -> Findings:
         yield Finding(f"serviceFee is {share} percent of outAmount, expected less than 2")
 
 
-def service_fee_is_its_rate(_: RunContext, quote: Quote) -> Findings:
+def service_fee_is_its_rate(quote: Quote) -> Findings:
     fee, rate = needs.units(quote.exchange, "serviceFee"), needs.units(quote.exchange, _RATE)
     out = needs.units(quote.exchange, "outAmount")
     # What is executed where it starts has no fee, whatever the rate says.
@@ -150,7 +150,7 @@ def service_fee_is_its_rate(_: RunContext, quote: Quote) -> Findings:
         yield Finding(f"serviceFee is {fee}, while {of}")
 
 
-def minimum_is_not_above_output(_: RunContext, exchange: Exchange) -> Findings:
+def minimum_is_not_above_output(exchange: Exchange) -> Findings:
     if exchange.data.get("minOutAmount") == "":
         return
     low, high = needs.number(exchange, "minOutAmount"), needs.number(exchange, "outAmount")
@@ -240,7 +240,7 @@ _FEWEST_TIMES, _MOST_TIMES = Decimal(5), Decimal("10.5")
 
 
 def output_grows_with_input(
-    context: RunContext, operation: Operation, *, more: ProbeName, again: ProbeName
+    context: RunContext, operation: Operation, more: ProbeName, again: ProbeName
 ) -> Findings:
     first, tenfold, repeated = _steady(context, operation, more, again)
     times = amounts.EXACT.divide(tenfold.put, first.put)
@@ -256,7 +256,7 @@ def output_grows_with_input(
         yield Finding(f"{times:.4g} times the amount pays {how}", seen, first.place, basis)
 
 
-def equal_quotes_agree(context: RunContext, operation: Operation, *, again: ProbeName) -> Findings:
+def equal_quotes_agree(context: RunContext, operation: Operation, again: ProbeName) -> Findings:
     first, repeated = _usual(context, operation), named_quote(context, again)
     seen = (first.exchange, repeated.exchange)
     for name in sorted(set(first.exchange.data) ^ set(repeated.exchange.data)):
@@ -268,7 +268,7 @@ def equal_quotes_agree(context: RunContext, operation: Operation, *, again: Prob
 
 
 def there_and_back_gains_nothing(
-    context: RunContext, operation: Operation, *, back: ProbeName, again: ProbeName
+    context: RunContext, operation: Operation, back: ProbeName, again: ProbeName
 ) -> Findings:
     first, returned, _ = _steady(context, operation, back, again)
     yield from gained(first, returned)

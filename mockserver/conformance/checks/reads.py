@@ -16,7 +16,7 @@ from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.names import ProbeName
 from mockserver.conformance.verdict import Vacuous
-from mockserver.contract import Operation, fact_basis, ids, shipped_facts
+from mockserver.contract import fact_basis, ids, shipped_facts
 
 _AGREE = Decimal("1.25")
 _UNLIKE = Decimal(3)
@@ -25,7 +25,7 @@ _ANOTHER_TIME_S = 7 * 86_400
 _UNKNOWN = shipped_facts().names["words"]["unknown"]
 
 
-def balance_is_not_negative(_: RunContext, exchange: Exchange) -> Findings:
+def balance_is_not_negative(exchange: Exchange) -> Findings:
     told = {name: exchange.data.get(name) for name in ("balance", "hrpBalance")}
     texts = {name: value for name, value in told.items() if isinstance(value, str)}
     needs.that(texts)
@@ -131,14 +131,14 @@ def update_time_is_a_time(context: RunContext, exchange: Exchange) -> Findings:
         yield Finding(f"{shown}, {ahead} hours ahead of the service's own time", cause="ahead")
 
 
-def update_time_never_goes_back(_: RunContext, one: Exchange, again: Exchange) -> Findings:
+def update_time_never_goes_back(one: Exchange, again: Exchange) -> Findings:
     told = [text(answer.data.get("updateTime")) for answer in (one, again)]
     before, now = (needs.value(clocks.seconds_of(value)) for value in told)
     if now < before:
         yield Finding(f"updateTime goes back from {told[0]} to {told[1]}")
 
 
-def tickets_are_of_the_address(_: RunContext, exchange: Exchange) -> Findings:
+def tickets_are_of_the_address(exchange: Exchange) -> Findings:
     wanted = exchange.parameters.get("address", "")
     needs.that(wanted)
     for one in [one for one in entries([exchange]) if not one.is_of(wanted)][:1]:
@@ -147,7 +147,7 @@ def tickets_are_of_the_address(_: RunContext, exchange: Exchange) -> Findings:
 
 
 def unknown_is_not_succeeded(
-    context: RunContext, _: Operation, *, unknown: ProbeName, hostile: ProbeName
+    context: RunContext, unknown: ProbeName, hostile: ProbeName
 ) -> Findings:
     exchange = require_answer(context, unknown)
     # The hostile text is asked for when there are submissions that it might be taken for.
@@ -164,9 +164,7 @@ def unknown_is_not_succeeded(
             yield Finding(f"{what} of like one that was: {asked}", (look,), place, cause="told of")
 
 
-def unknown_v1_order_is_not_shown(
-    context: RunContext, _: Operation, *, unknown: ProbeName
-) -> Findings:
+def unknown_v1_order_is_not_shown(context: RunContext, unknown: ProbeName) -> Findings:
     exchange = require_answer(context, unknown)
     data = exchange.member("data")
     told = [text(scalar(data, role)) for role in ("number", "fromToken", "fromAmount")]

@@ -19,7 +19,7 @@ from mockserver.conformance.verdict import Inconclusive, NotApplicable, Vacuous
 from mockserver.contract import Basis, Operation, fact_basis, ids
 
 
-def is_refused(context: RunContext, operation: Operation, *, kind: str) -> Findings:
+def is_refused(context: RunContext, operation: Operation, kind: str) -> Findings:
     cases = [one for one in negative_cases(operation) if one.kind == kind]
     if not cases:
         raise NotApplicable("the operation has no input that could be wrong in this way")
@@ -92,7 +92,7 @@ def check_that_refusals_mean_something(context: RunContext, operation: Operation
         raise Vacuous(f"the same request with nothing wrong with it did not succeed either{how}")
 
 
-def refusal_carries_code(_: RunContext, exchange: Exchange) -> Findings:
+def refusal_carries_code(exchange: Exchange) -> Findings:
     status, success = exchange.answer.status, exchange.operation.generation.success_code
     if status < 400 or exchange.unreadable:
         return
@@ -102,7 +102,7 @@ def refusal_carries_code(_: RunContext, exchange: Exchange) -> Findings:
         yield Finding(f"HTTP {status} has no code that is an integer", cause="no code")
 
 
-def refusal_is_told(_: RunContext, exchange: Exchange) -> Findings:
+def refusal_is_told(exchange: Exchange) -> Findings:
     if not exchange.refused or exchange.answer.status >= 300 or is_outside_the_contract(exchange):
         return
     message = exchange.member("msg")

@@ -63,7 +63,7 @@ def calls_for_others(
     return (pair for pair in pairs if pair[1].succeeded)
 
 
-def output_is_the_same_for_anybody(_: RunContext, base: Exchange, other: Exchange) -> Findings:
+def output_is_the_same_for_anybody(base: Exchange, other: Exchange) -> Findings:
     return other_output(base, other, _label(other))
 
 
@@ -75,7 +75,7 @@ def other_output(base: Exchange, other: Exchange, how: str) -> Findings:
         yield Finding(told, (base, other), "data.amountOut", cause=how)
 
 
-def more_never_pays_less(_: RunContext, less: Quote, more: Quote) -> Findings:
+def more_never_pays_less(less: Quote, more: Quote) -> Findings:
     return pays_less(less, more)
 
 
@@ -95,7 +95,7 @@ def wholes(context: RunContext, operation: Operation) -> Iterator[tuple[Quote, .
         yield tuple(found)
 
 
-def parts_add_up(_: RunContext, whole: Quote, *parts: Quote) -> Findings:
+def parts_add_up(whole: Quote, *parts: Quote) -> Findings:
     return uneven(whole, *parts)
 
 

@@ -176,7 +176,7 @@ def data_form(context: RunContext, operation: Operation) -> Findings:
     return _broken(any_successes(context, operation), lambda _, one: len(one.path) > 1)
 
 
-def success_has_success_code(_: RunContext, exchange: Exchange) -> Findings:
+def success_has_success_code(exchange: Exchange) -> Findings:
     success = exchange.operation.generation.success_code
     if exchange.code not in (None, success) and _has_result(exchange):
         wrong = f"code {excerpt(exchange.code)} instead of {success}"

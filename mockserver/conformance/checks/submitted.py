@@ -20,9 +20,9 @@ from mockserver.conformance.requests.planned import (
 )
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.session.names import ProbeName, usual
+from mockserver.conformance.session.names import ProbeName, ProbeNames, usual
 from mockserver.conformance.verdict import Inconclusive
-from mockserver.contract import Operation, ids
+from mockserver.contract import ids
 from mockserver.values import dataclass
 
 
@@ -46,13 +46,13 @@ class Submitted:
     place: str
     status: Callable[[Exchange], str]
     status_place: str
-    named: Mapping[str, tuple[ProbeName, ...]] = field(default_factory=dict)
+    named: Mapping[str, ProbeNames] = field(default_factory=dict)
     final: tuple[str, ...] = ()
     facts: tuple[str, ...] = ()
     shown: bool = True
 
     @property
-    def looks(self) -> Mapping[ProbeName, tuple[ProbeName, ...]]:
+    def looks(self) -> Mapping[ProbeName, ProbeNames]:
         """The looks at what each submission makes, in the order of time."""
         looks = probes_about(self.look_id)
         made = probes_about(self.operation_id)
@@ -65,7 +65,7 @@ class Submitted:
         return {names[0]: names[1] for names in made if len(names) > 1}
 
     @property
-    def probes(self) -> tuple[ProbeName, ...]:
+    def probes(self) -> ProbeNames:
         """The submissions, also one that is made again, and all looks."""
         looks = chain(*self.looks.values(), *self.named.values())
         return (*self.looks, *self.again.values(), *looks)
@@ -222,12 +222,7 @@ def breaking(line: Timeline, look: Exchange, broken: Property) -> Change | None:
 
 
 def is_known(
-    context: RunContext,
-    _: Operation,
-    *,
-    kind: str,
-    cause: str = "",
-    control: ProbeName | None = None,
+    context: RunContext, kind: str, cause: str = "", control: ProbeName | None = None
 ) -> Judgements:
     what = KINDS[kind]
     for made in what.made(context):
@@ -251,9 +246,7 @@ def is_known(
                 break
 
 
-def has_its_own_number(
-    context: RunContext, _: Operation, *, kind: str, cause: str = ""
-) -> Judgements:
+def has_its_own_number(context: RunContext, kind: str, cause: str = "") -> Judgements:
     what = KINDS[kind]
     found: dict[str, Exchange] = {}
     called = what.place.rpartition(".")[2]
@@ -270,7 +263,7 @@ def has_its_own_number(
             yield JUDGED
 
 
-def is_one(context: RunContext, _: Operation, *, kind: str) -> Findings:
+def is_one(context: RunContext, kind: str) -> Findings:
     what = KINDS[kind]
     [(name, repeated)] = what.again.items()
     one, again = context.require_success(name), require_answer(context, repeated)
@@ -280,7 +273,7 @@ def is_one(context: RunContext, _: Operation, *, kind: str) -> Findings:
         yield Finding(message, (one, again), what.place)
 
 
-def keeps_its_end(context: RunContext, _: Operation, *, kind: str, cause: str = "") -> Judgements:
+def keeps_its_end(context: RunContext, kind: str, cause: str = "") -> Judgements:
     what = KINDS[kind]
     for looks in what.lines(context):
         line = Timeline(what)

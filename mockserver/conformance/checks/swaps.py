@@ -13,9 +13,9 @@ from mockserver.conformance.discovery.inventory import Token, inventory_of
 from mockserver.conformance.discovery.listing import text
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.session.names import EdgeKind, ProbeName, usual
+from mockserver.conformance.session.names import EdgeKind, ProbeName, ProbeNames, usual
 from mockserver.conformance.verdict import Inconclusive, NotApplicable, Vacuous
-from mockserver.contract import Operation, fact_basis, ids
+from mockserver.contract import fact_basis, ids
 from mockserver.engine.abi import ONE_INCH_SWAP, SWAP_EXACT_TOKENS, UNISWAP_V3_SWAP
 
 _HEX = re.compile(r"(?:0x)?[0-9a-fA-F]*")
@@ -42,7 +42,7 @@ _SLIPPAGES = ("50", "500")
 CALLS = fact_basis("calls.function")
 
 
-def call_data_is_hex(_: RunContext, exchange: Exchange) -> Findings:
+def call_data_is_hex(exchange: Exchange) -> Findings:
     data = needs.text(exchange, "data")
     digits = data.removeprefix("0x")
     if not _HEX.fullmatch(data) or len(digits) % 2:
@@ -57,7 +57,7 @@ def call_data_is_hex(_: RunContext, exchange: Exchange) -> Findings:
         yield Finding(f"call data calls nothing: {data!r}", basis=CALLS)
 
 
-def call_is_from_the_sender(_: RunContext, exchange: Exchange) -> Findings:
+def call_is_from_the_sender(exchange: Exchange) -> Findings:
     sender, to = exchange.data.get("from"), exchange.data.get("to")
     wanted = exchange.parameters.get("sender", "")
     tells_sender = isinstance(sender, str) and wanted
@@ -79,7 +79,7 @@ def call_is_from_the_sender(_: RunContext, exchange: Exchange) -> Findings:
 
 
 def value_is_sent_for_coins_only(
-    context: RunContext, exchange: Exchange, *, of_some_worth: tuple[ProbeName, ...]
+    context: RunContext, exchange: Exchange, of_some_worth: ProbeNames
 ) -> Findings:
     text, given = needs.text(exchange, "value"), exchange.parameters
     address = given.get("fromTokenAddress", "").lower()
@@ -178,9 +178,7 @@ def _time_of(context: RunContext, exchange: Exchange) -> int | None:
     return min(now, *priced) if now is not None and priced else None
 
 
-def call_pays_what_was_quoted(
-    context: RunContext, _: Operation, *, quoted_again: ProbeName
-) -> Judgements:
+def call_pays_what_was_quoted(context: RunContext, quoted_again: ProbeName) -> Judgements:
     quote = quote_of(context, _quoted(context))
     call = context.require_success(usual(ids.SWAP))
     if quote is None or quote.route.target.decimals is None:
@@ -197,7 +195,7 @@ def call_pays_what_was_quoted(
         yield Finding(f"the call pays {pays}", (quote.exchange, call), "data.amountOut")
 
 
-def call_is_for_the_amount(context: RunContext, _: Operation, *, more: ProbeName) -> Judgements:
+def call_is_for_the_amount(context: RunContext, more: ProbeName) -> Judgements:
     one, other = context.require_success(usual(ids.SWAP)), context.get(more)
     if other is None or not other.succeeded:
         raise NotApplicable("no call was given for a larger amount")
@@ -239,7 +237,7 @@ def _timeless(call: Exchange) -> tuple[str, ...]:
 
 
 def slippage_is_in_hundredths_of_a_percent(
-    context: RunContext, _: Operation, *, to_another: ProbeName
+    context: RunContext, to_another: ProbeName
 ) -> Judgements:
     calls = context.require_each(usual(ids.SWAP), to_another)
     named = {
@@ -286,7 +284,7 @@ def more_slippage_asks_for_less(context: RunContext, one: Exchange, other: Excha
         yield Finding(f"amountOut rises from {first} to {second} as slippage rises from 100 to 500")
 
 
-def call_pays_the_recipient(_: RunContext, one: Exchange, other: Exchange) -> Findings:
+def call_pays_the_recipient(one: Exchange, other: Exchange) -> Findings:
     named = [call.parameters.get("recipient", "") for call in (one, other)]
     for address in named:
         if not _ADDRESS.fullmatch(address):

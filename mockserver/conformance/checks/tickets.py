@@ -9,14 +9,12 @@ from mockserver.conformance.discovery.listing import text
 from mockserver.conformance.requests import words
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.session.names import ProbeName, usual
+from mockserver.conformance.session.names import ProbeName, ProbeNames, usual
 from mockserver.conformance.verdict import Vacuous
 from mockserver.contract import Operation, fact_basis, ids
 from mockserver.jsontext import Json
 from mockserver.values import dataclass
 
-Lists = tuple[ProbeName, ...]
-"""Probes that ask for the tickets under each of the statuses."""
 ANY_STATUS = fact_basis("tickets.unknown")
 
 
@@ -65,12 +63,12 @@ def entries(looks: Iterable[Exchange]) -> list[Entry]:
     return [Entry(look, item) for look, item in shown if isinstance(item, Mapping)]
 
 
-def _listed(context: RunContext, *lists: Lists) -> list[Entry]:
+def _listed(context: RunContext, *lists: ProbeNames) -> list[Entry]:
     """Return the caller's tickets as lists show them. Raises `NotRun` or `Inconclusive`."""
     return entries(look for names in lists for look in context.require_each(*names))
 
 
-def tickets_are_listed(context: RunContext, _: Operation, *, late: Lists) -> Findings:
+def tickets_are_listed(context: RunContext, late: ProbeNames) -> Findings:
     # It may take its time to show.
     looks = context.require_each(*late)
     found = {"", *(one.number for one in entries(looks))}
@@ -83,7 +81,7 @@ def tickets_are_listed(context: RunContext, _: Operation, *, late: Lists) -> Fin
 
 
 def tickets_have_one_status(
-    context: RunContext, _: Operation, *, read: Lists, early: Lists, late: Lists
+    context: RunContext, read: ProbeNames, early: ProbeNames, late: ProbeNames
 ) -> Judgements:
     found: list[Finding] = []
     twice: set[tuple[str, str, str]] = set()
@@ -116,7 +114,7 @@ def _misplaced(message: str, *found: Entry) -> Finding:
 
 
 def tickets_are_listed_for_their_address(
-    context: RunContext, _: Operation, *, early: Lists, late: Lists, of_somebody_else: Lists
+    context: RunContext, early: ProbeNames, late: ProbeNames, of_somebody_else: ProbeNames
 ) -> Findings:
     mine, accepted = context.caller.address.lower(), _accepted(context)
     for one in _listed(context, early, late):
@@ -131,25 +129,27 @@ def tickets_are_listed_for_their_address(
         yield Finding(message, tuple(theirs), "query.address", cause="listed for another")
 
 
-def tickets_of_the_caller(
-    context: RunContext, _: Operation, *, early: Lists, late: Lists
-) -> list[Entry]:
+def tickets_of_the_caller(context: RunContext, early: ProbeNames, late: ProbeNames) -> list[Entry]:
     """Return the tickets that the caller has submitted, as lists show them."""
     accepted = _accepted(context)
     return [one for one in _listed(context, early, late) if one.number in accepted]
 
 
 def late_tickets(
-    context: RunContext, operation: Operation, *, early: Lists, late: Lists, in_another_case: Lists
+    context: RunContext,
+    operation: Operation,
+    early: ProbeNames,
+    late: ProbeNames,
+    in_another_case: ProbeNames,
 ) -> list[Entry]:
     """Return the same, as the later lists show them. Raises where these came in one case only."""
     context.require_each(*in_another_case)
-    every = tickets_of_the_caller(context, operation, early=early, late=late)
+    every = tickets_of_the_caller(context, early, late)
     return [one for one in every if one.exchange.probe in late]
 
 
 def tickets_are_listed_in_any_case(
-    context: RunContext, ticket: Entry, *, in_another_case: Lists
+    context: RunContext, ticket: Entry, in_another_case: ProbeNames
 ) -> Findings:
     otherwise = context.require_each(*in_another_case)
     if ticket.number not in {one.number for one in entries(otherwise)}:
@@ -167,13 +167,11 @@ def tickets_echo_what_was_reported(context: RunContext, ticket: Entry) -> Findin
 
 def check_agrees_with_the_list(
     context: RunContext,
-    _: Operation,
-    *,
     before: ProbeName,
     check: ProbeName,
     again: ProbeName,
-    early: Lists,
-    late: Lists,
+    early: ProbeNames,
+    late: ProbeNames,
 ) -> Judgements:
     def state(look: Exchange) -> tuple[Json, Json]:
         return look.data.get("succeeded"), look.data.get("solution")
@@ -204,7 +202,7 @@ def unlike(listed: Entry, check: Exchange) -> Findings:
 
 
 def lists_of_tickets(
-    context: RunContext, _: Operation, *, read: Lists, early: Lists, late: Lists
+    context: RunContext, read: ProbeNames, early: ProbeNames, late: ProbeNames
 ) -> list[Exchange]:
     """Return the lists that show the number of a ticket."""
     lists = _lists(context, read, early, late)
@@ -212,7 +210,7 @@ def lists_of_tickets(
     return [look for look in every if any(one.number for one in entries([look]))]
 
 
-def each_ticket_is_listed_once(_: RunContext, listing: Exchange) -> Findings:
+def each_ticket_is_listed_once(listing: Exchange) -> Findings:
     times = Counter(one.number for one in entries([listing]) if one.number)
     for number in [one for one in times if times[one] > 1][:1]:
         message = f"ticket {number} is listed more than once for one status"
@@ -220,7 +218,7 @@ def each_ticket_is_listed_once(_: RunContext, listing: Exchange) -> Findings:
 
 
 def refused_tickets_are_not_kept(
-    context: RunContext, _: Operation, *, early: Lists, late: Lists
+    context: RunContext, early: ProbeNames, late: ProbeNames
 ) -> Findings:
     before, after = _listed(context, early), _listed(context, late)
     last = max(one.number for one in context.require_each(*early))
@@ -249,7 +247,9 @@ def _accepted(context: RunContext) -> set[str]:
     return made - {""}
 
 
-def _lists(context: RunContext, read: Lists, early: Lists, late: Lists) -> tuple[Lists, ...]:
+def _lists(
+    context: RunContext, read: ProbeNames, early: ProbeNames, late: ProbeNames
+) -> tuple[ProbeNames, ...]:
     """Return which lists are read: those for an account that was named, before anything else."""
     given = context.sent(*read)
     if len(given) < len(read) or not all(look.succeeded for look in given):

@@ -73,6 +73,9 @@ class ProbeName(str):
         return cls(f"{operation_id}/{kind}: {edge.label}", edge)
 
 
+ProbeNames = tuple[ProbeName, ...]
+
+
 def usual(operation: Operation | str) -> ProbeName:
     """Return the name of the plain request of an operation."""
     return ProbeName(f"{operation if isinstance(operation, str) else operation.id}/{VALID}")
