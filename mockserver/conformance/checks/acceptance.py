@@ -35,8 +35,7 @@ from mockserver.contract import Basis, Operation, fact_basis, ids, shipped_facts
 from mockserver.contract.dialect import DOCUMENTED
 from mockserver.exchange import query_pairs
 
-ANY_PRICE = fact_basis("tokens.priced")
-_SEVERAL = 2
+_FEWEST_REQUESTS = 2
 _NOT_FOUND, _NOT_ALLOWED, _NOT_IMPLEMENTED = 404, 405, 501
 _GIVEN_BEFORE = {
     ids.SWAP_QUOTE: ids.BRIDGE,
@@ -70,11 +69,11 @@ def is_taken(context: RunContext, operation: Operation, tried: ProbeName, how: s
         raise Vacuous("the usual request did not succeed either, nor one for the same amount")
     if was_refused(exchange):
         what = f"the request is refused {how}"
-        basis = _observed_leave(context, exchange)
+        basis = _observed_as_optional(context, exchange)
         yield wrongly_refused(context, exchange, what, before[-1], basis=basis, cause=how)
 
 
-def _observed_leave(context: RunContext, exchange: Exchange) -> Basis | None:
+def _observed_as_optional(context: RunContext, exchange: Exchange) -> Basis | None:
     """Return what shows that an input may be left out which the description requires, or None."""
     contract, operation_id = context.contract, exchange.operation.id
     described = contract.source.contract(DOCUMENTED).operation(operation_id)
@@ -113,7 +112,7 @@ def takes_both_values_of_a_boolean(context: RunContext, operation: Operation) ->
             asked = [one for one in every if one.parameters.get(field.name, "") == value]
             others = [one for one in every if one.parameters.get(field.name, "") not in (value, "")]
             taken = [one for one in others if one.succeeded]
-            if len(asked) < _SEVERAL or not taken:
+            if len(asked) < _FEWEST_REQUESTS or not taken:
                 continue
             yield JUDGED
             if all(one.refused for one in asked):
@@ -130,7 +129,7 @@ def documented_operations_are_served(context: RunContext, operation: Operation) 
             message = f"{operation.method} {operation.path} is answered with HTTP {status}"
             yield Finding(message, (one,), cause="method refused")
             return
-    if len(asked) < _SEVERAL:
+    if len(asked) < _FEWEST_REQUESTS:
         return
     if any(one.answer.status != _NOT_FOUND for one in asked):
         if operation.fields or not all(one.refused for one in asked):
@@ -264,10 +263,10 @@ def listed_tokens_can_be_moved(
     if not sent:
         context.require(tried[0])
     if accepted(context, ids.BRIDGE) is None:
-        yield _none_is_moved(context, sent)
+        yield _no_quote_at_all(context, sent)
         return
     if routes.scale_of(context, ids.BRIDGE) == 1:
-        yield from _refused_before(context, context.sent(*tried[:2]))
+        yield from _usual_token_refused(context, context.sent(*tried[:2]))
     unclear = ""
     for name, more_name, *controls in zip(sampled, larger, control, larger_control, strict=True):
         quote, more = context.get(name), context.get(more_name)
@@ -313,7 +312,7 @@ def _token_refused(message: str, *quotes: Exchange) -> Finding:
     return Finding(message, quotes, "query.symbol", cause="listed token refused")
 
 
-def _none_is_moved(context: RunContext, sent: Sequence[Exchange]) -> Finding:
+def _no_quote_at_all(context: RunContext, sent: Sequence[Exchange]) -> Finding:
     """Return that no quote at all is given. Raises `Inconclusive` where that may have a reason."""
     refused = [one for one in sent if one.refused]
     if not refused:
@@ -323,7 +322,7 @@ def _none_is_moved(context: RunContext, sent: Sequence[Exchange]) -> Finding:
         check_is_there(context, one)
         what = (one.parameters.get("symbol"), chains_named(one))
         told.setdefault(what, set()).add(refusal_of(one))
-    if len(told) < _SEVERAL:
+    if len(told) < _FEWEST_REQUESTS:
         raise Inconclusive("one token was tried only, and its amount may be what is refused")
     if any(len(ways) > 1 for ways in told.values()):
         raise Inconclusive(
@@ -352,8 +351,7 @@ def _amount_is_sound(context: RunContext, quote: Exchange) -> bool:
     return routes.is_stable(token) or (price is not None and routes.is_plausible(price))
 
 
-def _refused_before(context: RunContext, pair: list[Exchange]) -> Findings:
-    """Yield a finding where the usual quote was refused in either reading, another one not."""
+def _usual_token_refused(context: RunContext, pair: list[Exchange]) -> Findings:
     if len(pair) != 2 or not all(one.refused for one in pair):
         return
     _check_chains_are_up(context, pair[0])
@@ -388,7 +386,7 @@ def sound_reads_are_taken(
     some = operation.id == ids.PRICE and any(one.succeeded for one in exchanges)
     for one in [one for one in exchanges if one.refused][:1]:
         what = f"refused, though made of what the lists show: {one.request.query}"
-        basis = ANY_PRICE if some or one.probe == sampled else None
+        basis = fact_basis("tokens.priced") if some or one.probe == sampled else None
         cause = "sound request refused"
         yield wrongly_refused(context, one, what, place="query", basis=basis, cause=cause)
 
@@ -406,7 +404,7 @@ def some_sound_request_is_taken(context: RunContext, operation: Operation) -> Ju
     before = _GIVEN_BEFORE[operation.id]
     given = [one for one in context.of(before) if one.succeeded]
     different = {(one.request.query, one.request.body) for one in asked_for}
-    if not given or len(different) < _SEVERAL:
+    if not given or len(different) < _FEWEST_REQUESTS:
         return
     yield JUDGED
     if all(one.refused for one in asked_for):

@@ -19,7 +19,8 @@ from mockserver.conformance.verdict import NotApplicable, Severity, Vacuous
 from mockserver.contract import Layer, fact_basis, load
 from mockserver.tables import UnknownName, function_of
 
-_PROBES = (ProbeName, ProbeNames)
+_OF_PROBES = (ProbeName, ProbeNames)
+"""What parameters are annotated with that get probes."""
 _FOLDER = __name__.rpartition(".")[0]
 _NEEDS: Mapping[str, tuple[Need, ...]] = {
     "plain": (PLAIN,),
@@ -79,10 +80,7 @@ def _check(file: str, row: Mapping[str, Any], named: NamedProbes) -> FramedCheck
         raise UnknownName(f"{row['check']!r} takes no {', '.join(sorted(strange))}")
     for function in filter(None, (check, things)):
         for one in signature(function).parameters.values():
-            is_probe = one.default is one.empty and one.annotation in (
-                ProbeName,
-                ProbeNames,
-            )
+            is_probe = one.default is one.empty and one.annotation in _OF_PROBES
             if is_probe and not all(one.name in names for names in named.values()):
                 raise UnknownName(f"no probe that it asks for is named {one.name!r}")
     kinds = {Vacuous.verdict.value: Vacuous, "not-shown": NotApplicable}

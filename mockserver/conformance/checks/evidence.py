@@ -17,10 +17,10 @@ from mockserver.conformance.verdict import Inconclusive, NotApplicable, NotRun, 
 from mockserver.contract import Basis, Operation, ids
 from mockserver.validation import excerpt
 
-IN_BETWEEN = (429, 502, 503, 504)
+GATEWAY_STATUSES = (429, 502, 503, 504)
 """Statuses with which something in front of a service answers, or the service that is not up."""
-_MOST_TOLD = 160
-_AWAY = re.compile(
+_LONGEST_MESSAGE = 160
+_OUTAGE_WORDS = re.compile(
     r"suspend|mainten|halt|paus|unavailable|not available|out of service|offline|temporar|busy"
     r"|too many|overload|try again|later",
     re.IGNORECASE,
@@ -38,13 +38,13 @@ def in_words(exchange: Exchange) -> str:
     if code is None:
         return f"HTTP {answer.status}"
     message = exchange.member("msg")
-    words = f", {message[:_MOST_TOLD]!r}" if isinstance(message, str) and message else ""
+    words = f", {message[:_LONGEST_MESSAGE]!r}" if isinstance(message, str) and message else ""
     return f"HTTP {answer.status}, code {code if abs(code) < 10**20 else 'of many digits'}{words}"
 
 
 def is_its_own(exchange: Exchange) -> bool:
     """Tell whether a whole answer came, and from the service itself."""
-    return exchange.whole and exchange.answer.status not in IN_BETWEEN
+    return exchange.whole and exchange.answer.status not in GATEWAY_STATUSES
 
 
 def is_redirect(exchange: Exchange) -> bool:
@@ -203,7 +203,7 @@ def says_it_is_away(exchange: Exchange) -> bool:
     Nothing says that the lists follow at once.
     """
     message = exchange.member("msg")
-    return isinstance(message, str) and _AWAY.search(message) is not None
+    return isinstance(message, str) and _OUTAGE_WORDS.search(message) is not None
 
 
 def check_is_there(context: RunContext, refused: Exchange) -> None:

@@ -27,14 +27,13 @@ from mockserver.engine.abi import APPROVE, TRANSFER
 from mockserver.signing import rlp
 from mockserver.values import dataclass
 
-NO_CHAIN = fact_basis("v1-chains.some")
 _SIGNED = re.compile("[0-9a-f]{40,}_[0-9a-f]+")
 _NO_CHAIN_IDS = ("0", "27", "28")
 _TOKENS = "data.tokenVos[]"
 _NO_EVM = frozenset(shipped_facts().names["words"]["not-evm"])
 _ECHOED = {"amountIn": "amount", "tokenIn": "token"}
-_BAND = Decimal("1.25")
-_GAIN = Decimal("1.02")
+_PRICE_FACTOR = Decimal("1.25")
+_LARGEST_OUTPUT_SHARE = Decimal("1.02")
 
 
 def v1_chains_are_chains_of_the_service(context: RunContext) -> Findings:
@@ -43,11 +42,9 @@ def v1_chains_are_chains_of_the_service(context: RunContext) -> Findings:
     evm = [chain for chain in inventory.offered if chain.evm]
     if lists and not any(lists) and evm:
         lists_of_2 = f"2.0 lists {evm[0].name} and {len(evm) - 1} more EVM chains"
-        message, seen = (
-            f"v1 lists no chain, {lists_of_2}",
-            (context.require(usual(ids.CHAINS)), look),
-        )
-        yield Finding(message, seen, "data.chains[]", NO_CHAIN, cause="no chain")
+        message, basis = f"v1 lists no chain, {lists_of_2}", fact_basis("v1-chains.some")
+        seen = (context.require(usual(ids.CHAINS)), look)
+        yield Finding(message, seen, "data.chains[]", basis, cause="no chain")
         return
     chains = _v1_chains(context)
     if not inventory.chains:
@@ -113,7 +110,7 @@ def v1_tokens_are_those_of_2(context: RunContext) -> Judgements:
             if here not in (None, "") and there not in (None, "") and here != there:
                 has = f"{role} {here} in v1, {there} in 2.0"
                 message, place = f"{token.symbol} on {token.chain} has {has}", f"{_TOKENS}.{role}"
-                yield Finding(message, _looks(context, token), place)
+                yield Finding(message, _lists_with(context, token), place)
 
 
 def v1_tokens_are_in_2(context: RunContext) -> Judgements:
@@ -134,7 +131,7 @@ def v1_tokens_are_in_2(context: RunContext) -> Judgements:
             missing = sorted(symbol for symbol in offered if symbol.upper() not in known)
             if missing:
                 message = f"{where} does not list {', '.join(missing[:5])} on {chain.name}"
-                cause, seen = f"missing in {where}", _looks(context, here[0])
+                cause, seen = f"missing in {where}", _lists_with(context, here[0])
                 yield Finding(message, seen, _TOKENS, cause=cause)
 
 
@@ -145,16 +142,16 @@ def v1_prices_are_in_usd(context: RunContext) -> Judgements:
         if listed is None or told is None:
             continue
         yield JUDGED
-        if not amounts.within(listed, told, _BAND):
+        if not amounts.within(listed, told, _PRICE_FACTOR):
             prices = f"{listed} in the list of v1, {told} in getPrice"
             message = f"price of {token.symbol} is {prices}"
-            yield Finding(message, _looks(context, token), f"{_TOKENS}.price")
+            yield Finding(message, _lists_with(context, token), f"{_TOKENS}.price")
             return
 
 
 def v1_quote_echoes_the_request(quote: Quote) -> Findings:
     found = list(echoed(quote.exchange, quote.exchange.members, _ECHOED))
-    needs.that(found)
+    needs.skip_unless(found)
     for name, told, sent, same in found:
         is_address = name == "token" and told.lower() == quote.route.source.address.lower()
         if not same and not is_address:
@@ -173,7 +170,7 @@ def v1_quote_adds_up(quote: Quote) -> Findings:
     off = abs(put - total - got)
     # Of a small amount fixed costs leave little, and where they are told they say so.
     told_so = total > 0 and off <= put / 1000
-    if not Decimal(0) < got <= put * _GAIN or (got * 2 < put and not told_so):
+    if not Decimal(0) < got <= put * _LARGEST_OUTPUT_SHARE or (got * 2 < put and not told_so):
         yield Finding(f"{put} whole tokens pay {got}")
         return
     if None not in costs.values() and off > max(put / 1000, total / 100):
@@ -187,7 +184,7 @@ def v1_quote_is_like_that_of_2(context: RunContext, other: ProbeName, again: Pro
     steady(out_of(first), out_of(repeated), "the v1 quote")
     if not amounts.within(first.put, in_2.put, Decimal("1.001")):
         raise Inconclusive("the two generations were asked about other amounts")
-    if not amounts.within(out_of(first), out_of(in_2), _BAND):
+    if not amounts.within(out_of(first), out_of(in_2), _PRICE_FACTOR):
         pays = f"{out_of(first)} in v1 and {out_of(in_2):.6g} in 2.0"
         message = f"{first.put} {in_2.route.source.symbol} pay {pays}"
         seen = (first.exchange, in_2.exchange, repeated.exchange)
@@ -199,15 +196,15 @@ def raw_moves_the_amount(context: RunContext, exchange: Exchange) -> Findings:
     tokens = inventory_of(context, "v1").on(str(body.get("chain")))
     named = (token for token in tokens if token.symbol == body.get("token"))
     token, raw = needs.value(next(named, None)), _raw(exchange)
-    if _SIGNED.fullmatch(raw) and _items(raw) is None:
+    if _SIGNED.fullmatch(raw) and _rlp_items(raw) is None:
         yield Finding(f"no transaction can be read from {raw[:40]!r}", cause="no transaction")
         return
-    found, other = _moved(exchange), _other_chain(context, exchange)
+    found, other = _movement(exchange), _other_chain(context, exchange)
     if other:
         message = f"the transaction is for chain {other}, asked was {body.get('chain')}"
         yield Finding(message, cause="chain", basis=fact_basis("v1-raw.chain"))
     put, decimals = needs.value(amounts.number(body.get("amount"))), needs.value(token.decimals)
-    needs.that(put > 0)
+    needs.skip_unless(put > 0)
     wanted = amounts.units_of(put, decimals)
     if found.units != wanted:
         moves = f"{found.units} smallest units, asked for were {wanted}"
@@ -237,7 +234,7 @@ def raw_moves_the_amount(context: RunContext, exchange: Exchange) -> Findings:
 
 def raw_depends_on_the_amount(one: Exchange, other: Exchange) -> Findings:
     texts = [scalar(exchange.member("data"), "raw") for exchange in (one, other)]
-    needs.that(all(isinstance(text, str) and text for text in texts))
+    needs.skip_unless(all(isinstance(text, str) and text for text in texts))
     if texts[0] == texts[1]:
         yield Finding("ten times the amount makes the same transaction")
     elif (signed := str(texts[0]).partition("_")[2]) and str(texts[1]).endswith(f"_{signed}"):
@@ -262,7 +259,7 @@ def _empty_list(context: RunContext, chain: Chain) -> Exchange | None:
     return None
 
 
-def _looks(context: RunContext, token: Token) -> tuple[Exchange, ...]:
+def _lists_with(context: RunContext, token: Token) -> tuple[Exchange, ...]:
     """Return the lists that show a token of v1; any one where it is not known which did."""
     given = [one for one in context.of(ids.V1_TOKENS) if one.succeeded]
     here = [one for one in given if one.request.headers.get("chain") == token.chain]
@@ -270,7 +267,7 @@ def _looks(context: RunContext, token: Token) -> tuple[Exchange, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
+class Movement:
     """What a transaction moves, and to whom: smallest units, of a token or of the chain's coin."""
 
     units: int
@@ -285,8 +282,7 @@ def _raw(exchange: Exchange) -> str:
     return text if isinstance(text, str) and len(text) <= 100_000 else ""
 
 
-def _items(text: str) -> list[rlp.Item] | None:
-    """Return the items of a raw transaction; None where it is none in RLP."""
+def _rlp_items(text: str) -> list[rlp.Item] | None:
     try:
         items = rlp.decoded(bytes.fromhex(text.partition("_")[0].removeprefix("0x")))
     except ValueError:
@@ -298,26 +294,26 @@ def _other_chain(context: RunContext, exchange: Exchange) -> str:
     """Return the id of the chain that an unsigned transaction is for, where it is another one."""
     asked = str(exchange.members.get("chain"))
     chains = [chain for chain in inventory_of(context, "v1").chains if asked in chain.names]
-    end = (_items(_raw(exchange)) or [])[6:]
+    end = (_rlp_items(_raw(exchange)) or [])[6:]
     if not chains or len(end) != 3 or not isinstance(end[0], bytes) or end[1:] != [b"", b""]:
         return ""
     told = str(int.from_bytes(end[0], "big"))
     return "" if told in (*_NO_CHAIN_IDS, chains[0].network) or not chains[0].network else told
 
 
-def _moved(exchange: Exchange) -> Moved:
+def _movement(exchange: Exchange) -> Movement:
     """Return what the raw transaction of an answer moves.
 
     Raises `Missing` where it has not the observed form: RLP in hex, then a signature (OAE).
     """
-    items = needs.value(_items(_raw(exchange)))
+    items = needs.value(_rlp_items(_raw(exchange)))
     to, value, data = items[3:6]
     if not (isinstance(to, bytes) and isinstance(value, bytes) and isinstance(data, bytes)):
         raise needs.Missing
     if not data:
-        return Moved(int.from_bytes(value, "big"), f"0x{to.hex()}")
-    needs.that(data[:4] in (TRANSFER, APPROVE) and len(data) == 68)
-    return Moved(
+        return Movement(int.from_bytes(value, "big"), f"0x{to.hex()}")
+    needs.skip_unless(data[:4] in (TRANSFER, APPROVE) and len(data) == 68)
+    return Movement(
         int.from_bytes(data[36:], "big") if data[:4] == TRANSFER else 0,
         f"0x{data[16:36].hex()}",
         f"0x{to.hex()}",

@@ -19,10 +19,10 @@ from mockserver.contract import Operation, ids
 from mockserver.jsontext import Json, kind_of
 
 _EVM_ADDRESS = re.compile("0x[0-9a-fA-F]{40}")
-_ENOUGH = 4
-_MOST_LACKING = 0.2
-_FEW = 3
-_ENOUGH_ITEMS = 6
+_FEWEST_TOKENS = 4
+_LARGEST_LACKING_SHARE = 0.2
+_A_FEW = 3
+_FEWEST_ITEMS = 6
 _NEARLY_ALL = 20
 """One item of an answer may be odd, or one in so many: more make a form of their own."""
 _DEEPEST = 4
@@ -44,12 +44,12 @@ def every_token_is_complete(context: RunContext, operation: Operation) -> Judgem
         telling = False
         for role in ("decimals", "index"):
             lacking = [token for token in tokens if getattr(token, role) is None]
-            if len(tokens) < _ENOUGH or len(lacking) > len(tokens) * _MOST_LACKING:
+            if len(tokens) < _FEWEST_TOKENS or len(lacking) > len(tokens) * _LARGEST_LACKING_SHARE:
                 continue
             telling = True
             yield JUDGED
             if lacking:
-                names = ", ".join(f"{one.symbol} on {one.chain}" for one in lacking[:_FEW])
+                names = ", ".join(f"{one.symbol} on {one.chain}" for one in lacking[:_A_FEW])
                 message = f"{len(lacking)} of {len(tokens)} tokens show no {role}: {names}"
                 place, cause = f"data.list[].{role}", f"{role} missing"
                 yield Finding(message, (look,), place, cause=cause)
@@ -89,18 +89,15 @@ def names_are_bare(context: RunContext, operation: Operation, asked: ProbeNames)
     inventory = inventory_of(context, operation.generation.id)
     names = {name for chain in inventory.chains for name in chain.names}
     names.update(name for token in inventory.tokens for name in (token.symbol, token.address))
-    for pools in _pools(context, asked, operation.id):
-        for place, pool in pools.items():
-            for look, value in pool:
-                texts = value if isinstance(value, Mapping) else (value,)
-                for one in texts:
-                    if not isinstance(one, str) or _bare(one) not in names:
-                        continue
-                    yield JUDGED
-                    if one != _bare(one):
-                        message = f"{one!r} has blanks or signs around it that nobody sees"
-                        yield Finding(message, (look,), place, cause="not bare")
-                        return
+    for look, place, value in _values(context, asked, operation):
+        for one in value if isinstance(value, Mapping) else (value,):
+            if not isinstance(one, str) or _bare(one) not in names:
+                continue
+            yield JUDGED
+            if one != _bare(one):
+                message = f"{one!r} has blanks or signs around it that nobody sees"
+                yield Finding(message, (look,), place, cause="not bare")
+                return
 
 
 def _bare(name: str) -> str:
@@ -113,17 +110,14 @@ def chains_are_spelled_alike(
     chains = inventory_of(context).chains
     names = {name for chain in chains for name in (*chain.names, chain.network)}
     known = {folded(chain.name): chain.name for chain in chains}
-    for pools in _pools(context, asked, operation.id):
-        for place, pool in pools.items():
-            for look, value in pool:
-                keys = value if isinstance(value, Mapping) and _is_keyed(value) else ()
-                for key in keys:
-                    name = known.get(folded(key.strip()), key)
-                    yield JUDGED
-                    if key not in names and name != key:
-                        message = f"a token is on {key!r}, the list of chains has {name!r}"
-                        yield Finding(message, (look,), place, cause="spelling")
-                        return
+    for look, place, value in _values(context, asked, operation):
+        for key in value if isinstance(value, Mapping) and _is_keyed(value) else ():
+            name = known.get(folded(key.strip()), key)
+            yield JUDGED
+            if key not in names and name != key:
+                message = f"a token is on {key!r}, the list of chains has {name!r}"
+                yield Finding(message, (look,), place, cause="spelling")
+                return
 
 
 def addresses_are_whole(context: RunContext, operation: Operation) -> Judgements:
@@ -134,7 +128,9 @@ def addresses_are_whole(context: RunContext, operation: Operation) -> Judgements
         for token in tokens:
             here = [one for one in tokens if one.chain == token.chain and one is not token]
             whole = sum(_EVM_ADDRESS.fullmatch(one.address) is not None for one in here)
-            if token.address.startswith("0x") and (token.chain in evm or len(here) == whole > _FEW):
+            if token.address.startswith("0x") and (
+                token.chain in evm or len(here) == whole > _A_FEW
+            ):
                 yield JUDGED
                 if not _EVM_ADDRESS.fullmatch(token.address):
                     message = f"{token.symbol} on {token.chain} is at {token.address[:80]!r}"
@@ -179,7 +175,7 @@ def have_one_form(
     )
     for pools in _pools(context, lists, operation.id):
         for place, pool in pools.items():
-            if len(pool) < _ENOUGH_ITEMS:
+            if len(pool) < _FEWEST_ITEMS:
                 continue
             yield JUDGED
             kind = Counter(_kind(value) for _, value in pool).most_common(1)[0][0]
@@ -190,8 +186,16 @@ def have_one_form(
                 message = f"{len(odd)} of {len(pool)} items have {having}"
                 yield Finding(message, (look,), place, cause="another type")
             items = [(look, value) for look, value in pool if isinstance(value, Mapping)]
-            if place[-1] in "]*" and len(items) >= _ENOUGH_ITEMS:
+            if place[-1] in "]*" and len(items) >= _FEWEST_ITEMS:
                 yield from _lacking(place, items, varying)
+
+
+def _values(
+    context: RunContext, lists: Iterable[ProbeName], operation: Operation
+) -> Iterator[tuple[Exchange, str, Json]]:
+    """Yield what is in the lists of an operation, with its place."""
+    for pools in _pools(context, lists, operation.id):
+        yield from ((look, place, one) for place, pool in pools.items() for look, one in pool)
 
 
 def _pools(context: RunContext, lists: Iterable[ProbeName], operation_id: str) -> Iterator[Pools]:

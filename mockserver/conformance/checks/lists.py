@@ -39,16 +39,14 @@ from mockserver.conformance.verdict import Inconclusive, NotApplicable, Vacuous
 from mockserver.contract import Basis, Operation, fact_basis, ids
 from mockserver.jsontext import Json
 
-_PARTS = {
+_NAME_PARTS = {
     "symbol": ("symbol", "ticker", "token", "name"),
     "address": ("address", "contract", "addr"),
     "decimals": ("decim", "precision", "digits"),
     "index": ("index", "idx", "id"),
 }
-_WORDS = {"symbol": "symbol", "address": "contract address", "decimals": "decimal count"}
+_ROLE_TEXTS = {"symbol": "symbol", "address": "contract address", "decimals": "decimal count"}
 _FEW = 3
-
-CHAIN_NAMED = fact_basis("lists.chain-items")
 
 
 def lists_show_what_requests_take(context: RunContext, operation: Operation) -> Findings:
@@ -61,9 +59,9 @@ def lists_show_what_requests_take(context: RunContext, operation: Operation) -> 
     ]
     if not any(listed(one.member("data")) for one in looks):
         raise Vacuous("every list of tokens is empty")
-    yield from _no_counts(look)
-    shown = {role for role in _PARTS if any(_is_shown(context, one, role) for one in looks)}
-    lacking = [role for role in _PARTS if role not in shown and listed(look.member("data"))]
+    yield from _decimals_that_are_no_count(look)
+    shown = {role for role in _NAME_PARTS if any(_is_shown(context, one, role) for one in looks)}
+    lacking = [role for role in _NAME_PARTS if role not in shown and listed(look.member("data"))]
     roles = {one: context.bindings.candidates(one) for one in ROLES}
     absent = [
         role
@@ -71,7 +69,7 @@ def lists_show_what_requests_take(context: RunContext, operation: Operation) -> 
         if not all(_shows(one, role) or may_have_role(one, role, roles) for one in _items(look))
     ]
     for role in absent:
-        message = f"no list of tokens shows the {_WORDS.get(role, role)} of every token"
+        message = f"no list of tokens shows the {_ROLE_TEXTS.get(role, role)} of every token"
         yield Finding(message, (look,), f"data.list[].{role}")
     if lacking and not absent:
         raise Vacuous(f"which member is the {lacking[0]} is not known; a binding can tell")
@@ -81,7 +79,7 @@ def chain_filter_is_used(context: RunContext, operation: Operation) -> Judgement
     looks = [one for one in context.of(operation) if one.succeeded and requested_chain(one)]
     if not looks:
         context.require_success(usual(operation))
-    placed = {} if operation.id == ids.V1_TOKENS else _placed(context)
+    placed = {} if operation.id == ids.V1_TOKENS else _chains_by_token(context)
     by_chain = [(look, chain) for look in looks if (chain := _requested_chain(context, look))]
     for look, asked in by_chain:
         names = {folded(name) for name in asked.names}
@@ -115,11 +113,11 @@ def each_item_is_listed_once(context: RunContext, operation: Operation) -> Judge
     yield from (JUDGED for _ in keys)
     double = [key for key, times in Counter(keys).items() if times > 1]
     if double:
-        yield Finding(f"listed more than once: {some(double)}", (look,), "data.list[]")
+        yield Finding(f"listed more than once: {first_few(double)}", (look,), "data.list[]")
 
 
-def some(names: Sequence[str]) -> str:
-    """Return the first of some names, and how many more there are."""
+def first_few(names: Sequence[str]) -> str:
+    """Return the first of first_few names, and how many more there are."""
     more = f" and {len(names) - _FEW} more" if len(names) > _FEW else ""
     return f"{', '.join(map(repr, names[:_FEW]))}{more}"
 
@@ -143,7 +141,7 @@ def version_follows_the_list(context: RunContext, one: Exchange, other: Exchange
     # Nothing says that each list has a version of its own, so that a rise alone is no violation;
     # nor that one that changes because a chain was suspended is another version.
     before, now = (needs.integer(look, "version") for look in (one, other))
-    first, last = _content(one), _content(other)
+    first, last = _items_without_prices(one), _items_without_prices(other)
     message, basis = "", None
     if first == last and now > before:
         message = f"version rose from {before} to {now} while the list stayed"
@@ -153,8 +151,10 @@ def version_follows_the_list(context: RunContext, one: Exchange, other: Exchange
     elif first != last and before == now:
         message = f"the list changed while version stayed {before}"
         chains = context.sent(usual(ids.CHAINS), last_list(ids.CHAINS))
-        suspended = len(chains) > 1 and _content(chains[0]) != _content(chains[1])
-        basis = _SUSPENDED if suspended else None
+        suspended = len(chains) > 1 and _items_without_prices(chains[0]) != _items_without_prices(
+            chains[1]
+        )
+        basis = fact_basis("lists.version-suspended") if suspended else None
     if message:
         yield Finding(message, basis=basis)
 
@@ -166,7 +166,7 @@ def _nameless(look: Exchange, context: RunContext) -> Findings:
     nameless = len(items) - len(_names(look, context, "chainName"))
     if nameless > 0:
         message = f"{nameless} of {len(items)} chains have no nickName and no other name"
-        yield Finding(message, (look,), "data.list[].nickName", CHAIN_NAMED)
+        yield Finding(message, (look,), "data.list[].nickName", fact_basis("lists.chain-items"))
 
 
 def _names(look: Exchange, context: RunContext, role: str) -> list[str]:
@@ -181,8 +181,7 @@ def _names(look: Exchange, context: RunContext, role: str) -> list[str]:
     return names
 
 
-def _no_counts(look: Exchange) -> Findings:
-    """Yield a finding where a member that is called decimals is a number, and no count."""
+def _decimals_that_are_no_count(look: Exchange) -> Findings:
     for _, item in listed(look.member("data")):
         for value in _called_decimals(item, 0):
             told = amounts.number(value)
@@ -198,7 +197,7 @@ def _called_decimals(item: Json, depth: int) -> Iterator[Json]:
     for name, value in item.items():
         if isinstance(value, dict):
             yield from _called_decimals(value, depth + 1)
-        elif any(part in folded(name) for part in _PARTS["decimals"]) and text(value):
+        elif any(part in folded(name) for part in _NAME_PARTS["decimals"]) and text(value):
             yield value
 
 
@@ -230,11 +229,10 @@ def _shows_role(name: str, value: Json, role: str, depth: int) -> bool:
     called = folded(name)
     if called in WITHOUT_ROLE:
         return False
-    return bool(text(value)) and any(part in called for part in _PARTS[role])
+    return bool(text(value)) and any(part in called for part in _NAME_PARTS[role])
 
 
-def _placed(context: RunContext) -> dict[tuple[str, str], set[str]]:
-    """Return on which chains getAssets shows a token, by symbol and address."""
+def _chains_by_token(context: RunContext) -> dict[tuple[str, str], set[str]]:
     found: dict[tuple[str, str], set[str]] = {}
     for look in context.sent(usual(ids.ASSETS)):
         for token in tokens_in(context, look) if look.succeeded else ():
@@ -244,7 +242,6 @@ def _placed(context: RunContext) -> dict[tuple[str, str], set[str]]:
 
 
 def _equal_lists(context: RunContext, looks: Iterable[tuple[Exchange, Chain]]) -> Findings:
-    """Yield a finding where two chains have the very same tokens at the same addresses."""
     contents: dict[tuple[tuple[str, str], ...], tuple[Exchange, Chain]] = {}
     for look, chain in looks:
         tokens = tokens_in(context, look)
@@ -263,8 +260,7 @@ def _requested_chain(context: RunContext, look: Exchange) -> Chain | None:
     return exact or next((chain for chain in chains if name in chain.names), None)
 
 
-def _content(look: Exchange) -> Counter[bytes]:
-    """Return the items of a list in any order, without the prices that move."""
+def _items_without_prices(look: Exchange) -> Counter[bytes]:
     found: Counter[bytes] = Counter()
     for key, item in listed(look.member("data")):
         names = sorted(item) if isinstance(item, dict) else ()
@@ -273,13 +269,7 @@ def _content(look: Exchange) -> Counter[bytes]:
     return found
 
 
-_SUSPENDED = fact_basis("lists.version-suspended")
-
-
-LISTED = fact_basis("v2.get-assets")
-OF_A_CHAIN = fact_basis("v2.get-assets-by-chain")
-TAKEN = fact_basis("v2.get-aggregate-quote")
-ANY_TOKEN = fact_basis("chains.tokens")
+TAKEN_BY_QUOTES = fact_basis("v2.get-aggregate-quote")
 _TOKENS = "data.list[]"
 
 
@@ -296,39 +286,40 @@ def tokens_are_on_listed_chains(context: RunContext) -> Findings:
     if len(missing) == len(chains) > 1:
         raise Inconclusive("tokens call chains by other names than the list of chains")
     if missing:
-        message = f"tokens are on {some(missing)}, which is not listed"
+        message = f"tokens are on {first_few(missing)}, which is not listed"
         yield Finding(message, (listing, look), _TOKENS)
 
 
 def every_token_of_a_chain_is_listed(context: RunContext, operation: Operation) -> Judgements:
-    listing, everything = _everything(context)
+    listing, everything = _all_tokens(context)
     symbols = {token.symbol for token in everything}
     placed = any(token.chain for token in everything)
     # The chain of a request may not have been used, which is for another rule to say.
     anywhere = {(token.symbol, token.address.lower()) for token in everything}
-    basis = LISTED if operation.id == ids.ASSETS else OF_A_CHAIN
-    for look in _looks(context):
+    fact = "v2.get-assets" if operation.id == ids.ASSETS else "v2.get-assets-by-chain"
+    for look in _lists_of_listed_chains(context):
         for token in tokens_in(context, look):
             yield JUDGED
             if (
                 (not placed and token.symbol in symbols)
                 or (token.symbol, token.address.lower()) in anywhere
-                or _twin(everything, token)
+                or _same_token(everything, token)
                 # It was added while the run went on, or this list follows the other one.
-                or _find(_at_last(context, ids.ASSETS), token)
+                or _equal_token(_tokens_of_last_list(context, ids.ASSETS), token)
             ):
                 continue
             message = f"{token.symbol} of {requested_chain(look)} is not on that chain in getAssets"
-            yield Finding(message, (listing, look), _TOKENS, basis, cause="token missing")
+            seen, basis = (listing, look), fact_basis(fact)
+            yield Finding(message, seen, _TOKENS, basis, cause="token missing")
             break
 
 
 def every_listed_token_is_on_its_chain(context: RunContext) -> Findings:
-    listing, everything = _everything(context)
+    listing, everything = _all_tokens(context)
     if not any(token.chain and token.offered for token in everything):
         raise NotApplicable("the list of tokens does not show their chains")
-    last = _at_last(context, ids.ASSETS) or everything
-    for look in _looks(context):
+    last = _tokens_of_last_list(context, ids.ASSETS) or everything
+    for look in _lists_of_listed_chains(context):
         called = requested_chain(look)
         named = (chain.name for chain in inventory_of(context).chains if called in chain.names)
         chain = next(named, called)
@@ -337,7 +328,8 @@ def every_listed_token_is_on_its_chain(context: RunContext) -> Findings:
             token.symbol
             for token in everything
             if token.chain == chain and token.offered and folded(token.symbol) not in here
-            if _find(last, token) and not _find(_at_last(context, ids.OF_CHAIN), token)
+            if _equal_token(last, token)
+            and not _equal_token(_tokens_of_last_list(context, ids.OF_CHAIN), token)
         ]
         if missing:
             more = f", and {len(missing) - 1} more" if len(missing) > 1 else ""
@@ -346,13 +338,13 @@ def every_listed_token_is_on_its_chain(context: RunContext) -> Findings:
 
 
 def both_lists_say_the_same(context: RunContext) -> Judgements:
-    listing, found = _everything(context)
+    listing, found = _all_tokens(context)
     everything = [token for token in found if token.chain]
-    for look in _looks(context):
+    for look in _lists_of_listed_chains(context):
         here = tokens_in(context, look)
         placed = _shows_addresses(here) and _shows_addresses(everything)
         for token in here:
-            other = _twin(everything, token)
+            other = _same_token(everything, token)
             if other is None:
                 continue
             yield JUDGED
@@ -385,33 +377,29 @@ def no_list_is_empty(context: RunContext, operation: Operation) -> Findings:
 
 
 def _chains_without_tokens(context: RunContext) -> Findings:
-    """Yield a finding for a chain that is listed, and has no token while others have some."""
-    looks = list(_looks(context))
+    looks = list(_lists_of_listed_chains(context))
     full = [one for one in looks if listed(one.member("data"))]
     last = {name for chain in last_chains(context) or () if chain.offered for name in chain.names}
     for look in looks if full else ():
         chain = requested_chain(look)
         if chain in last and look not in full:
-            message, basis = f"{chain} is listed, and has no token", ANY_TOKEN
+            message, basis = f"{chain} is listed, and has no token", fact_basis("chains.tokens")
             cause = "chain without tokens"
             yield Finding(message, (full[0], look), _TOKENS, basis, cause=cause)
             return
 
 
-def _everything(context: RunContext) -> tuple[Exchange, tuple[Token, ...]]:
-    """Return the list of all tokens, and what it shows."""
+def _all_tokens(context: RunContext) -> tuple[Exchange, tuple[Token, ...]]:
     look = context.require_success(usual(ids.ASSETS))
     return look, tokens_in(context, look)
 
 
-def _at_last(context: RunContext, operation_id: str) -> tuple[Token, ...]:
-    """Return the tokens of the last look at a list; none where it did not come."""
+def _tokens_of_last_list(context: RunContext, operation_id: str) -> tuple[Token, ...]:
     looks = [one for one in context.sent(last_list(operation_id)) if one.succeeded]
     return tuple(token for look in looks for token in tokens_in(context, look))
 
 
-def _looks(context: RunContext) -> Iterator[Exchange]:
-    """Yield the lists of tokens of chains that are in the list of chains."""
+def _lists_of_listed_chains(context: RunContext) -> Iterator[Exchange]:
     context.require_success(usual(ids.OF_CHAIN))
     names = {name for chain in inventory_of(context).chains for name in chain.names}
     for look in context.of(ids.OF_CHAIN):
@@ -419,13 +407,13 @@ def _looks(context: RunContext) -> Iterator[Exchange]:
             yield look
 
 
-def _find(tokens: Iterable[Token], wanted: Token) -> Token | None:
+def _equal_token(tokens: Iterable[Token], wanted: Token) -> Token | None:
     key = (wanted.chain, wanted.symbol, wanted.address.lower())
     found = (t for t in tokens if (t.chain, t.symbol, t.address.lower()) == key)
     return next(found, None)
 
 
-def _twin(tokens: Sequence[Token], wanted: Token) -> Token | None:
+def _same_token(tokens: Sequence[Token], wanted: Token) -> Token | None:
     """Return the same token, else the only one of its chain with that symbol in any case, else the
     only one at the address.
     """
@@ -433,7 +421,7 @@ def _twin(tokens: Sequence[Token], wanted: Token) -> Token | None:
     same = [token for token in here if folded(token.symbol) == folded(wanted.symbol)]
     at = [t for t in here if t.address and t.address.lower() == wanted.address.lower()]
     alone = same or at
-    return _find(tokens, wanted) or (alone[0] if len(alone) == 1 else None)
+    return _equal_token(tokens, wanted) or (alone[0] if len(alone) == 1 else None)
 
 
 def _shows_addresses(tokens: Iterable[Token]) -> bool:
@@ -444,10 +432,10 @@ def _differences(one: Token, other: Token) -> Iterator[tuple[str, object, object
     if one.symbol != other.symbol:
         yield "symbol", one.symbol, other.symbol, fact_basis("v2.get-bridge-quote")
     if None not in (one.decimals, other.decimals) and one.decimals != other.decimals:
-        yield "decimals", one.decimals, other.decimals, TAKEN
+        yield "decimals", one.decimals, other.decimals, TAKEN_BY_QUOTES
     # An address may be left out: a chain's own coin has none.
     left_out = not (one.address and other.address) and one.is_native and other.is_native
     if one.address.lower() != other.address.lower() and not left_out:
-        yield "address", repr(one.address), repr(other.address), TAKEN
+        yield "address", repr(one.address), repr(other.address), TAKEN_BY_QUOTES
     if one.index and other.index and one.index != other.index:
         yield "index", one.index, other.index, fact_basis("v2.order.to-index")

@@ -31,19 +31,15 @@ from mockserver.conformance.session.names import ProbeName, ProbeNames, usual
 from mockserver.conformance.verdict import Inconclusive, Vacuous
 from mockserver.contract import Operation, fact_basis, ids
 
-_HASH = fact_basis("hashes.length")
 _IN_HEX = re.compile("0[xX][0-9a-fA-F]*")
 _SHORTEST_HASH = 58
 """With its 0x: some chains write hashes without their leading zeros. An address is shorter."""
-_AGREE = Decimal("1.25")
-_EXACTLY = Decimal("1.002")
-_NO_MORE = Decimal("1.02")
+_QUOTED_FACTOR = Decimal("1.25")
+_SAME_AMOUNT_FACTOR = Decimal("1.002")
+_MOST_PAID_SHARE = Decimal("1.02")
 _COMPLETED = "2"
 """The status of a v1 order that has paid all (ESS1)."""
-_MOST_S, _LEAST_S = 10**11, 946_684_800
-
-UNIX_TIME = fact_basis("order-status.timestamp")
-PAID = fact_basis("orders.amount-out")
+_LATEST_S, _EARLIEST_S = 10**11, 946_684_800
 
 
 def status_is_spelled_as_published(context: RunContext) -> Findings:
@@ -67,9 +63,9 @@ def timestamps_are_seconds_and_go_on(context: RunContext) -> Judgements:
             if now is None:
                 continue
             yield JUDGED
-            if not _LEAST_S <= now < _MOST_S:
+            if not _EARLIEST_S <= now < _LATEST_S:
                 message = f"timestamp is {now}, no time in seconds of this century"
-                basis = UNIX_TIME if now >= _MOST_S else None
+                basis = fact_basis("order-status.timestamp") if now >= _LATEST_S else None
                 yield Finding(message, (look,), "data.timestamp", basis, cause="unit")
                 break
             if change is not None:
@@ -105,7 +101,9 @@ def success_has_a_hash(context: RunContext, operation: Operation) -> Judgements:
             return
         if isinstance(value, str) and _IN_HEX.fullmatch(value) and len(value) < _SHORTEST_HASH:
             message = f"execHash of a successful order is {value!r}, too short to be a hash"
-            yield Finding(message, (look,), "data.execHash", _HASH, cause="no hash")
+            yield Finding(
+                message, (look,), "data.execHash", fact_basis("hashes.length"), cause="no hash"
+            )
             return
         before = found.setdefault(look.request.query, look)
         if before.data.get("execHash") != value:
@@ -148,7 +146,7 @@ def success_pays_what_was_quoted(
                 return
             got = amounts.EXACT.scaleb(paid, -(route.target.decimals or 0))
             fair = amounts.EXACT.multiply(quote.got or 0, Decimal(times))
-            if not amounts.within(got, fair, _AGREE):
+            if not amounts.within(got, fair, _QUOTED_FACTOR):
                 pays = f"{got:.6g} {route.target.symbol}, the quote said {fair:.6g}"
                 seen = (quote.exchange, look)
                 yield Finding(f"the order pays {pays}", seen, "data.amountOut")
@@ -172,10 +170,10 @@ def each_order_is_told_for_itself(
         raise Vacuous("an order that failed pays nothing that could be compared")
     names = ("execHash", "amountOut", "timestamp")
     result, other_result = ([look.data.get(name) for name in names] for look in (one, other))
-    if result == other_result and result[0] and result[1] and not _apart(*lines):
+    if result == other_result and result[0] and result[1] and not _second_ended_later(*lines):
         # Two may be executed in one transaction. What is paid then is still each order's own, but
         # that it follows the amount shows only where it is what the quote said.
-        basis = None if _is_quoted(context, one) else PAID
+        basis = None if _is_quoted(context, one) else fact_basis("orders.amount-out")
         both = f"orders {one.request.query!r} and {other.request.query!r} of different amounts"
         same = "have the same execHash, amountOut and timestamp, and are never told of apart"
         yield Finding(f"{both} {same}", (one, other), "query.id", basis)
@@ -206,10 +204,10 @@ def _is_quoted(context: RunContext, look: Exchange) -> bool:
         return False
     told = [amounts.number(quote.data.get(name)) for name in ("outAmount", "serviceFee", "gasFee")]
     out, *fees = [Decimal(0) if one is None else one for one in told]
-    return any(amounts.within(paid, one, _EXACTLY) for one in (out, out - sum(fees)))
+    return any(amounts.within(paid, one, _SAME_AMOUNT_FACTOR) for one in (out, out - sum(fees)))
 
 
-def _apart(first: list[Exchange], second: list[Exchange]) -> bool:
+def _second_ended_later(first: list[Exchange], second: list[Exchange]) -> bool:
     """Tell whether the second order was still under way after the first had come to its end.
 
     Two that are executed in one transaction have its hash and its time in common (2.3).
@@ -300,10 +298,12 @@ def v1_order_settles_its_amount(context: RunContext) -> Judgements:
             out, given_back, message = paid or Decimal(0), back or Decimal(0), ""
             if given_back > put:
                 message, place = f"refunds {back}", "data.order.backAmount"
-            elif out > put * _NO_MORE or (is_done and out + given_back > put * _NO_MORE):
+            elif out > put * _MOST_PAID_SHARE or (
+                is_done and out + given_back > put * _MOST_PAID_SHARE
+            ):
                 more = f" and refunds {back}" if given_back else ""
                 message, place = f"pays {paid}{more}", "data.order.toAmount"
-            elif is_done and paid is not None and out * _AGREE < put * share:
+            elif is_done and paid is not None and out * _QUOTED_FACTOR < put * share:
                 message = f"pays {paid}, the quote said {put * share:.6g},"
                 place = "data.order.toAmount"
             if message:

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterable
 from itertools import pairwise
 
 from mockserver.conformance.checks.evidence import (
-    IN_BETWEEN,
+    GATEWAY_STATUSES,
     answered,
     any_successes,
     check_answered,
@@ -28,8 +28,8 @@ from mockserver.validation import excerpt
 
 _JSON = re.compile(r"(?:application|text)/(?:[\w.+-]+\+)?json", re.ASCII)
 _STAMPS = ("timestamp", "signature")
-_BROKEN = (NoAnswer.CUT, NoAnswer.BROKEN_HTTP, NoAnswer.TOO_LARGE)
-_FAULTS = (
+_BROKEN_ANSWERS = (NoAnswer.CUT, NoAnswer.BROKEN_HTTP, NoAnswer.TOO_LARGE)
+_JSON_FAULTS = (
     ("UTF-8", "the body is not UTF-8"),
     ("given twice", "a member is there twice"),
     ("is not a JSON number", "a number is none"),
@@ -52,7 +52,7 @@ def body_is_strict_json(exchange: Exchange) -> Findings:
     elif body.lstrip()[:1] == b"<":
         fault = "the body is a page of HTML or XML"
     else:
-        found = (fault for words, fault in _FAULTS if words in exchange.unreadable)
+        found = (fault for words, fault in _JSON_FAULTS if words in exchange.unreadable)
         fault = next(found, "the body is not JSON")
     begins = body[:200].decode("utf-8", "replace")
     text = f"; the body begins with {excerpt(begins)}" if begins else ""
@@ -95,7 +95,7 @@ def no_server_error(context: RunContext, operation: Operation) -> Findings:
     found = [one for one in _not_hostile(every) if one.answer.status >= 500]
     if not found:
         answered(context, operation)
-    own = [one for one in found if one.answer.status not in IN_BETWEEN]
+    own = [one for one in found if one.answer.status not in GATEWAY_STATUSES]
     if found and not own and not any(one.succeeded for one in every):
         raise Inconclusive(f"the service seems to be down: {in_words(found[0])}")
     for status in dict.fromkeys(one.answer.status for one in own or found):
@@ -129,7 +129,7 @@ def answers_are_whole(context: RunContext, operation: Operation) -> Findings:
     for exchange in every:
         trouble, began = exchange.answer.trouble, exchange.answer.status != 0
         # An answer began, or its connection was taken, and it did not come to its end.
-        if trouble in _BROKEN or (trouble is NoAnswer.TIMED_OUT and began):
+        if trouble in _BROKEN_ANSWERS or (trouble is NoAnswer.TIMED_OUT and began):
             found.setdefault(str(trouble), []).append(exchange)
     for cause, cases in found.items():
         often = f" ({len(cases)} times)" if len(cases) > 1 else ""
@@ -147,7 +147,7 @@ def survives_hostile_text(
 ) -> Findings:
     exchange = context.require(hostile)
     answer = exchange.answer
-    if answer.status >= 500 and answer.status not in IN_BETWEEN:
+    if answer.status >= 500 and answer.status not in GATEWAY_STATUSES:
         yield Finding(f"the answer is HTTP {answer.status}", (exchange,), cause="5xx")
     if answer.trouble is None:
         return
@@ -192,7 +192,6 @@ def _difference(one: Exchange, other: Exchange) -> str:
 
 
 def _forms(body: Json) -> dict[str, str]:
-    """Return the JSON type of each member of an envelope and of its data."""
     found: dict[str, str] = {}
     if isinstance(body, dict):
         found |= {str(name): kind_of(value) for name, value in body.items()}
@@ -202,7 +201,7 @@ def _forms(body: Json) -> dict[str, str]:
     return found
 
 
-_CONFIRMED = 3
+_FEWEST_LATE_ANSWERS = 3
 """How many late answers are no accident any more."""
 GRACE_MS = 150
 """What the way there and back may take beside the request's own time-out, in milliseconds."""
@@ -262,10 +261,10 @@ def _is_confirmed(slow: list[Exchange], every: tuple[Exchange, ...]) -> bool:
     hung = [one.answer.trouble is NoAnswer.TIMED_OUT for one in every]
     if any(one and other for one, other in pairwise(hung)):
         return True
-    if len(slow) >= _CONFIRMED and len(slow) * 2 >= len(every):
+    if len(slow) >= _FEWEST_LATE_ANSWERS and len(slow) * 2 >= len(every):
         return True
     asked, late = Counter(map(_wanted, every)), Counter(map(_wanted, slow))
-    return any(asked[wanted] == times >= _CONFIRMED for wanted, times in late.items())
+    return any(asked[wanted] == times >= _FEWEST_LATE_ANSWERS for wanted, times in late.items())
 
 
 def _wanted(exchange: Exchange) -> Hashable:

@@ -27,19 +27,16 @@ from mockserver.conformance.session.names import ProbeName, usual
 from mockserver.conformance.verdict import Inconclusive
 from mockserver.contract import Operation, fact_basis, ids
 
-SWAP_USD = fact_basis("swaps.usd")
-KEPT = fact_basis("units.transfers")
-GROSS = fact_basis("quotes.usd-gross")
-_MOST, _LEAST = Decimal("1.02"), Decimal("0.5")
-_FEW_TIMES = Decimal(3)
-_OFF = Decimal(8)
+_LARGEST_OUTPUT_SHARE, _SMALLEST_OUTPUT_SHARE = Decimal("1.02"), Decimal("0.5")
+_SMALLEST_AMOUNT_FACTOR = Decimal(3)
+_SAME_UNIT_FACTOR = Decimal(8)
 _DUST_UNITS = 100
 _USD_FACTOR = Decimal(3)
-_NOTHING = Decimal("1e-10")
-_LARGE = Decimal(1_000_000)
+_NEGLIGIBLE_SHARE = Decimal("1e-10")
+_LARGE_OUTPUT = Decimal(1_000_000)
 _RATE = "serviceFeeRate"
 _DIGITS = {"serviceFee": "quotes.service-fee-digits", "gasFee": "quotes.gas-fee-digits"}
-_WHOLE_RATE, _SAME_FEE = Decimal(10_000), Decimal("0.02")
+_RATE_OF_ALL, _FEE_TOLERANCE = Decimal(10_000), Decimal("0.02")
 _CENT = Decimal("0.01")
 """What a text of USD may be off by, however little is quoted: a last digit that is cut off."""
 
@@ -55,28 +52,29 @@ def amounts_are_whole_units(exchange: Exchange) -> Findings:
 
 def bridge_keeps_the_amount(quote: Quote) -> Findings:
     got = needs.value(quote.got)
-    needs.that(got >= 0)
+    needs.skip_unless(got >= 0)
     put, paid = (amounts.EXACT.scaleb(one, quote.decimals) for one in (quote.put, got))
     # Of dust a fee, or what is rounded away, may leave nothing.
-    needs.that(put >= _DUST_UNITS or paid - put >= 1)
-    if not _LEAST <= amounts.EXACT.divide(got, quote.put) <= _MOST:
+    needs.skip_unless(put >= _DUST_UNITS or paid - put >= 1)
+    if not _SMALLEST_OUTPUT_SHARE <= amounts.EXACT.divide(got, quote.put) <= _LARGEST_OUTPUT_SHARE:
         source, target = quote.route.source, quote.route.target
         moved = f"{_brief(quote.put)} {source.symbol} from {source.chain} to {target.chain}"
-        basis = KEPT if amounts.within(got, quote.put, _OFF) else None
-        yield Finding(f"{moved} pays {_brief(got)}{_hint(quote, got)}", basis=basis)
+        is_near = amounts.within(got, quote.put, _SAME_UNIT_FACTOR)
+        basis = fact_basis("units.transfers") if is_near else None
+        yield Finding(f"{moved} pays {_brief(got)}{_unit_hint(quote, got)}", basis=basis)
 
 
 def usd_value_fits_output(context: RunContext, quote: Quote) -> Findings:
     usd, target = needs.number(quote.exchange, "outAmountUsd"), quote.route.target
     values = [amounts.EXACT.multiply(quote.pays, one) for one in prices_for(context, target)]
     # Of dust a text of USD with few digits says nothing.
-    needs.that(values and (max(values) > _CENT or abs(usd) > _CENT))
+    needs.skip_unless(values and (max(values) > _CENT or abs(usd) > _CENT))
     if not any(
         amounts.within(usd, value, _USD_FACTOR) or abs(usd - value) <= _CENT for value in values
     ):
         nearest = min(values, key=lambda value: abs(power_of_ten(usd, value)))
         worth = f"{_brief(quote.pays)} {target.symbol} are worth about {_brief(nearest)}"
-        basis = None if quote.exchange.operation.id == ids.BRIDGE else SWAP_USD
+        basis = None if quote.exchange.operation.id == ids.BRIDGE else fact_basis("swaps.usd")
         yield Finding(f"outAmountUsd is {_brief(usd)}, while {worth}", basis=basis)
         return
     fees = [amounts.units(quote.exchange.data.get(name)) for name in ("serviceFee", "gasFee")]
@@ -87,7 +85,9 @@ def usd_value_fits_output(context: RunContext, quote: Quote) -> Findings:
     if price and left > 0 and abs(usd - left * price) * 100 < taken * price:
         what = f"{_brief(left)} {target.symbol} that are left after the fees"
         yield Finding(
-            f"outAmountUsd is {_brief(usd)}, the value of {what}", basis=GROSS, cause="net"
+            f"outAmountUsd is {_brief(usd)}, the value of {what}",
+            basis=fact_basis("quotes.usd-gross"),
+            cause="net",
         )
 
 
@@ -98,9 +98,9 @@ def gas_fee_is_not_a_share(
     fees = [amounts.units(each.exchange.data.get("gasFee")) for each in (one, other)]
     first, last = (Decimal(needs.value(fee)) for fee in fees)
     times = amounts.EXACT.divide(other.put, one.put)
-    needs.that(first > _DUST_UNITS and times > _FEW_TIMES)
+    needs.skip_unless(first > _DUST_UNITS and times > _SMALLEST_AMOUNT_FACTOR)
     yield JUDGED
-    if amounts.within(amounts.EXACT.divide(last, first), times, _MOST):
+    if amounts.within(amounts.EXACT.divide(last, first), times, _LARGEST_OUTPUT_SHARE):
         message = f"gasFee is {first} of an amount, and {last} of {times:.6g} times as much"
         yield Finding(message, (one.exchange, other.exchange), "data.gasFee")
 
@@ -125,9 +125,9 @@ def fees_are_smallest_units(context: RunContext, quote: Quote) -> Findings:
             yield Finding(message, place=f"data.{name}", basis=basis)
         else:
             total += Decimal(value)
-            yield from _vanishing(quote, name, Decimal(value))
-    yield from _eaten(context, quote, total)
-    needs.that(texts)
+            yield from _fee_in_other_decimals(quote, name, Decimal(value))
+    yield from _used_up_by_fees(context, quote, total)
+    needs.skip_unless(texts)
 
 
 def service_fee_is_a_small_share(quote: Quote) -> Findings:
@@ -142,10 +142,10 @@ def service_fee_is_its_rate(quote: Quote) -> Findings:
     fee, rate = needs.units(quote.exchange, "serviceFee"), needs.units(quote.exchange, _RATE)
     out = needs.units(quote.exchange, "outAmount")
     # What is executed where it starts has no fee, whatever the rate says.
-    needs.that(fee)
-    due = amounts.EXACT.divide(amounts.EXACT.multiply(Decimal(out), Decimal(rate)), _WHOLE_RATE)
+    needs.skip_unless(fee)
+    due = amounts.EXACT.divide(amounts.EXACT.multiply(Decimal(out), Decimal(rate)), _RATE_OF_ALL)
     # A contract divides first, and loses up to the rate in smallest units.
-    if abs(fee - due) > max(due * _SAME_FEE, Decimal(rate + 1)):
+    if abs(fee - due) > max(due * _FEE_TOLERANCE, Decimal(rate + 1)):
         of = f"{rate} hundredths of a percent of {out} are {due:.0f}"
         yield Finding(f"serviceFee is {fee}, while {of}")
 
@@ -161,7 +161,7 @@ def minimum_is_not_above_output(exchange: Exchange) -> Findings:
 def chain_decimal_is_the_targets(context: RunContext, quote: Quote) -> Findings:
     told = needs.integer(quote.exchange, "chainDecimal")
     target, source = quote.route.target, quote.route.source
-    needs.that(not is_elsewhere(context, quote.exchange, target))
+    needs.skip_unless(not is_elsewhere(context, quote.exchange, target))
     if told != target.decimals:
         like = " as the token given has" if told == source.decimals else ""
         has = f"{target.symbol} on {target.chain} has {target.decimals}"
@@ -171,7 +171,7 @@ def chain_decimal_is_the_targets(context: RunContext, quote: Quote) -> Findings:
 def quote_names_a_listed_chain(context: RunContext, exchange: Exchange) -> Findings:
     told, known = needs.text(exchange, "chain"), known_chains(context)
     networks = {chain.network for chain in known.values() if chain.network}
-    needs.that(known and (networks or not told.isdecimal()))
+    needs.skip_unless(known and (networks or not told.isdecimal()))
     if folded(told) not in known and told not in networks:
         neither = "which is neither a name nor a network id of a listed chain"
         yield Finding(f"chain is {told[:80]!r}, {neither}")
@@ -188,8 +188,7 @@ def price_impact_is_in_percent(context: RunContext, quote: Quote) -> Findings:
         yield Finding(f"priceImpact is {impact}, no plausible number of percent{differs}")
 
 
-def _eaten(context: RunContext, quote: Quote, total: Decimal) -> Findings:
-    """Yield a finding where fees eat up an output that is worth a good deal."""
+def _used_up_by_fees(context: RunContext, quote: Quote, total: Decimal) -> Findings:
     target, got = quote.route.target, quote.got or Decimal(0)
     worth = amounts.EXACT.multiply(quote.put, price_of(context, quote.route.source) or 0)
     fees = amounts.EXACT.scaleb(total, -quote.decimals)
@@ -198,21 +197,21 @@ def _eaten(context: RunContext, quote: Quote, total: Decimal) -> Findings:
         yield Finding(f"serviceFee and gasFee are {left}", place="data.gasFee")
 
 
-def _vanishing(quote: Quote, name: str, fee: Decimal) -> Findings:
+def _fee_in_other_decimals(quote: Quote, name: str, fee: Decimal) -> Findings:
     """Yield a finding for a fee that is so small that it is counted in other decimals."""
     decimals, got = quote.decimals, quote.got or Decimal(0)
     # A fee that does not grow with the amount is next to nothing of a very large one.
-    if decimals < 12 or fee <= 0 or not 0 < got <= _LARGE:
+    if decimals < 12 or fee <= 0 or not 0 < got <= _LARGE_OUTPUT:
         return
     share = amounts.EXACT.divide(amounts.EXACT.scaleb(fee, -decimals), got)
-    if share < _NOTHING and quote.route.rescales:
+    if share < _NEGLIGIBLE_SHARE and quote.route.rescales:
         of = f"{_brief(got)} {quote.route.target.symbol}"
         other = f"it may count in {quote.route.source.decimals} decimals"
         message = f"{name} is {fee} smallest units, next to nothing of {of}; {other}"
         yield Finding(message, place=f"data.{name}")
 
 
-def _hint(quote: Quote, got: Decimal) -> str:
+def _unit_hint(quote: Quote, got: Decimal) -> str:
     """Return in which decimals the output would fit; empty where in none."""
     source, target = quote.route.source.decimals, quote.route.target.decimals
     if got <= 0 or source is None or target is None:
@@ -230,13 +229,13 @@ def _brief(number: Decimal) -> str:
     return f"{number:.6g}" if number else "0"
 
 
-_ASKED = {
+_BASIS_OF = {
     ids.BRIDGE: fact_basis("v2.get-bridge-quote"),
     ids.SWAP_QUOTE: fact_basis("v2.get-aggregate-quote"),
 }
-_AGREE = Decimal("1.25")
-_GAIN = Decimal("1.02")
-_FEWEST_TIMES, _MOST_TIMES = Decimal(5), Decimal("10.5")
+_PRICE_FACTOR = Decimal("1.25")
+_LARGEST_GAIN = Decimal("1.02")
+_SMALLEST_GROWTH, _LARGEST_GROWTH = Decimal(5), Decimal("10.5")
 
 
 def output_grows_with_input(
@@ -247,11 +246,11 @@ def output_grows_with_input(
     if times < 2:
         raise Inconclusive("the tries of the quote asked for other amounts")
     share = amounts.EXACT.divide(out_of(tenfold), out_of(first))
-    if not _FEWEST_TIMES <= share <= _MOST_TIMES:
+    if not _SMALLEST_GROWTH <= share <= _LARGEST_GROWTH:
         how = "the same" if share == 1 else f"{share:.4g} times as much"
         seen, basis = (
             (first.exchange, tenfold.exchange, repeated.exchange),
-            _ASKED.get(operation.id),
+            _BASIS_OF.get(operation.id),
         )
         yield Finding(f"{times:.4g} times the amount pays {how}", seen, first.place, basis)
 
@@ -272,7 +271,7 @@ def there_and_back_gains_nothing(
 ) -> Findings:
     first, returned, _ = _steady(context, operation, back, again)
     yield from gained(first, returned)
-    for one, other in _ways_back(quotes(context, operation.id)):
+    for one, other in _quotes_with_ways_back(quotes(context, operation.id)):
         yield from gained(one, other)
 
 
@@ -280,12 +279,12 @@ def gained(first: Quote, back: Quote) -> Findings:
     """Find that a way back gives more of a token than the way there took, beyond two percent."""
     share = amounts.EXACT.divide(out_of(back), back.put)
     whole = amounts.EXACT.multiply(share, amounts.EXACT.divide(out_of(first), first.put))
-    if whole > _GAIN:
+    if whole > _LARGEST_GAIN:
         message = f"there and back turns 1 {first.route.source.symbol} into {whole:.6g}"
         yield Finding(message, (first.exchange, back.exchange), back.place)
 
 
-def _ways_back(given: tuple[Quote, ...]) -> Iterator[tuple[Quote, Quote]]:
+def _quotes_with_ways_back(given: tuple[Quote, ...]) -> Iterator[tuple[Quote, Quote]]:
     """Yield one quote at an edge for each route, with one of the way back where that was quoted."""
     asked = [quote for quote in given if quote.exchange.probe.edge]
     by_route = {quote.route: quote for quote in asked if quote.got is not None and quote.got > 0}
@@ -302,8 +301,8 @@ def swap_follows_prices(context: RunContext, quote: Quote) -> Findings:
     one, other = price_of(context, source), price_of(context, target)
     got, fair = quote.pays, needs.value(fair_output(context, quote))
     # Of equal prices either may be that of another token, which is for another rule to say.
-    needs.that(one != other or (is_stable(source) and is_stable(target)))
-    if not amounts.within(got, fair, _AGREE) and not _impacted(quote, fair):
+    needs.skip_unless(one != other or (is_stable(source) and is_stable(target)))
+    if not amounts.within(got, fair, _PRICE_FACTOR) and not _explained_by_price_impact(quote, fair):
         pay = f"{quote.put:.6g} {source.symbol} at {one} USD pay {got:.6g} {target.symbol}"
         yield Finding(f"{pay} at {other} USD, expected about {fair:.6g}")
 
@@ -312,8 +311,8 @@ def quote_price_is_the_tokens(context: RunContext, quote: Quote) -> Findings:
     source, told = quote.route.source, needs.number(quote.exchange, "price")
     known = needs.value(price_of(context, source))
     asked = [one for one in context.of(ids.PRICE) if one.succeeded]
-    needs.that(any(f"symbol={source.symbol}" in one.request.query for one in asked))
-    if not amounts.within(told, known, _AGREE):
+    needs.skip_unless(any(f"symbol={source.symbol}" in one.request.query for one in asked))
+    if not amounts.within(told, known, _PRICE_FACTOR):
         yield Finding(f"price of {source.symbol} is {told} in the quote, {known} in getPrice")
 
 
@@ -331,8 +330,7 @@ def _steady(
     return first, second, repeated
 
 
-def _impacted(quote: Quote, fair: Decimal) -> bool:
-    """Tell whether the quote itself says that its amount moves the price so far."""
+def _explained_by_price_impact(quote: Quote, fair: Decimal) -> bool:
     impact = quote.number("priceImpact")
     if impact is None or abs(impact) < 10 or quote.pays > fair:
         return False

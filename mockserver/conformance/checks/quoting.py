@@ -23,7 +23,7 @@ from mockserver.jsontext import Json
 from mockserver.values import dataclass
 
 _MOST_DECIMALS = 77
-_JITTER = Decimal("1.05")
+_STEADY_FACTOR = Decimal("1.05")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ def quote_of(context: RunContext, exchange: Exchange) -> Quote | None:
     """Return what a quote tells; None for a refusal or a request that is no sound one."""
     of_v1 = exchange.operation.id == ids.V1_QUOTE
     try:
-        needs.that(exchange.succeeded)
+        needs.skip_unless(exchange.succeeded)
         return _v1_quote(context, exchange) if of_v1 else _quote(context, exchange)
     except needs.Missing:
         return None
@@ -94,7 +94,7 @@ def _quote(context: RunContext, exchange: Exchange) -> Quote:
     route = _transfer(tokens, sent, "symbol") if of_bridge else _swap(tokens, sent)
     put, decimals = needs.value(requested_amount(exchange)), needs.value(route.target.decimals)
     given_in = needs.value(route.source.decimals)
-    needs.that(put > 0)
+    needs.skip_unless(put > 0)
     if reading_of(context, exchange.operation.id) == "smallest units":
         put = amounts.EXACT.scaleb(put, -given_in)
     counted = exchange.data.get("chainDecimal")
@@ -110,7 +110,7 @@ def _v1_quote(context: RunContext, exchange: Exchange) -> Quote:
     tokens, data = inventory_of(context, "v1").tokens, exchange.member("data")
     route = _transfer(tokens, exchange.members, "token")
     put = needs.value(amounts.number(exchange.members.get("amount")))
-    needs.that(put > 0)
+    needs.skip_unless(put > 0)
     got, place = amounts.number(scalar(data, "amountOut")), scalar_place(data, "amountOut")
     return Quote(exchange, route, put, got, route.target.decimals or 0, f"data{place}")
 
@@ -163,7 +163,7 @@ def fair_output(context: RunContext, quote: Quote) -> Decimal | None:
 
 def steady(before: Decimal, after: Decimal, what: str) -> None:
     """Raise `Inconclusive` where two equal requests were answered with values far apart."""
-    if not amounts.within(before, after, _JITTER):
+    if not amounts.within(before, after, _STEADY_FACTOR):
         raise Inconclusive(f"{what} moved meanwhile: {before} became {after} for equal requests")
 
 
@@ -208,7 +208,6 @@ def power_of_ten(one: Decimal, other: Decimal) -> int:
 
 
 def _transfer(tokens: tuple[Token, ...], sent: Mapping[str, Json], name: str) -> Route:
-    """Return the route of one token, which the input `name` has, between two chains."""
     chains = (str(sent.get(chain, "")) for chain in ("fromChain", "toChain"))
     ends = (token_at(tokens, chain, symbol=str(sent.get(name, ""))) for chain in chains)
     return Route(*map(needs.value, ends))
@@ -222,20 +221,20 @@ def _swap(tokens: tuple[Token, ...], sent: Mapping[str, str]) -> Route:
         token = needs.value(token_at(tokens, chain, address=sent.get(f"{end}TokenAddress", "")))
         # A quote within a chain may leave out the decimals of the token that is bought.
         usual = str(token.decimals) if end == "to" else None
-        needs.that(sent.get(f"{end}Decimal", usual) == str(token.decimals))
+        needs.skip_unless(sent.get(f"{end}Decimal", usual) == str(token.decimals))
         ends.append(token)
     return Route(*ends)
 
 
 DOLLARS = ("USDT", "USDC", "DAI")
 """Tokens that are worth a dollar wherever they are traded."""
-_NEAR = Decimal(3)
-_DOLLAR = Decimal("1.5")
+_PRICE_FACTOR = Decimal(3)
+_DOLLAR_FACTOR = Decimal("1.5")
 
 
 def is_a_dollar(price: Decimal) -> bool:
     """Tell whether a price can be that of a stable coin, in USD."""
-    return amounts.within(price, Decimal(1), _DOLLAR)
+    return amounts.within(price, Decimal(1), _DOLLAR_FACTOR)
 
 
 def prices_for(context: RunContext, token: Token) -> tuple[Decimal, ...]:
@@ -244,18 +243,17 @@ def prices_for(context: RunContext, token: Token) -> tuple[Decimal, ...]:
     Sources are the nature of stable coins, getPrice, the lists of v1, and the quotes of transfers.
     One that is wrong about some other token is left out. None may be left.
     """
-    sound = list(_independent(context, token))
+    sound = list(_prices_beside_quotes(context, token))
     here = (one for one in quotes(context, ids.BRIDGE) if one.route.source.symbol == token.symbol)
     prices = (price for one in here if (price := one.number("price")) and price > 0)
     for told in islice(prices, 1):
-        near = any(amounts.within(told, one, _NEAR) for one in sound)
+        near = any(amounts.within(told, one, _PRICE_FACTOR) for one in sound)
         if near or _quotes_sound(context):
             sound.append(told)
     return tuple(sound)
 
 
-def _independent(context: RunContext, token: Token) -> Iterator[Decimal]:
-    """Yield the prices of a token that its own quotes do not tell."""
+def _prices_beside_quotes(context: RunContext, token: Token) -> Iterator[Decimal]:
     if token.symbol in DOLLARS:
         yield Decimal(1)
     told = price_of(context, token)
@@ -278,7 +276,11 @@ def _quotes_sound(context: RunContext) -> bool:
     """Tell whether the prices in quotes agree with another source wherever there is one."""
     for quote in quotes(context, ids.BRIDGE):
         told = quote.number("price")
-        others = list(_independent(context, quote.route.source)) if told is not None else []
-        if others and not any(amounts.within(told or Decimal(0), one, _NEAR) for one in others):
+        others = (
+            list(_prices_beside_quotes(context, quote.route.source)) if told is not None else []
+        )
+        if others and not any(
+            amounts.within(told or Decimal(0), one, _PRICE_FACTOR) for one in others
+        ):
             return False
     return True

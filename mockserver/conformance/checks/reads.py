@@ -18,8 +18,8 @@ from mockserver.conformance.session.names import ProbeName
 from mockserver.conformance.verdict import Vacuous
 from mockserver.contract import fact_basis, ids, shipped_facts
 
-_AGREE = Decimal("1.25")
-_UNLIKE = Decimal(3)
+_PRICE_FACTOR = Decimal("1.25")
+_OTHER_PRICE_FACTOR = Decimal(3)
 _AHEAD_S = 3600
 _ANOTHER_TIME_S = 7 * 86_400
 _UNKNOWN = shipped_facts().names["words"]["unknown"]
@@ -28,7 +28,7 @@ _UNKNOWN = shipped_facts().names["words"]["unknown"]
 def balance_is_not_negative(exchange: Exchange) -> Findings:
     told = {name: exchange.data.get(name) for name in ("balance", "hrpBalance")}
     texts = {name: value for name, value in told.items() if isinstance(value, str)}
-    needs.that(texts)
+    needs.skip_unless(texts)
     for name, value in texts.items():
         number = amounts.number(value)
         if number is None or number < 0:
@@ -40,7 +40,7 @@ def readable_balance_is_the_balance(context: RunContext, exchange: Exchange) -> 
     token = needs.value(_asked_token(context, exchange))
     decimals = needs.value(token.decimals)
     units, whole = needs.number(exchange, "balance"), needs.number(exchange, "hrpBalance")
-    needs.that(units or whole)
+    needs.skip_unless(units or whole)
     fair = amounts.EXACT.scaleb(units, -decimals)
     if not amounts.within(fair, whole, Decimal("1.001")):
         is_so = f"{fair:.6g} {token.symbol} with {decimals} decimals"
@@ -97,9 +97,11 @@ def price_agrees_with_quotes(context: RunContext, exchange: Exchange) -> Finding
         if quote.route.target.symbol == token.symbol
         if (usd := quote.number("outAmountUsd")) and usd > 0 and quote.got and quote.got > 0
     }
-    needs.that(price > 0 and implied)
+    needs.skip_unless(price > 0 and implied)
     for quote, usd in implied.items():
-        if not amounts.within(price, usd, _UNLIKE) and _quotes_agree(context, token, usd):
+        if not amounts.within(price, usd, _OTHER_PRICE_FACTOR) and _quotes_agree(
+            context, token, usd
+        ):
             message = f"price of {token.symbol} is {price}, while quotes count {usd:.6g} USD"
             yield Finding(message, (quote, exchange))
             return
@@ -111,13 +113,13 @@ def _quotes_agree(context: RunContext, token: Token, implied: Decimal) -> bool:
         one for one in quotes(context, ids.BRIDGE) if one.route.source.symbol == token.symbol
     ]
     told = [price for one in of_token if (price := one.number("price")) and price > 0]
-    return not told or any(amounts.within(price, implied, _AGREE) for price in told)
+    return not told or any(amounts.within(price, implied, _PRICE_FACTOR) for price in told)
 
 
 def update_time_is_a_time(context: RunContext, exchange: Exchange) -> Findings:
     value = text(exchange.data.get("updateTime"))
     seconds, shown = clocks.seconds_of(value), f"updateTime is {value[:60]!r}"
-    needs.that(value and (seconds is not None or not clocks.looks_like_a_time(value)))
+    needs.skip_unless(value and (seconds is not None or not clocks.looks_like_a_time(value)))
     if seconds is None:
         yield Finding(f"{shown}, no time that can be read", basis=fact_basis("price.update-time"))
         return
@@ -140,7 +142,7 @@ def update_time_never_goes_back(one: Exchange, again: Exchange) -> Findings:
 
 def tickets_are_of_the_address(exchange: Exchange) -> Findings:
     wanted = exchange.parameters.get("address", "")
-    needs.that(wanted)
+    needs.skip_unless(wanted)
     for one in [one for one in entries([exchange]) if not one.is_of(wanted)][:1]:
         address = str(one.item["address"])
         yield Finding(f"a ticket of {address[:60]!r} is listed for {wanted!r}")

@@ -15,25 +15,25 @@ from mockserver.conformance.session.names import EdgeKind
 from mockserver.contract import Operation, ids
 from mockserver.jsontext import Json
 
-_MOVED = Decimal("1.05")
+_PRICE_FACTOR = Decimal("1.05")
 """How far numbers may be apart because prices move between two requests."""
 _TENTH = (Decimal("0.9"), Decimal("1.1"))
-_UNEVEN = {
+_SHARE_OF_PARTS = {
     ids.BRIDGE: _TENTH,
     ids.V1_QUOTE: _TENTH,
     ids.SWAP_QUOTE: (Decimal("0.5"), Decimal("1.1")),
 }
 """How much less and more the whole may pay than its parts: fixed fees; of swaps, their impact."""
 _FLOAT_DIGITS = 24
-_EXACT_FEW = 2
-_SEVERAL = 2
+_FEWEST_LONG_AMOUNTS = 2
+_FEWEST_REFUSALS = 2
 
 
 def same_meaning_same_answer(context: RunContext, operation: Operation) -> Judgements:
     if operation.writes:
         yield from _taken_in_any_case(context, operation)
         return
-    moved = needs.value(_moved(context, operation))
+    moved = needs.value(_changed_meanwhile(context, operation))
     for base, other in _pairs(context, operation, EdgeKind.SAME_MEANING):
         yield JUDGED
         for finding in differences(context, base, other, _label(other)):
@@ -50,7 +50,7 @@ def differences(context: RunContext, base: Exchange, other: Exchange, how: str) 
         what = f"the request is refused with {how}"
         yield wrongly_refused(context, other, what, base, cause=how)
         return
-    for place, before, now in _apart(base.data, other.data, "data"):
+    for place, before, now in _differing_members(base.data, other.data, "data"):
         message = f"{place} is {before!r}, and {now!r} with {how}"
         yield Finding(message, (base, other), place, cause=how)
 
@@ -70,7 +70,7 @@ def output_is_the_same_for_anybody(base: Exchange, other: Exchange) -> Findings:
 def other_output(base: Exchange, other: Exchange, how: str) -> Findings:
     """Find that the call of a swap pays otherwise for another recipient or slippage."""
     one, two = (amounts.number(each.data.get("amountOut")) for each in (base, other))
-    if one and two and not amounts.within(one, two, _MOVED):
+    if one and two and not amounts.within(one, two, _PRICE_FACTOR):
         told = f"amountOut is {one}, and {two} with {how}"
         yield Finding(told, (base, other), "data.amountOut", cause=how)
 
@@ -81,7 +81,7 @@ def more_never_pays_less(less: Quote, more: Quote) -> Findings:
 
 def pays_less(less: Quote, more: Quote) -> Findings:
     """Find that a larger amount of one route pays less than a smaller one."""
-    if less.got and more.got and more.got * _MOVED < less.got:
+    if less.got and more.got and more.got * _PRICE_FACTOR < less.got:
         told = f"{less.put} pay {less.got}, and {more.put} only {more.got}"
         yield Finding(told, (less.exchange, more.exchange), more.place)
 
@@ -105,7 +105,7 @@ def uneven(whole: Quote, *parts: Quote) -> Findings:
     if not whole.got or len(paid) < len(parts):
         return
     share = amounts.EXACT.divide(whole.got, sum(paid, Decimal(0)))
-    least, most = _UNEVEN[whole.exchange.operation.id]
+    least, most = _SHARE_OF_PARTS[whole.exchange.operation.id]
     if not least <= share <= most:
         told = f"an amount pays {whole.got}, its parts {' and '.join(map(str, paid))}"
         exchanges = dict.fromkeys(one.exchange for one in (*parts, whole))
@@ -119,7 +119,7 @@ def amounts_are_reckoned_exactly(context: RunContext, operation: Operation) -> J
         if one.succeeded and len(str(one.data.get("outAmount"))) >= _FLOAT_DIGITS
     ]
     long = [(one, out) for one, out in given if out is not None]
-    if len(long) < _EXACT_FEW:
+    if len(long) < _FEWEST_LONG_AMOUNTS:
         return
     yield JUDGED
     if all(int(float(out)) == out for _, out in long):
@@ -139,7 +139,7 @@ def optional_inputs_stand_alone(context: RunContext, operation: Operation) -> Ju
         pairs = list(_with_and_without(asked, name))
         refused = [pair for pair in pairs if pair[1].refused]
         yield from (JUDGED for _ in pairs[:1])
-        if len(refused) < _SEVERAL:
+        if len(refused) < _FEWEST_REFUSALS:
             # A service that is busy now and then refuses one of many, whatever is in it.
             continue
         for _, lacking in refused:
@@ -172,7 +172,7 @@ def _taken_in_any_case(context: RunContext, operation: Operation) -> Judgements:
             yield from differences(context, base, other, _label(other))
 
 
-def _moved(context: RunContext, operation: Operation) -> frozenset[str] | None:
+def _changed_meanwhile(context: RunContext, operation: Operation) -> frozenset[str] | None:
     """Return what of the usual answer changed between the first and the last of the forms.
 
     None where it was not asked for again. A balance falls while orders are submitted.
@@ -182,7 +182,9 @@ def _moved(context: RunContext, operation: Operation) -> frozenset[str] | None:
     )
     if not (last and base and last[0].succeeded):
         return None
-    return frozenset(place for place, _, _ in _apart(base[0].data, last[0].data, "data"))
+    return frozenset(
+        place for place, _, _ in _differing_members(base[0].data, last[0].data, "data")
+    )
 
 
 def _pairs(
@@ -204,7 +206,7 @@ def _label(exchange: Exchange) -> str:
     return exchange.probe.edge.label if exchange.probe.edge else ""
 
 
-def _apart(one: Json, other: Json, place: str) -> Iterator[tuple[str, Json, Json]]:
+def _differing_members(one: Json, other: Json, place: str) -> Iterator[tuple[str, Json, Json]]:
     """Yield where two values differ that mean the same; texts that are no numbers may differ.
 
     Of lists, what differs is how many items they have.
@@ -214,7 +216,7 @@ def _apart(one: Json, other: Json, place: str) -> Iterator[tuple[str, Json, Json
             if name not in one or name not in other:
                 yield f"{place}.{name}", one.get(name), other.get(name)
             else:
-                yield from _apart(one[name], other[name], f"{place}.{name}")
+                yield from _differing_members(one[name], other[name], f"{place}.{name}")
         return
     if isinstance(one, list) and isinstance(other, list):
         if len(one) != len(other):
@@ -225,7 +227,7 @@ def _apart(one: Json, other: Json, place: str) -> Iterator[tuple[str, Json, Json
         is_apart = (before is None) != (now is None)
     else:
         is_apart = bool(before) != bool(now) or (
-            before > 0 and now > 0 and not amounts.within(before, now, _MOVED)
+            before > 0 and now > 0 and not amounts.within(before, now, _PRICE_FACTOR)
         )
     if is_apart:
         yield place, one, other

@@ -83,7 +83,9 @@ def _walk(
     here = roots
     for _, schema in roots:
         if "allOf" in schema or "if" in schema:
-            here = [part for path, schema in roots for part in _here(path, schema, value)]
+            here = [
+                part for path, schema in roots for part in _applied_branches(path, schema, value)
+            ]
             break
     for path, schema in here:
         yield AppliedSchema(path, schema, place, value)
@@ -123,15 +125,17 @@ def _under(
     ]
 
 
-def _here(path: SchemaPath, schema: Schema, value: Json) -> Iterator[tuple[SchemaPath, Schema]]:
+def _applied_branches(
+    path: SchemaPath, schema: Schema, value: Json
+) -> Iterator[tuple[SchemaPath, Schema]]:
     """Yield a schema and all that it demands of the same value."""
     yield path, schema
     for number, branch in enumerate(schema.get("allOf", ())):
-        yield from _here((*path, "allOf", number), branch, value)
+        yield from _applied_branches((*path, "allOf", number), branch, value)
     if "if" in schema:
         branch = "then" if fits(schema["if"], value) else "else"
         if branch in schema:
-            yield from _here((*path, branch), schema[branch], value)
+            yield from _applied_branches((*path, branch), schema[branch], value)
 
 
 def fits(condition: Schema, value: Json) -> bool:
@@ -154,7 +158,7 @@ def _is(member: Schema, value: Json) -> bool:
     return isinstance(wanted, bool) is isinstance(value, bool) and bool(wanted == value)
 
 
-_MOST = 100
+_MOST_UNDOCUMENTED = 100
 V1_LISTS = (ids.V1_CHAINS, ids.V1_TOKENS)
 
 Case = tuple[Exchange, Violation]
@@ -251,7 +255,7 @@ def integers_are_plain(context: RunContext, operation: Operation) -> Findings:
 def no_undocumented_members(context: RunContext, operation: Operation) -> Findings:
     found = first_parts(answered(context, operation), _is_unmentioned)
     # Where a list is keyed by names the contract does not have, there may be thousands.
-    for place, (exchange, value) in list(found.items())[:_MOST]:
+    for place, (exchange, value) in list(found.items())[:_MOST_UNDOCUMENTED]:
         message = f"{place} is not mentioned anywhere; it came as {excerpt(value)}"
         yield Finding(message, (exchange,), place, verdict=Verdict.EXTRA, cause="extra")
 
@@ -311,7 +315,7 @@ def _broken(exchanges: Iterable[Exchange], which: Which) -> Findings:
         else:
             yield _finding(str(first[1]), place, basis, cases)
     for (parent, *_), lacking in missing.items():
-        yield _lack(parent, lacking)
+        yield _missing_members(parent, lacking)
 
 
 def _basis(case: Case) -> Basis:
@@ -319,7 +323,7 @@ def _basis(case: Case) -> Basis:
     return basis_of(exchange.operation, violation)
 
 
-def _lack(parent: str, lacking: list[tuple[str, list[Case]]]) -> Finding:
+def _missing_members(parent: str, lacking: list[tuple[str, list[Case]]]) -> Finding:
     """Return one finding for all members that an object lacks on the same grounds."""
     (name, cases), basis = lacking[0], _basis(lacking[0][1][0])
     violation = cases[0][1]

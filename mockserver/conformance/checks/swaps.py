@@ -21,7 +21,7 @@ from mockserver.engine.abi import ONE_INCH_SWAP, SWAP_EXACT_TOKENS, UNISWAP_V3_S
 _HEX = re.compile(r"(?:0x)?[0-9a-fA-F]*")
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}")
 _NUMBER = re.compile(r"[0-9]{1,150}|0x[0-9a-fA-F]{1,150}")
-_WORD = 64
+_WORD_HEX = 64
 _PUBLISHED: Mapping[str, Mapping[str, int]] = {
     SWAP_EXACT_TOKENS.hex(): {"amount": 0, "least": 1, "path": 2, "payee": 3, "deadline": 4},
     ONE_INCH_SWAP.hex(): {"source": 1, "target": 2, "payee": 4, "amount": 5, "least": 6},
@@ -30,16 +30,16 @@ _PUBLISHED: Mapping[str, Mapping[str, int]] = {
 """The methods of published calls: which of their words is what."""
 _LONGEST_PATH = 10
 _BPS = Decimal(10_000)
-_NEAR = Decimal("1.02")
-_CLOSE = Decimal("0.0005")
-_DUST = 10**4
-_SEVERAL, _MANY = Decimal(5), Decimal(20)
-_LEAST_TIME, _MOST_TIME = 10**9, 10**10
-_THIS_DECADE = 1_577_836_800
+_PRICE_FACTOR = Decimal("1.02")
+_SLIPPAGE_TOLERANCE = Decimal("0.0005")
+_DUST_UNITS = 10**4
+_QUOTE_SPREAD_FACTOR, _CALL_SPREAD_FACTOR = Decimal(5), Decimal(20)
+_EARLIEST_S, _LATEST_S = 10**9, 10**10
+_YEAR_2020_S = 1_577_836_800
 _SLACK_S, _HOUR_S, _DAY_S = 60, 3_600, 86_400
 _SLIPPAGES = ("50", "500")
 
-CALLS = fact_basis("calls.function")
+FUNCTION_CALLED = fact_basis("calls.function")
 
 
 def call_data_is_hex(exchange: Exchange) -> Findings:
@@ -49,12 +49,12 @@ def call_data_is_hex(exchange: Exchange) -> Findings:
         how = "an odd number of hex digits" if _HEX.fullmatch(data) else "no hex"
         yield Finding(f"call data is {how}: {data[:40]!r}")
     elif not digits:
-        yield Finding("call data is empty", basis=CALLS)
+        yield Finding("call data is empty", basis=FUNCTION_CALLED)
     elif not data.startswith("0x"):
         basis = fact_basis("calls.hex")
         yield Finding(f"call data has no 0x: {data[:20]!r}", basis=basis)
     elif len(digits) < 8:
-        yield Finding(f"call data calls nothing: {data!r}", basis=CALLS)
+        yield Finding(f"call data calls nothing: {data!r}", basis=FUNCTION_CALLED)
 
 
 def call_is_from_the_sender(exchange: Exchange) -> Findings:
@@ -75,7 +75,7 @@ def call_is_from_the_sender(exchange: Exchange) -> Findings:
             expected = "a number that is not negative, in at most 150 digits"
             message = f"{name} is {value[:60]!r}, expected {expected}"
             yield Finding(message, place=f"data.{name}")
-    needs.that(tells_sender or tells_router)
+    needs.skip_unless(tells_sender or tells_router)
 
 
 def value_is_sent_for_coins_only(
@@ -85,7 +85,9 @@ def value_is_sent_for_coins_only(
     address = given.get("fromTokenAddress", "").lower()
     here = inventory_of(context).on(given.get("chain", ""))
     source = needs.value(next((one for one in here if one.address.lower() == address), None))
-    needs.that(_NUMBER.fullmatch(text) and (source.is_native or source.address.startswith("0x")))
+    needs.skip_unless(
+        _NUMBER.fullmatch(text) and (source.is_native or source.address.startswith("0x"))
+    )
     sent = given.get("fromAmount", "")
     value = int(text, 16) if text.startswith("0x") else int(text)
     if not source.is_native and value:
@@ -101,7 +103,7 @@ def published_call_is_for_what_was_asked(context: RunContext, exchange: Exchange
     method = exchange.text("data").lower().removeprefix("0x")[:8]
     given = needs.value(amounts.units(exchange.parameters.get("fromAmount")))
     places, words = needs.value(_PUBLISHED.get(method)), _words(exchange)
-    needs.that(len(words) > max(places.values()))
+    needs.skip_unless(len(words) > max(places.values()))
     told = {role: words[place] for role, place in places.items()}
     amount, least = told["amount"], told["least"]
     called = exchange.text("to").lower()
@@ -125,7 +127,7 @@ def published_call_is_for_what_was_asked(context: RunContext, exchange: Exchange
     if least > out:
         yield Finding(f"the call asks for {least} at least, and pays {out}", cause="minimum")
     # The quote may have been another a moment ago.
-    elif Decimal(least) * _NEAR < out * (1 - Decimal(slippage) / _BPS):
+    elif Decimal(least) * _PRICE_FACTOR < out * (1 - Decimal(slippage) / _BPS):
         message = f"the call is content with {least} of {out}, at a slippage of {slippage}"
         yield Finding(message, cause="minimum")
 
@@ -160,9 +162,9 @@ def call_can_still_be_made(context: RunContext, one: Exchange, other: Exchange) 
     times = [
         word
         for word, later in pairs
-        if _THIS_DECADE < word < _MOST_TIME and word % 10**6 and abs(later - word) < _HOUR_S
+        if _YEAR_2020_S < word < _LATEST_S and word % 10**6 and abs(later - word) < _HOUR_S
     ]
-    needs.that(times)
+    needs.skip_unless(times)
     if max(times) < now - _DAY_S:
         yield Finding(f"the only time in the call is {max(times)}, and it is {now}")
 
@@ -179,7 +181,7 @@ def _time_of(context: RunContext, exchange: Exchange) -> int | None:
 
 
 def call_pays_what_was_quoted(context: RunContext, quoted_again: ProbeName) -> Judgements:
-    quote = quote_of(context, _quoted(context))
+    quote = quote_of(context, _quote_before(context))
     call = context.require_success(usual(ids.SWAP))
     if quote is None or quote.route.target.decimals is None:
         raise Vacuous("the decimals of the swapped tokens are not listed")
@@ -189,8 +191,10 @@ def call_pays_what_was_quoted(context: RunContext, quoted_again: ProbeName) -> J
         steady(out_of(quote), after.got, "the quote")
     got = amounts.EXACT.scaleb(needs.number(call, "amountOut"), -quote.route.target.decimals)
     yield JUDGED
-    least = out_of(quote) * (1 - Decimal(call.parameters.get("slippage", "100")) / _BPS) / _NEAR
-    if not least <= got <= out_of(quote) * _NEAR:
+    least = (
+        out_of(quote) * (1 - Decimal(call.parameters.get("slippage", "100")) / _BPS) / _PRICE_FACTOR
+    )
+    if not least <= got <= out_of(quote) * _PRICE_FACTOR:
         pays = f"{got:.6g} {quote.route.target.symbol}, the quote {out_of(quote):.6g}"
         yield Finding(f"the call pays {pays}", (quote.exchange, call), "data.amountOut")
 
@@ -203,12 +207,12 @@ def call_is_for_the_amount(context: RunContext, more: ProbeName) -> Judgements:
     yield JUDGED
     both, least = (one, other), _least_of(one)
     kept = [place for place, word in enumerate(_words(other)) if least.get(place) == word]
-    if amounts.within(paid, paid_more, _NEAR):
+    if amounts.within(paid, paid_more, _PRICE_FACTOR):
         message = (
             f"amountOut is {paid:.6g} for an amount, and {paid_more:.6g} for ten times as much"
         )
         yield Finding(message, both, "query.fromAmount")
-    elif _timeless(one) == _timeless(other):
+    elif _call_without_times(one) == _call_without_times(other):
         message = "the call for ten times the amount is the same, apart from times"
         yield Finding(message, both, "data.data", cause="same call")
     elif kept and not _least_of(other):
@@ -223,16 +227,15 @@ def _least_of(call: Exchange) -> dict[int, int]:
         for told in (call.data.get("amountOut"), call.parameters.get("slippage"))
     )
     wanted = out * (1 - Decimal(slippage) / _BPS) if out and slippage else Decimal(0)
-    near = wanted * _CLOSE
+    near = wanted * _SLIPPAGE_TOLERANCE
     words = enumerate(_words(call))
-    return {at: word for at, word in words if word > _DUST and abs(word - wanted) <= near}
+    return {at: word for at, word in words if word > _DUST_UNITS and abs(word - wanted) <= near}
 
 
-def _timeless(call: Exchange) -> tuple[str, ...]:
-    """Return what a call says, without words that may be times."""
+def _call_without_times(call: Exchange) -> tuple[str, ...]:
     data = call.text("data").lower().removeprefix("0x")
-    words = [data[:8], *(data[at : at + _WORD] for at in range(8, len(data), _WORD))]
-    times = {f"{word:064x}" for word in _words(call) if _LEAST_TIME < word < _MOST_TIME}
+    words = [data[:8], *(data[at : at + _WORD_HEX] for at in range(8, len(data), _WORD_HEX))]
+    times = {f"{word:064x}" for word in _words(call) if _EARLIEST_S < word < _LATEST_S}
     return (call.text("value"), *(word for word in words if word not in times))
 
 
@@ -248,20 +251,23 @@ def slippage_is_in_hundredths_of_a_percent(
     # Two more calls for the usual amount may be there, of a small slippage and a larger one.
     more = [named[slippage] for slippage in _SLIPPAGES if slippage in named]
     for one, other in (calls, more) if len(more) == len(_SLIPPAGES) else (calls,):
-        told = list(_told_of_slippage(context, one, other))
+        told = list(_slippage_judgements(context, one, other))
         yield from told
         if told:
             return
 
 
-def _told_of_slippage(context: RunContext, one: Exchange, other: Exchange) -> Judgements:
+def _slippage_judgements(context: RunContext, one: Exchange, other: Exchange) -> Judgements:
     """Yield what is wrong with the slippages of two calls, or that they are right, if they show."""
-    moved = _moved(context, one, other)
+    moved = _price_movement(context, one, other)
     wanted = [Decimal(call.parameters.get("slippage", "0")) / _BPS for call in (one, other)]
     cuts = [pair for outs in _outputs(context, one, other) for pair in _cuts(one, other, outs)]
     # A word follows the slippage where it changes by more than prices may have moved.
     told = [cut for cut in cuts if abs(cut[0] - cut[1]) > moved or min(cut) > max(wanted) + moved]
-    if any(max(abs(a - b) for a, b in zip(cut, wanted, strict=True)) <= _CLOSE for cut in cuts):
+    if any(
+        max(abs(a - b) for a, b in zip(cut, wanted, strict=True)) <= _SLIPPAGE_TOLERANCE
+        for cut in cuts
+    ):
         yield JUDGED
     elif told and moved * 2 > max(wanted):
         raise Inconclusive("prices move by more than the slippage between equal requests")
@@ -277,9 +283,9 @@ def _told_of_slippage(context: RunContext, one: Exchange, other: Exchange) -> Ju
 
 def more_slippage_asks_for_less(context: RunContext, one: Exchange, other: Exchange) -> Findings:
     first, second = (needs.number(call, "amountOut") for call in (one, other))
-    needs.that(first > 0)
-    if second > first * _NEAR:
-        if second <= first * (1 + _moved(context, one, other)):
+    needs.skip_unless(first > 0)
+    if second > first * _PRICE_FACTOR:
+        if second <= first * (1 + _price_movement(context, one, other)):
             raise Inconclusive("equal quotes moved as far as amountOut did between the calls")
         yield Finding(f"amountOut rises from {first} to {second} as slippage rises from 100 to 500")
 
@@ -307,8 +313,7 @@ def call_pays_the_recipient(one: Exchange, other: Exchange) -> Findings:
         yield Finding(f"the call data for another recipient {message}", basis=basis, cause=cause)
 
 
-def _quoted(context: RunContext) -> Exchange:
-    """Return the quote that the calls follow."""
+def _quote_before(context: RunContext) -> Exchange:
     return context.require_success(usual_attempt(context, ids.SWAP_QUOTE).probe)
 
 
@@ -317,7 +322,7 @@ def _outputs(context: RunContext, one: Exchange, other: Exchange) -> Iterator[tu
     own = [amounts.units(call.data.get("amountOut")) for call in (one, other)]
     if own[0] and own[1]:
         yield own[0], own[1]
-    quoted = amounts.units(_quoted(context).data.get("outAmount"))
+    quoted = amounts.units(_quote_before(context).data.get("outAmount"))
     if quoted:
         yield quoted, quoted
 
@@ -332,22 +337,22 @@ def _cuts(
         return
     for pair in zip(*words, strict=True):
         # The amount given, a deadline and the recipient are no part of the output.
-        if str(pair[0]) == given or any(_LEAST_TIME < word < _MOST_TIME for word in pair):
+        if str(pair[0]) == given or any(_EARLIEST_S < word < _LATEST_S for word in pair):
             continue
         cuts = Decimal(outs[0] - pair[0]) / outs[0], Decimal(outs[1] - pair[1]) / outs[1]
         in_range = all(Decimal("-0.001") <= cut <= Decimal("0.99") for cut in cuts)
         gone = 0 in pair and max(pair) * 100 > outs[0] and max(cuts) <= 1 and min(cuts) > -1
-        if (in_range and max(pair) > _DUST) or gone:
+        if (in_range and max(pair) > _DUST_UNITS) or gone:
             yield cuts
 
 
-def _moved(context: RunContext, one: Exchange, other: Exchange) -> Decimal:
+def _price_movement(context: RunContext, one: Exchange, other: Exchange) -> Decimal:
     """Return what share prices may have moved by between two calls, as equal requests show.
 
     What two equal quotes differ by may well be less than what lies between two calls, so it counts
     several times; what the calls themselves say they pay counts as it is, where they say so.
     """
-    wanted = _quoted(context).request.query
+    wanted = _quote_before(context).request.query
     equal = [quote for quote in context.of(ids.SWAP_QUOTE) if quote.request.query == wanted]
     known = [quote for quote in equal if quote_of(context, quote)]
     quoted = [amounts.units(quote.data.get("outAmount")) for quote in known]
@@ -356,11 +361,10 @@ def _moved(context: RunContext, one: Exchange, other: Exchange) -> Decimal:
         return Decimal(0)
     own = [amounts.units(call.data.get("amountOut")) for call in (one, other)]
     apart = _spread(out or 0 for out in own) if all(own) else Decimal(0)
-    return max(spread * _SEVERAL, min(apart, spread * _MANY))
+    return max(spread * _QUOTE_SPREAD_FACTOR, min(apart, spread * _CALL_SPREAD_FACTOR))
 
 
 def _spread(outs: Iterable[int]) -> Decimal:
-    """Return by what share amounts above zero are apart."""
     known = [Decimal(out) for out in outs] or [Decimal(1)]
     return amounts.EXACT.divide(max(known) - min(known), min(known))
 
@@ -371,5 +375,8 @@ def _words(call: Exchange) -> list[int]:
     if not _HEX.fullmatch(data):
         return []
     digits = data[8:]
-    whole = len(digits) // _WORD * _WORD
-    return [int(digits[at : at + _WORD], 16) for at in range(0, min(whole, 100 * _WORD), _WORD)]
+    whole = len(digits) // _WORD_HEX * _WORD_HEX
+    return [
+        int(digits[at : at + _WORD_HEX], 16)
+        for at in range(0, min(whole, 100 * _WORD_HEX), _WORD_HEX)
+    ]

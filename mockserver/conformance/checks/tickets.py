@@ -15,8 +15,6 @@ from mockserver.contract import Operation, fact_basis, ids
 from mockserver.jsontext import Json
 from mockserver.values import dataclass
 
-ANY_STATUS = fact_basis("tickets.unknown")
-
 
 @dataclass(frozen=True, slots=True)
 class Entry:
@@ -85,7 +83,7 @@ def tickets_have_one_status(
 ) -> Judgements:
     found: list[Finding] = []
     twice: set[tuple[str, str, str]] = set()
-    for lists in _lists(context, read, early, late):
+    for lists in _given_lists(context, read, early, late):
         places: dict[str, list[Entry]] = {}
         for one in _listed(context, lists):
             yield JUDGED
@@ -107,7 +105,8 @@ def tickets_have_one_status(
 
 
 def _misplaced(message: str, *found: Entry) -> Finding:
-    basis = ANY_STATUS if words.FILTERS[0] in [one.kind for one in found] else None
+    of_any_status = words.FILTERS[0] in [one.kind for one in found]
+    basis = fact_basis("tickets.unknown") if of_any_status else None
     cause = "status and flag" if len(found) == 1 else "two statuses"
     seen = tuple(one.exchange for one in found)
     return Finding(message, seen, "query.filter", basis, cause=cause)
@@ -116,7 +115,7 @@ def _misplaced(message: str, *found: Entry) -> Finding:
 def tickets_are_listed_for_their_address(
     context: RunContext, early: ProbeNames, late: ProbeNames, of_somebody_else: ProbeNames
 ) -> Findings:
-    mine, accepted = context.caller.address.lower(), _accepted(context)
+    mine, accepted = context.caller.address.lower(), _own_numbers(context)
     for one in _listed(context, early, late):
         if not one.is_of(mine) and one.number in accepted:
             address = str(one.item["address"])
@@ -131,7 +130,7 @@ def tickets_are_listed_for_their_address(
 
 def tickets_of_the_caller(context: RunContext, early: ProbeNames, late: ProbeNames) -> list[Entry]:
     """Return the tickets that the caller has submitted, as lists show them."""
-    accepted = _accepted(context)
+    accepted = _own_numbers(context)
     return [one for one in _listed(context, early, late) if one.number in accepted]
 
 
@@ -205,7 +204,7 @@ def lists_of_tickets(
     context: RunContext, read: ProbeNames, early: ProbeNames, late: ProbeNames
 ) -> list[Exchange]:
     """Return the lists that show the number of a ticket."""
-    lists = _lists(context, read, early, late)
+    lists = _given_lists(context, read, early, late)
     every = [look for names in lists for look in context.require_each(*names)]
     return [look for look in every if any(one.number for one in entries([look]))]
 
@@ -228,7 +227,7 @@ def refused_tickets_are_not_kept(
     refused = [one for one in between if one.refused]
     if not refused:
         raise Vacuous("no report was refused")
-    known = {"", *(one.number for one in before)} | _accepted(context)
+    known = {"", *(one.number for one in before)} | _own_numbers(context)
     reported = {str(one.members.get("hash", "")).lower() for one in refused} - {""}
     for one in after:
         told, address = (text(one.item.get(name)).lower() for name in ("hash", "address"))
@@ -241,13 +240,12 @@ def refused_tickets_are_not_kept(
             return
 
 
-def _accepted(context: RunContext) -> set[str]:
-    """Return the numbers of the tickets that the caller has submitted."""
+def _own_numbers(context: RunContext) -> set[str]:
     made = {submitted.TICKET.number(one) for one in context.of(ids.TICKET) if one.succeeded}
     return made - {""}
 
 
-def _lists(
+def _given_lists(
     context: RunContext, read: ProbeNames, early: ProbeNames, late: ProbeNames
 ) -> tuple[ProbeNames, ...]:
     """Return which lists are read: those for an account that was named, before anything else."""

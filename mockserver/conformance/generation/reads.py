@@ -6,7 +6,7 @@ from decimal import Decimal
 from hypothesis import strategies as st
 from hypothesis.stateful import rule
 
-from mockserver.conformance.checks.evidence import IN_BETWEEN
+from mockserver.conformance.checks.evidence import GATEWAY_STATUSES
 from mockserver.conformance.discovery.amount_units import amount_text, reading_of
 from mockserver.conformance.discovery.amounts import units, within
 from mockserver.conformance.discovery.inventory import Token, chains_of, inventory_of, tokens_of
@@ -80,13 +80,13 @@ class ReadFlow(Flow):
         if exchange is None:
             return None
         before = self._first.setdefault(words, exchange)
-        is_busy = exchange.answer.status in IN_BETWEEN
+        is_busy = exchange.answer.status in GATEWAY_STATUSES
         if is_busy or not before.succeeded or exchange.succeeded:
             return exchange
         again = self._send(f"{words} once more", operation_id, draft)
         if again is not None and again.succeeded:
             self._fails("refused between", operation_id, words=words)
-        elif again is not None and again.answer.status not in IN_BETWEEN:
+        elif again is not None and again.answer.status not in GATEWAY_STATUSES:
             self._fails("refused after", operation_id, words=words)
         return exchange
 

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, MultipleResults, initialize, multiple, rule
 
-from mockserver.conformance.checks.evidence import IN_BETWEEN
+from mockserver.conformance.checks.evidence import GATEWAY_STATUSES
 from mockserver.conformance.checks.submitted import (
     ORDER,
     TICKET,
@@ -90,7 +90,7 @@ class SubmissionFlow(Flow):
 
     def _finds(self, one: Accepted, exchange: Exchange | None) -> bool:
         """Tell whether a look shows what was accepted: it has to, but for an outage."""
-        if exchange is None or exchange.answer.status in IN_BETWEEN:
+        if exchange is None or exchange.answer.status in GATEWAY_STATUSES:
             return False
         if not exchange.succeeded:
             self._fails("lost", number=one.number)
@@ -252,7 +252,7 @@ class TransferFlow(SubmissionFlow):
         if look is not None and look.refused and self._is_served():
             # Whatever it was about: what is taken now is the time, and is not to blame any more.
             look = self._ask("look the transfer up once more", V1_ORDER.look_id, hash=transaction)
-        if look is None or look.succeeded or look.answer.status in IN_BETWEEN:
+        if look is None or look.succeeded or look.answer.status in GATEWAY_STATUSES:
             return look
         return look if self._is_served() else None
 
