@@ -22,7 +22,7 @@ from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.names import ProbeName, ProbeNames, usual
 from mockserver.conformance.verdict import Inconclusive
-from mockserver.contract import ids
+from mockserver.contract import Operation, ids
 from mockserver.values import dataclass
 
 
@@ -143,7 +143,11 @@ TICKET = Submitted(
     status_place="data.succeeded",
     final=("Succeeded",),
 )
-KINDS: Mapping[str, Submitted] = {"order": ORDER, "v1-order": V1_ORDER, "ticket": TICKET}
+_BY_OPERATION = {
+    operation_id: one
+    for one in (ORDER, V1_ORDER, TICKET)
+    for operation_id in (one.operation_id, one.look_id)
+}
 
 
 class Property(Enum):
@@ -222,9 +226,9 @@ def breaking(line: Timeline, look: Exchange, broken: Property) -> Change | None:
 
 
 def is_known(
-    context: RunContext, kind: str, cause: str = "", control: ProbeName | None = None
+    context: RunContext, operation: Operation, cause: str = "", control: ProbeName | None = None
 ) -> Judgements:
-    what = KINDS[kind]
+    what = _BY_OPERATION[operation.id]
     for made in what.made(context):
         names = what.looks[made.probe]
         looks = [one for one in context.sent(*names) if one.succeeded or one.refused]
@@ -246,8 +250,8 @@ def is_known(
                 break
 
 
-def has_its_own_number(context: RunContext, kind: str, cause: str = "") -> Judgements:
-    what = KINDS[kind]
+def has_its_own_number(context: RunContext, operation: Operation, cause: str = "") -> Judgements:
+    what = _BY_OPERATION[operation.id]
     found: dict[str, Exchange] = {}
     called = what.place.rpartition(".")[2]
     for one in what.made(context):
@@ -263,8 +267,8 @@ def has_its_own_number(context: RunContext, kind: str, cause: str = "") -> Judge
             yield JUDGED
 
 
-def is_one(context: RunContext, kind: str) -> Findings:
-    what = KINDS[kind]
+def is_one(context: RunContext, operation: Operation) -> Findings:
+    what = _BY_OPERATION[operation.id]
     [(name, repeated)] = what.again.items()
     one, again = context.require_success(name), require_answer(context, repeated)
     first, second = what.number(one), what.number(again)
@@ -273,8 +277,8 @@ def is_one(context: RunContext, kind: str) -> Findings:
         yield Finding(message, (one, again), what.place)
 
 
-def keeps_its_end(context: RunContext, kind: str, cause: str = "") -> Judgements:
-    what = KINDS[kind]
+def keeps_its_end(context: RunContext, operation: Operation, cause: str = "") -> Judgements:
+    what = _BY_OPERATION[operation.id]
     for looks in what.lines(context):
         line = Timeline(what)
         for look in looks:
