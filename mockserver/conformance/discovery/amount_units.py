@@ -20,13 +20,14 @@ from mockserver.conformance.discovery.routes import (
 )
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.session.names import ProbeName
+from mockserver.conformance.session.names import VALID, ProbeName
 from mockserver.conformance.verdict import Inconclusive, NotRun, if_known
 from mockserver.contract import ids
 from mockserver.jsontext import plain
 from mockserver.values import dataclass
 
-ATTEMPT_NAMES = ("usual", "other reading", "second route", "third route")
+ATTEMPT_NAMES = (VALID, "other reading", "second route", "third route")
+_USUAL, _OTHER_READING, _SECOND_ROUTE, _THIRD_ROUTE = ATTEMPT_NAMES
 _NEAR = Decimal(1000)
 
 
@@ -63,13 +64,13 @@ def attempts(context: RunContext, operation_id: str) -> tuple[Attempt, ...]:
         case _:
             routes, first = v1_routes(context), Reading.WHOLE
     tried = {
-        "usual": (0, first),
-        "other reading": (0, first.other),
-        "second route": (1, first),
-        "third route": (2, first.other),
+        _USUAL: (0, first),
+        _OTHER_READING: (0, first.other),
+        _SECOND_ROUTE: (1, first),
+        _THIRD_ROUTE: (2, first.other),
     }
     if operation_id == ids.V1_QUOTE:
-        tried = {"usual": (0, first), "second route": (1, first), "third route": (2, first)}
+        tried = {_USUAL: (0, first), _SECOND_ROUTE: (1, first), _THIRD_ROUTE: (2, first)}
     amounts_tried = {} if operation_id == ids.SWAP_QUOTE else OTHER_AMOUNTS
     return (
         *(

@@ -9,6 +9,7 @@ from mockserver.conformance.requests.probe import Probe
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.exchange import Exchange, cached
+from mockserver.conformance.session.names import usual
 from mockserver.contract import Contract, ids
 from mockserver.exchange import BadEncoding, query_pairs
 
@@ -48,7 +49,7 @@ def http_probes(contract: Contract) -> Iterator[Probe]:
         for words, change in _CHANGES.get(operation.id, {}).items():
             # It is asked where there is a ticket that it might be taken for; orders stand for both
             # else.
-            after = (f"{ids.TICKET}/usual",) if operation.id == ids.CHECK_TICKET else ()
+            after = (usual(ids.TICKET),) if operation.id == ids.CHECK_TICKET else ()
             yield NegativeCase(words, change, after=after).probe(operation)
 
 

@@ -24,6 +24,7 @@ from mockserver.conformance.session.caller import Caller
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft, draft_of
 from mockserver.conformance.session.exchange import Exchange
+from mockserver.conformance.session.names import VALID
 from mockserver.conformance.verdict import Inconclusive, NotRun
 from mockserver.contract import Basis, Contract, Field, Operation, fact_basis, ids
 from mockserver.contract.facts import basis_in_words
@@ -102,7 +103,7 @@ class NegativeCase:
             return signed(draft, operation, context.caller) if self.resigned else draft
 
         looks_up = "example_needs" in operation.row
-        last = f"{operation.id}/{_LAST_ATTEMPT.get(operation.id, 'usual')}"
+        last = f"{operation.id}/{_LAST_ATTEMPT.get(operation.id, VALID)}"
         return Probe(
             name,
             build,

@@ -180,9 +180,9 @@ def _followed(
 
 
 def _usual_v1_order(context: RunContext) -> Mapping[str, Json]:
-    if context.caller.hashes and context.get(f"{ids.V1_ORDER}/usual") is None:
+    if context.caller.hashes and context.get(usual(ids.V1_ORDER)) is None:
         return {"chain": named_chain(context, 0), "hash": named_hash(context, 0)}
-    context.require_success(f"{ids.V1_ORDER}/usual")
+    context.require_success(usual(ids.V1_ORDER))
     return {"hash": fresh_hash(context, "usual v1 order")}
 
 

@@ -7,12 +7,13 @@ from mockserver.conformance.generation.stages import adopt_service_time
 from mockserver.conformance.requests.probe import Probe, Stage
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange, refusal_of
+from mockserver.conformance.session.names import usual
 from mockserver.conformance.session.session import Session
 from mockserver.contract import ids
 
 SERVICE_TIME = "time of the service"
 """How the probe ends that asks a price for the time, where v1 takes neither of the usual ones."""
-_FIRST_DEPOSITS = tuple(f"{one}/usual" for one in ids.WRITES)
+_FIRST_DEPOSITS = tuple(map(usual, ids.WRITES))
 _ATTEMPTS = 2
 _LONG_PAST_MS = 946_684_800_000
 """The begin of the year 2000."""
