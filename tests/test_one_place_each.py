@@ -68,7 +68,7 @@ RULE = """
 """
 CHECK = """
 
-def service_is_well(_: RunContext, exchange: Exchange) -> Findings:
+def service_is_well(exchange: Exchange) -> Findings:
     if exchange.data.get("healthy") is not True:
         yield Finding("the service says that it is not well")
 """

@@ -27,7 +27,8 @@ def test_a_new_row_is_a_new_rule(tmp_path):
     row = (
         "source-is-told: {severity: minor, fact: http.integers, layer: cross,"
         " judges: [quotes], asks: [prices, {v2.getBalance: [usual]}], each: [again],"
-        " check: balance-is-of-the-token, says: The provider is told, more: Always.}"
+        " check: judge.named, of: answers, given: {member: source}, place: data.source,"
+        " says: The provider is told, more: Always.}"
     )
     (rule,) = (one for one in read(with_row(tmp_path, row)) if one.name == "source-is-told")
     assert (rule.summary, rule.more) == ("The provider is told.", "Always.")
@@ -42,7 +43,7 @@ def test_a_new_row_is_a_new_rule(tmp_path):
     )
 
 
-NAMED = "source-is-told: {severity: minor, says: x, check: balance-is-of-the-token"
+NAMED = "source-is-told: {severity: minor, says: x, check: judge.named, of: answers"
 
 
 @pytest.mark.parametrize(
@@ -57,8 +58,8 @@ NAMED = "source-is-told: {severity: minor, says: x, check: balance-is-of-the-tok
         ),
         (f"{NAMED}, fact: envelope, judges: []}}", "it judges no operation"),
         (
-            f"{NAMED}, fact: envelope, judges: [every], given: {{member: source}}}}",
-            "'balance-is-of-the-token' takes no member",
+            f"{NAMED}, fact: envelope, judges: [every], given: {{person: source}}}}",
+            "'judge.named' takes no person",
         ),
         ("price-is: {severity: grave, fact: envelope, says: x}", "severity"),
         ("price-is: {severity: minor, fact: envelope, sais: x}", "sais"),

@@ -78,10 +78,12 @@ def _check(file: str, row: Mapping[str, Any], named: NamedProbes) -> FramedCheck
     given, taken = row.get("given", {}), signature(check).parameters
     if strange := given.keys() - taken:
         raise UnknownName(f"{row['check']!r} takes no {', '.join(sorted(strange))}")
-    for function in filter(None, (check, things)):
-        for one in signature(function).parameters.values():
-            is_probe = one.default is one.empty and one.annotation in _OF_PROBES
-            if is_probe and not all(one.name in names for names in named.values()):
+    known = {"context", "operation", *given, *set.intersection(*map(set, named.values()))}
+    # With something to judge one at a time, what is not known is that.
+    for function, is_of in ((check, "of" in row or "pair" in row), (things, False)):
+        for one in signature(function).parameters.values() if function else ():
+            is_given = one.name in known or one.default is not one.empty
+            if not is_given and (not is_of or one.annotation in _OF_PROBES):
                 raise UnknownName(f"no probe that it asks for is named {one.name!r}")
     kinds = {Vacuous.verdict.value: Vacuous, "not-shown": NotApplicable}
     return FramedCheck(
