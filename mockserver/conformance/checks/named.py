@@ -12,7 +12,7 @@ from mockserver.conformance.checks.tickets import Entry, entries, unlike
 from mockserver.conformance.discovery.clocks import MILLISECONDS, seconds_of
 from mockserver.conformance.discovery.listing import folded, scalar, text
 from mockserver.conformance.discovery.unlisted import known_chain_names
-from mockserver.conformance.requests.planned import looks_at_named
+from mockserver.conformance.requests.planned import look_ups_of_named
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.names import ProbeNames, usual
@@ -42,7 +42,7 @@ class LookUps:
 
 def look_ups(context: RunContext, operation: Operation) -> Iterator[LookUps]:
     """Yield the looks at each thing that was named."""
-    for names in looks_at_named(operation.id).values():
+    for names in look_ups_of_named(operation.id).values():
         found = [one for one in context.sent(*names) if one.whole]
         if found:
             yield LookUps(found)
@@ -160,7 +160,7 @@ def listed_tickets_are_on_known_chains(context: RunContext, ticket: Entry) -> Fi
 
 
 PROBES: Mapping[str, ProbeNames] = {
-    what: tuple(chain(*zip(*looks_at_named(operation_id).values(), strict=True)))
+    what: tuple(chain(*zip(*look_ups_of_named(operation_id).values(), strict=True)))
     for what, operation_id in (
         ("named-orders", ids.CHECK),
         ("named-v1-orders", ids.V1_DETAIL),

@@ -15,7 +15,7 @@ from mockserver.conformance.discovery.listing import scalar, text
 from mockserver.conformance.requests.planned import (
     ORDER_STATUSES,
     V1_ORDER_STATUSES,
-    looks_at_named,
+    look_ups_of_named,
     probes_about,
 )
 from mockserver.conformance.session.context import RunContext
@@ -52,7 +52,7 @@ class Submitted:
     shown: bool = True
 
     @property
-    def looks(self) -> Mapping[ProbeName, ProbeNames]:
+    def look_ups(self) -> Mapping[ProbeName, ProbeNames]:
         """The looks at what each submission makes, in the order of time."""
         looks = probes_about(self.look_id)
         made = probes_about(self.operation_id)
@@ -67,8 +67,8 @@ class Submitted:
     @property
     def probes(self) -> ProbeNames:
         """The submissions, also one that is made again, and all looks."""
-        looks = chain(*self.looks.values(), *self.named.values())
-        return (*self.looks, *self.again.values(), *looks)
+        looks = chain(*self.look_ups.values(), *self.named.values())
+        return (*self.look_ups, *self.again.values(), *looks)
 
     def is_over(self, look: Exchange) -> bool:
         """Tell whether a look shows that it has come to its end."""
@@ -80,15 +80,15 @@ class Submitted:
 
     def made(self, context: RunContext) -> list[Exchange]:
         """Return the submissions of different things that were accepted."""
-        return [one for one in context.sent(*self.looks) if one.succeeded]
+        return [one for one in context.sent(*self.look_ups) if one.succeeded]
 
     def answered(self, context: RunContext, submission: ProbeName) -> list[Exchange]:
         """Return the looks at what a submission has made that were answered with success."""
-        return _succeeded(context, self.looks[submission])
+        return _succeeded(context, self.look_ups[submission])
 
     def lines(self, context: RunContext) -> list[list[Exchange]]:
         """Return what was told of each of them. Raises where there is nothing of any."""
-        looks = (*self.looks.values(), *self.named.values())
+        looks = (*self.look_ups.values(), *self.named.values())
         found = [_succeeded(context, names) for names in looks]
         if not any(found):
             context.require_success(usual(self.look_id))
@@ -113,7 +113,7 @@ ORDER = Submitted(
     place="data.id",
     status=lambda look: look.text("status"),
     status_place="data.status",
-    named=looks_at_named(ids.CHECK),
+    named=look_ups_of_named(ids.CHECK),
     final=ORDER_STATUSES.final,
     facts=("execHash", "amountOut", "reason"),
 )
@@ -127,7 +127,7 @@ V1_ORDER = Submitted(
     place="data.sn",
     status=lambda look: text(scalar(look.member("data"), "status")),
     status_place="data.order.status",
-    named=looks_at_named(ids.V1_DETAIL),
+    named=look_ups_of_named(ids.V1_DETAIL),
     final=V1_ORDER_STATUSES.final,
     shown=False,
 )
@@ -230,7 +230,7 @@ def is_known(
 ) -> Judgements:
     what = _BY_OPERATION[operation.id]
     for made in what.made(context):
-        names = what.looks[made.probe]
+        names = what.look_ups[made.probe]
         looks = [one for one in context.sent(*names) if one.succeeded or one.refused]
         for number, look in enumerate(looks):
             yield JUDGED
