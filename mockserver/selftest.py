@@ -1,10 +1,13 @@
 """The self-test: the rule pack against a mock that is broken on purpose, to see what it notices."""
 
+import signal
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
 from dataclasses import replace
 from decimal import ROUND_FLOOR, Context, Decimal
-from multiprocessing import get_context
+from multiprocessing import active_children, get_context
+from threading import current_thread, main_thread
 from typing import NamedTuple
 
 from mockserver.conformance.checks.judge import DEFECT
@@ -179,8 +182,30 @@ def selftest(jobs: Sequence[Job], *, processes: int = 1) -> Iterator[Trial]:
     portions = [jobs[start : start + size] for start in range(0, len(jobs), size)]
     # Each process has threads of its own, which a fork would take over half-way.
     with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
-        for trials in pool.map(_portion, portions):
-            yield from trials
+        with _interrupts_ignored():
+            made = pool.map(_portion, portions)
+        try:
+            for trials in made:
+                yield from trials
+        except (KeyboardInterrupt, GeneratorExit):
+            # Nobody waits for the trials that are under way, which take seconds.
+            pool.shutdown(wait=False, cancel_futures=True)
+            for process in active_children():
+                process.terminate()
+            raise
+
+
+@contextmanager
+def _interrupts_ignored() -> Iterator[None]:
+    """Have processes that start now ignore Ctrl-C, of which a terminal tells each of them."""
+    if current_thread() is not main_thread():
+        yield
+        return
+    handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, handler)
 
 
 def _portion(jobs: Sequence[Job]) -> list[Trial]:

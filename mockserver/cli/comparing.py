@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from mockserver.cli.printing import print_json, print_levels
+from mockserver.cli.printing import print_json, print_levels, print_text
 
 
 def diff(old: str, new: str, dialect: str, form: str, fail_on: str, texts: bool) -> None:
@@ -57,5 +57,5 @@ def compare(left: str, right: str, *, as_json: bool, verbose: bool, **given: Any
         print_json(facts(comparison))
     else:
         for line in lines(comparison, verbose=verbose):
-            click.echo(line)
+            print_text(line)
     sys.exit(130 if INTERRUPTED in comparison.notes else comparison.exit_code)

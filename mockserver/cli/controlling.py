@@ -84,19 +84,19 @@ def fault_add(remote: Remote, kind: str, operation: str | None, options: tuple[s
     For example: fault add latency submitOrder delay=2s first=3
 
     \b
-    KIND                  the client sees           options
-    latency               a late answer             delay, distribution, until, sigma
-    http-status           an HTTP error             status, retryAfter, body
-    refusal               a refusal                 refusal, or code and msg
+    KIND                  the client sees         options
+    latency               a late answer           delay, distribution, until, sigma
+    http-status           an HTTP error           status, retryAfter, body
+    refusal               a refusal               refusal, or code and msg
     reset-before-headers  a reset connection
     reset-after-headers   a reset after headers
     empty-answer          a closed connection
     truncated-body        half of a body
     broken-json           a body that is no JSON
-    wrong-content-type    another media type        contentType
-    mutation              a field that is wrong     field, change
-    quota                 refusals above a limit    limit, window
-    false-success         a success; nothing done
+    wrong-content-type    another media type      contentType
+    mutation              a field that is wrong   field, change
+    quota                 refusals past a limit   limit, window
+    false-success         success, nothing done
 
     With does=done the request takes effect although the answer is lost, with does=none it
     does not. Which requests: generation, effect, phase, chain, order, first, every, probability.

@@ -70,7 +70,7 @@ def print_list(found: Sequence[Json], columns: Columns, *, as_json: bool = False
 def print_levels(lines: Iterable[tuple[str | None, str]]) -> None:
     """Print lines, those that tell of a level of changes in its colour."""
     for level, line in lines:
-        click.echo(click.style(line, fg=_COLOURS[level], bold=True) if level else line)
+        print_text(line, fg=_COLOURS.get(level or ""), bold=True if level else None)
 
 
 def print_answer(answer: Json, prints: Mapping[str, Any], tables: Mapping[str, Columns]) -> None:
@@ -100,19 +100,27 @@ def function_named(place: str) -> Callable[..., Any]:
     return function
 
 
-def print_text(text: str) -> None:
-    """Print a paragraph, in a terminal with its lines broken between words."""
+def print_text(text: str, **style: Any) -> None:
+    """Print a paragraph, in a terminal folded between words, below its first line indented."""
     if sys.stdout.isatty():
-        text = "\n".join(_wrapped(text, _room(), "  "))
-    click.echo(text)
+        indent = " " * (len(text) - len(text.lstrip()) + 2)
+        # What is too long for a line, such as a path or an address, can be copied whole.
+        text = "\n".join(_wrapped(text, _room(), indent, whole_words=True))
+    click.secho(text, **style)
 
 
 def _room() -> int:
     return shutil.get_terminal_size().columns
 
 
-def _wrapped(text: str, room: int, indent: str = "") -> list[str]:
-    return wrap(text, max(room, 8), subsequent_indent=indent, break_on_hyphens=False) or [""]
+def _wrapped(text: str, room: int, indent: str = "", *, whole_words: bool = False) -> list[str]:
+    return wrap(
+        text,
+        max(room, 8),
+        subsequent_indent=indent,
+        break_on_hyphens=False,
+        break_long_words=not whole_words,
+    ) or [""]
 
 
 def _fitted(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

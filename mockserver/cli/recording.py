@@ -48,6 +48,9 @@ def proxy_of(given: Mapping[str, Any]) -> "RecordingProxy":
     if given["out"] is None:
         raise click.UsageError("name the folder that gets the recordings with --out DIR")
 
+    if given["v1"] is None and given["v2"] is None:
+        raise click.UsageError("name the service with --upstream-v1 URL, --upstream-v2 URL or both")
+
     from mockserver.conformance.session.permit import Arming, Permit
     from mockserver.conformance.session.target import target_of
     from mockserver.contract import load

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mockserver.cli.files import put, spread
-from mockserver.cli.printing import print_json, print_levels
+from mockserver.cli.printing import print_json, print_levels, print_text
 from mockserver.cli.recording import keeper_options
 from mockserver.userfiles import write_text
 from mockserver.wording import counted
@@ -192,7 +192,7 @@ def learn(named: tuple[str, ...], *, as_json: bool, overlay: Path | None) -> Non
         print_json(as_facts(found))
         return
     for line in as_lines(found):
-        click.echo(line)
+        print_text(line)
 
 
 def world_from_recording(named: tuple[str, ...], output: Path | None) -> None:

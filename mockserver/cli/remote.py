@@ -212,5 +212,6 @@ def pairs(texts: tuple[str, ...]) -> dict[str, Json]:
 def _refusal_text(refusal: Json, status: int) -> str:
     if isinstance(refusal, Mapping) and isinstance(refusal.get("error"), str):
         # Who types a command knows its options, and no body of a request.
-        return str(refusal["error"]).replace("body field ", "").removeprefix("body: ")
+        text = re.sub(r"\b(body field|query parameter) (?=')", "", refusal["error"])
+        return text.removeprefix("body: ")
     return f"the server answered {status}: {json.dumps(refusal, default=str)[:200]}"

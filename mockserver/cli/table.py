@@ -26,7 +26,27 @@ NAMES = tuple(name for group in TABLE["groups"] for name in group["commands"])
 """The commands by what they are for, without those inside of others."""
 
 
-class Commands(click.Group):
+class _Group(click.Group):
+    """Commands inside of another, listed with the whole of what they are for."""
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        """Return the command that is called. Raises `UsageError` with the name nearest to it."""
+        from mockserver.violations import did_you_mean
+
+        name, names = args[0], self.list_commands(ctx)
+        known = name in names or name in self.commands
+        if not known and not name.startswith("-") and not ctx.resilient_parsing:
+            ctx.fail(f"No such command {name!r}{did_you_mean(name, names)}")
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands; click itself cuts what does not fit into a line."""
+        found = [(name, self.commands[name]) for name in self.list_commands(ctx)]
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, one.get_short_help_str(150)) for name, one in found])
+
+
+class Commands(_Group):
     """All commands. They are built one by one: most of their modules need more than others."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -36,14 +56,6 @@ class Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return a command, built now; None for a name that none has."""
         return command(cmd_name) if cmd_name in NAMES else None
-
-    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
-        """Return the command that is called. Raises `UsageError` with the name nearest to it."""
-        from mockserver.violations import did_you_mean
-
-        if args[0] not in NAMES and not args[0].startswith("-") and not ctx.resilient_parsing:
-            ctx.fail(f"No such command {args[0]!r}{did_you_mean(args[0], NAMES)}")
-        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands by what they are for, each group with an example."""
@@ -81,16 +93,6 @@ class _Command(click.Command):
             if records:
                 with formatter.section(heading or "Options"):
                     formatter.write_dl(records)
-
-
-class _Group(click.Group):
-    """Commands inside of another, listed with the whole of what they are for."""
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the commands; click itself cuts what does not fit into a line."""
-        found = [(name, self.commands[name]) for name in self.list_commands(ctx)]
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, one.get_short_help_str(150)) for name, one in found])
 
 
 class _WithDefault(_Group):

@@ -2,12 +2,13 @@
 
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import click
 
-from mockserver.cli.printing import print_json
+from mockserver import jsontext
+from mockserver.cli.printing import print_json, print_text
 from mockserver.cli.remote import Remote, given, pairs
 from mockserver.exchange import printable
 from mockserver.jsontext import Json, camel
@@ -28,14 +29,20 @@ def journal(remote: Remote, follow: bool, as_json: bool, clear: bool, **options:
     if follow and "since" not in search:
         search["since"] = remote.get("/journal", limit=1)["last"]
         click.echo(f"what comes after request {search['since']}; Ctrl-C stops", err=True)
-    told = remote.get("/journal", **search)
-    _entries(told["entries"], as_json=as_json)
-    if not (told["entries"] or follow or as_json):
-        click.echo(f"no such request in world '{remote.world}'", err=True)
-    while follow:
+    while True:
+        page = remote.get("/journal", **search)
+        for entry in page["entries"]:
+            if as_json:
+                click.echo(jsontext.encode(entry))
+            else:
+                _print_entry(entry)
+        sys.stdout.flush()
+        if not follow:
+            break
+        search["since"] = page["next"]
         time.sleep(_POLL_S)
-        told = remote.get("/journal", **{**search, "since": told["next"]})
-        _entries(told["entries"], as_json=as_json)
+    if not (page["entries"] or as_json):
+        click.echo(f"no such request in world '{remote.world}'", err=True)
 
 
 def verify(remote: Remote, **options: Any) -> None:
@@ -49,29 +56,29 @@ def verify(remote: Remote, **options: Any) -> None:
     # That a request was not refused is something to look for.
     if options["refused"] is not None:
         wanted["refused"] = options["refused"]
-    told = remote.post("/verify", wanted)
-    click.echo(printable(f"{'held' if told['held'] else 'not held'}: {told['told']}"))
-    for line in told["nearest"]:
-        click.echo(printable(f"  {line}"))
-    if told["dropped"]:
-        click.echo(f"  {counted(told['dropped'], 'older request')} no longer in the journal")
-    if not told["held"]:
+    verdict = remote.post("/verify", wanted)
+    print_text(printable(f"{'held' if verdict['held'] else 'not held'}: {verdict['told']}"))
+    for line in verdict["nearest"]:
+        print_text(printable(f"  {line}"))
+    if verdict["dropped"]:
+        print_text(f"  {counted(verdict['dropped'], 'older request')} no longer in the journal")
+    if not verdict["held"]:
         sys.exit(1)
 
 
 def check(remote: Remote) -> None:
     """Find unused stubs, failures and unexpected refusals; exit 1 if any."""
-    told = remote.get("/check")
-    for stub in told["unusedStubs"]:
+    found = remote.get("/check")
+    for stub in found["unusedStubs"]:
         wanted = f" of {stub['times']} times" if "times" in stub else " times"
-        click.echo(printable(f"unused: stub {stub['id']} answered {stub['used']}{wanted}"))
-    for failure in told["failures"]:
-        click.echo(printable(f"failure: {failure}"))
-    if told["unexpectedRefusals"]:
+        print_text(printable(f"unused: stub {stub['id']} answered {stub['used']}{wanted}"))
+    for failure in found["failures"]:
+        print_text(printable(f"failure: {failure}"))
+    if found["unexpectedRefusals"]:
         click.echo("unexpected refusals:")
-    for entry in told["unexpectedRefusals"]:
-        _entry(entry)
-    if not told["ok"]:
+    for entry in found["unexpectedRefusals"]:
+        _print_entry(entry)
+    if not found["ok"]:
         sys.exit(1)
     click.echo("all is well: no unused stub, no failure, no unexpected refusal")
 
@@ -85,45 +92,39 @@ def audit(
     order-not-followed, refund-not-noticed, drop-not-reported and other-quote.
     """
     named = ",".join([*kinds, *(f"-{kind}" for kind in without)])
-    told = remote.get("/audit", kinds=named or None, quoteAge=quote_age)
-    for line in audited(told):
-        click.echo(printable(line))
-    if not told["ok"]:
+    answer = remote.get("/audit", kinds=named or None, quoteAge=quote_age)
+    for line in _audit_lines(answer):
+        print_text(printable(line))
+    if not answer["ok"]:
         sys.exit(1)
 
 
-def audited(told: Json) -> Iterator[str]:
-    """Yield the lines in which an audit is told."""
-    for one in told["findings"]:
+def _audit_lines(answer: Json) -> Iterator[str]:
+    for one in answer["findings"]:
         yield f"{one['kind']}: {one['told']}"
         for request in one["requests"]:
             yield f"  {request['sequence']}. {request['request']} -> {request['outcome']}"
         for sent in one["transactions"]:
             yield f"  transaction {sent['hash']} on {sent['chain']}"
-    if told["more"]:
-        yield f"and {told['more']} more"
-    if told["unjudged"]:
-        yield f"{counted(told['unjudged'], 'order')} not judged: older requests are no longer kept"
-    if told["ok"]:
-        yield f"all is well with {counted(told['judged'], 'order')}"
+    if answer["more"]:
+        yield f"and {answer['more']} more"
+    if answer["unjudged"]:
+        orders = counted(answer["unjudged"], "order")
+        yield f"{orders} not judged: older requests are no longer kept"
+    if answer["ok"]:
+        yield f"all is well with {counted(answer['judged'], 'order')}"
 
 
-def _entries(entries: Iterable[Json], *, as_json: bool) -> None:
-    from mockserver import jsontext
-
-    for entry in entries:
-        if as_json:
-            click.echo(jsontext.encode(entry))
-        else:
-            _entry(entry)
-    sys.stdout.flush()
-
-
-def _entry(entry: Json) -> None:
+def _print_entry(entry: Json) -> None:
     request, response = entry["request"], entry["response"]
-    target = f"{request['path']}{_query(request['query'])}"
-    told = f"{entry['sequence']}  {entry['at']}  {request['method']} {target}"
-    lines = [f"{told}  {response['status']}  {entry['responder']}"]
+    query = request["query"]
+    if not isinstance(query, str):
+        # Pairs of a query that could be decoded.
+        query = "&".join(f"{name}={text}" for name, text in query)
+    target = f"{request['method']} {request['path']}{'?' if query else ''}{query}"
+    lines = [
+        f"{entry['sequence']}  {entry['at']}  {target}  {response['status']}  {entry['responder']}"
+    ]
     if entry["fault"]:
         lines.append(f"    fault: {entry['fault']}")
     if entry["refusal"]:
@@ -134,9 +135,3 @@ def _entry(entry: Json) -> None:
     for line in lines:
         # What goes into a pipe or a file is left without colour.
         click.secho(printable(line), fg=colour)
-
-
-def _query(query: Json) -> str:
-    """Return the query of a request as it stands in its target, decoded."""
-    told = query if isinstance(query, str) else "&".join(f"{name}={text}" for name, text in query)
-    return f"?{told}" if told else ""

@@ -1,5 +1,11 @@
 """The command `conform selftest`."""
 
+import os
+import signal
+import subprocess
+
+from tests.cli.conftest import command, everything
+
 BROKEN = "bridge-whole-tokens"
 
 
@@ -22,3 +28,21 @@ def test_the_command_names_what_no_break_is_called(run):
     ended = run("conform", "selftest", "bridge-whole-token")
     assert ended.returncode == 2
     assert "did you mean 'bridge-whole-tokens'" in ended.stderr
+
+
+def test_an_interruption_ends_it_at_once_and_without_a_word():
+    ours, theirs = os.openpty()
+    line = command("conform", "selftest", BROKEN, "--mode", "reading", "--processes", "2")
+    with subprocess.Popen(
+        line, stdout=subprocess.PIPE, stderr=theirs, start_new_session=True
+    ) as popen:
+        os.close(theirs)
+        shown = b""
+        while b" trials" not in shown:
+            shown += os.read(ours, 4096)
+        # Ctrl-C goes to all processes of a terminal's group.
+        os.killpg(popen.pid, signal.SIGINT)
+        err = (shown.decode() + everything(ours)).strip()
+        assert popen.wait(60) == 130
+    assert err.startswith(("1 of 6 trials", "2 of 6 trials", "3 of 6 trials"))
+    assert "Traceback" not in err

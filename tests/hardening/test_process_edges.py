@@ -111,6 +111,23 @@ def test_no_stream_keeps_anybody_from_being_served(tmp_path, streams):
     assert not file.exists()
 
 
+@pytest.mark.parametrize(
+    "line",
+    ["stub add -", "world load -", "sign v1 --app-key a --app-secret b --body -"],
+)
+def test_a_closed_standard_input_is_a_sentence(line):
+    ended = subprocess.run(
+        ["bash", "-c", f'exec "$0" -m mockserver {line} <&-', sys.executable],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+    assert ended.returncode == 2
+    assert ended.stderr == "error: standard input cannot be read: it is closed\n"
+
+
 def test_a_log_that_nobody_reads_keeps_nobody_from_being_served(start):
     served = start("--port", "0", "--dialect", "observed")
     client = http.client.HTTPConnection("127.0.0.1", served.port, timeout=60)

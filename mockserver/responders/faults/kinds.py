@@ -163,7 +163,7 @@ def rule_name(name: str, known: Mapping[str, RefusalRule]) -> str:
     """Return the name of a refusal of the table. Raises `BadControl` for any other."""
     if name in known:
         return name
-    near = did_you_mean(name, list(known)) or f"; there are {', '.join(known)}"
+    near = did_you_mean(name, list(known)) or "; `docs/reference/refusals.md` lists all"
     raise BadControl(f"body field 'refusal': {name!r} is no refusal{near}")
 
 
