@@ -14,44 +14,67 @@ from mockserver.operations.lists import CHAIN_MEMBERS
 from mockserver.scenarios import load_catalog
 from mockserver.values import dataclass
 
-Lists = Mapping[tuple[str, str], Sequence[Mapping[str, Any]]]
+Item = Mapping[str, Any]
+Lists = Mapping[tuple[str, str], Sequence[Item]]
+
+_NAME_MEMBERS = {
+    ids.CHAINS: "nickName",
+    ids.V1_CHAINS: "name",
+    ids.ASSETS: "symbol",
+    ids.OF_CHAIN: "symbol",
+    ids.V1_TOKENS: "symbol",
+}
+"""The lists, with the member that names an item."""
 
 
 def last_lists(successes: Iterable[Success]) -> Lists:
     """Return the items of the last lists, by operation, those of one chain by its name too."""
-    last: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    last: dict[tuple[str, str], list[Item]] = {}
     for one in successes:
-        of_a_chain = one.operation in (ids.OF_CHAIN, ids.V1_TOKENS)
-        place = str(one.inputs.get("chain")) if of_a_chain else ""
-        last[one.operation, place] = list(items_of(one.data))
+        if one.operation in _NAME_MEMBERS:
+            of_a_chain = one.operation in (ids.OF_CHAIN, ids.V1_TOKENS)
+            place = str(one.inputs.get("chain")) if of_a_chain else ""
+            last[one.operation, place] = list(items_of(one.data))
     return last
+
+
+def _named(last: Lists, operation: str, place: str = "") -> Iterator[tuple[str, Item]]:
+    member = _NAME_MEMBERS[operation]
+    for item in last.get((operation, place), ()):
+        if isinstance(item.get(member), str) and item[member]:
+            yield item[member], item
+
+
+def _by_name(last: Lists, operation: str, place: str = "") -> dict[str, Item]:
+    return dict(_named(last, operation, place))
 
 
 def closed_by(last: Lists, catalog: Catalog) -> tuple[list[Json], set[str]]:
     """Return windows for what the last lists lack or show as out, and names nobody knows here."""
-    found = [*_chains(last, catalog), *_tokens(last, catalog)]
-    return found, set(_unknown(last, catalog))
+    names = ((chain.nickname, chain.v1_name) for chain in catalog.chains)
+    chains = {name for both in names for name in both if name}
+    tokens = {token.symbol for token in catalog.tokens}
+    known = {ids.CHAINS: chains, ids.V1_CHAINS: chains, ids.ASSETS: tokens, ids.OF_CHAIN: tokens}
+    unknown: set[str] = set()
+    for operation, place in last:
+        if operation in known:
+            unknown |= _by_name(last, operation, place).keys() - known[operation]
+    return [*_closed_chains(last, catalog), *_closed_tokens(last, catalog)], unknown
 
 
-def _chains(last: Lists, catalog: Catalog) -> Iterator[Json]:
-    listed = _by_name(last.get((ids.CHAINS, ""), ()), "nickName")
-    listed_v1 = _by_name(last.get((ids.V1_CHAINS, ""), ()), "name")
+def _closed_chains(last: Lists, catalog: Catalog) -> Iterator[Json]:
+    listed, listed_v1 = _by_name(last, ids.CHAINS), _by_name(last, ids.V1_CHAINS)
     for chain in catalog.chains:
-        if chain.delisted or chain.disabled:
+        # The list of v1 counts where none of 2.0 was recorded.
+        items, name = (listed, chain.nickname) if listed else (listed_v1, chain.v1_name)
+        if chain.delisted or chain.disabled or not items or name is None:
             continue
-        if listed:
-            item: Mapping[str, Any] | None = listed.get(chain.nickname)
-        elif listed_v1 and chain.v1_name is not None:
-            item = listed_v1.get(chain.v1_name)
-        else:
-            continue
-        mode = _mode(item)
-        if mode:
+        if mode := _mode(items.get(name)):
             yield _window(mode, chain=chain.nickname)
 
 
-def _tokens(last: Lists, catalog: Catalog) -> Iterator[Json]:
-    listed = _by_name(last.get((ids.ASSETS, ""), ()), "symbol")
+def _closed_tokens(last: Lists, catalog: Catalog) -> Iterator[Json]:
+    listed = _by_name(last, ids.ASSETS)
     for token in catalog.tokens:
         if token.delisted or not token.listed or not token.visible:
             continue
@@ -60,35 +83,19 @@ def _tokens(last: Lists, catalog: Catalog) -> Iterator[Json]:
             continue
         contracts = listed.get(token.symbol, {}).get("contracts")
         for nickname in token.contracts:
-            on_chain = _by_name(last.get((ids.OF_CHAIN, nickname), ()), "symbol")
             if isinstance(contracts, dict):
                 item = contracts.get(nickname)
-            elif on_chain:
+            elif on_chain := _by_name(last, ids.OF_CHAIN, nickname):
                 item = on_chain.get(token.symbol)
             else:
                 continue
-            if _mode(item if isinstance(item, dict) else None):
+            if _mode(item):
                 yield _window("delisted", chain=nickname, token=token.symbol)
 
 
-def _unknown(last: Lists, catalog: Catalog) -> Iterator[str]:
-    chains = {name for chain in catalog.chains for name in (chain.nickname, chain.v1_name)}
-    tokens = {token.symbol for token in catalog.tokens}
-    for (operation, _), items in last.items():
-        if operation in (ids.CHAINS, ids.V1_CHAINS):
-            named = _by_name(items, "nickName" if operation == ids.CHAINS else "name")
-            yield from (name for name in named if name not in chains)
-        elif operation in (ids.ASSETS, ids.OF_CHAIN):
-            yield from (name for name in _by_name(items, "symbol") if name not in tokens)
-
-
-def _by_name(items: Iterable[Mapping[str, Any]], key: str) -> dict[str, Mapping[str, Any]]:
-    return {item[key]: item for item in items if isinstance(item.get(key), str)}
-
-
-def _mode(item: Mapping[str, Any] | None) -> str:
+def _mode(item: object) -> str:
     """Return how something is out that a list shows so, or does not show; empty where it is not."""
-    if item is None or item.get("delisted") is True:
+    if not isinstance(item, Mapping) or item.get("delisted") is True:
         return "delisted"
     return "disabled" if item.get("disabled") is True or item.get("isActive") is False else ""
 
@@ -97,8 +104,6 @@ def _window(mode: str, **subject: str) -> Json:
     reason = "as in the recorded list"
     return {**subject, "mode": mode, "at": "+0s", "in_flight": "none", "reason": reason}
 
-
-Item = Mapping[str, Any]
 
 _TOKEN_MEMBERS = ("index", "name", "cmcid", "visible", "delisted")
 _CONTRACT_MEMBERS = {
@@ -119,6 +124,37 @@ class Additions:
     assets: list[dict[str, Any]] = field(default_factory=list)
     symbols: list[str] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
+
+    def leave_out(self, what: str) -> None:
+        """Note what is not added, and why."""
+        self.remarks.append(f"left out: {what}")
+
+    def add(
+        self, kind: str, name: str, recorded: Item, assumed: Mapping[str, Json], **rest: Json
+    ) -> None:
+        """Add a chain or a token: what was recorded, the rest as it is assumed."""
+        rows, key = (self.chains, "nickname") if kind == "chain" else (self.assets, "symbol")
+        missing = [member for member in assumed if member not in recorded]
+        rows.append({key: name, **assumed, **recorded, **rest, **_basis(missing)})
+        text = f"; assumed: {', '.join(missing)}" if missing else ""
+        self.remarks.append(f"added {kind} {name!r}{text}")
+
+    def index(self, kind: str, name: str, item: dict[str, Any], taken: set[int]) -> int:
+        """Take the index of an item: as recorded, else one that nothing else has."""
+        recorded, index = item.get("index"), max(taken, default=0) + 1
+        if isinstance(recorded, int) and recorded not in taken:
+            index = recorded
+        elif recorded in taken:
+            del item["index"]
+            self.change(f"index of {kind} {name!r}", recorded, f"{index} stands for it")
+        taken.add(index)
+        return index
+
+    def change(self, what: str, recorded: Json, instead: str) -> None:
+        """Note what cannot stand as it was recorded, and what becomes of it."""
+        self.remarks.append(
+            f"the {what} was recorded as {recorded}, which the catalog has given; {instead}"
+        )
 
     def text(self) -> dict[str, Json]:
         """Return what stands in a scenario for it."""
@@ -157,11 +193,9 @@ def _add_chains(found: Additions, last: Lists, catalog: Catalog) -> None:
     indexes = {chain.index for chain in catalog.chains}
     v1_names = {chain.v1_name for chain in catalog.chains}
     v1_ids = {chain.v1_id for chain in catalog.chains}
-    v1 = {one["name"]: one for one in last.get((ids.V1_CHAINS, ""), ()) if _named(one, "name")}
+    v1 = _by_name(last, ids.V1_CHAINS)
     v1 = {name: one for name, one in v1.items() if name not in v1_names}
-    listed = {
-        one["nickName"]: one for one in last.get((ids.CHAINS, ""), ()) if _named(one, "nickName")
-    }
+    listed = _by_name(last, ids.CHAINS)
     listed |= {
         name: _of_v1(one)
         for name, one in v1.items()
@@ -171,28 +205,28 @@ def _add_chains(found: Additions, last: Lists, catalog: Catalog) -> None:
         if name in known:
             continue
         if not checks["nickname"].accepts(name):
-            found.remarks.append(f"left out: {name[:40]!r} is no nickname that a catalog takes")
+            found.leave_out(f"{name[:40]!r} is no nickname that a catalog takes")
             continue
         one = _fields(item, members, checks)
         if one.get("network") in networks:
-            text = f"network {one['network']!r} is that of another chain of the catalog"
-            found.remarks.append(f"left out: chain {name!r}, its {text}")
+            network = f"network {one['network']!r} is that of another chain of the catalog"
+            found.leave_out(f"chain {name!r}, its {network}")
             continue
-        assumed = {"full_name": name, "index": _index(found, "chain", name, one, indexes)}
-        assumed |= {"network": name, "base_coin": name}
+        index = found.index("chain", name, one, indexes)
+        assumed = {"full_name": name, "index": index, "network": name, "base_coin": name}
         if one.get("family", EVM_FAMILY) != EVM_FAMILY:
             assumed["vault"] = f"mock-vault-of-{name}"
-        chain = {"nickname": name, **assumed, **one}
+        networks.add(one.get("network", name))
+        rest: dict[str, Json] = {}
         v1_name = name if name in v1 else _same_network(item, v1, "chainId")
         if v1_name and checks["v1"].accepts({"name": v1_name, "id": v1[v1_name].get("id")}):
-            if v1[v1_name]["id"] in v1_ids:
-                _changed(found, f"v1 id of chain {name!r}", v1[v1_name]["id"], None)
+            v1_id = v1[v1_name]["id"]
+            if v1_id in v1_ids:
+                found.change(f"v1 id of chain {name!r}", v1_id, "it is left away")
             else:
-                chain["v1"] = {"name": v1_name, "id": v1[v1_name]["id"]}
-                v1_ids.add(v1[v1_name]["id"])
-        networks.add(chain["network"])
-        _close(found, "chain", name, chain, [key for key in assumed if key not in one])
-        found.chains.append(chain)
+                rest["v1"] = {"name": v1_name, "id": v1_id}
+                v1_ids.add(v1_id)
+        found.add("chain", name, one, assumed, **rest)
 
 
 def _add_tokens(found: Additions, last: Lists, catalog: Catalog) -> None:
@@ -208,7 +242,7 @@ def _add_tokens(found: Additions, last: Lists, catalog: Catalog) -> None:
     }
     for symbol, (item, contracts) in _listed_tokens(last, nicknames).items():
         if not checks["symbol"].accepts(symbol):
-            found.remarks.append(f"left out: {symbol[:40]!r} is no symbol that a catalog takes")
+            found.leave_out(f"{symbol[:40]!r} is no symbol that a catalog takes")
             continue
         there = known.get(symbol)
         taken: dict[str, Json] = {}
@@ -217,7 +251,7 @@ def _add_tokens(found: Additions, last: Lists, catalog: Catalog) -> None:
                 contract = _fields(one, _CONTRACT_MEMBERS, checks, nickname)
                 why = _refused(symbol, chains[nickname], contract, owned)
                 if why:
-                    found.remarks.append(f"left out: {symbol!r} on {nickname!r}, {why}")
+                    found.leave_out(f"{symbol!r} on {nickname!r}, {why}")
                 else:
                     taken[nickname] = contract
         if there is not None:
@@ -227,13 +261,9 @@ def _add_tokens(found: Additions, last: Lists, catalog: Catalog) -> None:
                 found.remarks.append(f"added to token {symbol!r}: {', '.join(taken)}")
             continue
         one = _fields(item, {name: name for name in _TOKEN_MEMBERS}, checks)
-        assumed = {"name": symbol, "index": _index(found, "token", symbol, one, indexes)}
-        asset: dict[str, Any] = {"symbol": symbol, **assumed, **one}
-        if not taken:
-            asset["listed"] = False
-        asset["contracts"] = taken
-        _close(found, "token", symbol, asset, [key for key in assumed if key not in one])
-        found.assets.append(asset)
+        assumed = {"name": symbol, "index": found.index("token", symbol, one, indexes)}
+        unlisted: dict[str, Json] = {} if taken else {"listed": False}
+        found.add("token", symbol, one, assumed, **unlisted, contracts=taken)
         found.symbols.append(symbol)
 
 
@@ -258,42 +288,37 @@ def _listed_tokens(
 ) -> dict[str, tuple[dict[str, Any], dict[str, Item]]]:
     """Return tokens by symbol: their own members, and those of each contract by nickname."""
     found: dict[str, tuple[dict[str, Any], dict[str, Item]]] = {}
-    for symbol, item, contracts in _items(last, nicknames):
-        own, places = found.setdefault(symbol, ({}, {}))
-        for name in _TOKEN_MEMBERS:
-            if name in item:
-                own.setdefault(name, item[name])
-        for nickname, contract in contracts.items():
-            places.setdefault(nickname, contract)
+    for wanted in (ids.ASSETS, ids.OF_CHAIN, ids.V1_TOKENS):
+        for operation, place in last:
+            if operation != wanted:
+                continue
+            for symbol, item in _named(last, operation, place):
+                own, places = found.setdefault(symbol, ({}, {}))
+                names, contracts = _token_of(item, operation, place, nicknames)
+                # What a list said first, in the order above, stands.
+                for name in names:
+                    if name in item:
+                        own.setdefault(name, item[name])
+                for nickname, contract in contracts.items():
+                    places.setdefault(nickname, contract)
     return found
 
 
-def _items(
-    last: Lists, nicknames: Mapping[str | None, str]
-) -> Iterator[tuple[str, Item, dict[str, Item]]]:
-    for wanted in (ids.ASSETS, ids.OF_CHAIN, ids.V1_TOKENS):
-        for (operation, place), items in last.items():
-            if operation != wanted:
-                continue
-            for item in items:
-                if not _named(item, "symbol"):
-                    continue
-                if operation == ids.ASSETS:
-                    given = item.get("contracts")
-                    contracts = given.items() if isinstance(given, dict) else ()
-                    placed: dict[str, Item] = {
-                        name: one for name, one in contracts if isinstance(one, dict)
-                    }
-                    yield item["symbol"], item, placed
-                elif operation == ids.OF_CHAIN:
-                    # The flags of such an item are those of its contract.
-                    own = {name: item[name] for name in ("index", "name", "cmcid") if name in item}
-                    flat = {**item, "address": item.get("contractAddress")}
-                    yield item["symbol"], own, {place: flat}
-                else:
-                    nickname = nicknames.get(str(item.get("chain", place)))
-                    own = {"name": item["name"]} if "name" in item else {}
-                    yield item["symbol"], own, {} if nickname is None else {nickname: item}
+def _token_of(
+    item: Item, operation: str, place: str, nicknames: Mapping[str | None, str]
+) -> tuple[Sequence[str], Mapping[str, Item]]:
+    """Return which members of an item are of the token itself, and its contracts by nickname."""
+    if operation == ids.ASSETS:
+        given = item.get("contracts")
+        contracts = given if isinstance(given, dict) else {}
+        named = {name: one for name, one in contracts.items() if isinstance(one, dict)}
+        return _TOKEN_MEMBERS, named
+    if operation == ids.OF_CHAIN:
+        # The flags of such an item are those of its contract.
+        contract = {**item, "address": item.get("contractAddress")}
+        return ("index", "name", "cmcid"), {place: contract}
+    nickname = nicknames.get(str(item.get("chain", place)))
+    return ("name",), {} if nickname is None else {nickname: item}
 
 
 def _fields(
@@ -327,37 +352,6 @@ def _same_network(item: Item, others: Mapping[str, Item], member: str = "network
     if not mine.isdigit() or mine == "0":
         return ""
     return next((name for name, one in others.items() if str(one.get(member)) == mine), "")
-
-
-def _named(item: Item, member: str) -> bool:
-    return isinstance(item.get(member), str) and bool(item[member])
-
-
-def _index(found: Additions, kind: str, name: str, item: dict[str, Any], taken: set[int]) -> int:
-    """Return the index of an item and take it: as recorded, else one that nothing else has."""
-    recorded: Json = item.get("index")
-    if isinstance(recorded, int) and recorded not in taken:
-        index = recorded
-    else:
-        index = max(taken, default=0) + 1
-        if recorded in taken:
-            del item["index"]
-            _changed(found, f"index of {kind} {name!r}", recorded, index)
-    taken.add(index)
-    return index
-
-
-def _changed(found: Additions, what: str, came: Json, instead: Json) -> None:
-    text = "it is left away" if instead is None else f"{instead} stands for it"
-    found.remarks.append(f"the {what} was recorded as {came}, which the catalog has given; {text}")
-
-
-def _close(
-    found: Additions, kind: str, name: str, item: dict[str, Any], assumed: list[str]
-) -> None:
-    item |= _basis(assumed)
-    text = f"; assumed: {', '.join(assumed)}" if assumed else ""
-    found.remarks.append(f"added {kind} {name!r}{text}")
 
 
 def _basis(assumed: list[str]) -> dict[str, Any]:
