@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 _MARKER = "crosschain_mock"
 _WORLDS: "pytest.StashKey[list[MockWorld]]" = pytest.StashKey()
-_BESIDE: pytest.StashKey[list[str]] = pytest.StashKey()
-_CLEAN: pytest.StashKey[bool] = pytest.StashKey()
+_COMPLAINTS: pytest.StashKey[list[str]] = pytest.StashKey()
+_PASSED: pytest.StashKey[bool] = pytest.StashKey()
 
 _OPTIONS = {
     "scenario": "a shipped scenario or a file; by default 'default'",
@@ -124,7 +124,7 @@ def crosschain_conformance(pytestconfig: pytest.Config) -> "Callable[..., Result
         if url is None and v1 is None and v2 is None:
             named = addresses(pytestconfig)
             url, v1, v2 = named.get("url"), named.get("v1"), named.get("v2")
-        with _sentences():
+        with _readable_failures():
             given: Any = {**settings(pytestconfig), **options}
             return run(url, v1=v1, v2=v2, **given)
 
@@ -136,8 +136,8 @@ def crosschain_mock_settings(pytestconfig: pytest.Config) -> "MockSettings":
     """How worlds are to be, from options and ini keys; override it in a conftest.py."""
     from mockserver.testing import MockSettings
 
-    with _sentences():
-        return MockSettings().changed(**_given(pytestconfig))
+    with _readable_failures():
+        return MockSettings().changed(**_configured(pytestconfig))
 
 
 @pytest.fixture(scope="session")
@@ -148,7 +148,7 @@ def crosschain_mock_server(
     from mockserver.testing import running
 
     with ExitStack() as stack:
-        with _sentences():
+        with _readable_failures():
             server = stack.enter_context(running(crosschain_mock_settings))
         yield server
 
@@ -159,12 +159,12 @@ def crosschain_mock(
 ) -> Iterator["MockWorld"]:
     """A world of this test's own on the session's server, checked when the test has run."""
     item = request.node
-    with _sentences():
-        world = crosschain_mock_server.world(item.nodeid, **_marked(item))
+    with _readable_failures():
+        world = crosschain_mock_server.world(item.nodeid, **_marker_settings(item))
     item.stash.setdefault(_WORLDS, []).append(world)
     yield world
     # Fixtures that use the world have ended by now and may have sent more.
-    late = world.complaints() if item.stash.get(_CLEAN, False) else []
+    late = world.complaints() if item.stash.get(_PASSED, False) else []
     journal = world.report() if late else ""
     item.stash[_WORLDS].remove(world)
     world.close()
@@ -176,17 +176,17 @@ def crosschain_mock(
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
     """Fail a test whose world has something to complain of."""
-    item.stash[_CLEAN] = False
-    item.stash[_BESIDE] = []
+    item.stash[_PASSED] = False
+    item.stash[_COMPLAINTS] = []
     try:
         yield
     except BaseException:
-        item.stash[_BESIDE] = _complaints(item)
+        item.stash[_COMPLAINTS] = _complaints(item)
         raise
     found = _complaints(item)
     if found:
         pytest.fail("\n".join(found), pytrace=False)
-    item.stash[_CLEAN] = True
+    item.stash[_PASSED] = True
 
 
 @pytest.hookimpl(wrapper=True)
@@ -196,7 +196,7 @@ def pytest_runtest_makereport(
     """Attach to a failure what its world has seen, and what it would have complained of."""
     report = yield
     if report.failed:
-        beside = item.stash.get(_BESIDE, [])
+        beside = item.stash.get(_COMPLAINTS, [])
         if beside:
             report.sections.append(("crosschain_mock complaints", "\n".join(beside)))
         for world in item.stash.get(_WORLDS, []):
@@ -210,7 +210,7 @@ def _complaints(item: pytest.Item) -> list[str]:
 
 
 @contextmanager
-def _sentences() -> Iterator[None]:
+def _readable_failures() -> Iterator[None]:
     """Fail with the sentence of an error that a person can put right, without a traceback."""
     from mockserver.errors import CrosschainMockError
 
@@ -220,7 +220,7 @@ def _sentences() -> Iterator[None]:
         raise pytest.fail.Exception(str(error), pytrace=False) from None
 
 
-def _given(config: pytest.Config) -> dict[str, Any]:
+def _configured(config: pytest.Config) -> dict[str, Any]:
     """Return what options, or else ini keys, say; the seed as a number."""
     found = {}
     for name in _OPTIONS:
@@ -230,7 +230,7 @@ def _given(config: pytest.Config) -> dict[str, Any]:
     return found
 
 
-def _marked(node: pytest.Item) -> dict[str, Any]:
+def _marker_settings(node: pytest.Item) -> dict[str, Any]:
     """Return what the markers of a test say; the one closest to it wins."""
     changes: dict[str, Any] = {}
     for mark in reversed(list(node.iter_markers(_MARKER))):

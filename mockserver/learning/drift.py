@@ -121,7 +121,7 @@ class AnswerShape:
 
 
 @dataclass(slots=True)
-class _Answers:
+class _RecordedAnswers:
     """What recordings show: shapes by operation and outcome, and the outcomes of each request.
 
     Both name exchanges as examples.
@@ -133,7 +133,7 @@ class _Answers:
 
 def drift(old: Iterable[Source], new: Iterable[Source], contract: Contract) -> Drift:
     """Return how new recordings differ from old ones, by operation. Values may differ freely."""
-    was, now = _answers(old, contract), _answers(new, contract)
+    was, now = _recorded_answers(old, contract), _recorded_answers(new, contract)
     changes: list[Change] = []
     for (operation, outcome), shape in was.shapes.items():
         if (operation, outcome) in now.shapes:
@@ -151,11 +151,11 @@ def drift(old: Iterable[Source], new: Iterable[Source], contract: Contract) -> D
     )
 
 
-_Found = tuple[Level, str, str, str, str, str]
+_ShapeChange = tuple[Level, str, str, str, str, str]
 """Level and kind of a change, its place, how it was and is, and an example."""
 
 
-def _shape_changes(was: AnswerShape, now: AnswerShape) -> Iterator[_Found]:
+def _shape_changes(was: AnswerShape, now: AnswerShape) -> Iterator[_ShapeChange]:
     for kind, before, after in (
         ("status", was.statuses, now.statuses),
         ("media-type", was.media_types, now.media_types),
@@ -181,7 +181,7 @@ def _shape_changes(was: AnswerShape, now: AnswerShape) -> Iterator[_Found]:
             yield Level.HARMLESS, "appeared", place, "not there", str(fresh), fresh.example
 
 
-def _field_changes(place: str, was: AnswerShape, now: AnswerShape) -> Iterator[_Found]:
+def _field_changes(place: str, was: AnswerShape, now: AnswerShape) -> Iterator[_ShapeChange]:
     before, after = was.fields[place], now.fields[place]
     if set(after.types) - set(before.types):
         types = _listed(before.types), _listed(after.types)
@@ -221,16 +221,16 @@ def _outcome_changes(
             yield Change(level, "outcome", form.operation, "", "", *sides, example)
 
 
-def _answers(sources: Iterable[Source], contract: Contract) -> _Answers:
+def _recorded_answers(sources: Iterable[Source], contract: Contract) -> _RecordedAnswers:
     """Return what recordings show, of unknown operations too."""
-    found, rules = _Answers(), load_rules()
+    found, rules = _RecordedAnswers(), load_rules()
     for label, one in (pair for source in sources for pair in source.labelled()):
         if one.response_omitted:
             continue
         operation = contract.get(one.operation)
         outcome = _outcome(one, operation)
         shape = found.shapes.setdefault((one.operation, outcome), AnswerShape(example=label))
-        _add(shape, one, operation, label)
+        _add_answer(shape, one, operation, label)
         if not one.request_omitted:
             names = operation.header_names if operation is not None else ()
             removed = frozenset(name.lower() for name in one.removed)
@@ -250,7 +250,7 @@ def _outcome(exchange: RecordedExchange, operation: Operation | None) -> str:
     return SUCCESS if operation.generation.succeeded(body) else REFUSAL
 
 
-def _add(
+def _add_answer(
     shape: AnswerShape, exchange: RecordedExchange, operation: Operation | None, label: str
 ) -> None:
     shape.statuses[str(exchange.response.status)] += 1

@@ -10,9 +10,9 @@ from typing import Any, Literal, Union, get_args, get_origin
 from mockserver.testing.options import WrongWord
 
 _WORDS = {str: "a string", int: "an integer", bool: "True or False", NoneType: "None"}
-_READ = (Any, datetime, timedelta, float, Decimal)
-"""What is read later on, where there are better words for what cannot be read."""
-_SHOWN = 80
+_READ_LATER = (Any, datetime, timedelta, float, Decimal)
+"""Types of what is parsed by the method itself, which says better what cannot be read."""
+_MOST_SHOWN = 80
 
 Check = Callable[[tuple[Any, ...], Mapping[str, Any]], None]
 """What holds the arguments of a call against annotations; raises `WrongWord`."""
@@ -20,40 +20,38 @@ Check = Callable[[tuple[Any, ...], Mapping[str, Any]], None]
 
 def check_of(method: Callable[..., Any]) -> Check:
     """Return what holds the arguments of a method, behind its `self`, against its annotations."""
-    parameters = list(signature(method).parameters.values())[1:]
-    placed = [one for one in parameters if one.kind in _PLACED]
-    hints = {one.name: one.annotation for one in parameters}
-    for one in parameters:
-        if one.kind is Parameter.VAR_KEYWORD:
-            del hints[one.name]
-            hints |= {name: hint for of in get_args(one.annotation) for name, hint in _of(of)}
-    rest = [one for one in parameters if one.kind is Parameter.VAR_POSITIONAL]
+    shape = signature(method)
 
     def check(args: tuple[Any, ...], options: Mapping[str, Any]) -> None:
-        for one, value in zip(placed, args, strict=False):
-            held(one.name, value, one.annotation)
-        for one in rest:
-            for value in args[len(placed) :]:
-                held(one.name, value, one.annotation)
-        for name, value in options.items():
-            held(name, value, hints.get(name, Any))
+        try:
+            given = shape.bind(None, *args, **options).arguments
+        except TypeError:
+            # Python itself says at the call what is missing or too much.
+            return
+        for name, value in list(given.items())[1:]:
+            parameter = shape.parameters[name]
+            hint = parameter.annotation
+            if parameter.kind is Parameter.VAR_POSITIONAL:
+                for one in value:
+                    check_type(name, one, hint)
+            elif parameter.kind is Parameter.VAR_KEYWORD:
+                # `Unpack[Form]`, a typed dictionary that has the annotations.
+                hints: dict[str, Any] = {}
+                for form in get_args(hint):
+                    hints |= form.__annotations__
+                for key, one in value.items():
+                    check_type(key, one, hints.get(key, Any))
+            else:
+                check_type(name, value, hint)
 
     return check
 
 
-_PLACED = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
-
-
-def _of(form: Any) -> list[tuple[str, Any]]:
-    """Return the names and annotations of a form that options are unpacked into."""
-    return list(form.__annotations__.items())
-
-
-def held(name: str, value: object, hint: Any) -> None:
+def check_type(name: str, value: object, hint: Any) -> None:
     """Raise `WrongWord` for a value that is not of the type that an annotation names."""
     if not _fits(value, hint):
         text = repr(value)
-        shown = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
+        shown = text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}..."
         raise WrongWord(f"option {name!r}: expected {_words(hint)}, got {shown}")
 
 
@@ -67,7 +65,7 @@ def _fits(value: object, hint: Any) -> bool:
         return isinstance(value, list | tuple) and all(_fits(one, inner[0]) for one in value)
     if origin is not None:
         return isinstance(value, Mapping) and all(_fits(one, inner[1]) for one in value.values())
-    if hint in _READ or not isinstance(hint, type):
+    if hint in _READ_LATER or not isinstance(hint, type):
         return True
     return isinstance(value, hint) and (hint is not int or not isinstance(value, bool))
 

@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Literal
 
 from mockserver.clock import FASTEST, ClockMode, ClockRefused
-from mockserver.testing.handles import WorldHandle, bordered
+from mockserver.testing.handles import WorldHandle, public_api
 from mockserver.testing.options import (
     Duration,
     OrderRef,
@@ -21,7 +21,7 @@ from mockserver.testing.orders import order_id
 _UNITS = ("weeks", "days", "hours", "minutes", "seconds", "milliseconds", "microseconds")
 
 
-@bordered
+@public_api
 class MockClock:
     """The clock of one world: it only moves forward, and by default only when told."""
 
@@ -53,7 +53,7 @@ class MockClock:
         if (by is None) == (not units):
             raise ClockRefused("say by how much once: advance('5m') or advance(minutes=5)")
         check_names(units, _UNITS, "advance")
-        by_ms = duration_ms(_added(units) if by is None else by)
+        by_ms = duration_ms(_sum_of(units) if by is None else by)
         return moment(self._handle.hosted.world.time.advance(by_ms))
 
     def set(self, to: str | datetime) -> datetime:
@@ -89,9 +89,9 @@ class MockClock:
         self._handle.hosted.world.time.switch(chosen, times)
 
 
-def _added(units: Mapping[str, float]) -> timedelta:
+def _sum_of(units: Mapping[str, float]) -> timedelta:
     try:
         return timedelta(**units)
     except (TypeError, ValueError, OverflowError):
-        told = ", ".join(f"{name}={value!r}" for name, value in units.items())
-        raise ClockRefused(f"advance({told}): expected numbers, as in seconds=15") from None
+        call = ", ".join(f"{name}={value!r}" for name, value in units.items())
+        raise ClockRefused(f"advance({call}): expected numbers, as in seconds=15") from None

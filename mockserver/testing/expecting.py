@@ -17,9 +17,9 @@ from mockserver.worlds.hosted import HostedWorld
 from mockserver.worlds.journal import Entry, cut_line
 from mockserver.worlds.verification import unexpected_refusals
 
-_DEFECT = "internal-error"
-_NEAR_MS = 300_000
-_WALL_CLOCK = (
+_MOCK_FAILED = "internal-error"
+_WALL_CLOCK_TOLERANCE_MS = 300_000
+_STAMPS_HINT = (
     "  the client stamps its requests with the wall clock, and stamps='world' goes by this world's "
     "alone: stamps='either' takes both (marker, --crosschain-mock-stamps or ini key)\n"
 )
@@ -58,18 +58,18 @@ class ExpectedRefusal:
         __tracebackhide__ = True
         with self._handle.lock:
             came = self._handle.hosted.journal.since(self._since)
-        self.entries += filter(self._takes, came)
+        self.entries += filter(self._is_expected, came)
         self._expected |= {entry.sequence for entry in self.entries}
         if kind is None and not self.entries:
-            raise MockCheckFailed(self._missed(came))
+            raise MockCheckFailed(self._nothing_refused(came))
 
-    def _takes(self, entry: Entry) -> bool:
+    def _is_expected(self, entry: Entry) -> bool:
         refused = name_of_refusal(entry)
-        if refused in ("", _DEFECT) or self._name not in (None, refused):
+        if refused in ("", _MOCK_FAILED) or self._name not in (None, refused):
             return False
         return not self._operations or entry.operation in self._operations
 
-    def _missed(self, came: list[Entry]) -> str:
+    def _nothing_refused(self, came: list[Entry]) -> str:
         what = repr(self._name) if self._name else "a refusal"
         of = f" of {' or '.join(sorted(self._operations))}" if self._operations else ""
         return f"expected {what}{of}, it did not come; what came:\n{entry_lines(came)}"
@@ -81,14 +81,18 @@ def complaints(hosted: HostedWorld, since: int, expected: set[int], *, allow: bo
     `expected` are the numbers of refusals that it did; with `allow` all refusals are fine.
     """
     entries = hosted.journal.since(since)
-    found = [*_defects(hosted, entries), *_idle_stubs(hosted), *_idle_mutations(entries)]
+    found = [
+        *_defects(hosted, entries),
+        *_unused_stubs(hosted),
+        *_mutations_without_effect(entries),
+    ]
     if not allow:
         found += [
             _refused(hosted, entry)
             for entry in unexpected_refusals(hosted)
             if entry.sequence > since and entry.sequence not in expected
             # A defect is told as one already.
-            if name_of_refusal(entry) != _DEFECT
+            if name_of_refusal(entry) != _MOCK_FAILED
         ]
     return found
 
@@ -100,7 +104,7 @@ def _refused(hosted: HostedWorld, entry: Entry) -> str:
         f"unexpected refusal: {entry.refusal}\n"
         f"  of request {entry.sequence}: {entry.request_line}\n"
         + (f"  nearest valid form: {near}\n" if near else "")
-        + (_WALL_CLOCK if _stamped_by_wall(entry) else "")
+        + (_STAMPS_HINT if _stamped_by_wall(entry) else "")
         + "  put the call into `with crosschain_mock.expect_refusal():` if that is meant"
     )
 
@@ -111,12 +115,12 @@ def _stamped_by_wall(entry: Entry) -> bool:
         return False
     text = entry.request.headers.get("timestamp") or ""
     wall, sent = wall_ms(), timestamp_ms(int(text)) if text.isdecimal() else 0
-    return abs(sent - wall) < _NEAR_MS
+    return abs(sent - wall) < _WALL_CLOCK_TOLERANCE_MS
 
 
 def _defects(hosted: HostedWorld, entries: list[Entry]) -> Iterator[str]:
     for entry in entries:
-        if name_of_refusal(entry) == _DEFECT:
+        if name_of_refusal(entry) == _MOCK_FAILED:
             yield (
                 f"the mock failed: {entry.refusal}\n"
                 f"  at request {entry.sequence}: {entry.request_line}"
@@ -124,7 +128,7 @@ def _defects(hosted: HostedWorld, entries: list[Entry]) -> Iterator[str]:
             )
 
 
-def _idle_stubs(hosted: HostedWorld) -> Iterator[str]:
+def _unused_stubs(hosted: HostedWorld) -> Iterator[str]:
     for stub in hosted.stubs.unused():
         used, wanted = hosted.stubs.used(stub), stub.times or 1
         came = [entry for entry in hosted.journal if entry.operation == stub.operation]
@@ -135,7 +139,7 @@ def _idle_stubs(hosted: HostedWorld) -> Iterator[str]:
         )
 
 
-def _idle_mutations(entries: list[Entry]) -> Iterator[str]:
+def _mutations_without_effect(entries: list[Entry]) -> Iterator[str]:
     struck: dict[str, list[Entry]] = {}
     for entry in entries:
         if entry.fault and entry.response.header(MUTATED_HEADER) is not None:
@@ -148,7 +152,7 @@ def _idle_mutations(entries: list[Entry]) -> Iterator[str]:
             )
 
 
-_SHOWN = 50
+_MOST_ENTRIES = 50
 
 
 class UnknownName(CrosschainMockError):
@@ -191,8 +195,12 @@ def entry_lines(entries: Iterable[Entry]) -> str:
 def journal_text(entries: Iterable[Entry]) -> str:
     """Return the newest entries with their bodies, as a person reads them in a report."""
     found = list(entries)
-    lines = [f"({len(found) - _SHOWN} older ones are not shown)"] if len(found) > _SHOWN else []
-    for entry in found[-_SHOWN:]:
+    lines = (
+        [f"({len(found) - _MOST_ENTRIES} older ones are not shown)"]
+        if len(found) > _MOST_ENTRIES
+        else []
+    )
+    for entry in found[-_MOST_ENTRIES:]:
         lines.append(f"{entry.sequence}. {entry.render()['at']} {entry.request_line}")
         if entry.request.body:
             lines.append(f"   sent     {cut_line(_text(entry.request.body))}")

@@ -32,17 +32,17 @@ class LockedService:
         self.default_asked_for = False
         """Whether anybody has asked for the default world or the address of the server itself."""
         self._strays: list[str] = []
-        self._told_of_default = 0
+        self._last_default_entry = 0
 
     def respond(self, request: Request) -> Response | Delivery:
         """Return the answer to a request; how it is sent only where that is not at once."""
         with self.lock:
             worlds = self.service.worlds
             before = len(worlds)
-            told = self.service.respond(request)
+            answer = self.service.respond(request)
             if len(worlds) > before and "/__mock" not in request.path:
-                self._stray(list(worlds)[-1].key, request)
-            return told
+                self._note_stray(list(worlds)[-1].key, request)
+            return answer
 
     def most_bytes(self, request: Request) -> int:
         """Return how many bytes the body of a request may have, of which the head has come."""
@@ -54,13 +54,13 @@ class LockedService:
         with self.lock:
             found, self._strays = self._strays, []
             journal = self.service.worlds.get(DEFAULT_WORLD).journal
-            came = journal.since(self._told_of_default)
-            self._told_of_default = journal.last_sequence
+            came = journal.since(self._last_default_entry)
+            self._last_default_entry = journal.last_sequence
         if came and not self.default_asked_for:
-            found.append(_lost_its_world(came))
+            found.append(_requests_without_world(came))
         return found
 
-    def _stray(self, key: str, request: Request) -> None:
+    def _note_stray(self, key: str, request: Request) -> None:
         """Note a request whose world came into being by it; a closed world's late ones are none."""
         if key in self.made:
             return
@@ -82,7 +82,7 @@ class LockedService:
             return self.service.refuse(request, name, reason)
 
 
-def _lost_its_world(came: list[Entry]) -> str:
+def _requests_without_world(came: list[Entry]) -> str:
     return (
         f"{times(len(came))} a request came to the default world, which is no test's own; "
         f"the first: {came[0].request_line}\n"
@@ -127,7 +127,7 @@ class WorldHandle:
 _Class = TypeVar("_Class", bound=type)
 
 
-def bordered(made: _Class) -> _Class:
+def public_api(made: _Class) -> _Class:
     """Let the public methods of a class hold its `_lock`, and raise one family of errors.
 
     Arguments are held against annotations. What the engine or the control API says becomes a
@@ -138,13 +138,13 @@ def bordered(made: _Class) -> _Class:
         if name.startswith("_") and name not in ("__getitem__", "__iter__", "__len__"):
             continue
         if isinstance(found, property) and found.fget is not None:
-            setattr(made, name, property(_plain(found.fget), doc=found.__doc__))
+            setattr(made, name, property(_public(found.fget), doc=found.__doc__))
         elif callable(found) and not hasattr(found, "__wrapped__"):
-            setattr(made, name, _plain(found))
+            setattr(made, name, _public(found))
     return made
 
 
-def _plain(function: Callable[..., Any]) -> Callable[..., Any]:
+def _public(function: Callable[..., Any]) -> Callable[..., Any]:
     check: Check | None = None
 
     def called(*args: Any, **options: Any) -> Any:
@@ -157,13 +157,13 @@ def _plain(function: Callable[..., Any]) -> Callable[..., Any]:
             with args[0]._lock:
                 return function(*args, **options)
         except Refusal as refusal:
-            told: CrosschainMockError = BadControl(refusal.reason)
+            raised: CrosschainMockError = BadControl(refusal.reason)
         except WrongWord as error:
-            told = error
+            raised = error
         except BadControl as error:
-            told = type(error)(in_python(str(error), NAMES))
+            raised = type(error)(in_python(str(error), NAMES))
         except CrosschainMockError as error:
-            told = error
-        raise told.with_traceback(None) from None
+            raised = error
+        raise raised.with_traceback(None) from None
 
     return update_wrapper(called, function)

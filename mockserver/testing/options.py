@@ -15,9 +15,9 @@ from mockserver.responders.forms import BadControl
 from mockserver.validation import did_you_mean
 
 _Word = TypeVar("_Word", bound=StrEnum)
-_MEANT = {"times": "exactly", "count": "exactly", "duration": "lasting"}
+_OTHER_NAMES = {"times": "exactly", "count": "exactly", "duration": "lasting"}
 """What somebody means by the word that another library has for it."""
-_PLACE = re.compile(r"\bbody field '(?:response\.)?([^']+)'")
+_MEMBER_PLACE = re.compile(r"\bbody field '(?:response\.)?([^']+)'")
 
 
 class WrongWord(BadControl):
@@ -41,14 +41,17 @@ def check_names(given: Iterable[str], known: Iterable[str], what: str) -> None:
     names = list(known)
     for name in given:
         if name not in names:
-            near = did_you_mean(_MEANT.get(name, name), names) or f"; there are {', '.join(names)}"
+            near = (
+                did_you_mean(_OTHER_NAMES.get(name, name), names)
+                or f"; there are {', '.join(names)}"
+            )
             raise WrongWord(f"{name!r} is no option of {what}{near}")
 
 
 def in_python(text: str, names: Iterable[str]) -> str:
     """Return a sentence of the control API with these names as Python spells them."""
     spelled = {camel(name): name for name in names if "_" in name}
-    text = _PLACE.sub(lambda found: f"option {found[1]!r}", text).replace("body: ", "")
+    text = _MEMBER_PLACE.sub(lambda found: f"option {found[1]!r}", text).replace("body: ", "")
     return re.sub(r"\b[a-z]+[A-Z]\w*", lambda found: spelled.get(found[0], found[0]), text)
 
 
@@ -235,10 +238,10 @@ def spelled(options: Mapping[str, object], form: type, what: str) -> dict[str, J
     what is no number.
     """
     check_names(options, form.__annotations__, what)
-    return {camel(name): _exact(name, value) for name, value in options.items()}
+    return {camel(name): _json_number(name, value) for name, value in options.items()}
 
 
-def _exact(name: str, value: object) -> Json:
+def _json_number(name: str, value: object) -> Json:
     """Return a value as JSON has it; the shortest text of a float is what was written."""
     if isinstance(value, float | Decimal):
         number = Decimal(repr(value)) if isinstance(value, float) else value
@@ -254,7 +257,7 @@ def json_of(place: str, value: object) -> Json:
     Raises `WrongWord` with the place of what JSON has no form for.
     """
     if isinstance(value, float | Decimal):
-        return _exact(place, value)
+        return _json_number(place, value)
     if isinstance(value, Mapping) and all(isinstance(name, str) for name in value):
         return {name: json_of(f"{place}.{name}", inner) for name, inner in value.items()}
     if isinstance(value, list | tuple):

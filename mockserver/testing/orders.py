@@ -8,7 +8,7 @@ from mockserver.engine.refusal import Refusal
 from mockserver.engine.world import World
 from mockserver.errors import CrosschainMockError
 from mockserver.server.control import orders
-from mockserver.testing.handles import WorldHandle, bordered
+from mockserver.testing.handles import WorldHandle, public_api
 from mockserver.testing.options import Course, OrderRef, OrderStatus, Pace, word
 
 
@@ -46,7 +46,7 @@ def order_id_or_text(world: World, named: OrderRef) -> str:
         raise
 
 
-@bordered
+@public_api
 class MockOrders:
     """The orders of one world, oldest first; looking at one counts as no poll."""
 

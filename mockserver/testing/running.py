@@ -11,12 +11,12 @@ from mockserver.server import capsules
 from mockserver.server.capsules import Replayed
 from mockserver.server.http import Answering, HttpServer
 from mockserver.server.listener import Listener, bound
-from mockserver.testing.arguments import held
+from mockserver.testing.arguments import check_type
 from mockserver.testing.server import MockServer
 from mockserver.testing.settings import BadSetting, MockSettings
 
 _T = TypeVar("_T")
-_PATIENCE_SECONDS = 10
+_TIMEOUT_SECONDS = 10
 
 
 @contextmanager
@@ -41,7 +41,7 @@ def in_thread(answering: Answering, port: int = 0) -> Iterator[int]:
     thread.start()
 
     def wait_for(work: Coroutine[Any, Any, _T]) -> _T:
-        return asyncio.run_coroutine_threadsafe(work, loop).result(_PATIENCE_SECONDS)
+        return asyncio.run_coroutine_threadsafe(work, loop).result(_TIMEOUT_SECONDS)
 
     try:
         listener = wait_for(_listening(answering, port))
@@ -51,7 +51,7 @@ def in_thread(answering: Answering, port: int = 0) -> Iterator[int]:
             wait_for(listener.stop())
     finally:
         loop.call_soon_threadsafe(loop.stop)
-        thread.join(_PATIENCE_SECONDS)
+        thread.join(_TIMEOUT_SECONDS)
         loop.close()
 
 
@@ -89,5 +89,5 @@ def replay_capsule(file: str | Path) -> Replayed:
 
     Raises `BadCapsule`, `InvalidFile`, and `WrongWord` for what names no file.
     """
-    held("file", file, str | Path)
+    check_type("file", file, str | Path)
     return capsules.replay(capsules.load(Path(file)))

@@ -11,20 +11,20 @@ from mockserver.engine.world import World
 from mockserver.scenarios import load_scenario
 from mockserver.server.assembly import service_of
 from mockserver.server.control import Guard
-from mockserver.testing.handles import LockedService, WorldHandle, bordered
+from mockserver.testing.handles import LockedService, WorldHandle, public_api
 from mockserver.testing.settings import DEFAULT_START, MockSettings
 from mockserver.testing.world import MockWorld
 from mockserver.worlds.factory import WorldFactory
 from mockserver.worlds.hosted import DEFAULT_WORLD
 from mockserver.worlds.journal import Journal
 
-_ODD = re.compile(r"[^A-Za-z0-9._~-]+")
-_LONGEST = 100
-_JOURNAL = 10_000
+_NOT_IN_KEYS = re.compile(r"[^A-Za-z0-9._~-]+")
+_MOST_KEY_CHARACTERS = 100
+_JOURNAL_ENTRIES = 10_000
 """Entries a world keeps, so that the check after a long test sees all of it."""
 
 
-@bordered
+@public_api
 class MockServer:
     """The worlds of one server. `running` and `serving` put it on a socket."""
 
@@ -85,13 +85,13 @@ class MockServer:
         key = self._free_key(name)
         world = World(self._scenario(settings), self._wall)
         hosted = self._factory.hosted(key, world, settings.options())
-        hosted.journal = Journal(_JOURNAL)
+        hosted.journal = Journal(_JOURNAL_ENTRIES)
         self._service.worlds.put(hosted)
         self.locked.made.add(key)
         return MockWorld(WorldHandle(self.locked, key), self._address, settings)
 
     def _free_key(self, name: str) -> str:
-        key = _ODD.sub("-", name).strip("-.")[-_LONGEST:] or "world"
+        key = _NOT_IN_KEYS.sub("-", name).strip("-.")[-_MOST_KEY_CHARACTERS:] or "world"
         taken = self._service.worlds
         while key in taken:
             key = f"{key.partition('~')[0]}~{next(self._numbers)}"

@@ -23,8 +23,7 @@ from mockserver.worlds.factory import WorldOptions
 DEFAULT_START = "2026-01-01T00:00:00Z"
 """Where a standing clock starts if neither the settings nor the scenario say so."""
 
-_REFUSALS = ("fail", "allow")
-_STAMPS = ("either", "world")
+_WORDS = {"refusals": ("fail", "allow"), "stamps": ("either", "world")}
 _TYPES: tuple[tuple[str, type | tuple[type, ...], str], ...] = (
     ("scenario", (str, Path), "a shipped name or a file"),
     ("dialect", str, "'documented', 'observed' or errata as in 'E-01,E-02'"),
@@ -70,26 +69,24 @@ class MockSettings:
     def __post_init__(self) -> None:
         """Raise `BadSetting` for a value that no setting has."""
         # A frozen value's own field: a list, or one name, is what people write.
-        object.__setattr__(self, "app_keys", _pairs(self.app_keys))
-        for name, kinds, told in _TYPES:
-            value = getattr(self, name)
-            if not isinstance(value, kinds):
-                raise BadSetting(f"{name}: expected {told}, got {value!r}")
+        object.__setattr__(self, "app_keys", _app_keys(self.app_keys))
+        for name, kinds, expected in _TYPES:
+            _require(isinstance(getattr(self, name), kinds), name, expected, getattr(self, name))
         self.clock_mode_and_rate()
         self.start_ms()
-        if self.refusals not in _REFUSALS:
-            raise BadSetting(f"refusals: expected 'fail' or 'allow', got {self.refusals!r}")
-        if self.stamps not in _STAMPS:
-            raise BadSetting(f"stamps: expected 'either' or 'world', got {self.stamps!r}")
-        if self.seed is not None and not _is_seed(self.seed):
-            told = f"a whole number from 0 to {limits.MOST_SEED}"
-            raise BadSetting(f"seed: expected {told}, got {self.seed!r}")
-        object.__setattr__(self, "replay", _paths(self.replay))
-        with _told_of("breaks"):
-            object.__setattr__(self, "breaks", _names(self.breaks))
-        with _told_of("audit"):
+        for name, words in _WORDS.items():
+            value = getattr(self, name)
+            _require(value in words, name, " or ".join(map(repr, words)), value)
+        if self.seed is not None:
+            # A bool is an integer, too, but not one that is meant as a seed.
+            good = type(self.seed) is int and 0 <= self.seed <= limits.MOST_SEED
+            _require(good, "seed", f"a whole number from 0 to {limits.MOST_SEED}", self.seed)
+        object.__setattr__(self, "replay", _sources(self.replay))
+        with _named("breaks"):
+            object.__setattr__(self, "breaks", _breaks(self.breaks))
+        with _named("audit"):
             object.__setattr__(self, "audit", kinds_named(self.audit))
-        with _told_of("replay_mode"):
+        with _named("replay_mode"):
             ReplayMode.of(self.replay_mode)
 
     def changed(self, **changes: Any) -> "MockSettings":
@@ -103,7 +100,7 @@ class MockSettings:
 
     def clock_mode_and_rate(self) -> tuple[ClockMode, Decimal]:
         """Return how time passes, and how many times faster than the wall clock."""
-        with _told_of("clock"):
+        with _named("clock"):
             mode, rate = parse_mode(str(self.clock))
             return mode, rate or Decimal(1)
 
@@ -123,12 +120,12 @@ class MockSettings:
         """Return the start in ms since 1970; None where it is `now` or the scenario's own."""
         if self.start is None or self.start == "now":
             return None
-        with _told_of("start"):
+        with _named("start"):
             return instant_ms(self.start)
 
 
 @contextmanager
-def _told_of(setting: str) -> Iterator[None]:
+def _named(setting: str) -> Iterator[None]:
     """Raise what is wrong with a setting as a `BadSetting` that names it."""
     try:
         yield
@@ -138,38 +135,34 @@ def _told_of(setting: str) -> Iterator[None]:
         raise BadSetting(str(error)) from None
 
 
-def _names(breaks: object) -> tuple[str, ...]:
+def _require(good: bool, setting: str, expected: str, value: object) -> None:
+    if not good:
+        raise BadSetting(f"{setting}: expected {expected}, got {value!r}")
+
+
+def _breaks(names: object) -> tuple[str, ...]:
     """Return the names of breaks, also of one or of several in one text. Raises `BadSetting`."""
-    told = breaks.replace(",", " ").split() if isinstance(breaks, str) else breaks
-    if not isinstance(told, list | tuple) or not all(isinstance(name, str) for name in told):
-        raise BadSetting(f"breaks: expected names of breaks, got {breaks!r}")
-    return tuple(one.name for one in breaks_named(told))
+    found: Any = names.replace(",", " ").split() if isinstance(names, str) else names
+    good = isinstance(found, list | tuple) and all(isinstance(name, str) for name in found)
+    _require(good, "breaks", "names of breaks", names)
+    return tuple(one.name for one in breaks_named(found))
 
 
-def _pairs(keys: object) -> tuple[tuple[str, str], ...]:
+def _app_keys(keys: object) -> tuple[tuple[str, str], ...]:
     """Return pairs of a developer key and its secret, also of a mapping. Raises `BadSetting`."""
-    told = list(keys.items()) if isinstance(keys, Mapping) else keys
-    if not isinstance(told, list | tuple) or not all(map(_is_pair, told)):
-        raise BadSetting(f"app_keys: expected pairs of a key and its secret, got {keys!r}")
-    return tuple((key, secret) for key, secret in told)
+    found: Any = list(keys.items()) if isinstance(keys, Mapping) else keys
+    good = isinstance(found, list | tuple) and all(
+        isinstance(pair, list | tuple) and [type(one) for one in pair] == [str, str]
+        for pair in found
+    )
+    _require(good, "app_keys", "pairs of a key and its secret", keys)
+    return tuple((key, secret) for key, secret in found)
 
 
-def _is_pair(told: object) -> bool:
-    if not isinstance(told, list | tuple) or len(told) != 2:
-        return False
-    return all(isinstance(one, str) for one in told)
-
-
-def _paths(replay: object) -> tuple[str | Path, ...]:
+def _sources(replay: object) -> tuple[str | Path, ...]:
     """Return sources of recordings, also one or several in one text. Raises `BadSetting`."""
-    told = [one.strip() for one in replay.split(",")] if isinstance(replay, str) else replay
-    told = [told] if isinstance(told, Path) else told
-    if not isinstance(told, list | tuple) or not all(isinstance(one, str | Path) for one in told):
-        raise BadSetting(f"replay: expected shipped names, files or folders, got {replay!r}")
-    return tuple(one for one in told if str(one))
-
-
-def _is_seed(seed: object) -> bool:
-    if not isinstance(seed, int) or isinstance(seed, bool):
-        return False
-    return 0 <= seed <= limits.MOST_SEED
+    found: Any = [one.strip() for one in replay.split(",")] if isinstance(replay, str) else replay
+    found = [found] if isinstance(found, Path) else found
+    good = isinstance(found, list | tuple) and all(isinstance(one, str | Path) for one in found)
+    _require(good, "replay", "shipped names, files or folders", replay)
+    return tuple(one for one in found if str(one))

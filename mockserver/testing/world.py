@@ -17,7 +17,7 @@ from mockserver.testing.expecting import (
     journal_text,
     operation_ids,
 )
-from mockserver.testing.handles import WorldHandle, bordered
+from mockserver.testing.handles import WorldHandle, public_api
 from mockserver.testing.options import (
     AuditKind,
     Duration,
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from mockserver.strategies import GeneratedService
 
 
-@bordered
+@public_api
 class MockWorld:
     """One world of a running server. As a context manager it is checked and closed at the end."""
 

@@ -23,7 +23,7 @@ from mockserver.values import dataclass
 RECORDED_COURSE = "as-recorded"
 """The course that new orders take: that of the last recorded order that was seen to succeed."""
 
-_READS = {
+_LOOKUP_MEMBERS = {
     ids.CHECK: "id",
     ids.V1_DETAIL: "hash",
     ids.V1_DETAIL_BY_NUMBER: "sn",
@@ -34,7 +34,7 @@ _V1_STATUSES: Mapping[int, Status] = {
     V1Status.FAILED: Status.FAILED,
     V1Status.PARTIAL: Status.SUCCEEDED,
 }
-_WORDS = frozenset(status.value for status in Status)
+_STATUS_WORDS = frozenset(status.value for status in Status)
 
 
 @dataclass(slots=True)
@@ -47,7 +47,7 @@ class SeededOrders:
 
 
 @dataclass(frozen=True, slots=True)
-class _Standing:
+class _OrderState:
     """How an order stood when a client asked."""
 
     at_ms: int
@@ -70,7 +70,7 @@ def orders_of(
     submissions = [one for one in exchanges if one.operation in ids.SUBMITTED_ORDERS]
     if not submissions:
         return found
-    standings = _standings(exchanges)
+    states = _recorded_states(exchanges)
     contracts, scenario = Contracts(ContractSource()), load_scenario("default")
     prices = replace(scenario.prices, usd={**usd, **scenario.prices.usd})
     scenario = replace(scenario, catalog=catalog, prices=prices)
@@ -85,14 +85,17 @@ def orders_of(
             found.left_out.append(f"order of {one.exchange.name}: {why}")
             continue
         (order,) = world.orders.stored()
-        number, sn = _names(one, order, recorded_ids | known)
+        number, sn = _id_and_number(one, order, recorded_ids | known)
         if number not in known:
             known.add(number)
-            keys = [_key("id", number)]
+            keys = [_lookup_key("id", number)]
             if sn is not None:
-                keys = [_key("sn", sn), _key("hash", order.cert_hash, one.inputs.get("fromChain"))]
-            seen = [standing for key in keys for standing in standings.get(key, ())]
-            seen.sort(key=lambda standing: standing.at_ms)
+                keys = [
+                    _lookup_key("sn", sn),
+                    _lookup_key("hash", order.cert_hash, one.inputs.get("fromChain")),
+                ]
+            seen = [state for key in keys for state in states.get(key, ())]
+            seen.sort(key=lambda state: state.at_ms)
             row = _row(order, number, sn, seen, catalog)
             row |= {"ago": duration(ended_ms - one.at_ms), "steps": _steps(order, seen, one.at_ms)}
             found.known.append(row)
@@ -113,36 +116,36 @@ def _refused(world: World, contract: Contract, one: Success) -> str:
     return ""
 
 
-def _standings(successes: Iterable[Success]) -> dict[tuple[str, str], list[_Standing]]:
+def _recorded_states(successes: Iterable[Success]) -> dict[tuple[str, str], list[_OrderState]]:
     """Return how orders stood, by what they were looked up by."""
-    found: dict[tuple[str, str], list[_Standing]] = {}
+    found: dict[tuple[str, str], list[_OrderState]] = {}
     for one in successes:
-        name = _READS.get(one.operation)
-        standing = None if name is None else _standing(one)
-        if name is not None and standing is not None:
-            key = _key(name, one.inputs.get(name), one.inputs.get("chain"))
-            found.setdefault(key, []).append(standing)
+        name = _LOOKUP_MEMBERS.get(one.operation)
+        state = None if name is None else _recorded_state(one)
+        if name is not None and state is not None:
+            key = _lookup_key(name, one.inputs.get(name), one.inputs.get("chain"))
+            found.setdefault(key, []).append(state)
     return found
 
 
-def _key(name: str, value: Json, chain: Json = None) -> tuple[str, str]:
+def _lookup_key(name: str, value: Json, chain: Json = None) -> tuple[str, str]:
     """Return what an order is looked up by: its id or number, or a hash on its chain."""
     return name, f"{chain} {value}".lower() if name == "hash" else str(value).lower()
 
 
-def _standing(one: Success) -> _Standing | None:
+def _recorded_state(one: Success) -> _OrderState | None:
     if one.operation == ids.CHECK:
         status, reason = one.data.get("status"), one.data.get("reason")
-        if status not in _WORDS:
+        if status not in _STATUS_WORDS:
             return None
         moment = _changed_ms(one)
         out, paid = one.data.get("amountOut"), one.data.get("execHash")
-        return _Standing(moment, Status(status), str(reason or "")[:400], out, paid)
+        return _OrderState(moment, Status(status), str(reason or "")[:400], out, paid)
     order = one.data.get("order")
     if not isinstance(order, dict) or order.get("status") not in _V1_STATUSES:
         return None
     status = _V1_STATUSES[order["status"]]
-    return _Standing(one.at_ms, status, "", order.get("toAmount"), order.get("toHash"))
+    return _OrderState(one.at_ms, status, "", order.get("toAmount"), order.get("toHash"))
 
 
 def _changed_ms(one: Success) -> int:
@@ -152,7 +155,7 @@ def _changed_ms(one: Success) -> int:
     return moment if 0 < moment <= one.at_ms else one.at_ms
 
 
-def _names(one: Success, order: Order, taken: set[str]) -> tuple[str, str | None]:
+def _id_and_number(one: Success, order: Order, taken: set[str]) -> tuple[str, str | None]:
     """Return the id of a recorded order, and its number where it has one."""
     recorded, sn = one.data.get("id"), one.data.get("sn")
     given = isinstance(recorded, str | int) and str(recorded).isdigit()
@@ -163,7 +166,7 @@ def _names(one: Success, order: Order, taken: set[str]) -> tuple[str, str | None
 
 
 def _row(
-    order: Order, number: str, sn: str | None, seen: Sequence[_Standing], catalog: Catalog
+    order: Order, number: str, sn: str | None, seen: Sequence[_OrderState], catalog: Catalog
 ) -> dict[str, Any]:
     route, units = order.route, order.net
     done = next((one for one in seen if one.status is Status.SUCCEEDED), None)
@@ -190,7 +193,7 @@ def _row(
     return row
 
 
-def _steps(order: Order, seen: Sequence[_Standing], at_ms: int) -> list[Json]:
+def _steps(order: Order, seen: Sequence[_OrderState], at_ms: int) -> list[Json]:
     """Return the statuses of an order; what nobody saw of it is as the simulation has it."""
     steps: list[tuple[Status, int, str]] = []
     for one in seen:

@@ -16,12 +16,19 @@ from mockserver.jsontext import Json, plain
 from mockserver.learning.seeding.reading import Success, items_of, number_of
 from mockserver.values import dataclass
 
+NEAR_PERCENT = 25
+"""How far an amount may be off from a recorded one and still follow its rate, in percent."""
+
+_SOURCE = "recorded"
+_MOST_DIGITS = 77
 _BPS = Decimal(10_000)
-_MOST_BPS = 5_000
+_MOST_BPS, _MOST_CHANNEL_BPS = 5_000, 50
 _PLACES = Decimal("0.000001")
 _LEAST_USD, _MOST_USD = Decimal("1E-36"), Decimal("1E60")
 """What a scenario can say of USD (`schemas/meta/scenario.json`): digits after the point, and
 in front of it."""
+
+Row = dict[str, Any]
 
 
 @dataclass(slots=True)
@@ -45,7 +52,7 @@ def rates_of(successes: Iterable[Success], catalog: Catalog) -> Rates:
     rates, exchanges = Rates(catalog), list(successes)
     with localcontext() as context:
         context.prec = 60
-        for readers, one in product(_READERS, exchanges):
+        for readers, one in product(_RATE_READERS, exchanges):
             if one.operation in readers:
                 readers[one.operation](rates, one)
     return rates
@@ -63,7 +70,7 @@ def rates_text(rates: Rates) -> dict[str, Json]:
     return {**({"prices": {"usd": usd}} if usd else {}), **({"fees": fees} if fees else {})}
 
 
-def _swapped(rates: Rates, one: Success) -> None:
+def _prices_of_swap(rates: Rates, one: Success) -> None:
     """Take the prices of both tokens from a swap: what goes in is worth what comes out."""
     out, usd, decimals = (
         one.number(name) for name in ("outAmount", "outAmountUsd", "chainDecimal")
@@ -80,54 +87,54 @@ def _swapped(rates: Rates, one: Success) -> None:
             continue
         whole = units / 10 ** (placed.decimals if places is None else places)
         if whole > 0:
-            _price(rates, placed.symbol, usd / whole)
+            _add_price(rates, placed.symbol, usd / whole)
 
 
-def _priced(rates: Rates, one: Success) -> None:
-    _price(rates, one.inputs.get("symbol"), one.data.get("price"))
+def _price_of_token(rates: Rates, one: Success) -> None:
+    _add_price(rates, one.inputs.get("symbol"), one.data.get("price"))
 
 
-def _listed(rates: Rates, one: Success) -> None:
+def _prices_of_list(rates: Rates, one: Success) -> None:
     for item in items_of(one.data):
-        _price(rates, item.get("symbol"), item.get("price"))
+        _add_price(rates, item.get("symbol"), item.get("price"))
 
 
-def _v2_quoted(rates: Rates, one: Success) -> None:
+def _rates_of_bridge_quote(rates: Rates, one: Success) -> None:
     names = ("outAmount", "outAmountUsd", "serviceFee", "gasFee")
     out, usd, fee, gas = (one.number(name) for name in names)
     if out is None or out <= 0:
         return
     if fee is not None:
         channel = number_of(one.inputs.get("channelFeeRate")) or 0
-        rates.bridge_bps = _rate(fee * _BPS / out - channel)
+        rates.bridge_bps = _rate_or_none(fee * _BPS / out - channel)
     if gas is not None and usd is not None:
-        _gas(rates, one.inputs.get("toChain"), gas * usd / out)
+        _add_gas(rates, one.inputs.get("toChain"), gas * usd / out)
 
 
-def _v1_quoted(rates: Rates, one: Success) -> None:
+def _rates_of_v1_quote(rates: Rates, one: Success) -> None:
     quote = one.data.get("crossChain")
     if not isinstance(quote, dict):
         return
     amount, fee, gas = (number_of(quote.get(name)) for name in ("amountIn", "fee", "gas"))
     if amount is not None and amount > 0 and fee is not None:
         level = number_of(one.inputs.get("feeLevel")) or 0
-        rates.v1_bps = _rate(fee * _BPS / amount - level * FEE_LEVEL_BPS)
+        rates.v1_bps = _rate_or_none(fee * _BPS / amount - level * FEE_LEVEL_BPS)
     price = rates.prices.get(str(one.inputs.get("token")))
     if gas is not None and price is not None:
-        _gas(rates, one.inputs.get("toChain"), gas * price)
+        _add_gas(rates, one.inputs.get("toChain"), gas * price)
 
 
-_READERS: tuple[Mapping[str, Callable[[Rates, Success], None]], ...] = (
+_RATE_READERS: tuple[Mapping[str, Callable[[Rates, Success], None]], ...] = (
     # A price that is answered goes before one of a swap. The gas of v1 is in tokens, whose
     # prices other answers show.
-    {ids.SWAP_QUOTE: _swapped},
-    {ids.PRICE: _priced, ids.BRIDGE: _priced, ids.V1_TOKENS: _listed},
-    {ids.BRIDGE: _v2_quoted},
-    {ids.V1_QUOTE: _v1_quoted},
+    {ids.SWAP_QUOTE: _prices_of_swap},
+    {ids.PRICE: _price_of_token, ids.BRIDGE: _price_of_token, ids.V1_TOKENS: _prices_of_list},
+    {ids.BRIDGE: _rates_of_bridge_quote},
+    {ids.V1_QUOTE: _rates_of_v1_quote},
 )
 
 
-def _price(rates: Rates, symbol: Json, price: Json) -> None:
+def _add_price(rates: Rates, symbol: Json, price: Json) -> None:
     usd = number_of(price)
     if usd is None or not _LEAST_USD <= usd < _MOST_USD:
         return
@@ -137,7 +144,7 @@ def _price(rates: Rates, symbol: Json, price: Json) -> None:
         rates.unknown.add(str(symbol))
 
 
-def _gas(rates: Rates, name: Json, usd: Decimal) -> None:
+def _add_gas(rates: Rates, name: Json, usd: Decimal) -> None:
     if usd and not _LEAST_USD <= usd < _MOST_USD:
         return
     chain = rates.catalog.named(str(name))
@@ -147,7 +154,7 @@ def _gas(rates: Rates, name: Json, usd: Decimal) -> None:
         rates.unknown.add(str(name))
 
 
-def _rate(bps: Decimal) -> int | None:
+def _rate_or_none(bps: Decimal) -> int | None:
     whole = int(bps.to_integral_value(ROUND_HALF_EVEN))
     return whole if 0 <= whole <= _MOST_BPS else None
 
@@ -161,42 +168,32 @@ def _plain(usd: Decimal) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
-NEAR_PERCENT = 25
-"""How far an amount may be off from a recorded one and still follow its rate, in percent."""
-
-_SOURCE = "recorded"
-_MOST_DIGITS = 77
-_MOST_CHANNEL_BPS = 50
-
-Row = dict[str, Any]
-
-
 def quotes_of(successes: Iterable[Success], catalog: Catalog) -> dict[str, Json]:
     """Return the quotes that recordings show; of equal requests the last one counts."""
-    found: dict[str, dict[str, Row]] = {kind: {} for kind, _ in _MAKERS.values()}
+    found: dict[str, dict[str, Row]] = {kind: {} for kind, _ in _QUOTE_READERS.values()}
     for one in successes:
-        kind, make = _MAKERS.get(one.operation, ("", None))
+        kind, make = _QUOTE_READERS.get(one.operation, ("", None))
         try:
             row = make(one, catalog) if make else None
         except Refusal:
             # The catalog lacks the chain or the token, which the lists show, or nobody can ask.
             continue
         if row is not None:
-            asked = {name: value for name, value in row.items() if name in _ASKED}
+            asked = {name: value for name, value in row.items() if name in _REQUEST_MEMBERS}
             found[kind][repr(asked)] = row
     lists = {kind: list(rows.values()) for kind, rows in found.items() if rows}
     return {"near_percent": NEAR_PERCENT, **lists} if lists else {}
 
 
-_ASKED = ("token", "chain", "from", "to", "amount", "channel_bps", "fee_level")
+_REQUEST_MEMBERS = ("token", "chain", "from", "to", "amount", "channel_bps", "fee_level")
 
 
-def _bridge(one: Success, catalog: Catalog) -> Row | None:
+def _bridge_quote(one: Success, catalog: Catalog) -> Row | None:
     ends = {end: catalog.chain(str(one.inputs.get(f"{end}Chain"))) for end in ("from", "to")}
     token = catalog.token(str(one.inputs.get("symbol")))
     for chain in ends.values():
         catalog.placed(chain, token)
-    gives, price = _given(one.data), _decimal(one.data.get("price"))
+    gives, price = _promised(one.data), _decimal(one.data.get("price"))
     amount, channel = _units(one.inputs.get("amount")), _channel(one)
     if gives is None or price is None or not amount or channel is None:
         return None
@@ -205,11 +202,11 @@ def _bridge(one: Success, catalog: Catalog) -> Row | None:
     return {**row, "gives": {"price": price, **gives}, "source": _SOURCE, "assumed": []}
 
 
-def _aggregate(one: Success, catalog: Catalog) -> Row | None:
+def _aggregate_quote(one: Success, catalog: Catalog) -> Row | None:
     ends = {end: _placed(one, f"{end}Chain", end, catalog) for end in ("from", "to")}
     network, aggregator = str(one.data.get("chain")), one.data.get("aggregator")
     execution = [chain for chain in catalog.chains if network in (chain.network, chain.nickname)]
-    gives, impact = _given(one.data), _decimal(one.data.get("priceImpact"), signed=True)
+    gives, impact = _promised(one.data), _decimal(one.data.get("priceImpact"), signed=True)
     amount, channel = _units(one.inputs.get("fromAmount")), _channel(one)
     good = gives is not None and impact is not None and amount and channel is not None
     if not good or not execution or aggregator not in ROUTERS:
@@ -231,7 +228,7 @@ def _aggregate(one: Success, catalog: Catalog) -> Row | None:
     }
 
 
-def _swap(one: Success, catalog: Catalog) -> Row | None:
+def _swap_quote(one: Success, catalog: Catalog) -> Row | None:
     source, target = (_placed(one, "chain", end, catalog) for end in ("from", "to"))
     out, amount = _units(one.data.get("amountOut")), _units(one.inputs.get("fromAmount"))
     if not out or not amount:
@@ -240,7 +237,7 @@ def _swap(one: Success, catalog: Catalog) -> Row | None:
     return {**row, "amount": amount, "source": _SOURCE, "assumed": [], "out": out}
 
 
-def _cross_chain(one: Success, catalog: Catalog) -> Row | None:
+def _cross_chain_quote(one: Success, catalog: Catalog) -> Row | None:
     source, target = (
         catalog.chain_v1(str(one.inputs.get(f"{end}Chain"))) for end in ("from", "to")
     )
@@ -263,11 +260,11 @@ def _cross_chain(one: Success, catalog: Catalog) -> Row | None:
     return {**row, "amount": whole, **fee, "gives": gives, "source": _SOURCE, "assumed": []}
 
 
-_MAKERS: Mapping[str, tuple[str, Callable[[Success, Catalog], Row | None]]] = {
-    ids.BRIDGE: ("bridge", _bridge),
-    ids.SWAP_QUOTE: ("aggregate", _aggregate),
-    ids.SWAP: ("swaps", _swap),
-    ids.V1_QUOTE: ("cross_chain", _cross_chain),
+_QUOTE_READERS: Mapping[str, tuple[str, Callable[[Success, Catalog], Row | None]]] = {
+    ids.BRIDGE: ("bridge", _bridge_quote),
+    ids.SWAP_QUOTE: ("aggregate", _aggregate_quote),
+    ids.SWAP: ("swaps", _swap_quote),
+    ids.V1_QUOTE: ("cross_chain", _cross_chain_quote),
 }
 
 
@@ -279,7 +276,7 @@ def _channel(one: Success) -> Row | None:
     return {"channel_bps": int(bps)} if bps else {}
 
 
-def _given(data: Mapping[str, Any]) -> Row | None:
+def _promised(data: Mapping[str, Any]) -> Row | None:
     out, usd, rate = (
         _units(data.get("outAmount")),
         _decimal(data.get("outAmountUsd")),
