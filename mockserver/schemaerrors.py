@@ -260,7 +260,11 @@ def _alternatives(error: ValidationError | _Error) -> str:
 def _got(value: Json) -> str:
     if isinstance(value, str):
         return excerpt(value)
-    return f"{kind_of(value)}, {excerpt(value)}" if value is not None else "null"
+    if value is None:
+        return "null"
+    # What is said of an object or an array begins with the same words.
+    sized = isinstance(value, Mapping | list | tuple)
+    return excerpt(value) if sized else f"{kind_of(value)}, {excerpt(value)}"
 
 
 def _expected(error: ValidationError | _Error, schema: Schema) -> str:

@@ -5,6 +5,7 @@ from difflib import get_close_matches
 
 from mockserver.jsontext import Json, type_of
 from mockserver.values import dataclass
+from mockserver.wording import counted
 
 _SHOWN = 60
 
@@ -65,9 +66,9 @@ def _unquoted(value: Json) -> str:
         case bool() | None:
             return {True: "true", False: "false", None: "null"}[value]
         case Mapping():
-            return f"an object with {len(value)} members"
+            return f"an object with {counted(len(value), 'member')}"
         case list() | tuple():
-            return f"an array with {len(value)} items"
+            return f"an array with {counted(len(value), 'item')}"
         case int() if value.bit_length() > 4 * _SHOWN:
             return "an integer of many digits"
         case _:

@@ -52,7 +52,7 @@ SCHEMA = {
         ({"amount": "1", "list": [True, 1]}, "list[1]: expected a boolean, got an integer, 1"),
         (
             {"amount": "1", "list": [True] * 3},
-            "list: expected at most 2 items, got an array, an array with 3 items",
+            "list: expected at most 2 items, got an array with 3 items",
         ),
         (
             {"amount": "1", "either": 4},
@@ -64,7 +64,7 @@ SCHEMA = {
         ({"amount": "1", "one": 2}, "one: expected 1, got an integer, 2"),
         ({"amount": "1", "text": 7}, "text: expected a string or null, got an integer, 7"),
         ({"amount": "1", "text": "x"}, "text: expected at least 2 characters, got 'x'"),
-        ([], "expected an object, got an array, an array with 0 items"),
+        ([], "expected an object, got an array with 0 items"),
         (None, "expected an object, got null"),
     ],
 )

@@ -21,12 +21,18 @@ def with_overlay(dialect: str, file: Path | None) -> str:
 
 
 def spread(paths: Iterable[Path]) -> list[Path]:
-    """Return files as they are, and folders as the YAML files in them."""
-    return [
-        file
-        for path in paths
-        for file in (sorted(path.rglob("*.yaml")) if path.is_dir() else [path])
-    ]
+    """Return files as they are, and folders as the YAML files in them.
+
+    Raises `CannotRead` for a folder without any: a check of nothing would pass.
+    """
+    found: list[Path] = []
+    for path in paths:
+        folder = path.is_dir()
+        files = sorted(path.rglob("*.y*ml")) if folder else [path]
+        if not files:
+            raise CannotRead(f"{printable(str(path))}: no YAML file is in this folder")
+        found += files
+    return found
 
 
 def read_input(name: str, limit: limits.Limit = limits.BODY) -> bytes:

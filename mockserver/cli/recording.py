@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mockserver.cli.files import spread
 from mockserver.clock import duration
 from mockserver.wording import counted, times
 
@@ -75,7 +74,7 @@ def proxy_of(given: Mapping[str, Any]) -> "RecordingProxy":
 
 def _explain_the_old_use(given: Mapping[str, Any]) -> None:
     if given["files"] or given["check"]:
-        files = " ".join(map(str, spread(given["files"])[:1])) or "FILES"
+        files = " ".join(map(str, given["files"][:1])) or "FILES"
         raise click.UsageError(
             "record keeps what a service answers, and takes no files; to answer recordings anew by "
             f"the simulation: crosschain-mock recordings simulate {files}"

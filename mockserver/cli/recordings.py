@@ -57,12 +57,15 @@ def import_(files: tuple[Path, ...], name: str | None, source: str | None, **giv
         sys.exit(1)
 
 
-def export(files: tuple[Path, ...], name: str, out: Path | None, base_url: str | None) -> None:
-    """Write recording FILES (or folders) as a HAR or as WireMock mappings."""
-    from mockserver.recordings import load
+def export(named: tuple[str, ...], name: str, out: Path | None, base_url: str | None) -> None:
+    """Write RECORDINGS as a HAR or as WireMock mappings.
+
+    Each is a shipped recording, a file or a folder.
+    """
+    from mockserver.recordings import gather
     from mockserver.recordings.formats import har_text, wiremock_text
 
-    loaded = [load(file) for file in spread(files)]
+    loaded = [source.recording for source in gather(named)]
     exchanges = [one for recording in loaded for one in recording.exchanges]
     base = base_url or _common_base(loaded)
     text = har_text(exchanges, base) if name == "har" else wiremock_text(exchanges)

@@ -64,7 +64,8 @@ def _chosen(names: Sequence[str]) -> list[str]:
 
     for name in names:
         if name not in CATALOGUE:
-            raise UnknownBreak(f"{name!r} is no break{did_you_mean(name, list(CATALOGUE))}")
+            near = did_you_mean(name, list(CATALOGUE)) or "; `crosschain-mock breaks` lists them"
+            raise UnknownBreak(f"{name!r} is no break{near}")
     return list(names) or list(CATALOGUE)
 
 

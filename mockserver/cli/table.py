@@ -99,8 +99,12 @@ class _WithDefault(_Group):
     """A group whose first word may be an argument of its command `run` instead of a command."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Put the default command in front of what is no command."""
+        """Put the default command in front of what is no command, nor a misspelt one."""
+        from mockserver.violations import did_you_mean
+
         if args and args[0] not in self.commands and args[0] not in ctx.help_option_names:
+            if near := args[0].isalpha() and did_you_mean(args[0], self.list_commands(ctx)):
+                ctx.fail(f"No such command {args[0]!r}{near}")
             args = ["run", *args]
         return super().parse_args(ctx, args)
 

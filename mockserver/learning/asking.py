@@ -10,8 +10,15 @@ from mockserver.conformance.session.permit import Limits, Permit, Refusing
 from mockserver.conformance.session.target import target_of
 from mockserver.conformance.session.transport import Transport
 from mockserver.contract import Contract
+from mockserver.errors import CrosschainMockError
 from mockserver.exchange import Response
 from mockserver.recordings import RecordedExchange, Source
+
+
+class NoAnswers(CrosschainMockError):
+    """A service that answered none of the requests, so that nothing can be compared."""
+
+    exit_code = 3
 
 
 def asked_anew(
@@ -19,26 +26,26 @@ def asked_anew(
 ) -> tuple[Source, ...]:
     """Return recordings with the answers that a service gives now; submissions are left out.
 
-    Raises `UnsafeOrWrong` for a host that is not this machine and not among `hosts`.
+    Raises `UnsafeOrWrong` for a host that is not this machine and not among `hosts`, and
+    `NoAnswers`.
     """
     target = target_of(address)
     permit = Permit(contract, target, hosts=hosts)
     limits = Limits(rate=Limits().rate if target.is_local else Limits().rate / 250)
     with Transport(target, permit, limits) as transport:
-        return tuple(
-            replace(
-                source,
-                recording=replace(
-                    source.recording,
-                    exchanges=tuple(
-                        answered
-                        for one in source.recording.exchanges
-                        if (answered := _answered(transport, contract, one)) is not None
-                    ),
-                ),
-            )
-            for source in sources
+        found = tuple(_source_anew(transport, contract, source) for source in sources)
+    if not any(source.recording.exchanges for source in found):
+        raise NoAnswers(
+            f"{address} answered none of the recorded reading requests, so nothing is compared; is "
+            "the service running, and is this its address?"
         )
+    return found
+
+
+def _source_anew(transport: Transport, contract: Contract, source: Source) -> Source:
+    answered = (_answered(transport, contract, one) for one in source.recording.exchanges)
+    exchanges = tuple(one for one in answered if one is not None)
+    return replace(source, recording=replace(source.recording, exchanges=exchanges))
 
 
 def _answered(
