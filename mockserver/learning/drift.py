@@ -4,7 +4,6 @@ The shape of an operation's answers is which fields there are, of which types an
 """
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
 from typing import Any
@@ -85,8 +84,8 @@ class FieldShape:
 
     count: int = 0
     objects: int = 0
-    types: Counter[str] = field(default_factory=Counter)
-    classes: Counter[str] = field(default_factory=Counter)
+    types: set[str] = field(default_factory=set)
+    classes: set[str] = field(default_factory=set)
     example: str = ""
 
     def __str__(self) -> str:
@@ -101,8 +100,8 @@ class AnswerShape:
     The root of `fields` is the answer itself, under the empty place.
     """
 
-    statuses: Counter[str] = field(default_factory=Counter)
-    media_types: Counter[str] = field(default_factory=Counter)
+    statuses: set[str] = field(default_factory=set)
+    media_types: set[str] = field(default_factory=set)
     fields: dict[str, FieldShape] = field(default_factory=lambda: {"": FieldShape()})
     example: str = ""
 
@@ -160,7 +159,7 @@ def _shape_changes(was: AnswerShape, now: AnswerShape) -> Iterator[_ShapeChange]
         ("status", was.statuses, now.statuses),
         ("media-type", was.media_types, now.media_types),
     ):
-        if set(after) - set(before):
+        if after - before:
             yield Level.MAY_BREAK, kind, "", _listed(before), _listed(after), now.example
     gone: set[str] = set()
     for place, field_before in was.fields.items():
@@ -183,7 +182,7 @@ def _shape_changes(was: AnswerShape, now: AnswerShape) -> Iterator[_ShapeChange]
 
 def _field_changes(place: str, was: AnswerShape, now: AnswerShape) -> Iterator[_ShapeChange]:
     before, after = was.fields[place], now.fields[place]
-    if set(after.types) - set(before.types):
+    if after.types - before.types:
         types = _listed(before.types), _listed(after.types)
         yield Level.BREAKING, "type", place, *types, after.example
     elif _other_class(before, after):
@@ -196,7 +195,7 @@ def _field_changes(place: str, was: AnswerShape, now: AnswerShape) -> Iterator[_
 
 def _other_class(before: FieldShape, after: FieldShape) -> bool:
     """Whether nothing is of a class that was there before: some of another one is chance."""
-    known, fresh = (set(one.classes) - {"empty text"} for one in (before, after))
+    known, fresh = (one.classes - {"empty text"} for one in (before, after))
     if not known or not fresh or known & fresh:
         return False
     # `1` may be a whole number or a price, and says nothing of either.
@@ -253,9 +252,9 @@ def _outcome(exchange: RecordedExchange, operation: Operation | None) -> str:
 def _add_answer(
     shape: AnswerShape, exchange: RecordedExchange, operation: Operation | None, label: str
 ) -> None:
-    shape.statuses[str(exchange.response.status)] += 1
+    shape.statuses.add(str(exchange.response.status))
     media = exchange.response.header("Content-Type") or "application/json"
-    shape.media_types[media.partition(";")[0].strip().lower()] += 1
+    shape.media_types.add(media.partition(";")[0].strip().lower())
     schema: Mapping[str, Any] = {}
     if operation is not None:
         data = operation.data_schema
@@ -267,9 +266,9 @@ def _add_answer(
         one.count += 1
         one.objects += isinstance(value, dict)
         kind = kind_of(value)
-        one.types[_TYPES.get(kind, kind)] += 1
+        one.types.add(_TYPES.get(kind, kind))
         if value_class := _class_of(value, place.rpartition(".")[2]):
-            one.classes[value_class] += 1
+            one.classes.add(value_class)
 
 
 def _fields(value: Json, schema: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, Json]]:

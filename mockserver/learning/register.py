@@ -1,6 +1,6 @@
 """What recordings say of our register: assumptions, errata, documented facts, unknown members."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import field
 from typing import Any
@@ -171,16 +171,17 @@ def _example(outcome: Outcome, number: int) -> str:
 
 
 def _unknown(result: Result) -> Iterator[UnknownMember]:
-    types: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
-    seen: dict[tuple[str, str], set[int]] = defaultdict(set)
+    found: dict[tuple[str, str], tuple[set[str], set[int]]] = defaultdict(lambda: (set(), set()))
     for exchange in (one for one in result.exchanges if one.succeeded):
         for part in parts_of(exchange):
             if isinstance(part, UndeclaredMember) and part.place[:1] == ("data",):
                 key = exchange.operation.id, ".".join(part.place).replace(".[]", "[]")
-                types[key][kind_of(part.value)] += 1
-                seen[key].add(exchange.number)
-    for key, kinds in sorted(types.items()):
-        yield UnknownMember(*key, tuple(sorted(kinds)), len(seen[key]))
+                kinds, numbers = found[key]
+                kinds.add(kind_of(part.value))
+                numbers.add(exchange.number)
+    for key in sorted(found):
+        kinds, numbers = found[key]
+        yield UnknownMember(*key, tuple(sorted(kinds)), len(numbers))
 
 
 def as_lines(found: RegisterEvidence) -> Iterator[str]:
