@@ -2,15 +2,19 @@
 
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from mockserver.cli.files import read_text
+from mockserver.cli.printing import print_text
 from mockserver.cli.remote import Remote
 from mockserver.userfiles import write_text
 
-_TEST = '''"""Goes through the capsule {name} again: {title}."""
+if TYPE_CHECKING:
+    from mockserver.server.capsules import Replayed
+
+_TEST_TEMPLATE = '''"""Goes through the capsule {name} again: {title}."""
 
 from pathlib import Path
 
@@ -44,14 +48,14 @@ def save(
         **given,
     )
     capsules.save(made, file)
-    _tell(capsules.replay(made), f"{file}: ")
+    _print_replay(capsules.replay(made), file)
 
 
 def replay(file: Path) -> None:
     """Replay a capsule; exit 1 if an answer is not byte for byte the same."""
     from mockserver.server import capsules
 
-    _tell(capsules.replay(capsules.load(file)), f"{file}: ")
+    _print_replay(capsules.replay(capsules.load(file)), file)
 
 
 def to_test(file: Path, out: Path) -> None:
@@ -64,12 +68,13 @@ def to_test(file: Path, out: Path) -> None:
     title = " ".join(capsules.load(file).title.split()).replace("\\", "/").replace('"', "'")
     place = Path(os.path.relpath(file.resolve(), out.resolve().parent)).as_posix()
     stem = re.sub(r"\W+", "_", file.stem.lower()).strip("_") or "capsule"
-    text = _TEST.format(name=file.name, title=title, place=place, stem=stem)
+    text = _TEST_TEMPLATE.format(name=file.name, title=title, place=place, stem=stem)
     write_text(out, text, parents=True)
     click.echo(f"written: {out}")
 
 
-def _tell(replayed: object, place: str) -> None:
-    click.echo(f"{place}{replayed}")
-    if getattr(replayed, "divergences", ()):
+def _print_replay(replayed: "Replayed", file: Path) -> None:
+    for line in f"{file}: {replayed}".splitlines():
+        print_text(line)
+    if replayed.divergences:
         sys.exit(1)

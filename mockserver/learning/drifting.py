@@ -27,7 +27,7 @@ def drift_of(
     return drift(gather(sides[0]), gather(sides[1]), load(dialect)).changes
 
 
-_TEST = '''\
+_TEST_TEMPLATE = '''\
 """What has changed in the answers of a service: each test fails for as long as it is so."""
 
 import os
@@ -108,4 +108,4 @@ def as_test(found: Drift, old: str, new: str, dialect: str) -> str:
         for one in found.changes
     )
     names = {"old": json.dumps(old), "new": json.dumps(new), "dialect": json.dumps(dialect)}
-    return _TEST.format(rows=rows, **names)
+    return _TEST_TEMPLATE.format(rows=rows, **names)
