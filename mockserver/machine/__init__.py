@@ -9,6 +9,6 @@ if find_spec("hypothesis") is None:
     raise ImportError("mockserver.machine needs Hypothesis; install 'crosschain-mock[conformance]'")
 
 from mockserver.machine.crosschain import CrosschainMachine
-from mockserver.machine.transfers import Flow, State, Transfer, Way
+from mockserver.machine.transfers import Flow, Route, State, Transfer
 
-__all__ = ["CrosschainMachine", "Flow", "State", "Transfer", "Way"]
+__all__ = ["CrosschainMachine", "Flow", "Route", "State", "Transfer"]

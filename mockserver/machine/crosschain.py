@@ -25,9 +25,9 @@ from mockserver.engine.orders import OrderView
 from mockserver.machine.transfers import (
     STATES,
     Flow,
+    Route,
     State,
     Transfer,
-    Way,
     names_of,
     state_of,
     transfer_on,
@@ -43,7 +43,7 @@ _BAD_GATEWAY = 502
 _SHOWN = 8
 
 
-class Trouble(NamedTuple):
+class Fault(NamedTuple):
     """What happens to the first answers of a step, and whether what was asked for is done."""
 
     kind: FaultKind
@@ -52,14 +52,14 @@ class Trouble(NamedTuple):
 
 
 _EVERY_TIME = 100
-_TROUBLES: tuple[Trouble | None, ...] = (
+_FAULTS: tuple[Fault | None, ...] = (
     None,
-    Trouble("reset-before-headers", "done", 1),
-    Trouble("reset-before-headers", "done", _EVERY_TIME),
-    Trouble("http-status", "done", 1),
-    Trouble("truncated-body", "done", 1),
-    Trouble("reset-before-headers", "none", _EVERY_TIME),
-    Trouble("http-status", "none", 1),
+    Fault("reset-before-headers", "done", 1),
+    Fault("reset-before-headers", "done", _EVERY_TIME),
+    Fault("http-status", "done", 1),
+    Fault("truncated-body", "done", 1),
+    Fault("reset-before-headers", "none", _EVERY_TIME),
+    Fault("http-status", "none", 1),
 )
 _COURSES: tuple[Course, ...] = ("success", "slow", "fail", "refund", "dropped")
 _OUTAGES: tuple[OutageMode, ...] = ("listed-dead", "quote-only", "delisted")
@@ -71,9 +71,9 @@ def _of_machine(values: str) -> SearchStrategy[Any]:
 
 
 _FLOW: SearchStrategy[Flow] = _of_machine("flows")
-_WAY: SearchStrategy[Way] = _of_machine("ways")
+_ROUTE: SearchStrategy[Route] = _of_machine("routes")
 _TOKENS = st.integers(_FEWEST_TOKENS, _MOST_TOKENS)
-_TROUBLE = st.sampled_from(_TROUBLES)
+_FAULT = st.sampled_from(_FAULTS)
 
 
 class CrosschainMachine(RuleBasedStateMachine):
@@ -91,10 +91,10 @@ class CrosschainMachine(RuleBasedStateMachine):
 
     flows: ClassVar[Sequence[Flow]] = ("v2",)
     """The generations that transfers go through."""
-    ways: ClassVar[Sequence[Way]] = (
-        Way("USDT", "ARB", "BNB"),
-        Way("USDT", "BNB", "ARB"),
-        Way("USDC", "ETH", "POLYGON"),
+    routes: ClassVar[Sequence[Route]] = (
+        Route("USDT", "ARB", "BNB"),
+        Route("USDT", "BNB", "ARB"),
+        Route("USDC", "ETH", "POLYGON"),
     )
     """The tokens and chains of transfers; the first two have 6 and 18 decimals, and 18 and 6."""
     gives_up: ClassVar[tuple[type[Exception], ...]] = (Exception,)
@@ -111,7 +111,7 @@ class CrosschainMachine(RuleBasedStateMachine):
             raise BadSetting(f"play this machine with {type(self).__name__}.play(crosschain_mock)")
         self.world.reset()
         self._transfers: list[Transfer] = []
-        self._told: dict[Transfer, str] = {}
+        self._names: dict[Transfer, str] = {}
         self._ends: dict[Transfer, State] = {}
         self._halted: str | None = None
         self.start()
@@ -121,7 +121,7 @@ class CrosschainMachine(RuleBasedStateMachine):
         """Play the machine in a world, by default on a server of its own; raise what fails.
 
         The settings are Hypothesis' own, by default those of its profile without a deadline. Raises
-        `BadSetting` for a machine that lacks a method, and for flows and ways that do not exist.
+        `BadSetting` for a machine that lacks a method, and for flows and routes that do not exist.
         """
         cls._check()
         with ExitStack() as stack:
@@ -142,10 +142,10 @@ class CrosschainMachine(RuleBasedStateMachine):
         flows: Any = cls.flows
         if isinstance(flows, str) or not flows or not all(one in ids.FLOWS for one in flows):
             raise BadSetting(f"flows: expected some of {', '.join(ids.FLOWS)}, got {flows!r}")
-        ways: Any = cls.ways
-        if not ways or not all(isinstance(way, Way) for way in ways):
+        routes: Any = cls.routes
+        if not routes or not all(isinstance(route, Route) for route in routes):
             raise BadSetting(
-                f"ways: expected some such as {CrosschainMachine.ways[0]}, got {ways!r}"
+                f"routes: expected some such as {CrosschainMachine.routes[0]}, got {routes!r}"
             )
 
     # What a client's test defines.
@@ -177,27 +177,27 @@ class CrosschainMachine(RuleBasedStateMachine):
 
     # What the machine does.
 
-    @initialize(target=sent, flow=_FLOW, way=_WAY, tokens=_TOKENS, trouble=_TROUBLE)
-    def send_one(self, flow: Flow, way: Way, tokens: int, trouble: Trouble | None) -> Transfer:
+    @initialize(target=sent, flow=_FLOW, route=_ROUTE, tokens=_TOKENS, fault=_FAULT)
+    def send_one(self, flow: Flow, route: Route, tokens: int, fault: Fault | None) -> Transfer:
         """Send a first transfer; the answer to its submission may be lost or disturbed."""
-        return self._sent(flow, way, tokens, trouble)
+        return self._sent(flow, route, tokens, fault)
 
-    @rule(target=sent, flow=_FLOW, way=_WAY, tokens=_TOKENS, trouble=_TROUBLE)
-    def send_another(self, flow: Flow, way: Way, tokens: int, trouble: Trouble | None) -> Transfer:
+    @rule(target=sent, flow=_FLOW, route=_ROUTE, tokens=_TOKENS, fault=_FAULT)
+    def send_another(self, flow: Flow, route: Route, tokens: int, fault: Fault | None) -> Transfer:
         """Send a further transfer."""
-        return self._sent(flow, way, tokens, trouble)
+        return self._sent(flow, route, tokens, fault)
 
-    @rule(transfer=sent, trouble=_TROUBLE)
-    def send_again(self, transfer: Transfer, trouble: Trouble | None) -> None:
+    @rule(transfer=sent, fault=_FAULT)
+    def send_again(self, transfer: Transfer, fault: Fault | None) -> None:
         """Send again what the client could not send, as a user does who sees an error."""
-        if transfer not in self._told:
-            self._send(transfer, trouble)
+        if transfer not in self._names:
+            self._send(transfer, fault)
 
-    @rule(transfer=sent, trouble=_TROUBLE)
-    def look(self, transfer: Transfer, trouble: Trouble | None) -> None:
+    @rule(transfer=sent, fault=_FAULT)
+    def look(self, transfer: Transfer, fault: Fault | None) -> None:
         """Ask the client how a transfer stands."""
-        if transfer in self._told:
-            self._look(transfer, trouble)
+        if transfer in self._names:
+            self._look(transfer, fault)
 
     @precondition(lambda self: type(self).quote is not CrosschainMachine.quote)
     @rule(transfer=sent)
@@ -273,9 +273,9 @@ class CrosschainMachine(RuleBasedStateMachine):
         if self._halted is not None:
             self.resume()
         for transfer in self._transfers:
-            if transfer not in self._told:
+            if transfer not in self._names:
                 self._send(transfer, None)
-        for transfer, order in self._told.items():
+        for transfer, order in self._names.items():
             [view] = self._orders_of(transfer)
             if not view.status.resting:
                 self.world.clock.run_until_final(view.order.id)
@@ -287,28 +287,28 @@ class CrosschainMachine(RuleBasedStateMachine):
             if self._ends.get(transfer) != end:
                 self._fail(f"{transfer} has {end}, and {order!r} is said to be underway for ever")
 
-    def _sent(self, flow: Flow, way: Way, tokens: int, trouble: Trouble | None) -> Transfer:
+    def _sent(self, flow: Flow, route: Route, tokens: int, fault: Fault | None) -> Transfer:
         number = len(self._transfers) + 1
         with self.world.hosted() as hosted:
             catalog = hosted.world.scenario.catalog
-        transfer = transfer_on(catalog, way, flow, number, tokens)
+        transfer = transfer_on(catalog, route, flow, number, tokens)
         self._transfers.append(transfer)
-        self._send(transfer, trouble)
+        self._send(transfer, fault)
         return transfer
 
-    def _send(self, transfer: Transfer, trouble: Trouble | None) -> None:
-        with self._disturbed(transfer, trouble, ids.FLOWS[transfer.flow][0]):
+    def _send(self, transfer: Transfer, fault: Fault | None) -> None:
+        with self._disturbed(transfer, fault, ids.FLOWS[transfer.flow][0]):
             name = str(self.send(transfer))
             self._check_orders()
             known = [one for view in self._orders_of(transfer) for one in names_of(view)]
             if name not in known:
                 there = f"it is known by {' or '.join(map(repr, known))}" if known else "none came"
                 self._fail(f"{transfer} is lost: send() returned {name!r}, and {there}")
-            self._told[transfer] = name
+            self._names[transfer] = name
 
-    def _look(self, transfer: Transfer, trouble: Trouble | None) -> None:
-        order = self._told[transfer]
-        with self._disturbed(None, trouble, ids.FLOWS[transfer.flow][1]):
+    def _look(self, transfer: Transfer, fault: Fault | None) -> None:
+        order = self._names[transfer]
+        with self._disturbed(None, fault, ids.FLOWS[transfer.flow][1]):
             said = self.state(order)
             self._judge(transfer, said)
             if said == "arrived":
@@ -336,21 +336,21 @@ class CrosschainMachine(RuleBasedStateMachine):
 
     @contextmanager
     def _disturbed(
-        self, transfer: Transfer | None, trouble: Trouble | None, operation: str = ""
+        self, transfer: Transfer | None, fault: Fault | None, operation: str = ""
     ) -> Iterator[None]:
         """Disturb one answer of an operation; let the client give up where it has a reason to."""
-        if trouble is not None:
-            options: FaultOptions = {"does": trouble.does, "first": trouble.times}
-            if trouble.kind == "http-status":
+        if fault is not None:
+            options: FaultOptions = {"does": fault.does, "first": fault.times}
+            if fault.kind == "http-status":
                 options["status"] = _BAD_GATEWAY
-            self.world.fail(operation, trouble.kind, **options)
+            self.world.fail(operation, fault.kind, **options)
         is_halted = transfer is not None and self._halted is not None
         try:
             yield
         except MockCheckFailed:
             raise
         except self.gives_up:
-            if trouble is None and not is_halted:
+            if fault is None and not is_halted:
                 raise
         finally:
             self.world.heal()

@@ -1,4 +1,4 @@
-"""What a machine asks a client to do: to move an amount along a way, and to tell how it stands."""
+"""What a machine asks a client to do: to move an amount on a route, and to tell how it stands."""
 
 from decimal import Decimal
 from typing import Literal, NamedTuple
@@ -19,7 +19,7 @@ STATES = ("underway", "arrived", "failed")
 _RAN_OUT = (Status.FAILED, Status.REFUNDED)
 
 
-class Way(NamedTuple):
+class Route(NamedTuple):
     """A token and the chains that it moves between, by their 2.0 nicknames."""
 
     symbol: str
@@ -59,19 +59,19 @@ class Transfer:
         return (order.generation, order.route.source_token, order.amount) == wanted
 
 
-def transfer_on(catalog: Catalog, way: Way, flow: Flow, number: int, tokens: int) -> Transfer:
-    """Return the transfer of a number. Raises `Refusal` for a way that the catalog does not have.
+def transfer_on(catalog: Catalog, route: Route, flow: Flow, number: int, tokens: int) -> Transfer:
+    """Return the transfer of a number. Raises `Refusal` for a route that the catalog does not have.
 
     The number stands behind the point, so that amounts differ; none of them is a reserved value.
     """
-    source, target = catalog.chain(way.source), catalog.chain(way.target)
-    token = catalog.token(way.symbol)
+    source, target = catalog.chain(route.source), catalog.chain(route.target)
+    token = catalog.token(route.symbol)
     amount = tokens + Decimal(number).scaleb(-3)
     decimals = catalog.placed(source, token).decimals
     return Transfer(
         number=number,
         flow=flow,
-        symbol=way.symbol,
+        symbol=route.symbol,
         source=source.nickname if flow == "v2" else source.v1_name or source.nickname,
         target=target.nickname if flow == "v2" else target.v1_name or target.nickname,
         amount=amount,

@@ -278,8 +278,12 @@ def test_a_machine_needs_a_world_and_knows_its_words(crosschain_mock):
         (WalletMachine, {"flows": ("v3",)}, r"flows: expected some of v1, v2, got \('v3',\)"),
         (WalletMachine, {"flows": "v2"}, "flows: expected some of v1, v2, got 'v2'"),
         (WalletMachine, {"flows": ()}, "flows: expected some of v1, v2"),
-        (WalletMachine, {"ways": ("ARB",)}, r"ways: expected some such as Way\(symbol='USDT'"),
-        (WalletMachine, {"ways": ()}, "ways: expected some such as"),
+        (
+            WalletMachine,
+            {"routes": ("ARB",)},
+            r"routes: expected some such as Route\(symbol='USDT'",
+        ),
+        (WalletMachine, {"routes": ()}, "routes: expected some such as"),
     ],
 )
 def test_a_machine_that_cannot_be_played_says_why(crosschain_mock, base, defined, told):
