@@ -184,7 +184,7 @@ class MockWorld:
         Hypothesis, `UnknownOperation`, and `BadSetting` for a service of another dialect.
         """
         from mockserver.strategies import GeneratedService, service_of  # noqa: PLC0415 - Hypothesis is an extra
-        from mockserver.strategies.serving import Permissive  # noqa: PLC0415
+        from mockserver.strategies.service import Permissive  # noqa: PLC0415
 
         contract = self._handle.hosted.contract
         dialect = contract.dialect.name

@@ -7,10 +7,9 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
-from typing import Any
+from itertools import product
 
-from mockserver.conformance.basis import basis_of_required, stated
-from mockserver.conformance.requests.negative import missing_inputs
+from mockserver.conformance.basis import Schema, basis_of_required, stated
 from mockserver.conformance.session.context import RunContext
 from mockserver.contract import Basis, BasisKind, Field, Operation, fact_basis
 from mockserver.exchange import Request
@@ -85,30 +84,24 @@ class Condition:
 
 def constraints_of(operation: Operation, field: Field) -> tuple[Constraint, ...]:
     """Return what is demanded of an input's value."""
-    place = f"{field.location}.{field.name}"
-    root = _root(operation)
-    found = tuple(
-        replace(
-            one, basis=stated(one.basis, operation, "request", (place, one.keyword), one.expects)
-        )
-        for one in _constraints(field.schema, root)
-    )
-    if field.location != "headers":
-        return found
-    # Headers are texts; that a service reads them as more is published for none of them.
-    of_header = fact_basis("inputs.header-types")
-    return tuple(replace(one, basis=of_header) if one.keyword == "type" else one for one in found)
+    place, found = f"{field.location}.{field.name}", list[Constraint]()
+    for branch, inherited in _branches(field.schema, Basis().below(operation.request_schema)):
+        for keyword in filter(branch.__contains__, _KEYWORDS):
+            expects = _expects(branch, keyword)
+            basis = stated(inherited, operation, "request", (place, keyword), expects)
+            if field.location == "headers" and keyword == "type":
+                # Headers are texts; that a service reads them as more is published for none.
+                basis = fact_basis("inputs.header-types")
+            found.append(Constraint(keyword, branch[keyword], expects, basis))
+    return tuple(found)
 
 
 def requirement(operation: Operation, field: Field) -> Basis | None:
     """Return on what grounds an input is required; None where it is optional."""
-    place = f"{field.location}.{field.name}"
-    known = {one.place: one.basis for one in missing_inputs(operation)}
-    if place in known:
-        return known[place] or basis_of_required(operation, field)
-    part = operation.request_schema["properties"][field.location]
-    for branch, basis in _branches(part, _root(operation)):
-        if any(field.name in way.get("required", ()) for way in branch.get("anyOf", ())[:1]):
+    if field.required:
+        return basis_of_required(operation, field)
+    for branch, basis in _branches_of(operation, field.location):
+        if any(field.name in one.get("required", ()) for one in branch.get("anyOf", ())[:1]):
             return replace(basis, says=f"{field.name} is required")
     return None
 
@@ -117,42 +110,39 @@ def forbidden(operation: Operation, field: Field) -> Basis | None:
     """Return on what grounds an input must not be sent; None where it may be."""
     if field.schema.get("not") != {}:
         return None
-    part = operation.request_schema["properties"][field.location]
-    basis = _root(operation).below(part).below(field.schema)
-    return replace(basis, says=str(field.schema.get("x-expects", "")))
+    _, basis = next(_branches_of(operation, field.location))
+    return replace(basis.below(field.schema), says=str(field.schema.get("x-expects", "")))
 
 
 def is_alternative_input(operation: Operation, field: Field) -> bool:
     """Tell whether an input belongs to a second way of saying what a first one says already."""
-    part = operation.request_schema["properties"][field.location]
     return any(
-        field.name in way.get("required", ())
-        for branch, _ in _branches(part, _root(operation))
-        for way in branch.get("anyOf", ())[1:]
+        field.name in one.get("required", ())
+        for branch, _ in _branches_of(operation, field.location)
+        for one in branch.get("anyOf", ())[1:]
     )
 
 
 def closed(operation: Operation, location: str) -> Basis | None:
     """Return on what grounds a location takes declared names only; None where it takes any."""
-    part = operation.request_schema.get("properties", {}).get(location)
-    for branch, basis in _branches(part or {}, _root(operation)):
+    for branch, basis in _branches_of(operation, location):
         if branch.get("additionalProperties") is False:
             return replace(basis, says="names that are not declared are refused")
     return None
 
 
-def conditions(operation: Operation) -> tuple[Condition, ...]:
-    """Return the constraints that hold in the company of another field's value."""
-    part = operation.request_schema.get("properties", {}).get("body", {})
-    return tuple(
-        replace(
-            one,
-            basis=stated(
-                one.basis, operation, "request", (f"body.{one.field}", "const"), one.expects
-            ),
-        )
-        for one in _conditions(part, _root(operation))
-    )
+def conditions(operation: Operation) -> Iterator[Condition]:
+    """Yield the constraints that hold in the company of another field's value."""
+    for branch, inherited in _branches_of(operation, "body"):
+        given = branch.get("if", {}).get("properties", {})
+        then = branch.get("then", {}).get("properties", {})
+        for (when, test), (name, node) in product(given.items(), then.items()):
+            values, wanted = _choices(test), _choices(node.get("not", node))
+            if values and wanted:
+                expects = str(node.get("x-expects", wanted[0]))
+                what = (f"body.{name}", "const")
+                basis = stated(inherited, operation, "request", what, expects)
+                yield Condition(when, values, name, wanted, "not" in node, expects, basis)
 
 
 def breaks(constraint: Constraint, value: Json) -> bool:
@@ -172,47 +162,23 @@ def strict(pattern: str) -> str:
     return f"{pattern[:-1]}\\Z" if pattern.endswith("$") else pattern
 
 
-def _root(operation: Operation) -> Basis:
-    return Basis().below(operation.request_schema)
+def _branches_of(operation: Operation, location: str) -> Iterator[tuple[Schema, Basis]]:
+    part = operation.request_schema.get("properties", {}).get(location, {})
+    return _branches(part, Basis().below(operation.request_schema))
 
 
-def _branches(
-    node: Mapping[str, Any], inherited: Basis
-) -> Iterator[tuple[Mapping[str, Any], Basis]]:
+def _branches(node: Schema, inherited: Basis) -> Iterator[tuple[Schema, Basis]]:
     basis = inherited.below(node)
     yield node, basis
     for branch in node.get("allOf", ()):
         yield from _branches(branch, basis)
 
 
-def _constraints(node: Mapping[str, Any], inherited: Basis) -> Iterator[Constraint]:
-    for branch, basis in _branches(node, inherited):
-        for keyword in _KEYWORDS:
-            if keyword in branch:
-                expects = _expects(branch, keyword)
-                yield Constraint(keyword, branch[keyword], expects, replace(basis, says=expects))
-
-
-def _conditions(part: Mapping[str, Any], root: Basis) -> Iterator[Condition]:
-    for branch, basis in _branches(part, root):
-        given = branch.get("if", {}).get("properties", {})
-        then = branch.get("then", {}).get("properties", {})
-        for when, test in given.items():
-            for name, node in then.items():
-                wanted = _choices(node.get("not", node))
-                if _choices(test) and wanted:
-                    expects = str(node.get("x-expects", wanted[0]))
-                    grounds = replace(basis, says=expects)
-                    excluded = "not" in node
-                    values = _choices(test)
-                    yield Condition(when, values, name, wanted, excluded, expects, grounds)
-
-
-def _choices(node: Mapping[str, Any]) -> tuple[Json, ...]:
+def _choices(node: Schema) -> tuple[Json, ...]:
     return (node["const"],) if "const" in node else tuple(node.get("enum", ()))
 
 
-def _expects(node: Mapping[str, Any], keyword: str) -> str:
+def _expects(node: Schema, keyword: str) -> str:
     if keyword == "type":
         kinds = node["type"]
         return f"type {kinds if isinstance(kinds, str) else ' or '.join(kinds)}"

@@ -146,7 +146,7 @@ class Requests:
         """Look at the lists; `is_free` gives every input whatever the contract allows."""
         self._operation = operation
         self._caller: Caller = context.caller
-        self._conditions = conditions(operation)
+        self._conditions = tuple(conditions(operation))
         self._fields = {_key(field): field for field in operation.fields}
         fields = self._fields.items()
         self._constraints = {key: constraints_of(operation, field) for key, field in fields}

@@ -1,8 +1,9 @@
 """Values of one input: those that meet every constraint, and those that break exactly one."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
+from functools import partial
 from itertools import compress
 
 from hypothesis import strategies as st
@@ -12,7 +13,7 @@ from mockserver.conformance.discovery.amounts import units_of
 from mockserver.conformance.generation.constraints import Constraint, breaks
 from mockserver.contract import Field
 from mockserver.contract.diff.patterns import LAST, Ahead, Chars, Choice, Repeat, Tree, parse
-from mockserver.jsontext import Json
+from mockserver.jsontext import Json, type_of
 
 ASCII = "".join(map(chr, range(0x21, 0x7F)))
 """Every character that a header, too, can carry."""
@@ -25,6 +26,9 @@ _SMALL = 10**6
 _HUGE = 10**18
 _HUNDRED = Decimal(100)
 _MOST_DIGITS = 77
+_LEAST = {"minimum": 0, "exclusiveMinimum": 1}
+_MOST = {"maximum": 0, "exclusiveMaximum": -1}
+"""How far the last integer that is allowed is from the value of a keyword."""
 _CLEARLY_WRONG: dict[str, tuple[Json, ...]] = {
     "string": (None, True, ["x"], {"a": "b"}, []),
     "integer": (None, True, Decimal("1.5"), [1], {}, "soon"),
@@ -51,9 +55,9 @@ def wrong(
     """
     for constraint in constraints:
         if constraint.keyword == "type":
-            values: SearchStrategy[Json] | None = _of_wrong_type(field)
+            values = _of_wrong_type(field)
         else:
-            values = _bad(field, constraint, constraints)
+            values = _breaking(field, constraint, constraints)
         if values is not None:
             yield constraint, values
 
@@ -62,22 +66,15 @@ def _typed(field: Field, constraints: Sequence[Constraint]) -> SearchStrategy[Js
     choices = [one.value for one in constraints if one.keyword == "enum"]
     if choices:
         return st.sampled_from(choices[-1])
-    kinds = [_of_type(kind, field, constraints) for kind in field.types or ("string",)]
-    return st.one_of(kinds)
-
-
-def _of_type(kind: str, field: Field, constraints: Sequence[Constraint]) -> SearchStrategy[Json]:
-    match kind:
-        case "boolean":
-            return st.booleans()
-        case "integer":
-            least, most = _bounds(constraints)
-            return _integers(least, most)
-        case "number":
-            return whole_tokens(18)
-        case "null":
-            return st.none()
-    return _texts(field, constraints)
+    makers: dict[str, Callable[[], SearchStrategy[Json]]] = {
+        "boolean": st.booleans,
+        "integer": lambda: _integers(constraints),
+        "number": lambda: whole_tokens(18),
+        "null": st.none,
+    }
+    # Of what has parts, or has no type, texts are the values that travel.
+    other = partial(_texts, field, constraints)
+    return st.one_of([makers.get(kind, other)() for kind in field.types or ("string",)])
 
 
 def _texts(field: Field, constraints: Sequence[Constraint]) -> SearchStrategy[str]:
@@ -116,26 +113,17 @@ def _weighed(everyday: SearchStrategy[Json], *others: SearchStrategy[Json]) -> S
     return found.filter(lambda value: not is_reserved(value) and len(str(value)) <= _MOST_DIGITS)
 
 
-def _bounds(constraints: Sequence[Constraint]) -> tuple[int | None, int | None]:
-    least = most = None
-    for one in constraints:
-        match one.keyword:
-            case "minimum":
-                least = int(one.value)
-            case "exclusiveMinimum":
-                least = int(one.value) + 1
-            case "maximum":
-                most = int(one.value)
-            case "exclusiveMaximum":
-                most = int(one.value) - 1
-    return least, most
-
-
-def _integers(least: int | None, most: int | None) -> SearchStrategy[int]:
+def _integers(constraints: Sequence[Constraint]) -> SearchStrategy[int]:
+    least, most = _bound(constraints, _LEAST), _bound(constraints, _MOST)
     low = 0 if least is None else least
     high = low + _HUGE if most is None else most
     edges = st.sampled_from(sorted({low, high, min(low + 1, high)}))
     return st.one_of(edges, st.integers(low, high))
+
+
+def _bound(constraints: Sequence[Constraint], steps: Mapping[str, int]) -> int | None:
+    found = [int(one.value) + steps[one.keyword] for one in constraints if one.keyword in steps]
+    return found[-1] if found else None
 
 
 def _of_wrong_type(field: Field) -> SearchStrategy[Json] | None:
@@ -146,36 +134,21 @@ def _of_wrong_type(field: Field) -> SearchStrategy[Json] | None:
     kinds = set(field.types) & set(_CLEARLY_WRONG)
     if not kinds:
         return None
-    values = [value for value in _CLEARLY_WRONG[min(kinds)] if not _is_of(value, field.types)]
+    values = [value for value in _CLEARLY_WRONG[min(kinds)] if type_of(value) not in field.types]
     if field.types == ("integer",) and "ddress" in field.name:
         # An address that is published as an integer travels as text as well (E-04).
         values = [value for value in values if not isinstance(value, str)]
     return st.sampled_from(values)
 
 
-def _is_of(value: Json, kinds: Sequence[str]) -> bool:
-    match value:
-        case None:
-            return "null" in kinds
-        case bool():
-            return "boolean" in kinds
-        case str():
-            return "string" in kinds
-        case list():
-            return "array" in kinds
-        case dict():
-            return "object" in kinds
-    return "number" in kinds
-
-
-def _bad(
+def _breaking(
     field: Field, constraint: Constraint, constraints: Sequence[Constraint]
 ) -> SearchStrategy[Json] | None:
     """Return values of the right type that break a constraint, but none that stands firmer."""
-    firmer = [one for one in constraints if one.is_documented and not constraint.is_documented]
     candidates = _candidates(field, constraint, constraints)
     if candidates is None:
         return None
+    firmer = [one for one in constraints if one.is_documented and not constraint.is_documented]
     return candidates.filter(
         lambda value: (
             breaks(constraint, value)
@@ -188,18 +161,18 @@ def _bad(
 def _candidates(
     field: Field, constraint: Constraint, constraints: Sequence[Constraint]
 ) -> SearchStrategy[Json] | None:
+    value = constraint.value
     match constraint.keyword:
         case "minimum":
-            return st.sampled_from([constraint.value - 1, constraint.value - _SMALL])
+            return st.sampled_from([value - 1, value - _SMALL])
         case "exclusiveMinimum":
-            below = (constraint.value, constraint.value - 1, constraint.value - Decimal("0.5"))
-            return st.sampled_from([*below, constraint.value - _HUGE])
+            return st.sampled_from([value, value - 1, value - Decimal("0.5"), value - _HUGE])
         case "maximum":
-            return st.sampled_from([constraint.value + 1, constraint.value * 10 + 1])
+            return st.sampled_from([value + 1, value * 10 + 1])
         case "exclusiveMaximum":
-            return st.sampled_from([constraint.value, constraint.value + 1])
+            return st.sampled_from([value, value + 1])
         case "enum":
-            return _near(st.sampled_from(constraint.value))
+            return _near(st.sampled_from(value))
         case "pattern" | "minLength" | "maxLength":
             return _near(_texts(field, constraints))
     return None
