@@ -236,9 +236,7 @@ def _chain(name: str, item: Item, bindings: Bindings, distinguishing: tuple[str,
 
 def _evm(family: Json) -> bool | None:
     """Tell an EVM chain by its family: 1, or a word with EVM in it (DEMO)."""
-    if isinstance(family, bool) or family is None:
-        return None
-    if isinstance(family, int):
+    if isinstance(family, int) and not isinstance(family, bool):
         return family == 1
     if isinstance(family, str):
         word = family.lower()

@@ -324,21 +324,14 @@ def _drawn(
     while pool and len(found) < TRIES:
         chains = {end.chain for route in found for end in (route.source, route.target)}
         symbols = {end.symbol for route in found for end in (route.source, route.target)}
-        place, best = 0, (-5, 0)
-        for number, (value, _, route) in enumerate(pool):
-            fit = (-_known_marks(route, chains, symbols), value)
-            if fit > best:
-                place, best = number, fit
-        found.append(pool.pop(place)[2])
+        best = max(pool, key=lambda each: (-_known_marks(each[2], chains, symbols), each[0]))
+        pool.remove(best)
+        found.append(best[2])
     return tuple(found)
 
 
 def _known_marks(route: Route, chains: AbstractSet[str], symbols: AbstractSet[str]) -> int:
     """Return how many of a route's chains and symbols are among the given ones."""
     source, target = route.source, route.target
-    return (
-        (source.chain in chains)
-        + (target.chain != source.chain and target.chain in chains)
-        + (source.symbol in symbols)
-        + (target.symbol != source.symbol and target.symbol in symbols)
-    )
+    known = chains & {source.chain, target.chain}
+    return len(known) + len(symbols & {source.symbol, target.symbol})

@@ -32,18 +32,8 @@ from mockserver import __version__, jsontext
 from mockserver.conformance.basis import basis_of, place_of
 from mockserver.conformance.checks.catalog import RULES
 from mockserver.conformance.checks.rule import Finding, Outcome
+from mockserver.conformance.generation import stages
 from mockserver.conformance.generation.isolated_hypothesis import isolated_hypothesis, quiet
-from mockserver.conformance.generation.stages import (
-    FUZZED,
-    Key,
-    Problem,
-    Sender,
-    accepted_though_broken,
-    found_already,
-    is_answered,
-    judged_alone,
-    server_error,
-)
 from mockserver.conformance.options import Options
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import JSON_TYPE, Draft
@@ -100,9 +90,9 @@ def deep(
     answered = [
         one
         for one in contract
-        if is_answered(session, one)
+        if stages.is_answered(session, one)
         and (not operations or one.id in operations)
-        and options.chooses(FUZZED.rule(), one.id)
+        and options.chooses(stages.FUZZED.rule(), one.id)
     ]
     with isolated_hypothesis():
         for generation in session.transport.generations:
@@ -146,11 +136,11 @@ class _Fuzz:
         self._examples = options.deep
         self._most = options.deep * _MOST_PER_EXAMPLE
         self._seed = zlib.crc32(f"{options.seed}:{operation.id}:deep".encode())
-        self._sender = Sender(session, FUZZED.words)
+        self._sender = stages.Sender(session, stages.FUZZED.words)
         # Schemathesis holds answers against the schema itself, and takes any time for an answer.
         self._rules = [rule for rule in RULES if rule.layer not in (Layer.SCHEMA, Layer.TIMING)]
-        self._known = found_already(session.context, operation)
-        self._found: dict[tuple[str, Key], Problem] = {}
+        self._known = stages.found_already(session.context, operation)
+        self._found: dict[tuple[str, stages.Key], stages.Problem] = {}
 
     def outcomes(self, described: Any, config: Any) -> Iterator[Outcome]:
         """Send the cases and yield an outcome for each check that failed, or one for all."""
@@ -170,7 +160,7 @@ class _Fuzz:
         nothing = "" if self._sender.count else "Schemathesis makes no request of it"
         reason = self._sender.stopped or unmade or nothing
         for check, findings in (by_check or {"": []}).items():
-            rule = FUZZED.rule(self._operation.id, name=check)
+            rule = stages.FUZZED.rule(self._operation.id, name=check)
             yield self._sender.outcome(rule, self._operation, findings, reason)
 
     def _take(self, case: Case[Any]) -> None:
@@ -193,7 +183,7 @@ class _Fuzz:
 
     def _problems(
         self, case: Case[Any], request: Any, exchange: Exchange
-    ) -> Iterator[tuple[str, Problem]]:
+    ) -> Iterator[tuple[str, stages.Problem]]:
         try:
             case.validate_response(_lifted(exchange, request), checks=list(_CHECKS))
         except FailureGroup as group:
@@ -201,11 +191,11 @@ class _Fuzz:
                 for check in failure.checks[:1] or ("custom",):
                     for problem in self._problems_of(check, str(failure.title), exchange):
                         yield f"{PREFIX}{check}", problem
-        for problem in judged_alone(self._rules, exchange, self._session.context):
+        for problem in stages.judged_alone(self._rules, exchange, self._session.context):
             if problem.key not in self._known:
                 yield "fuzzed-requests", problem
 
-    def _problems_of(self, check: str, title: str, exchange: Exchange) -> Iterator[Problem]:
+    def _problems_of(self, check: str, title: str, exchange: Exchange) -> Iterator[stages.Problem]:
         """Yield what a failure means by our own contract; nothing where it means nothing."""
         match check:
             case "response_schema_conformance":
@@ -213,9 +203,11 @@ class _Fuzz:
                     if not self._is_known(problem.finding.place):
                         yield problem
             case "negative_data_rejection" | "missing_required_header":
-                yield from accepted_though_broken(exchange, self._session.context.contract)
+                yield from stages.accepted_though_broken(exchange, self._session.context.contract)
             case "not_a_server_error":
-                yield from tuple(server_error(exchange)) or _assumed(exchange, title, _NO_BREAKDOWN)
+                yield from tuple(stages.server_error(exchange)) or _assumed(
+                    exchange, title, _NO_BREAKDOWN
+                )
             case "content_type_conformance":
                 yield from _assumed(exchange, title, _MEDIA_TYPE)
             case _:
@@ -230,20 +222,20 @@ class _Fuzz:
         )
 
 
-def _schema_problems(exchange: Exchange) -> Iterator[Problem]:
+def _schema_problems(exchange: Exchange) -> Iterator[stages.Problem]:
     for violation in exchange.operation.response_violations(exchange.body):
         place = place_of(violation)
         basis = basis_of(exchange.operation, violation)
         finding = Finding(str(violation), (exchange,), place, basis, cause=violation.keyword)
-        yield Problem(("schema", place, violation.keyword), finding)
+        yield stages.Problem(("schema", place, violation.keyword), finding)
 
 
-def _assumed(exchange: Exchange, title: str, basis: Basis) -> Iterator[Problem]:
+def _assumed(exchange: Exchange, title: str, basis: Basis) -> Iterator[stages.Problem]:
     told = f"{title}: HTTP {exchange.answer.status}"
-    yield Problem((title, "", ""), Finding(told, (exchange,), "", basis, cause=title))
+    yield stages.Problem((title, "", ""), Finding(told, (exchange,), "", basis, cause=title))
 
 
-def _size(problem: Problem) -> tuple[int, str]:
+def _size(problem: stages.Problem) -> tuple[int, str]:
     request = problem.finding.exchanges[0].request
     text = f"{request.query}{request.body!r}{request.headers.items_sent}"
     return len(text), text

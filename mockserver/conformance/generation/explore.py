@@ -11,6 +11,7 @@ from hypothesis.strategies import SearchStrategy
 
 from mockserver.conformance.checks.catalog import RULES
 from mockserver.conformance.checks.rule import Finding, Outcome, Rule
+from mockserver.conformance.generation import stages
 from mockserver.conformance.generation.constraints import assumed_domains
 from mockserver.conformance.generation.feedback import Novelty, informative_variations
 from mockserver.conformance.generation.isolated_hypothesis import each, isolated_hypothesis, quiet
@@ -18,19 +19,6 @@ from mockserver.conformance.generation.relations import (
     Relation,
     related_problems,
     relations_of,
-)
-from mockserver.conformance.generation.stages import (
-    GENERATED,
-    Key,
-    Problem,
-    Sender,
-    adopt_service_time,
-    found_already,
-    is_answered,
-    is_to_be_refused,
-    judged_alone,
-    server_error,
-    wrongly_accepted,
 )
 from mockserver.conformance.generation.strategies import Broken, Requests, any_of, itself
 from mockserver.conformance.options import Options
@@ -100,9 +88,9 @@ def _share(session: Session, operations: Sequence[Operation]) -> int:
 
 def _is_chosen(session: Session, operation: Operation, options: Options) -> bool:
     may_be = options.arming.writes or not operation.writes
-    chosen = options.chooses(GENERATED.rule(), operation.id)
+    chosen = options.chooses(stages.GENERATED.rule(), operation.id)
     wanted = not options.generated_for or operation.id in options.generated_for
-    return may_be and chosen and wanted and is_answered(session, operation)
+    return may_be and chosen and wanted and stages.is_answered(session, operation)
 
 
 class _Exploration:
@@ -124,8 +112,8 @@ class _Exploration:
         self._feedback = feedback
         self._contract: Contract = session.context.contract
         self._seed = zlib.crc32(f"{options.seed}:{operation.id}".encode())
-        self._sender = Sender(session, GENERATED.words)
-        self._known = found_already(session.context, operation)
+        self._sender = stages.Sender(session, stages.GENERATED.words)
+        self._known = stages.found_already(session.context, operation)
         if operation.auth == "developer-key" and options.arming.writes:
             # Orders that are looked up make the clock of a stand-in jump.
             self._adopt_service_time()
@@ -135,7 +123,7 @@ class _Exploration:
 
     def outcome(self) -> Outcome:
         """Ask, shrink what is found, and say what it comes to."""
-        rule = GENERATED.rule(self._operation.id)
+        rule = stages.GENERATED.rule(self._operation.id)
         try:
             return self._judged(rule)
         except HypothesisException as error:
@@ -165,16 +153,18 @@ class _Exploration:
             return
 
         def send(operation_id: str, draft: Draft) -> Exchange | None:
-            return Sender(session, f"time for {self._operation.id}").send(operation_id, draft)
+            return stages.Sender(session, f"time for {self._operation.id}").send(
+                operation_id, draft
+            )
 
         quote = if_known(valid_request, context, ids.V1_QUOTE)
         exchange = None if quote is None else send(ids.V1_QUOTE, quote)
         if exchange is not None and exchange.refused:
-            adopt_service_time(context, send)
+            stages.adopt_service_time(context, send)
 
-    def _gathered(self) -> dict[Key, tuple[Problem, _Round]]:
+    def _gathered(self) -> dict[stages.Key, tuple[stages.Problem, _Round]]:
         """Ask the examples, round by round, and return the first problem of each cause."""
-        found: dict[Key, tuple[Problem, _Round]] = {}
+        found: dict[stages.Key, tuple[stages.Problem, _Round]] = {}
         for first in range(0, self._examples, _A_ROUND):
             most = min(self._examples, first + _A_ROUND)
             # What the round before has shown decides about this one.
@@ -231,7 +221,9 @@ class _Exploration:
                 self._novelty.add(values)
                 yield case
 
-    def _problems(self, case: Case, most: int, *, again: bool = False) -> list[Problem] | None:
+    def _problems(
+        self, case: Case, most: int, *, again: bool = False
+    ) -> list[stages.Problem] | None:
         """Return what is wrong with the answers to a case and to its other form, where it has one.
 
         No more than `most` requests are sent in all; beyond that, what was sent is remembered, and
@@ -259,9 +251,11 @@ class _Exploration:
             found += related_problems(relation, context, first, other)
         return found
 
-    def _shrunk(self, key: Key, first: Problem, drawn: _Round) -> tuple[Case | None, Problem]:
+    def _shrunk(
+        self, key: stages.Key, first: stages.Problem, drawn: _Round
+    ) -> tuple[Case | None, stages.Problem]:
         """Return the smallest request that shows a problem of the same cause."""
-        best: list[tuple[Case | None, Problem]] = [(None, first)]
+        best: list[tuple[Case | None, stages.Problem]] = [(None, first)]
         most = self._sender.count + _MOST_SHRINKING
 
         def body(case: Case) -> None:
@@ -278,7 +272,9 @@ class _Exploration:
         # Hypothesis shows the smallest example last.
         return best[-1]
 
-    def _confirmed(self, key: Key, shrunk: tuple[Case | None, Problem]) -> Finding | None:
+    def _confirmed(
+        self, key: stages.Key, shrunk: tuple[Case | None, stages.Problem]
+    ) -> Finding | None:
         """Return the finding where it shows once more; None where it does not."""
         case, problem = shrunk
         found = None if case is None else self._problems(case, 0, again=True)
@@ -289,15 +285,17 @@ class _Exploration:
             return None
         return replace(again, exchanges=(*problem.finding.exchanges, *again.exchanges))
 
-    def _problems_alone(self, case: Case, exchange: Exchange) -> Iterator[Problem]:
+    def _problems_alone(self, case: Case, exchange: Exchange) -> Iterator[stages.Problem]:
         if case.broken is None:
-            yield from server_error(exchange)
-        elif is_to_be_refused(self._contract, case.broken.basis):
+            yield from stages.server_error(exchange)
+        elif stages.is_to_be_refused(self._contract, case.broken.basis):
             what = case.broken
-            yield from wrongly_accepted(exchange, what.label, what.place, what.basis, what.kind)
+            yield from stages.wrongly_accepted(
+                exchange, what.label, what.place, what.basis, what.kind
+            )
         # How long an answer may take is what a broken request may have broken.
         rules = [one for one in RULES if case.broken is None or one.layer is not Layer.TIMING]
-        for problem in judged_alone(rules, exchange, self._session.context):
+        for problem in stages.judged_alone(rules, exchange, self._session.context):
             if problem.key not in self._known:
                 yield problem
 

@@ -88,6 +88,10 @@ class SubmissionFlow(Flow):
         number = self.kind.number(exchange) if exchange and exchange.succeeded else one.number
         return number if self.kind.is_second(one.number, number) else None
 
+    def _look(self, words: str, **about: Any) -> Exchange | None:
+        """Look something up."""
+        return self._ask(words, self.kind.look_id, **about)
+
     def _finds(self, one: Accepted, exchange: Exchange | None) -> bool:
         """Tell whether a look shows what was accepted: it has to, but for an outage."""
         if exchange is None or exchange.answer.status in GATEWAY_STATUSES:
@@ -163,7 +167,7 @@ class OrderFlow(SubmissionFlow):
     def check(self, placed: Accepted, times: int) -> None:
         """Ask how an order stands, once or several times."""
         for _ in range(times):
-            look = self._ask(f"check order {placed.number!r}", ORDER.look_id, id=placed.number)
+            look = self._look(f"check order {placed.number!r}", id=placed.number)
             if self._finds(placed, look) and look is not None:
                 self._check(placed, look)
 
@@ -248,10 +252,10 @@ class TransferFlow(SubmissionFlow):
     def _look_up(self, sent: Accepted) -> Exchange | None:
         """Look a transfer up; None for an answer that may be about something else."""
         transaction = sent.about["deposit"]
-        look = self._ask("look the transfer up", V1_ORDER.look_id, hash=transaction)
+        look = self._look("look the transfer up", hash=transaction)
         if look is not None and look.refused and self._is_served():
             # Whatever it was about: what is taken now is the time, and is not to blame any more.
-            look = self._ask("look the transfer up once more", V1_ORDER.look_id, hash=transaction)
+            look = self._look("look the transfer up once more", hash=transaction)
         if look is None or look.succeeded or look.answer.status in GATEWAY_STATUSES:
             return look
         return look if self._is_served() else None
@@ -274,7 +278,7 @@ class TransferFlow(SubmissionFlow):
         """Look a transfer up under the address of somebody else."""
         other, transaction = fresh_address(self._context, "another v1 user"), sent.about["deposit"]
         words, about = f"look the transfer up for {other}", {"evmAddress": other}
-        look = self._ask(words, V1_ORDER.look_id, should_succeed=False, hash=transaction, **about)
+        look = self._look(words, should_succeed=False, hash=transaction, **about)
         if look is not None and _mentions(look, transaction):
             self._fails("for another", owner=self._context.caller.address, other=other)
 
@@ -282,7 +286,7 @@ class TransferFlow(SubmissionFlow):
     def look_up_unknown(self) -> None:
         """Look up what nobody submitted."""
         words, unknown = "look a transfer up that is none", self._new_hash()
-        look = self._ask(words, V1_ORDER.look_id, should_succeed=False, hash=unknown)
+        look = self._look(words, should_succeed=False, hash=unknown)
         deposits = [one.about["deposit"] for one in self._accepted.values()]
         known = [one for one in deposits if look is not None and _mentions(look, one)]
         if known:
@@ -384,7 +388,7 @@ class TicketFlow(SubmissionFlow):
             self._fails("differs", number=one.number, listed=before, checked=said)
 
     def _check(self, one: Accepted) -> Exchange | None:
-        look = self._ask(f"check ticket {one.number!r}", TICKET.look_id, ticketId=one.number)
+        look = self._look(f"check ticket {one.number!r}", ticketId=one.number)
         self._finds(one, look)
         return look
 

@@ -5,7 +5,7 @@ request has its price.
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from decimal import Decimal
@@ -179,21 +179,22 @@ def _without_optional(draft: Draft, context: RunContext) -> Draft:
     return draft
 
 
-def _broken_bodies(operation: Operation) -> tuple[NegativeCase, ...]:
-    match operation.id:
-        case ids.V1_QUOTE:
-            return (_body("truncated", "cut in the middle", lambda body: body[: len(body) // 2]),)
-        case ids.V1_RAW:
-            return (_body("array", "an array", lambda body: b"[" + body + b"]"),)
-    return ()
+_BROKEN_BODIES: Mapping[str, tuple[str, str, Callable[[bytes], bytes]]] = {
+    ids.V1_QUOTE: ("truncated", "cut in the middle", lambda body: body[: len(body) // 2]),
+    ids.V1_RAW: ("array", "an array", lambda body: b"[" + body + b"]"),
+}
+"""How a body is broken, by operation: in the name of the probe, in words, and its bytes."""
 
 
-def _body(words: str, problem: str, made: Callable[[bytes], bytes]) -> NegativeCase:
-    def change(draft: Draft, _: RunContext) -> Draft:
-        return replace(draft, raw_body=made(jsontext.encode(draft.body or {})))
+def _broken_bodies(operation: Operation) -> Iterator[NegativeCase]:
+    if operation.id in _BROKEN_BODIES:
+        words, problem, broken = _BROKEN_BODIES[operation.id]
 
-    said, basis = f"the body is {problem}", fact_basis("interface.inputs")
-    return NegativeCase(f"body {words}", change, Kind.BODY, "body", said, basis)
+        def change(draft: Draft, _: RunContext) -> Draft:
+            return replace(draft, raw_body=broken(jsontext.encode(draft.body or {})))
+
+        says, basis = f"the body is {problem}", fact_basis("interface.inputs")
+        yield NegativeCase(f"body {words}", change, Kind.BODY, "body", says, basis)
 
 
 # Inputs that are left out.
@@ -262,20 +263,18 @@ _MADE_LIKELY: Mapping[tuple[str, str], Change] = {
 # Wrong values: each made of the right one; the text is a label to draw by.
 
 
-def negative(value: Json, _: RunContext, __: str) -> Json:
-    """Return the same amount below zero."""
+def _negative(value: Json, _: RunContext, __: str) -> Json:
     if isinstance(value, str):
         return f"-{value.removeprefix('-')}"
     return -value if _is_number(value) else -1
 
 
-def as_number(value: Json, _: RunContext, __: str) -> Json:
-    """Return a text as a number: the one that it spells, else some number."""
+def _as_number(value: Json, _: RunContext, __: str) -> Json:
     digits = isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) < 40
     return int(value) if digits else 5
 
 
-def unlisted_name(_: Json, context: RunContext, label: str) -> Json:
+def _unlisted_name(_: Json, context: RunContext, label: str) -> Json:
     """Return a name like those of chains and tokens that no list shows."""
     letters = "".join(context.draw(label).choices("QXZJKVW", k=6))
     names = {chain.name.upper() for each in inventories(context) for chain in each.chains}
@@ -297,8 +296,7 @@ def suspended_chain(value: Json, context: RunContext, _: str) -> Json:
     return max(away, key=lambda name: len(symbols & {one.symbol for one in inventory.on(name)}))
 
 
-def unlisted_index(_: Json, context: RunContext, label: str) -> Json:
-    """Return an index that no token has, as digits."""
+def _unlisted_index(_: Json, context: RunContext, label: str) -> Json:
     taken = {token.index for token in inventory_of(context).tokens}
     number = context.draw(label).randrange(800_000, 900_000)
     while str(number) in taken:
@@ -306,14 +304,14 @@ def unlisted_index(_: Json, context: RunContext, label: str) -> Json:
     return str(number)
 
 
-def long_past(value: Json, context: RunContext, _: str) -> Json:
+def _long_past(value: Json, context: RunContext, _: str) -> Json:
     """Return a time an hour before that of the request, in the same unit."""
     text = str(value) if value else str(context.caller.timestamp_ms)
     unit = 1 if len(text) < 12 else 1000
     return str(int(text) - 3_600 * unit) if text.isascii() and text.isdecimal() else "0"
 
 
-def another_address(value: Json, context: RunContext, label: str) -> Json:
+def _another_address(value: Json, context: RunContext, label: str) -> Json:
     """Return another EVM address than the given one, read as a number where that is one."""
     if isinstance(value, int) and not isinstance(value, bool):
         return value ^ 1
@@ -331,21 +329,21 @@ def _is_number(value: Json) -> TypeGuard[int | Decimal]:
 
 
 _VALUES: Mapping[str, Callable[[Json, RunContext, str], Json]] = {
-    "unlisted name": unlisted_name,
+    "unlisted name": _unlisted_name,
     "suspended chain": suspended_chain,
     "unlisted address": lambda _, context, label: _address(context, label),
-    "unlisted index": unlisted_index,
-    "negative": negative,
+    "unlisted index": _unlisted_index,
+    "negative": _negative,
     "zero": lambda value, _, __: "0" if isinstance(value, str) else 0,
     # A careless reader takes it as far as digits go.
     "with letters": lambda value, _, __: f"{value}abc",
     "no number": lambda _, context, label: context.draw(label).choice(_NO_NUMBERS),
     "odd number": lambda _, context, label: context.draw(label).choice(_ODD_NUMBERS),
     "as text": lambda value, _, __: plain(Decimal(value)) if _is_number(value) else str(value),
-    "as number": as_number,
-    "long past": long_past,
+    "as number": _as_number,
+    "long past": _long_past,
     "broken hex": lambda value, _, __: f"{str(value)[:6]}xyz{str(value)[9:]}",
-    "another address": another_address,
+    "another address": _another_address,
     "other decimals": lambda value, _, __: "7" if str(value) != "7" else "9",
 }
 """What makes a wrong value of the right one, by the name that the table calls it."""
