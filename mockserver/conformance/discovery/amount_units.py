@@ -28,7 +28,7 @@ from mockserver.values import dataclass
 
 ATTEMPT_NAMES = (VALID, "other reading", "second route", "third route")
 _USUAL, _OTHER_READING, _SECOND_ROUTE, _THIRD_ROUTE = ATTEMPT_NAMES
-_NEAR = Decimal(1000)
+_NEAR_FACTOR = Decimal(1000)
 
 
 class Reading(StrEnum):
@@ -179,8 +179,8 @@ def _fitting_reading(context: RunContext, one: Attempt) -> Reading | None:
         rate = amounts.EXACT.divide(prices[0], prices[1])
     got = amounts.whole(out, target.decimals)
     whole = amounts.EXACT.multiply(sent, rate)
-    if amounts.within(got, amounts.EXACT.scaleb(whole, -source.decimals), _NEAR):
+    if amounts.within(got, amounts.EXACT.scaleb(whole, -source.decimals), _NEAR_FACTOR):
         return Reading.UNITS
-    if amounts.within(got, whole, _NEAR):
+    if amounts.within(got, whole, _NEAR_FACTOR):
         return Reading.WHOLE
     return None

@@ -27,7 +27,7 @@ from mockserver.values import dataclass
 
 _WORDS = shipped_facts().names["words"]
 _LONGEST_NAME = 60
-_SAMPLE = 300
+_MOST_ITEMS = 300
 _EVM_ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}")
 
 
@@ -169,7 +169,7 @@ def tokens_of(
 def _fitted(items: tuple[Item, ...], bindings: Bindings, names: Mapping[str, str]) -> Bindings:
     """Return bindings that also have the members which show by their values what they are."""
     rows: list[Item] = []
-    for item in items[:_SAMPLE]:
+    for item in items[:_MOST_ITEMS]:
         inner = member(item, bindings.candidates("contracts"))
         places = [*inner.values()] if isinstance(inner, Mapping) else inner
         places = places if isinstance(places, list) else []

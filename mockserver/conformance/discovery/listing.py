@@ -13,13 +13,13 @@ from mockserver.contract import shipped_facts
 from mockserver.jsontext import Json
 
 _LISTS = shipped_facts().names["words"]["lists"]
-_DEEPEST = 4
-_LONGEST = 200
+_DEEPEST_LEVEL = 4
+_LONGEST_TEXT = 200
 _USUAL_DECIMALS = frozenset((6, 8, 9, 18))
 _MOST_DECIMALS = 36
 _EVM_ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}")
-_LONG = 20
-_FEWEST = 2
+_SHORTEST_ADDRESS = 20
+_FEWEST_ITEMS = 2
 
 WITHOUT_ROLE = frozenset(("cmcid",))
 """Folded names of members that play no role: a token's number at a price provider (DEMO)."""
@@ -49,7 +49,7 @@ def list_place(data: Json) -> str:
 def _located(data: Json, place: str, depth: int) -> tuple[str, tuple[tuple[str, Json], ...]]:
     if isinstance(data, list):
         return f"{place}[]", tuple(("", item) for item in data)
-    if not isinstance(data, Mapping) or depth > _DEEPEST:
+    if not isinstance(data, Mapping) or depth > _DEEPEST_LEVEL:
         return place, ()
     by_name = {folded(name): name for name in data}
     for wanted in _LISTS:
@@ -94,7 +94,7 @@ def text(value: Json) -> str:
     if isinstance(value, bool) or value is None:
         return ""
     if isinstance(value, str):
-        return value.strip() if len(value) <= _LONGEST else ""
+        return value.strip() if len(value) <= _LONGEST_TEXT else ""
     return str(value) if isinstance(value, int) and abs(value) < 10**30 else ""
 
 
@@ -125,7 +125,7 @@ def roles_by_value(items: Iterable[Item], roles: Mapping[str, tuple[str, ...]]) 
     fits and where several do: a guess must be the only one that is possible.
     """
     rows = list(items)
-    if len(rows) < _FEWEST:
+    if len(rows) < _FEWEST_ITEMS:
         return {}
     found: dict[str, str] = {}
     for role in ("address", "decimals", "index"):
@@ -155,7 +155,7 @@ def _could_be(value: Json, role: str) -> bool:
         case "index":
             return text(value).isdecimal()
         case "address":
-            return isinstance(value, str) and len(value) >= _LONG and "://" not in value
+            return isinstance(value, str) and len(value) >= _SHORTEST_ADDRESS and "://" not in value
         case _:
             return isinstance(value, str) and bool(text(value))
 
@@ -227,7 +227,7 @@ def _playing(data: Json, role: str) -> tuple[str, Json]:
 
 def _scalars(data: Json, place: str, depth: int) -> Iterator[tuple[str, str, Json]]:
     """Yield places, names and values of texts and numbers, outer ones first."""
-    if depth > _DEEPEST:
+    if depth > _DEEPEST_LEVEL:
         return
     pairs = (
         [(f"{place}.{name}", name, value) for name, value in data.items()]

@@ -25,26 +25,26 @@ USUAL_USD = Decimal(100)
 OTHER_AMOUNTS = {"larger amount": Decimal(10), "smaller amount": Decimal("0.05")}
 """How many times the usual amount is tried where a service refuses that: bounds are not shown."""
 TRIES = 3
-_SAMPLE = 60
-_COMMON = 18
-_DEAREST, _CHEAPEST = Decimal(10) ** 7, Decimal(10) ** -12
+_MOST_TOKENS = 60
+_COMMON_DECIMALS = 18
+_HIGHEST_PRICE, _LOWEST_PRICE = Decimal(10) ** 7, Decimal(10) ** -12
 
 
-_GIVEN = {
+_SOURCE_ROLES = {
     **dict.fromkeys(("fromChain", "chain"), "chain"),
     **dict.fromkeys(("symbol", "token", "fromToken"), "symbol"),
     **dict.fromkeys(("fromTokenAddress", "contractAddress"), "address"),
     "fromDecimal": "decimals",
 }
-_GOT = {
+_TARGET_ROLES = {
     "toChain": "chain",
     "toToken": "symbol",
     "toTokenAddress": "address",
     "toIndex": "index",
     "toDecimal": "decimals",
 }
-_IN_TEXT = ("fromDecimal", "toDecimal")
-ABOUT = frozenset((*_GIVEN, *_GOT))
+_DECIMAL_ROLES = ("fromDecimal", "toDecimal")
+ROUTE_ROLES = frozenset((*_SOURCE_ROLES, *_TARGET_ROLES))
 """The roles of inputs that say which tokens a request is about."""
 
 
@@ -60,11 +60,11 @@ class Route:
         """What it gives to the inputs of a request, by role; nothing that no list shows."""
         found = {
             role: getattr(token, attribute)
-            for token, roles in ((self.source, _GIVEN), (self.target, _GOT))
+            for token, roles in ((self.source, _SOURCE_ROLES), (self.target, _TARGET_ROLES))
             for role, attribute in roles.items()
         }
         return {
-            role: str(value) if role in _IN_TEXT else value
+            role: str(value) if role in _DECIMAL_ROLES else value
             for role, value in found.items()
             if value is not None
         }
@@ -146,7 +146,7 @@ def v1_routes(context: RunContext) -> tuple[Route, ...]:
         "v1 routes",
         v1_bridges(context),
         nothing,
-        more_worth=lambda route: route.source.decimals not in (None, _COMMON),
+        more_worth=lambda route: route.source.decimals not in (None, _COMMON_DECIMALS),
     )
 
 
@@ -220,7 +220,7 @@ def usual_amount(context: RunContext, token: Token) -> Decimal:
 
 def is_plausible(price: Decimal) -> bool:
     """Tell whether a price in USD is one that amounts are made by."""
-    return _CHEAPEST < price < _DEAREST
+    return _LOWEST_PRICE < price < _HIGHEST_PRICE
 
 
 def scale_of(context: RunContext, operation_id: str) -> Decimal:
@@ -259,14 +259,14 @@ def bridges(context: RunContext) -> list[Route]:
         if token.bridged:
             by_symbol.setdefault(token.symbol, []).append(token)
     several = [tokens for tokens in by_symbol.values() if len(tokens) > 1]
-    if len(several) > _SAMPLE:
+    if len(several) > _MOST_TOKENS:
         context.draw("tokens of bridges").shuffle(several)
         several.sort(key=lambda tokens: not is_stable(tokens[0]))
     return [
         Route(one, other)
-        for tokens in several[:_SAMPLE]
-        for one in tokens[:_SAMPLE]
-        for other in tokens[:_SAMPLE]
+        for tokens in several[:_MOST_TOKENS]
+        for one in tokens[:_MOST_TOKENS]
+        for other in tokens[:_MOST_TOKENS]
         if one.chain != other.chain
     ]
 
@@ -275,13 +275,13 @@ def bridges(context: RunContext) -> list[Route]:
 def swaps(context: RunContext) -> tuple[Route, ...]:
     """Return the routes between two different tokens, on one chain or two, that the lists allow."""
     tokens = [token for token in usable_tokens(context) if token.address]
-    if len(tokens) > _SAMPLE:
+    if len(tokens) > _MOST_TOKENS:
         context.draw("tokens of swaps").shuffle(tokens)
         tokens.sort(key=lambda token: not is_stable(token))
-        stable = tokens[: _SAMPLE // 3]
+        stable = tokens[: _MOST_TOKENS // 3]
         chains = {token.chain for token in stable}
         near = [token for token in tokens[len(stable) :] if token.chain in chains]
-        tokens = (stable + near)[:_SAMPLE] if len(near) > 3 else tokens[:_SAMPLE]
+        tokens = (stable + near)[:_MOST_TOKENS] if len(near) > 3 else tokens[:_MOST_TOKENS]
     pairs = product(tokens, repeat=2)
     return tuple(Route(one, other) for one, other in pairs if one.symbol != other.symbol)
 

@@ -15,7 +15,7 @@ from mockserver.conformance.discovery.listing import folded
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import cached
 
-MOST = 16
+MOST_UNLISTED = 16
 """How many chains, and how many tokens a chain, are asked for at the most."""
 
 
@@ -38,7 +38,7 @@ def unlisted_chains(context: RunContext, generation: str) -> tuple[Chain, ...]:
             found.append(chain)
     context.draw(f"unlisted chains of {generation}").shuffle(found)
     # What the other generation offers now is the likeliest to be answered.
-    return tuple(sorted(found, key=lambda one: not _is_among(one, others))[:MOST])
+    return tuple(sorted(found, key=lambda one: not _is_among(one, others))[:MOST_UNLISTED])
 
 
 def known_chain_names(context: RunContext) -> Iterator[str]:

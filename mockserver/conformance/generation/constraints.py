@@ -42,7 +42,7 @@ UNKNOWN_DOMAINS = (
 HANDED_OUT = ("hash", "certHash", "sourceCerts", "id", "ticketId", "sn")
 """Inputs that only earlier requests and answers make mean something."""
 
-_MOST = 12
+_MOST_VALUES = 12
 _LONGEST = 400
 _OF_TEXTS = ("pattern", "minLength", "maxLength")
 
@@ -216,7 +216,7 @@ def pool(
             typed = _typed(value, field)
             if typed is not None and not any(breaks(one, typed) for one in constraints):
                 found.setdefault(str(typed), typed)
-    return list(found.values())[:_MOST]
+    return list(found.values())[:_MOST_VALUES]
 
 
 def _candidates(context: RunContext, operation: Operation, field: Field) -> Iterable[Json]:

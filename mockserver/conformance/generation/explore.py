@@ -32,7 +32,7 @@ from mockserver.values import dataclass
 
 _MOST_CAUSES = 6
 _DRAWN_PER_REQUEST = 2
-_A_ROUND = 8
+_REQUESTS_A_ROUND = 8
 _MOST_SHRINKING = 30
 
 
@@ -165,8 +165,8 @@ class _Exploration:
     def _gathered(self) -> dict[stages.Key, tuple[stages.Problem, _Round]]:
         """Ask the examples, round by round, and return the first problem of each cause."""
         found: dict[stages.Key, tuple[stages.Problem, _Round]] = {}
-        for first in range(0, self._examples, _A_ROUND):
-            most = min(self._examples, first + _A_ROUND)
+        for first in range(0, self._examples, _REQUESTS_A_ROUND):
+            most = min(self._examples, first + _REQUESTS_A_ROUND)
             # What the round before has shown decides about this one.
             drawn = _Round(self._cases(), self._seed + first, (most - first) * _DRAWN_PER_REQUEST)
             for case in self._most_informative(drawn):

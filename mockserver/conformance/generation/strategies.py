@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
 from mockserver.conformance.discovery.inventory import Token, inventory_of
-from mockserver.conformance.discovery.routes import ABOUT, Route, usual_amount
+from mockserver.conformance.discovery.routes import ROUTE_ROLES, Route, usual_amount
 from mockserver.conformance.generation.constraints import (
     HANDED_OUT,
     UNKNOWN_DOMAINS,
@@ -188,12 +188,12 @@ class Requests:
         return drafts().map(self._signed)
 
     def _is_of_pair(self, place: tuple[str, str]) -> bool:
-        return self._fields[".".join(place)].role in ABOUT
+        return self._fields[".".join(place)].role in ROUTE_ROLES
 
     def _repeatable(self, variation: Variation) -> Variation:
         if not self._operation.writes:
             return variation
-        new = (*ABOUT, *HANDED_OUT, *_ADDRESSES)
+        new = (*ROUTE_ROLES, *HANDED_OUT, *_ADDRESSES)
         return tuple(one for one in variation if self._fields[".".join(one[0])].role not in new)
 
     def broken(self) -> Iterator[SearchStrategy[Broken]]:

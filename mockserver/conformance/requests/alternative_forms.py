@@ -36,8 +36,8 @@ _TIME_OUT = "headers.expireTime"
 _LONG_MS = "315360000000"
 """Ten years: longer than a clock may be wrong."""
 ONCE_MORE = "published form once more"
-_FORM = "application/x-www-form-urlencoded"
-_SIX = 6
+_FORM_TYPE = "application/x-www-form-urlencoded"
+_COMMON_DECIMALS = 6
 """The decimals that careless services take every token to have."""
 _SPELLINGS = {
     "Evmaddress": "EvmAddress",
@@ -182,9 +182,9 @@ def _units(context: RunContext, given: Decimal) -> Json:
 
 
 def _millions(context: RunContext, given: Decimal) -> Json:
-    if usual_attempt(context, ids.V1_QUOTE).route.source.decimals == _SIX:
+    if usual_attempt(context, ids.V1_QUOTE).route.source.decimals == _COMMON_DECIMALS:
         raise NotRun("the token has six decimals itself")
-    return amounts.units_of(given, _SIX)
+    return amounts.units_of(given, _COMMON_DECIMALS)
 
 
 def _without_fraction(_: RunContext, given: Decimal) -> Json:
@@ -217,7 +217,7 @@ def _called_as_in_2_0(draft: Draft, context: RunContext) -> Draft:
 
 def _as_a_form(draft: Draft, _: RunContext) -> Draft:
     pairs = {name: str(value) for name, value in draft.part("body").items()}
-    return replace(draft, raw_body=urlencode(pairs).encode("ascii"), content_type=_FORM)
+    return replace(draft, raw_body=urlencode(pairs).encode("ascii"), content_type=_FORM_TYPE)
 
 
 def _with_a_key(draft: Draft, context: RunContext) -> Draft:

@@ -46,8 +46,7 @@ from mockserver.conformance.discovery.routes import (
 from mockserver.conformance.requests import words
 from mockserver.conformance.requests.valid import (
     first_chains,
-    named_chain,
-    named_hash,
+    named_v1_order,
     order_route,
 )
 from mockserver.conformance.session.caller import EXAMPLE_ADDRESS
@@ -387,14 +386,14 @@ def _one_of(names: tuple[str, ...], number: int, what: str) -> str:
 
 def hash_with_another_end(context: RunContext) -> str:
     """Return a hash that only begins like the one that was named."""
-    transaction = named_hash(context, 0)
+    _, transaction = named_v1_order(context)
     end = "00000000" if not transaction.endswith("00000000") else "11111111"
     return f"{transaction[:-8]}{end}"
 
 
 def another_chain(context: RunContext) -> str:
     """Return another chain that v1 lists than that of the order which was named."""
-    own = named_chain(context, 0)
+    own, _ = named_v1_order(context)
     others = [one.name for one in inventory_of(context, "v1").chains if one.name != own]
     if not others:
         raise NotRun("v1 lists no other chain")
@@ -411,11 +410,11 @@ CHOICES: Mapping[str, Callable[..., Any]] = {
     "other_held_token": lambda context: swap_routes(context)[0].target,
     # The price may be wrong, or the amount next to nothing.
     "thousandfold": lambda context, sample: requested_amount(context, sample) * 1000,
-    "chain_of_named": lambda context, name: named_chain(context, words.NAMED.index(name)),
-    "hash_of_named": lambda context, name: named_hash(context, words.NAMED.index(name)),
+    "chain_of_named": lambda context, name: named_v1_order(context, words.NAMED.index(name))[0],
+    "hash_of_named": lambda context, name: named_v1_order(context, words.NAMED.index(name))[1],
     # Nothing has these, though they begin like what was named.
     "longer_order": lambda context: f"{named_order(context, words.NAMED[0])}7000003",
     "longer_ticket": lambda context: f"{shown_ticket(context, words.LISTED[0])}7000003",
-    "no_chain": lambda context: f"{named_chain(context, 0)}QZ",
+    "no_chain": lambda context: f"{named_v1_order(context)[0]}QZ",
 }
 """What is chosen by a look at what is known."""

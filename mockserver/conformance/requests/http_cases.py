@@ -22,7 +22,7 @@ AGAIN = "again after refusals"
 SHORT_MS = 1_500
 """The `expireTime` of requests that tell whether it is kept, in milliseconds."""
 
-_LONG = 4_000
+_LONGEST_QUERY = 4_000
 _HOSTILE_INPUTS = {
     ids.V1_RAW: "token",
     ids.BRIDGE: "symbol",
@@ -67,7 +67,7 @@ def is_outside_the_contract(exchange: Exchange) -> bool:
     operation, request = exchange.operation, exchange.request
     if (request.method, request.path) != (operation.method, operation.path):
         return True
-    if len(request.query) > _LONG:
+    if len(request.query) > _LONGEST_QUERY:
         return True
     # What else is wrong with it would cost much to find out, and is not checked here.
     try:

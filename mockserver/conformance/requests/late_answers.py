@@ -31,8 +31,8 @@ TIMES, MORE_MS = 10, 400
 more."""
 ROUNDS, FEWEST_ROUNDS = 4, 2
 """How often an answer is asked for again, where the budget has room, and at the least."""
-_FEWEST = 5
-_MOST = 2
+_FEWEST_ANSWERS = 5
+_MOST_SUSPECTS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ def suspects(context: RunContext) -> Iterator[Suspect]:
     for kind in KINDS:
         sent = [one for operation_id in kind for one in context.of(operation_id)]
         every = [one for one in sent if one.succeeded and not is_negative(one)]
-        if len(every) < _FEWEST:
+        if len(every) < _FEWEST_ANSWERS:
             continue
         ordered = sorted(every, key=lambda one: one.answer.elapsed_ms)
         usual = ordered[(len(ordered) - 1) // 2]
@@ -82,14 +82,14 @@ def suspects(context: RunContext) -> Iterator[Suspect]:
             if bound <= one.answer.elapsed_ms <= context.slow_ms:
                 by_request[one.operation.id].setdefault(one.request.query, one)
         for found in by_request.values():
-            for number, late in enumerate([*found.values()][:_MOST], 1):
+            for number, late in enumerate([*found.values()][:_MOST_SUSPECTS], 1):
                 yield Suspect(number, late, usual)
 
 
 def again(context: RunContext, operation_id: str) -> Iterator[tuple[Sequence[Exchange], float]]:
     """Yield the looks at each late request, and the usual time of what was asked in turn, in ms."""
     kind = next((kind for kind in KINDS if operation_id in kind), ())
-    for number in range(1, _MOST + 1):
+    for number in range(1, _MOST_SUSPECTS + 1):
         turns = range(1, ROUNDS + 1)
         names = [_again(operation_id, number, turn) for turn in turns]
         late = context.sent(*names)

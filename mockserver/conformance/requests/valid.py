@@ -15,7 +15,7 @@ from mockserver.conformance.discovery.amount_units import (
 from mockserver.conformance.discovery.inventory import Token, inventory_of
 from mockserver.conformance.discovery.listing import text
 from mockserver.conformance.discovery.routes import (
-    ABOUT,
+    ROUTE_ROLES,
     Route,
     addressed_tokens,
     bridge_routes,
@@ -52,13 +52,13 @@ def valid_request(context: RunContext, operation_id: str, **about: Any) -> Draft
     look-ups that need a submission which was not made.
     """
     operation = context.contract.operation(operation_id)
-    made = _Made(context, operation, about)
+    values = _InputValues(context, operation, about)
     parts: dict[str, dict[str, Json]] = {"headers": {}, "query": {}, "body": {}}
     signed = operation.auth == "developer-key"
     for field in operation.fields:
         if signed and field.location == "headers":
             continue
-        value = made.value(field)
+        value = values.value(field)
         if value is not None:
             parts[field.location][field.name] = value
         elif field.required:
@@ -83,7 +83,7 @@ def usual_or_unknown(context: RunContext, operation: Operation) -> Draft | None:
     return found or if_known(unknown, context, operation.id)
 
 
-class _Made:
+class _InputValues:
     """What the inputs of one request are: given, or usual for its operation."""
 
     def __init__(self, context: RunContext, operation: Operation, about: Mapping[str, Any]) -> None:
@@ -101,7 +101,7 @@ class _Made:
             return _CHAINS[operation_id](self.context)
         if role in _VALUES:
             return _VALUES[role](self, field)
-        return self.route.values.get(role) if role in ABOUT and self.has_route else None
+        return self.route.values.get(role) if role in ROUTE_ROLES and self.has_route else None
 
     @property
     def has_route(self) -> bool:
@@ -181,7 +181,7 @@ def _followed(
 
 def _usual_v1_order(context: RunContext) -> Mapping[str, Json]:
     if context.caller.hashes and context.get(usual(ids.V1_ORDER)) is None:
-        return {"chain": named_chain(context, 0), "hash": named_hash(context, 0)}
+        return dict(zip(("chain", "hash"), named_v1_order(context), strict=True))
     context.require_success(usual(ids.V1_ORDER))
     return {"hash": fresh_hash(context, "usual v1 order")}
 
@@ -252,17 +252,8 @@ def submitted_id(context: RunContext, probe: str) -> str:
     return found
 
 
-def named_chain(context: RunContext, number: int) -> str:
-    """Return the chain of a v1 order that the user has named. Raises `NotRun` without one."""
-    return _named(context, number)[0]
-
-
-def named_hash(context: RunContext, number: int) -> str:
-    """Return the transaction of a v1 order that the user has named. Raises `NotRun` without one."""
-    return _named(context, number)[1]
-
-
-def _named(context: RunContext, number: int) -> tuple[str, str]:
+def named_v1_order(context: RunContext, number: int = 0) -> tuple[str, str]:
+    """Return chain and transaction of a v1 order that the user has named. Raises `NotRun`."""
     if number >= len(context.caller.hashes):
         raise NotRun("no transaction of a v1 order was named")
     chain, _, transaction = context.caller.hashes[number].partition(":")
@@ -279,9 +270,9 @@ def fresh_address(context: RunContext, what: str) -> str:
     return f"0x{context.draw(f'address of {what}').getrandbits(160):040x}"
 
 
-def _own_address(made: _Made, field: Field) -> Json:
+def _own_address(values: _InputValues, field: Field) -> Json:
     # The contract has one of v1 as an integer.
-    address = made.context.caller.address
+    address = values.context.caller.address
     return address if "string" in field.types else int(address, 16)
 
 
@@ -312,21 +303,21 @@ _CONSTANT: Mapping[str, Mapping[str, Json]] = {
     },
 }
 """Inputs that are the same whatever a request is about."""
-_VALUES: Mapping[str, Callable[[_Made, Field], Json]] = {
-    **dict.fromkeys(AMOUNT_ROLES, lambda made, _: made.amount()),
+_VALUES: Mapping[str, Callable[[_InputValues, Field], Json]] = {
+    **dict.fromkeys(AMOUNT_ROLES, lambda values, _: values.amount()),
     **dict.fromkeys(
         ("address", "sender", "recipient", "evmAddress", "fromAddress", "toAddr", "userAddress"),
         _own_address,
     ),
-    "signature": lambda made, _: made.context.caller.wallet_signature,
-    "aggregator": lambda made, _: made.of_quote("aggregator"),
-    "routeSummary": lambda made, _: made.of_quote("routeSummary"),
-    "feeLevel": lambda made, _: 0,
-    "certHash": lambda made, _: made.deposit("usual v1 order"),
-    "hash": lambda made, _: made.deposit("usual order"),
-    "sourceCerts": lambda made, _: made.certificate(),
-    "toIndex": lambda made, _: made.index(made.route.target),
-    "id": lambda made, _: submitted_id(made.context, usual(ids.ORDER)),
-    "ticketId": lambda made, _: submitted_id(made.context, usual(ids.TICKET)),
+    "signature": lambda values, _: values.context.caller.wallet_signature,
+    "aggregator": lambda values, _: values.of_quote("aggregator"),
+    "routeSummary": lambda values, _: values.of_quote("routeSummary"),
+    "feeLevel": lambda values, _: 0,
+    "certHash": lambda values, _: values.deposit("usual v1 order"),
+    "hash": lambda values, _: values.deposit("usual order"),
+    "sourceCerts": lambda values, _: values.certificate(),
+    "toIndex": lambda values, _: values.index(values.route.target),
+    "id": lambda values, _: submitted_id(values.context, usual(ids.ORDER)),
+    "ticketId": lambda values, _: submitted_id(values.context, usual(ids.TICKET)),
 }
 """What an input takes, by its role, where it is no token and no chain."""
