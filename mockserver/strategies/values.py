@@ -80,16 +80,6 @@ class Shape:
     items: Schema
     others: Schema
 
-    @property
-    def is_object(self) -> bool:
-        """Whether values are objects."""
-        return self.types == ("object",) or bool(self.members)
-
-    @property
-    def is_array(self) -> bool:
-        """Whether values are arrays."""
-        return self.types == ("array",)
-
 
 def shape_of(schema: Schema) -> Shape:
     """Return what the branches of a schema say together."""
@@ -97,9 +87,10 @@ def shape_of(schema: Schema) -> Shape:
     named = [branch.get("properties", {}) for branch in branches]
     choices = [tuple(one["enum"]) for one in branches if "enum" in one]
     choices += [(one["const"],) for one in branches if "const" in one]
+    types = [one["type"] for one in branches if "type" in one]
     return Shape(
-        types=_types(branches),
-        choices=tuple(v for v in choices[0] if all(v in c for c in choices)) if choices else None,
+        types=_in_all([(one,) if isinstance(one, str) else tuple(one) for one in types]),
+        choices=_in_all(choices) if choices else None,
         patterns=tuple(one["pattern"] for one in branches if "pattern" in one),
         least=max((one["minimum"] for one in branches if "minimum" in one), default=None),
         most=min((one["maximum"] for one in branches if "maximum" in one), default=None),
@@ -140,14 +131,13 @@ def _branches(schema: Schema) -> Iterator[Schema]:
         yield from _branches(branch)
 
 
-def _types(branches: list[Schema]) -> tuple[str, ...]:
-    found: tuple[str, ...] | None = None
-    for branch in branches:
-        kind = branch.get("type")
-        if kind is not None:
-            kinds = (kind,) if isinstance(kind, str) else tuple(kind)
-            found = kinds if found is None else tuple(one for one in found if one in kinds)
-    return found or ()
+def _in_all(several: list[tuple[Any, ...]]) -> tuple[Any, ...]:
+    """Return what is in each of several."""
+    return (
+        tuple(one for one in several[0] if all(one in each for each in several[1:]))
+        if several
+        else ()
+    )
 
 
 def _all_of(schemas: list[Schema]) -> Schema:
@@ -166,9 +156,9 @@ def values_of(schema: Schema, *, undocumented: bool = False) -> SearchStrategy[J
 def _values(usual: Schema, firm: Schema) -> SearchStrategy[Json]:
     """Return values that keep the schema `firm`; where that allows it, of the form of `usual`."""
     shape, least = shape_of(usual), shape_of(firm)
-    if shape.is_object:
+    if shape.types == ("object",) or shape.members:
         return _also_other(_object(shape, least), least)
-    if shape.is_array:
+    if shape.types == ("array",):
         items = _values(shape.items, least.items)
         return _also_other(st.lists(items, max_size=_MOST_ITEMS), least)
     return _leaf(shape) if shape == least else st.one_of(_leaf(shape), _leaf(least))

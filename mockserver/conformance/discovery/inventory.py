@@ -208,12 +208,8 @@ def requested_chain(exchange: Exchange) -> str:
     return exchange.parameters.get("chain") or exchange.request.headers.get("chain", "")
 
 
-def is_offered(item: Item) -> bool:
-    """Tell whether an item is in service by what it says of itself (DEMO, OAE)."""
-    return _is_on({folded(name): value for name, value in item.items()})
-
-
 def _is_on(by_name: Item) -> bool:
+    """Tell whether an item is in service by what it says of itself (DEMO, OAE)."""
     off = _is_any(by_name, "off", (True, "true"))
     return not off and not _is_any(by_name, "on", (False, "false"))
 
@@ -227,7 +223,7 @@ def _chain(name: str, item: Item, bindings: Bindings, distinguishing: tuple[str,
     network = text(member(item, bindings.candidates("network")))
     return Chain(
         name=name,
-        offered=is_offered(item),
+        offered=_is_on({folded(name): value for name, value in item.items()}),
         aliases=tuple(dict.fromkeys(a for a in aliases if a and a != name)),
         network=network if network.isdecimal() else "",
         evm=_evm(member(item, bindings.candidates("family"))),

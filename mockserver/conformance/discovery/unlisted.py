@@ -7,7 +7,6 @@ that looks anything up; one like these is refused only where the list itself is 
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
-from typing import Any
 
 from mockserver import documents, resources
 from mockserver.conformance.discovery.inventory import Chain, Token, inventories, inventory_of
@@ -65,21 +64,16 @@ def tokens_elsewhere(tokens: Sequence[Token], chain: str) -> Iterator[Token]:
 
 @cache
 def _shipped_chains(generation: str) -> tuple[Chain, ...]:
-    path = resources.fixtures() / "catalog" / "chains.yaml"
-    return tuple(_chains_of(documents.read(path, "catalog").value["chains"], generation))
-
-
-def _chains_of(rows: Iterable[Any], generation: str) -> Iterator[Chain]:
-    for row in rows:
+    path, found = resources.fixtures() / "catalog" / "chains.yaml", list[Chain]()
+    for row in documents.read(path, "catalog").value["chains"]:
         first = row.get("v1", {}).get("name", "")
         names = tuple(filter(None, (first, row["nickname"], row.get("full_name", ""))))
         name = first if generation == "v1" and first else row["nickname"]
         network = row.get("network", "")
-        yield Chain(
-            name,
-            aliases=tuple(one for one in dict.fromkeys(names) if one != name),
-            network=network if network.isdecimal() else "",
-        )
+        aliases = tuple(one for one in dict.fromkeys(names) if one != name)
+        network = network if network.isdecimal() else ""
+        found.append(Chain(name, aliases=aliases, network=network))
+    return tuple(found)
 
 
 def _is_among(chain: Chain, others: Iterable[Chain]) -> bool:

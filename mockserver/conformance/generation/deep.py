@@ -167,8 +167,10 @@ class _Fuzz:
         """Send a case, if there is room, and keep what is found; the smallest request of each."""
         if self._sender.count >= self._most or self._sender.stopped:
             return
+        known = ("method", "url", "headers", "params", "data", "json", "files")
         try:
-            request = _prepared(case)
+            parts = case.as_transport_kwargs()
+            request = requests.Request(**{n: parts[n] for n in known if n in parts}).prepare()
         except ValueError:
             # Some cases cannot travel at all, such as a header with a line break.
             return
@@ -199,9 +201,12 @@ class _Fuzz:
         """Yield what a failure means by our own contract; nothing where it means nothing."""
         match check:
             case "response_schema_conformance":
-                for problem in _schema_problems(exchange):
-                    if not self._is_known(problem.finding.place):
-                        yield problem
+                for violation in exchange.operation.response_violations(exchange.body):
+                    place, kind = place_of(violation), violation.keyword
+                    if not self._is_known(place):
+                        basis = basis_of(exchange.operation, violation)
+                        finding = Finding(str(violation), (exchange,), place, basis, cause=kind)
+                        yield stages.Problem(("schema", place, kind), finding)
             case "negative_data_rejection" | "missing_required_header":
                 yield from stages.accepted_though_broken(exchange, self._session.context.contract)
             case "not_a_server_error":
@@ -217,17 +222,7 @@ class _Fuzz:
     def _is_known(self, place: str) -> bool:
         """Tell whether the plan has shown the same place of an answer, or what it stands in."""
         places = [known for _, known, _ in self._known if known]
-        return any(
-            place == known or place.startswith((f"{known}.", f"{known}[")) for known in places
-        )
-
-
-def _schema_problems(exchange: Exchange) -> Iterator[stages.Problem]:
-    for violation in exchange.operation.response_violations(exchange.body):
-        place = place_of(violation)
-        basis = basis_of(exchange.operation, violation)
-        finding = Finding(str(violation), (exchange,), place, basis, cause=violation.keyword)
-        yield stages.Problem(("schema", place, violation.keyword), finding)
+        return any(f"{place}.".startswith((f"{known}.", f"{known}[")) for known in places)
 
 
 def _assumed(exchange: Exchange, title: str, basis: Basis) -> Iterator[stages.Problem]:
@@ -242,13 +237,6 @@ def _size(problem: stages.Problem) -> tuple[int, str]:
 
 
 # Cases of Schemathesis become drafts, and our answers its responses.
-
-
-def _prepared(case: Case[Any]) -> requests.PreparedRequest:
-    """Return the request that Schemathesis would send. Raises `ValueError` for one that is none."""
-    parts = case.as_transport_kwargs()
-    known = ("method", "url", "headers", "params", "data", "json", "files")
-    return requests.Request(**{name: parts[name] for name in known if name in parts}).prepare()
 
 
 def _draft_of(

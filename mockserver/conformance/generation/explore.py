@@ -10,7 +10,7 @@ from hypothesis.errors import HypothesisException
 from hypothesis.strategies import SearchStrategy
 
 from mockserver.conformance.checks.catalog import RULES
-from mockserver.conformance.checks.rule import Finding, Outcome, Rule
+from mockserver.conformance.checks.rule import Finding, Outcome
 from mockserver.conformance.generation import stages
 from mockserver.conformance.generation.constraints import assumed_domains
 from mockserver.conformance.generation.feedback import Novelty, informative_variations
@@ -123,24 +123,18 @@ class _Exploration:
 
     def outcome(self) -> Outcome:
         """Ask, shrink what is found, and say what it comes to."""
-        rule = stages.GENERATED.rule(self._operation.id)
+        rule, unclear = stages.GENERATED.rule(self._operation.id), ""
+        findings: list[Finding] = []
         try:
-            return self._judged(rule)
+            for key, (problem, drawn) in list(self._gathered().items())[:_MOST_CAUSES]:
+                finding = self._confirmed(key, self._shrunk(key, problem, drawn))
+                if finding is None:
+                    unclear = f"{problem.finding.message}: not so when asked again"
+                else:
+                    findings.append(finding)
         except HypothesisException as error:
             reason = f"no requests could be made: {type(error).__name__}: {error}"
             return Outcome(rule, self._operation, Verdict.NOT_RUN, reason=reason)
-
-    def _judged(self, rule: Rule) -> Outcome:
-        found = self._gathered()
-        findings: list[Finding] = []
-        unclear = ""
-        for key in list(found)[:_MOST_CAUSES]:
-            problem, drawn = found[key]
-            finding = self._confirmed(key, self._shrunk(key, problem, drawn))
-            if finding is None:
-                unclear = f"{problem.finding.message}: not so when asked again"
-            else:
-                findings.append(finding)
         reason = self._reason(unclear)
         if unclear and not findings:
             return Outcome(rule, self._operation, Verdict.INCONCLUSIVE, reason=reason)

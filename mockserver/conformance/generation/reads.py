@@ -141,15 +141,11 @@ class ReadFlow(Flow):
 def _says_the_same(before: Exchange, exchange: Exchange) -> bool:
     if not (before.succeeded and exchange.succeeded) or before.body == exchange.body:
         return True
-    return _items(before) == _items(exchange)
+    # A list says the same in any order.
+    of = chains_of if exchange.operation.id == _CHAINS else tokens_of
+    return frozenset(of(before, Bindings())) == frozenset(of(exchange, Bindings()))
 
 
 def _contracts(tokens: Iterable[Token]) -> frozenset[tuple[str, str]]:
     """Return the tokens that have a contract, which native ones have not."""
     return frozenset((one.symbol, one.address.lower()) for one in tokens if not one.is_native)
-
-
-def _items(exchange: Exchange) -> frozenset[object]:
-    """Return what a list says about chains or tokens, whatever their order."""
-    of = chains_of if exchange.operation.id == _CHAINS else tokens_of
-    return frozenset(of(exchange, Bindings()))

@@ -79,7 +79,12 @@ class Pairs:
         """Take what was listed until now."""
         generation, fields = operation.generation.id, operation.fields
         inventory = inventory_of(context, generation)
-        self.tokens = [token for token in inventory.tokens if _is_usable(token)]
+        # Names that a request cannot carry are left out.
+        self.tokens = [
+            one
+            for one in inventory.tokens
+            if one.offered and all(map(_NAME.fullmatch, (one.symbol, one.chain, one.address)))
+        ]
         self._v1_chains = [one.name for one in inventory.offered] if generation == "v1" else []
         self._roles = {field.role for field in fields}
         self._amounts = {field.role: "number" in field.types for field in fields if field.is_amount}
@@ -126,12 +131,6 @@ class Pairs:
             make = whole_tokens if is_whole else smallest_units
             self._strategies[key] = make(decimals, usual)
         return self._strategies[key]
-
-
-def _is_usable(token: Token) -> bool:
-    """Tell whether a token is offered under names that a request can carry."""
-    names = (token.symbol, token.chain, token.address)
-    return token.offered and all(_NAME.fullmatch(name) for name in names)
 
 
 class Requests:
@@ -181,14 +180,12 @@ class Requests:
         @st.composite
         def drafts(draw: DrawFn) -> Draft:
             chosen = draw(st.lists(variation, min_size=1, max_size=2))
-            is_elsewhere = any(self._is_of_pair(place) for one in chosen for place, _ in one)
+            places = {".".join(place) for one in chosen for place, _ in one}
+            is_elsewhere = any(self._fields[one].role in ROUTE_ROLES for one in places)
             usual = self._taken if is_elsewhere else None
             return reduce(varied, chosen, draw(self._unsigned) if usual is None else usual)
 
         return drafts().map(self._signed)
-
-    def _is_of_pair(self, place: tuple[str, str]) -> bool:
-        return self._fields[".".join(place)].role in ROUTE_ROLES
 
     def _repeatable(self, variation: Variation) -> Variation:
         if not self._operation.writes:

@@ -94,18 +94,18 @@ def _hostile(operation_id: str) -> Change:
     return change
 
 
-def _in_upper_case(draft: Draft, _: RunContext) -> Draft:
-    return replace(draft, headers={name.upper(): v for name, v in draft.headers.items()})
-
-
-def _elsewhere(draft: Draft, context: RunContext) -> Draft:
-    return replace(draft, path=f"{context.contract.operation(ids.CHAINS).path}Nowhere")
-
-
 _CHANGES: Mapping[str, Mapping[str, Change]] = {
     **{one: {HOSTILE: _hostile(one)} for one in _HOSTILE_INPUTS},
-    ids.CHAINS: {UNKNOWN_PATH: _elsewhere},
-    ids.V1_TOKENS: {OTHER_CASE: _in_upper_case},
+    ids.CHAINS: {
+        UNKNOWN_PATH: lambda draft, context: replace(
+            draft, path=f"{context.contract.operation(ids.CHAINS).path}Nowhere"
+        )
+    },
+    ids.V1_TOKENS: {
+        OTHER_CASE: lambda draft, _: replace(
+            draft, headers={name.upper(): value for name, value in draft.headers.items()}
+        )
+    },
     ids.V1_QUOTE: {
         WRONG_METHOD: lambda draft, _: replace(draft, method="GET"),
         SHORT_TIME: lambda draft, _: draft.having("headers", "expireTime", str(SHORT_MS)),

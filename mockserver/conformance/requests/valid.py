@@ -167,7 +167,10 @@ def _followed(
     or follows, or the order of v1 that it looks up.
     """
     if operation_id == ids.V1_DETAIL and "hash" not in about:
-        return _usual_v1_order(context)
+        if context.caller.hashes and context.get(usual(ids.V1_ORDER)) is None:
+            return dict(zip(("chain", "hash"), named_v1_order(context), strict=True))
+        context.require_success(usual(ids.V1_ORDER))
+        return {"hash": fresh_hash(context, "usual v1 order")}
     if operation_id == ids.ORDER:
         return {"reading": Reading.UNITS}
     if operation_id not in _QUOTES or not about.keys().isdisjoint(("route", "asset")):
@@ -177,13 +180,6 @@ def _followed(
     # Once it was taken, what it asked for is the usual amount.
     times = one.times / scale_of(context, quote)
     return {"route": one.route, "reading": one.reading, "times": times, "quote": one.probe}
-
-
-def _usual_v1_order(context: RunContext) -> Mapping[str, Json]:
-    if context.caller.hashes and context.get(usual(ids.V1_ORDER)) is None:
-        return dict(zip(("chain", "hash"), named_v1_order(context), strict=True))
-    context.require_success(usual(ids.V1_ORDER))
-    return {"hash": fresh_hash(context, "usual v1 order")}
 
 
 _QUOTES = {
