@@ -45,7 +45,7 @@ class Reading(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One of the requests that look for what a service takes."""
+    """One of the requests that find out what a service accepts."""
 
     probe: ProbeName
     route: Route
@@ -86,7 +86,7 @@ def attempts(context: RunContext, operation_id: str) -> tuple[Attempt, ...]:
 
 
 def accepted(context: RunContext, operation_id: str) -> Attempt | None:
-    """Return the try that the service took and understood as it was meant, or None."""
+    """Return the attempt that the service accepted and understood as it was meant, or None."""
     tried = if_known(attempts, context, operation_id) or ()
     taken = [one for one in tried if any(sent.succeeded for sent in context.sent(one.probe))]
     meant = [one for one in taken if _fitting_reading(context, one) in (one.reading, None)]
@@ -125,7 +125,7 @@ def check_needed(context: RunContext, one: Attempt) -> None:
 
 
 def reading_of(context: RunContext, operation_id: str) -> Reading:
-    """Return how the service reads amounts; smallest units where nothing tells."""
+    """Return how the service reads amounts; smallest units if that is not known."""
     found = accepted(context, operation_id)
     if found is not None:
         return found.reading
@@ -153,7 +153,7 @@ def requested_amount(exchange: Exchange) -> Decimal | None:
 
 
 def given(exchange: Exchange, token: Token, reading: Reading) -> Decimal:
-    """Return the amount that a quote was asked for, in whole tokens. Raises `NotRun`."""
+    """Return the amount of a quote's request, in whole tokens. Raises `NotRun`."""
     sent = requested_amount(exchange)
     if sent is None:
         raise NotRun(f"{exchange.probe} has no amount")

@@ -1,4 +1,4 @@
-"""What a service tells about itself: its chains and tokens, read by role and not by wire name."""
+"""Chains and tokens as a service lists them, read by role and not by wire name."""
 
 import itertools
 import re

@@ -1,4 +1,4 @@
-"""Schemathesis as the deep stage: its requests, our transport, our grounds for every verdict."""
+"""The deep stage: requests and checks of Schemathesis, sent by us, judged by our contract."""
 
 import zlib
 from collections.abc import Collection, Iterator, Mapping
@@ -220,7 +220,7 @@ class _Fuzz:
                     yield from _assumed(exchange, title, _STATUSES)
 
     def _is_known(self, place: str) -> bool:
-        """Tell whether the plan has shown the same place of an answer, or what it stands in."""
+        """Tell whether the plan has found this place of an answer wrong, or one around it."""
         places = [known for _, known, _ in self._known if known]
         return any(f"{place}.".startswith((f"{known}.", f"{known}[")) for known in places)
 

@@ -38,7 +38,7 @@ _MOST_SHRINKING = 30
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A generated request: of which kind, how it is broken if it is, and what it is held against.
+    """A generated request: its kind, how it is broken if it is, and what it is compared by.
 
     The first of its `relations` that asks for something has one request more sent, whose answer
     follows from that of the first.
@@ -60,12 +60,12 @@ class _Round:
 
 
 def explore(session: Session, options: Options, *, feedback: bool = True) -> tuple[Outcome, ...]:
-    """Return an outcome for each operation that may be asked, of `options.examples` requests each.
+    """Return an outcome for each operation that may be called, of `options.examples` requests each.
 
     Submissions are generated only where writes are armed. Where budget or submissions do not last,
     what is left is shared among the operations. Shrinking a finding takes up to thirty requests
     more, all of them within the budget of the run. Without `feedback` requests are sent
-    as they are drawn, whatever was asked and answered before.
+    as they are drawn, whatever was sent and answered before.
     """
     # Decided before anything is sent: what a stage itself sends may well be refused.
     chosen = [one for one in session.context.contract if _is_chosen(session, one, options)]
@@ -122,7 +122,7 @@ class _Exploration:
         self._novelty = Novelty(operation, session.context.of(operation))
 
     def outcome(self) -> Outcome:
-        """Ask, shrink what is found, and say what it comes to."""
+        """Send requests, shrink what is found, and return the outcome."""
         rule, unclear = stages.GENERATED.rule(self._operation.id), ""
         findings: list[Finding] = []
         try:
@@ -157,7 +157,7 @@ class _Exploration:
             stages.adopt_service_time(context, send)
 
     def _gathered(self) -> dict[stages.Key, tuple[stages.Problem, _Round]]:
-        """Ask the examples, round by round, and return the first problem of each cause."""
+        """Send examples, round by round, and return the first problem of each cause."""
         found: dict[stages.Key, tuple[stages.Problem, _Round]] = {}
         for first in range(0, self._examples, _REQUESTS_A_ROUND):
             most = min(self._examples, first + _REQUESTS_A_ROUND)
@@ -195,7 +195,7 @@ class _Exploration:
         )
 
     def _most_informative(self, drawn: _Round) -> Iterator[Case]:
-        """Yield cases of each kind in turn, those first that ask for most that is new."""
+        """Yield cases of each kind in turn, first those with the most new values."""
         cases: dict[str, list[tuple[frozenset[Hashable], Case]]] = {}
 
         def body(case: Case) -> None:
@@ -253,7 +253,7 @@ class _Exploration:
         most = self._sender.count + _MOST_SHRINKING
 
         def body(case: Case) -> None:
-            # Nothing is asked before what is known has shown it, and only so much after that:
+            # Nothing is sent before what is known has shown it, and only so much after that:
             # unknown requests count as harmless, which ends shrinking.
             is_shown = best[-1][0] is not None
             for problem in self._problems(case, most if is_shown else 0) or ():
@@ -269,7 +269,7 @@ class _Exploration:
     def _confirmed(
         self, key: stages.Key, shrunk: tuple[Case | None, stages.Problem]
     ) -> Finding | None:
-        """Return the finding where it shows once more; None where it does not."""
+        """Return the finding if it shows once more, else None."""
         case, problem = shrunk
         found = None if case is None else self._problems(case, 0, again=True)
         if found is None:

@@ -1,4 +1,4 @@
-"""What answers so far say about what to ask next: inputs not met yet, and values that told."""
+"""What to send next, by the answers so far: values not sent yet, and variations that mattered."""
 
 import re
 from bisect import bisect
@@ -68,7 +68,7 @@ class Novelty:
 def informative_variations(
     context: RunContext, operation: Operation
 ) -> tuple[tuple[Variation, ...], ...]:
-    """Return the variations of the usual request that were answered otherwise, by how they were.
+    """Return the variations of the usual request that were answered otherwise, by kind of answer.
 
     A rare kind of answer is as likely to be taken up as a frequent one that way. What was refused
     is left out: a refusal hides whatever else is in a request.
@@ -102,9 +102,9 @@ def varied(draft: Draft, variation: Variation) -> Draft:
 
 
 def inputs_of(operation: Operation, request: Request) -> dict[Place, Json]:
-    """Return what a request carries for each input but those of who asks; None for nothing.
+    """Return the values of the inputs that are not about the caller; None for one that is absent.
 
-    No input is meant to have parts; what has some is told as the text that it travelled as.
+    No input is meant to have parts; one that has some is given as text.
     """
     parts = parts_of(request)
     values = {

@@ -49,7 +49,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """What did not hold at the end of a sequence, and what says that it has to."""
+    """What did not hold at the end of a sequence, and the basis of the fact."""
 
     message: str
     place: str
@@ -62,7 +62,7 @@ class NotHeld(Exception):
 
 
 class Flow(RuleBasedStateMachine):
-    """Does what a client does, one step after the other, and holds the answers against a model.
+    """Does what a client does, step by step, and compares the answers with a model.
 
     Once nothing more may be sent, every step comes to nothing.
     """
@@ -122,7 +122,7 @@ class Flow(RuleBasedStateMachine):
 
 
 class FlowRun:
-    """All sequences of a flow: what asks the service, and what was found.
+    """All sequences of a flow, and what they found.
 
     `most` is how many requests may still be sent; without any, sequences are played in silence.
     `target` is the failure that is being shrunk; what is `unclear` did not show again.
@@ -215,7 +215,7 @@ class FlowRun:
 
 
 def _finding(cause: str, failures: Sequence[Failure]) -> Finding:
-    """Return the finding of the shortest sequence, told step by step."""
+    """Return the finding of the shortest sequence, with its steps in words."""
     best = min(failures, key=lambda one: len(one.steps))
     steps = "; ".join(f"{number}. {step}" for number, step in enumerate(best.steps, 1))
     message = f"{best.message} (steps: {steps})"

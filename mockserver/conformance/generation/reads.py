@@ -1,4 +1,4 @@
-"""Lists and quotes in any order: one request must not change what another is answered."""
+"""Lists and quotes in any order: no request may change the answer to another."""
 
 from collections.abc import Iterable
 from decimal import Decimal
@@ -49,7 +49,7 @@ class ReadFlow(Flow):
         times=st.sampled_from([1, 3, 10]),
     )
     def read(self, action: str, number: int, times: int) -> None:
-        """Ask for something; one rule, since of several Hypothesis would leave most out."""
+        """Send a read; one rule, since of several Hypothesis would leave most out."""
         route = self._routes[number % len(self._routes)]
         match action:
             case "quote":
@@ -70,7 +70,7 @@ class ReadFlow(Flow):
                 self._ask("quote nothing", ids.BRIDGE, route=route, amount="0")
 
     def _read(self, words: str, operation_id: str, **about: object) -> Exchange | None:
-        """Ask, and hold yes or no against what the same request was answered before.
+        """Send a request; its like must be accepted again if it was accepted before.
 
         Where an equal request is taken before and right after, the refusal in between was not about
         the request.
@@ -120,7 +120,7 @@ class ReadFlow(Flow):
         self._listed[chain] = tokens
 
     def _quote(self, route: Route, times: int) -> None:
-        """Ask for a quote; it is about what it was before, and more for more."""
+        """Request a quote; it must be about what it was before, and more for more."""
         source, target = route.source, route.target
         # A price that is asked for meanwhile would make another amount the usual one.
         usual = self._once(f"amount of {route}", lambda context: usual_amount(context, source))

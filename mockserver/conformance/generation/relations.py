@@ -1,4 +1,4 @@
-"""What the answer to a generated request says about that of another one, asked right after it.
+"""Pairs of generated requests whose answers must be related, sent one after the other.
 
 Each relation has the formula, the tolerance and the basis of the planned rule of the same meaning.
 """
@@ -55,13 +55,13 @@ class Relation:
     judge: Callable[[RunContext, Exchange, Exchange, str], Iterator[Finding]]
 
     def other(self, context: RunContext, first: Exchange, draft: Draft) -> Draft | None:
-        """Return what to ask after a request that was answered with success, signed anew."""
+        """Return what to send after a request that was answered with success, signed anew."""
         found = if_known(self.make, context, first, draft)
         return None if found is None else signed(found, first.operation, context.caller)
 
 
 def relations_of(operation: Operation) -> tuple[Relation, ...]:
-    """Return the relations that hold for an operation; a submission is asked for only once."""
+    """Return the relations that hold for an operation; a submission is sent only once."""
     if operation.writes:
         return ()
     return tuple(one for one in _RELATIONS if operation.id in _RULES[one.rule].operations)
@@ -128,7 +128,7 @@ def _back(context: RunContext, first: Exchange, draft: Draft) -> Draft | None:
 
 
 def _with_amount(draft: Draft, operation: Operation, amount: Decimal) -> Draft | None:
-    """Return a request for another amount, None where that is none or steers a stand-in."""
+    """Return a request for another amount; None if that is not above zero, or is reserved."""
     field, text = operation.amount, f"{amount:f}"
     if field is None or amount <= 0 or is_reserved(text) or len(text) > _MOST_DIGITS:
         return None
@@ -163,7 +163,7 @@ def _gains(context: RunContext, first: Exchange, other: Exchange, how: str) -> I
 
 
 def _is_usual(context: RunContext, quote: Quote) -> bool:
-    """Tell whether a quote is of enough that neither fixed fees nor the last unit decide."""
+    """Tell whether a quote is large enough that fixed fees and rounding do not matter."""
     units = amounts.EXACT.scaleb(quote.got or Decimal(0), quote.decimals)
     return quote.put >= usual_amount(context, quote.route.source) and units >= _FEW_UNITS
 

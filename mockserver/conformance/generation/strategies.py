@@ -59,7 +59,7 @@ class Broken:
 
 
 def any_of(ways: Iterable[SearchStrategy[Broken]]) -> SearchStrategy[Broken]:
-    """Return a strategy of what any of some strategies makes.
+    """Return a strategy that draws from any of some strategies.
 
     A union would look at all of them before the first is drawn from, of which few ever are.
     """
@@ -134,7 +134,7 @@ class Pairs:
 
 
 class Requests:
-    """Makes the requests of one operation of what has been seen so far.
+    """Makes the requests of one operation from the exchanges so far.
 
     They are about chains and tokens that the service lists, and reach the bounds of every input;
     values of unknown domains come from examples only. All strategies are made of one look at the
@@ -142,7 +142,7 @@ class Requests:
     """
 
     def __init__(self, operation: Operation, context: RunContext, *, is_free: bool = False) -> None:
-        """Look at the lists; `is_free` gives every input whatever the contract allows."""
+        """Read the lists; `is_free` gives every input whatever the contract allows."""
         self._operation = operation
         self._caller: Caller = context.caller
         self._conditions = tuple(conditions(operation))

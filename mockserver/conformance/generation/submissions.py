@@ -1,4 +1,4 @@
-"""What is submitted, in any order: submitted again, looked up, and listed, for oneself and others.
+"""Submissions in any order: sent again, looked up, and listed, for the caller and for others.
 
 Orders of 2.0, transfers of v1, and tickets.
 """
@@ -93,7 +93,7 @@ class SubmissionFlow(Flow):
         return self._ask(words, self.kind.look_id, **about)
 
     def _finds(self, one: Accepted, exchange: Exchange | None) -> bool:
-        """Tell whether a look shows what was accepted: it has to, but for an outage."""
+        """Tell whether a look-up shows what was accepted; it must, except in an outage."""
         if exchange is None or exchange.answer.status in GATEWAY_STATUSES:
             return False
         if not exchange.succeeded:
@@ -101,7 +101,7 @@ class SubmissionFlow(Flow):
         return exchange.succeeded
 
     def _follow(self, one: Accepted, look: Exchange) -> None:
-        """Hold what is told of something against what was told before."""
+        """Compare a look-up with those before it."""
         for change in one.line.follow(look):
             name = _CHANGES[change.breaks]
             if name in self.stage.failures:
@@ -261,7 +261,7 @@ class TransferFlow(SubmissionFlow):
         return look if self._is_served() else None
 
     def _compare(self, sent: Accepted, look: Exchange) -> None:
-        """Hold a look against what was submitted, and against the looks before."""
+        """Compare a look-up with what was submitted, and with those before it."""
         number, transaction = V1_ORDER.number(look), sent.about["deposit"]
         if number and sent.number and number != sent.number:
             self._fails("renumbered", number=sent.number, shown=number)
@@ -307,7 +307,7 @@ class TransferFlow(SubmissionFlow):
         return exchange
 
     def _is_served(self) -> bool:
-        """Tell whether v1 still takes what it took before: a refusal may be about the time."""
+        """Tell whether v1 still accepts the usual quote; else a refusal may be about the time."""
         exchange = self._ask("quote once more", ids.V1_QUOTE, route=self._route, whole=self._usual)
         return exchange is not None and exchange.succeeded
 
@@ -376,7 +376,7 @@ class TicketFlow(SubmissionFlow):
 
     @rule(one=reported)
     def list_and_check(self, one: Accepted) -> None:
-        """List a ticket, check it, and list it again: what did not change is told alike."""
+        """List a ticket, check it, and list it again: what did not change must be the same."""
         status, before = self._listed(one, self.statuses)
         if not isinstance(before, bool):
             return
@@ -409,7 +409,7 @@ class TicketFlow(SubmissionFlow):
         return exchange
 
     def _compare(self, listed: Entry, address: str) -> None:
-        """Hold a listed ticket against what was asked for and what was reported."""
+        """Compare a listed ticket with the requested address, and with what was reported."""
         one = self._accepted.get(listed.number)
         owner = "" if one is None else one.about["userAddress"]
         if one is not None and owner.lower() != address.lower():

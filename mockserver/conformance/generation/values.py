@@ -48,7 +48,7 @@ def fitting(field: Field, constraints: Sequence[Constraint]) -> SearchStrategy[J
 def wrong(
     field: Field, constraints: Sequence[Constraint]
 ) -> Iterator[tuple[Constraint, SearchStrategy[Json]]]:
-    """Yield each constraint with the values that break it, and no constraint that stands firmer.
+    """Yield each constraint with values that break it, and none whose basis is firmer.
 
     Values that a lenient reader may take for what was meant, such as a number written as text, are
     not among them.
@@ -144,7 +144,7 @@ def _of_wrong_type(field: Field) -> SearchStrategy[Json] | None:
 def _breaking(
     field: Field, constraint: Constraint, constraints: Sequence[Constraint]
 ) -> SearchStrategy[Json] | None:
-    """Return values of the right type that break a constraint, but none that stands firmer."""
+    """Return values of the right type that break a constraint, and none with a firmer basis."""
     candidates = _candidates(field, constraint, constraints)
     if candidates is None:
         return None
@@ -194,7 +194,7 @@ def _near(texts: SearchStrategy[Json]) -> SearchStrategy[Json]:
 
 
 def is_reserved(value: Json) -> bool:
-    """Tell whether stand-ins of this project may take an amount, an address or a hash as a sign.
+    """Tell whether a value is reserved: our mock takes such amounts, addresses and hashes as signs.
 
     An amount `10.4002` or an address that ends in `4002` chooses how an order ends there
     (docs/reference/reserved.md); a generator that met one by chance would report what it asked for.

@@ -1,4 +1,4 @@
-"""Requests in a form that is not published, asked only where the published one is refused.
+"""Requests in a form that is not published, sent only if the published one is refused.
 
 A refusal alone proves nothing, since a service may have bounds of its own. That the same request is
 taken once it is spelled another way proves that the published way is what was refused.
@@ -49,7 +49,7 @@ _SPELLINGS = {
 
 @dataclass(frozen=True, slots=True)
 class AlternativeForm:
-    """A published form of a request, and the other form in which it is asked where it is refused.
+    """A published form of a request, and the other form that is sent if it is refused.
 
     `of` is the probe with the published form, `words` name the one with the other; `how` says what
     is other about it. `place` is the input.
@@ -74,7 +74,7 @@ class AlternativeForm:
 
     @property
     def once_more(self) -> str:
-        """The name of the probe that asks the published form again, once the other was taken."""
+        """The name of the probe that sends the published form again, if the other was accepted."""
         return f"{self.of} in the {ONCE_MORE}"
 
 
@@ -84,7 +84,7 @@ def alternatives_of(operation_id: str) -> tuple[AlternativeForm, ...]:
 
 
 def alternative_probes() -> Iterator[Probe]:
-    """Yield the probes of all alternative forms, and then of the published ones asked once more.
+    """Yield the probes of all alternative forms, and then of the published ones sent once more.
 
     Each is sent only where it is needed.
     """
@@ -100,7 +100,7 @@ def _other_forms(of: str) -> list[AlternativeForm]:
 
 
 def _of_other_amounts(one: AlternativeForm) -> tuple[str, ...]:
-    """Return the attempts that show that an amount was refused, and not its form."""
+    """Return the attempts by which a refused amount can be told from a refused form."""
     names = OTHER_AMOUNTS if one.operation_id == ids.V1_QUOTE else ()
     return tuple(f"{ids.V1_QUOTE}/{name}" for name in names)
 

@@ -95,7 +95,7 @@ class EdgeCase:
 
 
 def edge_cases_of(context: RunContext, operation: Operation) -> tuple[EdgeCase, ...]:
-    """Return the edge cases of an operation, those that say most first."""
+    """Return the edge cases of an operation, the most important first."""
     cases, found = _EdgeCases(context, operation), dict[str, EdgeCase]()
     for case in cases.submissions() if operation.writes else cases.reads():
         found.setdefault(case.probe, case)
@@ -103,7 +103,7 @@ def edge_cases_of(context: RunContext, operation: Operation) -> tuple[EdgeCase, 
 
 
 def inputs(operation: Operation) -> Iterator[Field]:
-    """Yield the inputs that are not about who asks."""
+    """Yield the inputs that are not about the caller."""
     return (field for field in operation.fields if field.role not in _OF_THE_CALLER)
 
 
@@ -316,11 +316,11 @@ _POOLS: Mapping[str, tuple[str, str, Callable[[RunContext], Iterable[Any]]]] = {
     ids.V1_QUOTE: ("route", ids.V1_QUOTE, v1_bridges),
     ids.V1_RAW: ("asset", "v1 raw", lambda run: inventory_of(run, "v1").tokens),
 }
-"""What an operation can be asked about: as what, drawn by which name, and of which items."""
+"""What requests can be about: the name of the argument, that of the draw, and the items."""
 
 
 def _subjects(context: RunContext, operation_id: str) -> Iterator[_Subject]:
-    """Yield what an operation that reads is asked about beside the usual. Raises `NotRun`."""
+    """Yield what requests of a reading operation are about, beside the usual. Raises `NotRun`."""
     quoted = accepted(context, operation_id) if operation_id in ids.QUOTES else None
     if quoted is not None:
         for times, kind in _AMOUNTS:
@@ -392,8 +392,9 @@ _TOKEN_ROLES = {ids.BRIDGE: "symbol", ids.SWAP_QUOTE: "fromTokenAddress", ids.V1
 
 
 def _known_and_unlisted(context: RunContext, operation_id: str) -> Iterator[_Subject]:
-    """Yield what is known and not listed, for the operations alone whose names are said to come
-    from the lists: a balance or a price on a suspended chain is told by whoever knows it.
+    """Yield what is known and not listed, where the names are published to come from the lists.
+
+    A balance or a price on a suspended chain may well be known.
     """
     generation = operation_id.partition(".")[0]
     if operation_id in _TOKEN_ROLES:

@@ -1,4 +1,4 @@
-"""Requests that are odd as HTTP: other methods, paths and headers, and hostile texts."""
+"""Requests that are unusual as HTTP: other methods, paths and headers, and hostile texts."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -44,11 +44,10 @@ _HOSTILE_TEXTS = (
 
 
 def http_probes(contract: Contract) -> Iterator[Probe]:
-    """Yield the probes of requests that are odd as HTTP, in the order in which they are sent."""
+    """Yield the probes of requests that are unusual as HTTP, in the order of sending."""
     for operation in contract:
         for words, change in _CHANGES.get(operation.id, {}).items():
-            # It is asked where there is a ticket that it might be taken for; orders stand for both
-            # else.
+            # It is sent once there is a ticket that it could be taken for; orders are there anyway.
             after = (usual(ids.TICKET),) if operation.id == ids.CHECK_TICKET else ()
             yield NegativeCase(words, change, after=after).probe(operation)
 
@@ -60,7 +59,7 @@ def is_hostile(exchange: Exchange) -> bool:
 
 @cached
 def is_outside_the_contract(exchange: Exchange) -> bool:
-    """Tell whether a request is none that the interface speaks of: what answers it is HTTP's.
+    """Tell whether a request is outside the interface, so that the HTTP server may answer it.
 
     Its path or method is another, it is too long for many a server, or it cannot be read at all.
     """
@@ -69,7 +68,7 @@ def is_outside_the_contract(exchange: Exchange) -> bool:
         return True
     if len(request.query) > _LONGEST_QUERY:
         return True
-    # What else is wrong with it would cost much to find out, and is not checked here.
+    # To find everything else that is wrong with it would cost too much here.
     try:
         query_pairs(request.query)
         if "body" not in operation.request_schema.get("properties", {}):

@@ -1,7 +1,7 @@
-"""Requests that were answered far later than others of their kind, and how they are asked again.
+"""Requests that were answered far later than others of their kind, and how they are sent again.
 
-A machine that is busy delays one answer or another. So nothing is told of a late one before it was
-asked again, in turn with a request of the same kind that had been answered as soon as most.
+A busy machine delays one answer or another. So nothing is reported of a late one before it was
+sent again, in turn with a request of the same kind that had been answered as soon as most.
 """
 
 from collections import defaultdict
@@ -87,7 +87,7 @@ def suspects(context: RunContext) -> Iterator[Suspect]:
 
 
 def again(context: RunContext, operation_id: str) -> Iterator[tuple[Sequence[Exchange], float]]:
-    """Yield the looks at each late request, and the usual time of what was asked in turn, in ms."""
+    """Yield the answers to each late request sent again, and the usual time of its kind, in ms."""
     kind = next((kind for kind in KINDS if operation_id in kind), ())
     for number in range(1, _MOST_SUSPECTS + 1):
         turns = range(1, ROUNDS + 1)
@@ -102,7 +102,7 @@ def again(context: RunContext, operation_id: str) -> Iterator[tuple[Sequence[Exc
 
 
 def is_far_slower(looks: Sequence[Exchange], usual_ms: float) -> bool:
-    """Tell whether each look took far longer than what was asked in turn with it."""
+    """Tell whether each answer took far longer than what was sent in turn with it."""
     return min(one.answer.elapsed_ms for one in looks) >= _bound(usual_ms)
 
 

@@ -49,7 +49,7 @@ _ODD_NUMBERS = ("1e5", "0x64", " ", "+100", "1.")
 
 
 class Kind(StrEnum):
-    """In which way a request is wrong; each has a rule of its own."""
+    """How a request is wrong; each kind has a rule of its own."""
 
     MISSING = "missing"
     """A required input is not there."""
@@ -114,10 +114,10 @@ class NegativeCase:
 
 
 def _base(context: RunContext, operation: Operation, probe: str) -> Draft:
-    """Return what is changed: the usual request, or one that looks up nothing.
+    """Return the request to change: the usual one, or one that looks up nothing.
 
     Where the lists do not show enough it is the example of the contract, so that a service whose
-    lists are broken is still asked.
+    lists are broken gets requests as well.
     """
 
     def base() -> Draft:
@@ -419,7 +419,7 @@ _OF_NO_LIST = (ids.SWAP, ids.BALANCE, ids.PRICE, ids.ORDER)
 
 
 def _basis(operation: Operation, field: Field, mistake: Mistake) -> Basis | None:
-    """Return what says that a value is wrong, where the schema of the request does not."""
+    """Return the basis of a value being wrong, where the schema of the request has none."""
     if basis_in_words(field.schema):
         return None
     match mistake.get("by"):

@@ -1,4 +1,4 @@
-"""The maker of requests: what each input takes, by its role and by what the request is about."""
+"""Makes valid requests: the value of each input, by its role and by what the request is about."""
 
 from collections.abc import Callable, Mapping
 from decimal import Decimal
@@ -201,7 +201,7 @@ def first_chains(context: RunContext) -> tuple[str, ...]:
 
 
 def spent_token(context: RunContext) -> Token:
-    """Return the token that a price is asked of. Raises `NotRun`."""
+    """Return the token whose price is requested. Raises `NotRun`."""
     routes = if_known(bridge_routes, context)
     if routes and routes[0].source.address:
         return routes[0].source
@@ -209,7 +209,7 @@ def spent_token(context: RunContext) -> Token:
 
 
 def held_token(context: RunContext) -> Token:
-    """Return the token that balances are asked of: of a chain that has two. Raises `NotRun`."""
+    """Return the token whose balance is requested: of a chain that has two. Raises `NotRun`."""
     routes = if_known(swap_routes, context)
     return routes[0].source if routes else spent_token(context)
 
