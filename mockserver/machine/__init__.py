@@ -8,7 +8,6 @@ from importlib.util import find_spec
 if find_spec("hypothesis") is None:
     raise ImportError("mockserver.machine needs Hypothesis; install 'crosschain-mock[conformance]'")
 
-from mockserver.machine.crosschain import CrosschainMachine
-from mockserver.machine.transfers import Flow, Route, State, Transfer
+from mockserver.machine.crosschain import CrosschainMachine, Flow, Route, State, Transfer
 
 __all__ = ["CrosschainMachine", "Flow", "Route", "State", "Transfer"]
