@@ -25,7 +25,7 @@ FEW = settings(
     report_multiple_bugs=False,
     suppress_health_check=list(HealthCheck),
 )
-QUICK = settings(FEW, max_examples=100, phases=[Phase.generate])
+QUICK = settings(FEW, max_examples=500, phases=[Phase.generate])
 SHRUNK = settings(FEW, max_examples=50, phases=[Phase.generate, Phase.shrink])
 
 V2_ENDS: dict[str, State] = {"Succeeded": "arrived", "Failed": "failed", "Refunded": "failed"}
