@@ -141,15 +141,15 @@ def first_order(context: MutationContext) -> Delivery:
 def as_submitted(context: MutationContext, names: Mapping[str, str]) -> Delivery:
     """Show a v1 order whatever an input says: that of its submission is put in its place."""
     inputs = context.inputs
-    ((shown, submitted),) = names.items()
+    ((looked_up, submitted),) = names.items()
     if context.call.operation.id == ids.V1_ORDER:
         sent = context.answer()
         if editable(context, sent):
             context.remember(str(inputs.body.get("certHash")), inputs.body.get(submitted))
         return sent
     right = context.memory.get(inputs.query.get("hash", ""))
-    is_known = right is not None and inputs.query.get(shown)
-    return context.answer(inputs.setting(f"query.{shown}", right) if is_known else None)
+    is_known = right is not None and inputs.query.get(looked_up)
+    return context.answer(inputs.setting(f"query.{looked_up}", right) if is_known else None)
 
 
 def all_done(context: MutationContext) -> Delivery:

@@ -37,14 +37,14 @@ def _break(
 ) -> Break:
     act = reduce(in_turn, (VERBS[verb](spec) for verb, spec in row.items() if verb in VERBS))
     basis = fact_basis(row["fact"])
-    told = row.get("verdict", basis.kind.contradicted)
+    verdict = row.get("verdict", basis.kind.contradicted)
     return Break(
         name=name,
         layer=layer,
         summary=row["says"],
         fact=basis.fact,
         section=basis.reference,
-        verdict=None if told == NOTHING else Verdict(told),
+        verdict=None if verdict == NOTHING else Verdict(verdict),
         operations=tuple(one for place in row["at"] for one in groups.get(place, [place])),
         act=only(row["when"], act) if "when" in row else act,
         control=control,

@@ -98,7 +98,7 @@ def _snake(name: str) -> str:
 
 
 _ANYTHING: Mapping[str, Converter] = {
-    "always": lambda value, told: told,
+    "always": lambda value, constant: constant,
     "other": lambda value, pair: pair[1] if value == pair[0] else pair[0],
     "repeated": lambda value, text_and_times: text_and_times[0] * text_and_times[1],
     "encoded": lambda value: jsontext.encode(value).decode(),
@@ -107,7 +107,7 @@ _ANYTHING: Mapping[str, Converter] = {
     "text": _text,
     "times": times,
     "inverted": _inverted,
-    "for-zero": lambda value, told: told if _text(value) == "0" else value,
+    "for-zero": lambda value, constant: constant if _text(value) == "0" else value,
 }
 _TEXTS: Mapping[str, Converter] = {
     "names": lambda text, others: others.get(text, text),
@@ -147,7 +147,7 @@ _INTEGERS: Mapping[str, Converter] = {
 }
 _NUMBERS: Mapping[str, Converter] = {
     "unsigned": abs,
-    "for-positive": lambda number, told: told if number > 0 else number,
+    "for-positive": lambda number, constant: constant if number > 0 else number,
 }
 _LISTS: Mapping[str, Converter] = {
     "first": lambda items, count: items[:count],
