@@ -71,22 +71,22 @@ class FramedCheck:
 
     def __call__(self, context: RunContext, operation: Operation) -> Findings:
         """Yield what is wrong. Raises `Unjudged` where nothing could be judged."""
-        judged, told = False, set()
+        judged, reported = False, set()
         try:
-            for said in self._judgements(context, operation):
+            for one in self._judgements(context, operation):
                 judged = True
-                if not isinstance(said, Finding) or (said.place, said.cause) in told:
+                if not isinstance(one, Finding) or (one.place, one.cause) in reported:
                     continue
                 if self.once:
-                    told.add((said.place, said.cause))
-                yield said
+                    reported.add((one.place, one.cause))
+                yield one
         except needs.Missing:
             if self.nothing is None:
                 raise
         if judged or self.nothing is None:
             return
-        for one in self.requires:
-            check_edges_are_asked(context) if one == "edges" else context.require_success(one)
+        for probe in self.requires:
+            check_edges_are_asked(context) if probe == "edges" else context.require_success(probe)
         raise type(self.nothing)(*self.nothing.args)
 
     def _judgements(self, context: RunContext, operation: Operation) -> Judgements:
@@ -95,9 +95,11 @@ class FramedCheck:
         if self.things is not None:
             for thing in _called(self.things, known):
                 parts = thing if isinstance(thing, tuple) else (thing,)
-                seen = (one if isinstance(one, Exchange) else one.exchange for one in parts)
+                shows = (one if isinstance(one, Exchange) else one.exchange for one in parts)
                 try:
-                    yield from self._findings_about(tuple(seen), _called(self.check, known, *parts))
+                    yield from self._findings_about(
+                        tuple(shows), _called(self.check, known, *parts)
+                    )
                 except needs.Missing:
                     continue
                 yield JUDGED

@@ -60,7 +60,9 @@ def lists_show_what_requests_take(context: RunContext, operation: Operation) -> 
     if not any(listed(one.member("data")) for one in looks):
         raise Vacuous("every list of tokens is empty")
     yield from _decimals_that_are_no_count(look)
-    shown = {role for role in _NAME_PARTS if any(_is_shown(context, one, role) for one in looks)}
+    shown = {
+        role for role in _NAME_PARTS if any(_every_item_shows(context, one, role) for one in looks)
+    }
     lacking = [role for role in _NAME_PARTS if role not in shown and listed(look.member("data"))]
     roles = {one: context.bindings.candidates(one) for one in ROLES}
     absent = [
@@ -205,7 +207,7 @@ def _items(look: Exchange) -> list[Item]:
     return [item for _, item in listed(look.member("data")) if isinstance(item, dict)]
 
 
-def _is_shown(context: RunContext, look: Exchange, role: str) -> bool:
+def _every_item_shows(context: RunContext, look: Exchange, role: str) -> bool:
     """Tell whether every item of a list shows a role somewhere, or it is read from every token."""
     items, told = _items(look), [getattr(token, role) for token in tokens_in(context, look)]
     by_name = all(_shows(item, role) for item in items)

@@ -128,8 +128,7 @@ def success_pays_what_was_quoted(
     context: RunContext, first: ProbeName, second: ProbeName
 ) -> Judgements:
     ORDER.lines(context)
-    found = accepted(context, ids.BRIDGE)
-    quote = named_quote(context, found.probe if found else usual(ids.BRIDGE))
+    quote = named_quote(context, _quote_taken(context, ids.BRIDGE))
     route = order_route(context)
     check_still_offered(context, route.source.chain, route.target.chain)
     for submission, times in ((first, 1), (second, 3)):
@@ -195,10 +194,14 @@ def _ended(line: list[Exchange]) -> list[Exchange]:
     return [one for one in line if one.text("status") in ORDER_STATUSES.resting]
 
 
+def _quote_taken(context: RunContext, operation_id: str) -> ProbeName:
+    found = accepted(context, operation_id)
+    return found.probe if found else usual(operation_id)
+
+
 def _is_quoted(context: RunContext, look: Exchange) -> bool:
     """Tell whether an order pays what the quote before it said, with or without its fees."""
-    found = accepted(context, ids.BRIDGE)
-    quote = context.get(found.probe if found else usual(ids.BRIDGE))
+    quote = context.get(_quote_taken(context, ids.BRIDGE))
     paid = amounts.number(look.data.get("amountOut"))
     if quote is None or paid is None:
         return False
@@ -284,8 +287,7 @@ def v1_order_tells_what_was_submitted(context: RunContext) -> Judgements:
 
 
 def v1_order_settles_its_amount(context: RunContext) -> Judgements:
-    found = accepted(context, ids.V1_QUOTE)
-    quote = named_quote(context, found.probe if found else usual(ids.V1_QUOTE))
+    quote = named_quote(context, _quote_taken(context, ids.V1_QUOTE))
     share = amounts.EXACT.divide(quote.pays, quote.put)
     for made in V1_ORDER.made(context):
         put = amounts.number(made.members.get("fromAmount"))

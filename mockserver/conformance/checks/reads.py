@@ -37,7 +37,7 @@ def balance_is_not_negative(exchange: Exchange) -> Findings:
 
 
 def readable_balance_is_the_balance(context: RunContext, exchange: Exchange) -> Findings:
-    token = needs.value(_asked_token(context, exchange))
+    token = needs.value(_token_of(context, exchange))
     decimals = needs.value(token.decimals)
     units, whole = needs.number(exchange, "balance"), needs.number(exchange, "hrpBalance")
     needs.skip_unless(units or whole)
@@ -48,7 +48,7 @@ def readable_balance_is_the_balance(context: RunContext, exchange: Exchange) -> 
 
 
 def balance_is_of_the_token(context: RunContext, one: Exchange, other: Exchange) -> Findings:
-    tokens = _asked_token(context, one), _asked_token(context, other)
+    tokens = _token_of(context, one), _token_of(context, other)
     if tokens[0] is None or tokens[1] is None or tokens[0].decimals == tokens[1].decimals:
         raise Vacuous("no two tokens of other decimals are listed on the chain")
     balances = one.text("balance"), other.text("balance")
@@ -62,7 +62,7 @@ def balance_is_of_the_token(context: RunContext, one: Exchange, other: Exchange)
 
 def price_is_a_price(context: RunContext, exchange: Exchange) -> Findings:
     value = needs.text(exchange, "price")
-    price, token = amounts.number(value), _asked_token(context, exchange)
+    price, token = amounts.number(value), _token_of(context, exchange)
     if price is None or price <= 0:
         yield Finding(f"price is {value[:80]!r}, expected a decimal number above 0")
     elif token is not None and token.symbol in DOLLARS and not is_a_dollar(price):
@@ -70,7 +70,7 @@ def price_is_a_price(context: RunContext, exchange: Exchange) -> Findings:
 
 
 def price_is_of_the_token(context: RunContext, one: Exchange, other: Exchange) -> Findings:
-    first, second = _asked_token(context, one), _asked_token(context, other)
+    first, second = _token_of(context, one), _token_of(context, other)
     if first is None or second is None or (is_stable(first) and is_stable(second)):
         raise Vacuous("no two tokens of different value were asked about")
     prices = one.text("price"), other.text("price")
@@ -90,7 +90,7 @@ def price_is_of_the_token(context: RunContext, one: Exchange, other: Exchange) -
 
 
 def price_agrees_with_quotes(context: RunContext, exchange: Exchange) -> Findings:
-    price, token = needs.number(exchange, "price"), needs.value(_asked_token(context, exchange))
+    price, token = needs.number(exchange, "price"), needs.value(_token_of(context, exchange))
     implied = {
         quote.exchange: amounts.EXACT.divide(usd, quote.got)
         for quote in (*quotes(context, ids.BRIDGE), *quotes(context, ids.SWAP_QUOTE))
@@ -176,7 +176,7 @@ def unknown_v1_order_is_not_shown(context: RunContext, unknown: ProbeName) -> Fi
         yield Finding(message, (exchange,), "data")
 
 
-def _asked_token(context: RunContext, exchange: Exchange) -> Token | None:
+def _token_of(context: RunContext, exchange: Exchange) -> Token | None:
     sent = exchange.parameters
     address = sent.get("contractAddress", "")
     return token_at(inventory_of(context).tokens, sent.get("chain", ""), address=address)
