@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from mockserver.conformance.checks import submitted
 from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements
 from mockserver.conformance.discovery.listing import text
-from mockserver.conformance.requests import words
+from mockserver.conformance.requests import labels
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.names import ProbeName, ProbeNames, usual
@@ -42,7 +42,7 @@ class Entry:
     def contradicts_its_list(self) -> bool:
         """Whether it says of itself that it is solved, and its list not, or the other way round."""
         done = self.item.get("succeeded")
-        return isinstance(done, bool) and done is not (self.kind == words.SOLVED)
+        return isinstance(done, bool) and done is not (self.kind == labels.SOLVED)
 
     def altered(self, reported: Mapping[str, Json]) -> Iterator[tuple[str, str, str]]:
         """Yield what it shows otherwise than was reported: the name, what it shows, what was sent.
@@ -73,7 +73,7 @@ def tickets_are_listed(context: RunContext, late: ProbeNames) -> Findings:
     for made in submitted.TICKET.made(context):
         number = submitted.TICKET.number(made)
         if number not in found:
-            message = f"ticket {number} is listed under none of {', '.join(words.FILTERS)}"
+            message = f"ticket {number} is listed under none of {', '.join(labels.FILTERS)}"
             yield Finding(message, (made, *looks), "data.list[]", cause="ticket not listed")
             return
 
@@ -105,7 +105,7 @@ def tickets_have_one_status(
 
 
 def _misplaced(message: str, *found: Entry) -> Finding:
-    of_any_status = words.FILTERS[0] in [one.kind for one in found]
+    of_any_status = labels.FILTERS[0] in [one.kind for one in found]
     basis = fact_basis("tickets.unknown") if of_any_status else None
     cause = "status and flag" if len(found) == 1 else "two statuses"
     seen = tuple(one.exchange for one in found)

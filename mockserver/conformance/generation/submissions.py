@@ -31,8 +31,8 @@ from mockserver.conformance.generation.stages import (
     TRANSFERS,
     adopt_service_time,
 )
+from mockserver.conformance.requests.labels import FILTERS, SOLVED
 from mockserver.conformance.requests.valid import fresh_address, valid_request
-from mockserver.conformance.requests.words import FILTERS, SOLVED
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import NotRun, if_known

@@ -15,7 +15,7 @@ from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.amount_units import decimals_of, usual_attempt
 from mockserver.conformance.discovery.inventory import twins_of
 from mockserver.conformance.discovery.routes import OTHER_AMOUNTS
-from mockserver.conformance.requests import words
+from mockserver.conformance.requests import labels
 from mockserver.conformance.requests.negative import Change, signed
 from mockserver.conformance.requests.planned import planned
 from mockserver.conformance.requests.probe import Build, Probe, Stage
@@ -261,7 +261,7 @@ def _sending(place: str, value: Json) -> Change:
 
 def forms_of(document: Document) -> tuple[AlternativeForm, ...]:
     """Return the forms of a table. Raises `InvalidFile` for a name that nothing has."""
-    return tuple(words.made_of(document, "forms", _form).values())
+    return tuple(labels.made_of(document, "forms", _form).values())
 
 
 def _form(row: Mapping[str, Json]) -> AlternativeForm:
@@ -273,5 +273,5 @@ def _form(row: Mapping[str, Json]) -> AlternativeForm:
     return AlternativeForm(row["of"], row["words"], row["input"], row["with"], basis, change)
 
 
-ALTERNATIVES: tuple[AlternativeForm, ...] = forms_of(words.shipped_requests())
+ALTERNATIVES: tuple[AlternativeForm, ...] = forms_of(labels.shipped_requests())
 """Every alternative form; those of one request in the order in which they are tried."""

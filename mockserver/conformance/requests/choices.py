@@ -43,7 +43,7 @@ from mockserver.conformance.discovery.routes import (
     v1_chain_pair,
     v1_twin,
 )
-from mockserver.conformance.requests import words
+from mockserver.conformance.requests import labels
 from mockserver.conformance.requests.valid import (
     first_chains,
     named_v1_order,
@@ -138,7 +138,7 @@ def sampled_token(context: RunContext) -> Token:
     Of these, one on a route that is quoted, so that the quote tells what it is worth.
     """
     tokens = addressed_tokens(context)
-    route = if_known(sampled_route, context, words.SAMPLES[0])
+    route = if_known(sampled_route, context, labels.SAMPLES[0])
     quoted = [end for end in (route.target, route.source) if end in tokens] if route else []
     for pool in (quoted, tokens):
         if strange := [token for token in pool if not token.address.startswith("0x")]:
@@ -241,7 +241,7 @@ def sampled_route(context: RunContext, sample: str) -> Route:
     edges = _edges(context)
     is_evm = plain_tokens(context)
     tried = _marks(chosen)
-    for place in range(words.SAMPLES.index(sample) + 1):
+    for place in range(labels.SAMPLES.index(sample) + 1):
         # A chain that is not an EVM chain is tried as target first, then as source.
         strange = operator.attrgetter("source" if place else "target")
         fresh = [route for route in pool if _marks(route) - tried]
@@ -260,7 +260,7 @@ def neighbouring_route(context: RunContext, quote: str) -> Route:
 
     The quote is a sampled one, or the usual one. Raises `NotRun` where there is no such token.
     """
-    usual = quote not in words.SAMPLES
+    usual = quote not in labels.SAMPLES
     route = attempts(context, ids.BRIDGE)[0].route if usual else sampled_route(context, quote)
     others = [
         one
@@ -362,12 +362,12 @@ def account_in_another_case(context: RunContext) -> str:
 
 def named_order(context: RunContext, name: str) -> str:
     """Return the id of an order."""
-    return _one_of(context.caller.orders, words.NAMED.index(name), "order")
+    return _one_of(context.caller.orders, labels.NAMED.index(name), "order")
 
 
 def shown_ticket(context: RunContext, name: str) -> str:
     """Return the id of a ticket that was named, or that a list shows."""
-    looks = context.sent(*words.TICKET_LISTS)
+    looks = context.sent(*labels.TICKET_LISTS)
     shown = [
         text(item.get("ticketId"))
         for look in looks
@@ -375,7 +375,7 @@ def shown_ticket(context: RunContext, name: str) -> str:
         if look.succeeded and isinstance(item, dict)
     ]
     every = dict.fromkeys(filter(None, (*context.caller.tickets, *shown)))
-    return _one_of(tuple(every), words.LISTED.index(name), "ticket")
+    return _one_of(tuple(every), labels.LISTED.index(name), "ticket")
 
 
 def _one_of(names: tuple[str, ...], number: int, what: str) -> str:
@@ -410,11 +410,11 @@ CHOICES: Mapping[str, Callable[..., Any]] = {
     "other_held_token": lambda context: swap_routes(context)[0].target,
     # The price may be wrong, or the amount next to nothing.
     "thousandfold": lambda context, sample: requested_amount(context, sample) * 1000,
-    "chain_of_named": lambda context, name: named_v1_order(context, words.NAMED.index(name))[0],
-    "hash_of_named": lambda context, name: named_v1_order(context, words.NAMED.index(name))[1],
+    "chain_of_named": lambda context, name: named_v1_order(context, labels.NAMED.index(name))[0],
+    "hash_of_named": lambda context, name: named_v1_order(context, labels.NAMED.index(name))[1],
     # Nothing has these, though they begin like what was named.
-    "longer_order": lambda context: f"{named_order(context, words.NAMED[0])}7000003",
-    "longer_ticket": lambda context: f"{shown_ticket(context, words.LISTED[0])}7000003",
+    "longer_order": lambda context: f"{named_order(context, labels.NAMED[0])}7000003",
+    "longer_ticket": lambda context: f"{shown_ticket(context, labels.LISTED[0])}7000003",
     "no_chain": lambda context: f"{named_v1_order(context)[0]}QZ",
 }
 """What is chosen by a look at what is known."""

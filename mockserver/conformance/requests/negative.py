@@ -17,9 +17,9 @@ from mockserver.conformance.basis import basis_of_input, basis_of_required
 from mockserver.conformance.discovery.amount_units import ATTEMPT_NAMES
 from mockserver.conformance.discovery.inventory import inventories, inventory_of
 from mockserver.conformance.discovery.routes import OTHER_AMOUNTS, usable_tokens
+from mockserver.conformance.requests.labels import made_of, shipped_requests
 from mockserver.conformance.requests.probe import Probe, Stage
 from mockserver.conformance.requests.valid import fresh_hash, usual_or_unknown, valid_request
-from mockserver.conformance.requests.words import made_of, shipped_requests
 from mockserver.conformance.session.caller import Caller
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft, draft_of

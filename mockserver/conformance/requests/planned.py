@@ -9,8 +9,8 @@ from mockserver import tables
 from mockserver.conformance.discovery import amount_units
 from mockserver.conformance.discovery.listing import scalar, text
 from mockserver.conformance.requests import choices, valid
+from mockserver.conformance.requests.labels import FILTERS, LISTED, NAMED, shipped_probes
 from mockserver.conformance.requests.probe import UNKNOWN, Probe, Stage
-from mockserver.conformance.requests.words import FILTERS, LISTED, NAMED, shipped_probes
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.exchange import Exchange

@@ -1,4 +1,4 @@
-"""The tables of requests, and the words in them that stand for more than their text."""
+"""The tables of requests, and the labels of probes that rules look for."""
 
 from collections.abc import Callable, Mapping
 from functools import cache
