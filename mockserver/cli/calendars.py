@@ -2,7 +2,8 @@
 
 import shutil
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import click
@@ -46,15 +47,10 @@ def calendar_show(name: str, start: str | None, days: int | None, width: int | N
     windows = load_calendar(name, start_ms=begin)
     begin = min([begin, *(window.from_ms for window in windows)])
     last = max([begin + 1, *(window.until_ms or window.from_ms + _DAY_MS for window in windows)])
-    _print(windows, begin, begin + days * _DAY_MS if days else last, width or _room(windows))
-
-
-def _marks(windows: Sequence["Window"], begin: int, end: int, width: int) -> Iterator[str]:
-    """Yield a mark a column, from one moment to another (ms since 1970)."""
-    for column in range(width):
-        from_ms = begin + (end - begin) * column // width
-        until_ms = begin + (end - begin) * (column + 1) // width
-        yield _mark(windows, from_ms, max(from_ms + 1, until_ms))
+    if width is None:
+        columns = shutil.get_terminal_size((100, 24)).columns
+        width = max(20, columns - 2 - max((len(one.subject) for one in windows), default=0))
+    _print(windows, begin, begin + days * _DAY_MS if days else last, width)
 
 
 def _mark(windows: Sequence["Window"], from_ms: int, until_ms: int) -> str:
@@ -67,16 +63,13 @@ def _mark(windows: Sequence["Window"], from_ms: int, until_ms: int) -> str:
     return _WORKING
 
 
-def _room(windows: Sequence["Window"]) -> int:
-    columns = shutil.get_terminal_size((100, 24)).columns
-    return max(20, columns - 2 - max((len(window.subject) for window in windows), default=0))
-
-
 def _print(windows: Sequence["Window"], begin_ms: int, end_ms: int, width: int) -> None:
     from rich.text import Text
 
     from mockserver.clock import iso
 
+    # Where the columns begin and end.
+    edges = [begin_ms + (end_ms - begin_ms) * column // width for column in range(width + 1)]
     subjects = dict.fromkeys(window.subject for window in windows)
     label = max(map(len, subjects), default=0)
     styles = dict(_MARKS.values())
@@ -86,7 +79,8 @@ def _print(windows: Sequence["Window"], begin_ms: int, end_ms: int, width: int) 
     for subject in subjects:
         mine = [window for window in windows if window.subject == subject]
         text = Text(f"{subject.ljust(label)}  ")
-        for mark in _marks(mine, begin_ms, end_ms, width):
+        for from_ms, until_ms in pairwise(edges):
+            mark = _mark(mine, from_ms, max(from_ms + 1, until_ms))
             text.append(mark, styles.get(mark, "dim"))
         console.print(text)
     used = sorted({window.mode.value for window in windows})

@@ -3,7 +3,6 @@
 Those that are one request stand in the table `commands.json` alone.
 """
 
-from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -110,12 +109,13 @@ def fault_add(remote: Remote, kind: str, operation: str | None, options: tuple[s
 def print_faults(faults: Json) -> None:
     """Print faults as a table, what a kind of them takes in its last column."""
     known = {"id": "id", "kind": "kind", "does": "does", "matched": "seen", "disturbed": "struck"}
+
+    def options(fault: Json) -> str:
+        rest = fault.keys() - known.values()
+        return ", ".join(f"{name}={value}" for name, value in fault.items() if name in rest)
+
     columns = {head: f"{{{member}}}" for head, member in known.items()}
-    print_list(faults, {**columns, "options": lambda one: _rest(one, known.values())})
-
-
-def _rest(fault: Json, known: Collection[str]) -> str:
-    return ", ".join(f"{name}={value}" for name, value in fault.items() if name not in known)
+    print_list(faults, {**columns, "options": options})
 
 
 def stub_add(remote: Remote, file: str) -> Json:

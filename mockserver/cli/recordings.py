@@ -135,11 +135,6 @@ def _common_base(loaded: "list[Recording]") -> str:
     return only if is_url else "http://localhost"
 
 
-if TYPE_CHECKING:
-    from mockserver.contract import Contract
-    from mockserver.recordings import Source
-
-
 def drift(old: str, new: str, *, form: str, fail_on: str, dialect: str, **given: Any) -> None:
     """Show how the shape of answers changed from OLD to NEW.
 
@@ -154,7 +149,13 @@ def drift(old: str, new: str, *, form: str, fail_on: str, dialect: str, **given:
 
     contract = load(dialect)
     before = gather([old])
-    found = compared(before, _after(new, before, contract, given["allow_hosts"]), contract)
+    if new.startswith(("http://", "https://")):
+        from mockserver.learning.asking import asked_anew
+
+        after = asked_anew(before, new, contract, given["allow_hosts"])
+    else:
+        after = gather([new])
+    found = compared(before, after, contract)
     if given["write_test"] is not None:
         write_text(given["write_test"], as_test(found, old, new, dialect))
     if form == "text":
@@ -165,17 +166,6 @@ def drift(old: str, new: str, *, form: str, fail_on: str, dialect: str, **given:
         print_json(as_facts(found))
     if found.failing(fail_on):
         sys.exit(1)
-
-
-def _after(
-    new: str, before: "tuple[Source, ...]", contract: "Contract", hosts: tuple[str, ...]
-) -> "tuple[Source, ...]":
-    from mockserver.learning.asking import asked_anew
-    from mockserver.recordings import gather
-
-    if new.startswith(("http://", "https://")):
-        return asked_anew(before, new, contract, hosts)
-    return gather([new])
 
 
 def learn(named: tuple[str, ...], *, as_json: bool, overlay: Path | None) -> None:

@@ -64,7 +64,7 @@ class ExpectedRefusal:
             raise MockCheckFailed(self._nothing_refused(came))
 
     def _is_expected(self, entry: Entry) -> bool:
-        refused = name_of_refusal(entry)
+        refused = refusal_in(entry.refusal)
         if refused in ("", _MOCK_FAILED) or self._name not in (None, refused):
             return False
         return not self._operations or entry.operation in self._operations
@@ -92,7 +92,7 @@ def complaints(hosted: HostedWorld, since: int, expected: set[int], *, allow: bo
             for entry in unexpected_refusals(hosted)
             if entry.sequence > since and entry.sequence not in expected
             # A defect is told as one already.
-            if name_of_refusal(entry) != _MOCK_FAILED
+            if refusal_in(entry.refusal) != _MOCK_FAILED
         ]
     return found
 
@@ -111,7 +111,7 @@ def _refused(hosted: HostedWorld, entry: Entry) -> str:
 
 def _stamped_by_wall(entry: Entry) -> bool:
     """Tell whether a v1 request was refused for having the time of the wall clock."""
-    if name_of_refusal(entry) not in REFUSED_FOR_TIME:
+    if refusal_in(entry.refusal) not in REFUSED_FOR_TIME:
         return False
     text = entry.request.headers.get("timestamp") or ""
     wall, sent = wall_ms(), timestamp_ms(int(text)) if text.isdecimal() else 0
@@ -120,7 +120,7 @@ def _stamped_by_wall(entry: Entry) -> bool:
 
 def _defects(hosted: HostedWorld, entries: list[Entry]) -> Iterator[str]:
     for entry in entries:
-        if name_of_refusal(entry) == _MOCK_FAILED:
+        if refusal_in(entry.refusal) == _MOCK_FAILED:
             yield (
                 f"the mock failed: {entry.refusal}\n"
                 f"  at request {entry.sequence}: {entry.request_line}"
@@ -179,11 +179,6 @@ def refusal_name(name: str, contract: Contract) -> str:
         return name
     near = did_you_mean(name, list(contract.refusals)) or "; `docs/reference/refusals.md` lists all"
     raise UnknownName(f"{name!r} is no refusal{near}")
-
-
-def name_of_refusal(entry: Entry) -> str:
-    """Return the name of the refusal that answered a request; empty where the service said yes."""
-    return refusal_in(entry.refusal)
 
 
 def entry_lines(entries: Iterable[Entry]) -> str:

@@ -9,7 +9,7 @@ from typing import Any, Literal, TypedDict, TypeVar
 
 from mockserver.clock import ClockRefused, parse_duration, parse_instant
 from mockserver.engine.orders import Order, OrderView
-from mockserver.engine.outages import WORDS, Direction, Window
+from mockserver.engine.outages import WORDS, Window
 from mockserver.jsontext import Json, camel
 from mockserver.responders.forms import BadControl
 from mockserver.validation import did_you_mean
@@ -279,8 +279,3 @@ def window(chain: str | None, token: str | None, now_ms: int, options: Outage) -
     given: dict[str, Any] = {**options, "chain": chain, "token": token}
     words = {name: word(name, kind, given[name]) for name, kind in WORDS.items() if name in given}
     return Window.of({**given, **words}, begin, until, duration_ms)
-
-
-def direction_of(named: str | None) -> Direction | None:
-    """Return a direction by its word. Raises `WrongWord`."""
-    return None if named is None else word("direction", Direction, named)

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Self, Unpack
 
-from mockserver.engine.outages import Window
+from mockserver.engine.outages import Direction, Window
 from mockserver.jsontext import Json
 from mockserver.responders.faults.registry import Fault
 from mockserver.responders.stubs import Stub
@@ -30,11 +30,11 @@ from mockserver.testing.options import (
     Wanted,
     WrongWord,
     check_names,
-    direction_of,
     duration_ms,
     json_of,
     spelled,
     window,
+    word,
 )
 from mockserver.testing.orders import MockOrders, order_id_or_text
 from mockserver.testing.settings import BadSetting, MockSettings
@@ -118,7 +118,8 @@ class MockWorld:
         """End the outages of a subject now. Raises `InvalidOutage` where there is none."""
         if chain is None and token is None:
             raise WrongWord("name what to restore: a chain, a token, or both")
-        return self._handle.hosted.world.outages.restore(chain, token, direction_of(direction))
+        side = None if direction is None else word("direction", Direction, direction)
+        return self._handle.hosted.world.outages.restore(chain, token, side)
 
     def fail(
         self, operation: str | None, kind: FaultKind, /, **options: Unpack[FaultOptions]

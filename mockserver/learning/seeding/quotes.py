@@ -73,7 +73,7 @@ def rates_text(rates: Rates) -> dict[str, Json]:
 def _prices_of_swap(rates: Rates, one: Success) -> None:
     """Take the prices of both tokens from a swap: what goes in is worth what comes out."""
     out, usd, decimals = (
-        one.number(name) for name in ("outAmount", "outAmountUsd", "chainDecimal")
+        number_of(one.data.get(name)) for name in ("outAmount", "outAmountUsd", "chainDecimal")
     )
     amount = number_of(one.inputs.get("fromAmount"))
     if out is None or usd is None or amount is None or decimals not in range(_MOST_DIGITS + 1):
@@ -101,7 +101,7 @@ def _prices_of_list(rates: Rates, one: Success) -> None:
 
 def _rates_of_bridge_quote(rates: Rates, one: Success) -> None:
     names = ("outAmount", "outAmountUsd", "serviceFee", "gasFee")
-    out, usd, fee, gas = (one.number(name) for name in names)
+    out, usd, fee, gas = (number_of(one.data.get(name)) for name in names)
     if out is None or out <= 0:
         return
     if fee is not None:

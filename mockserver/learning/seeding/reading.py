@@ -30,10 +30,6 @@ class Success:
     at_ms: int
     dialect: str
 
-    def number(self, name: str) -> Decimal | None:
-        """Return a number of the data; None where it has none."""
-        return number_of(self.data.get(name))
-
 
 def successes_of(sources: Iterable[Source]) -> list[Success]:
     """Return the successes of recordings, in the order of their times."""
