@@ -174,11 +174,11 @@ def test_no_frame_of_the_engine_is_shown(written, world, order, server):
 
 def test_what_python_writes_is_taken_as_what_it_means(world, order, server):
     fault = world.fail("checkOrder", "latency", delay=timedelta(seconds=2), order=world.orders.last)
-    assert (fault.told["delay"], fault.told["order"]) == ("2000ms", order)
+    assert (fault.definition["delay"], fault.definition["order"]) == ("2000ms", order)
     world.heal(fault)
     quote = {"amountIn": 10.5, "amountOut": Decimal("9.1"), "fee": 0.1, "gas": 0.2, "tokenIn": "U"}
     stub = world.stub("v1.getCrossChainQuote", data={"crossChain": quote}, unchecked=True)
-    assert stub.told["response"]["data"]["crossChain"]["fee"] == Decimal("0.1")
+    assert stub.definition["response"]["data"]["crossChain"]["fee"] == Decimal("0.1")
     world.verify("submitOrder", exactly=1, within=timedelta(seconds=1))
     for keys in ({"key": "secret"}, [["key", "secret"]], (("key", "secret"),)):
         assert server.world(app_keys=keys).settings.app_keys == (("key", "secret"),)
