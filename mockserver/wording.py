@@ -1,6 +1,6 @@
 """What messages have in common: numbers with nouns, names in a row, texts on one line."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 
 def counted(number: int, noun: str) -> str:
@@ -23,6 +23,15 @@ def one_line(text: str, most: int = 0) -> str:
     """Return a text on one line, cut to `most` characters where a number is given."""
     line = " ".join(text.split())
     return f"{line[:most]}…" if most and len(line) > most else line
+
+
+def reason_lines(groups: Mapping[str, Sequence[str]], most: int, *, whole: bool) -> Iterator[str]:
+    """Yield a line for each reason with the names that it is about; `whole` leaves out nothing."""
+    shown = list(groups.items())[: len(groups) if whole else most]
+    for reason, names in shown:
+        yield f"{len(names)} x {one_line(reason, 400)}: {listed(names, len(names) if whole else 2)}"
+    if len(groups) > len(shown):
+        yield f"and {counted(len(groups) - len(shown), 'other reason')}; --verbose"
 
 
 def reason_of(error: OSError | ValueError) -> str:

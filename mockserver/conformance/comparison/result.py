@@ -7,7 +7,7 @@ from mockserver.conformance.comparison.answers import Difference, Kind, dotted
 from mockserver.conformance.comparison.values import Place
 from mockserver.jsontext import Json, picked
 from mockserver.values import dataclass
-from mockserver.wording import counted, listed, one_line
+from mockserver.wording import counted, listed, one_line, reason_lines
 
 FORMAT = "crosschain-mock/comparison@1"
 SAYS = {
@@ -187,13 +187,8 @@ def _reasons(comparison: Comparison, *, verbose: bool) -> Iterator[str]:
     for probe, reason in comparison.left_out.items():
         groups.setdefault(reason, []).append(probe)
     yield f"not compared: {counted(len(comparison.left_out), 'request')}"
-    ordered = sorted(groups.items(), key=lambda group: -len(group[1]))
-    most = len(ordered) if verbose else _MOST_REASONS
-    for reason, probes in ordered[:most]:
-        names = listed(probes, len(probes) if verbose else 2)
-        yield f"  {len(probes)} x {reason}: {names}"
-    if len(ordered) > most:
-        yield f"  and {counted(len(ordered) - most, 'other reason')}; --verbose"
+    ordered = dict(sorted(groups.items(), key=lambda group: -len(group[1])))
+    yield from (f"  {line}" for line in reason_lines(ordered, _MOST_REASONS, whole=verbose))
 
 
 def facts(comparison: Comparison) -> dict[str, Json]:

@@ -1,6 +1,6 @@
 """The report of a run on a terminal, or in a pipe: what matters first, and no wall of text."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from rich.console import Console
 from rich.text import Text
@@ -8,7 +8,7 @@ from rich.text import Text
 from mockserver.conformance.report.causes import Cause
 from mockserver.conformance.report.model import Report
 from mockserver.conformance.verdict import Verdict
-from mockserver.wording import counted, listed, one_line
+from mockserver.wording import counted, listed, one_line, reason_lines
 
 HEADINGS = {
     Verdict.VIOLATION: "violations of the description",
@@ -111,7 +111,8 @@ class _Page:
             if reasons:
                 number = sum(map(len, reasons.values()))
                 self._line(f"{verdict.words}: {number}")
-                self._reasons(reasons)
+                for line in reason_lines(reasons, _MOST_REASONS, whole=self._verbose):
+                    self._indented(line)
 
     def facts(self) -> None:
         coverage = self._report.coverage
@@ -185,14 +186,6 @@ class _Page:
             yield from exchange.lines()
         if len(exchanges) < len(cause.exchanges):
             yield f"# one of {len(cause.exchanges)} exchanges; --verbose shows all"
-
-    def _reasons(self, reasons: Mapping[str, Sequence[str]]) -> None:
-        most = len(reasons) if self._verbose else _MOST_REASONS
-        for reason, names in list(reasons.items())[:most]:
-            some = listed(names, len(names) if self._verbose else 2)
-            self._indented(f"{len(names)} x {one_line(reason, _LONGEST)}: {some}")
-        if len(reasons) > most:
-            self._indented(f"and {counted(len(reasons) - most, 'other reason')}; --verbose")
 
     def _gap(self) -> None:
         if self._begun:
