@@ -10,6 +10,7 @@ from contextlib import suppress
 from dataclasses import replace
 from decimal import Decimal
 from enum import StrEnum
+from functools import lru_cache
 from typing import Any, TypeGuard
 
 from mockserver import jsontext
@@ -150,6 +151,8 @@ def signed(draft: Draft, operation: Operation, caller: Caller) -> Draft:
 # All of them.
 
 
+# Every exchange is looked up in them: without the cache that was a twentieth of a run's time.
+@lru_cache(maxsize=128)
 def negative_cases(operation: Operation) -> tuple[NegativeCase, ...]:
     """Return every way in which requests of an operation are made wrong."""
     return (*missing_inputs(operation), *WRONG_VALUES.of(operation), *_broken_bodies(operation))
