@@ -7,7 +7,7 @@ from mockserver.jsontext import Json, type_of
 from mockserver.values import dataclass
 from mockserver.wording import counted
 
-_SHOWN = 60
+_LONGEST = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ def dotted(path: Sequence[str | int]) -> str:
 def excerpt(value: Json) -> str:
     """Return a value as it is quoted in a message: cut short, and never with a line break."""
     text = ascii(value) if isinstance(value, str) else _unquoted(value)
-    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}... ({len(text)} characters)"
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}... ({len(text)} characters)"
 
 
 def did_you_mean(name: str, known: Sequence[str]) -> str:
@@ -69,7 +69,7 @@ def _unquoted(value: Json) -> str:
             return f"an object with {counted(len(value), 'member')}"
         case list() | tuple():
             return f"an array with {counted(len(value), 'item')}"
-        case int() if value.bit_length() > 4 * _SHOWN:
+        case int() if value.bit_length() > 4 * _LONGEST:
             return "an integer of many digits"
         case _:
             return str(value)

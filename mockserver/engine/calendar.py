@@ -18,7 +18,7 @@ from mockserver.engine.refusal import Refusal
 from mockserver.values import dataclass, keep
 
 _FULL_SPEED = Fraction(1)
-_KEPT_ROUTES = 4_096
+_MOST_CACHED_ROUTES = 4_096
 
 
 class Phase(StrEnum):
@@ -199,7 +199,7 @@ class Calendar(_Windows):
                 if self.windows[place].concerns(chain, token, end)
             }
             met = _RouteWindows(tuple(self.windows[place] for place in sorted(places)))
-            found = keep(self._routes, route, met, _KEPT_ROUTES)
+            found = keep(self._routes, route, met, _MOST_CACHED_ROUTES)
         return found
 
     @cached_property

@@ -19,7 +19,7 @@ NATIVE = "0x" + "e" * 40
 """The address of a chain's native coin, on every chain (DEMO, GHOST)."""
 
 _EVM_ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}")
-_KEPT_ENDS = 4_096
+_MOST_CACHED_ENDS = 4_096
 _OTHER_ADDRESS = re.compile(r"[!-~]{1,128}")
 
 
@@ -255,7 +255,7 @@ class Catalog:
             chains = self.chain(source, "source chain"), self.chain(target, "target chain")
             token = self.token(symbol)
             found = self.placed(chains[0], token), self.placed(chains[1], token)
-            keep(self._ends, key, found, _KEPT_ENDS)
+            keep(self._ends, key, found, _MOST_CACHED_ENDS)
         return found
 
     def ends_by_index(
@@ -278,7 +278,7 @@ class Catalog:
                 self.placed(begin, tokens[0], "source token"),
                 self.placed(end, tokens[1], "target token"),
             )
-            keep(self._order_ends, key, found, _KEPT_ENDS)
+            keep(self._order_ends, key, found, _MOST_CACHED_ENDS)
         return found
 
     def placed_at(self, chain: Chain, address: str, about: str = "token address") -> Placed:

@@ -235,7 +235,7 @@ class State:
         self.reports.add(ticket)
 
 
-_KEPT_ROUTES = 4_096
+_MOST_CACHED_ROUTES = 4_096
 
 
 class Core:
@@ -279,7 +279,7 @@ class Core:
         key = source.chain.nickname, source.symbol, target.chain.nickname, target.symbol
         found = routes.get(key)
         if found is None:
-            found = keep(routes, key, Route(*key), _KEPT_ROUTES)
+            found = keep(routes, key, Route(*key), _MOST_CACHED_ROUTES)
         return found
 
     def order(self, order_id: str) -> Order:

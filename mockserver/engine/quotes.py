@@ -116,7 +116,7 @@ class Tariff:
     one: int
 
 
-_KEPT = 4_096
+_MOST_CACHED = 4_096
 
 
 @value_class(frozen=True, slots=True)
@@ -238,7 +238,7 @@ class TransferQuotes:
         )
         if self.prices.drift is None:
             key = source.symbol, source.chain.nickname, target.chain.nickname
-            keep(self._tariffs, key, tariff, _KEPT)
+            keep(self._tariffs, key, tariff, _MOST_CACHED)
         return tariff
 
     def _gas(self, token: Placed, at: Placed, now_ms: int) -> int:

@@ -119,7 +119,7 @@ _MOST_TOKENS = 100_000
 _FEWEST_TOKENS = 20
 _STEPS = 20
 _BAD_GATEWAY = 502
-_SHOWN = 8
+_MOST_ENTRIES = 8
 
 
 class Fault(NamedTuple):
@@ -439,7 +439,7 @@ class CrosschainMachine(RuleBasedStateMachine):
         return [view for view in self.world.orders if transfer.is_of(view)]
 
     def _fail(self, message: str) -> NoReturn:
-        last = entry_lines(self.world.journal[-_SHOWN:])
+        last = entry_lines(self.world.journal[-_MOST_ENTRIES:])
         raise MockCheckFailed(f"{message}; what came last:\n{last}")
 
 

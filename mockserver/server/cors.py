@@ -22,7 +22,7 @@ _EXPOSE = ("Access-Control-Expose-Headers", _EXPOSED)
 _ANYBODY = (("Access-Control-Allow-Origin", "*"),)
 _DAY_S = "86400"
 _MOST_NAMES = 100
-_KEPT = 256
+_MOST_CACHED = 256
 _ORIGIN = re.compile(r"[!-~]{1,300}")
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}")
 
@@ -57,7 +57,7 @@ class Opener:
         ready = self._ready.get(key)
         if ready is None:
             ready = (*own, *allowed_origin(headers), _EXPOSE, ("X-Mock-World", world))
-            keep(self._ready, key, ready, _KEPT)
+            keep(self._ready, key, ready, _MOST_CACHED)
         return ready
 
 

@@ -10,7 +10,7 @@ from mockserver.clock import wall_s
 from mockserver.exchange import Response
 from mockserver.values import keep
 
-_KEPT = 1_024
+_MOST_CACHED = 1_024
 _BODILESS = (204, 304)
 _ADDED = frozenset({"connection", "content-length", "date", "server", "transfer-encoding"})
 _PHRASES = {int(known): known.phrase for known in HTTPStatus}
@@ -49,7 +49,7 @@ class Heads:
 
     def _made(self, response: Response) -> bytes:
         head = _head(response) if _plain(response) else b""
-        return keep(self._ready, (response.status, response.headers), head, _KEPT)
+        return keep(self._ready, (response.status, response.headers), head, _MOST_CACHED)
 
 
 def _plain(response: Response) -> bool:

@@ -18,8 +18,8 @@ from mockserver.values import keep
 _MOST_HEAD, _MOST_BODY = 4_096, 65_536
 """Bytes that are looked at here: less than every bound that the parser has."""
 
-_KEPT = 256
-_KEPT_SHAPES = 8
+_MOST_CACHED = 256
+_MOST_CACHED_SHAPES = 8
 _LINE = re.compile(r'(GET|POST) (/(?!/)[!"$->@-~]*)(?:\?([!"$-~]*))? HTTP/1\.1')
 _VALUE = "([!-~][ -~]*(?<! ))"
 _END = b"\r\n\r\n"
@@ -58,7 +58,7 @@ class Repeated:
         """Begin with none."""
         self._blocks: dict[str, Headers] = {}
         """Whole sets of fields, of requests without a body."""
-        self._shapes: deque[_Shape] = deque(maxlen=_KEPT_SHAPES)
+        self._shapes: deque[_Shape] = deque(maxlen=_MOST_CACHED_SHAPES)
         """Those of requests whose values may differ, the last used first."""
 
     def request(self, data: bytes) -> Request | None:
@@ -91,7 +91,7 @@ class Repeated:
             return
         plain = Headers(headers.items_sent)
         if line.startswith("GET ") and not body and "content-length" not in plain:
-            keep(self._blocks, fields, plain, _KEPT)
+            keep(self._blocks, fields, plain, _MOST_CACHED)
         shape = None if plain.repeats() else _shape(tuple(name for name, _ in plain.items_sent))
         if shape is not None and shape.pattern.fullmatch(fields) and shape not in self._shapes:
             self._shapes.appendleft(shape)
@@ -117,7 +117,7 @@ class Repeated:
         return None
 
 
-@lru_cache(maxsize=_KEPT)
+@lru_cache(maxsize=_MOST_CACHED)
 def _shape(names: tuple[str, ...]) -> _Shape | None:
     """Return the shape of fields; None where they say of the way what no value leaves as ever."""
     lowered = tuple(map(str.lower, names))

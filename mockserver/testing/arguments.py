@@ -12,7 +12,7 @@ from mockserver.testing.options import WrongWord
 _WORDS = {str: "a string", int: "an integer", bool: "True or False", NoneType: "None"}
 _READ_LATER = (Any, datetime, timedelta, float, Decimal)
 """Types of what is parsed by the method itself, which says better what cannot be read."""
-_MOST_SHOWN = 80
+_LONGEST_EXCERPT = 80
 
 Check = Callable[[tuple[Any, ...], Mapping[str, Any]], None]
 """What holds the arguments of a call against annotations; raises `WrongWord`."""
@@ -51,7 +51,7 @@ def check_type(name: str, value: object, hint: Any) -> None:
     """Raise `WrongWord` for a value that is not of the type that an annotation names."""
     if not _fits(value, hint):
         text = repr(value)
-        shown = text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}..."
+        shown = text if len(text) <= _LONGEST_EXCERPT else f"{text[:_LONGEST_EXCERPT]}..."
         raise WrongWord(f"option {name!r}: expected {_words(hint)}, got {shown}")
 
 

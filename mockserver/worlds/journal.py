@@ -22,7 +22,7 @@ _OVERHEAD = 1000
 
 _LONGEST_LINE = 400
 
-_SHOWN_DEPTH = jsontext.MAX_DEPTH // 2
+_MOST_DEPTH = jsontext.MAX_DEPTH // 2
 """How deep a body may nest that is shown as JSON: who reads the journal has a bound, too."""
 
 
@@ -297,6 +297,6 @@ def _text(body: bytes) -> Json:
     if not body:
         return None
     try:
-        return jsontext.decode(body, depth=_SHOWN_DEPTH)
+        return jsontext.decode(body, depth=_MOST_DEPTH)
     except jsontext.NotJson:
         return body.decode("utf-8", "backslashreplace")

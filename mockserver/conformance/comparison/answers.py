@@ -19,7 +19,7 @@ NOTHING = object()
 _NEVER_CAME = (NoAnswer.UNREACHABLE, NoAnswer.TLS, NoAnswer.TIMED_OUT)
 _WIDE = Band(Decimal(50))
 _UNNAMING = (Role.AMOUNT, Role.TIME, Role.VERSION, Role.WORDS, Role.OPAQUE)
-_MOST_SHOWN = 120
+_LONGEST_TEXT = 120
 _MOST_MEMBERS = 12
 _MOST_TOGETHER = 3
 _LONG = 2000
@@ -298,4 +298,4 @@ def _short_text(value: Json) -> str:
         text = jsontext.encode(value).decode("ascii")
     except (TypeError, RecursionError):
         text = repr(value)
-    return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}…"
+    return text if len(text) <= _LONGEST_TEXT else f"{text[:_LONGEST_TEXT]}…"

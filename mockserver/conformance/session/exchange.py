@@ -18,7 +18,7 @@ _T = TypeVar("_T")
 _P = ParamSpec("_P")
 _ECHO = re.compile(r"['\"`/\w.-]*\d[\w.'\"]*")
 """Numbers, times and names with digits: what a message may repeat of its request."""
-_MOST_TEXT, _TOLD = 2_000, 200
+_MOST_READ, _COMPARED = 2_000, 200
 
 
 class NoAnswer(StrEnum):
@@ -193,4 +193,4 @@ def refusal_of(exchange: Exchange) -> tuple[int, int | None, str]:
     """Return why an exchange was refused, comparable: without what the answer echoes of it."""
     message = exchange.member("msg")
     text = message if isinstance(message, str) else ""
-    return (exchange.answer.status, exchange.code, _ECHO.sub("#", text[:_MOST_TEXT])[:_TOLD])
+    return (exchange.answer.status, exchange.code, _ECHO.sub("#", text[:_MOST_READ])[:_COMPARED])

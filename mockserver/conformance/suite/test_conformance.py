@@ -11,7 +11,7 @@ from mockserver.conformance.suite.options import requested_run
 from mockserver.conformance.suite.results import Judged, differences, judge
 from mockserver.conformance.verdict import Verdict
 
-_TOLD = pytest.StashKey[bool]()
+_SUMMARY_GIVEN = pytest.StashKey[bool]()
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -33,7 +33,7 @@ def conformance_run(request: pytest.FixtureRequest) -> Judged:
 
 def test_conforms(case: Case, conformance_run: Judged, request: pytest.FixtureRequest) -> None:
     """The service keeps the rule in the operation."""
-    _tell_once(request, conformance_run)
+    _give_summary_once(request, conformance_run)
     outcome = conformance_run.outcome(case)
     if outcome is None and is_generated(case):
         pytest.skip(
@@ -63,9 +63,9 @@ def _check(config: pytest.Config) -> None:
         raise pytest.Collector.CollectError(str(error)) from None
 
 
-def _tell_once(request: pytest.FixtureRequest, run: Judged) -> None:
-    if not request.session.stash.get(_TOLD, False):
-        request.session.stash[_TOLD] = True
+def _give_summary_once(request: pytest.FixtureRequest, run: Judged) -> None:
+    if not request.session.stash.get(_SUMMARY_GIVEN, False):
+        request.session.stash[_SUMMARY_GIVEN] = True
         request.node.user_properties.append(("crosschain_mock_run", run.summary))
 
 

@@ -67,7 +67,7 @@ class ControlRequest:
     headers: Headers
 
 
-KEPT_DEPTH = limits.DEPTH.most - 8
+SAVED_DEPTH = limits.DEPTH.most - 8
 """How deep a body may nest that is kept: a list or a dump puts it some levels deeper."""
 
 Action = Callable[[ControlRequest], Any]
@@ -115,5 +115,5 @@ class Row:
     open: bool = False
     adds: bool = False
     most: int = limits.BODY.most
-    depth: int = KEPT_DEPTH
+    depth: int = SAVED_DEPTH
     streams: bool = False

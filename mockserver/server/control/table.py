@@ -11,7 +11,7 @@ from typing import Any
 from mockserver import documents, limits, resources, tables
 from mockserver.jsontext import Json
 from mockserver.responders.forms import FormTable, filled, named_code, shipped_forms
-from mockserver.server.control.row import KEPT_DEPTH, Example, Row
+from mockserver.server.control.row import SAVED_DEPTH, Example, Row
 
 
 def read(file: Path) -> Iterator[Row]:
@@ -50,7 +50,7 @@ def _row(
         open=told.get("open", False),
         adds=told.get("adds", False),
         most=filled(told.get("most", limits.BODY.most)),
-        depth=filled(told.get("depth", KEPT_DEPTH)),
+        depth=filled(told.get("depth", SAVED_DEPTH)),
         streams=told.get("streams", False),
     )
 
