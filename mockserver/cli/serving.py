@@ -47,7 +47,7 @@ def serve(
 
     def announce(url: str) -> None:
         to_stdout(f"crosschain-mock ready on {url} (v1 and 2.0, scenario {scenario})")
-        if not service.tells_why(settings.dialect):
+        if not service.reasons_in_msg(settings.dialect):
             click.echo(
                 "refusals have the bare text of the service; which and why is told here, in the "
                 "header X-Mock-Refusal and on the console",

@@ -68,7 +68,7 @@ class Generation:
         return self._ordered({**self.success, "data": data})
 
     @property
-    def tells_why(self) -> bool:
+    def reasons_in_msg(self) -> bool:
         """Whether `msg` has the reason of a refusal, and not the service's bare text alone."""
         return bool(self.failure["reason"] == "in-msg")
 
@@ -76,7 +76,7 @@ class Generation:
         """Return the envelope of a refusal; the reason is in `msg` where the dialect has it so."""
         words = rule.words[self.id]
         msg = words.msg
-        if reason and self.tells_why:
+        if reason and self.reasons_in_msg:
             # A message that ends as a sentence is not followed by a colon.
             msg = f"{msg} {reason}" if msg.endswith(("!", ".", "?")) else f"{msg}: {reason}"
         body: dict[str, Json] = {"code": words.code, "msg": msg}

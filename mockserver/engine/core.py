@@ -12,7 +12,7 @@ from mockserver.engine.ledger import (
     Account,
     AccountKey,
     Agenda,
-    Owner,
+    StateOwner,
     account_address,
     payer_of,
     receiver_of,
@@ -110,14 +110,14 @@ class State:
     reports: Reports | None = None
     sn_runs: dict[str, tuple[int, int]] = field(default_factory=dict)
     forced: int = 0
-    owner: Owner = field(default_factory=Owner)
+    owner: StateOwner = field(default_factory=StateOwner)
     _agenda: Agenda | None = None
-    _agenda_owner: Owner | None = None
+    _agenda_owner: StateOwner | None = None
 
     def copy(self) -> "State":
         """Return a state that has been the same up to now; each goes its own way from here."""
         # Neither owns the accounts they have in common: who changes one takes a copy of it first.
-        self.owner = Owner()
+        self.owner = StateOwner()
         return State(
             clock=self.clock,
             calendar=self.calendar,

@@ -216,7 +216,7 @@ Gain = Callable[[str], int]
 """What the account gains by the outcome of an order, in smallest units."""
 
 
-class Owner:
+class StateOwner:
     """Who may change an account; a copied state and its copy have a new one each."""
 
     __slots__ = ()
@@ -231,7 +231,7 @@ class Account:
     `gained` is what they, and the first ones, have brought by then.
     """
 
-    owner: Owner
+    owner: StateOwner
     orders: list[str]
     moved: int = 0
     paid: int = 0
@@ -239,7 +239,7 @@ class Account:
     gained: int = 0
     agenda: Agenda | None = None
 
-    def copied(self, owner: Owner) -> "Account":
+    def copied(self, owner: StateOwner) -> "Account":
         """Return the same account for another owner."""
         agenda = None if self.agenda is None else self.agenda.copy()
         return Account(

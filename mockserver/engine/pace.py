@@ -41,7 +41,7 @@ def progress(windows: Sequence[Window], from_ms: int, until_ms: int) -> Fraction
             break
         end = until_ms if stretch.end is None else min(stretch.end, until_ms)
         if stretch.pace:
-            found += Fraction(_Turns(stretch).up(end), stretch.pace)
+            found += Fraction(_FlappingPhases(stretch).up(end), stretch.pace)
     return found
 
 
@@ -50,7 +50,7 @@ def moment(windows: Sequence[Window], from_ms: int, progress_ms: int) -> int | N
     rest = Fraction(progress_ms)
     for stretch in _stretches(windows, from_ms):
         if stretch.pace:
-            turns = _Turns(stretch)
+            turns = _FlappingPhases(stretch)
             found = turns.after(ceil(rest * stretch.pace))
             if found is not None:
                 return found
@@ -87,7 +87,7 @@ def _pace(window: Window) -> int:
     return 0 if speed == 0 else speed.denominator
 
 
-class _Turns:
+class _FlappingPhases:
     """The phases of a stretch that are up: how long they are, and when so much of them is over.
 
     They are counted from the stretch's beginning. Where they repeat soon, one cycle is looked at.

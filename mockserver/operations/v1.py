@@ -64,8 +64,31 @@ def get_transfer_to_minter_raw(world: World, inputs: Inputs) -> Json:
 
 
 def submit_cross_chain(world: World, inputs: Inputs) -> Json:
-    """Start the transfer that a deposit transaction pays for."""
-    return _submitted(world, inputs)
+    """Start what a deposit transaction pays for: a swap where a second token is named (OAE)."""
+    if inputs.once("certHash"):
+        chain = world.scenario.catalog.chain_v1(inputs.text("fromChain"), "source chain")
+        refuse_used(world, Generation.V1, chain.nickname, inputs.text("certHash"))
+    _same_address(inputs)
+    swap, user = inputs.has("toToken"), inputs.text("evmAddress")
+    source, target = _ends(world, inputs, "fromToken", "toToken" if swap else "fromToken")
+    view = world.orders.submit(
+        OrderRequest(
+            generation=Generation.V1,
+            kind=Kind.AGGREGATE if swap else Kind.BRIDGE,
+            source=source,
+            target=target,
+            amount=amounts.units_exact(inputs.decimal("fromAmount"), source.decimals),
+            # v1 offers EVM chains only, where it is the source address, too (interface.md 2.2).
+            sender=user,
+            recipient=inputs.optional("toAddress") or user,
+            cert_hash=inputs.text("certHash"),
+            fee_level=inputs.integer("feeLevel"),
+        )
+    )
+    return {"sn": view.order.sn, "status": int(view.v1_status)}
+
+
+submit_aggregate = submit_cross_chain
 
 
 def get_order_detail_by_hash_and_evm_address(world: World, inputs: Inputs) -> Json:
@@ -101,11 +124,6 @@ def get_aggregate_quote(world: World, inputs: Inputs) -> Json:
     }
 
 
-def submit_aggregate(world: World, inputs: Inputs) -> Json:
-    """Start the swap that a deposit transaction pays for (observed only, OAE)."""
-    return _submitted(world, inputs)
-
-
 def get_token_price(world: World, inputs: Inputs) -> Json:
     """Return a token's USD price (observed only, DAO)."""
     return {"price": plain(world.quotes.price(inputs.text("token")).usd)}
@@ -118,31 +136,6 @@ def _ends(
     placed = world.quotes.v1_placed
     source = placed(inputs.text(token), inputs.text("fromChain"), "source chain", "token")
     return source, placed(inputs.text(target_token), inputs.text("toChain"), "target chain", about)
-
-
-def _submitted(world: World, inputs: Inputs) -> Json:
-    """Start what a deposit transaction pays for: a swap where a second token is named."""
-    if inputs.once("certHash"):
-        chain = world.scenario.catalog.chain_v1(inputs.text("fromChain"), "source chain")
-        refuse_used(world, Generation.V1, chain.nickname, inputs.text("certHash"))
-    _same_address(inputs)
-    swap, user = inputs.has("toToken"), inputs.text("evmAddress")
-    source, target = _ends(world, inputs, "fromToken", "toToken" if swap else "fromToken")
-    view = world.orders.submit(
-        OrderRequest(
-            generation=Generation.V1,
-            kind=Kind.AGGREGATE if swap else Kind.BRIDGE,
-            source=source,
-            target=target,
-            amount=amounts.units_exact(inputs.decimal("fromAmount"), source.decimals),
-            # v1 offers EVM chains only, where it is the source address, too (interface.md 2.2).
-            sender=user,
-            recipient=inputs.optional("toAddress") or user,
-            cert_hash=inputs.text("certHash"),
-            fee_level=inputs.integer("feeLevel"),
-        )
-    )
-    return {"sn": view.order.sn, "status": int(view.v1_status)}
 
 
 def _order(world: World, view: OrderView) -> Json:

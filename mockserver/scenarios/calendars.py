@@ -23,7 +23,7 @@ _FIELDS = {"from": "at", "lead": "announced"}
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class WorldStart:
     """What a calendar is read against: the catalog, the world's start (ms since 1970), its seed."""
 
     catalog: Catalog
@@ -39,16 +39,16 @@ def load_calendar(
     Times such as `+2h` count from `start_ms` (ms since 1970); chains and tokens are those of the
     catalog, by default the shipped one. Raises `InvalidFile` with every problem of the file.
     """
-    setting = Setting(load_catalog() if catalog is None else catalog, start_ms, seed)
+    start = WorldStart(load_catalog() if catalog is None else catalog, start_ms, seed)
     document = read(located("calendars", name_or_path), "calendar")
-    windows, complaints = calendar_windows(document.value, setting)
+    windows, complaints = calendar_windows(document.value, start)
     if complaints:
         raise InvalidFile([document.problem(path, text) for path, text in complaints])
     return windows
 
 
 def calendar_windows(
-    value: Mapping[str, Any], setting: Setting
+    value: Mapping[str, Any], start: WorldStart
 ) -> tuple[tuple[Window, ...], list[Complaint]]:
     """Return the windows of a calendar's value, and all that is wrong with them."""
     complaints: list[Complaint] = []
@@ -57,18 +57,18 @@ def calendar_windows(
     for number, item in enumerate(value.get("windows", ())):
         place: FieldPath = ("windows", number)
         try:
-            begin = _moment(item, "at", setting.start_ms)
-            end = _end(item, begin, setting.start_ms)
+            begin = _moment(item, "at", start.start_ms)
+            end = _end(item, begin, start.start_ms)
             windows.append(Window.of(item, begin, end, parse_duration))
             places.append(place)
         except _Unreadable as error:
             complaints.append(((*place, error.field), str(error)))
     if "random" in value:
-        drawn, wrong = _drawn(value["random"], setting)
+        drawn, wrong = _drawn(value["random"], start)
         complaints += wrong
         windows += drawn
         places += [("random",)] * len(drawn)
-    for index, field, message in window_problems(windows, setting.catalog):
+    for index, field, message in window_problems(windows, start.catalog):
         # Of what was drawn there is no field to name.
         place = places[index]
         inside = () if place == ("random",) else (_FIELDS.get(field, field),)
@@ -100,9 +100,11 @@ def _moment(item: Mapping[str, Any], field: str, start_ms: int) -> int:
         raise _Unreadable(field, str(error)) from None
 
 
-def _drawn(item: Mapping[str, Any], setting: Setting) -> tuple[tuple[Window, ...], list[Complaint]]:
+def _drawn(
+    item: Mapping[str, Any], start: WorldStart
+) -> tuple[tuple[Window, ...], list[Complaint]]:
     """Return the windows that are drawn from the seed, or all that is wrong with their rule."""
-    known = nicknames(setting.catalog)
+    known = nicknames(start.catalog)
     chains = item.get("chains") or known
     complaints: list[Complaint] = [
         (("random", "chains", number), unknown_name(chain, "nickname", known))
@@ -110,8 +112,8 @@ def _drawn(item: Mapping[str, Any], setting: Setting) -> tuple[tuple[Window, ...
         if chain not in known
     ]
     try:
-        begin = _moment(item, "at", setting.start_ms)
-        end = _end(item, begin, setting.start_ms) or begin
+        begin = _moment(item, "at", start.start_ms)
+        end = _end(item, begin, start.start_ms) or begin
     except _Unreadable as error:
         return (), [*complaints, (("random", error.field), str(error))]
     if end <= begin:
@@ -127,4 +129,4 @@ def _drawn(item: Mapping[str, Any], setting: Setting) -> tuple[tuple[Window, ...
         return (), complaints
     modes = tuple(Mode(mode) for mode in item.get("modes", ["listed-dead"]))
     rule = RandomOutages(mean_between, parse_duration(item["mean_length"]), modes)
-    return random_windows(item.get("seed", setting.seed), chains, rule, begin, end), []
+    return random_windows(item.get("seed", start.seed), chains, rule, begin, end), []

@@ -14,7 +14,7 @@ from mockserver.engine.scenario import Scenario
 from mockserver.errors import InvalidFile, Problem
 from mockserver.jsontext import Json
 from mockserver.scenarios import values
-from mockserver.scenarios.calendars import Setting, calendar_windows
+from mockserver.scenarios.calendars import WorldStart, calendar_windows
 from mockserver.scenarios.catalogs import load_catalog
 from mockserver.scenarios.given import fixed_quotes, known_orders
 from mockserver.scenarios.library import located
@@ -110,8 +110,8 @@ def load_scenario(name_or_path: str | Path, *, wall: Callable[[], int] = wall_ms
     seed = layers.value.get("seed", 0)
     orders, complaints = known_orders(layers.value.get("orders", {}), catalog, seed)
     problems += [layers.problem(*complaint) for complaint in complaints]
-    setting = Setting(catalog, wall() if start_ms is None else start_ms, seed)
-    calendar = _calendar(layers, setting, problems)
+    start = WorldStart(catalog, wall() if start_ms is None else start_ms, seed)
+    calendar = _calendar(layers, start, problems)
     scenario = _scenario(
         layers.value,
         catalog,
@@ -149,10 +149,10 @@ def _start(layers: Layers, problems: list[Problem]) -> int | None:
         return None
 
 
-def _calendar(layers: Layers, setting: Setting, problems: list[Problem]) -> tuple[Window, ...]:
+def _calendar(layers: Layers, start: WorldStart, problems: list[Problem]) -> tuple[Window, ...]:
     given, owner = layers.value.get("calendar", []), layers.owner(("calendar",))
     if not isinstance(given, str):
-        windows, complaints = calendar_windows({"windows": given}, setting)
+        windows, complaints = calendar_windows({"windows": given}, start)
         problems += [layers.problem(("calendar", *path[1:]), text) for path, text in complaints]
         return windows
     try:
@@ -165,7 +165,7 @@ def _calendar(layers: Layers, setting: Setting, problems: list[Problem]) -> tupl
     except InvalidFile as error:
         problems.extend(error.problems)
         return ()
-    windows, complaints = calendar_windows(document.value, setting)
+    windows, complaints = calendar_windows(document.value, start)
     problems.extend(document.problem(path, text) for path, text in complaints)
     return windows
 

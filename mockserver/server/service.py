@@ -119,10 +119,10 @@ class Service:
             return refused(400, str(error))
         return self._control.answer(hosted, path, request)
 
-    def tells_why(self, dialect: str) -> bool:
+    def reasons_in_msg(self, dialect: str) -> bool:
         """Whether the texts of a dialect's refusals have their reasons."""
         generations = self._contracts.get(dialect).generations.values()
-        return all(generation.tells_why for generation in generations)
+        return all(generation.reasons_in_msg for generation in generations)
 
     def most_bytes(self, request: Request) -> int:
         """Return how many bytes the body of a request may have, of which the head has come."""
@@ -213,7 +213,7 @@ class Service:
         if refusal is not None or fault:
             self._counters.note(refusal, fault)
         level = logging.INFO
-        if refusal and operation is not None and not operation.generation.tells_why:
+        if refusal and operation is not None and not operation.generation.reasons_in_msg:
             # Its text tells nothing: this line is the first place to look.
             level = logging.WARNING
         if log.isEnabledFor(level):
@@ -288,7 +288,7 @@ class Service:
         return responders[-1], outcome
 
     def _unbroken(self, call: HostedCall) -> tuple[str, Response]:
-        found = self._in_front(call) if call.hosted.in_front() else None
+        found = self._in_front(call) if call.hosted.has_responders_in_front() else None
         if found is not None:
             return found
         response = self._simulation.respond(call)

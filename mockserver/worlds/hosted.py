@@ -63,7 +63,7 @@ class Horizon:
     sequence: int = 0
     undone: tuple[tuple[int, int], ...] = ()
 
-    def undid(self, sequence: int) -> bool:
+    def has_undone(self, sequence: int) -> bool:
         """Tell whether a request was undone."""
         return any(first < sequence <= last for first, last in self.undone)
 
@@ -116,7 +116,7 @@ class HostedWorld(CalledWorld):
         """How many of these requests the journal has let go."""
         return max(0, self.journal.dropped - self.horizon.sequence)
 
-    def in_front(self) -> bool:
+    def has_responders_in_front(self) -> bool:
         """Tell whether anything may answer in front of the simulation."""
         return bool(self.stubs.items or self.generated or self.replay)
 

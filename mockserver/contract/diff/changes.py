@@ -116,7 +116,9 @@ def deprecations(was: bool, now: bool, bases: Bases) -> Iterator[Difference]:
         yield Difference("deprecated", Effect.NEUTRAL, words, bases)
 
 
-def wordings(was: Mapping[str, str], now: Mapping[str, str], bases: Bases) -> Iterator[Difference]:
+def rewordings(
+    was: Mapping[str, str], now: Mapping[str, str], bases: Bases
+) -> Iterator[Difference]:
     """Yield the texts for people that differ."""
     for name in sorted(was.keys() | now.keys()):
         words = was.get(name, ""), now.get(name, "")

@@ -15,7 +15,7 @@ from mockserver.contract.diff.changes import (
     both,
     deprecations,
     effect_of,
-    wordings,
+    rewordings,
 )
 from mockserver.contract.diff.nodes import ANY_TYPE, Fact, Node, basis_of, kind
 from mockserver.contract.diff.patterns import (
@@ -349,7 +349,7 @@ def undecided(kind: str, words: tuple[str, str], was: Node, now: Node) -> Differ
 def words_for_people(was: Node, now: Node) -> Iterator[Difference]:
     """Yield the texts that differ and are for people."""
     bases = was.basis, now.basis
-    yield from wordings(was.words, now.words, bases)
+    yield from rewordings(was.words, now.words, bases)
     if was.role != now.role:
         yield Difference("x-role", Effect.TEXT, (was.role, now.role), bases)
     yield from deprecations(was.deprecated, now.deprecated, bases)

@@ -143,7 +143,7 @@ def flatten(parts: Parts, references: References) -> Node:
             node.basis, has_basis = basis, True
         for keyword, value in schema.items():
             read = _READERS.get(keyword, _read_other)
-            read(node, keyword, value, Inside(schema, basis, references))
+            read(node, keyword, value, KeywordScope(schema, basis, references))
         more = [Part(branch, basis) for branch in schema.get("allOf", ())]
         if "$ref" in schema:
             more.insert(0, Part(references.target(schema["$ref"], ""), basis))
@@ -157,7 +157,7 @@ def flatten(parts: Parts, references: References) -> Node:
     return node
 
 
-class Inside(NamedTuple):
+class KeywordScope(NamedTuple):
     """The schema that a keyword stands in."""
 
     schema: Mapping[str, Any]
@@ -170,7 +170,7 @@ def _types(value: str | list[str]) -> frozenset[str]:
     return frozenset().union(*(_NUMBER if name == "number" else [name] for name in names))
 
 
-def _read_values(node: Node, keyword: str, value: Any, inside: Inside) -> None:
+def _read_values(node: Node, keyword: str, value: Any, inside: KeywordScope) -> None:
     values = {canonical(one): one for one in (value if keyword == "enum" else [value])}
     known = values if node.values is None else node.values
     if node.values is None or known.keys() - values.keys():
@@ -178,7 +178,7 @@ def _read_values(node: Node, keyword: str, value: Any, inside: Inside) -> None:
         node.values_basis = inside.basis
 
 
-def _read_bound(node: Node, keyword: str, value: Any, inside: Inside) -> None:
+def _read_bound(node: Node, keyword: str, value: Any, inside: KeywordScope) -> None:
     name, number = _EXCLUSIVE.get(keyword, keyword), Decimal(value)
     is_least = name.startswith("min")
     # `-x` would round to the precision of the context.
@@ -189,22 +189,22 @@ def _read_bound(node: Node, keyword: str, value: Any, inside: Inside) -> None:
         node.bounds[name] = Fact(found, inside.basis)
 
 
-def _read_properties(node: Node, _: str, value: Any, inside: Inside) -> None:
+def _read_properties(node: Node, _: str, value: Any, inside: KeywordScope) -> None:
     for name, child in value.items():
         known = node.properties.get(name, ())
         node.properties[name] = (*known, Part(child, inside.basis))
 
 
-def _read_required(node: Node, _: str, value: Any, inside: Inside) -> None:
+def _read_required(node: Node, _: str, value: Any, inside: KeywordScope) -> None:
     for name in value:
         node.required.setdefault(name, inside.basis)
 
 
-def _read_items(node: Node, _: str, value: Any, inside: Inside) -> None:
+def _read_items(node: Node, _: str, value: Any, inside: KeywordScope) -> None:
     node.items = (*node.items, Part(value, inside.basis))
 
 
-def _read_additional(node: Node, keyword: str, value: Any, inside: Inside) -> None:
+def _read_additional(node: Node, keyword: str, value: Any, inside: KeywordScope) -> None:
     schema, basis, _ = inside
     if value is False and "patternProperties" not in schema:
         names = frozenset(schema.get("properties", {}))
@@ -215,7 +215,7 @@ def _read_additional(node: Node, keyword: str, value: Any, inside: Inside) -> No
         node.additional = (*node.additional, Part(value, basis))
 
 
-def _read_alternatives(node: Node, keyword: str, value: Any, inside: Inside) -> None:
+def _read_alternatives(node: Node, keyword: str, value: Any, inside: KeywordScope) -> None:
     schemas = [branch for branch in value if isinstance(branch, Mapping)]
     types = [_types(branch["type"]) for branch in schemas if "type" in branch]
     allowed: frozenset[str] = frozenset().union(*types)
@@ -229,7 +229,7 @@ def _read_alternatives(node: Node, keyword: str, value: Any, inside: Inside) -> 
     node.alternatives.append(Alternatives(keyword, branches, inside.basis))
 
 
-def _read_condition(node: Node, _: str, value: Any, inside: Inside) -> None:
+def _read_condition(node: Node, _: str, value: Any, inside: KeywordScope) -> None:
     schema, basis, references = inside
     then, otherwise = (
         (Part(schema[name], basis),) if name in schema else () for name in ("then", "else")
@@ -239,23 +239,23 @@ def _read_condition(node: Node, _: str, value: Any, inside: Inside) -> None:
         node.conditions.append(Condition(test, _in_words(value), then, otherwise))
 
 
-def _read_words(node: Node, keyword: str, value: Any, _: Inside) -> None:
+def _read_words(node: Node, keyword: str, value: Any, _: KeywordScope) -> None:
     node.words[keyword] = "; ".join(filter(None, (node.words.get(keyword), str(value))))
 
 
-def _read_role(node: Node, _: str, value: Any, __: Inside) -> None:
+def _read_role(node: Node, _: str, value: Any, __: KeywordScope) -> None:
     node.role = node.role or str(value)
 
 
-def _read_deprecated(node: Node, _: str, value: Any, __: Inside) -> None:
+def _read_deprecated(node: Node, _: str, value: Any, __: KeywordScope) -> None:
     node.deprecated = node.deprecated or value is True
 
 
-def _read_text(node: Node, keyword: str, value: Any, inside: Inside) -> None:
+def _read_text(node: Node, keyword: str, value: Any, inside: KeywordScope) -> None:
     node.sets.setdefault(keyword, {}).setdefault(value, inside.basis)
 
 
-def _read_other(node: Node, keyword: str, value: Any, inside: Inside) -> None:
+def _read_other(node: Node, keyword: str, value: Any, inside: KeywordScope) -> None:
     if keyword == "not" and value in ({}, True):
         node.types = frozenset()
     elif keyword != "uniqueItems" or value is not False:
@@ -266,11 +266,11 @@ def _skip(*_: Any) -> None:
     """Pass over what is read elsewhere, or states nothing about values."""
 
 
-def _keep_meaning(node: Node, keyword: str, value: Any, _: Inside) -> None:
+def _keep_meaning(node: Node, keyword: str, value: Any, _: KeywordScope) -> None:
     node.meanings.setdefault(keyword, canonical(value))
 
 
-_READERS: Mapping[str, Callable[[Node, str, Any, Inside], None]] = {
+_READERS: Mapping[str, Callable[[Node, str, Any, KeywordScope], None]] = {
     "type": lambda node, _, value, inside: node.narrow(_types(value), inside.basis),
     "properties": _read_properties,
     "required": _read_required,

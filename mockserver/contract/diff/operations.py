@@ -16,8 +16,8 @@ from mockserver.contract.diff.changes import (
     judged,
     required_changes,
     required_words,
+    rewordings,
     under,
-    wordings,
 )
 from mockserver.contract.diff.nodes import Parts, flatten
 from mockserver.contract.diff.references import References
@@ -87,7 +87,7 @@ class _OperationComparer:
         if (old.effect is None) is (new.effect is None):
             yield from self._auth()
             yield from basis_changes(*bases)
-        for one in wordings(old.words, new.words, bases):
+        for one in rewordings(old.words, new.words, bases):
             if one.words[0].strip() != one.words[1].strip():
                 yield one
 

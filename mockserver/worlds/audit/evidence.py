@@ -92,7 +92,7 @@ class Evidence:
         """Return what clients were told of an order, oldest first."""
         return self.answers.get(order.id, ())
 
-    def saw(self, view: OrderView) -> bool:
+    def client_knows(self, view: OrderView) -> bool:
         """Tell whether a client was told how an order stands."""
         return any(_tells(one.standing, view) for one in self.answers_about(view.order))
 
@@ -101,7 +101,7 @@ class Evidence:
 
         A request of that moment, or after it, may be among those that the journal has let go.
         """
-        return self.lost > 0 and view.since_ms <= self.lost_ms and not self.saw(view)
+        return self.lost > 0 and view.since_ms <= self.lost_ms and not self.client_knows(view)
 
     def quotes_of(self, order: Order) -> Sequence[Quote]:
         """Return the quotes for what an order moves, whatever their fee."""
@@ -156,7 +156,7 @@ def evidence_of(hosted: HostedWorld, quote_age_ms: int) -> Evidence:
     )
     for entry in journal:
         operation = hosted.contract.get(entry.operation)
-        if operation is not None and not horizon.undid(entry.sequence):
+        if operation is not None and not horizon.has_undone(entry.sequence):
             found.note(operation, entry)
     for seen in hosted.transactions.values():
         if seen.number > horizon.transactions:

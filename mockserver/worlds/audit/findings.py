@@ -216,7 +216,7 @@ def not_followed(evidence: Evidence) -> Iterator[Finding]:
 def not_noticed(evidence: Evidence) -> Iterator[Finding]:
     """Find orders that gave money back without a client having heard of it."""
     for view in evidence.views:
-        if view.back_amount and not evidence.saw(view) and not evidence.unknown(view):
+        if view.back_amount and not evidence.client_knows(view) and not evidence.unknown(view):
             source, when = evidence.source_of(view.order), iso(view.since_ms)
             back = f"{_money(view.back_amount, source)} went back to {view.order.sender}"
             why = f"{back} on {source.chain.nickname} at {when}, {_heard(evidence, view)}"
@@ -227,14 +227,14 @@ def not_reported(evidence: Evidence) -> Iterator[Finding]:
     """Find dropped orders that a client has heard of, and filed no ticket for."""
     for view in evidence.views:
         dropped = view.status is Status.DROPPED and view.order.ticket_ms is None
-        if dropped and evidence.saw(view):
+        if dropped and evidence.client_knows(view):
             why = f"it was dropped at {iso(view.since_ms)}, and only a ticket brings the money back"
             yield _followed_badly("drop-not-reported", why, evidence, view)
 
 
 def _left(evidence: Evidence, view: OrderView) -> str:
     """Return why an order is one that nobody looks at any more; empty where it is none."""
-    order, seen = view.order, evidence.saw(view)
+    order, seen = view.order, evidence.client_knows(view)
     since = f"it is {view.status.value} since {iso(view.since_ms)}"
     if view.back_amount:
         return ""
