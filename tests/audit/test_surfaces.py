@@ -47,7 +47,7 @@ def test_the_command_tells_findings_and_ends_with_one(told, mock):
     assert "all is well" in told("audit", "two-orders", "other-quote")
     for arguments, words in (
         (["two-order"], "did you mean 'two-orders'"),
-        (["--quote-age", "soon"], "'quoteAge': expected a duration"),
+        (["--quote-age", "soon"], "'quote-age': expected a duration"),
     ):
         with pytest.raises(AssertionError, match=words):
             told("audit", *arguments)
