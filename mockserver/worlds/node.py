@@ -39,7 +39,9 @@ _BLOCKS = 64
 
 _GAS_CALL, _BLOCK_GAS = 300_000, 30_000_000
 _INVALID, _UNKNOWN_METHOD, _BAD_PARAMS, _REFUSED, _REVERTED = -32600, -32601, -32602, -32000, 3
-_MOST_HISTORY = 1024
+_MOST_HISTORY, _MOST_SHARES = 1024, 100
+"""Blocks and percentiles that `eth_feeHistory` answers at most, as geth does."""
+
 _MOST_ORDERS = 1_000
 """Among how many of the newest orders a delivery is looked for, as each question costs."""
 _ZERO = f"0x{0:040x}"
@@ -486,7 +488,7 @@ def _history(call: RpcCall) -> Json:
         "oldestBlock": hex(newest - count + 1),
         "baseFeePerGas": [base_fee] * (count + 1),
         "gasUsedRatio": [0] * count,
-        **({"reward": [[tip] * min(len(shares), 100)] * count} if shares else {}),
+        **({"reward": [[tip] * min(len(shares), _MOST_SHARES)] * count} if shares else {}),
     }
 
 
