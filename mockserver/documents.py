@@ -2,9 +2,9 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -22,7 +22,7 @@ _FORMAT = re.compile(r"crosschain-mock/([a-z-]+)@(\d+)")
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A file's content and the line on which each of its fields stands.
+    """A file's content, and what returns the line on which each of its fields stands.
 
     `within` is where in the file the content stands, for a part of another document.
     """
@@ -30,15 +30,16 @@ class Document:
     file: Path
     kind: str
     value: Any
-    lines: Mapping[FieldPath, int]
+    lines: Callable[[], Mapping[FieldPath, int]]
     within: FieldPath = ()
 
     def problem(self, path: FieldPath, message: str) -> Problem:
         """Return a problem at a field, or at its nearest enclosing field that is in the file."""
         near = whole = (*self.within, *path)
-        while near and near not in self.lines:
+        lines = self.lines()
+        while near and near not in lines:
             near = near[:-1]
-        return Problem(self.file, self.lines.get(near), dotted(whole), message)
+        return Problem(self.file, lines.get(near), dotted(whole), message)
 
 
 def read(file: Path, kind: str | None = None) -> Document:
@@ -148,29 +149,15 @@ def parse(text: str, file: Path, *, binary: bool = False) -> Document:
     """
     ready = compiled.value_of(text)
     if ready is not None:
-        return Document(file, "", ready, _LinesOf(text, file))
+        return Document(file, "", ready, cache(lambda: _lines_of(text, file)))
     from mockserver.yamltext import parsed  # noqa: PLC0415 - not for files that are compiled
 
-    return Document(file, "", *parsed(text, file, binary=binary))
+    value, lines = parsed(text, file, binary=binary)
+    return Document(file, "", value, lambda: lines)
 
 
-class _LinesOf(Mapping[FieldPath, int]):
-    """The lines of a text that was compiled, found where there is something to say about one."""
+def _lines_of(text: str, file: Path) -> Mapping[FieldPath, int]:
+    """Return the lines of a text that was compiled, where there is something to say about one."""
+    from mockserver.yamltext import parsed  # noqa: PLC0415 - seldom needed
 
-    def __init__(self, text: str, file: Path) -> None:
-        self._text, self._file = text, file
-
-    @cached_property
-    def _lines(self) -> Mapping[FieldPath, int]:
-        from mockserver.yamltext import parsed  # noqa: PLC0415 - seldom needed
-
-        return parsed(self._text, self._file)[1]
-
-    def __getitem__(self, path: FieldPath) -> int:
-        return self._lines[path]
-
-    def __iter__(self) -> Iterator[FieldPath]:
-        return iter(self._lines)
-
-    def __len__(self) -> int:
-        return len(self._lines)
+    return parsed(text, file)[1]

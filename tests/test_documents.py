@@ -24,7 +24,7 @@ def test_values_are_what_they_look_like():
 
 def test_every_field_knows_its_line():
     document = documents.parse("a: 1\nb:\n  - c: 2\n  - c: 3\n", FILE)
-    assert document.lines[("b", 1, "c")] == 4
+    assert document.lines()[("b", 1, "c")] == 4
     assert str(document.problem(("b", 1, "d"), "is missing")) == "some.yaml:4: b[1].d: is missing"
 
 

@@ -208,7 +208,7 @@ def _entry(
     operations = tuple(row.get("operations", ()))
     if "operation" in row:
         operations = (*operations, row["operation"])
-    word = documents.value_of(Acceptance, row, line=document.lines.get(("accepted", number)))
+    word = documents.value_of(Acceptance, row, line=document.lines().get(("accepted", number)))
     return documents.value_of(Entry, row, acceptance=word, last=last, operations=operations)
 
 

@@ -167,7 +167,7 @@ class Additions:
         given: Any = self.text().get("catalog")
         if given is None:
             return load_catalog()
-        whole = Document(Path("recordings"), "scenario", {"catalog": given}, {})
+        whole = Document(Path("recordings"), "scenario", {"catalog": given}, dict)
         return load_catalog(added=part_of(whole, "catalog", given, ("catalog",)))
 
 

@@ -156,7 +156,7 @@ def read_foreign(file: Path, name: str | None = None) -> ForeignRecording:
 
 def read_entries(entries: Sequence[Json]) -> ForeignRecording:
     """Return the entries of a journal of the mock, which were checked."""
-    return _recording(Document(Path("journal"), "", {"entries": entries}, {}), FORMATS["journal"])
+    return _recording(Document(Path("journal"), "", {"entries": entries}, dict), FORMATS["journal"])
 
 
 def _recording(document: Document, form: Format) -> ForeignRecording:
@@ -195,7 +195,7 @@ def _document(file: Path) -> Document:
     except UnicodeDecodeError as error:
         raise _invalid(file, f"not UTF-8 at byte offset {error.start}") from None
     try:
-        return Document(file, "", _json(content), {})
+        return Document(file, "", _json(content), dict)
     except (ValueError, ArithmeticError, RecursionError) as error:
         entries = _json_lines(content)
         if entries is None:
@@ -206,7 +206,7 @@ def _document(file: Path) -> Document:
         lines: dict[FieldPath, int] = {
             ("entries", index): index + 1 for index in range(len(entries))
         }
-        return Document(file, "", {"entries": entries}, lines)
+        return Document(file, "", {"entries": entries}, lambda: lines)
 
 
 def _json_lines(raw: bytes) -> list[Json] | None:
