@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from mockserver import __version__, resources
-from mockserver.cli.files import spread, with_overlay
+from mockserver.cli.files import with_overlay, yaml_files
 from mockserver.cli.printing import print_json, print_text
 from mockserver.errors import InvalidFile, Problem
 
@@ -28,7 +28,7 @@ def validate(
     """Check FILES in formats of this project, and print problems with their line."""
     problems: list[Problem] = []
     broken: list[Problem] = []
-    for file in spread(files):
+    for file in yaml_files(files):
         try:
             kind = _check(file)
         except InvalidFile as error:

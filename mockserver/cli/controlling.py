@@ -9,9 +9,9 @@ from typing import Any
 import click
 
 from mockserver import jsontext, limits
-from mockserver.cli.files import put, read_input
+from mockserver.cli.files import read_input, write_output
 from mockserver.cli.printing import print_list
-from mockserver.cli.remote import ControlRefused, Remote, given, pairs, value_of
+from mockserver.cli.remote import ControlRefused, Remote, pairs, parsed_value, present
 from mockserver.errors import CrosschainMockError
 from mockserver.jsontext import Json, picked
 
@@ -43,7 +43,7 @@ def print_clock(clock: Json) -> None:
 def _mode_and_rate(name: str, mode: str) -> dict[str, Json]:
     """Return `scaled:60` as two members, of which the first has a name."""
     word, colon, rate = mode.partition(":")
-    return given(**{name: word or None}, rate=value_of(rate) if colon else None)
+    return present(**{name: word or None}, rate=parsed_value(rate) if colon else None)
 
 
 def outage_load(remote: Remote, name: str, start: str | None) -> Json:
@@ -51,7 +51,7 @@ def outage_load(remote: Remote, name: str, start: str | None) -> Json:
     from mockserver.clock import parse_instant
     from mockserver.scenarios import calendar_names, load_calendar
 
-    body = given(name=name, start=start)
+    body = present(name=name, start=start)
     if name not in calendar_names():
         begin = parse_instant(start) if start else remote.get("/clock")["ms"]
         body = {"windows": [_described(one) for one in load_calendar(name, start_ms=begin)]}
@@ -66,7 +66,7 @@ def _described(window: Any) -> dict[str, Json]:
     from mockserver.clock import iso
 
     members = picked(window, "chain", "token", "mode", "direction", "in_flight", "lag")
-    return given(
+    return present(
         **members,
         **{"from": iso(window.from_ms)},
         lead=f"{window.lead_ms}ms",
@@ -100,7 +100,7 @@ def fault_add(remote: Remote, kind: str, operation: str | None, options: tuple[s
     With does=done the request takes effect although the answer is lost, with does=none it
     does not. Which requests: generation, effect, phase, chain, order, first, every, probability.
     """
-    meant = given(operation=operation)
+    meant = present(operation=operation)
     if operation is not None and "=" in operation:
         meant, options = {}, (operation, *options)
     return [remote.post("/faults", {"kind": kind, **meant, **pairs(options)})]
@@ -134,7 +134,7 @@ def control(remote: Remote, method: str, path: str, body: str | None) -> Json:
         method,
         f"/{path.lstrip('/').removeprefix('__mock').lstrip('/')}",
         query=pairs(tuple(query.split("&"))) if query else {},
-        body=None if body is None else value_of(body),
+        body=None if body is None else parsed_value(body),
     )
 
 
@@ -147,7 +147,7 @@ def world_new(
     **options: Any,
 ) -> Json:
     """Create the world KEY, which answers at /w/KEY and for the header X-Mock-World."""
-    wanted = given(
+    wanted = present(
         key=key,
         **_mode_and_rate("clock", clock or ""),
         appKeys=list(app_keys) or None,
@@ -159,7 +159,7 @@ def world_new(
 
 def world_dump(remote: Remote, output: Path | None) -> None:
     """Write a world as JSON, for `world load`."""
-    put(jsontext.pretty(remote.get("/dump")) + "\n", output)
+    write_output(jsontext.pretty(remote.get("/dump")) + "\n", output)
 
 
 def world_load(remote: Remote, file: str) -> Json:

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from mockserver import __version__
-from mockserver.cli.files import put
+from mockserver.cli.files import write_output
 from mockserver.cli.printing import Columns, print_list
 from mockserver.jsontext import picked
 from mockserver.userfiles import write_text
@@ -48,7 +48,7 @@ def openapi(
         from mockserver.server.control import ROWS
         from mockserver.server.control.openapi import document as of_rows
 
-        put(jsontext.pretty(of_rows(ROWS)) + "\n", output)
+        write_output(jsontext.pretty(of_rows(ROWS)) + "\n", output)
         return
     contract = load(dialect)
     found = document(
@@ -59,7 +59,7 @@ def openapi(
         lifted=lifted,
         examples=shipped_examples(contract),
     )
-    put(jsontext.pretty(found) + "\n", output)
+    write_output(jsontext.pretty(found) + "\n", output)
 
 
 def assumptions(as_json: bool) -> None:

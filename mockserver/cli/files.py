@@ -20,7 +20,7 @@ def with_overlay(dialect: str, file: Path | None) -> str:
     return dialect if file is None else f"{dialect}+{file}"
 
 
-def spread(paths: Iterable[Path]) -> list[Path]:
+def yaml_files(paths: Iterable[Path]) -> list[Path]:
     """Return files as they are, and folders as the YAML files in them.
 
     Raises `CannotRead` for a folder without any: a check of nothing would pass.
@@ -56,7 +56,7 @@ def read_text(path: Path) -> str:
         raise CannotRead(f"{printable(str(path))} {error}") from None
 
 
-def put(text: str, output: Path | None) -> None:
+def write_output(text: str, output: Path | None) -> None:
     """Write a text to a file, or to standard output where none is named. Raises `CannotWrite`."""
     if output is None:
         click.echo(text, nl=False)

@@ -28,14 +28,14 @@ def record(**given: Any) -> None:
     proxy = proxy_of(given)
 
     def announce(url: str) -> None:
-        to_stdout(f"crosschain-mock records on {url} ({_passing(proxy, given)})")
+        to_stdout(f"crosschain-mock records on {url} ({_scope(proxy, given)})")
 
     listening = Listening(given["host"], given["port"], given["ready_file"])
     try:
         record(proxy, listening, announce)
     finally:
         head = proxy.keeper.close()
-    _tell_the_end(proxy.keeper, head, proxy.not_kept)
+    _print_summary(proxy.keeper, head, proxy.not_kept)
 
 
 def proxy_of(given: Mapping[str, Any]) -> "RecordingProxy":
@@ -43,7 +43,7 @@ def proxy_of(given: Mapping[str, Any]) -> "RecordingProxy":
 
     Raises `CrosschainMockError` for what is unsafe or cannot be written.
     """
-    _explain_the_old_use(given)
+    _refuse_files(given)
     if given["out"] is None:
         raise click.UsageError("name the folder that gets the recordings with --out DIR")
 
@@ -72,7 +72,7 @@ def proxy_of(given: Mapping[str, Any]) -> "RecordingProxy":
     return RecordingProxy(options, Keeper(keeper_options(given, source)))
 
 
-def _explain_the_old_use(given: Mapping[str, Any]) -> None:
+def _refuse_files(given: Mapping[str, Any]) -> None:
     if given["files"] or given["check"]:
         files = " ".join(map(str, given["files"][:1])) or "FILES"
         raise click.UsageError(
@@ -112,14 +112,14 @@ def _tls(file: Path | None) -> ssl.SSLContext | None:
     return context
 
 
-def _passing(proxy: "RecordingProxy", given: Mapping[str, Any]) -> str:
+def _scope(proxy: "RecordingProxy", given: Mapping[str, Any]) -> str:
     known = proxy.keeper.contract.generations
     bases = ", ".join(f"{known[one].name} from {base}" for one, base in proxy.upstreams.items())
     what = "submissions too" if given["arm_writes"] else "reading requests only"
     return f"{bases}; into {given['out']}; {what}"
 
 
-def _tell_the_end(keeper: "Keeper", head: "Recording", not_kept: Mapping[str, int]) -> None:
+def _print_summary(keeper: "Keeper", head: "Recording", not_kept: Mapping[str, int]) -> None:
     total, files = keeper.kept.total(), keeper.files
     kept = f"kept {counted(total, 'exchange')} in {counted(len(files), 'file')}"
     click.echo(kept if total else "nothing was recorded")

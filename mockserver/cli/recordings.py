@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mockserver.cli.files import put, spread
+from mockserver.cli.files import write_output, yaml_files
 from mockserver.cli.printing import print_json, print_levels, print_text
 from mockserver.cli.recording import keeper_options
 from mockserver.userfiles import write_text
@@ -29,7 +29,7 @@ def simulate(files: tuple[Path, ...], check: bool) -> None:
     from mockserver.server.resimulation import answered_anew
 
     changed = 0
-    for file in spread(files):
+    for file in yaml_files(files):
         recording = load(file)
         if recording.origin != "simulation":
             click.echo(f"left as it is, its origin is {recording.origin}: {file}", err=True)
@@ -69,7 +69,7 @@ def export(named: tuple[str, ...], name: str, out: Path | None, base_url: str | 
     exchanges = [one for recording in loaded for one in recording.exchanges]
     base = base_url or _common_base(loaded)
     text = har_text(exchanges, base) if name == "har" else wiremock_text(exchanges)
-    put(text, out)
+    write_output(text, out)
     if out is not None:
         click.echo(f"{counted(len(exchanges), 'exchange')}: {out}", err=True)
 
@@ -208,4 +208,4 @@ def world_from_recording(named: tuple[str, ...], output: Path | None) -> None:
         )
     for sentence in seed.orders.left_out:
         click.echo(f"left out: {sentence}", err=True)
-    put(text, output)
+    write_output(text, output)

@@ -131,7 +131,10 @@ def connected(
         remote = Remote(url.rstrip("/"), world, server_token)
         as_json = not own_json and options.pop("as_json")
         if about:
-            options[about] = _either(about, options[about], options.pop("named"))
+            argument, option = options[about], options.pop("named")
+            if argument and option and argument != option:
+                raise click.UsageError(f"one {about} at a time: {argument!r} or {option!r}")
+            options[about] = argument or option
         try:
             with redirect_stdout(StringIO()) if as_json else nullcontext():
                 answer = function(remote=remote, **options)
@@ -159,7 +162,8 @@ def asking(row: Mapping[str, Any]) -> Callable[..., Json]:
 
     def command(remote: Remote, **options: Any) -> Json:
         parts = {name: options.pop(name) for name in re.findall(r"\{(\w+)\}", path)}
-        sent = {**row.get("body", {}), **given(**{camel(name): options[name] for name in options})}
+        named = {camel(name): value for name, value in options.items()}
+        sent = {**row.get("body", {}), **present(**named)}
         return remote.send(method, path.format(**parts), **{place: sent})
 
     return command
@@ -175,14 +179,7 @@ def _as_typed(sentence: str) -> str:
     return re.sub(r"\b[a-z]+[A-Z]\w*", lambda found: names.get(found[0], found[0]), sentence)
 
 
-def _either(member: str, argument: str | None, option: str | None) -> str | None:
-    """Return what is given as an argument, or else as an option."""
-    if argument and option and argument != option:
-        raise click.UsageError(f"one {member} at a time: {argument!r} or {option!r}")
-    return argument or option
-
-
-def given(**members: Json) -> dict[str, Json]:
+def present(**members: Json) -> dict[str, Json]:
     """Return the members of a request without those that were not given."""
     # By identity: a number that is 0 was given, although it equals False.
     return {
@@ -190,7 +187,7 @@ def given(**members: Json) -> dict[str, Json]:
     }
 
 
-def value_of(text: str) -> Json:
+def parsed_value(text: str) -> Json:
     """Return a value as it is written on a command line: a number or JSON, else plain text."""
     try:
         return jsontext.decode(text.encode("utf-8", "surrogateescape"))
@@ -205,7 +202,7 @@ def pairs(texts: tuple[str, ...]) -> dict[str, Json]:
         name, equals, value = text.partition("=")
         if not name or not equals:
             raise click.UsageError(f"{text!r}: write NAME=VALUE, as in delay=2s")
-        found[name] = value_of(value)
+        found[name] = parsed_value(value)
     return found
 
 

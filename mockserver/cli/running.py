@@ -53,7 +53,7 @@ def run(port: int, audited: bool, command: tuple[str, ...], **options: Any) -> N
         url = f"http://127.0.0.1:{taken}"
         if service.replaying:
             click.echo(service.replaying, err=True)
-        code = _ended(command, {**os.environ, **dict.fromkeys(_ADDRESSES, url)})
+        code = _exit_code_of(command, {**os.environ, **dict.fromkeys(_ADDRESSES, url)})
     if audited and _print_audits(service.worlds):
         # What the command itself ended with comes first.
         code = code or 1
@@ -75,7 +75,7 @@ def _print_audits(worlds: Iterable["HostedWorld"]) -> bool:
     return any(told for _, told in found)
 
 
-def _ended(command: Sequence[str], environment: Mapping[str, str]) -> int:
+def _exit_code_of(command: Sequence[str], environment: Mapping[str, str]) -> int:
     """Run a command to its end and return its exit code, 128 + n where signal n ended it."""
     early: list[int] = []
     with _signals(early.append) as deliver_to:
@@ -99,7 +99,7 @@ def _signals(first: Callable[[int], None]) -> Iterator[Callable[[Callable[[int],
     receivers = [first]
 
     def receive(number: int, frame: FrameType | None) -> None:
-        if not typed(number):
+        if not is_typed(number):
             receivers[-1](number)
 
     # What was ignored from the start, as under nohup, stays ignored.
@@ -153,12 +153,12 @@ class Child:
     ) -> None:
         """Start a command. Raises `OSError` where it cannot be."""
         self._grace = grace_seconds
-        self._leads = hasattr(os, "killpg") and not _on_terminal()
+        self._leads = hasattr(os, "killpg") and not _reads_terminal()
         self._killer: threading.Timer | None = None
         self._process = subprocess.Popen(  # noqa: S603 (what the user asked)
             command, env=environment, process_group=0 if self._leads else None
         )
-        self._guard = self._guarded()
+        self._guard = self._start_guard()
 
     def send(self, number: int) -> None:
         """Send a signal to the command and what it started; one that ends starts the grace."""
@@ -199,7 +199,7 @@ class Child:
                 return
             time.sleep(_POLL_SECONDS)
 
-    def _guarded(self) -> "subprocess.Popen[bytes] | None":
+    def _start_guard(self) -> "subprocess.Popen[bytes] | None":
         if not hasattr(os, "killpg"):
             return None
         told = ("group" if self._leads else "process", str(self._process.pid), str(self._grace))
@@ -212,7 +212,7 @@ class Child:
         )
 
 
-def _on_terminal() -> bool:
+def _reads_terminal() -> bool:
     """Whether this process may read what is typed: then the terminal signals its group."""
     try:
         return os.tcgetpgrp(sys.stdin.fileno()) == os.getpgrp()
@@ -220,6 +220,6 @@ def _on_terminal() -> bool:
         return False
 
 
-def typed(number: int) -> bool:
+def is_typed(number: int) -> bool:
     """Whether a signal was typed: then the terminal has sent it to the command as well."""
-    return number in (signal.SIGINT, getattr(signal, "SIGQUIT", None)) and _on_terminal()
+    return number in (signal.SIGINT, getattr(signal, "SIGQUIT", None)) and _reads_terminal()

@@ -30,7 +30,7 @@ def serve(
     **options: Any,
 ) -> None:
     """Serve both generations of the interface until stopped."""
-    with _starting():
+    with _importing_fast():
         from mockserver.server.assembly import build
         from mockserver.server.control.guard import guard_for
         from mockserver.server.process import Listening, claim, serve, to_stdout
@@ -60,10 +60,10 @@ def serve(
         click.echo(_banner(url, short=not sys.stderr.isatty()), err=True)
 
     serve(service, Listening(host, port, ready_file, options["loop"]), announce)
-    _end()
+    _exit_at_once()
 
 
-def _end() -> NoReturn:
+def _exit_at_once() -> NoReturn:
     """End the process without freeing its memory, which the system does at once.
 
     Python frees each value by itself: a world of many orders would take seconds. Nothing else is
@@ -77,7 +77,7 @@ def _end() -> NoReturn:
 
 
 @contextmanager
-def _starting() -> Iterator[None]:
+def _importing_fast() -> Iterator[None]:
     """Import what serves without waiting for what a server has no use for.
 
     aiohttp reads all certificates that the machine trusts, twice, for clients that this process
@@ -139,11 +139,11 @@ def settings_of(options: Mapping[str, Any]) -> "Settings":
             naked=options["replay_naked"],
             counted=options["replay_counted"],
         ),
-        app_keys=(*options["app_keys"], *_keys_of(options["app_keys_file"])),
+        app_keys=(*options["app_keys"], *_app_keys(options["app_keys_file"])),
     )
 
 
-def _keys_of(file: str | None) -> list[tuple[str, str]]:
+def _app_keys(file: str | None) -> list[tuple[str, str]]:
     """Return the developer keys of a file. Raises `click.UsageError`, which repeats no secret."""
     if file is None:
         return []

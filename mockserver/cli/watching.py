@@ -9,7 +9,7 @@ import click
 
 from mockserver import jsontext
 from mockserver.cli.printing import print_json, print_text
-from mockserver.cli.remote import Remote, given, pairs
+from mockserver.cli.remote import Remote, pairs, present
 from mockserver.exchange import printable
 from mockserver.jsontext import Json, camel
 from mockserver.wording import counted
@@ -25,7 +25,7 @@ def journal(remote: Remote, follow: bool, as_json: bool, clear: bool, **options:
     if clear:
         print_json(remote.send("DELETE", "/journal"))
         return
-    search = given(**options)
+    search = present(**options)
     if follow and "since" not in search:
         search["since"] = remote.get("/journal", limit=1)["last"]
         click.echo(f"what comes after request {search['since']}; Ctrl-C stops", err=True)
@@ -50,9 +50,9 @@ def verify(remote: Remote, **options: Any) -> None:
 
     For example: verify submitOrder --exactly 1
     """
-    match = given(**{name: pairs(options.pop(name)) or None for name in ("query", "body")})
+    match = present(**{name: pairs(options.pop(name)) or None for name in ("query", "body")})
     options |= {"match": match or None, "order": list(options["order"]) or None}
-    wanted = {camel(name): value for name, value in given(**options).items()}
+    wanted = {camel(name): value for name, value in present(**options).items()}
     # That a request was not refused is something to look for.
     if options["refused"] is not None:
         wanted["refused"] = options["refused"]
