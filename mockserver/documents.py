@@ -133,13 +133,20 @@ def _kind(document: Document, wanted: str | None) -> str:
 def text_of(file: Path) -> str:
     """Return the text of a file. Raises `InvalidFile` where it cannot be read or is not UTF-8."""
     try:
-        return userfiles.read(file).decode("utf-8")
+        raw = userfiles.read(file)
     except userfiles.NotReadable as error:
         raise InvalidFile([Problem(file, None, "", str(error))]) from None
+    return decoded(raw, file)
+
+
+def decoded(raw: bytes, file: Path) -> str:
+    """Return the text of a file's bytes. Raises `InvalidFile` where they are no UTF-8."""
+    try:
+        return raw.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise InvalidFile(
-            [Problem(file, None, "", f"not UTF-8 at byte offset {error.start}")]
-        ) from None
+        line = raw.count(b"\n", 0, error.start) + 1
+        message = f"not UTF-8 at byte offset {error.start}"
+        raise InvalidFile([Problem(file, line, "", message)]) from None
 
 
 def parse(text: str, file: Path, *, binary: bool = False) -> Document:

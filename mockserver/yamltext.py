@@ -29,6 +29,10 @@ def parsed(text: str, file: Path, *, binary: bool = False) -> tuple[Json, dict[F
 
     With `binary`, values tagged `!!binary` are bytes. Raises `InvalidFile`.
     """
+    odd = yaml.reader.Reader.NON_PRINTABLE.search(text)
+    if odd is not None:
+        message = f"not YAML: the character {odd[0]!a} is not allowed"
+        raise InvalidFile([Problem(file, _line_of(text, odd.start()), "", message)])
     try:
         _limit_depth(text, file)
         root = yaml.compose(text, _Loader)
@@ -156,6 +160,10 @@ def _levels(line: str) -> int:
     """Return how many levels a line of block style may at most be deep in."""
     indent = len(line) - len(line.lstrip(" "))
     return 2 * (indent + line.count("-") + line.count("?") + line.count(":"))
+
+
+def _line_of(text: str, position: int) -> int:
+    return text.count("\n", 0, position) + 1
 
 
 def _line_at(mark: Any) -> int | None:

@@ -2,6 +2,7 @@
 
 import ssl
 from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,6 @@ from mockserver.clock import duration
 from mockserver.wording import counted, times
 
 if TYPE_CHECKING:
-    from mockserver.recordings import Recording
     from mockserver.server.recorder import Keeper, KeeperOptions, RecordingProxy
 
 
@@ -31,11 +31,9 @@ def record(**given: Any) -> None:
         to_stdout(f"crosschain-mock records on {url} ({_scope(proxy, given)})")
 
     listening = Listening(given["host"], given["port"], given["ready_file"])
-    try:
+    with closing(proxy.keeper):
         record(proxy, listening, announce)
-    finally:
-        head = proxy.keeper.close()
-    _print_summary(proxy.keeper, head, proxy.not_kept)
+        _print_summary(proxy.keeper, proxy.not_kept)
 
 
 def proxy_of(given: Mapping[str, Any]) -> "RecordingProxy":
@@ -119,8 +117,8 @@ def _scope(proxy: "RecordingProxy", given: Mapping[str, Any]) -> str:
     return f"{bases}; into {given['out']}; {what}"
 
 
-def _print_summary(keeper: "Keeper", head: "Recording", not_kept: Mapping[str, int]) -> None:
-    total, files = keeper.kept.total(), keeper.files
+def _print_summary(keeper: "Keeper", not_kept: Mapping[str, int]) -> None:
+    head, total, files = keeper.noticed(), keeper.kept.total(), keeper.files
     kept = f"kept {counted(total, 'exchange')} in {counted(len(files), 'file')}"
     click.echo(kept if total else "nothing was recorded")
     for file in files:

@@ -11,9 +11,17 @@ from typing import Any
 from mockserver import jsontext
 from mockserver.contract import Contract, Operation
 from mockserver.contract.diff import Level
+from mockserver.errors import CrosschainMockError
 from mockserver.jsontext import Json, kind_of
 from mockserver.recordings import RecordedExchange, RequestForm, Source, load_rules, read_request
 from mockserver.values import dataclass
+
+
+class Undecided(CrosschainMockError):
+    """Nothing can be compared, so that nobody knows whether anything has changed."""
+
+    exit_code = 3
+
 
 SUCCESS, REFUSAL, NO_JSON = "success", "refusal", "no JSON"
 
@@ -131,7 +139,10 @@ class _RecordedAnswers:
 
 
 def drift(old: Iterable[Source], new: Iterable[Source], contract: Contract) -> Drift:
-    """Return how new recordings differ from old ones, by operation. Values may differ freely."""
+    """Return how new recordings differ from old ones, by operation. Values may differ freely.
+
+    Raises `Undecided` where no operation is in both.
+    """
     was, now = _recorded_answers(old, contract), _recorded_answers(new, contract)
     changes: list[Change] = []
     for (operation, outcome), shape in was.shapes.items():
@@ -142,6 +153,9 @@ def drift(old: Iterable[Source], new: Iterable[Source], contract: Contract) -> D
     changes += _outcome_changes(was.outcomes, now.outcomes)
     changes.sort(key=lambda one: (list(Level).index(one.level), one.operation, one.place))
     before, after = ({operation for operation, _ in side.shapes} for side in (was, now))
+    if not before & after:
+        shown = (", ".join(sorted(side)) or "none" for side in (before, after))
+        raise Undecided("no operation is in both; old: {}; new: {}".format(*shown))
     return Drift(
         tuple(changes),
         tuple(sorted(before & after)),

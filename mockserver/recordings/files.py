@@ -10,7 +10,7 @@ from urllib.parse import quote, urlencode
 import yaml
 
 from mockserver import documents, resources
-from mockserver.clock import duration, iso, parse_duration, parse_instant
+from mockserver.clock import ClockRefused, duration, iso, parse_duration, parse_instant
 from mockserver.documents import Document, FieldPath
 from mockserver.errors import InvalidFile, Problem
 from mockserver.exchange import BadEncoding, Headers, Request, Response, folded, query_pairs
@@ -31,6 +31,11 @@ def _signed(text: str) -> int:
     return -parse_duration(text[1:]) if text.startswith("-") else parse_duration(text)
 
 
+def _time_as_written(text: str) -> str:
+    parse_instant(text)
+    return text
+
+
 _Convert = Callable[[Any], Any]
 _Members = tuple[tuple[str, str, _Convert, _Convert], ...]
 """Fields of a value: their names, the keys of a file, and how they are read and written there."""
@@ -42,7 +47,7 @@ _HEAD: _Members = (
     ("source", "source", str, str),
     ("dialect", "dialect", _joined, lambda name: name.split(",") if name[:2] == "E-" else name),
     ("scenario", "scenario", str, str),
-    ("start", "start", str, str),
+    ("start", "start", _time_as_written, str),
     ("clock_skew_ms", "clockSkew", _signed, duration),
     (
         "stand_ins",
@@ -64,8 +69,17 @@ _EXCHANGE: _Members = (
 )
 
 
-def _read(members: _Members, row: Mapping[str, Any]) -> dict[str, Any]:
-    return {field: read(row[key]) for field, key, read, _ in members if key in row}
+def _read(
+    document: Document, place: FieldPath, members: _Members, row: Mapping[str, Any]
+) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, key, read, _ in members:
+        try:
+            found |= {name: read(row[key])} if key in row else {}
+        except ClockRefused as error:
+            # The schema knows the form of a time, and not that there is no 30th of February.
+            raise InvalidFile([document.problem((*place, key), str(error))]) from None
+    return found
 
 
 def _written(members: _Members, value: object) -> dict[str, Json]:
@@ -78,7 +92,7 @@ def _written(members: _Members, value: object) -> dict[str, Json]:
 def load(file: Path) -> Recording:
     """Return a recording file. Raises `InvalidFile` with file and line of every problem."""
     document = documents.read(file, "recording")
-    head = _read(_HEAD, document.value)
+    head = _read(document, (), _HEAD, document.value)
     if head["origin"] == "simulation":
         head.setdefault("dialect", "documented")
     return Recording(**head, exchanges=_exchanges(document, head["origin"]), file=file)
@@ -89,7 +103,7 @@ def load_folder(folder: Path) -> tuple[Recording, ...]:
     files = sorted(folder.rglob("*.yaml")) if folder.is_dir() else []
     if not files:
         there = folder.is_dir()
-        reason = "no recording (*.yaml) in this folder" if there else "there is no such folder"
+        reason = "no file (*.yaml) in this folder" if there else "there is no such folder"
         raise InvalidFile([Problem(folder, None, "", reason)])
     return tuple(load(file) for file in files)
 
@@ -166,7 +180,7 @@ def _exchange(
         ),
         request_omitted=request.get("bodyOmitted", ""),
         response_omitted=response.get("bodyOmitted", ""),
-        **{"origin": origin, **_read(_EXCHANGE, row)},
+        **{"origin": origin, **_read(document, place, _EXCHANGE, row)},
     )
 
 
@@ -190,7 +204,8 @@ def _query_row(query: str) -> dict[str, Json]:
 
 
 def _headers_row(pairs: Iterable[tuple[str, str]]) -> dict[str, Json]:
-    headers = folded(pairs)
+    # Other tools let lines into a value; HTTP reads them as blanks (RFC 9110, section 5.5).
+    headers = folded((name, re.sub(r"[\r\n\0]", " ", value)) for name, value in pairs)
     return {"headers": headers} if headers else {}
 
 
@@ -272,6 +287,14 @@ def gather(named: Iterable[str | Path]) -> tuple[Source, ...]:
     """
     found = dict.fromkeys(pair for one in named for pair in _files(one))
     return tuple(Source(label, load(file)) for label, file in found)
+
+
+def files_at(path: Path) -> tuple[Path, ...]:
+    """Return the files that a path of recordings stands for: itself, or those in a folder.
+
+    Raises `InvalidFile` for a folder that holds none.
+    """
+    return tuple(file for _, file in _in_folder(path, path)) if path.is_dir() else (path,)
 
 
 def _files(named: str | Path) -> Iterator[tuple[str, Path]]:

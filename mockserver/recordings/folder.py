@@ -145,17 +145,20 @@ class RecordingFolder:
                 names[body] = bodies.file_name(body, bodies.checksum_of(body))
                 path = self.folder / bodies.FOLDER / names[body]
                 if not path.exists():
-                    path.parent.mkdir(exist_ok=True)
-                    replace_file(path, body)
-                    self._syncer.note(path)
+                    self._put(path, body)
         return names
 
     def _write(self, one: "_OpenFile", rows: list[str]) -> None:
         head = replace(self._head, title=f"{self._head.title}: {one.group}", exchanges=())
         raw = (head_text(head) + "".join(rows)).encode()
-        replace_file(one.path, raw)
-        self._syncer.note(one.path)
+        self._put(one.path, raw)
         one.size, one.head = len(raw), self._head
+
+    def _put(self, path: Path, raw: bytes) -> None:
+        # Somebody may have tidied the folder away: nothing that follows is lost for that.
+        path.parent.mkdir(parents=True, exist_ok=True)
+        replace_file(path, raw)
+        self._syncer.note(path)
 
 
 @dataclass(slots=True)

@@ -37,8 +37,8 @@ def decoded(body: bytes, header: str, most: int) -> bytes:
 
     Raises `Undecodable` and `TooLong`.
     """
-    names = [name.strip().lower() for name in header.split(",")]
-    codings = [_ALIASES.get(name, name) for name in names if name not in ("", "identity")]
+    names = [_plain(name) for name in header.split(",")]
+    codings = [name for name in names if name not in ("", "identity")]
     odd = next((name for name in codings if name not in READ), None)
     if odd is not None or len(codings) > _MOST_CODINGS:
         raise Undecodable(
@@ -49,6 +49,16 @@ def decoded(body: bytes, header: str, most: int) -> bytes:
     for coding in reversed(codings):
         body = _unpacked(body, coding, most)
     return body
+
+
+def is_read(name: str) -> bool:
+    """Tell whether bodies of a coding can be unpacked."""
+    return _plain(name) in READ
+
+
+def _plain(name: str) -> str:
+    plain = name.strip().lower()
+    return _ALIASES.get(plain, plain)
 
 
 def _unpacked(body: bytes, coding: str, most: int) -> bytes:

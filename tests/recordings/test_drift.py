@@ -12,7 +12,8 @@ from mockserver.cli import _cli
 from mockserver.contract import load
 from mockserver.contract.diff import Level
 from mockserver.learning.asking import asked_anew
-from mockserver.learning.drift import drift
+from mockserver.learning.drift import Undecided, drift
+from mockserver.learning.drifting import drift_of
 from mockserver.recordings import Recording, gather, text_of
 from tests.conftest import frozen
 from tests.conftest import running as served
@@ -156,3 +157,17 @@ def test_a_live_service_is_asked_what_was_recorded():
         "v2.getBridgeQuote"
     }
     assert drift(old, new, CONTRACT).changes[0].level is Level.BREAKING
+
+
+def test_a_service_that_is_away_has_not_stayed_the_same(call, dead_port):
+    run = call("recordings", "drift", "v2/getPrice", f"http://127.0.0.1:{dead_port}")
+    assert (run.returncode, run.stdout) == (3, "")
+    assert "answered none of the recorded reading requests" in run.stderr
+
+
+def test_recordings_of_other_operations_cannot_be_compared(call):
+    run = call("recordings", "drift", "v2/getPrice", "v2/getChain")
+    assert (run.returncode, run.stdout) == (3, "")
+    assert "no operation is in both; old: v2.getPrice; new: v2.getChain" in run.stderr
+    with pytest.raises(Undecided):
+        drift_of("v2/getPrice", "v2/getChain")

@@ -36,6 +36,9 @@ ONE = """exchanges:
   response: {status: 200%s}
 """
 
+EXPORT = ("recordings", "export", "--to", "wiremock", "--out", "/dev/null")
+LEARN = ("recordings", "learn")
+
 
 def exchange(response=b"{}", request=b"", query="", **more):
     """An exchange with these bytes."""
@@ -191,10 +194,36 @@ def test_dialect_and_scenario_may_be_left_out(tmp_path):
         (", body: [&a [1], *a, *a]", ":9: exchanges[0].response.body[1]: aliases are not read"),
         (", body: " + "[" * 2000 + "]" * 2000, "nested"),
         (", stauts: 1", "unknown name; did you mean 'status'?"),
+        (", headers: {Bad Name: x}", ":9: exchanges[0].response.headers: expected the name of a"),
+        (', headers: {"A\\n": x}', ":9: exchanges[0].response.headers: expected the name of a"),
+        (
+            ', headers: {A: "x\\r\\nB: y"}',
+            ":9: exchanges[0].response.headers.A: expected a text of",
+        ),
+        (', headers: {A: [x, "y\\0"]}', ":9: exchanges[0].response.headers.A: expected a text of"),
     ],
 )
 def test_a_wrong_file_says_where(tmp_path, tail, says):
     assert says in fails(tmp_path, HEAD + ONE % tail)
+
+
+@pytest.mark.parametrize("status", [99, 100, 199, 600])
+def test_a_status_that_ends_no_answer_is_no_recording(tmp_path, status):
+    text = HEAD + (ONE % "").replace("200", str(status))
+    assert ":9: exchanges[0].response.status: expected an HTTP status from" in fails(tmp_path, text)
+
+
+@pytest.mark.parametrize(
+    ("place", "line", "key"),
+    [
+        ("source: a test\n", 'start: "2026-02-30T00:00:00Z"\n', "start"),
+        ("  operation: v2.getChain\n", '  time: "2026-13-01T00:00:00Z"\n', "exchanges[0].time"),
+    ],
+)
+def test_a_day_that_no_calendar_has_is_found(tmp_path, place, line, key):
+    text = (HEAD + ONE % "").replace(place, place + line)
+    at = text[: text.index(line)].count("\n") + 1
+    assert f":{at}: {key}: '2026-" in fails(tmp_path, text)
 
 
 def test_a_name_given_twice_is_found(tmp_path):
@@ -318,3 +347,36 @@ def test_the_page_shows_a_file_that_is_read(tmp_path):
     exchange_keys = schema["properties"]["exchanges"]["items"]["properties"]
     for key in [*schema["properties"], *exchange_keys, *exchange_keys["response"]["properties"]]:
         assert f"`{key}`" in page, key
+
+
+@pytest.mark.parametrize("command", [("validate",), ("recordings", "simulate"), EXPORT, LEARN])
+def test_a_folder_without_recordings_is_no_success(call, tmp_path, command):
+    (tmp_path / "empty" / "bodies").mkdir(parents=True)
+    (tmp_path / "empty" / "bodies" / "large.json").write_text("{}")
+    ended = call(*command, "empty")
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert re.search(r"empty: no .* in this folder", ended.stderr)
+
+
+def test_each_command_reads_the_same_files_of_a_folder(call, tmp_path):
+    (tmp_path / "kept").mkdir()
+    for name in ("a.yaml", "b.yml"):
+        (tmp_path / "kept" / name).write_text(HEAD + ONE % "")
+    assert call("validate", "kept").stdout.count("a valid recording") == 2
+    assert call("recordings", "simulate", "kept").stderr.count("its origin is captured") == 2
+    assert call(*EXPORT, "kept").stderr.startswith("2 exchanges")
+    assert call(*LEARN, "kept").stdout.startswith("2 exchanges")
+
+
+@pytest.mark.parametrize(
+    ("raw", "says"),
+    [
+        (b"title: x\ny: \xff\n", "wrong.yaml:2: not UTF-8 at byte offset 12"),
+        (b"title: x\n\ny: \0\n", "wrong.yaml:3: not YAML: the character '\\x00' is not allowed"),
+    ],
+)
+def test_bytes_that_are_no_text_have_their_line(call, tmp_path, raw, says):
+    (tmp_path / "wrong.yaml").write_bytes(raw)
+    for command in (("validate",), ("recordings", "import", "--out", "new"), LEARN):
+        ended = call(*command, "wrong.yaml")
+        assert (ended.returncode, says in ended.stderr) == (2, True), ended.stderr

@@ -250,7 +250,9 @@ def test_a_journal_of_conformance(imported, serve, call, tmp_path):
     ("content", "name", "says"),
     [
         ("{", "x.json", "x.json:1: not JSON"),
-        ("[1]", "x.json", "none of the formats that are read: har, vcr, wiremock, journal"),
+        ("[1]", "x.json", "formats that are read: har, vcr, wiremock, journal, conform"),
+        ("[" * 100_000, "x.json", "x.json: not JSON: nested too deep to be read"),
+        ("format: crosschain-mock/recording@2\n", "x.yaml", "is a recording already"),
         ({"log": {"entries": [{}]}}, "x.har", "x.har: log.entries[0].request: missing"),
         ({"log": {"entries": 7}}, "x.har", "log.entries: expected an array, got an integer"),
         ("interactions:\n- request: 5\n", "x.yaml", "x.yaml:2: interactions[0].response: missing"),
@@ -362,3 +364,17 @@ def test_polled_answers_become_a_wiremock_scenario(call, tmp_path):
     assert (first["requiredScenarioState"], first["newScenarioState"]) == ("Started", "answered 1")
     assert second["requiredScenarioState"] == "answered 1"
     assert "newScenarioState" not in second
+
+
+def test_a_field_that_chromium_puts_into_two_lines_is_two_fields(imported):
+    entry = har_entry()
+    entry["response"]["headers"] = [
+        {"name": "cache-control", "value": "no-store\nno-cache"},
+        {"name": "location", "value": "/a\r/b"},
+    ]
+    kept, _ = imported({"log": {"entries": [entry]}})
+    assert kept[0].response.headers == (
+        ("cache-control", "no-store"),
+        ("cache-control", "no-cache"),
+        ("location", "/a /b"),
+    )

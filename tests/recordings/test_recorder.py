@@ -7,6 +7,7 @@ import http.client
 import ipaddress
 import re
 import resource
+import shutil
 import socket
 import struct
 import threading
@@ -85,6 +86,20 @@ def test_a_compressed_answer_stays_so_for_the_client_and_is_readable_in_the_file
     (kept,) = recorder.exchanges
     assert kept.response.body == plain
     assert "Content-Encoding" in kept.removed
+
+
+@pytest.mark.parametrize(
+    ("asked", "passed_on"),
+    [
+        ("gzip, deflate, br, zstd", "gzip, deflate"),
+        ("br;q=1.0, x-gzip;q=0.8, *;q=0.1", "x-gzip;q=0.8"),
+        ("br", "identity"),
+        ("", "identity"),
+    ],
+)
+def test_only_what_can_be_searched_is_asked_for(record, upstream, asked, passed_on):
+    record().call(headers={"Accept-Encoding": asked})
+    assert upstream.seen[0][2]["Accept-Encoding"] == passed_on
 
 
 @pytest.mark.parametrize(
@@ -312,6 +327,7 @@ def test_a_certificate_that_nobody_vouches_for_is_told_of(record, upstream, secu
     assert (status, upstream.seen, recorder.exchanges) == (502, [], [])
     assert f"the certificate of https://127.0.0.1:{upstream.port} is not valid: " in sentence
     assert "self-signed certificate" in sentence
+    assert "trust one more with --upstream-ca FILE" in sentence
     url = f"https://127.0.0.1:{upstream.port}"
     trusting = record("--upstream-ca", str(secure), url=url, out="trusting")
     assert trusting.call()[0] == 200
@@ -323,6 +339,7 @@ def test_a_certificate_of_another_host_is_told_of(record, upstream, secure):
     status, sentence = recorder.said()
     assert (status, upstream.seen) == (502, [])
     assert "certificate is not valid for 'localhost'" in sentence
+    assert "--upstream-ca" not in sentence
 
 
 def test_two_recorders_do_not_share_a_folder(record):
@@ -394,6 +411,61 @@ def test_a_full_disk_is_told_of_and_costs_nothing_that_was_kept(record_process, 
     code, out, err = recorder.stop()
     assert (code, "kept 3 exchanges in 1 file" in out) == (0, True)
     assert "Traceback" not in err
+
+
+def test_a_folder_that_somebody_tidies_away_is_made_again(record_process, upstream):
+    recorder = record_process()
+    recorder.call(target="/v1/getChain?n=1")
+    large = b'{"code":0,"more":"%s"}' % (b"x" * 100_000)
+    shutil.rmtree(recorder.folder)
+    upstream.reply = lambda handler, _: answer(handler, large)
+    assert recorder.call(target="/v1/getChain?n=2")[0] == 200
+    assert [one.request.query for one in recorder.exchanges] == ["n=1", "n=2"]
+    assert recorder.exchanges[1].response.body == large
+    code, out, _ = recorder.stop()
+    assert (code, "kept 2 exchanges in 1 file" in out) == (0, True)
+
+
+def test_the_summary_comes_also_where_the_last_words_cannot_be_written(record_process):
+    recorder = record_process()
+    recorder.call()
+    (file,) = recorder.folder.glob("*.yaml")
+    file.unlink()
+    file.mkdir()
+    code, out, err = recorder.stop()
+    assert code == 2
+    assert "kept 1 exchange in 1 file" in out
+    assert f"error: cannot write '{file}': is a directory" in err
+
+
+def test_what_a_parser_quotes_is_not_told(record_process, upstream):
+    private = "Pr1vate0fSomebody"
+    recorder = record_process()
+    upstream.reply = lambda handler, _: handler.wfile.write(f"token={private}\r\n\r\n".encode())
+    assert recorder.call()[0] == 502
+    with socket.create_connection(("127.0.0.1", recorder.port), timeout=PATIENCE_S) as client:
+        client.sendall(f"GET /v1/getChain?appKey=\xff{private} HTTP/1.1\r\n\r\n".encode("latin-1"))
+        assert client.recv(65_536).startswith(b"HTTP/1.0 400")
+    _, out, err = recorder.stop()
+    assert "answers no HTTP: Bad status line" in err
+    assert "Invalid char in url query; nothing was sent" in err
+    assert private not in out + err
+
+
+def test_a_request_of_no_path_is_not_passed_on(record, upstream):
+    status, sentence = record().said(method="OPTIONS", target="*")
+    assert (status, upstream.seen) == (400, [])
+    assert "OPTIONS * asks for no path of a service" in sentence
+
+
+def test_a_large_answer_is_not_held_against_the_contract(record_process, upstream):
+    # It takes longer than to keep it, and smaller ones tell the same.
+    upstream.reply = lambda handler, _: answer(handler, b'{"more":"%s"}' % (b"x" * 1024 * 1024))
+    recorder = record_process()
+    recorder.call()
+    _, out, _ = recorder.stop()
+    assert "kept 1 exchange" in out
+    assert "break the contract" not in out
 
 
 def test_a_flow_can_have_one_file(record):

@@ -1,7 +1,9 @@
 """No secret reaches a file, wherever it stands; stand-ins keep the form of what they replace."""
 
 import base64
+import html
 import json
+import re
 from dataclasses import replace
 from urllib.parse import quote_plus, urlencode
 
@@ -19,6 +21,7 @@ from mockserver.recordings import (
     text_of,
 )
 from mockserver.recordings.redaction import Redactor
+from mockserver.recordings.redaction.redactor import WALKED
 from mockserver.signing import developer
 from mockserver.signing.keyring import DEMO_APP_KEY, DEMO_APP_SECRET
 from tests.conftest import HASH, WALLET, certificate, costly, order
@@ -349,3 +352,61 @@ def test_any_message_can_be_redacted_and_read_again(tmp_path_factory, body, quer
     on_disk(folder, exchange(request, Response(200, (), body[::-1])), Redactor(EVERY_KIND))
     (file,) = folder.glob("*.yaml")
     load(file)
+
+
+SPELLED = "K3yOfS0meb0dy+with/odd=signs&more"
+HEX_KEY = "0xAbCdEf0123456789aBcDeF0123456789"
+
+
+@pytest.mark.parametrize(
+    ("secret", "written"),
+    [
+        (SPELLED, html.escape(SPELLED).encode()),
+        (SPELLED, re.sub(r"[^A-Za-z0-9]", lambda odd: f"&#{ord(odd[0])};", SPELLED).encode()),
+        (SPELLED, re.sub(r"[^A-Za-z0-9]", lambda odd: f"&#x{ord(odd[0]):X};", SPELLED).encode()),
+        (SPELLED, re.sub(r"[^A-Za-z0-9]", lambda odd: f"\\u{ord(odd[0]):04x}", SPELLED).encode()),
+        (SPELLED, quote_plus(quote_plus(SPELLED)).encode()),
+        (SPELLED, quote_plus(quote_plus(quote_plus(SPELLED))).encode()),
+        (SPELLED, SPELLED.encode("utf-16-le")),
+        (SPELLED, SPELLED.encode("utf-16-be")),
+        (HEX_KEY, HEX_KEY.lower().encode()),
+        (HEX_KEY, HEX_KEY.upper().encode()),
+    ],
+)
+def test_a_secret_is_found_as_pages_of_errors_and_redirects_write_it(secret, written):
+    told = Request("GET", "/v1/getChain", "", Headers((("X-Api-Key", secret),)))
+    page = b"<p>no such key: " + written + b" (502)</p>"
+    kept = Redactor().exchange(exchange(told, Response(502, (), page)))
+    assert written not in kept.response.body
+    masked = kept.response.body
+    assert (masked[:16], masked[-10:]) == (page[:16], page[-10:])
+    assert len(masked) == len(page)
+    assert b"redacted" in masked.replace(b"\0", b"")
+
+
+@pytest.mark.parametrize(
+    ("sent", "kept"),
+    [
+        ("https://me:Passw0rd@a.example/x?b=1", "https://redacted@a.example/x?b=1"),
+        ("//me@a.example/x", "//redacted@a.example/x"),
+        ("/x?token=abc&chain=ARB#access_token=def", None),
+        ("/x?chain=ARB&mail=a@b.example", "/x?chain=ARB&mail=a@b.example"),
+        ("https://a.example:8080/v1/getChain", "https://a.example:8080/v1/getChain"),
+    ],
+)
+def test_a_redirect_lets_nobody_in(sent, kept):
+    response = Redactor().exchange(exchange(response=Response(302, (("Location", sent),), b"")))
+    expected = kept or "/x?token=redacted&chain=ARB#access_token=redacted"
+    assert response.response.header("Location") == expected
+
+
+def test_members_of_a_large_body_are_masked_as_well():
+    rows = b",".join(b'{"price":"%d","api_key":"Key%dOfR0w"}' % (n, n) for n in range(5_000))
+    body = b"[" + rows + b',{"apiKey" : "Quoted\\"Value","token":"USDT"}]'
+    large = body + b" " * (WALKED - len(body) + 1)
+    for one in (body, large):
+        kept = Redactor().exchange(exchange(response=Response(200, (), one))).response.body
+        assert kept.count(b"redacted") == 5_001
+        assert b"OfR0w" not in kept
+        assert b"Quoted" not in kept
+        assert b'"token":"USDT"' in kept

@@ -50,9 +50,14 @@ def har_exchange(entry: Mapping[str, Any], file: Path) -> RecordedExchange:
 
 
 def _headers(message: Mapping[str, Any]) -> Pairs:
-    # Headers of HTTP/2 such as `:path` are none of HTTP/1.
-    named = ((one["name"], one["value"]) for one in message.get("headers") or ())
-    return tuple(pair for pair in named if not pair[0].startswith(":"))
+    # Headers of HTTP/2 such as `:path` are none of HTTP/1. Of a field that was sent twice, Chromium
+    # makes one value of two lines.
+    return tuple(
+        (one["name"], value)
+        for one in message.get("headers") or ()
+        for value in one["value"].split("\n")
+        if not one["name"].startswith(":")
+    )
 
 
 def _body(entry: Mapping[str, Any], message: str, part: str) -> bytes | None:

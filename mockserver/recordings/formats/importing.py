@@ -123,6 +123,9 @@ def _journal_body(message: Mapping[str, Any]) -> bytes:
     return value.encode() if isinstance(value, str) else encode(value, "ascii")
 
 
+RECORDING = "crosschain-mock/recording@"
+"""What the format of our own recordings begins with."""
+
 FORMATS: Mapping[str, Format] = MappingProxyType(
     {
         "har": Format("HAR", ("log", "entries"), har_exchange),
@@ -146,8 +149,11 @@ def read_foreign(file: Path, name: str | None = None) -> ForeignRecording:
     document = _document(file)
     fitting = (known for known, one in FORMATS.items() if one.found_in(document.value))
     name = name or next(fitting, None)
+    if name is None and str(_member(document.value, ("format",))).startswith(RECORDING):
+        raise _invalid(file, "is a recording already, and needs no import")
     if name is None:
-        raise _invalid(file, f"none of the formats that are read: {', '.join(FORMATS)}")
+        known = ", ".join((*FORMATS, "conform"))
+        raise _invalid(file, f"none of the formats that are read: {known}")
     violations = documents.foreign_check(name).violations(document.value)
     if violations:
         raise InvalidFile([document.problem(one.path, one.message) for one in violations])
@@ -189,17 +195,17 @@ def _document(file: Path) -> Document:
     try:
         content = userfiles.read(file, limits.LONG_FILE).removeprefix(b"\xef\xbb\xbf")
         if content.lstrip()[:1] not in (b"{", b"["):
-            return documents.parse(content.decode("utf-8"), file, binary=True)
+            return documents.parse(documents.decoded(content, file), file, binary=True)
     except userfiles.NotReadable as error:
         raise _invalid(file, str(error)) from None
-    except UnicodeDecodeError as error:
-        raise _invalid(file, f"not UTF-8 at byte offset {error.start}") from None
     try:
         return Document(file, "", _json(content), dict)
     except (ValueError, ArithmeticError, RecursionError) as error:
         entries = _json_lines(content)
         if entries is None:
             reason = getattr(error, "msg", None) or str(error)
+            if isinstance(error, RecursionError):
+                reason = "nested too deep to be read"
             line = getattr(error, "lineno", None)
             raise InvalidFile([Problem(file, line, "", f"not JSON: {reason}")]) from None
         # What `crosschain-mock journal --json` prints: an entry a line.

@@ -4,7 +4,7 @@ import base64
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import field, replace
-from urllib.parse import quote_plus
+from urllib.parse import quote_plus, unquote
 
 from mockserver import jsontext
 from mockserver.exchange import BadEncoding, Headers, Request, Response, pairs_or, query_pairs
@@ -34,10 +34,14 @@ REMEMBERED = 64
 """How many secrets are looked for in later exchanges: signatures are new in every request."""
 
 _NO_SECRETS = (MASK, DEMO_APP_KEY.encode())
-_NAMED = re.compile(rb'"((?:[^"\\]|\\.){2,40})"\s*:\s*"((?:[^"\\]|\\.)*)"')
+_NAME = re.compile(rb'"([^"\\]{2,40})"\s*:')
 _HEX = re.compile(r"(0x)?((?:[0-9a-fA-F]{2}){8,})")
 _BASE64 = re.compile(r"[A-Za-z0-9+/]{16,}={0,2}|[A-Za-z0-9_-]{16,}={0,2}")
 _MOST_NESTED = 4
+_USER_INFO = re.compile(r"^((?:[A-Za-z][A-Za-z0-9+.-]*:)?//)[^/?#]*@")
+_PARAMETER = re.compile(r"([?&;#])([^=&;#]*)=[^&;#]*")
+_REDIRECTED = ("token", "code", "state", "ticket")
+"""Parameters of a redirect that let in whoever has them; a request may have others of that name."""
 _SIGNED = ("appkey", "expiretime", "timestamp", "signature")
 
 
@@ -65,7 +69,8 @@ class Redactor:
         request = message.request(exchange.request)
         response = message.response(exchange.response)
         # A name may hold a secret itself.
-        removed = dict.fromkeys([*exchange.removed, *map(message.masked, message.removed)])
+        names = map(message.masked, dict.fromkeys(message.removed))
+        removed = dict.fromkeys([*exchange.removed, *names])
         return replace(exchange, request=request, response=response, removed=tuple(removed))
 
     def request(self, request: Request) -> Request:
@@ -82,9 +87,8 @@ class Redactor:
         for name, value in headers:
             if may_hold_secret(name):
                 self._add(parts_of(name, value))
-        for raw_name, raw_value in _NAMED.findall(body):
-            if is_secret_member(raw_name.decode("utf-8", "replace")):
-                self._add([raw_value.decode("utf-8", "replace")])
+        if members := _secret_members(body):
+            self._add(found[2].decode("utf-8", "replace") for found in members.finditer(body))
 
     def _add(self, values: Iterable[str]) -> None:
         for value in map(_bytes, values):
@@ -142,10 +146,22 @@ class _Message:
         kept = []
         for name, value in headers:
             if name.lower() in allowed:
-                kept.append((name, self._stand_in(name, self.masked(value))))
+                shown = self._address(value) if name.lower() == "location" else value
+                kept.append((name, self._stand_in(name, self.masked(shown))))
             elif may_hold_secret(name) or name.lower() == "content-encoding":
                 self.removed.append(name)
         return tuple(kept)
+
+    def _address(self, value: str) -> str:
+        """Return the target of a redirect without what lets somebody in who reads it."""
+        value = _USER_INFO.sub(rf"\g<1>{MASK.decode()}@", value)
+        return _PARAMETER.sub(self._masked_parameter, value)
+
+    def _masked_parameter(self, found: re.Match[str]) -> str:
+        if found[2].lower() not in _REDIRECTED and not is_secret_member(unquote(found[2])):
+            return found[0]
+        self.removed.append(found[2])
+        return found[1] + found[2] + "=" + MASK.decode()
 
     def _query(self, query: str) -> str:
         try:
@@ -166,7 +182,7 @@ class _Message:
                 return self._json_body(body, jsontext.decode(body))
             except NotJson:
                 pass
-        raw = _NAMED.sub(self._masked_member, masked(body, self.every))
+        raw = masked(self._without_members(body), self.every)
         if not self.maker.active:
             return raw
         try:
@@ -175,8 +191,10 @@ class _Message:
             return raw
 
     def _json_body(self, body: bytes, value: Json) -> bytes:
-        # Escapes can hide a secret from a look at the bytes; without any, a look saves the search.
-        secrets = self.every if b"\\" in body else occurring(body, self.every)
+        # A look at the bytes saves most of the search in each text. Escapes can hide a secret from
+        # it, and what its name gives away needs no search.
+        looked_at = encode(value, "compact") if b"\\" in body else body
+        secrets = occurring(self._without_members(looked_at), self.every)
         changed = replace(self, narrowed=secrets)._walk("", value)
         raw = body
         if changed != value:
@@ -184,11 +202,12 @@ class _Message:
             raw = encode(changed, "compact" if found is None else found[0])
         return masked(raw, secrets)
 
+    def _without_members(self, raw: bytes) -> bytes:
+        members = _secret_members(raw)
+        return raw if members is None else members.sub(self._masked_member, raw)
+
     def _masked_member(self, found: re.Match[bytes]) -> bytes:
-        name = found[1].decode("utf-8", "replace")
-        if not is_secret_member(name):
-            return found[0]
-        self.removed.append(name)
+        self.removed.append(found[1].decode("utf-8", "replace"))
         return found[0][: found.start(2) - found.start()] + MASK + b'"'
 
     def _walk(self, name: str, value: Json) -> Json:
@@ -258,6 +277,20 @@ class _Message:
         if raw[:1] in (b"{", b"["):
             return replace(self, depth=self.depth + 1, narrowed=None).body(raw)
         return raw
+
+
+def _secret_members(body: bytes) -> re.Pattern[bytes] | None:
+    """Return an expression of the members of a text that are named as secrets are.
+
+    None where it has none. Large bodies have millions of members, but few names: each is looked at
+    once.
+    """
+    names = set(_NAME.findall(body))
+    named = [name for name in names if is_secret_member(name.decode("utf-8", "replace"))]
+    if not named:
+        return None
+    any_name = b"|".join(map(re.escape, named))
+    return re.compile(rb'"(' + any_name + rb')"\s*:\s*"([^"\\]*+(?:\\.[^"\\]*+)*+)"')
 
 
 def _bytes(text: str) -> bytes:

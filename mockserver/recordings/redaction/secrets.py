@@ -8,7 +8,7 @@ import binascii
 import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from urllib.parse import quote, quote_plus
+from html.entities import codepoint2name
 
 REQUEST_HEADERS = frozenset(
     """
@@ -93,13 +93,15 @@ def parts_of(header: str, value: str) -> Iterator[str]:
 
 
 def masked(raw: bytes, secrets: Iterable[bytes]) -> bytes:
-    """Return bytes in which no secret stands any more: as it is, in hex, base64 or percent codes.
+    """Return bytes in which no secret stands any more, in whatever form.
 
-    The mask has the length and the form of what it covers, so that hex stays hex, and base64 that
-    holds a JSON text still does.
+    These are: as it is, in UTF-16, hex or base64, or with characters escaped for an address, JSON
+    or HTML. The mask has the length and the form of what it covers, so that hex stays hex, and
+    base64 that holds a JSON text still does.
     """
-    for secret in secrets:
-        raw = _plain(raw, secret)
+    for secret in occurring(raw, secrets):
+        raw = _escapes(secret).sub(lambda found: mask_of(len(found[0])), raw)
+        raw = raw.replace(_wide(secret), _wide(mask_of(len(secret))))
         raw = _hex(raw, secret)
         raw = _base64(raw, secret)
     return raw
@@ -112,7 +114,10 @@ def occurring(raw: bytes, secrets: Iterable[bytes]) -> list[bytes]:
 
 
 def _occurs(raw: bytes, lowered: bytes, secret: bytes) -> bool:
-    if any(form in raw for form in _plain_forms(secret)) or secret.hex().encode() in lowered:
+    # A plain search takes a tenth of the time of an expression, and mostly finds nothing.
+    if _longest_word(secret) in lowered and _escapes(secret).search(raw):
+        return True
+    if secret.hex().encode() in lowered or (b"\0" in raw and _wide(secret) in raw):
         return True
     cores = [core for _, core in _cores(secret)]
     return any(core in raw or core.translate(_TO_URL) in raw for core in cores)
@@ -127,19 +132,49 @@ def _basic(text: str) -> Iterator[str]:
     yield pair.partition(":")[2]
 
 
-def _plain(raw: bytes, secret: bytes) -> bytes:
-    for form in _plain_forms(secret):
-        raw = raw.replace(form, mask_of(len(form)))
-    return raw
+@lru_cache(512)
+def _longest_word(secret: bytes) -> bytes:
+    """Return the longest part, in lower case, that is written the same in every text form."""
+    return max(re.split(rb"[^a-z0-9]+", secret.lower()), key=len)
 
 
 @lru_cache(512)
-def _plain_forms(secret: bytes) -> tuple[bytes, ...]:
-    coded = (quote(secret, safe=""), quote_plus(secret), quote(secret))
-    spelled = [text.encode() for text in coded]
-    spelled += [re.sub(rb"%..", lambda code: code[0].lower(), form) for form in spelled]
-    spelled += [secret.replace(b"\\", b"\\\\").replace(b'"', b'\\"'), secret.replace(b"/", b"\\/")]
-    return (secret, *dict.fromkeys(form for form in spelled if form != secret))
+def _escapes(secret: bytes) -> re.Pattern[bytes]:
+    """Return an expression of a secret as it is, or with characters escaped."""
+    # Whoever reads hexadecimal digits may write them in the other case.
+    flags = re.IGNORECASE if re.fullmatch(rb"(?:0x)?[0-9a-fA-F]{16,}", secret) else 0
+    return re.compile(b"".join(map(_escapes_of, secret)), flags)
+
+
+def _escapes_of(code: int) -> bytes:
+    """Return an expression of one byte: as it is, in an address, JSON or HTML, also repeatedly."""
+    character = bytes([code])
+    if character.isalnum():
+        return character
+    forms = [rb"\\*" + re.escape(character), rb"%%(?:25)*(?i:%02x)" % code]
+    if code in _SHORT:
+        forms.append(rb"\\+" + _SHORT[code])
+    if code < _NOT_ASCII:
+        forms.append(rb"\\+u00(?i:%02x)" % code)
+        forms.append(rb"&(?:amp;)*(?:#0*%d|#[xX]0*(?i:%x)|%b);" % (code, code, _entity(code)))
+    if character == b" ":
+        forms.append(rb"\+")
+    return b"(?:" + b"|".join(forms) + b")"
+
+
+_NOT_ASCII = 0x80
+_SHORT = {8: b"b", 9: b"t", 10: b"n", 12: b"f", 13: b"r"}
+"""The letters by which JSON escapes control characters."""
+
+
+def _entity(code: int) -> bytes:
+    """Return the name that HTML has for a character, `amp`, or what is no name."""
+    return codepoint2name.get(code, "apos" if code == ord("'") else "-").encode()
+
+
+def _wide(text: bytes) -> bytes:
+    """Return the bytes that UTF-16 has in common in both orders."""
+    return b"\0".join(bytes([code]) for code in text)
 
 
 def _hex(raw: bytes, secret: bytes) -> bytes:

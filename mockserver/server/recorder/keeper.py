@@ -19,8 +19,10 @@ from mockserver.server.codings import unpacked
 from mockserver.values import dataclass
 
 _MOST_SAMPLES = 8
-_HIGHEST_STATUS = 599
-"""The highest that a file of ours takes; what is beyond is passed on, and not kept."""
+_LARGEST_SAMPLE = 1024 * 1024
+"""Bytes of an answer that is held against the contract: small ones tell the dialect as well."""
+_STATUSES = range(200, 600)
+"""Those that a file of ours takes; others are passed on, and not kept."""
 
 
 class Dialects:
@@ -34,7 +36,10 @@ class Dialects:
 
     def note(self, exchange: RecordedExchange) -> None:
         """Hold an answer against the contract in each dialect; a few of each operation suffice."""
-        if self._seen[exchange.operation] >= _MOST_SAMPLES or exchange.response.status != 200:
+        response = exchange.response
+        if self._seen[exchange.operation] >= _MOST_SAMPLES or response.status != 200:
+            return
+        if len(response.body) > _LARGEST_SAMPLE:
             return
         try:
             body = exchange.response_json()
@@ -169,8 +174,8 @@ class Keeper:
         operation = self.contract.find(request.method, request.path)
         if operation is None:
             return f"{request.method} {request.path} is no operation of the service"
-        if status > _HIGHEST_STATUS:
-            return f"{request.method} {request.path}: the answer's status {status} is none of HTTP"
+        if status not in _STATUSES:
+            return f"{request.method} {request.path}: status {status} ends no answer of HTTP"
         with self._one_by_one:
             named = replace(exchange, operation=operation.id, origin=self._options.origin)
             exchange = self._redactor.exchange(unpacked(named))
@@ -180,14 +185,18 @@ class Keeper:
             self._noticing.submit(self._notice, exchange)
         return ""
 
-    def close(self) -> Recording:
-        """Bring what was noticed to the files and free the folder; return what they say.
+    def noticed(self) -> Recording:
+        """Return what the files say above their exchanges, when nothing more is kept."""
+        self._noticing.shutdown()
+        return self._head
+
+    def close(self) -> None:
+        """Bring what was noticed to the files and free the folder.
 
         Raises `CannotKeep`; the files are whole all the same.
         """
         self._noticing.shutdown()
         self._folder.close()
-        return self._head
 
     def _notice(self, exchange: RecordedExchange) -> None:
         self._dialects.note(exchange)

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import re
 import ssl
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -18,6 +19,7 @@ from mockserver.clock import ticks_ms, wall_ms
 from mockserver.errors import CrosschainMockError
 from mockserver.exchange import Headers, Request, Response
 from mockserver.recordings import RecordedExchange
+from mockserver.server.codings import is_read
 from mockserver.server.connection import ConnectionServer, http_response, parser_reason
 from mockserver.server.incoming import Unreadable, body_of
 from mockserver.server.process import Listening, host
@@ -130,7 +132,7 @@ class RecordingProxy:
 
     def _refuse(self, request: Request, name: str, reason: str) -> Response:
         """Return the answer to a request that cannot be read."""
-        sentence = f"{reason}; nothing was sent"
+        sentence = f"{reason.removesuffix('.')}; nothing was sent"
         self._say(sentence)
         return _trouble(self.keeper.contract.refusals[name].http, sentence)
 
@@ -146,13 +148,18 @@ class RecordingProxy:
         reason = self._options.refusal(request)
         if reason:
             raise _NoAnswer(403, f"{reason}; nothing was sent")
+        if not request.path.startswith("/"):
+            asked = f"{request.method} {request.path[:80]}"
+            raise _NoAnswer(400, f"{asked} asks for no path of a service; nothing was sent")
         self._options.note(request)
         began, ticks = wall_ms(), ticks_ms()
         with _explained(request, base):
             async with self._session(request.method).request(
                 request.method,
                 URL(base + request.target, encoded=True),
-                headers=CIMultiDict(_passed_on(request.headers.items_sent, _OWN_OF_REQUESTS)),
+                headers=CIMultiDict(
+                    map(_readable, _passed_on(request.headers.items_sent, _OWN_OF_REQUESTS))
+                ),
                 data=request.body or None,
                 allow_redirects=False,
             ) as upstream:
@@ -202,6 +209,7 @@ class RecordingProxy:
         return self._sessions[lasting]
 
     def _say(self, sentence: str) -> None:
+        sentence = _without_quote(sentence)
         if sentence not in self.not_kept and len(self.not_kept) >= _MOST_REASONS:
             sentence = "for further reasons"
         self.not_kept[sentence] += 1
@@ -341,6 +349,20 @@ def _as_sent(item: tuple[str, str]) -> tuple[str, str]:
     return item[0], _header_text(item[1].encode("utf-8", "surrogateescape"))
 
 
+def _readable(item: tuple[str, str]) -> tuple[str, str]:
+    """Return a field of a request, which asks only for codings that can be searched for secrets."""
+    name, value = item
+    if name.lower() != "accept-encoding":
+        return item
+    readable = [one.strip() for one in value.split(",") if is_read(one.partition(";")[0])]
+    return name, ", ".join(readable) or "identity"
+
+
+def _without_quote(sentence: str) -> str:
+    """Return a sentence without the bytes that a parser quotes: they may hold a secret."""
+    return re.sub(r": b?(['\"])(?:.*\1|.*)", "", sentence)
+
+
 def _trouble(status: int, sentence: str) -> Response:
     """Return an answer of the recorder itself."""
     told = {"code": status, "msg": f"recorder: {' '.join(sentence.split())}"}
@@ -368,7 +390,10 @@ def _explained(request: Request, base: str) -> Any:
     try:
         yield
     except aiohttp.ClientConnectorCertificateError as error:
-        reason = error.certificate_error
+        reason = str(error.certificate_error)
+        # What nobody vouches for can be trusted all the same; a wrong name or date cannot.
+        if "self-signed" in reason or "issuer" in reason:
+            reason += "; trust one more with --upstream-ca FILE"
         raise _NoAnswer(502, f"{asked}: the certificate of {base} is not valid: {reason}") from None
     except aiohttp.ClientSSLError as error:
         raise _NoAnswer(
