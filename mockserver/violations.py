@@ -1,7 +1,8 @@
 """What is wrong with a value, as a value: where, what came, what would be right."""
 
-from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from difflib import SequenceMatcher, get_close_matches
 
 from mockserver.jsontext import Json, type_of
 from mockserver.values import dataclass
@@ -46,11 +47,23 @@ def excerpt(value: Json) -> str:
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}... ({len(text)} characters)"
 
 
-def did_you_mean(name: str, known: Sequence[str]) -> str:
-    """Return `; did you mean 'X'?` for the nearest known name, or an empty text."""
-    folded = {candidate.casefold(): candidate for candidate in known}
-    near = get_close_matches(str(name).casefold()[:200], folded, n=1, cutoff=0.6)
-    return f"; did you mean {folded[near[0]]!r}?" if near else ""
+def did_you_mean(name: str, known: Iterable[str] | Mapping[str, str]) -> str:
+    """Return `; did you mean 'X'?` for the nearest known name, or an empty text.
+
+    A mapping gives the name that is meant by each way to call it.
+    """
+    meant = known if isinstance(known, Mapping) else {candidate: candidate for candidate in known}
+    found: dict[float, str] = {}
+    # Who takes the words of a name in another order is understood as well.
+    for form in (_sorted_words, str.casefold):
+        folded, wanted = {form(one): it for one, it in meant.items()}, form(str(name)[:200])
+        for near in get_close_matches(wanted, folded, n=1, cutoff=0.6):
+            found[SequenceMatcher(None, near, wanted).ratio()] = folded[near]
+    return f"; did you mean {found[max(found)]!r}?" if found else ""
+
+
+def _sorted_words(name: str) -> str:
+    return " ".join(sorted(re.findall(r"[^\W_]+", name.casefold())))
 
 
 def kind_of(value: Json) -> str:

@@ -1,6 +1,7 @@
 """What messages have in common: numbers with nouns, names in a row, texts on one line."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 
 def counted(number: int, noun: str) -> str:
@@ -37,6 +38,27 @@ def reason_lines(groups: Mapping[str, Sequence[str]], most: int, *, whole: bool)
 def reason_of(error: OSError | ValueError) -> str:
     """Return why the system refused something, as the end of a sentence."""
     return (getattr(error, "strerror", None) or str(error) or type(error).__name__).lower()
+
+
+def audit_lines(audit: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the lines in which people read an audit, as the control API shows it."""
+    for finding in audit["findings"]:
+        yield from finding_lines(finding)
+    if audit["more"]:
+        yield f"and {audit['more']} more"
+    if audit["unjudged"]:
+        yield f"{counted(audit['unjudged'], 'order')} not judged: older requests are no longer kept"
+    if audit["ok"]:
+        yield f"all is well with {counted(audit['judged'], 'order')}"
+
+
+def finding_lines(finding: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the lines of one finding of an audit."""
+    yield f"{finding['kind']}: {finding['told']}"
+    for one in finding["requests"]:
+        yield f"  {one['sequence']}. {one['request']} -> {one['outcome']}"
+    for one in finding["transactions"]:
+        yield f"  transaction {one['hash']} on {one['chain']}"
 
 
 def github_command(level: str, title: str, text: str) -> str:

@@ -157,6 +157,18 @@ def world_new(
     return remote.post("/worlds", wanted)
 
 
+def print_history(order: Json) -> None:
+    """Print the events of an order and its moves of money, each as a table."""
+    moved = [{**move, **one} for move in order["moves"] for one in move["entries"]]
+    for rows, head, members in (
+        (order["events"], "event", ("past", "status", "reason")),
+        (moved, "move", ("past", "what", "account", "chain", "token")),
+    ):
+        click.echo()
+        columns = {head: "{at}"} | {member: f"{{{member}}}" for member in members}
+        print_list(rows, columns | ({"smallest units": "{units}"} if rows is moved else {}))
+
+
 def world_dump(remote: Remote, output: Path | None) -> None:
     """Write a world as JSON, for `world load`."""
     write_output(jsontext.pretty(remote.get("/dump")) + "\n", output)

@@ -77,20 +77,21 @@ def print_answer(answer: Json, prints: Mapping[str, Any], tables: Mapping[str, C
     """Print an answer of the control API, or what it has `of` a name, as JSON or as `prints` says.
 
     That is by a function of this package, as a line with members in braces (nothing where that is
-    empty), as a member's items on a line each, or as one of the `tables`.
+    empty), as a member's items on a line each, or as one of the `tables`; a function may follow a
+    table.
     """
     found = answer[prints["of"]] if "of" in prints else answer
+    if "table" in prints:
+        print_list(found if isinstance(found, list) else [found], tables[prints["table"]])
     if "by" in prints:
         function_named(prints["by"])(found)
     elif "lines" in prints:
         for one in found[prints["lines"]]:
             click.echo(one)
-    elif "table" in prints:
-        print_list(found if isinstance(found, list) else [found], tables[prints["table"]])
-    elif "line" not in prints:
-        print_json(found)
-    elif prints["line"]:
+    elif prints.get("line"):
         click.echo(prints["line"].format_map(found))
+    elif not {"table", "line"} & set(prints):
+        print_json(found)
 
 
 def function_named(place: str) -> Callable[..., Any]:

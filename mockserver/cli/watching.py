@@ -2,7 +2,6 @@
 
 import sys
 import time
-from collections.abc import Iterator
 from typing import Any
 
 import click
@@ -12,7 +11,7 @@ from mockserver.cli.printing import print_json, print_text
 from mockserver.cli.remote import Remote, pairs, present
 from mockserver.exchange import printable
 from mockserver.jsontext import Json, camel
-from mockserver.wording import counted
+from mockserver.wording import audit_lines, counted
 
 _POLL_S = 0.2
 
@@ -93,26 +92,10 @@ def audit(
     """
     named = ",".join([*kinds, *(f"-{kind}" for kind in without)])
     answer = remote.get("/audit", kinds=named or None, quoteAge=quote_age)
-    for line in _audit_lines(answer):
+    for line in audit_lines(answer):
         print_text(printable(line))
     if not answer["ok"]:
         sys.exit(1)
-
-
-def _audit_lines(answer: Json) -> Iterator[str]:
-    for one in answer["findings"]:
-        yield f"{one['kind']}: {one['told']}"
-        for request in one["requests"]:
-            yield f"  {request['sequence']}. {request['request']} -> {request['outcome']}"
-        for sent in one["transactions"]:
-            yield f"  transaction {sent['hash']} on {sent['chain']}"
-    if answer["more"]:
-        yield f"and {answer['more']} more"
-    if answer["unjudged"]:
-        orders = counted(answer["unjudged"], "order")
-        yield f"{orders} not judged: older requests are no longer kept"
-    if answer["ok"]:
-        yield f"all is well with {counted(answer['judged'], 'order')}"
 
 
 def _print_entry(entry: Json) -> None:

@@ -313,7 +313,8 @@ def _refusal(row: Mapping[str, Any]) -> RefusalRule:
         for name, one in row.items()
         if name in ("v1", "v2")
     }
-    return RefusalRule(row["name"], row["meaning"], row.get("http", 200), words)
+    http, also = row.get("http", 200), tuple(row.get("also", ()))
+    return RefusalRule(row["name"], row["meaning"], http, words, also)
 
 
 def _erratum(row: Mapping[str, Any]) -> Erratum:

@@ -12,7 +12,7 @@ from mockserver.contract.reading import Inputs, RequestReader
 from mockserver.contract.writing import writer_of
 from mockserver.exchange import Request
 from mockserver.jsontext import Json
-from mockserver.validation import SchemaCheck, Violation
+from mockserver.validation import SchemaCheck, Violation, did_you_mean
 from mockserver.values import dataclass
 
 
@@ -28,12 +28,22 @@ class RefusalWords:
 
 @dataclass(frozen=True, slots=True)
 class RefusalRule:
-    """A way the service says no: its name, what it means, and its words in each generation."""
+    """A way the service says no: its name, what it means, and its words in each generation.
+
+    `also` are names by which people look for it.
+    """
 
     name: str
     meaning: str
     http: int
     words: Mapping[str, RefusalWords]
+    also: tuple[str, ...] = ()
+
+
+def refusal_near(name: str, refusals: Mapping[str, RefusalRule]) -> str:
+    """Return `; did you mean 'expired'?` for a refusal of another name, or an empty text."""
+    also = {other: rule.name for rule in refusals.values() for other in rule.also}
+    return did_you_mean(name, {rule: rule for rule in refusals} | also)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from typing import Self
 
 from mockserver.clock import wall_ms
 from mockserver.contract import Contract
+from mockserver.contract.operation import refusal_near
 from mockserver.errors import CrosschainMockError
 from mockserver.responders.authentication import REFUSED_FOR_TIME, timestamp_ms
 from mockserver.responders.faults.kinds import MUTATED_HEADER, NOTHING
@@ -177,7 +178,7 @@ def refusal_name(name: str, contract: Contract) -> str:
     """Return the name of a refusal. Raises `UnknownName` where the contract has no such."""
     if name in contract.refusals:
         return name
-    near = did_you_mean(name, list(contract.refusals)) or "; `docs/reference/refusals.md` lists all"
+    near = refusal_near(name, contract.refusals) or "; `docs/reference/refusals.md` lists all"
     raise UnknownName(f"{name!r} is no refusal{near}")
 
 

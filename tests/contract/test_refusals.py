@@ -9,6 +9,7 @@ import pytest
 import mockserver
 from mockserver import jsontext
 from mockserver.contract import load
+from mockserver.contract.operation import refusal_near
 from mockserver.engine.refusal import REFUSALS, Refusal
 from mockserver.responders.refusing import Refuser
 
@@ -71,3 +72,28 @@ def _refused(tree):
                 for one in node.args[:2]
                 if isinstance(one, ast.Constant) and " " not in str(one.value)
             )
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("stale-timestamp", "expired"),
+        ("Timestamp-Expired", "expired"),
+        ("timestamp-in-the-future", "timestamp-ahead"),
+        ("address-invalid", "bad-address"),
+        ("unknown-chian", "unknown-chain"),
+        ("path-unknown", "unknown-path"),
+    ],
+)
+def test_a_refusal_is_suggested_by_what_people_call_it(name, meant):
+    assert refusal_near(name, REGISTER) == f"; did you mean {meant!r}?"
+
+
+def test_nothing_is_suggested_for_what_is_like_no_refusal():
+    assert refusal_near("zebra", REGISTER) == ""
+
+
+def test_no_other_name_of_a_refusal_is_that_of_one():
+    others = [other for rule in REGISTER.values() for other in rule.also]
+    assert len(others) == len(set(others))
+    assert not set(others) & set(REGISTER)

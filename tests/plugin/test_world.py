@@ -273,6 +273,8 @@ def test_a_failure_inside_the_block_is_the_one_that_is_told(world):
 def test_what_is_expected_must_exist(world):
     with pytest.raises(UnknownName, match="did you mean 'unknown-order'"):
         world.expect_refusal("unknown-oder")
+    with pytest.raises(UnknownName, match="did you mean 'expired'"):
+        world.expect_refusal("stale-timestamp")
     with pytest.raises(UnknownName, match="is no operation"):
         world.expect_refusal(operation="everything")
 

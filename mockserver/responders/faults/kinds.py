@@ -11,14 +11,14 @@ from typing import Any
 
 from mockserver import jsontext
 from mockserver.contract import Operation, RefusalRule
-from mockserver.contract.operation import RefusalWords
+from mockserver.contract.operation import RefusalWords, refusal_near
 from mockserver.exchange import Response
 from mockserver.jsontext import Json
 from mockserver.responders.delivery import Cut, Delivery
 from mockserver.responders.forms import BadControl, duration_ms
 from mockserver.responders.refusing import JSON_TYPE, REFUSAL_HEADER
 from mockserver.responders.responder import Call
-from mockserver.validation import did_you_mean, dotted
+from mockserver.validation import dotted
 from mockserver.values import dataclass
 
 Path = tuple[str | int, ...]
@@ -163,7 +163,7 @@ def rule_name(name: str, known: Mapping[str, RefusalRule]) -> str:
     """Return the name of a refusal of the table. Raises `BadControl` for any other."""
     if name in known:
         return name
-    near = did_you_mean(name, list(known)) or "; `docs/reference/refusals.md` lists all"
+    near = refusal_near(name, known) or "; `docs/reference/refusals.md` lists all"
     raise BadControl(f"body field 'refusal': {name!r} is no refusal{near}")
 
 

@@ -85,11 +85,5 @@ def audit(request: ControlRequest) -> Json:
     """Return what is wrong with the money of a world, by what its clients did and asked."""
     query = request.query
     age = duration_ms(query["quoteAge"]) if "quoteAge" in query else audits.QUOTE_AGE_MS
-    found = audits.audit(request.hosted, audits.kinds_named(query.get("kinds", "all")), age)
-    return {
-        "ok": not found,
-        "findings": [one.render() for one in found],
-        "more": found.more,
-        "judged": found.judged,
-        "unjudged": found.unjudged,
-    }
+    kinds = audits.kinds_named(query.get("kinds", "all"))
+    return audits.audit(request.hosted, kinds, age).render()

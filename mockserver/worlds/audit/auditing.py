@@ -4,10 +4,11 @@ from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 
 from mockserver import limits
+from mockserver.jsontext import Json
 from mockserver.responders.forms import BadControl
 from mockserver.validation import did_you_mean
 from mockserver.values import dataclass
-from mockserver.wording import counted
+from mockserver.wording import audit_lines
 from mockserver.worlds.audit.evidence import evidence_of
 from mockserver.worlds.audit.findings import KINDS, Finding
 from mockserver.worlds.hosted import HostedWorld
@@ -45,14 +46,17 @@ class Audit:
         return str(self)
 
     def __str__(self) -> str:
-        lines = [str(one) for one in self.findings]
-        if self.more:
-            lines.append(f"and {self.more} more")
-        if self.unjudged:
-            lines.append(
-                f"{counted(self.unjudged, 'order')} not judged: older requests are no longer kept"
-            )
-        return "\n".join(lines) or f"all is well with {counted(self.judged, 'order')}"
+        return "\n".join(audit_lines(self.render()))
+
+    def render(self) -> dict[str, Json]:
+        """Return the audit as JSON for the control API."""
+        return {
+            "ok": not self.findings,
+            "findings": [one.render() for one in self.findings],
+            "more": self.more,
+            "judged": self.judged,
+            "unjudged": self.unjudged,
+        }
 
 
 def audit(

@@ -19,6 +19,7 @@ from mockserver.jsontext import Json, plain
 from mockserver.operations.traces import Transfer
 from mockserver.operations.transactions import transferred
 from mockserver.values import dataclass
+from mockserver.wording import finding_lines
 from mockserver.worlds.audit.evidence import Evidence, HashKey, Quote, Submission
 from mockserver.worlds.journal import Entry
 from mockserver.worlds.seen import SeenTransaction
@@ -41,10 +42,7 @@ class Finding:
         return str(self)
 
     def __str__(self) -> str:
-        lines = [f"{self.kind}: {self.told}"]
-        lines += [f"  {one.sequence}. {one.request_line} -> {one.outcome}" for one in self.entries]
-        lines += [f"  transaction {one.hash} on {one.chain}" for one in self.transactions]
-        return "\n".join(lines)
+        return "\n".join(finding_lines(self.render()))
 
     def render(self) -> dict[str, Json]:
         """Return the finding as JSON for the control API."""
