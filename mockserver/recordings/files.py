@@ -103,7 +103,7 @@ def load_folder(folder: Path) -> tuple[Recording, ...]:
     files = sorted(folder.rglob("*.yaml")) if folder.is_dir() else []
     if not files:
         there = folder.is_dir()
-        reason = "no file (*.yaml) in this folder" if there else "there is no such folder"
+        reason = "no recording (*.yaml) in this folder" if there else "there is no such folder"
         raise InvalidFile([Problem(folder, None, "", reason)])
     return tuple(load(file) for file in files)
 
@@ -287,14 +287,6 @@ def gather(named: Iterable[str | Path]) -> tuple[Source, ...]:
     """
     found = dict.fromkeys(pair for one in named for pair in _files(one))
     return tuple(Source(label, load(file)) for label, file in found)
-
-
-def files_at(path: Path) -> tuple[Path, ...]:
-    """Return the files that a path of recordings stands for: itself, or those in a folder.
-
-    Raises `InvalidFile` for a folder that holds none.
-    """
-    return tuple(file for _, file in _in_folder(path, path)) if path.is_dir() else (path,)
 
 
 def _files(named: str | Path) -> Iterator[tuple[str, Path]]:
