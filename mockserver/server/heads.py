@@ -4,7 +4,6 @@ from email.utils import formatdate
 from http import HTTPStatus
 
 from aiohttp.http import SERVER_SOFTWARE
-from aiohttp.web_response import Response as WebResponse
 
 from mockserver.clock import wall_s
 from mockserver.exchange import Response
@@ -61,15 +60,11 @@ def _plain(response: Response) -> bool:
 
 
 def _head(response: Response) -> bytes:
-    reason = WebResponse(status=response.status).reason
-    lines = [f"HTTP/1.1 {response.status} {reason}"]
+    lines = [f"HTTP/1.1 {response.status} {_PHRASES.get(response.status, '')}"]
     lines += [f"{name}: {value}" for name, value in response.headers]
     return "\r\n".join([*lines, "Content-Length: "]).encode("ascii")
 
 
 def cut_head(response: Response) -> bytes:
     """Return the head of an answer that is not sent whole."""
-    lines = [f"HTTP/1.1 {response.status} {_PHRASES.get(response.status, '')}"]
-    lines += [f"{name}: {value}" for name, value in response.headers]
-    lines += [f"Content-Length: {len(response.body)}", "", ""]
-    return "\r\n".join(lines).encode("ascii")
+    return b"%b%d\r\n\r\n" % (_head(response), len(response.body))
