@@ -99,13 +99,19 @@ def load(file: Path) -> Recording:
 
 
 def load_folder(folder: Path) -> tuple[Recording, ...]:
-    """Return every recording below a folder, in the order of their paths."""
-    files = sorted(folder.rglob("*.yaml")) if folder.is_dir() else []
+    """Return every recording below a folder, by their paths, and numbered ones as counted."""
+    files = sorted(folder.rglob("*.yaml"), key=_as_counted) if folder.is_dir() else []
     if not files:
         there = folder.is_dir()
         reason = "no recording (*.yaml) in this folder" if there else "there is no such folder"
         raise InvalidFile([Problem(folder, None, "", reason)])
     return tuple(load(file) for file in files)
+
+
+def _as_counted(file: Path) -> list[str]:
+    """Sort `flow.yaml`, `flow-2.yaml` and `flow-10.yaml` in this order: a full file goes on so."""
+    parts = file.with_suffix("").parts
+    return [re.sub("[0-9]+", lambda digits: digits[0].zfill(20), part) for part in parts]
 
 
 def text_of(recording: Recording) -> str:
@@ -318,7 +324,8 @@ def _shipped(name: str) -> Iterator[tuple[str, Path]]:
 
 
 def _in_folder(folder: Path, root: Path) -> Iterator[tuple[str, Path]]:
-    files = sorted(file for file in folder.rglob("*") if _is_recording(file, folder))
+    inside = (file for file in folder.rglob("*") if _is_recording(file, folder))
+    files = sorted(inside, key=_as_counted)
     if not files:
         message = "no recording (*.yaml, *.yml or *.json) in this folder"
         raise InvalidFile([Problem(folder, None, "", message)])

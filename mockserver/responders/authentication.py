@@ -24,6 +24,8 @@ _MILLISECONDS_FROM = 100_000_000_000
 
 REFUSED_FOR_TIME = ("expired", "timestamp-ahead")
 """The refusals of a v1 request whose stamp lies too far from the clock."""
+REFUSED_FOR_CREDENTIALS = ("bad-signature", "unknown-app-key")
+"""The refusals of a request for a key or a signature that was there, and was not taken."""
 
 Strategy = Callable[[Call, Inputs], Denial | None]
 """Returns why a well-formed request is not let in, or None."""

@@ -21,11 +21,15 @@ from mockserver.recordings import RecordedExchange, Recording
 from mockserver.recordings.folder import bring_to_disk, replace_file
 from mockserver.recordings.formats import read_entries
 from mockserver.recordings.redaction import Redactor
-from mockserver.responders.authentication import REFUSED_FOR_TIME, timestamp_ms
+from mockserver.responders.authentication import (
+    REFUSED_FOR_CREDENTIALS,
+    REFUSED_FOR_TIME,
+    timestamp_ms,
+)
 from mockserver.responders.refusing import REFUSAL_HEADER, refusal_in
 from mockserver.server.assembly import Settings, build
 from mockserver.server.recorder import Keeper, KeeperOptions, keep_all
-from mockserver.server.resimulation import with_signature
+from mockserver.server.resimulation import with_credentials
 from mockserver.server.service import Service
 from mockserver.validation import dotted, excerpt
 from mockserver.values import dataclass
@@ -292,15 +296,23 @@ class Divergence:
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
-    """What going through a capsule came to."""
+    """What going through a capsule came to.
+
+    Of `count` exchanges, `left_out` were refused for a key or a signature. These are not in the
+    file, so the requests are not sent again.
+    """
 
     count: int
     divergences: tuple[Divergence, ...]
+    left_out: int = 0
 
     def __str__(self) -> str:
+        sent = counted(self.count - self.left_out, "answer")
+        left_out = f"; {self.left_out} refused for a key or signature left out"
+        more = left_out if self.left_out else ""
         if not self.divergences:
-            return f"{counted(self.count, 'answer')}, byte for byte the same"
-        lines = [f"{len(self.divergences)} of {counted(self.count, 'answer')} differ"]
+            return f"{sent}, byte for byte the same{more}"
+        lines = [f"{len(self.divergences)} of {sent} differ{more}"]
         return "\n".join([*lines, *(f"  {one}" for one in self.divergences)])
 
 
@@ -313,12 +325,13 @@ def replay(capsule: Capsule) -> Replayed:
         service = _service(capsule, Path(folder))
     _begin(service, capsule)
     redactor = Redactor()
-    found = []
+    found, left_out = [], 0
     for number, exchange in enumerate(capsule.journal.exchanges, 1):
-        reason = _differs(service, exchange, redactor)
-        if reason:
+        if refusal_in(exchange.response.header(REFUSAL_HEADER)) in REFUSED_FOR_CREDENTIALS:
+            left_out += 1
+        elif reason := _differs(service, exchange, redactor):
             found.append(Divergence(number, exchange, reason))
-    return Replayed(len(capsule.journal.exchanges), tuple(found))
+    return Replayed(len(capsule.journal.exchanges), tuple(found), left_out)
 
 
 def _service(capsule: Capsule, folder: Path) -> Service:
@@ -356,18 +369,25 @@ def _differs(service: Service, exchange: RecordedExchange, redactor: Redactor) -
     clock = (lambda: timestamp_ms(int(stamp))) if let_in and stamp.isdecimal() else None
     world.keys = replace(world.keys, clock=clock)
     world.snapshot(_BEFORE)
-    reasons = []
-    for now_ms in (*range(first_ms, at_ms + _LATER_MS + 1), first_ms):
+    requests = [with_credentials(world.contract, exchange)]
+    if refusal and requests[0] is not exchange.request:
+        # Of names that were taken out, a header is not told from a member of the body: the header
+        # may be what was missing.
+        requests.append(exchange.request)
+    times = range(first_ms, at_ms + _LATER_MS + 1)
+    attempts = [(request, now_ms) for request in requests for now_ms in times]
+    reasons: list[str] = []
+    # The world goes on with the answer of the first attempt, which the last one repeats.
+    for request, now_ms in (*attempts, attempts[0]):
+        if reasons:
+            world.revert(_BEFORE)
         world.world.time.set(now_ms)
-        came = service.answer(with_signature(world.contract, exchange)).response
+        came = service.answer(request).response
         kept = redactor.exchange(replace(exchange, response=came)).response
         reason = _difference(exchange, kept)
         if not reason:
             return ""
         reasons.append(reason)
-        if len(reasons) <= at_ms + _LATER_MS + 1 - first_ms:
-            world.revert(_BEFORE)
-    # The world goes on with the answer of the first attempt, which the last one repeated.
     return reasons[0]
 
 

@@ -3,18 +3,19 @@
 from dataclasses import replace
 
 from mockserver.clock import ClockMode, parse_instant
-from mockserver.contract import Contract, Operation
+from mockserver.contract import Contract
 from mockserver.errors import CrosschainMockError
 from mockserver.exchange import Headers, Request, Response
 from mockserver.recordings import RecordedExchange, Recording
 from mockserver.responders.refusing import REFUSAL_HEADER
 from mockserver.server.assembly import Settings, build
 from mockserver.server.service import Service
+from mockserver.signing.keyring import DEMO_APP_KEY
 
 _START = "2026-01-01T00:00:00Z"
 _KEPT_HEADERS = (REFUSAL_HEADER,)
-_WALLET_SIGNATURE = "ab" * 65
-"""Stands for a wallet signature that was taken out: 65 bytes, which nobody verifies here."""
+_STAND_INS = {"appkey": DEMO_APP_KEY, "signature": "ab" * 65}
+"""By headers in lower case. The signature has the form of a wallet's; nobody verifies it here."""
 
 
 class NotReproducible(CrosschainMockError):
@@ -49,17 +50,15 @@ def _answered(service: Service, exchange: RecordedExchange) -> RecordedExchange:
     return exchange.answered(Response(response.status, headers, response.body))
 
 
-def with_signature(contract: Contract, exchange: RecordedExchange) -> Request:
-    """Return a recorded request with what stands for a wallet signature that was taken out."""
+def with_credentials(contract: Contract, exchange: RecordedExchange) -> Request:
+    """Return a recorded request with stand-ins for the key and the signature that were removed."""
     request = exchange.request
     operation = contract.find(request.method, request.path)
-    missing = any(_is_signature(operation, name) for name in exchange.removed)
-    if not missing or "Signature" in request.headers:
-        return request
-    signature = ("Signature", _WALLET_SIGNATURE)
-    return replace(request, headers=Headers((*request.headers.items_sent, signature)))
-
-
-def _is_signature(operation: Operation | None, name: str) -> bool:
-    declared = operation.header_names if operation is not None else ()
-    return name.lower() == "signature" in map(str.lower, declared)
+    removed = {name.lower() for name in exchange.removed}
+    stand_ins = tuple(
+        (name, _STAND_INS[name.lower()])
+        for name in (operation.header_names if operation is not None else ())
+        if name.lower() in removed & _STAND_INS.keys() and name not in request.headers
+    )
+    headers = Headers((*request.headers.items_sent, *stand_ins))
+    return replace(request, headers=headers) if stand_ins else request

@@ -13,6 +13,21 @@ from mockserver.server import capsules
 from mockserver.testing import replay_capsule
 from tests.conftest import HASH, WALLET, order
 
+SIGNED_CERTIFICATE = (
+    json.dumps(
+        {
+            "fromAmount": "10000000",
+            "fromIndex": "5",
+            "signature": "9" * 12,
+            "fromChain": "ARB",
+            "fromAddr": WALLET,
+            "certHash": HASH,
+            "fromPublicKey": "",
+        }
+    )
+    .encode()
+    .hex()
+)
 SECRET = "-".join(("a", "very", "secret", "value", "7"))
 
 
@@ -165,6 +180,48 @@ def test_a_world_is_kept_from_its_reset_on(serve, saved):
     assert saved(running).stdout == "one.capsule: 6 answers, byte for byte the same\n"
 
 
+def test_a_long_history_on_a_clock_that_stands_still_keeps_its_order(serve, saved, tmp_path):
+    running = serve(clock=ClockMode.FROZEN)
+    client = running.client
+    for number in range(1, 190):
+        client.post("/v1/submitOrder", order(hash=f"0x{number:064x}"), headers=client.wallet)
+        client.get("/v1/getAssetsByChain", query={"chain": "BNB"})
+        client.get("/v1/getChain")
+    ended = saved(running)
+    assert ended.stdout == "one.capsule: 567 answers, byte for byte the same\n"
+    # Full files go on in further ones: `flow-2` comes before `flow` by letters, and `flow-10`.
+    names = zipfile.ZipFile(tmp_path / "one.capsule").namelist()
+    assert len([name for name in names if name.endswith(".yaml")]) > 10
+
+
+def test_requests_that_lacked_a_header_are_refused_again(serve, saved):
+    client = (running := serve()).client
+    quote = {"amount": 10, "fromChain": "MATIC", "toChain": "BSC", "token": "USDT", "feeLevel": 0}
+    path = "/open/v1/order/getCrossChainQuote"
+    for name in client.keys:
+        left = {one: value for one, value in client.keys.items() if one != name}
+        client.post(path, quote, headers=left)
+    client.post(path, [quote], headers=client.keys)
+    for headers in (client.wallet, {"Evmaddress": WALLET}, {"Signature": "ab" * 65}):
+        client.post("/v1/submitOrder", order(sourceCerts=SIGNED_CERTIFICATE), headers=headers)
+    ended = saved(running)
+    assert ended.stdout == "one.capsule: 8 answers, byte for byte the same\n"
+
+
+def test_requests_refused_for_a_key_or_signature_are_left_out(serve, saved):
+    running = serve(app_keys={"mine": "5ecret"})
+    client, path = running.client, "/open/v1/order/getCrossChainQuote"
+    quote = {"amount": 10, "fromChain": "MATIC", "toChain": "BSC", "token": "USDT", "feeLevel": 0}
+    for key in ("mine", "nobody"):
+        client.post(path, quote, headers={**client.keys, "appKey": key})
+    client.get("/v1/getChain")
+    ended = saved(running)
+    says = (
+        "one.capsule: 1 answer, byte for byte the same; 2 refused for a key or signature left out"
+    )
+    assert ended.stdout == f"{says}\n"
+
+
 def test_what_the_journal_has_let_go_is_not_kept(serve, saved):
     running = serve()
     a_flow(running.client)
@@ -239,21 +296,7 @@ def test_tests_can_look_at_the_divergences(serve, saved, tmp_path):
 
 def test_the_wallet_signature_is_not_needed(serve, saved, tmp_path):
     running = serve()
-    body = order(
-        sourceCerts=json.dumps(
-            {
-                "fromAmount": "10000000",
-                "fromIndex": "5",
-                "signature": "9" * 12,
-                "fromChain": "ARB",
-                "fromAddr": WALLET,
-                "certHash": HASH,
-                "fromPublicKey": "",
-            }
-        )
-        .encode()
-        .hex()
-    )
+    body = order(sourceCerts=SIGNED_CERTIFICATE)
     running.client.post("/v1/submitOrder", body, headers=running.client.wallet)
     assert saved(running).returncode == 0
     (kept,) = capsules.load(tmp_path / "one.capsule").journal.exchanges

@@ -17,7 +17,7 @@ from mockserver.learning.seeding.reading import Success, number_of
 from mockserver.operations import OPERATIONS
 from mockserver.responders.dialects import Contracts
 from mockserver.scenarios import load_scenario
-from mockserver.server.resimulation import with_signature
+from mockserver.server.resimulation import with_credentials
 from mockserver.values import dataclass
 
 RECORDED_COURSE = "as-recorded"
@@ -106,7 +106,7 @@ def orders_of(
 
 def _refused(world: World, contract: Contract, one: Success) -> str:
     """Submit an order again, whoever signed it; return why a world refuses it, empty if not."""
-    inputs = contract.operation(one.operation).read(with_signature(contract, one.exchange))
+    inputs = contract.operation(one.operation).read(with_credentials(contract, one.exchange))
     if inputs.refusal or inputs.violations:
         return inputs.reason or "; ".join(map(sentence, inputs.violations[:3]))
     try:
