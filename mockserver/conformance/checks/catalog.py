@@ -76,8 +76,8 @@ def _check(file: str, row: Mapping[str, Any], named: NamedProbes) -> FramedCheck
     check = _function(row["check"], file)
     things = _function(row["of"], "evidence") if "of" in row else None
     given, taken = row.get("given", {}), signature(check).parameters
-    if strange := given.keys() - taken:
-        raise UnknownName(f"{row['check']!r} takes no {', '.join(sorted(strange))}")
+    if unknown := given.keys() - taken:
+        raise UnknownName(f"{row['check']!r} takes no {', '.join(sorted(unknown))}")
     known = {"context", "operation", *given, *set.intersection(*map(set, named.values()))}
     # With something to judge one at a time, what is not known is that.
     for function, is_of in ((check, "of" in row or "pair" in row), (things, False)):

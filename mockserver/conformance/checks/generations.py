@@ -50,10 +50,10 @@ def v1_chains_are_chains_of_the_service(context: RunContext) -> Findings:
     if not inventory.chains:
         context.require_success(usual(ids.CHAINS))
         raise Vacuous("2.0 lists no chain")
-    strange = [chain for chain in chains if inventory.twin(chain) is None]
+    unmatched = [chain for chain in chains if inventory.twin(chain) is None]
     # Each generation has names of its own, so that a name alone proves nothing.
-    known = [chain for chain in strange if chain.network]
-    if len(strange) * 2 > len(chains) or (strange and not known):
+    known = [chain for chain in unmatched if chain.network]
+    if len(unmatched) * 2 > len(chains) or (unmatched and not known):
         raise Inconclusive("chains of v1 have other names than in 2.0, and no network id")
     for chain in known:
         message = f"v1 lists {chain.name} with network {chain.network}, which 2.0 does not list"

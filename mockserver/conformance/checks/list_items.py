@@ -34,26 +34,27 @@ _KINDS = {
     "object": "an object",
 }
 
-Seen = tuple[Exchange, Json]
-Pools = dict[str, list[Seen]]
+Member = tuple[Exchange, Json]
+"""A value in a list, with the exchange that shows it."""
+MembersByPlace = dict[str, list[Member]]
 """The values that stand beside each other in the lists of an operation, by their place."""
 
 
 def every_token_is_complete(context: RunContext, operation: Operation) -> Judgements:
     for look, tokens in _lists(context, operation):
-        telling = False
+        is_shown = False
         for role in ("decimals", "index"):
             lacking = [token for token in tokens if getattr(token, role) is None]
             if len(tokens) < _FEWEST_TOKENS or len(lacking) > len(tokens) * _LARGEST_LACKING_SHARE:
                 continue
-            telling = True
+            is_shown = True
             yield JUDGED
             if lacking:
                 names = ", ".join(f"{one.symbol} on {one.chain}" for one in lacking[:_A_FEW])
                 message = f"{len(lacking)} of {len(tokens)} tokens show no {role}: {names}"
                 place, cause = f"data.list[].{role}", f"{role} missing"
                 yield Finding(message, (look,), place, cause=cause)
-        if telling:
+        if is_shown:
             return
 
 
@@ -171,21 +172,24 @@ def have_one_form(
     generation = operation.generation.id
     beside = [one.id for one in context.contract if one.generation.id == generation]
     varying = frozenset(
-        name for one in beside for pools in _pools(context, lists, one) for name in _varying(pools)
+        name
+        for one in beside
+        for places in _members_by_place(context, lists, one)
+        for name in _varying(places)
     )
-    for pools in _pools(context, lists, operation.id):
-        for place, pool in pools.items():
-            if len(pool) < _FEWEST_ITEMS:
+    for places in _members_by_place(context, lists, operation.id):
+        for place, members in places.items():
+            if len(members) < _FEWEST_ITEMS:
                 continue
             yield JUDGED
-            kind = Counter(_kind(value) for _, value in pool).most_common(1)[0][0]
-            odd = [one for one in pool if _kind(one[1]) != kind]
-            if odd and _are_few(odd, pool):
+            kind = Counter(_kind(value) for _, value in members).most_common(1)[0][0]
+            odd = [one for one in members if _kind(one[1]) != kind]
+            if odd and _are_few(odd, members):
                 look, value = odd[0]
                 having = f"{_kind(value)} where the others have {kind}"
-                message = f"{len(odd)} of {len(pool)} items have {having}"
+                message = f"{len(odd)} of {len(members)} items have {having}"
                 yield Finding(message, (look,), place, cause="another type")
-            items = [(look, value) for look, value in pool if isinstance(value, Mapping)]
+            items = [(look, value) for look, value in members if isinstance(value, Mapping)]
             if place[-1] in "]*" and len(items) >= _FEWEST_ITEMS:
                 yield from _lacking(place, items, varying)
 
@@ -194,11 +198,15 @@ def _values(
     context: RunContext, lists: Iterable[ProbeName], operation: Operation
 ) -> Iterator[tuple[Exchange, str, Json]]:
     """Yield what is in the lists of an operation, with its place."""
-    for pools in _pools(context, lists, operation.id):
-        yield from ((look, place, one) for place, pool in pools.items() for look, one in pool)
+    for places in _members_by_place(context, lists, operation.id):
+        yield from (
+            (look, place, one) for place, members in places.items() for look, one in members
+        )
 
 
-def _pools(context: RunContext, lists: Iterable[ProbeName], operation_id: str) -> Iterator[Pools]:
+def _members_by_place(
+    context: RunContext, lists: Iterable[ProbeName], operation_id: str
+) -> Iterator[MembersByPlace]:
     """Yield what stands beside each other in the lists of an operation.
 
     Tickets of one status are apart from those of another: a solved one may well show more.
@@ -206,33 +214,33 @@ def _pools(context: RunContext, lists: Iterable[ProbeName], operation_id: str) -
     looks = context.sent(*(one for one in lists if one.operation_id == operation_id))
     given = [look for look in looks if look.succeeded]
     for group in [[one] for one in given] if operation_id == ids.TICKETS else [given]:
-        pools: Pools = {}
+        places: MembersByPlace = {}
         for look in group:
-            for place, seen in _pools_of(look).items():
-                pools.setdefault(place, []).extend(seen)
-        yield pools
+            for place, seen in _members_of(look).items():
+                places.setdefault(place, []).extend(seen)
+        yield places
 
 
 @cached
-def _pools_of(look: Exchange) -> Pools:
-    pools: Pools = {}
+def _members_of(look: Exchange) -> MembersByPlace:
+    places: MembersByPlace = {}
     data = look.member("data")
     for _, item in listed(data):
-        _collect(pools, f"data{list_place(data)}", look, item, 0)
-    return pools
+        _collect(places, f"data{list_place(data)}", look, item, 0)
+    return places
 
 
-def _collect(pools: Pools, place: str, look: Exchange, value: Json, depth: int) -> None:
+def _collect(places: MembersByPlace, place: str, look: Exchange, value: Json, depth: int) -> None:
     if value is None or depth > _DEEPEST:
         return
-    pools.setdefault(place, []).append((look, value))
+    places.setdefault(place, []).append((look, value))
     if isinstance(value, list):
         for one in value:
-            _collect(pools, f"{place}[]", look, one, depth + 1)
+            _collect(places, f"{place}[]", look, one, depth + 1)
     elif isinstance(value, Mapping):
         keyed = _is_keyed(value)
         for name, one in value.items():
-            _collect(pools, f"{place}.*" if keyed else f"{place}.{name}", look, one, depth + 1)
+            _collect(places, f"{place}.*" if keyed else f"{place}.{name}", look, one, depth + 1)
 
 
 def _is_keyed(value: Mapping[str, Json]) -> bool:
@@ -240,7 +248,7 @@ def _is_keyed(value: Mapping[str, Json]) -> bool:
     return bool(value) and all(isinstance(one, Mapping) for one in value.values())
 
 
-def _lacking(place: str, items: list[Seen], varying: frozenset[str]) -> Findings:
+def _lacking(place: str, items: list[Member], varying: frozenset[str]) -> Findings:
     for name, odd in _without(items).items():
         if odd and _are_few(odd, items) and folded(name) not in varying:
             lacking = f"items have no {name[:80]}, which all others have"
@@ -248,7 +256,7 @@ def _lacking(place: str, items: list[Seen], varying: frozenset[str]) -> Findings
             yield Finding(message, seen, f"{place}.{name}", cause="lacking")
 
 
-def _without(items: list[Seen]) -> dict[str, list[Seen]]:
+def _without(items: list[Member]) -> dict[str, list[Member]]:
     """Return the items that lack a member, for each that some item has."""
     present = [
         (one, {name: None for name, value in one[1].items() if value is not None})
@@ -259,21 +267,21 @@ def _without(items: list[Seen]) -> dict[str, list[Seen]]:
     return {name: [one for one, has in present if name not in has] for name in names}
 
 
-def _varying(pools: Pools) -> Iterator[str]:
+def _varying(places: MembersByPlace) -> Iterator[str]:
     """Yield the names of members that some items have and more than a few have not."""
-    for pool in pools.values():
-        items = [one for one in pool if isinstance(one[1], Mapping)]
+    for members in places.values():
+        items = [one for one in members if isinstance(one[1], Mapping)]
         for name, odd in _without(items).items():
             if odd and not _are_few(odd, items):
                 yield folded(name)
 
 
-def _are_few(odd: list[Seen], pool: list[Seen]) -> bool:
+def _are_few(odd: list[Member], members: list[Member]) -> bool:
     """Tell whether no more than one item of an answer is odd, or than one in so many of all."""
-    if len(odd) <= len(pool) // _NEARLY_ALL:
+    if len(odd) <= len(members) // _NEARLY_ALL:
         return True
     alone = max(Counter(look.number for look, _ in odd).values()) == 1
-    return alone and len(odd) * 3 <= len(pool)
+    return alone and len(odd) * 3 <= len(members)
 
 
 def _kind(value: Json) -> str:

@@ -87,14 +87,14 @@ def chain_filter_is_used(context: RunContext, operation: Operation) -> Judgement
         names = {folded(name) for name in asked.names}
         for token in tokens_in(context, look):
             yield JUDGED
-            chains, strange = placed.get((token.symbol, token.address.lower()), set()), ""
+            chains, misplaced = placed.get((token.symbol, token.address.lower()), set()), ""
             if token.chain and folded(token.chain) not in names:
-                strange = f"the item itself says {token.chain}"
+                misplaced = f"the item itself says {token.chain}"
             elif chains and asked.name not in chains:
                 on = ", ".join(sorted(chains)[:_FEW])
-                strange = f"getAssets has it at that address on {on} only"
-            if strange:
-                message = f"{token.symbol} is listed for {asked.name}, but {strange}"
+                misplaced = f"getAssets has it at that address on {on} only"
+            if misplaced:
+                message = f"{token.symbol} is listed for {asked.name}, but {misplaced}"
                 yield Finding(message, (look,), "data.list[]", cause="foreign token")
                 break
     yield from _equal_lists(context, by_chain)

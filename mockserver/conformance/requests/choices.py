@@ -141,8 +141,8 @@ def sampled_token(context: RunContext) -> Token:
     route = if_known(sampled_route, context, labels.SAMPLES[0])
     quoted = [end for end in (route.target, route.source) if end in tokens] if route else []
     for pool in (quoted, tokens):
-        if strange := [token for token in pool if not token.address.startswith("0x")]:
-            return context.draw("sampled token").choice(strange)
+        if not_evm := [token for token in pool if not token.address.startswith("0x")]:
+            return context.draw("sampled token").choice(not_evm)
     return context.draw("sampled token").choice(quoted or tokens)
 
 
@@ -243,13 +243,13 @@ def sampled_route(context: RunContext, sample: str) -> Route:
     tried = _marks(chosen)
     for place in range(labels.SAMPLES.index(sample) + 1):
         # A chain that is not an EVM chain is tried as target first, then as source.
-        strange = operator.attrgetter("source" if place else "target")
+        end = operator.attrgetter("source" if place else "target")
         fresh = [route for route in pool if _marks(route) - tried]
         if not fresh:
             raise NotRun("every listed chain and token that can be bridged was tried already")
         chosen = max(
             fresh,
-            key=lambda route: (_worth(_marks(route) - tried, edges), not is_evm(strange(route))),
+            key=lambda route: (_worth(_marks(route) - tried, edges), not is_evm(end(route))),
         )
         tried = tried | _marks(chosen)
     return chosen
