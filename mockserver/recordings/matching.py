@@ -112,13 +112,15 @@ class RequestReading:
     """A request, read by its operation's rule.
 
     `form` is what is compared; `loose` is the same without the amounts that may be near, which
-    `amounts` holds. `bound` holds the values that each client chooses anew.
+    `amounts` holds. `bound` holds the values that each client chooses anew. `absent` are the
+    operation's headers that it lacks: a service refuses that, also where their values are ignored.
     """
 
     form: RequestForm
     loose: RequestForm
     bound: Mapping[Part, str]
     amounts: Mapping[Part, Decimal]
+    absent: frozenset[str] = frozenset()
 
     def distance(self, other: "RequestReading", rule: MatchRule) -> Decimal | None:
         """Return by how many percent the amounts are off; None where that is too much."""
@@ -213,6 +215,7 @@ def read_request(
     `removed` are names, in lower case, of what a recorder took out: it cannot be compared.
     """
     parts = RequestParts(header_names, request, choices or {})
+    absent = frozenset(map(str.lower, header_names)).difference(parts.headers)
     if removed:
         parts.drop(removed)
     for part in rule.ignored:
@@ -224,7 +227,7 @@ def read_request(
     for part in amounts:
         parts.text(part, take=True)
     loose = parts.form(operation) if amounts else form
-    return RequestReading(form, loose, bound, amounts)
+    return RequestReading(form, loose, bound, amounts, absent)
 
 
 def number_in(text: str) -> Decimal | None:

@@ -103,6 +103,19 @@ def test_a_recorded_run_is_judged_as_the_run_was():
     assert len(other) < len(now) / 50
 
 
+def test_a_second_request_of_a_path_is_none_of_a_path_that_is_unknown():
+    chains = next(
+        one
+        for source in gather(["v2/getChain"])
+        for one in source.recording.exchanges
+        if b'"code":0' in one.response.body
+    )
+    result = run_recorded([recorded(*(replace(chains, name=f"n{number}") for number in range(4)))])
+    verdicts = {one.id: one.verdict for one in result.outcomes}
+    assert verdicts["unknown-path-is-no-success[v2.getChain]"] is Verdict.NOT_RUN
+    assert [one.id for one in result.outcomes if one.findings] == []
+
+
 def test_the_command_reports_as_ever_and_refuses_what_sends(file, tmp_path):
     kept = file(quote("10000000", "9700000000000000000"))
     report = tmp_path / "report.json"

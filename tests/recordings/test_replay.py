@@ -411,3 +411,54 @@ def test_every_shipped_recording_can_be_named():
     for name in shipped_names():
         assert gather([name])
     assert len(gather(["v1", "v2", "observed", "published"])) == len(list(root.rglob("*.yaml")))
+
+
+def test_a_clock_that_jumps_for_one_sequence_leaves_out_no_answer_of_another(serve, folder):
+    prices = [quote("10000000", out, at_s) for out, at_s in (("1", 0), ("2", 300))]
+    client = serve(replay=(folder(*FLOW[1:], *prices),), clock=ClockMode.AUTO).client
+    ask(client)
+    submit(client)
+    assert status(client) == "Pending"
+    # This takes the clock of the world beyond all that was recorded of the order.
+    assert ask(client).data["outAmount"] == "2"
+    assert client.control("GET", "/clock")["now"] == iso(START_MS + 300_000)
+    seen = [status(client) for _ in range(4)]
+    assert seen == ["Pending", "Verified", "Succeeded", "Succeeded"]
+
+
+V1_HEADERS = {"appKey": "a", "expireTime": "15000", "timestamp": "1", "signature": "b"}
+V1_ORDER = "/open/v1/order/getOrderDetailByHashAndEvmAddress"
+V1_QUERY = {"chain": "ETH", "hash": HASH, "evmAddress": "0x1"}
+
+
+def v1_order(told, at_s, *without):
+    sent = [(name, text) for name, text in V1_HEADERS.items() if name not in without]
+    operation = "v1.getOrderDetailByHashAndEvmAddress"
+    raw = json.dumps({"code": 31010, "data": {}, "msg": told, "status": 1})
+    one = exchange(operation, "GET", V1_ORDER, query=V1_QUERY, raw=raw, at_s=at_s)
+    return replace(one, request=replace(one.request, headers=Headers(sent)))
+
+
+@pytest.mark.parametrize("clock", [ClockMode.AUTO, ClockMode.FROZEN])
+def test_a_refusal_of_a_missing_header_is_not_the_answer_to_a_whole_request(serve, folder, clock):
+    kept = folder(
+        v1_order("under way", 0),
+        v1_order("no key", 1, "appKey"),
+        v1_order("no stamp", 2, "timestamp"),
+        v1_order("done", 3),
+    )
+    client, other = (serve(replay=(kept,), clock=clock).client for _ in range(2))
+
+    def look(*without):
+        sent = {name: text for name, text in V1_HEADERS.items() if name not in without}
+        return client.get(V1_ORDER, query=V1_QUERY, headers=sent).json["msg"]
+
+    assert [look("timestamp"), look("appKey"), look()] == ["no stamp", "no key", "under way"]
+    dump = client.control("GET", "/dump")
+    other.control("POST", "/load", dump)
+    assert other.control("GET", "/dump") == dump
+    if clock is ClockMode.FROZEN:
+        advance(client, "3s")
+    assert [look(), look("appKey"), look("timestamp")] == ["done", "no key", "no stamp"]
+    # A header that no recorded request lacks: the nearest one answers.
+    assert look("signature") == "done"

@@ -88,6 +88,8 @@ class _Recorded:
 
     def matches(self, request: Request, rules: MatchRules) -> bool:
         """Whether a request is the same, as far as the recorder kept what was sent."""
+        if (self.sent.method, self.sent.path) != (request.method, request.path):
+            return False
         names, rule = self.operation.header_names, rules.of(self.operation.id)
         recorded, wanted = (
             read_request(self.operation.id, names, one, rule, None, self.removed).form

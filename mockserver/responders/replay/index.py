@@ -91,7 +91,7 @@ class ExchangeIndex:
         """Index exchanges."""
         self.usable = usable
         self.exchanges = exchanges
-        self._by_form: dict[RequestForm, list[Playable]] = {}
+        self._by_form: dict[RequestForm, dict[frozenset[str], list[Playable]]] = {}
         self._by_operation: dict[str, list[Playable]] = {}
         self._redactions: dict[str, dict[Redaction, None]] = {}
         # What was recorded in the world's own dialect goes before what is only allowed in it.
@@ -99,10 +99,15 @@ class ExchangeIndex:
         for one in exchanges:
             if one.foreign and one.reading.form in own:
                 continue
-            self._by_form.setdefault(one.reading.form, []).append(one)
+            absent = one.reading.absent - one.redaction.removed
+            groups = self._by_form.setdefault(one.reading.form, {})
+            groups.setdefault(absent, []).append(one)
             self._by_operation.setdefault(one.exchange.operation, []).append(one)
             for redaction in (Redaction(one.redaction.removed), one.redaction):
                 self._redactions.setdefault(one.exchange.operation, {})[redaction] = None
+        for groups in self._by_form.values():
+            if len(groups) > 1:
+                groups.update({absent: _apart(ones, absent) for absent, ones in groups.items()})
 
     def redactions(self, operation: str) -> Iterable[Redaction]:
         """Return what was done to requests of an operation; without stand-ins first.
@@ -112,8 +117,16 @@ class ExchangeIndex:
         return self._redactions.get(operation) or (Redaction(),)
 
     def exact(self, reading: RequestReading) -> Sequence[Playable]:
-        """Return the exchanges that answer a request of that form."""
-        return self._by_form.get(reading.form, ())
+        """Return the exchanges that answer a request of that form.
+
+        Where some of them lack headers, they are those that lack most nearly the same as the
+        request: a refusal of a missing key is no answer to a signed request.
+        """
+        return self._of(reading.form, reading.absent)
+
+    def _of(self, form: RequestForm, absent: frozenset[str]) -> Sequence[Playable]:
+        groups = self._by_form.get(form)
+        return groups[min(groups, key=lambda lacked: len(lacked ^ absent))] if groups else ()
 
     def near(self, reading: RequestReading, rules: MatchRules) -> Sequence[Playable]:
         """Return the exchanges of the form whose amounts are nearest, within what the rule says."""
@@ -121,7 +134,7 @@ class ExchangeIndex:
         candidates = self._by_operation.get(reading.form.operation, ()) if reading.amounts else ()
         off = [(one.reading.distance(reading, rule), one.reading.form) for one in candidates]
         near = [(percent, form) for percent, form in off if percent is not None]
-        return self._by_form[min(near, key=lambda pair: pair[0])[1]] if near else ()
+        return self._of(min(near, key=lambda pair: pair[0])[1], reading.absent) if near else ()
 
     def why_missed(self, reading: RequestReading) -> str:
         """Return what came closest to a request that is not recorded, as a sentence."""
@@ -211,6 +224,18 @@ class Replay:
             at_ms=exchange.time_ms,
             foreign=source.recording.dialect not in (None, contract.dialect.name),
         )
+
+
+def _apart(ones: Iterable[Playable], absent: frozenset[str]) -> list[Playable]:
+    """Return exchanges as a sequence of their own, apart from those that lack other headers."""
+    return [
+        replace(one, reading=replace(one.reading, form=_lacking(one.reading.form, absent)))
+        for one in ones
+    ]
+
+
+def _lacking(form: RequestForm, absent: frozenset[str]) -> RequestForm:
+    return replace(form, headers=(*form.headers, *((name, "") for name in sorted(absent))))
 
 
 def _with_submissions(exchanges: Sequence[Playable], contract: Contract) -> list[Playable]:

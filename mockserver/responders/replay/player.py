@@ -211,14 +211,17 @@ def _events(call: Call, origin: _Origin, found: Sequence[Playable]) -> tuple[Eve
 def _place(call: Call, origin: _Origin, found: Sequence[Playable], struck_ms: int | None) -> int:
     """Return the place in a sequence that the world's clock has come to, never an earlier one.
 
-    A clock that jumps to the next event where a poll would see no change does so here as well.
+    A clock that jumps to the next event where a poll would see no change does so here as well. What
+    other sequences made it jump over is not left out: each request gets the next answer.
     """
     state, world, route = call.hosted.played, call.hosted.world, origin.route
     form, now = found[0].reading.form, world.now()
     before = state.reached.get(form)
     reached = max(_place_at(call, origin, found, now), (before or 1) - 1)
-    if world.time.clock.mode is not ClockMode.AUTO or before != reached + 1:
+    if world.time.clock.mode is not ClockMode.AUTO:
         return reached
+    if before != reached + 1:
+        return min(reached, before or 0)
     when = None
     if reached + 1 < len(found):
         ahead, since = origin.due(found[reached + 1]), origin.since_ms
