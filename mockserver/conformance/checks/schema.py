@@ -310,8 +310,8 @@ def _broken(exchanges: Iterable[Exchange], which: Which) -> Findings:
             basis = fact_basis(f"envelope.{first[0].operation.generation.id}.data")
         if keyword == "required":
             parent, _, name = place.rpartition(".")
-            key = (parent, basis.kind, basis.reference)
-            missing.setdefault(key, []).append((name, cases))
+            group = (parent, basis.kind, basis.reference)
+            missing.setdefault(group, []).append((name, cases))
         else:
             yield _finding(str(first[1]), place, basis, cases)
     for (parent, *_), lacking in missing.items():
