@@ -12,7 +12,7 @@ from mockserver.cli.remote import Remote
 from mockserver.userfiles import write_text
 
 if TYPE_CHECKING:
-    from mockserver.server.capsules import Replayed
+    from mockserver.server.capsules import Capsule
 
 _TEST_TEMPLATE = '''"""Goes through the capsule {name} again: {title}."""
 
@@ -48,14 +48,14 @@ def save(
         **given,
     )
     capsules.save(made, file)
-    _print_replay(capsules.replay(made), file)
+    _print_replay(made, file)
 
 
 def replay(file: Path) -> None:
     """Replay a capsule; exit 1 if an answer is not byte for byte the same."""
     from mockserver.server import capsules
 
-    _print_replay(capsules.replay(capsules.load(file)), file)
+    _print_replay(capsules.load(file), file)
 
 
 def to_test(file: Path, out: Path) -> None:
@@ -73,7 +73,19 @@ def to_test(file: Path, out: Path) -> None:
     click.echo(f"written: {out}")
 
 
-def _print_replay(replayed: "Replayed", file: Path) -> None:
+def _print_replay(capsule: "Capsule", file: Path) -> None:
+    import logging
+
+    from mockserver.server import capsules
+
+    # What was refused then is refused again, which is no news.
+    log = logging.getLogger("mockserver.requests")
+    usual = log.level
+    log.setLevel(logging.ERROR)
+    try:
+        replayed = capsules.replay(capsule)
+    finally:
+        log.setLevel(usual)
     for line in f"{file}: {replayed}".splitlines():
         print_text(line)
     if replayed.divergences:

@@ -7,13 +7,16 @@ import platform
 import shutil
 import tempfile
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import field, replace
+from math import inf
 from pathlib import Path, PurePath, PurePosixPath
 
 from mockserver import __version__, documents, jsontext, limits, recordings, userfiles
 from mockserver.clock import ClockMode, iso, parse_instant
+from mockserver.contract import ids
+from mockserver.engine.courses import Policy
 from mockserver.errors import CrosschainMockError, InvalidFile, Problem
 from mockserver.exchange import Headers, Request, Response
 from mockserver.jsontext import Json, NotJson
@@ -185,7 +188,7 @@ def _check(file: Path, archive: zipfile.ZipFile) -> None:
         raise BadCapsule(f"{file}: holds more than {_MOST_FILES} files or {_MOST_BYTES} bytes")
 
 
-_COUNTED_ANEW: Mapping[str, Json] = {"seen": 0, "struck": 0, "window_ms": None, "used": 0}
+_FAULT_ANEW: Mapping[str, Json] = {"seen": 0, "struck": 0, "window_ms": None, "used": 0}
 
 
 class NothingToKeep(CrosschainMockError):
@@ -220,7 +223,7 @@ def capsule_of(
         title=title,
         versions={"crosschainMock": __version__, "python": platform.python_version()},
         scenario=dump["world"]["scenario"],
-        start=_before(dump, began),
+        start=_before(dump, began, entries),
         journal=Recording(title, "simulation", ()),
         scenario_text=scenario_text,
         refusal_status=refusal_status,
@@ -232,21 +235,71 @@ def capsule_of(
         return load(Path(folder) / "new.capsule")
 
 
-def _before(dump: Json, began_ms: int) -> Json:
+def _before(dump: Json, began_ms: int, entries: Sequence[Json]) -> Json:
     """Return the dump as it was before the first request: what requests made is not there yet."""
     world = dump["world"]
-    orders = [one for one in world["orders"] if one["submitted_ms"] < began_ms]
-    known = {one["id"] for one in orders}
+    ordered: dict[str, float] = {}
+    reported: dict[str, float] = {}
+    for number, entry in enumerate(entries):
+        if parse_instant(entry["at"]) != began_ms:
+            break
+        operation, body = entry["operation"], entry["request"]["body"]
+        if entry["order"]:
+            taken = operation in ids.SUBMITTED_ORDERS
+            ordered.setdefault(entry["order"]["id"], number if taken else inf)
+        if operation == ids.TICKET and isinstance(body, dict):
+            reported.setdefault(str(body.get("hash")), number)
+    orders = _older(world["orders"], began_ms, "id", ordered)
+    tickets = _older(world["tickets"], began_ms, "hash", reported)
+    hashes = {one["hash"] for one in tickets}
+    orders = [_order_before(one, began_ms, hashes) for one in orders]
     # The journal is the trace of a clock that ran; one that jumps by itself does so again.
     by_itself = world["clock"]["mode"] == ClockMode.AUTO.value
     mode = ClockMode.AUTO if by_itself else ClockMode.FROZEN
     clock = {"mode": mode.value, "now_ms": began_ms, "rate": "1"}
-    tickets = [one for one in world["tickets"] if str(one.get("order_id", "")) in known]
-    return {
+    before = {
         **dump,
         "world": {**world, "clock": clock, "orders": orders, "tickets": tickets},
-        "faults": [{**fault, **_COUNTED_ANEW} for fault in dump["faults"]],
+        "faults": [{**fault, **_FAULT_ANEW} for fault in dump["faults"]],
+        "stubs": [{**stub, "used": 0} for stub in dump["stubs"]],
         "appKeys": [],
+    }
+    if "breaks" in dump:
+        before["breaks"] = [{**one, "memory": {}} for one in dump["breaks"]]
+    return before
+
+
+def _older(
+    stored: Sequence[Json], began_ms: int, key: str, named: Mapping[str, float]
+) -> list[Json]:
+    """Return those of a dump's orders or tickets, oldest first, that were there before a moment.
+
+    Of those that are of the same moment, the last are younger, as far as its requests named them
+    in the order in which they are stored. `named` has the number of the first request that did.
+    """
+    older = [one for one in stored if one["submitted_ms"] <= began_ms]
+    last = inf
+    while older and older[-1]["submitted_ms"] == began_ms:
+        number = named.get(older[-1][key], inf)
+        if number == inf or number > last:
+            break
+        last = number
+        older.pop()
+    return older
+
+
+def _order_before(order: Json, began_ms: int, reported: Set[str]) -> Json:
+    """Return an order of a dump without the look-ups and the ticket that came later."""
+    # Where a clock stands, nothing tells polls of one moment apart; steps are not requests.
+    by_polls = order["policy"] == Policy.POLLS.value
+    last_ms = began_ms - 1 if by_polls else began_ms
+    seen, ticket = order["seen_ms"], order["ticket_ms"]
+    known = ticket is not None and (ticket < began_ms or order["cert_hash"] in reported)
+    return {
+        **order,
+        "ticks": [moment for moment in order["ticks"] if moment <= last_ms],
+        "seen_ms": seen if seen is not None and seen < began_ms else None,
+        "ticket_ms": ticket if known else None,
     }
 
 
@@ -343,7 +396,10 @@ def _service(capsule: Capsule, folder: Path) -> Service:
     try:
         return build(Settings(scenario=scenario, refusal_status=capsule.refusal_status))
     except CrosschainMockError as error:
-        raise BadCapsule(f"the scenario {capsule.scenario!r} cannot be loaded: {error}") from None
+        more = "" if capsule.scenario_text else "; name a scenario of your own with --scenario FILE"
+        raise BadCapsule(
+            f"the scenario {capsule.scenario!r} cannot be loaded: {error}{more}"
+        ) from None
 
 
 def _begin(service: Service, capsule: Capsule) -> None:

@@ -11,7 +11,7 @@ import pytest
 from mockserver.clock import ClockMode, wall_ms
 from mockserver.server import capsules
 from mockserver.testing import replay_capsule
-from tests.conftest import HASH, WALLET, order
+from tests.conftest import HASH, WALLET, certificate, order
 
 SIGNED_CERTIFICATE = (
     json.dumps(
@@ -42,6 +42,11 @@ def saved(call):
     return save
 
 
+def placed_by(number):
+    """The body of an order that a deposit of this number pays for."""
+    return order(sourceCerts=certificate(certHash=f"0x{number:064x}"))
+
+
 def a_flow(client):
     """Go through both flows, with an outage, a fault, a refusal and a moved clock."""
     client.get("/v1/getChain")
@@ -57,14 +62,16 @@ def a_flow(client):
 
 
 @pytest.mark.parametrize("dialect", ["documented", "observed"])
-def test_a_world_is_gone_through_again(serve, saved, call, tmp_path, dialect):
+def test_a_world_is_gone_through_again(serve, saved, call, caplog, tmp_path, dialect):
     running = serve(dialect=dialect)
     a_flow(running.client)
+    caplog.clear()
     ended = saved(running)
     assert (ended.returncode, ended.stderr) == (0, ""), ended.stdout
     assert ended.stdout == "one.capsule: 6 answers, byte for byte the same\n"
     again = call("capsule", "replay", "one.capsule")
     assert (again.returncode, again.stdout) == (0, ended.stdout)
+    assert "mockserver.requests" not in {record.name for record in caplog.records}
     told = capsules.load(tmp_path / "one.capsule")
     assert told.versions["crosschainMock"]
     assert told.start["dialect"] == dialect
@@ -112,6 +119,45 @@ def test_faults_come_along(serve, saved):
     assert ended.returncode == 0, ended.stdout
 
 
+def test_stubs_and_breaks_come_along_as_they_were(serve, saved):
+    client = (running := serve(clock=ClockMode.FROZEN)).client
+    stub = {"operation": "v2.getPrice", "response": {"refusal": "injected"}, "times": 1}
+    client.control("POST", "/stubs", stub)
+    client.control("PUT", "/breaks", {"breaks": ["order-ids-reused", "version-counts-reads"]})
+    for number in (1, 2):
+        client.post("/v1/submitOrder", placed_by(number), headers=client.wallet)
+        client.get("/v1/getChain")
+        client.operation("v2.getPrice")
+    ended = saved(running)
+    assert ended.stdout == "one.capsule: 6 answers, byte for byte the same\n"
+
+
+def report_of(client, number, prefix=""):
+    body = {"hash": f"0x{number:064x}", "chain": "ARB"}
+    return client.post(f"{prefix}/v1/submitTicket", body, headers=client.wallet).data["ticketId"]
+
+
+@pytest.mark.parametrize("later", ["0s", "5s"])
+@pytest.mark.parametrize("policy", ["time", "polls", "manual"])
+def test_a_forked_world_begins_with_what_it_had(serve, saved, later, policy):
+    client = (running := serve(clock=ClockMode.FROZEN)).client
+    for number in (1, 2):
+        placed = client.post("/v1/submitOrder", placed_by(number), headers=client.wallet).data
+        client.control("POST", f"/orders/{placed['id']}", {"course": "dropped"})
+    client.control("POST", f"/orders/{placed['id']}", {"policy": policy})
+    report_of(client, 77)
+    client.control("POST", "/clock", {"advance": later})
+    client.control("POST", "/fork", {"to": "twin"})
+    came = [client.get("/w/twin/v1/checkOrder", query={"id": placed["id"]}).data for _ in range(4)]
+    assert [report_of(client, number, "/w/twin") for number in (2, 77, 3)] == [2, 1, 3]
+    more = client.post("/w/twin/v1/submitOrder", placed_by(4), headers=client.wallet).data
+    client.control("POST", "/clock", {"advance": "1h"})
+    client.get("/w/twin/v1/checkOrder", query={"id": more["id"]})
+    assert came[0] != came[-1] or policy != "polls"
+    ended = saved(running, "--world", "twin")
+    assert ended.stdout == "one.capsule: 9 answers, byte for byte the same\n"
+
+
 def test_no_secret_is_in_the_file(serve, saved, tmp_path):
     running = serve()
     headers = {**running.client.keys, "appKey": SECRET, "Cookie": f"session={SECRET}1"}
@@ -129,6 +175,8 @@ def test_an_own_scenario_comes_along(serve, saved, call, tmp_path):
     own.write_text("format: crosschain-mock/scenario@1\ntitle: mine\nextends: default\nseed: 7\n")
     running = serve(scenario=own)
     a_flow(running.client)
+    assert "'mine' cannot be loaded" in (told := saved(running).stderr)
+    assert told.endswith("; name a scenario of your own with --scenario FILE\n")
     assert saved(running, "--scenario", "mine.yaml").returncode == 0
     own.unlink()
     assert call("capsule", "replay", "one.capsule").returncode == 0
@@ -184,7 +232,7 @@ def test_a_long_history_on_a_clock_that_stands_still_keeps_its_order(serve, save
     running = serve(clock=ClockMode.FROZEN)
     client = running.client
     for number in range(1, 190):
-        client.post("/v1/submitOrder", order(hash=f"0x{number:064x}"), headers=client.wallet)
+        client.post("/v1/submitOrder", placed_by(number), headers=client.wallet)
         client.get("/v1/getAssetsByChain", query={"chain": "BNB"})
         client.get("/v1/getChain")
     ended = saved(running)
