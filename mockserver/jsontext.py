@@ -56,8 +56,7 @@ def decode(raw: bytes, *, depth: int = MAX_DEPTH) -> Json:
         raise NotJson(f"not UTF-8: byte 0x{raw[error.start]:02x} at offset {error.start}") from None
     objects = text.count("{")
     if objects + text.count("[") > depth:
-        # Counting brackets bounds the depth from above; only such a text is gone through.
-        _limit_depth(text, depth)
+        limit_depth(text, depth)
     try:
         if objects == 1:
             value, end = _SCAN_FLAT(text, 0)
@@ -339,7 +338,15 @@ _SCAN_FLAT: Callable[[str, int], tuple[Json, int]] = _FLAT.scan_once  # type: ig
 _BESIDE_BRACKETS = re.compile(r'(?:[^][{}"]++|"(?:[^"\\]++|\\.)*+"?)++', re.DOTALL)
 
 
-def _limit_depth(text: str, most: int) -> None:
+def limit_depth(text: str, most: int = MAX_DEPTH) -> None:
+    """Raise `NotJson` for a text that is nested deeper than this.
+
+    To be called before a parser that goes by Python's recursion limit: libraries for signatures
+    raise that limit so far that the parser of the standard library ends the process first.
+    """
+    if text.count("{") + text.count("[") <= most:
+        # Counting brackets bounds the depth from above; only other texts are gone through.
+        return
     depth = 0
     for bracket in _BESIDE_BRACKETS.sub("", text):
         depth += 1 if bracket in "[{" else -1

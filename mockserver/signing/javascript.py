@@ -8,7 +8,7 @@ import json
 from collections.abc import Mapping
 from decimal import Decimal
 
-from mockserver.jsontext import Json, NotJson
+from mockserver.jsontext import Json, NotJson, limit_depth
 
 
 class Literal(str):
@@ -25,8 +25,10 @@ def members(raw: bytes) -> dict[str, Json]:
     if not raw.strip():
         return {}
     try:
-        value = json.loads(raw.decode("utf-8"), parse_int=Literal, parse_float=Literal)
-    except (ValueError, RecursionError):
+        text = raw.decode("utf-8")
+        limit_depth(text)
+        value = json.loads(text, parse_int=Literal, parse_float=Literal)
+    except ValueError:
         raise NotJson("no JSON text") from None
     if not isinstance(value, dict):
         raise NotJson("no JSON object")

@@ -33,10 +33,11 @@ def answer(body=b"", status=200, headers=JSON_HEADERS, **more):
     return Answer(status, headers, raw, **more)
 
 
-def exchange(operation_id, came, words="usual", number=1, edge=None):
+def exchange(operation_id, came, words="usual", number=1, edge=None, query=None):
     """Return an exchange of an operation's example with an answer, maybe as one at an edge."""
     operation = CONTRACT.operation(operation_id)
-    draft = draft_of(operation.row["example"], operation)
+    example = operation.row["example"]
+    draft = draft_of({**example, "query": {**example.get("query", {}), **(query or {})}}, operation)
     name = ProbeName.at(operation_id, edge) if edge else f"{operation_id}/{words}"
     return Exchange(number, name, operation, draft.request(operation), came)
 

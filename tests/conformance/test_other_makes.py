@@ -127,6 +127,7 @@ def _listings(when, unknown=(), pending=(), succeeded=()):
                 )
             ),
             f"{when} {kind}",
+            query={"filter": kind},
         )
         for kind, items in kinds.items()
     ]

@@ -230,7 +230,7 @@ BROKEN = {
         "refusals.yaml",
         "http: 400",
         "http: soon",
-        "refusals.yaml:8: refusals[0].http",
+        "refusals.yaml:9: refusals[0].http",
     ),
 }
 

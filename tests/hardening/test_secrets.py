@@ -45,7 +45,7 @@ def test_no_line_about_a_request_shows_a_secret_of_its_query(serve, query):
     mock.client.get("/v1/getChain", query=query)
     (entry,) = mock.service.worlds.get("default").journal
     told = jsontext.encode(summary(entry)).decode()
-    for shown in (told, entry.asked, jsontext.encode(entry.render()).decode()):
+    for shown in (told, entry.request_line, jsontext.encode(entry.render()).decode()):
         assert "s3cr3t" not in shown
         assert "redacted" in shown
     assert "s3cr3t" in entry.request.query

@@ -251,7 +251,7 @@ def test_a_journal_of_conformance(imported, serve, call, tmp_path):
     [
         ("{", "x.json", "x.json:1: not JSON"),
         ("[1]", "x.json", "formats that are read: har, vcr, wiremock, journal, conform"),
-        ("[" * 100_000, "x.json", "x.json: not JSON: nested too deep to be read"),
+        ("[" * 100_000, "x.json", "x.json: not JSON: nested deeper than 500 levels"),
         ("format: crosschain-mock/recording@2\n", "x.yaml", "is a recording already"),
         ({"log": {"entries": [{}]}}, "x.har", "x.har: log.entries[0].request: missing"),
         ({"log": {"entries": 7}}, "x.har", "log.entries: expected an array, got an integer"),

@@ -23,7 +23,7 @@ from mockserver.conformance.session.exchange import Answer, Exchange, NoAnswer
 from mockserver.conformance.session.target import Target, UnsafeOrWrong
 from mockserver.contract import Contract
 from mockserver.exchange import Headers, Request
-from mockserver.jsontext import Json
+from mockserver.jsontext import Json, limit_depth
 from mockserver.validation import SchemaCheck
 from mockserver.values import dataclass
 from mockserver.wording import reason_of
@@ -393,8 +393,10 @@ def _entry(raw: bytes, place: str) -> Entry:
 def _parsed(raw: bytes) -> Any:
     """Return the JSON of a line, or None where it is none."""
     try:
-        return json.loads(raw)
-    except (ValueError, RecursionError):
+        text = raw.decode("utf-8")
+        limit_depth(text)
+        return json.loads(text)
+    except ValueError:
         return None
 
 

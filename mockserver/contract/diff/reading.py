@@ -53,8 +53,6 @@ def _read(file: Path) -> Any:
         return jsontext.decode(text.encode())
     except jsontext.NotJson as error:
         raise _invalid(file, "", f"not JSON: {error}") from None
-    except RecursionError:
-        raise _invalid(file, "", "nested too deep to be read") from None
 
 
 def _invalid(file: Path, place: str, message: str) -> InvalidFile:

@@ -13,7 +13,7 @@ from mockserver.clock import parse_instant
 from mockserver.documents import Document, FieldPath
 from mockserver.errors import InvalidFile, Problem
 from mockserver.exchange import Headers, Request, Response
-from mockserver.jsontext import Json
+from mockserver.jsontext import Json, limit_depth
 from mockserver.recordings.bodies import encode
 from mockserver.recordings.formats.har import har_exchange
 from mockserver.recordings.formats.messages import (
@@ -46,6 +46,10 @@ class ForeignRecording:
     skipped: Mapping[str, str]
     origin: str = "captured"
     source: str = ""
+
+
+_DEEPEST = 500
+"""Levels of a file of another tool, far fewer than end the parser."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,12 +204,10 @@ def _document(file: Path) -> Document:
         raise _invalid(file, str(error)) from None
     try:
         return Document(file, "", _json(content), dict)
-    except (ValueError, ArithmeticError, RecursionError) as error:
+    except (ValueError, ArithmeticError) as error:
         entries = _json_lines(content)
         if entries is None:
             reason = getattr(error, "msg", None) or str(error)
-            if isinstance(error, RecursionError):
-                reason = "nested too deep to be read"
             line = getattr(error, "lineno", None)
             raise InvalidFile([Problem(file, line, "", f"not JSON: {reason}")]) from None
         # What `crosschain-mock journal --json` prints: an entry a line.
@@ -218,13 +220,14 @@ def _document(file: Path) -> Document:
 def _json_lines(raw: bytes) -> list[Json] | None:
     try:
         entries = [_json(line) for line in raw.splitlines()]
-    except (ValueError, ArithmeticError, RecursionError):
+    except (ValueError, ArithmeticError):
         return None
     return entries if all(isinstance(entry, dict) for entry in entries) else None
 
 
 def _json(raw: bytes) -> Json:
-    # Not as strict as with our own: browsers write stack traces of any depth into a HAR.
+    # Not as strict as with our own: browsers write stack traces of many levels into a HAR.
+    limit_depth(raw.decode("utf-8", "replace"), _DEEPEST)
     return json.loads(raw, parse_float=Decimal)
 
 
