@@ -68,6 +68,20 @@ def test_two_equal_services_do_not_differ_and_are_asked_the_same(mock, worlds):
     assert not [line for line in right.requests if "submit" in line]
 
 
+@pytest.mark.parametrize("stamps", [("world", "world"), ("world", "either"), ("either", "world")])
+def test_services_that_live_in_different_times_are_each_asked_at_their_own(stamps):
+    years = (f"{year}-01-01T00:00:00Z" for year in (2025, 2024))
+    options = Options(only=("v1.getCrossChainQuote",))
+    settings = [
+        {"clock": "frozen", "start": start, "stamps": kind}
+        for start, kind in zip(years, stamps, strict=True)
+    ]
+    with running(**settings[0]) as left, running(**settings[1]) as right:
+        comparison = compare(left.url, right.url, options)
+    assert (comparison.exit_code, comparison.causes) == (0, ())
+    assert comparison.compared > 10
+
+
 def test_orders_and_tickets_of_each_side_are_looked_up_by_its_own_ids(worlds):
     url = worlds()
     # Orders of an earlier day: the ids of this side run ahead of those of the other.

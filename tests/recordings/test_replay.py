@@ -462,3 +462,32 @@ def test_a_refusal_of_a_missing_header_is_not_the_answer_to_a_whole_request(serv
     assert [look(), look("appKey"), look("timestamp")] == ["done", "no key", "no stamp"]
     # A header that no recorded request lacks: the nearest one answers.
     assert look("signature") == "done"
+
+
+def test_a_submission_without_its_hash_is_none_with_another_hash(serve, folder):
+    body = {
+        "fromAmount": 1,
+        "fromChain": "ETH",
+        "evmAddres": "0x1",
+        "fromToken": "USDT",
+        "fromAddress": 1,
+        "toChain": "BNB",
+        "feeLevel": 0,
+    }
+    path, hashed = "/open/v1/order/submitCrossChain", body | {"certHash": HASH}
+
+    def sent(request, at_s, told):
+        taken, data = {"code": 0, "status": 0}, {"sn": "CC7", "status": 1, "orderType": 1}
+        raw = {"code": 31010, "data": {}, "msg": told, "status": 1}
+        if told == "success":
+            raw = {"msg": told, "data": data} | taken
+        return exchange(
+            "v1.submitCrossChain", "POST", path, body=request, raw=json.dumps(raw), at_s=at_s
+        )
+
+    recorded = (sent(hashed, 0, "success"), sent(body, 1, "no hash"))
+    client = serve(replay=(folder(*recorded),)).client
+    answers = [client.post(path, one, headers=V1_HEADERS) for one in (body, hashed, body)]
+    assert [answer.json["msg"] for answer in answers] == ["no hash", "success", "no hash"]
+    client = serve(replay=(folder(*recorded[:1]),)).client
+    assert client.post(path, body, headers=V1_HEADERS).refusal.startswith("not-recorded")

@@ -1,21 +1,23 @@
 """The same requests for a second side: translated, signed again, sent, or read from a journal."""
 
 from collections import defaultdict, deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from urllib.parse import quote
 
 from mockserver import jsontext
 from mockserver.clock import wall_ms
+from mockserver.conformance.generation.stages import adopt_service_time
 from mockserver.conformance.requests.catalog import probes_of
 from mockserver.conformance.runs.journal import MASK, Entry, Run, request_key
+from mockserver.conformance.runs.stamping import SERVICE_TIME
 from mockserver.conformance.session.caller import SECRET_HEADERS, Caller
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.names import ProbeName
 from mockserver.conformance.session.permit import Refusing, Spent
-from mockserver.conformance.session.session import Session
+from mockserver.conformance.session.session import ON_PURPOSE_MS, Session
 from mockserver.conformance.verdict import Inconclusive, NotRun
 from mockserver.exchange import BadEncoding, Headers, Request, query_pairs
 from mockserver.jsontext import Json
@@ -23,6 +25,9 @@ from mockserver.signing import developer
 from mockserver.values import dataclass
 
 _SHORTEST_NAME = 3
+_TOO_LONG = 20
+_ATTEMPTS = 4
+"""How often another time is tried where the other service refuses what the first takes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +46,9 @@ class Mirror:
         self._session = session
         self._caller = caller
         self._translation = Translation()
-        self._checks_time: bool | None = None
+        self._now: Callable[[], int] | None = None
+        self._attempts = _ATTEMPTS
+        self._taken_ms = 0
         self.pairs: list[Pair] = []
         self.left_out: dict[str, str] = {}
 
@@ -53,25 +60,56 @@ class Mirror:
             self.left_out[exchange.probe] = str(error)
             return
         self._translation.learn(exchange, other)
+        if exchange.succeeded and _stamp_of(exchange.request) is not None:
+            # What was refused of the same with other times was the search for the right one.
+            self.pairs = [pair for pair in self.pairs if not _is_attempt(pair.source, exchange)]
         self.pairs.append(Pair(exchange, other))
 
     def _other(self, exchange: Exchange, request: Request) -> Exchange:
-        can_stamp = (
-            "timestamp" in request.headers and signed_again(request, self._caller) == request
-        )
-        if self._checks_time and can_stamp:
-            request = stamped(request, self._caller, wall_ms())
+        at_ms = _stamp_of(request)
+        can_stamp = at_ms is not None and signed_again(request, self._caller) == request
+        if at_ms is not None and exchange.succeeded:
+            self._taken_ms = at_ms
+        elif at_ms is not None and self._taken_ms - at_ms > ON_PURPOSE_MS:
+            can_stamp = False  # a time long past is what the request is about
+        if self._now is not None and can_stamp:
+            request = stamped(request, self._caller, self._now())
         other = self._session.ask(exchange.probe, draft_from(request))
-        if self._checks_time is not None or not can_stamp or not exchange.succeeded:
+        if not (can_stamp and exchange.succeeded and other.refused and self._attempts):
             return other
-        if not other.refused:
-            self._checks_time = False
-            return other
-        # A service may hold the time of a request against its clock, where the first did not.
-        now = stamped(request, self._caller, wall_ms())
-        again = self._session.ask(exchange.probe, draft_from(now))
-        self._checks_time = again.succeeded
-        return again if again.succeeded else other
+        # A service may hold the time of a request against its clock, where the first did not, or
+        # live in a time of its own.
+        self._attempts -= 1
+        for _ in range(2):
+            if self._now is None:
+                self._now = wall_ms
+            elif not self._adopt_its_time():
+                break
+            again = stamped(request, self._caller, self._now())
+            answer = self._session.ask(exchange.probe, draft_from(again))
+            if answer.succeeded:
+                return answer
+        return other
+
+    def _adopt_its_time(self) -> bool:
+        """Take the time that the other service tells elsewhere; whether it tells another one."""
+        context, ask = self._session.context, self._session.ask
+        told = adopt_service_time(context, lambda of, draft: ask(f"{of}/{SERVICE_TIME}", draft))
+        self._now, context.now = context.now if told else self._now, None
+        return told
+
+
+def _is_attempt(earlier: Exchange, taken: Exchange) -> bool:
+    """Tell whether a refused request differs from one that was taken in its time alone."""
+    times = (_stamp_of(earlier.request), _stamp_of(taken.request))
+    parts = ((one.request.query, one.request.body) for one in (earlier, taken))
+    same = earlier.probe == taken.probe and len(set(parts)) == 1
+    return same and earlier.refused and times[0] is not None and times[0] != times[1]
+
+
+def _stamp_of(request: Request) -> int | None:
+    text = request.headers.get("timestamp", "")
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < _TOO_LONG else None
 
 
 class Replay:

@@ -23,7 +23,7 @@ _ALL_HANG = 3
 """How many different operations may time out in a row before their generation is given up."""
 _LONGEST_RETRY_S = 20
 _PATIENCE_MS, _WAIT_MS = 6_000, 1_000
-_MOMENT_MS, _ON_PURPOSE_MS = 1_000, 1_800_000
+_MOMENT_MS, ON_PURPOSE_MS = 1_000, 1_800_000
 """A stamp younger than the first stays as it is; one older than the second was set on purpose."""
 _MOCK = "X-Mock-World"
 """The header by which the mock tells which of its worlds answers."""
@@ -125,7 +125,7 @@ class Session:
         if not (made.isascii() and made.isdecimal()):
             return draft
         age_ms = now.timestamp_ms - int(made[:20])
-        if not _MOMENT_MS < age_ms < _ON_PURPOSE_MS:
+        if not _MOMENT_MS < age_ms < ON_PURPOSE_MS:
             return draft
         then = replace(now, timestamp_ms=int(made))
         return now.sign_v1(draft) if then.sign_v1(draft) == draft else draft

@@ -76,7 +76,7 @@ def _answer(
 
     With `near`, its amounts are not those of the request, which is said.
     """
-    candidates = _bindable(call, found, reading) if reading.bound else found
+    candidates = _bindable(call, found, reading)
     if not candidates:
         return None
     state, form = call.hosted.played, found[0].reading.form
