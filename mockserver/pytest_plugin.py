@@ -136,8 +136,16 @@ def crosschain_mock_settings(pytestconfig: pytest.Config) -> "MockSettings":
     """How worlds are to be, from options and ini keys; override it in a conftest.py."""
     from mockserver.testing import MockSettings
 
+    started, inipath = pytestconfig.invocation_params.dir, pytestconfig.inipath
     with _readable_failures():
-        return MockSettings().changed(**_configured(pytestconfig))
+        typed = _configured(pytestconfig.getoption)
+        written = _configured(pytestconfig.getini)
+        unsaid = {name: value for name, value in written.items() if name not in typed}
+        settings = MockSettings().changed(**unsaid)
+        # A file is the same one from whichever folder pytest is started, or a test works in.
+        if inipath:
+            settings = settings.anchored(inipath.parent)
+        return settings.changed(**typed).anchored(started)
 
 
 @pytest.fixture(scope="session")
@@ -185,8 +193,9 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
         raise
     found = _complaints(item)
     if found:
+        # A test case of unittest fails without raising, and then this is told beside its failure.
+        item.stash[_COMPLAINTS] = found
         pytest.fail("\n".join(found), pytrace=False)
-    item.stash[_PASSED] = True
 
 
 @pytest.hookimpl(wrapper=True)
@@ -195,10 +204,13 @@ def pytest_runtest_makereport(
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Attach to a failure what its world has seen, and what it would have complained of."""
     report = yield
+    if report.when == "call":
+        item.stash[_PASSED] = report.passed
     if report.failed:
-        beside = item.stash.get(_COMPLAINTS, [])
-        if beside:
-            report.sections.append(("crosschain_mock complaints", "\n".join(beside)))
+        complaints = item.stash.get(_COMPLAINTS, [])
+        beside = "\n".join(complaints)
+        if beside and str(report.longrepr) != beside:
+            report.sections.append(("crosschain_mock complaints", beside))
         for world in item.stash.get(_WORLDS, []):
             report.sections.append((f"crosschain_mock journal of {world.key}", world.report()))
     return report
@@ -220,11 +232,11 @@ def _readable_failures() -> Iterator[None]:
         raise pytest.fail.Exception(str(error), pytrace=False) from None
 
 
-def _configured(config: pytest.Config) -> dict[str, Any]:
-    """Return what options, or else ini keys, say; the seed as a number."""
+def _configured(say: Callable[[str], Any]) -> dict[str, Any]:
+    """Return what options, or ini keys, say; the seed as a number."""
     found = {}
     for name in _OPTIONS:
-        value = config.getoption(f"{_MARKER}_{name}") or config.getini(f"{_MARKER}_{name}")
+        value = say(f"{_MARKER}_{name}")
         if value:
             found[name] = int(value) if name == "seed" and value.isdecimal() else value
     return found

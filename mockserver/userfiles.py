@@ -20,6 +20,18 @@ class CannotWrite(CrosschainMockError):
     """A file that was asked for, and could not be written."""
 
 
+def anchored(name: str | Path, folder: Path) -> str | Path:
+    """Return a file of a folder as the file that it is from everywhere; another name as it is."""
+    file = folder / name
+    try:
+        there = file.exists()
+    except (OSError, ValueError):  # a text that no file can be called
+        there = False
+    if not there:
+        return name
+    return str(file) if isinstance(name, str) else file
+
+
 def read(file: Path, limit: limits.Limit = limits.FILE) -> bytes:
     """Return the bytes of a regular file. Raises `NotReadable`."""
     with opened(file) as stream:

@@ -1,6 +1,14 @@
 """Recordings: files of exchanges, read, written and matched against requests."""
 
-from mockserver.recordings.files import Source, gather, load, load_folder, shipped_names, text_of
+from mockserver.recordings.files import (
+    Source,
+    digest,
+    gather,
+    load,
+    load_folder,
+    shipped_names,
+    text_of,
+)
 from mockserver.recordings.folder import CannotKeep, FolderBusy, RecordingFolder
 from mockserver.recordings.matching import (
     End,
@@ -28,6 +36,7 @@ __all__ = [
     "RequestReading",
     "Source",
     "StandIns",
+    "digest",
     "gather",
     "load",
     "load_folder",

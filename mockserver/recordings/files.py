@@ -1,5 +1,6 @@
 """Recording files in YAML: where they are found, read, and written the same byte for byte."""
 
+import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from decimal import Decimal
@@ -293,6 +294,16 @@ def gather(named: Iterable[str | Path]) -> tuple[Source, ...]:
     """
     found = dict.fromkeys(pair for one in named for pair in _files(one))
     return tuple(Source(label, load(file)) for label, file in found)
+
+
+def digest(named: Iterable[str | Path]) -> bytes:
+    """Return a digest of the files that `gather` would read now. Raises `InvalidFile`."""
+    found = hashlib.sha256()
+    for one in named:
+        for label, file in _files(one):
+            content = file.read_bytes() if file.is_file() else b""
+            found.update(repr((label, len(content))).encode() + content)
+    return found.digest()
 
 
 def _files(named: str | Path) -> Iterator[tuple[str, Path]]:

@@ -20,6 +20,11 @@ def calendar_names() -> list[str]:
     return _names("calendars")
 
 
+def is_file(name_or_path: str | Path) -> bool:
+    """Tell whether this stands for a file, and not for what is shipped under that name."""
+    return isinstance(name_or_path, Path) or not _NAME.fullmatch(name_or_path)
+
+
 def located(folder: str, name_or_path: str | Path, beside: Path | None = None) -> Path:
     """Return the file that a name or a path stands for; `folder` is one below the fixtures.
 
@@ -27,7 +32,7 @@ def located(folder: str, name_or_path: str | Path, beside: Path | None = None) -
     taken from the folder `beside` where it is relative. Raises `InvalidFile` for an unknown name.
     """
     text = str(name_or_path)
-    if isinstance(name_or_path, Path) or not _NAME.fullmatch(text):
+    if is_file(name_or_path):
         return Path(text) if beside is None else beside / text
     if text in _names(folder):
         return resources.fixtures() / folder / f"{text}.yaml"

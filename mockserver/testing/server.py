@@ -3,12 +3,14 @@
 import re
 from dataclasses import replace
 from itertools import count
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mockserver.clock import ClockMode, SteadyClock, parse_instant
 from mockserver.engine.scenario import Scenario
 from mockserver.engine.world import World
 from mockserver.scenarios import load_scenario
+from mockserver.scenarios.library import is_file
 from mockserver.server.assembly import service_of
 from mockserver.server.control import Guard
 from mockserver.testing.handles import LockedService, WorldHandle, public_api
@@ -32,7 +34,9 @@ class MockServer:
         """Build the service; nothing listens yet. Raises `CrosschainMockError`."""
         self._wall = SteadyClock().now
         self._scenarios: dict[MockSettings, Scenario] = {}
-        self._factory = WorldFactory(settings.options(), self._wall, self._scenario(settings))
+        self._anchored = settings.anchored(Path.cwd())
+        scenario = self._scenario(self._anchored)
+        self._factory = WorldFactory(self._anchored.options(), self._wall, scenario)
         self._service = service_of(self._factory, Guard(), check_answers=True)
         # Nobody makes the default world, and its first request is no stray.
         self._service.worlds.get(DEFAULT_WORLD)
@@ -81,10 +85,15 @@ class MockServer:
         The name, a test's for example, becomes its key as far as a key can carry it. As a context
         manager the world is checked and closed. Raises `CrosschainMockError` for bad settings.
         """
-        settings = self.settings.changed(**changes) if changes else self.settings
+        settings, made = self.settings, self._anchored
+        if changes:
+            settings = settings.changed(**changes)
+            made = made.changed(**changes).anchored(Path.cwd())
         key = self._free_key(name)
-        world = World(self._scenario(settings), self._wall)
-        hosted = self._factory.hosted(key, world, settings.options())
+        if "replay" in changes:
+            self._factory.forget_changed(made.replay)
+        scenario = self._scenario(made, again="scenario" in changes)
+        hosted = self._factory.hosted(key, World(scenario, self._wall), made.options())
         hosted.journal = Journal(_JOURNAL_ENTRIES)
         self._service.worlds.put(hosted)
         self.locked.made.add(key)
@@ -97,13 +106,14 @@ class MockServer:
             key = f"{key.partition('~')[0]}~{next(self._numbers)}"
         return key
 
-    def _scenario(self, settings: MockSettings) -> Scenario:
-        """Return the scenario as settings change it, read once."""
+    def _scenario(self, settings: MockSettings, *, again: bool = False) -> Scenario:
+        """Return the scenario as settings change it, read once, or `again` if it is a file."""
         # Worlds that differ in their breaks alone share the scenario, and what is made of it.
         key = replace(settings, breaks=(), replay=(), replay_mode="strict")
         found = self._scenarios.get(key)
-        if found is None:
-            found = self._loaded(settings)
+        if found is None or (again and is_file(settings.scenario)):
+            loaded = self._loaded(settings)
+            found = found if loaded == found else loaded
             # A calendar that counts from now is another one for the next world.
             if found.start_ms is not None or not found.calendar:
                 self._scenarios[key] = found

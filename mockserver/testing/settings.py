@@ -14,7 +14,9 @@ from mockserver.errors import CrosschainMockError
 from mockserver.responders.breaks import breaks_named
 from mockserver.responders.forms import BadControl
 from mockserver.responders.replay import BadMode, ReplayMode
+from mockserver.scenarios.library import is_file
 from mockserver.testing.options import instant_ms
+from mockserver.userfiles import anchored
 from mockserver.validation import did_you_mean
 from mockserver.values import dataclass
 from mockserver.worlds.audit import kinds_named
@@ -97,6 +99,16 @@ class MockSettings:
                 near = did_you_mean(name, known) or f"; there are {', '.join(known)}"
                 raise BadSetting(f"{name!r} is no setting{near}")
         return replace(self, **changes)
+
+    def anchored(self, folder: Path) -> "MockSettings":
+        """Return the same settings with relative files taken from a folder, where they are there.
+
+        Tests change the working folder; a file that was named before stays the same one.
+        """
+        scenario, replay = self.scenario, tuple(anchored(one, folder) for one in self.replay)
+        if is_file(scenario):
+            scenario = anchored(scenario, folder)
+        return replace(self, scenario=scenario, replay=replay)
 
     def clock_mode_and_rate(self) -> tuple[ClockMode, Decimal]:
         """Return how time passes, and how many times faster than the wall clock."""

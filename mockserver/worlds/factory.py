@@ -113,6 +113,7 @@ class WorldFactory:
         self._shipped: dict[str, Scenario] = {}
         self._refusers: dict[str, Refuser] = {}
         self._replays: dict[tuple[object, ...], Replay] = {}
+        self._digests: dict[tuple[str | Path, ...], bytes] = {}
         self._replay(options)
         options.keyring()
         breaks_named(options.breaks)
@@ -173,9 +174,10 @@ class WorldFactory:
         key = options.replay, options.replay_mode, options.matching, options.dialect
         if key not in self._replays:
             # Most servers replay nothing.
-            from mockserver.recordings import gather, load_rules  # noqa: PLC0415
+            from mockserver.recordings import digest, gather, load_rules  # noqa: PLC0415
             from mockserver.responders.replay.index import Replay  # noqa: PLC0415
 
+            self._digests.setdefault(options.replay, digest(options.replay))
             sources, rules = gather(options.replay), load_rules(options.matching)
             replay = Replay(sources, rules, options.replay_mode)
             usable = replay.index(self.contracts.get(options.dialect)).usable
@@ -183,6 +185,16 @@ class WorldFactory:
                 raise NothingToReplay(f"there is nothing to replay here: {usable}")
             self._replays[key] = replay
         return self._replays[key]
+
+    def forget_changed(self, replay: tuple[str | Path, ...]) -> None:
+        """Have the next world read recordings again if their files are others than they were."""
+        if replay in self._digests:
+            from mockserver.recordings import digest  # noqa: PLC0415
+
+            if digest(replay) != self._digests[replay]:
+                del self._digests[replay]
+                kept = {key: found for key, found in self._replays.items() if key[0] != replay}
+                self._replays = kept
 
     def _named(self, name: str | None) -> Scenario:
         if name is None or name == self._scenario.name:

@@ -174,6 +174,44 @@ def test_a_scenario_s_own_start_is_kept_and_a_clock_of_its_own_is_not(project, p
     result.stdout.fnmatch_lines(["*sees mine 1 documented frozen 2028"])
 
 
+def test_a_file_stays_the_same_one_wherever_pytest_starts_and_tests_work(
+    project, pytester, monkeypatch
+):
+    scenario = "format: crosschain-mock/scenario@1\ntitle: mine\nextends: default\nseed: "
+    pytester.makefile(".yaml", mine=f"{scenario}5\n", typed=f"{scenario}6\n")
+    pytester.makeini("[pytest]\ncrosschain_mock_scenario = ./mine.yaml\n")
+    below = pytester.mkdir("below")
+    moves = """
+@pytest.fixture(autouse=True)
+def elsewhere(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+
+@pytest.mark.crosschain_mock(clock="auto")
+"""
+    result = project(moves + SEES.lstrip(), "-s", "--crosschain-mock-scenario", "./typed.yaml")
+    result.stdout.fnmatch_lines(["*sees typed 6 documented auto 2026"])
+    monkeypatch.chdir(below)
+    result = pytester.runpytest_inprocess("-p", "crosschain_mock", "-s", "..")
+    result.stdout.fnmatch_lines(["*sees mine 5 documented auto 2026"])
+
+
+def test_files_of_a_run_are_those_beside_the_ini_file(project, pytester, monkeypatch):
+    pytester.makefile(".jsonl", kept='{"operation": "v2.getChain", "query": ""}\n')
+    pytester.makeini("[pytest]\ncrosschain_mock_probes = kept.jsonl\n")
+    monkeypatch.chdir(pytester.mkdir("below"))
+    source = """
+@pytest.mark.crosschain_mock(refusals="allow")
+def test_it(crosschain_mock, crosschain_conformance):
+    result = crosschain_conformance(
+        crosschain_mock.base_url, only="kept-requests", edges=False, examples=0
+    )
+    result.assert_conforms()
+    crosschain_mock.verify("v2.getChain", at_least=1)
+"""
+    result = project(source, "..")
+    result.assert_outcomes(passed=1)
+
+
 def test_markers_change_settings_the_closest_one_last(project):
     result = project(
         """
@@ -330,9 +368,16 @@ class TestWallet(unittest.TestCase):
 
     def test_it_is_judged(self):
         refused(self.mock)
+
+    def test_it_is_judged_beside_a_failure(self):
+        refused(self.mock)
+        self.fail("on its own")
 """
     )
-    result.assert_outcomes(passed=1, failed=1)
+    result.assert_outcomes(passed=1, failed=2)
+    lines = result.stdout.lines
+    assert sum(line.startswith("unexpected refusal: unknown-order") for line in lines) == 2
+    result.stdout.fnmatch_lines(["*on its own*", "*crosschain_mock complaints*"])
 
 
 def test_a_mutation_that_changes_nothing_fails_the_test(project):

@@ -1,18 +1,21 @@
 """The Python API on one world: what a test may do to it, and what it says afterwards."""
 
 import http.client
+import re
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from pathlib import Path
 from urllib.error import HTTPError
 
 import pytest
 
+from mockserver import resources
 from mockserver.clock import ClockMode, ClockRefused
 from mockserver.engine.courses import Status
 from mockserver.engine.refusal import CannotSteer, InvalidOutage, NothingDue, UnknownSnapshot
 from mockserver.errors import CrosschainMockError
 from mockserver.responders.forms import BadControl
-from mockserver.testing import MockCheckFailed
+from mockserver.testing import MockCheckFailed, running
 from mockserver.testing.expecting import UnknownName
 from mockserver.testing.handles import WorldClosed
 from mockserver.testing.options import WrongWord
@@ -339,6 +342,37 @@ def test_settings_of_one_world(server):
     with server.world(clock="scaled:60", start="now") as own, own.hosted() as hosted:
         assert hosted.world.time.clock.rate == Decimal(60)
         assert own.clock.now > datetime(2026, 1, 1, tzinfo=UTC)
+
+
+@pytest.mark.parametrize("replaced", ["in its place", "in another folder"])
+def test_a_file_of_settings_is_the_one_that_lies_there_now(server, tmp_path, monkeypatch, replaced):
+    published = resources.fixtures() / "recordings" / "v2" / "getBridgeQuote.yaml"
+    recorded = published.read_text("utf-8")
+    query = "amount=10000000&symbol=USDT&fromChain=ARB&toChain=BNB"
+    for price in ("1.25", "2.25"):
+        folder = tmp_path / (price if replaced == "in another folder" else "same")
+        folder.mkdir(exist_ok=True)
+        monkeypatch.chdir(folder)
+        Path("quotes.yaml").write_text(
+            re.sub(r"price: '[^']*'", f"price: '{price}'", recorded), "utf-8"
+        )
+        Path("day.yaml").write_text(
+            f"format: crosschain-mock/scenario@1\ntitle: mine\nextends: default\nseed: {price[0]}\n"
+        )
+        with server.world(scenario="./day.yaml", replay="quotes.yaml") as own:
+            told = Client(own.base_url_v2).get(f"/v1/getBridgeQuote?{query}")
+            with own.hosted() as hosted:
+                assert hosted.world.scenario.seed == int(price[0])
+        assert told["data"]["price"] == price
+
+
+def test_a_file_of_a_server_stays_the_same_one(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("day.yaml").write_text("format: crosschain-mock/scenario@1\ntitle: mine\nextends: slow\n")
+    with running(scenario="./day.yaml") as server:
+        monkeypatch.chdir(tmp_path.parent)
+        with server.world(audit=True) as own, own.hosted() as hosted:
+            assert hosted.world.scenario.name == "day"
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ from mockserver.conformance.session.target import Target, UnsafeOrWrong, target_
 from mockserver.conformance.suite.hypothesis import of_hypothesis, stored
 from mockserver.conformance.verdict import FAIL_ON, UNREACHED, Verdict
 from mockserver.contract import Contract, load
+from mockserver.userfiles import anchored
 from mockserver.validation import did_you_mean
 from mockserver.values import dataclass
 
@@ -111,6 +113,11 @@ def _given(config: pytest.Config, row: Option) -> Any:
 def _raw(config: pytest.Config, row: Option) -> Any:
     """Return what the command line says, else the ini file, else the environment, where it may."""
     value = config.getoption(f"crosschain_mock_{row.key}") if row.in_form("pytest") else None
+    folder: Path | None = config.invocation_params.dir
     if not value and row.in_form("ini"):
         value = config.getini(f"crosschain_mock_{row.in_form('ini')}")
+        folder = config.inipath and config.inipath.parent
+    if value and folder and row.kind == "file":
+        # A test may work in another folder by now, and pytest may run in another than its ini file.
+        return anchored(value, folder)
     return value or os.environ.get(row.variable)
