@@ -16,6 +16,7 @@ from mockserver.exchange import Response
 from mockserver.recordings import RecordedExchange, Recording, Source, gather, text_of
 from mockserver.responders.breaches import breaches
 from mockserver.signing.keyring import DEMO_APP_KEY
+from mockserver.testing import running as server
 from tests.conftest import frozen, running
 from tests.recordings.test_replay import TAKEN, exchange, quote, submitted
 
@@ -114,6 +115,21 @@ def test_a_second_request_of_a_path_is_none_of_a_path_that_is_unknown():
     verdicts = {one.id: one.verdict for one in result.outcomes}
     assert verdicts["unknown-path-is-no-success[v2.getChain]"] is Verdict.NOT_RUN
     assert [one.id for one in result.outcomes if one.findings] == []
+
+
+def test_a_recorded_run_whose_requests_were_stamped_anew_is_judged_as_the_run_was(tmp_path):
+    journal = tmp_path / "run.jsonl"
+    only = ("exchange",)
+    with server(clock="real", stamps="world") as mock:
+        lived = run(mock.url, only=only, journal=str(journal), examples=0)
+    done = command("recordings", "import", str(journal), "--out", str(tmp_path / "kept"))
+    assert done.exit_code == 0
+    again = run_recorded(gather([str(tmp_path / "kept")]), Options(only=only))
+    now = {one.id: one.verdict for one in again.outcomes}
+    held = [one for one in lived.outcomes if one.verdict is Verdict.HOLDS]
+    was = [one.id for one in held if one.operation.id == "v1.getTransferToMinterRaw"]
+    assert len(was) >= 5
+    assert {name: now[name] for name in was if now[name] is not Verdict.HOLDS} == {}
 
 
 def test_the_command_reports_as_ever_and_refuses_what_sends(file, tmp_path):

@@ -8,6 +8,7 @@ from mockserver import contract as contracts
 from mockserver.conformance.checks.catalog import RULES
 from mockserver.conformance.checks.judge import judged, outcome_of
 from mockserver.conformance.checks.rule import Outcome
+from mockserver.conformance.discovery.clocks import seconds_of
 from mockserver.conformance.options import Options
 from mockserver.conformance.report.failure_text import complaint
 from mockserver.conformance.requests.catalog import index_of
@@ -18,6 +19,7 @@ from mockserver.conformance.session.caller import Caller
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Answer, Exchange
 from mockserver.conformance.session.names import VALID, usual
+from mockserver.conformance.session.session import ON_PURPOSE_MS
 from mockserver.conformance.session.target import Target, UnsafeOrWrong
 from mockserver.conformance.verdict import Inconclusive, NotRun, Verdict
 from mockserver.contract import Contract, Operation
@@ -25,6 +27,7 @@ from mockserver.exchange import Headers, Request
 from mockserver.recordings import (
     MatchRules,
     RecordedExchange,
+    RequestReading,
     Source,
     load_rules,
     read_request,
@@ -85,17 +88,16 @@ class _Recorded:
     answer: Answer
     sent: Request
     removed: frozenset[str]
+    may_be_stale: bool
 
-    def matches(self, request: Request, rules: MatchRules) -> bool:
-        """Whether a request is the same, as far as the recorder kept what was sent."""
-        if (self.sent.method, self.sent.path) != (request.method, request.path):
-            return False
+    @property
+    def succeeded(self) -> bool:
+        return Exchange(0, "", self.operation, self.request, self.answer).succeeded
+
+    def read(self, request: Request, rules: MatchRules) -> RequestReading:
+        """Return a request, this or another, as it is compared with recorded ones."""
         names, rule = self.operation.header_names, rules.of(self.operation.id)
-        recorded, wanted = (
-            read_request(self.operation.id, names, one, rule, None, self.removed).form
-            for one in (self.sent, request)
-        )
-        return recorded == wanted
+        return read_request(self.operation.id, names, request, rule, None, self.removed)
 
 
 class _Recordings:
@@ -116,29 +118,46 @@ class _Recordings:
             _recorded(f"{source.label}#{one.name}", one, operation, caller)
             for source, one, operation in pairs
         )
+        self._read: dict[tuple[_Recorded, bool], RequestReading] = {}
         self.waiting: dict[str, list[_Recorded]] = {}
         for recorded in self.every:
             self.waiting.setdefault(recorded.operation.id, []).append(recorded)
 
     def take(self, operation: Operation, request: Request, *, plain: bool) -> _Recorded | None:
-        """Return the first exchange of the same request, and take it.
+        """Return the first exchange of the same request, as far as it was kept, and take it.
 
         Times and signatures may differ in a `plain` request; in another they may be what it is
         about, and a request with a wrong one is not the request with a right one.
         """
         rules = self._rules if plain else MatchRules()
-        for recorded in self.waiting.get(operation.id, ()):
-            if recorded.matches(request, rules):
-                self.waiting[operation.id].remove(recorded)
-                return recorded
-        return None
+        waiting = self.waiting.get(operation.id, [])
+        wanted: dict[frozenset[str], RequestReading] = {}
+        same, whole = [], []
+        for one in waiting:
+            if (one.sent.method, one.sent.path) != (request.method, request.path):
+                continue
+            if (one, plain) not in self._read:
+                self._read[one, plain] = one.read(one.sent, rules)
+            if one.removed not in wanted:
+                wanted[one.removed] = one.read(request, rules)
+            ours, theirs = wanted[one.removed], self._read[one, plain]
+            if ours.form == theirs.form:
+                same.append(one)
+                # What a recorder took out was there.
+                if theirs.absent - one.removed == ours.absent:
+                    whole.append(one)
+        same = whole or (same if plain else [])
+        found = next(iter(same), None)
+        if found is not None and plain and found.may_be_stale:
+            # A run asks again with the present time where a service refuses a fixed one.
+            found = next((one for one in same if not one.may_be_stale and one.succeeded), found)
+        if found is not None:
+            waiting.remove(found)
+        return found
 
     def success(self, operation: Operation) -> _Recorded | None:
         """Return the first success of an operation that no probe has taken."""
-        for recorded in self.waiting.get(operation.id, ()):
-            if Exchange(0, "", operation, recorded.request, recorded.answer).succeeded:
-                return recorded
-        return None
+        return next((one for one in self.waiting.get(operation.id, ()) if one.succeeded), None)
 
     def rest(self) -> Iterator[_Recorded]:
         """Yield what no probe has taken, in order."""
@@ -219,7 +238,27 @@ def _recorded(label: str, one: RecordedExchange, operation: Operation, caller: C
         if name.lower() in removed and name not in one.request.headers
     ]
     filled = replace(one.request, headers=Headers((*one.request.headers.items_sent, *missing)))
-    return _Recorded(label, operation, filled, answer, one.request, removed)
+    present = _is_stamped_at(one)
+    sent = _with_stamp(one.request, caller.timestamp_ms) if present else one.request
+    stale = "timestamp" in one.request.headers and not present
+    return _Recorded(label, operation, filled, answer, sent, removed, stale)
+
+
+def _is_stamped_at(one: RecordedExchange) -> bool:
+    """Tell whether a v1 request has the time at which it was recorded, or about that."""
+    stamp, date = one.request.headers.get("timestamp", ""), one.response.header("Date")
+    seconds = seconds_of(date) if date else None
+    at_ms = one.time_ms if one.time_ms is not None or seconds is None else seconds * 1000
+    is_number = stamp.isascii() and stamp.isdecimal()
+    return at_ms is not None and is_number and abs(int(stamp[:20]) - at_ms) < ON_PURPOSE_MS
+
+
+def _with_stamp(request: Request, stamp_ms: int) -> Request:
+    items = [
+        (name, str(stamp_ms) if name.lower() == "timestamp" else value)
+        for name, value in request.headers.items_sent
+    ]
+    return replace(request, headers=Headers(items))
 
 
 def _target(sources: Sequence[Source], generations: Iterable[str]) -> Target:
