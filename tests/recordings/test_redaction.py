@@ -301,6 +301,24 @@ def test_stand_ins_have_the_form_of_what_they_replace_and_are_the_same_everywher
     assert DIGEST.encode() not in second.response.body
 
 
+def test_a_stand_in_of_an_order_number_keeps_the_letters_that_tell_its_kind():
+    redactor = Redactor(EVERY_KIND)
+
+    def seen(number):
+        body = json.dumps({"code": 0, "data": {"sn": number}}).encode()
+        request = Request("GET", "/open/v1/order/getOrderDetailByHashAndEvmAddress", "")
+        answer = redactor.exchange(exchange(request, Response(200, (), body))).response
+        return json.loads(answer.body)["data"]["sn"]
+
+    for kind in ("CC", "AG", ""):
+        number = f"{kind}1160520261123080707633"
+        made = seen(number)
+        assert made.startswith(f"{kind}5050")
+        assert (len(made), made.removeprefix(kind).isdigit()) == (len(number), True)
+        assert made != number
+        assert seen(number) == made == seen(made)
+
+
 def test_another_salt_gives_other_stand_ins_and_the_same_the_same():
     def of(salt):
         redactor = Redactor(StandIns(("addresses",), salt))

@@ -108,12 +108,15 @@ class StandInMaker:
         return prefix + made
 
     def _order(self, value: str) -> str:
-        if value.startswith(ORDER_MARK):
+        number = value.lstrip(string.ascii_letters)
+        kind = value.removesuffix(number) if number else value
+        if not number.isdigit() or len(number) < _LONG_ORDER:
+            return self._same_form(value)
+        if number.startswith(ORDER_MARK):
             return value
-        made = self._same_form(value)
-        if value.isdigit() and len(value) >= _LONG_ORDER:
-            made = ORDER_MARK + made[len(ORDER_MARK) :]
-            self._made[value] = made
+        # Letters before the digits tell the kind of an order, and nothing of whose it is.
+        made = kind + ORDER_MARK + self._same_form(number)[len(ORDER_MARK) :]
+        self._made[value] = made
         return made
 
     def _same_form(self, value: str) -> str:
