@@ -7,10 +7,9 @@ import platform
 import shutil
 import tempfile
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import field, replace
-from math import inf
 from pathlib import Path, PurePath, PurePosixPath
 
 from mockserver import __version__, documents, jsontext, limits, recordings, userfiles
@@ -238,19 +237,8 @@ def capsule_of(
 def _before(dump: Json, began_ms: int, entries: Sequence[Json]) -> Json:
     """Return the dump as it was before the first request: what requests made is not there yet."""
     world = dump["world"]
-    ordered: dict[str, float] = {}
-    reported: dict[str, float] = {}
-    for number, entry in enumerate(entries):
-        if parse_instant(entry["at"]) != began_ms:
-            break
-        operation, body = entry["operation"], entry["request"]["body"]
-        if entry["order"]:
-            taken = operation in ids.SUBMITTED_ORDERS
-            ordered.setdefault(entry["order"]["id"], number if taken else inf)
-        if operation == ids.TICKET and isinstance(body, dict):
-            reported.setdefault(str(body.get("hash")), number)
-    orders = _older(world["orders"], began_ms, "id", ordered)
-    tickets = _older(world["tickets"], began_ms, "hash", reported)
+    orders = _older(world["orders"], began_ms, _named_orders(world, entries))
+    tickets = _older(world["tickets"], began_ms, _named_tickets(world, entries))
     hashes = {one["hash"] for one in tickets}
     orders = [_order_before(one, began_ms, hashes) for one in orders]
     # The journal is the trace of a clock that ran; one that jumps by itself does so again.
@@ -269,23 +257,46 @@ def _before(dump: Json, began_ms: int, entries: Sequence[Json]) -> Json:
     return before
 
 
-def _older(
-    stored: Sequence[Json], began_ms: int, key: str, named: Mapping[str, float]
-) -> list[Json]:
-    """Return those of a dump's orders or tickets, oldest first, that were there before a moment.
+_Named = Iterable[tuple[int | None, bool]]
+"""The place among the stored that an answered request names, and whether it may have made one."""
 
-    Of those that are of the same moment, the last are younger, as far as its requests named them
-    in the order in which they are stored. `named` has the number of the first request that did.
+
+def _named_orders(world: Json, entries: Sequence[Json]) -> _Named:
+    places = {one["id"]: place for place, one in enumerate(world["orders"])}
+    # A ticket may have named a deposit before its order.
+    telling = {*ids.SUBMITTED_ORDERS, ids.CHECK, *ids.V1_DETAILS}
+    for entry in entries:
+        if entry["refusal"] is None and entry["operation"] in telling:
+            order = (entry["order"] or {}).get("id")
+            yield places.get(order), entry["operation"] in ids.SUBMITTED_ORDERS
+
+
+def _named_tickets(world: Json, entries: Sequence[Json]) -> _Named:
+    places: dict[str, int] = {}
+    for place, one in enumerate(world["tickets"]):
+        places.setdefault(one["hash"], place)
+    for entry in entries:
+        if entry["refusal"] is None and entry["operation"] == ids.TICKET:
+            body = entry["request"]["body"]
+            yield places.get(str(body.get("hash")) if isinstance(body, dict) else ""), True
+
+
+def _older(stored: Sequence[Json], began_ms: int, named: _Named) -> list[Json]:
+    """Return those of a dump's orders or tickets, oldest first, that were there at the beginning.
+
+    Of those of the very moment, which is long where a clock stands, as many as have to have been:
+    the fifth cannot be named after three requests that made one if not two were there before.
     """
-    older = [one for one in stored if one["submitted_ms"] <= began_ms]
-    last = inf
-    while older and older[-1]["submitted_ms"] == began_ms:
-        number = named.get(older[-1][key], inf)
-        if number == inf or number > last:
-            break
-        last = number
-        older.pop()
-    return older
+    made = had = 0
+    for place, makes in named:
+        made += makes
+        if place is not None:
+            had = max(had, place + 1 - made)
+    return [
+        one
+        for place, one in enumerate(stored)
+        if one["submitted_ms"] < began_ms or (one["submitted_ms"] == began_ms and place < had)
+    ]
 
 
 def _order_before(order: Json, began_ms: int, reported: Set[str]) -> Json:

@@ -132,6 +132,17 @@ def test_stubs_and_breaks_come_along_as_they_were(serve, saved):
     assert ended.stdout == "one.capsule: 6 answers, byte for byte the same\n"
 
 
+def test_what_one_moment_made_was_not_there_before(serve, saved):
+    client = (running := serve(clock=ClockMode.FROZEN)).client
+    assert report_of(client, 2) == 1
+    assert client.get("/v1/checkOrder", query={"id": "30000000002"}).refusal
+    for number in (1, 2, 3, 4):
+        client.post("/v1/submitOrder", placed_by(number), headers=client.wallet)
+    client.get("/v1/checkOrder", query={"id": "30000000002"})
+    ended = saved(running)
+    assert ended.stdout == "one.capsule: 7 answers, byte for byte the same\n"
+
+
 def report_of(client, number, prefix=""):
     body = {"hash": f"0x{number:064x}", "chain": "ARB"}
     return client.post(f"{prefix}/v1/submitTicket", body, headers=client.wallet).data["ticketId"]
