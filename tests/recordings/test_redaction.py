@@ -5,6 +5,7 @@ import html
 import json
 import re
 from dataclasses import replace
+from functools import partial
 from urllib.parse import quote_plus, urlencode
 
 import pytest
@@ -317,6 +318,18 @@ def test_a_stand_in_of_an_order_number_keeps_the_letters_that_tell_its_kind():
         assert (len(made), made.removeprefix(kind).isdigit()) == (len(number), True)
         assert made != number
         assert seen(number) == made == seen(made)
+
+
+def test_a_known_address_is_replaced_also_where_something_is_written_behind_it():
+    redactor = Redactor(EVERY_KIND)
+    get = partial(Request, "GET", "/v1/getBalance")
+    stand_in = redactor.request(get(f"address={ADDRESS}")).query.removeprefix("address=")
+    told = Response(
+        200, (("X-Mock-Refusal", f"got {ADDRESS}xxx"),), b"no " + ADDRESS.encode() + b"x"
+    )
+    kept = redactor.exchange(exchange(get(f"address={ADDRESS}x"), told)).response
+    assert kept.header("X-Mock-Refusal") == f"got {stand_in}xxx"
+    assert kept.body.decode() == f"no {stand_in}x"
 
 
 def test_another_salt_gives_other_stand_ins_and_the_same_the_same():

@@ -16,6 +16,7 @@ ORDER_MARK = "5050"
 """What stand-ins of long decimal order numbers begin with."""
 
 _ADDRESS = re.compile(r"(?<![0-9A-Za-z])0x[0-9a-fA-F]{40}(?![0-9A-Za-z])")
+_ADDRESS_WITHIN = re.compile(r"(?<![0-9A-Za-z])0x[0-9a-fA-F]{40}")
 _HASH = re.compile(r"(?<![0-9A-Za-z])(?:0x)?[0-9a-fA-F]{64}(?![0-9A-Za-z])")
 _LONG_NUMBER = re.compile(r"(?<![0-9A-Za-z.])[0-9]{8,}(?![0-9A-Za-z.])")
 
@@ -84,6 +85,8 @@ class StandInMaker:
             text = _HASH.sub(lambda found: self._hexadecimal(found[0]), text)
         if "addresses" in self._of:
             text = _ADDRESS.sub(lambda found: self._hexadecimal(found[0]), text)
+            # A message may repeat a known address with what a client wrote behind it by mistake.
+            text = _ADDRESS_WITHIN.sub(lambda found: self._made.get(found[0], found[0]), text)
         if "orders" in self._of:
             text = _LONG_NUMBER.sub(lambda found: self._made.get(found[0], found[0]), text)
         return text
