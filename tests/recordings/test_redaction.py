@@ -332,6 +332,14 @@ def test_a_known_address_is_replaced_also_where_something_is_written_behind_it()
     assert kept.body.decode() == f"no {stand_in}x"
 
 
+def test_a_stand_in_does_not_depend_on_what_was_replaced_before():
+    upper = f"address=0x{ADDRESS[2:].upper()}"
+    asked = [Request("GET", "/v1/getBalance", query) for query in (f"address={ADDRESS}", upper)]
+    redactor = Redactor(EVERY_KIND)
+    kept = [redactor.request(one).query for one in asked]
+    assert kept == [Redactor(EVERY_KIND).request(one).query for one in asked]
+
+
 def test_another_salt_gives_other_stand_ins_and_the_same_the_same():
     def of(salt):
         redactor = Redactor(StandIns(("addresses",), salt))

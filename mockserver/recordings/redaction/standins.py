@@ -4,6 +4,7 @@ import hmac
 import re
 import secrets
 import string
+from functools import partial
 from hashlib import sha256
 
 from mockserver.recordings.recording import StandIns
@@ -96,7 +97,8 @@ class StandInMaker:
         for value, made in list(self._made.items()):
             inner = value.lower().removeprefix("0x")
             if len(inner) >= 40 and inner in digits.lower():
-                digits = re.sub(inner, made.lower().removeprefix("0x"), digits, flags=re.IGNORECASE)
+                stand_in = made.lower().removeprefix("0x")
+                digits = re.sub(inner, partial(_in_case, stand_in), digits, flags=re.IGNORECASE)
         return digits
 
     def _hexadecimal(self, value: str) -> str:
@@ -134,6 +136,11 @@ class StandInMaker:
 
     def _digest(self, value: str) -> str:
         return hmac.new(self._salt, value.encode("utf-8", "surrogatepass"), sha256).hexdigest()
+
+
+def _in_case(stand_in: str, found: re.Match[str]) -> str:
+    """Return a stand-in in the case of what it replaces."""
+    return stand_in.upper() if found[0].isupper() else stand_in
 
 
 def _of_class(character: str, number: int) -> str:
