@@ -42,19 +42,19 @@ MembersByPlace = dict[str, list[Member]]
 
 def every_token_is_complete(context: RunContext, operation: Operation) -> Judgements:
     for look, tokens in _lists(context, operation):
-        is_shown = False
+        is_judged = False
         for role in ("decimals", "index"):
             lacking = [token for token in tokens if getattr(token, role) is None]
             if len(tokens) < _FEWEST_TOKENS or len(lacking) > len(tokens) * _LARGEST_LACKING_SHARE:
                 continue
-            is_shown = True
+            is_judged = True
             yield JUDGED
             if lacking:
                 names = ", ".join(f"{one.symbol} on {one.chain}" for one in lacking[:_A_FEW])
                 message = f"{len(lacking)} of {len(tokens)} tokens show no {role}: {names}"
                 place, cause = f"data.list[].{role}", f"{role} missing"
                 yield Finding(message, (look,), place, cause=cause)
-        if is_shown:
+        if is_judged:
             return
 
 
