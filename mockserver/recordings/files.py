@@ -301,7 +301,7 @@ def digest(named: Iterable[str | Path]) -> bytes:
     found = hashlib.sha256()
     for one in named:
         for label, file in _files(one):
-            content = file.read_bytes() if file.is_file() else b""
+            content = documents.text_of(file).encode()
             found.update(repr((label, len(content))).encode() + content)
     return found.digest()
 
