@@ -391,9 +391,10 @@ def replay(capsule: Capsule) -> Replayed:
     redactor = Redactor()
     found, left_out = [], 0
     for number, exchange in enumerate(capsule.journal.exchanges, 1):
-        if refusal_in(exchange.response.header(REFUSAL_HEADER)) in REFUSED_FOR_CREDENTIALS:
+        refusal = refusal_in(exchange.response.header(REFUSAL_HEADER))
+        if refusal in REFUSED_FOR_CREDENTIALS:
             left_out += 1
-        elif reason := _differs(service, exchange, redactor):
+        elif reason := _differs(service, exchange, refusal, redactor):
             found.append(Divergence(number, exchange, reason))
     return Replayed(len(capsule.journal.exchanges), tuple(found), left_out)
 
@@ -422,15 +423,17 @@ def _begin(service: Service, capsule: Capsule) -> None:
         raise BadCapsule(f"the world of this capsule cannot be begun: {reason}")
 
 
-def _differs(service: Service, exchange: RecordedExchange, redactor: Redactor) -> str:
-    """Return how the answer to an exchange differs now; empty where it does not."""
+def _differs(service: Service, exchange: RecordedExchange, refusal: str, redactor: Redactor) -> str:
+    """Return how the answer to an exchange differs now; empty where it does not.
+
+    `refusal` is the name of the one in the capsule, empty where it is none.
+    """
     world = service.worlds.get(_KEY)
     at_ms = exchange.time_ms or 0
     first_ms = max(at_ms, world.world.now())
     if first_ms - at_ms > _LATER_MS:
         return f"its time {iso(at_ms)} is before {iso(first_ms)}, as after a revert"
     # Which clock the stamp went by is not known any more; what was let in is let in again.
-    refusal = refusal_in(exchange.response.header(REFUSAL_HEADER))
     let_in = refusal not in REFUSED_FOR_TIME
     stamp = exchange.request.headers.get("timestamp", "")
     clock = (lambda: timestamp_ms(int(stamp))) if let_in and stamp.isdecimal() else None
