@@ -7,6 +7,7 @@ from urllib.parse import quote
 
 from mockserver import jsontext
 from mockserver.clock import wall_ms
+from mockserver.conformance.discovery.clocks import stamp_of, with_stamp
 from mockserver.conformance.generation.stages import adopt_service_time
 from mockserver.conformance.requests.catalog import probes_of
 from mockserver.conformance.runs.journal import MASK, Entry, Run, request_key
@@ -25,7 +26,6 @@ from mockserver.signing import developer
 from mockserver.values import dataclass
 
 _SHORTEST_NAME = 3
-_TOO_LONG = 20
 _ATTEMPTS = 4
 """How often another time is tried where the other service refuses what the first takes."""
 
@@ -60,13 +60,13 @@ class Mirror:
             self.left_out[exchange.probe] = str(error)
             return
         self._translation.learn(exchange, other)
-        if exchange.succeeded and _stamp_of(exchange.request) is not None:
+        if exchange.succeeded and stamp_of(exchange.request) is not None:
             # What was refused of the same with other times was the search for the right one.
             self.pairs = [pair for pair in self.pairs if not _is_attempt(pair.source, exchange)]
         self.pairs.append(Pair(exchange, other))
 
     def _other(self, exchange: Exchange, request: Request) -> Exchange:
-        at_ms = _stamp_of(request)
+        at_ms = stamp_of(request)
         can_stamp = at_ms is not None and signed_again(request, self._caller) == request
         if at_ms is not None and exchange.succeeded:
             self._taken_ms = at_ms
@@ -101,15 +101,10 @@ class Mirror:
 
 def _is_attempt(earlier: Exchange, taken: Exchange) -> bool:
     """Tell whether a refused request differs from one that was taken in its time alone."""
-    times = (_stamp_of(earlier.request), _stamp_of(taken.request))
+    times = (stamp_of(earlier.request), stamp_of(taken.request))
     parts = ((one.request.query, one.request.body) for one in (earlier, taken))
     same = earlier.probe == taken.probe and len(set(parts)) == 1
     return same and earlier.refused and times[0] is not None and times[0] != times[1]
-
-
-def _stamp_of(request: Request) -> int | None:
-    text = request.headers.get("timestamp", "")
-    return int(text) if text.isascii() and text.isdecimal() and len(text) < _TOO_LONG else None
 
 
 class Replay:
@@ -273,8 +268,4 @@ def signed_again(request: Request, caller: Caller) -> Request:
 
 def stamped(request: Request, caller: Caller, now_ms: int) -> Request:
     """Return a v1 request at another time, signed again."""
-    items = [
-        (name, str(now_ms) if name.lower() == "timestamp" else value)
-        for name, value in request.headers.items_sent
-    ]
-    return signed_again(replace(request, headers=Headers(items)), caller)
+    return signed_again(with_stamp(request, now_ms), caller)

@@ -2,12 +2,14 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
 from mockserver.conformance.discovery.listing import text
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
+from mockserver.exchange import Headers, Request
 
 LEAST_S, MOST_S = 946_684_800, 4_102_444_800
 """The years 2000 to 2100, in seconds since 1970."""
@@ -18,19 +20,34 @@ _DATE = re.compile(
     r"(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)(?: ?(Z|[+-]\d{2}:?\d{2}))?(?: UTC| GMT)?)?"
 )
 _LIKE_A_TIME = re.compile(r"(?=.*\b20\d\d\b).*\b\d{1,2}\b\D+\d{1,2}\b.*")
+_TOO_LONG = 20
 _STALE = "timestamp long past"
 """The words of the probes that stamp a request with a time that ought to be refused."""
 
 
 def seconds_of(value: str) -> int | None:
     """Return a time as seconds since 1970, from seconds, milliseconds or a date; else None."""
-    if value.isascii() and value.isdecimal() and len(value) < 20:
-        number = int(value)
+    number = _whole(value)
+    if number is not None:
         return number // 1000 if number >= MILLISECONDS else number
     if found := _DATE.fullmatch(value):
         year, month, day, time, offset = found.groups("")
         return _read(lambda: datetime.fromisoformat(f"{year}-{month}-{day}T{time or '00'}{offset}"))
     return _read(lambda: parsedate_to_datetime(value)) if len(value) < 60 else None
+
+
+def stamp_of(request: Request) -> int | None:
+    """Return the time that a v1 request is stamped with, in its unit; None without a number."""
+    return _whole(request.headers.get("timestamp", ""))
+
+
+def with_stamp(request: Request, stamp_ms: int) -> Request:
+    """Return a v1 request with another time in place of its own; its signature stays."""
+    items = [
+        (name, str(stamp_ms) if name.lower() == "timestamp" else value)
+        for name, value in request.headers.items_sent
+    ]
+    return replace(request, headers=Headers(items))
 
 
 def looks_like_a_time(value: str) -> bool:
@@ -62,6 +79,11 @@ def _taken_stamps(context: RunContext) -> list[int]:
         return []
     stamps = [seconds_of(text(one.request.headers["timestamp"])) for one in v1 if one.succeeded]
     return [stamp for stamp in stamps if stamp is not None]
+
+
+def _whole(text: str) -> int | None:
+    is_number = text.isascii() and text.isdecimal() and len(text) < _TOO_LONG
+    return int(text) if is_number else None
 
 
 def _read(parse: Callable[[], datetime]) -> int | None:

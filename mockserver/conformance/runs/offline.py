@@ -8,7 +8,7 @@ from mockserver import contract as contracts
 from mockserver.conformance.checks.catalog import RULES
 from mockserver.conformance.checks.judge import judged, outcome_of
 from mockserver.conformance.checks.rule import Outcome
-from mockserver.conformance.discovery.clocks import seconds_of
+from mockserver.conformance.discovery.clocks import seconds_of, stamp_of, with_stamp
 from mockserver.conformance.options import Options
 from mockserver.conformance.report.failure_text import complaint
 from mockserver.conformance.requests.catalog import index_of
@@ -239,26 +239,17 @@ def _recorded(label: str, one: RecordedExchange, operation: Operation, caller: C
     ]
     filled = replace(one.request, headers=Headers((*one.request.headers.items_sent, *missing)))
     present = _is_stamped_at(one)
-    sent = _with_stamp(one.request, caller.timestamp_ms) if present else one.request
+    sent = with_stamp(one.request, caller.timestamp_ms) if present else one.request
     stale = "timestamp" in one.request.headers and not present
     return _Recorded(label, operation, filled, answer, sent, removed, stale)
 
 
 def _is_stamped_at(one: RecordedExchange) -> bool:
     """Tell whether a v1 request has the time at which it was recorded, or about that."""
-    stamp, date = one.request.headers.get("timestamp", ""), one.response.header("Date")
+    stamp, date = stamp_of(one.request), one.response.header("Date")
     seconds = seconds_of(date) if date else None
     at_ms = one.time_ms if one.time_ms is not None or seconds is None else seconds * 1000
-    is_number = stamp.isascii() and stamp.isdecimal()
-    return at_ms is not None and is_number and abs(int(stamp[:20]) - at_ms) < ON_PURPOSE_MS
-
-
-def _with_stamp(request: Request, stamp_ms: int) -> Request:
-    items = [
-        (name, str(stamp_ms) if name.lower() == "timestamp" else value)
-        for name, value in request.headers.items_sent
-    ]
-    return replace(request, headers=Headers(items))
+    return at_ms is not None and stamp is not None and abs(stamp - at_ms) < ON_PURPOSE_MS
 
 
 def _target(sources: Sequence[Source], generations: Iterable[str]) -> Target:
