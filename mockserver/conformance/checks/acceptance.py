@@ -1,7 +1,7 @@
-"""Rules about requests that are as good as the usual one, in their published form, or made of what
-the lists offer: served, and taken as they are.
+"""Rules about sound requests, which the service has to accept.
 
-A refusal is told of only where a second look at the list still offers what was asked for.
+These are other forms of the usual request, and requests made of what the lists offer. A refusal is
+reported only where a second look at the list still offers what was requested.
 """
 
 from collections.abc import Sequence
@@ -42,11 +42,11 @@ _GIVEN_BEFORE = {
     ids.SWAP: ids.SWAP_QUOTE,
     ids.V1_RAW: ids.V1_QUOTE,
 }
-"""Operations whose requests are made of what others answer, or of the same chains and tokens."""
+"""The operation that requests are built on, or that takes the same chains and tokens."""
 PROBES = tuple(
     dict.fromkeys(name for one in ALTERNATIVES for name in (one.of, one.probe, one.once_more))
 )
-"""The requests of which one form is held against another."""
+"""The requests of which one form is compared with another."""
 
 
 def is_taken(context: RunContext, operation: Operation, tried: ProbeName, how: str) -> Findings:
@@ -62,7 +62,7 @@ def is_taken(context: RunContext, operation: Operation, tried: ProbeName, how: s
         for one in succeeded(context, operation)
         if one.number < exchange.number
         and not is_negative(one)
-        # Bounds are not shown: another amount that was taken says nothing of this one.
+        # Bounds are not published: another amount that was taken says nothing about this one.
         and amounts_of(one) == amounts_of(exchange)
     ]
     if not before:
@@ -74,7 +74,7 @@ def is_taken(context: RunContext, operation: Operation, tried: ProbeName, how: s
 
 
 def _observed_as_optional(context: RunContext, exchange: Exchange) -> Basis | None:
-    """Return what shows that an input may be left out which the description requires, or None."""
+    """Return the basis of the erratum that makes a required input optional, None without one."""
     contract, operation_id = context.contract, exchange.operation.id
     described = contract.source.contract(DOCUMENTED).operation(operation_id)
     lacking = [
@@ -109,33 +109,33 @@ def takes_both_values_of_a_boolean(context: RunContext, operation: Operation) ->
         if "boolean" not in field.types:
             continue
         for value in ("true", "false"):
-            asked = [one for one in every if one.parameters.get(field.name, "") == value]
+            having = [one for one in every if one.parameters.get(field.name, "") == value]
             others = [one for one in every if one.parameters.get(field.name, "") not in (value, "")]
             taken = [one for one in others if one.succeeded]
-            if len(asked) < _FEWEST_REQUESTS or not taken:
+            if len(having) < _FEWEST_REQUESTS or not taken:
                 continue
             yield JUDGED
-            if all(one.refused for one in asked):
-                what = f"{field.name}={value} is refused each of {len(asked)} times"
+            if all(one.refused for one in having):
+                what = f"{field.name}={value} is refused each of {len(having)} times"
                 place = f"{field.location}.{field.name}"
-                yield wrongly_refused(context, asked[0], what, taken[0], place=place, cause=value)
+                yield wrongly_refused(context, having[0], what, taken[0], place=place, cause=value)
 
 
 def documented_operations_are_served(context: RunContext, operation: Operation) -> Findings:
-    asked = [one for one in answered(context, operation) if not is_outside_the_contract(one)]
-    for one in asked:
+    judged = [one for one in answered(context, operation) if not is_outside_the_contract(one)]
+    for one in judged:
         status = one.answer.status
         if status in (_NOT_ALLOWED, _NOT_IMPLEMENTED):
             message = f"{operation.method} {operation.path} is answered with HTTP {status}"
             yield Finding(message, (one,), cause="method refused")
             return
-    if len(asked) < _FEWEST_REQUESTS:
+    if len(judged) < _FEWEST_REQUESTS:
         return
-    if any(one.answer.status != _NOT_FOUND for one in asked):
-        if operation.fields or not all(one.refused for one in asked):
+    if any(one.answer.status != _NOT_FOUND for one in judged):
+        if operation.fields or not all(one.refused for one in judged):
             return
-        # Without input there is nothing to be refused for, unless all is refused meanwhile.
-        first, last = asked[0], asked[-1]
+        # A request without input can only be refused when the service refuses everything.
+        first, last = judged[0], judged[-1]
         between = [one for one in context.exchanges if first.number < one.number < last.number]
         own = [one for one in between if one.operation.generation is operation.generation]
         if not any(one.succeeded for one in own):
@@ -143,27 +143,27 @@ def documented_operations_are_served(context: RunContext, operation: Operation) 
         message = f"{operation.path} takes no input, and is refused each time: {in_words(first)}"
         yield Finding(message, (first, last), cause="refused without input")
         return
-    told = {refusal_of(one) for one in asked}
+    refusals = {refusal_of(one) for one in judged}
     elsewhere = [one for one in context.exchanges if one.request.path != one.operation.path]
     for nowhere in elsewhere:
-        if nowhere.answer.status == _NOT_FOUND and told == {refusal_of(nowhere)}:
+        if nowhere.answer.status == _NOT_FOUND and refusals == {refusal_of(nowhere)}:
             what = "is answered like a path that is not there"
-            message, seen = f"{operation.path} {what}: {in_words(asked[0])}", (nowhere, asked[0])
-            yield Finding(message, seen, cause="path not found")
+            message = f"{operation.path} {what}: {in_words(judged[0])}"
+            yield Finding(message, (nowhere, judged[0]), cause="path not found")
 
 
 def published_forms_are_taken(context: RunContext, operation: Operation) -> Findings:
-    asked = context.sent(*dict.fromkeys(one.of for one in alternatives_of(operation.id)))
-    refused = [one for one in asked if one.refused and is_its_own(one)]
+    published = context.sent(*dict.fromkeys(one.of for one in alternatives_of(operation.id)))
+    refused = [one for one in published if one.refused and is_its_own(one)]
     found = [finding for one in refused for finding in _taken_otherwise(context, one)]
     yield from found
-    if found or any(one.succeeded for one in asked):
+    if found or any(one.succeeded for one in published):
         return
     if not refused:
         context.require_success(usual(operation))
         return
-    told = in_words(refused[0])
-    raise Vacuous(f"the published form is refused, and so are the others: {told}")
+    reason = in_words(refused[0])
+    raise Vacuous(f"the published form is refused, and so are the others: {reason}")
 
 
 def _taken_otherwise(context: RunContext, exchange: Exchange) -> Findings:
@@ -173,7 +173,7 @@ def _taken_otherwise(context: RunContext, exchange: Exchange) -> Findings:
             continue
         again = context.get(one.once_more)
         if again is None or not again.refused or not is_its_own(again):
-            raise Inconclusive(f"{one.of} was refused at first only, or not asked again")
+            raise Inconclusive(f"{one.of} was refused at first only, or not requested again")
         if not _within_taken(context, exchange, other, one.place):
             raise Inconclusive("a bound may lie between the two amounts, and bounds are not shown")
         message = f"the published form is refused ({in_words(exchange)}), and taken with {one.how}"
@@ -181,7 +181,7 @@ def _taken_otherwise(context: RunContext, exchange: Exchange) -> Findings:
 
 
 def _within_taken(context: RunContext, refused: Exchange, taken: Exchange, place: str) -> bool:
-    """Tell whether less and more than an amount that was refused was taken, if that is near it."""
+    """Tell whether smaller and larger amounts than a refused one were taken, if one near it was."""
     name = place.rpartition(".")[2]
     amount, other = (amounts.number(one.members.get(name)) for one in (refused, taken))
     if amount is None or other is None or not 0 < abs(amount - other) < 1:
@@ -219,9 +219,9 @@ def aggregate_orders_are_a_type(
     if not was_refused(exchange):
         return
     unknown, others = context.require(unknown_type), context.sent(*wrong_elsewhere)
-    told = [refusal_of(one) for one in others if one.refused]
+    refusals = [refusal_of(one) for one in others if one.refused]
     alike = unknown.refused and refusal_of(unknown) == refusal_of(exchange)
-    if not alike or not told or refusal_of(exchange) in told:
+    if not alike or not refusals or refusal_of(exchange) in refusals:
         raise Vacuous(f"the order is refused for a reason of its own: {in_words(exchange)}")
     message = f"orderType '2' is refused like '3', which there is not: {in_words(exchange)}"
     yield Finding(message, (unknown, exchange), "body.orderType")
@@ -242,12 +242,12 @@ def listed_chains_are_taken(
     if not any(one.succeeded or one.refused for one in looks):
         tokens = first.operation_id
         raise Inconclusive(f"{tokens} was answered neither with success nor with a refusal")
-    # "from getChain" does not say which member: where another name of it is taken, it is that one.
+    # "from getChain" does not say which member: where another one is accepted, it is that one.
     is_renamed = any(one.probe == renamed and one.succeeded for one in looks)
     for look in looks:
         if look.refused and not (is_renamed and look.probe == first):
             chain, cause = repr(requested_chain(look)), "listed chain refused"
-            what = f"chain {chain} is listed, and refused when its tokens are asked for"
+            what = f"chain {chain} is listed, and refused when its tokens are requested"
             yield wrongly_refused(context, look, what, listing, place="data.list[]", cause=cause)
 
 
@@ -273,14 +273,14 @@ def listed_tokens_can_be_moved(
         if quote is None or more is None or not (quote.refused and more.refused):
             continue
         _check_chains_are_up(context, more)
-        asked = quote.parameters
-        # One of the numbers that were refused is to be one that is taken of another token.
+        inputs = quote.parameters
+        # A refused amount must be known as sound: the same number was taken of another token.
         number_is_sound = any(one.succeeded for one in context.sent(*controls))
         if not number_is_sound or not _amount_is_sound(context, quote):
-            unclear = asked.get("symbol", "")
+            unclear = inputs.get("symbol", "")
             continue
-        ends = f"{asked.get('fromChain')} and {asked.get('toChain')}"
-        message = f"{asked.get('symbol')} is listed on {ends}, and refused between them"
+        ends = f"{inputs.get('fromChain')} and {inputs.get('toChain')}"
+        message = f"{inputs.get('symbol')} is listed on {ends}, and refused between them"
         yield _token_refused(f"{message}: {in_words(more)}", quote, more)
     if unclear:
         raise Inconclusive(
@@ -291,8 +291,8 @@ def listed_tokens_can_be_moved(
 def _check_chains_are_up(context: RunContext, refused: Exchange) -> None:
     """Raise `Inconclusive` where a chain of a refused quote may be out of service.
 
-    Such a chain may stay in the lists, and a refusal need not say so: what shows that it is up are
-    quotes from it, or to it, or that only the token is named as the reason.
+    Such a chain may stay in the lists, and a refusal need not say so. It is up where quotes from it
+    or to it are given, or where the refusal names the token alone as its reason.
     """
     check_is_there(context, refused)
     message, known = in_words(refused).lower(), shipped_facts().names["words"]
@@ -313,21 +313,21 @@ def _token_refused(message: str, *quotes: Exchange) -> Finding:
 
 
 def _no_quote_at_all(context: RunContext, sent: Sequence[Exchange]) -> Finding:
-    """Return that no quote at all is given. Raises `Inconclusive` where that may have a reason."""
+    """Return the finding that no quote is given. Raises `Inconclusive` where that may be right."""
     refused = [one for one in sent if one.refused]
     if not refused:
         raise Inconclusive("no quote was answered with success or with a refusal")
-    told: dict[object, set[object]] = {}
+    refusals: dict[object, set[object]] = {}
     for one in refused:
         check_is_there(context, one)
         what = (one.parameters.get("symbol"), chains_named(one))
-        told.setdefault(what, set()).add(refusal_of(one))
-    if len(told) < _FEWEST_REQUESTS:
-        raise Inconclusive("one token was tried only, and its amount may be what is refused")
-    if any(len(ways) > 1 for ways in told.values()):
+        refusals.setdefault(what, set()).add(refusal_of(one))
+    if len(refusals) < _FEWEST_REQUESTS:
+        raise Inconclusive("only one token was tried, and its amount may be what is refused")
+    if any(len(ways) > 1 for ways in refusals.values()):
         raise Inconclusive(
-            "other amounts of a token are refused otherwise; bounds are not shown, "
-            "and may leave no room for those that were asked for"
+            "amounts of one token are refused in different ways; bounds are not shown, "
+            "and may exclude all amounts that were requested"
         )
     none = f"none of {len(sent)} quotes of listed tokens between listed chains is given"
     message = f"{none}: {in_words(refused[0])}"
@@ -335,9 +335,9 @@ def _no_quote_at_all(context: RunContext, sent: Sequence[Exchange]) -> Finding:
 
 
 def _amount_is_sound(context: RunContext, quote: Exchange) -> bool:
-    """Tell whether a quote asked for as much, in value, as others that were taken.
+    """Tell whether the amount of a quote is worth about as much as others that were taken.
 
-    Where the worth of a token is not known, an amount may be too small or too large for it.
+    Where the worth of a token is not known, its amount may be too small or too large.
     """
     sent = quote.parameters
     tokens, symbol = inventory_of(context).tokens, sent.get("symbol", "")
@@ -376,13 +376,13 @@ def _usual_token_refused(context: RunContext, pair: list[Exchange]) -> Findings:
 def sound_reads_are_taken(
     context: RunContext,
     operation: Operation,
-    asked: ProbeNames,
+    requested: ProbeNames,
     sampled: ProbeName | None = None,
 ) -> Findings:
-    exchanges = context.sent(*(one for one in asked if one.operation_id == operation.id))
+    exchanges = context.sent(*(one for one in requested if one.operation_id == operation.id))
     if not any(one.whole for one in exchanges):
         context.require_success(usual(operation))
-    # Some tokens have no price; that none has one is another thing.
+    # Some tokens may have no price (an assumption); that none has one contradicts the description.
     some = operation.id == ids.PRICE and any(one.succeeded for one in exchanges)
     for one in [one for one in exchanges if one.refused][:1]:
         what = f"refused, though made of what the lists show: {one.request.query}"
@@ -400,15 +400,15 @@ def names_of_v1_stay_in_v1(context: RunContext, look: ProbeName) -> Findings:
 
 
 def some_sound_request_is_taken(context: RunContext, operation: Operation) -> Judgements:
-    asked_for = [one for one in context.of(operation) if is_plain(one)]
+    plain = [one for one in context.of(operation) if is_plain(one)]
     before = _GIVEN_BEFORE[operation.id]
     given = [one for one in context.of(before) if one.succeeded]
-    different = {(one.request.query, one.request.body) for one in asked_for}
+    different = {(one.request.query, one.request.body) for one in plain}
     if not given or len(different) < _FEWEST_REQUESTS:
         return
     yield JUDGED
-    if all(one.refused for one in asked_for):
-        for one in asked_for:
+    if all(one.refused for one in plain):
+        for one in plain:
             check_is_there(context, one)
         what = f"each of {len(different)} requests is refused, while {before} answers"
-        yield wrongly_refused(context, asked_for[0], what, given[0], cause="all refused")
+        yield wrongly_refused(context, plain[0], what, given[0], cause="all refused")

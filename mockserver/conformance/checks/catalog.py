@@ -20,7 +20,7 @@ from mockserver.contract import Layer, fact_basis, load
 from mockserver.tables import UnknownName, function_of
 
 _OF_PROBES = (ProbeName, ProbeNames)
-"""What parameters are annotated with that get probes."""
+"""The annotations of parameters that get probes."""
 _FOLDER = __name__.rpartition(".")[0]
 _NEEDS: Mapping[str, tuple[Need, ...]] = {
     "plain": (PLAIN,),
@@ -42,7 +42,7 @@ def read(file: Path) -> Iterator[Rule]:
     table = {**document.value, "groups": {**load().groups, **document.value["groups"]}}
     for place, part in table["rules"].items():
         for name, row in part["rules"].items():
-            # What a row asks of each operation stands in place of what the others ask for.
+            # The requests that a row has for each operation replace those of its part.
             usual = part if "each" not in row else {**part, "asks": ()}
             with tables.row(document, "rules", place, "rules", name):
                 rule = _rule(name, part.get("file", place), {**usual, **row}, table)
@@ -53,18 +53,18 @@ def _rule(name: str, file: str, row: Mapping[str, Any], table: Mapping[str, Any]
     judged = _operations(row.get("judges", ()), table)
     if not judged:
         raise UnknownName("it judges no operation")
-    asked = _Asked()
-    asked.take(row.get("asks", ()), table["probes"])
+    requested = _RequestedProbes()
+    requested.take(row.get("asks", ()), table["probes"])
     for one in judged:
-        asked.take_words(one, row.get("each", ()))
+        requested.take_words(one, row.get("each", ()))
     return Rule(
         name=name,
-        check=_check(file, {"check": name, **row}, {one: asked.named(one) for one in judged}),
+        check=_check(file, {"check": name, **row}, {one: requested.named(one) for one in judged}),
         layer=Layer(row["layer"]),
         severity=Severity(row["severity"]),
         basis=fact_basis(row["fact"]),
         operations=judged,
-        probes=tuple(asked.probes),
+        probes=tuple(requested.probes),
         every_exchange=row.get("every-exchange", False),
         reads=_operations(row.get("reads", ()), table),
         says=row["says"],
@@ -79,12 +79,12 @@ def _check(file: str, row: Mapping[str, Any], named: NamedProbes) -> FramedCheck
     if unknown := given.keys() - taken:
         raise UnknownName(f"{row['check']!r} takes no {', '.join(sorted(unknown))}")
     known = {"context", "operation", *given, *set.intersection(*map(set, named.values()))}
-    # With something to judge one at a time, what is not known is that.
+    # Where things are judged one at a time, the other parameters get the thing.
     for function, is_of in ((check, "of" in row or "pair" in row), (things, False)):
         for one in signature(function).parameters.values() if function else ():
             is_given = one.name in known or one.default is not one.empty
             if not is_given and (not is_of or one.annotation in _OF_PROBES):
-                raise UnknownName(f"no probe that it asks for is named {one.name!r}")
+                raise UnknownName(f"none of its probes is named {one.name!r}")
     kinds = {Vacuous.verdict.value: Vacuous, "not-shown": NotApplicable}
     return FramedCheck(
         check,
@@ -100,7 +100,7 @@ def _check(file: str, row: Mapping[str, Any], named: NamedProbes) -> FramedCheck
 
 
 def _function(written: str, file: str) -> Callable[..., Any]:
-    """Return a function by its name, with that of its file before it where that is another."""
+    """Return a function by its name, which may have that of another file before it."""
     named_file, _, name = written.rpartition(".")
     file = named_file or file
     module = f"{_FOLDER}.{file}"
@@ -114,15 +114,15 @@ def _operations(names: Iterable[str], table: Mapping[str, Any]) -> tuple[str, ..
     return tuple(one for name in names for one in table["groups"].get(name, (name,)))
 
 
-class _Asked:
-    """What a row asks for: the probes, and how its check calls some of them, by operation."""
+class _RequestedProbes:
+    """The probes that a row requests, and which parameters of its check get some of them."""
 
     def __init__(self) -> None:
         self.probes: dict[Need, None] = {}
         self._named: dict[str, dict[str, Names]] = {}
 
-    def take(self, asked: Iterable[Any], groups: Mapping[str, Any]) -> None:
-        for one in asked:
+    def take(self, rows: Iterable[Any], groups: Mapping[str, Any]) -> None:
+        for one in rows:
             if not isinstance(one, str):
                 for operation_id, words in one.items():
                     self.take_words(operation_id, words)
@@ -145,8 +145,8 @@ class _Asked:
 
     def named(self, operation_id: str) -> Mapping[str, Names]:
         """Return what a check of an operation gets: its own probes before those of others."""
-        asked = tuple(one for one in self.probes if isinstance(one, ProbeName))
-        every: dict[str, Names] = {"asked": asked}
+        requested = tuple(one for one in self.probes if isinstance(one, ProbeName))
+        every: dict[str, Names] = {"requested": requested}
         for names in (*self._named.values(), self._named.get(operation_id, {})):
             every |= names
         return every

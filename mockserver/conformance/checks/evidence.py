@@ -18,7 +18,7 @@ from mockserver.contract import Basis, Operation, ids
 from mockserver.validation import excerpt
 
 GATEWAY_STATUSES = (429, 502, 503, 504)
-"""Statuses with which something in front of a service answers, or the service that is not up."""
+"""Statuses of gateways in front of a service, and of a service that is not up."""
 _LONGEST_MESSAGE = 160
 _OUTAGE_WORDS = re.compile(
     r"suspend|mainten|halt|paus|unavailable|not available|out of service|offline|temporar|busy"
@@ -60,7 +60,7 @@ def was_refused(exchange: Exchange) -> bool:
 
 
 def is_plain(exchange: Exchange) -> bool:
-    """Tell whether a request is wrong in nothing, and its answer the service's own."""
+    """Tell whether nothing is wrong with a request, and its answer is the service's own."""
     return (
         is_its_own(exchange) and not is_negative(exchange) and not is_outside_the_contract(exchange)
     )
@@ -73,7 +73,7 @@ def chains_named(exchange: Exchange) -> tuple[str, ...]:
     return tuple(str(value) for name, value in inputs if name.lower().endswith("chain") and value)
 
 
-# The exchanges of an operation, also by the word that the table of rules has for them (`of`).
+# The exchanges of an operation. The table of rules names these functions in `of`.
 
 
 def sent(context: RunContext, operation: Operation) -> tuple[Exchange, ...]:
@@ -86,7 +86,7 @@ def sent(context: RunContext, operation: Operation) -> tuple[Exchange, ...]:
 
 
 def require_answer(context: RunContext, probe: str) -> Exchange:
-    """Return the exchange of a probe that was answered in whole, with whatever.
+    """Return the exchange of a probe that was answered in whole, with success or not.
 
     Raises `NotRun` where it was not sent, `Inconclusive` where no answer came.
     """
@@ -109,7 +109,7 @@ def answered(context: RunContext, operation: Operation) -> tuple[Exchange, ...]:
 
 
 def succeeded(context: RunContext, operation: Operation) -> list[Exchange]:
-    """Return what was answered with success, whatever was asked."""
+    """Return what was answered with success, whatever was requested."""
     return [one for one in context.of(operation) if one.succeeded]
 
 
@@ -139,12 +139,12 @@ def any_successes(context: RunContext, operation: Operation) -> list[Exchange]:
         raise Inconclusive(f"no answer can be read as yes or no: {in_words(every[0])}")
     plain = usual(operation)
     if not any(one.probe == plain for one in every):
-        raise context.not_sent(plain, otherwise="nothing that should succeed was asked")
+        raise context.not_sent(plain, otherwise="nothing that should succeed was requested")
     raise Vacuous(f"every request was refused: {in_words(every[0])}")
 
 
 def plain(context: RunContext, operation: Operation) -> list[Exchange]:
-    """Return the answers to requests that are wrong in nothing."""
+    """Return the answers to requests with nothing wrong."""
     found = [one for one in answered(context, operation) if is_plain(one)]
     if not found:
         raise NotRun("no plain request was sent")
@@ -152,12 +152,12 @@ def plain(context: RunContext, operation: Operation) -> list[Exchange]:
 
 
 def quotes_given(context: RunContext, operation: Operation) -> list[Exchange]:
-    """Return the quotes that were given, whatever was asked."""
+    """Return the quotes that were given, whatever was requested."""
     require_accepted(context, operation.id)
     return succeeded(context, operation)
 
 
-# Why there may be nothing to find fault with.
+# Reasons why nothing can be judged.
 
 
 def check_answered(every: Sequence[Exchange]) -> None:
@@ -166,8 +166,8 @@ def check_answered(every: Sequence[Exchange]) -> None:
         raise Inconclusive(f"no request was answered: {in_words(every[0])}")
 
 
-def check_edges_are_asked(context: RunContext) -> None:
-    """Raise `NotApplicable` where the run was not to ask at the edges of inputs."""
+def check_edges_requested(context: RunContext) -> None:
+    """Raise `NotApplicable` where the run was not to request the edges of inputs."""
     if not any(
         name.edge for name in (*(one.probe for one in context.exchanges), *context.unsent_probes)
     ):
@@ -175,7 +175,7 @@ def check_edges_are_asked(context: RunContext) -> None:
 
 
 def last_chains(context: RunContext, generation: str = "v2") -> tuple[Chain, ...] | None:
-    """Return the chains of the last look, None where it did not come or was no list."""
+    """Return the chains as listed at the end of the run, None where that list did not come."""
     operation_id = ids.V1_CHAINS if generation == "v1" else ids.CHAINS
     look = context.get(last_list(operation_id))
     if look is None or not look.succeeded:
@@ -200,7 +200,7 @@ def check_still_offered(context: RunContext, *chains: str, generation: str = "v2
 def says_it_is_away(exchange: Exchange) -> bool:
     """Tell whether a refusal says that a chain, or the service, is away for a while.
 
-    Nothing says that the lists follow at once.
+    The lists may be late to follow.
     """
     message = exchange.member("msg")
     return isinstance(message, str) and _OUTAGE_WORDS.search(message) is not None
@@ -224,7 +224,7 @@ def wrongly_refused(
     basis: Basis | None = None,
     cause: str = "",
 ) -> Finding:
-    """Return that a sound request is refused, with what was answered.
+    """Return the finding that a sound request is refused, with what was answered.
 
     Raises `Inconclusive` where that may be about an outage of a chain that it names.
     """

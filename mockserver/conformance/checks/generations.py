@@ -43,22 +43,22 @@ def v1_chains_are_chains_of_the_service(context: RunContext) -> Findings:
     if lists and not any(lists) and evm:
         lists_of_2 = f"2.0 lists {evm[0].name} and {len(evm) - 1} more EVM chains"
         message, basis = f"v1 lists no chain, {lists_of_2}", fact_basis("v1-chains.some")
-        seen = (context.require(usual(ids.CHAINS)), look)
-        yield Finding(message, seen, "data.chains[]", basis, cause="no chain")
+        exchanges = (context.require(usual(ids.CHAINS)), look)
+        yield Finding(message, exchanges, "data.chains[]", basis, cause="no chain")
         return
     chains = _v1_chains(context)
     if not inventory.chains:
         context.require_success(usual(ids.CHAINS))
         raise Vacuous("2.0 lists no chain")
     unmatched = [chain for chain in chains if inventory.twin(chain) is None]
-    # Each generation has names of its own, so that a name alone proves nothing.
+    # Each generation has its own names, so a name alone does not identify a chain.
     known = [chain for chain in unmatched if chain.network]
     if len(unmatched) * 2 > len(chains) or (unmatched and not known):
         raise Inconclusive("chains of v1 have other names than in 2.0, and no network id")
     for chain in known:
         message = f"v1 lists {chain.name} with network {chain.network}, which 2.0 does not list"
-        seen = (context.require(usual(ids.CHAINS)), look)
-        yield Finding(message, seen, "data.chains[]", cause="unknown chain")
+        exchanges = (context.require(usual(ids.CHAINS)), look)
+        yield Finding(message, exchanges, "data.chains[]", cause="unknown chain")
 
 
 def v1_chains_are_evm_chains(context: RunContext) -> Findings:
@@ -68,8 +68,8 @@ def v1_chains_are_evm_chains(context: RunContext) -> Findings:
         named_otherwise = evm is None and {folded(name) for name in chain.names} & _NO_EVM
         if evm is False or named_otherwise:
             message = f"v1 lists {chain.name}, which is no EVM chain"
-            seen = (context.require(usual(ids.V1_CHAINS)),)
-            yield Finding(message, seen, "data.chains[]", cause="no EVM chain")
+            exchanges = (context.require(usual(ids.V1_CHAINS)),)
+            yield Finding(message, exchanges, "data.chains[]", cause="no EVM chain")
 
 
 def v1_chains_have_the_networks_of_2(context: RunContext) -> Judgements:
@@ -80,14 +80,14 @@ def v1_chains_have_the_networks_of_2(context: RunContext) -> Judgements:
         if (other := by_name.get(folded(chain.name))) and chain.network and other.network
     ]
     apart = [pair for pair in pairs if pair[0].network != pair[1].network]
-    # Ids that mostly differ are of another kind, such as numbers of the list's own.
+    # Where most ids differ they are another kind of number, such as an index of the list.
     if len(apart) * 2 >= len(pairs):
         return
     yield JUDGED
     for chain, other in apart:
         message = f"{chain.name} is network {chain.network} in v1, {other.network} in 2.0"
-        seen = (context.require(usual(ids.CHAINS)), context.require(usual(ids.V1_CHAINS)))
-        yield Finding(message, seen, "data.chains[]", cause="network")
+        exchanges = (context.require(usual(ids.CHAINS)), context.require(usual(ids.V1_CHAINS)))
+        yield Finding(message, exchanges, "data.chains[]", cause="network")
 
 
 def v1_tokens_are_those_of_2(context: RunContext) -> Judgements:
@@ -131,19 +131,19 @@ def v1_tokens_are_in_2(context: RunContext) -> Judgements:
             missing = sorted(symbol for symbol in offered if symbol.upper() not in known)
             if missing:
                 message = f"{where} does not list {', '.join(missing[:5])} on {chain.name}"
-                cause, seen = f"missing in {where}", _lists_with(context, here[0])
-                yield Finding(message, seen, _TOKENS, cause=cause)
+                cause, exchanges = f"missing in {where}", _lists_with(context, here[0])
+                yield Finding(message, exchanges, _TOKENS, cause=cause)
 
 
 def v1_prices_are_in_usd(context: RunContext) -> Judgements:
     for token in inventory_of(context, "v1").tokens:
         bare = Token(token.symbol, token.chain, token.address)
-        listed, told = amounts.number(token.price), price_of(context, bare)
-        if listed is None or told is None:
+        listed, quoted = amounts.number(token.price), price_of(context, bare)
+        if listed is None or quoted is None:
             continue
         yield JUDGED
-        if not amounts.within(listed, told, _PRICE_FACTOR):
-            prices = f"{listed} in the list of v1, {told} in getPrice"
+        if not amounts.within(listed, quoted, _PRICE_FACTOR):
+            prices = f"{listed} in the list of v1, {quoted} in getPrice"
             message = f"price of {token.symbol} is {prices}"
             yield Finding(message, _lists_with(context, token), f"{_TOKENS}.price")
             return
@@ -152,25 +152,25 @@ def v1_prices_are_in_usd(context: RunContext) -> Judgements:
 def v1_quote_echoes_the_request(quote: Quote) -> Findings:
     found = list(echoed(quote.exchange, quote.exchange.members, _ECHOED))
     needs.skip_unless(found)
-    for name, told, sent, same in found:
-        is_address = name == "token" and told.lower() == quote.route.source.address.lower()
+    for name, answered, sent, same in found:
+        is_address = name == "token" and answered.lower() == quote.route.source.address.lower()
         if not same and not is_address:
             place = f"data.crossChain.{name}In"
-            yield Finding(f"the quote is of {told!r}, asked was {sent!r}", place=place)
+            yield Finding(f"the quote is of {answered!r}, requested was {sent!r}", place=place)
 
 
 def v1_quote_adds_up(quote: Quote) -> Findings:
     put, got = quote.put, needs.value(quote.got)
-    told = {role: scalar(quote.exchange.member("data"), role) for role in ("fee", "gas")}
-    costs = {role: amounts.number(value) for role, value in told.items()}
+    members = {role: scalar(quote.exchange.member("data"), role) for role in ("fee", "gas")}
+    costs = {role: amounts.number(value) for role, value in members.items()}
     for role, cost in costs.items():
         if cost is not None and cost < 0:
             yield Finding(f"{role} is {cost}", place=f"data.crossChain.{role}")
     total = sum((cost for cost in costs.values() if cost is not None), Decimal(0))
     off = abs(put - total - got)
-    # Of a small amount fixed costs leave little, and where they are told they say so.
-    told_so = total > 0 and off <= put / 1000
-    if not Decimal(0) < got <= put * _LARGEST_OUTPUT_SHARE or (got * 2 < put and not told_so):
+    # Fixed costs leave little of a small amount; where they are shown, they explain that.
+    explained = total > 0 and off <= put / 1000
+    if not Decimal(0) < got <= put * _LARGEST_OUTPUT_SHARE or (got * 2 < put and not explained):
         yield Finding(f"{put} whole tokens pay {got}")
         return
     if None not in costs.values() and off > max(put / 1000, total / 100):
@@ -183,12 +183,12 @@ def v1_quote_is_like_that_of_2(context: RunContext, other: ProbeName, again: Pro
     in_2, repeated = named_quote(context, other), named_quote(context, again)
     steady(out_of(first), out_of(repeated), "the v1 quote")
     if not amounts.within(first.put, in_2.put, Decimal("1.001")):
-        raise Inconclusive("the two generations were asked about other amounts")
+        raise Inconclusive("the two generations were requested with other amounts")
     if not amounts.within(out_of(first), out_of(in_2), _PRICE_FACTOR):
         pays = f"{out_of(first)} in v1 and {out_of(in_2):.6g} in 2.0"
         message = f"{first.put} {in_2.route.source.symbol} pay {pays}"
-        seen = (first.exchange, in_2.exchange, repeated.exchange)
-        yield Finding(message, seen, first.place)
+        exchanges = (first.exchange, in_2.exchange, repeated.exchange)
+        yield Finding(message, exchanges, first.place)
 
 
 def raw_moves_the_amount(context: RunContext, exchange: Exchange) -> Findings:
@@ -201,18 +201,18 @@ def raw_moves_the_amount(context: RunContext, exchange: Exchange) -> Findings:
         return
     found, other = _movement(exchange), _other_chain(context, exchange)
     if other:
-        message = f"the transaction is for chain {other}, asked was {body.get('chain')}"
+        message = f"the transaction is for chain {other}, requested was {body.get('chain')}"
         yield Finding(message, cause="chain", basis=fact_basis("v1-raw.chain"))
     put, decimals = needs.value(amounts.number(body.get("amount"))), needs.value(token.decimals)
     needs.skip_unless(put > 0)
     wanted = amounts.units_of(put, decimals)
     if found.units != wanted:
-        moves = f"{found.units} smallest units, asked for were {wanted}"
+        moves = f"{found.units} smallest units, requested were {wanted}"
         yield Finding(f"the transaction moves {moves}")
     if found.contract and not token.is_native and found.contract != token.address.lower():
         at = f"{token.symbol} is at {token.address}"
         yield Finding(f"the transaction calls {found.contract}, {at}")
-    # What is a coin shows where it is listed as one, at its published address.
+    # Only a coin that is listed, at its published address, can be told from a token.
     coins = [one for one in tokens if one.is_native and one.address]
     if found.contract and token in coins:
         is_coin = f"{token.symbol} is the chain's coin"
@@ -260,7 +260,7 @@ def _empty_list(context: RunContext, chain: Chain) -> Exchange | None:
 
 
 def _lists_with(context: RunContext, token: Token) -> tuple[Exchange, ...]:
-    """Return the lists that show a token of v1; any one where it is not known which did."""
+    """Return the lists that show a token of v1; any list where it is not known which does."""
     given = [one for one in context.of(ids.V1_TOKENS) if one.succeeded]
     here = [one for one in given if one.request.headers.get("chain") == token.chain]
     return tuple(here or given[:1])
@@ -274,7 +274,7 @@ class Movement:
     payee: str
     contract: str = ""
     coins: int = 0
-    """What is sent along of the chain's coin where a token is moved."""
+    """What is sent of the chain's coin along with a token."""
 
 
 def _raw(exchange: Exchange) -> str:
@@ -292,19 +292,19 @@ def _rlp_items(text: str) -> list[rlp.Item] | None:
 
 def _other_chain(context: RunContext, exchange: Exchange) -> str:
     """Return the id of the chain that an unsigned transaction is for, where it is another one."""
-    asked = str(exchange.members.get("chain"))
-    chains = [chain for chain in inventory_of(context, "v1").chains if asked in chain.names]
+    requested = str(exchange.members.get("chain"))
+    chains = [chain for chain in inventory_of(context, "v1").chains if requested in chain.names]
     end = (_rlp_items(_raw(exchange)) or [])[6:]
     if not chains or len(end) != 3 or not isinstance(end[0], bytes) or end[1:] != [b"", b""]:
         return ""
-    told = str(int.from_bytes(end[0], "big"))
-    return "" if told in (*_NO_CHAIN_IDS, chains[0].network) or not chains[0].network else told
+    number = str(int.from_bytes(end[0], "big"))
+    return "" if number in (*_NO_CHAIN_IDS, chains[0].network) or not chains[0].network else number
 
 
 def _movement(exchange: Exchange) -> Movement:
     """Return what the raw transaction of an answer moves.
 
-    Raises `Missing` where it has not the observed form: RLP in hex, then a signature (OAE).
+    Raises `Missing` where it does not have the observed form: RLP in hex, then a signature (OAE).
     """
     items = needs.value(_rlp_items(_raw(exchange)))
     to, value, data = items[3:6]

@@ -1,8 +1,8 @@
-"""Rules asked about what was seen, and the frame that counts what their checks judged.
+"""Runs the rules over the exchanges of a run, and counts what their checks judged.
 
-A check says only what is wrong. The frame goes through what it judges one at a time, passes over
-what does not tell what is needed, and says why nothing was judged. A rule can read the answers to
-what it has asked for. Checks name places as our schemas do; an answer may have them elsewhere.
+A check says only what is wrong. The frame calls it for one thing after another, skips those that
+lack what it needs, and says why nothing was judged. A rule can read the answers to the requests
+that it declares. Checks name places as our schemas do; an answer may have them elsewhere.
 """
 
 import logging
@@ -13,7 +13,7 @@ from inspect import Parameter, signature
 from typing import Any
 
 from mockserver.conformance.checks import needs
-from mockserver.conformance.checks.evidence import check_edges_are_asked
+from mockserver.conformance.checks.evidence import check_edges_requested
 from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements, Outcome, Rule
 from mockserver.conformance.discovery.listing import V1_ROLES, list_place, scalar_place
 from mockserver.conformance.requests.catalog import index_of
@@ -29,14 +29,14 @@ from mockserver.values import dataclass
 log = logging.getLogger("mockserver.conformance")
 
 Names = ProbeName | ProbeNames
-"""What a check gets of the probes that its row has a name for: one, or several."""
+"""What a parameter of a check gets: the name of one probe, or of several."""
 _Function = Callable[..., Any]
 NamedProbes = Mapping[str, Mapping[str, Names]]
-"""The same by the names, for each operation that is judged."""
+"""The same by parameter, for each operation that is judged."""
 DEFECT = "a defect of this rule"
 """How a reason begins where a rule failed of itself."""
 _EVERY_LIST = Group("the lists", lambda probe: probe.stage in (Stage.LISTS, Stage.LAST_LOOK))
-"""Everything is made of them, so that every run has them and every rule may look at them."""
+"""Every other request is made of them, so every run has them and every rule may read them."""
 _LISTS = ("data.list[]", "data.tokenVos[]", "data.chains[]")
 _V1 = ("data.crossChain.", "data.order.")
 
@@ -45,18 +45,18 @@ _V1 = ("data.crossChain.", "data.order.")
 class FramedCheck:
     """A check in its frame, as a row of the table of rules has it.
 
-    With `things` it judges one thing at a time, an exchange or what has one, or several that are
-    held against each other; with `pair`, the words of two probes of the operation, their two
-    answers together; else the operation as a whole. A finding that names no exchange is shown by
-    all of these, and one that names no place is at `place`. `once` tells of each cause at each
-    place by what shows it first. Where nothing was judged, `nothing` is raised: there was nothing,
-    or the description does not show what was looked for. A better reason is that one of the probes
-    in `requires` was not sent, or did not succeed; or that there were to be none at the `edges` of
-    inputs.
+    With `things` it judges one thing at a time: an exchange, something that has one, or a tuple of
+    these that are compared. With `pair`, the words of two probes of the operation, it judges their
+    two answers together; else the operation as a whole. A finding that names no exchange gets those
+    that were judged, and one that names no place gets `place`. With `once`, each cause is reported
+    once for each place. Where nothing was judged, `nothing` is raised: there was nothing to judge,
+    or the description does not show what was looked for. Before that comes a better reason: one of
+    the probes in `requires` was not sent or did not succeed, or (`edges`) the run was not to
+    request the edges of inputs.
 
     Functions get what they have parameters for: `context`, `operation`, what the row has `given`
-    and, by the operation that is judged, the probes that it has `named`; the others are what is
-    judged.
+    and, by the operation that is judged, the probes that it has `named`; the other parameters get
+    what is judged.
     """
 
     check: Callable[..., Any]
@@ -86,7 +86,7 @@ class FramedCheck:
         if judged or self.nothing is None:
             return
         for probe in self.requires:
-            check_edges_are_asked(context) if probe == "edges" else context.require_success(probe)
+            check_edges_requested(context) if probe == "edges" else context.require_success(probe)
         raise type(self.nothing)(*self.nothing.args)
 
     def _judgements(self, context: RunContext, operation: Operation) -> Judgements:
@@ -153,8 +153,8 @@ def outcome_of(rule: Rule, context: RunContext, operation: Operation) -> Outcome
     """Return what a rule says of an operation.
 
     It can read its probes and those they build on, the lists, and whatever was sent for operations
-    that it judges or says that it reads. Were there more, a rule would hold in one run and not in
-    another, by what other rules happened to ask for, and nobody could tell why.
+    that it judges or declares to read. If it could read more, its verdict would depend on what
+    other rules of the run happened to request, and nobody could tell why.
     """
     try:
         every = rule.every_exchange
@@ -182,9 +182,9 @@ def _access(rule: Rule, contract: Contract) -> Access:
 def placed(finding: Finding) -> Finding:
     """Return a finding whose place is one of the answer that shows it.
 
-    The form of lists and of all v1 data is not shown (interface.md 2.1, 2.3), so that checks find
-    what they look for by role; the finding then names where that was, and never a member that the
-    answer has not.
+    The form of lists and of all v1 data is not published (interface.md 2.1, 2.3), so checks find
+    members by their role; the finding then names where that was, and never a member that the
+    answer does not have.
     """
     if not finding.exchanges or not finding.place.startswith("data."):
         return finding

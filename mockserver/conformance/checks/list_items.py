@@ -1,8 +1,8 @@
-"""Items of lists beside each other: each as complete as the rest, and none like another.
+"""Items of one list compared with each other: each as complete as the rest, and none twice.
 
-Which member plays which role is not published, so only lists that show a role are judged by it; nor
-what the items of most lists hold, so that the form is learned from the list: what nearly all of
-them have, all have.
+Which member plays which role is not published, so only lists that show a role are judged by it.
+Nor is published what the items of most lists hold, so the form is learned from the list itself:
+what nearly all items have, all should have.
 """
 
 import re
@@ -24,7 +24,7 @@ _LARGEST_LACKING_SHARE = 0.2
 _A_FEW = 3
 _FEWEST_ITEMS = 6
 _NEARLY_ALL = 20
-"""One item of an answer may be odd, or one in so many: more make a form of their own."""
+"""One odd item of an answer, or one in so many, is a defect: more are a form of their own."""
 _DEEPEST = 4
 _KINDS = {
     "boolean": "true or false",
@@ -86,17 +86,17 @@ def _lists(
             yield look, tokens_in(context, look)
 
 
-def names_are_bare(context: RunContext, operation: Operation, asked: ProbeNames) -> Judgements:
+def names_are_bare(context: RunContext, operation: Operation, requested: ProbeNames) -> Judgements:
     inventory = inventory_of(context, operation.generation.id)
     names = {name for chain in inventory.chains for name in chain.names}
     names.update(name for token in inventory.tokens for name in (token.symbol, token.address))
-    for look, place, value in _values(context, asked, operation):
+    for look, place, value in _values(context, requested, operation):
         for one in value if isinstance(value, Mapping) else (value,):
             if not isinstance(one, str) or _bare(one) not in names:
                 continue
             yield JUDGED
             if one != _bare(one):
-                message = f"{one!r} has blanks or signs around it that nobody sees"
+                message = f"{one!r} has invisible characters around it"
                 yield Finding(message, (look,), place, cause="not bare")
                 return
 
@@ -106,12 +106,12 @@ def _bare(name: str) -> str:
 
 
 def chains_are_spelled_alike(
-    context: RunContext, operation: Operation, asked: ProbeNames
+    context: RunContext, operation: Operation, requested: ProbeNames
 ) -> Judgements:
     chains = inventory_of(context).chains
     names = {name for chain in chains for name in (*chain.names, chain.network)}
     known = {folded(chain.name): chain.name for chain in chains}
-    for look, place, value in _values(context, asked, operation):
+    for look, place, value in _values(context, requested, operation):
         for key in value if isinstance(value, Mapping) and _is_keyed(value) else ():
             name = known.get(folded(key.strip()), key)
             yield JUDGED
@@ -163,12 +163,12 @@ def coins_are_as_their_chains_say(context: RunContext, operation: Operation) -> 
 def have_one_form(
     context: RunContext,
     operation: Operation,
-    asked: ProbeNames,
+    requested: ProbeNames,
     read: ProbeNames = (),
 ) -> Judgements:
     context.require_success(usual(operation))
-    # What varies in one list may vary in another of its generation; tickets are apart.
-    lists = read or asked
+    # A member that is optional in one list may be so in others of its generation.
+    lists = read or requested
     generation = operation.generation.id
     beside = [one.id for one in context.contract if one.generation.id == generation]
     varying = frozenset(
@@ -197,7 +197,7 @@ def have_one_form(
 def _values(
     context: RunContext, lists: Iterable[ProbeName], operation: Operation
 ) -> Iterator[tuple[Exchange, str, Json]]:
-    """Yield what is in the lists of an operation, with its place."""
+    """Yield the values in the lists of an operation, with their places."""
     for places in _members_by_place(context, lists, operation.id):
         yield from (
             (look, place, one) for place, members in places.items() for look, one in members
@@ -207,17 +207,17 @@ def _values(
 def _members_by_place(
     context: RunContext, lists: Iterable[ProbeName], operation_id: str
 ) -> Iterator[MembersByPlace]:
-    """Yield what stands beside each other in the lists of an operation.
+    """Yield the values in the lists of an operation, by place.
 
-    Tickets of one status are apart from those of another: a solved one may well show more.
+    Tickets of each status are yielded apart: a solved one may well show more than an open one.
     """
     looks = context.sent(*(one for one in lists if one.operation_id == operation_id))
     given = [look for look in looks if look.succeeded]
     for group in [[one] for one in given] if operation_id == ids.TICKETS else [given]:
         places: MembersByPlace = {}
         for look in group:
-            for place, seen in _members_of(look).items():
-                places.setdefault(place, []).extend(seen)
+            for place, members in _members_of(look).items():
+                places.setdefault(place, []).extend(members)
         yield places
 
 
@@ -244,7 +244,7 @@ def _collect(places: MembersByPlace, place: str, look: Exchange, value: Json, de
 
 
 def _is_keyed(value: Mapping[str, Json]) -> bool:
-    """Tell whether an object, since its members are objects all, may be keyed, as by chain."""
+    """Tell whether an object may be keyed by names, as of chains: all its members are objects."""
     return bool(value) and all(isinstance(one, Mapping) for one in value.values())
 
 
@@ -252,8 +252,8 @@ def _lacking(place: str, items: list[Member], varying: frozenset[str]) -> Findin
     for name, odd in _without(items).items():
         if odd and _are_few(odd, items) and folded(name) not in varying:
             lacking = f"items have no {name[:80]}, which all others have"
-            message, seen = f"{len(odd)} of {len(items)} {lacking}", (odd[0][0],)
-            yield Finding(message, seen, f"{place}.{name}", cause="lacking")
+            message, exchanges = f"{len(odd)} of {len(items)} {lacking}", (odd[0][0],)
+            yield Finding(message, exchanges, f"{place}.{name}", cause="lacking")
 
 
 def _without(items: list[Member]) -> dict[str, list[Member]]:
@@ -277,7 +277,7 @@ def _varying(places: MembersByPlace) -> Iterator[str]:
 
 
 def _are_few(odd: list[Member], members: list[Member]) -> bool:
-    """Tell whether no more than one item of an answer is odd, or than one in so many of all."""
+    """Tell whether one item of each answer is odd at most, or one in `_NEARLY_ALL` of all."""
     if len(odd) <= len(members) // _NEARLY_ALL:
         return True
     alone = max(Counter(look.number for look, _ in odd).values()) == 1

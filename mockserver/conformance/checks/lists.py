@@ -1,5 +1,6 @@
-"""The lists of chains and tokens: what they must show, for whom, under which version, and whether
-the lists of 2.0 say the same.
+"""The lists of chains and tokens: what they show, for which chain, and under which version.
+
+And whether the lists of 2.0 agree with each other.
 """
 
 from collections import Counter
@@ -83,18 +84,18 @@ def chain_filter_is_used(context: RunContext, operation: Operation) -> Judgement
         context.require_success(usual(operation))
     placed = {} if operation.id == ids.V1_TOKENS else _chains_by_token(context)
     by_chain = [(look, chain) for look in looks if (chain := _requested_chain(context, look))]
-    for look, asked in by_chain:
-        names = {folded(name) for name in asked.names}
+    for look, requested in by_chain:
+        names = {folded(name) for name in requested.names}
         for token in tokens_in(context, look):
             yield JUDGED
             chains, misplaced = placed.get((token.symbol, token.address.lower()), set()), ""
             if token.chain and folded(token.chain) not in names:
                 misplaced = f"the item itself says {token.chain}"
-            elif chains and asked.name not in chains:
+            elif chains and requested.name not in chains:
                 on = ", ".join(sorted(chains)[:_FEW])
                 misplaced = f"getAssets has it at that address on {on} only"
             if misplaced:
-                message = f"{token.symbol} is listed for {asked.name}, but {misplaced}"
+                message = f"{token.symbol} is listed for {requested.name}, but {misplaced}"
                 yield Finding(message, (look,), "data.list[]", cause="foreign token")
                 break
     yield from _equal_lists(context, by_chain)
@@ -104,7 +105,7 @@ def each_item_is_listed_once(context: RunContext, operation: Operation) -> Judge
     look = context.require_success(usual(operation))
     if operation.id in (ids.CHAINS, ids.V1_CHAINS):
         role = "v1ChainName" if operation.id == ids.V1_CHAINS else "chainName"
-        # Names that differ in case alone are spelled like the first of them.
+        # Names that differ in case alone count as one, spelled like the first of them.
         first: dict[str, str] = {}
         keys = [first.setdefault(folded(name), name) for name in _names(look, context, role)]
     else:
@@ -119,7 +120,7 @@ def each_item_is_listed_once(context: RunContext, operation: Operation) -> Judge
 
 
 def first_few(names: Sequence[str]) -> str:
-    """Return the first of first_few names, and how many more there are."""
+    """Return the first few names, and how many more there are."""
     more = f" and {len(names) - _FEW} more" if len(names) > _FEW else ""
     return f"{', '.join(map(repr, names[:_FEW]))}{more}"
 
@@ -140,8 +141,8 @@ def one_token_has_one_form(context: RunContext, operation: Operation) -> Judgeme
 
 
 def version_follows_the_list(context: RunContext, one: Exchange, other: Exchange) -> Findings:
-    # Nothing says that each list has a version of its own, so that a rise alone is no violation;
-    # nor that one that changes because a chain was suspended is another version.
+    # The version may be shared by several lists, so a rise alone is no violation; and a list that
+    # changes because a chain was suspended need not be another version.
     before, now = (needs.integer(look, "version") for look in (one, other))
     first, last = _items_without_prices(one), _items_without_prices(other)
     message, basis = "", None
@@ -172,7 +173,7 @@ def _nameless(look: Exchange, context: RunContext) -> Findings:
 
 
 def _names(look: Exchange, context: RunContext, role: str) -> list[str]:
-    """Return the name of every item, also where two are equal."""
+    """Return the name of every item; equal names are kept."""
     chains = chains_of(look, context.bindings)
     candidates = context.bindings.candidates(role)
     known = {folded(chain.name) for chain in chains}
@@ -186,8 +187,8 @@ def _names(look: Exchange, context: RunContext, role: str) -> list[str]:
 def _decimals_that_are_no_count(look: Exchange) -> Findings:
     for _, item in listed(look.member("data")):
         for value in _called_decimals(item, 0):
-            told = amounts.number(value)
-            if told is not None and (told < 0 or told != told.to_integral_value()):
+            number = amounts.number(value)
+            if number is not None and (number < 0 or number != number.to_integral_value()):
                 message = f"decimals of a token are {value}, which is no count"
                 yield Finding(message, (look,), "data.list[].decimals", cause="no count")
                 return
@@ -208,10 +209,10 @@ def _items(look: Exchange) -> list[Item]:
 
 
 def _every_item_shows(context: RunContext, look: Exchange, role: str) -> bool:
-    """Tell whether every item of a list shows a role somewhere, or it is read from every token."""
-    items, told = _items(look), [getattr(token, role) for token in tokens_in(context, look)]
+    """Tell whether every item of a list, or every token read from it, shows a role."""
+    items, values = _items(look), [getattr(token, role) for token in tokens_in(context, look)]
     by_name = all(_shows(item, role) for item in items)
-    read = len(told) >= len(items) and all(one not in (None, "") for one in told)
+    read = len(values) >= len(items) and all(one not in (None, "") for one in values)
     return bool(items) and (by_name or read)
 
 
@@ -256,7 +257,7 @@ def _equal_lists(context: RunContext, looks: Iterable[tuple[Exchange, Chain]]) -
 
 
 def _requested_chain(context: RunContext, look: Exchange) -> Chain | None:
-    """Return the chain that a list of tokens was asked for, as the list of chains has it."""
+    """Return the chain that a list of tokens was requested for, as the list of chains has it."""
     name, chains = requested_chain(look), inventory_of(context, look.operation.generation.id).chains
     exact = next((chain for chain in chains if chain.name == name), None)
     return exact or next((chain for chain in chains if name in chain.names), None)
@@ -296,7 +297,7 @@ def every_token_of_a_chain_is_listed(context: RunContext, operation: Operation) 
     listing, everything = _all_tokens(context)
     symbols = {token.symbol for token in everything}
     placed = any(token.chain for token in everything)
-    # The chain of a request may not have been used, which is for another rule to say.
+    # A service that ignores the chain of the request is for another rule to report.
     anywhere = {(token.symbol, token.address.lower()) for token in everything}
     fact = "v2.get-assets" if operation.id == ids.ASSETS else "v2.get-assets-by-chain"
     for look in _lists_of_listed_chains(context):
@@ -306,13 +307,13 @@ def every_token_of_a_chain_is_listed(context: RunContext, operation: Operation) 
                 (not placed and token.symbol in symbols)
                 or (token.symbol, token.address.lower()) in anywhere
                 or _same_token(everything, token)
-                # It was added while the run went on, or this list follows the other one.
+                # Added during the run, or shown by this list before the other one.
                 or _equal_token(_tokens_of_last_list(context, ids.ASSETS), token)
             ):
                 continue
             message = f"{token.symbol} of {requested_chain(look)} is not on that chain in getAssets"
-            seen, basis = (listing, look), fact_basis(fact)
-            yield Finding(message, seen, _TOKENS, basis, cause="token missing")
+            exchanges, basis = (listing, look), fact_basis(fact)
+            yield Finding(message, exchanges, _TOKENS, basis, cause="token missing")
             break
 
 
@@ -335,7 +336,7 @@ def every_listed_token_is_on_its_chain(context: RunContext) -> Findings:
         ]
         if missing:
             more = f", and {len(missing) - 1} more" if len(missing) > 1 else ""
-            message = f"getAssets has {missing[0]} on {chain}, getAssetsByChain has it not{more}"
+            message = f"getAssets has {missing[0]} on {chain}, getAssetsByChain does not{more}"
             yield Finding(message, (listing, look), _TOKENS, cause="token missing")
 
 
@@ -435,7 +436,7 @@ def _differences(one: Token, other: Token) -> Iterator[tuple[str, object, object
         yield "symbol", one.symbol, other.symbol, fact_basis("v2.get-bridge-quote")
     if None not in (one.decimals, other.decimals) and one.decimals != other.decimals:
         yield "decimals", one.decimals, other.decimals, TAKEN_BY_QUOTES
-    # An address may be left out: a chain's own coin has none.
+    # A chain's own coin has no address, so that either list may leave it out.
     left_out = not (one.address and other.address) and one.is_native and other.is_native
     if one.address.lower() != other.address.lower() and not left_out:
         yield "address", repr(one.address), repr(other.address), TAKEN_BY_QUOTES

@@ -1,4 +1,4 @@
-"""Orders and tickets that somebody has named, or that a list shows: known, and told alike."""
+"""Orders and tickets that the user has named, or that a list shows: known, and always the same."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -52,20 +52,20 @@ def what_was_named_is_known(context: RunContext, named: LookUps, read: ProbeName
     refused = [one for one in named.every if one.refused and not says_it_is_away(one)]
     for one in refused[:1]:
         before = named.answered[:1] or context.sent(*read)
-        seen = before if one.operation.id == ids.CHECK_TICKET else before[:1]
+        earlier = before if one.operation.id == ids.CHECK_TICKET else before[:1]
         wanted = " ".join(map(str, one.parameters.values()))[:120]
-        yield Finding(f"{wanted} is not known: {in_words(one)}", (*seen, one), cause="not known")
+        yield Finding(f"{wanted} is not known: {in_words(one)}", (*earlier, one), cause="not known")
 
 
 def listed_tickets_are_told_alike(
     context: RunContext, named: LookUps, read: ProbeNames
 ) -> Findings:
-    told = named.answered
-    needs.skip_unless(told)
-    first, last = told[0], told[-1]
+    answers = named.answered
+    needs.skip_unless(answers)
+    first, last = answers[0], answers[-1]
     if first.data.get("succeeded") is True and last.data.get("succeeded") is False:
         basis = fact_basis("tickets.solved")
-        message = "a ticket that had succeeded has not any more"
+        message = "a ticket that had succeeded is open again"
         yield Finding(message, (first, last), "data.succeeded", basis, cause="unsolved")
     wanted = first.parameters.get("ticketId", "")
     listed = {one.number: one for one in entries(context.sent(*read))}
@@ -77,14 +77,14 @@ def listed_tickets_are_told_alike(
 def named_v1_orders_are_told_alike(named: LookUps) -> Findings:
     needs.skip_unless(named.answered)
     look = named.answered[0]
-    for name, told, sent, same in echoed(look, look.parameters, _ECHOED):
-        if told and not same:
-            message = f"{name} of the order is {told!r}, asked was {sent!r}"
+    for name, reported, sent, same in echoed(look, look.parameters, _ECHOED):
+        if reported and not same:
+            message = f"{name} of the order is {reported!r}, requested was {sent!r}"
             yield Finding(message, (look,), f"query.{name}")
     for one, other in pairwise(named.answered):
         over = submitted.V1_ORDER.is_over(one) and submitted.V1_ORDER.is_over(other)
         if over and one.data != other.data:
-            message = "an order that has come to its end is told otherwise when asked again"
+            message = "an order that has come to its end is answered differently later"
             yield Finding(
                 message, (one, other), "data", fact_basis("lookups.settled"), cause="changed"
             )
@@ -100,17 +100,17 @@ def what_was_named_is_found_as_itself_only(
         if own is None or not other.whole:
             continue
         yield JUDGED
-        if other.succeeded and _tells_of(own, other):
-            asked, instead = own.parameters, other.parameters
-            changed = (key for key in instead if asked.get(key) != instead[key])
-            apart = ", ".join(f"{key} {instead[key][:80]!r}" for key in changed)
+        if other.succeeded and _are_about_one(own, other):
+            named, altered = own.parameters, other.parameters
+            changed = (key for key in altered if named.get(key) != altered[key])
+            apart = ", ".join(f"{key} {altered[key][:80]!r}" for key in changed)
             words = other.probe.words
-            message = f"what was {words} is shown as if it had been asked for: {apart}"
+            message = f"a look-up of what was {words} finds it all the same: {apart}"
             yield Finding(message, (own, other), "query", cause=words, should_refuse=True)
 
 
-def _tells_of(own: Exchange, other: Exchange) -> bool:
-    """Tell whether an answer is about what another one is about; a ticket's shows no name."""
+def _are_about_one(own: Exchange, other: Exchange) -> bool:
+    """Tell whether two answers are about one thing; those about tickets do not show their id."""
     if other.operation.id != ids.V1_DETAIL:
         return own.data.keys() == other.data.keys()
     number, same = (text(scalar(one.member("data"), "number")) for one in (own, other))
@@ -118,19 +118,19 @@ def _tells_of(own: Exchange, other: Exchange) -> bool:
 
 
 def named_orders_are_told_apart(context: RunContext, operation: Operation) -> Judgements:
-    seen: dict[str, Exchange] = {}
+    earlier: dict[str, Exchange] = {}
     for look in (one for named in look_ups(context, operation) for one in named.answered[:1]):
         transaction = text(look.data.get("execHash"))
         if not transaction and not submitted.ORDER.is_over(look):
             continue
-        if seen:
+        if earlier:
             yield JUDGED
-        same = [one for one in seen.values() if one.data == look.data]
+        same = [one for one in earlier.values() if one.data == look.data]
         if same:
             message = "two orders have the same status, timestamp, execHash and amountOut"
             yield Finding(message, (same[0], look), "data", cause="one answer")
             return
-        seen[transaction] = look
+        earlier[transaction] = look
 
 
 def named_orders_are_of_the_past(context: RunContext, named: LookUps) -> Findings:

@@ -1,6 +1,6 @@
 """Reads what a check needs from an answer, and raises `Missing` where the answer does not show it.
 
-The frame (`judge.py`) counts a thing as judged where nothing was missing, and else passes over it.
+The frame (`judge.py`) counts a thing as judged where nothing was missing, and else skips it.
 """
 
 from decimal import Decimal
@@ -13,7 +13,7 @@ _T = TypeVar("_T")
 
 
 class Missing(Exception):
-    """An answer does not show what a check needs, so skip_unless the check judges nothing."""
+    """An answer does not show what a check needs, so that the check does not judge it."""
 
 
 def skip_unless(condition: object) -> None:
@@ -30,24 +30,24 @@ def value(found: _T | None) -> _T:
 
 
 def text(exchange: Exchange, name: str) -> str:
-    """Return a member of an answer's data skip_unless is a text, also an empty one."""
+    """Return a member of an answer's data that is a text, also an empty one."""
     found = exchange.data.get(name)
     skip_unless(isinstance(found, str))
     return str(found)
 
 
 def integer(exchange: Exchange, name: str) -> int:
-    """Return a member skip_unless is an integer, and neither true nor false."""
+    """Return a member that is an integer, and neither true nor false."""
     found = exchange.data.get(name)
     skip_unless(isinstance(found, int) and not isinstance(found, bool))
     return int(found or 0)
 
 
 def number(exchange: Exchange, name: str) -> Decimal:
-    """Return a member skip_unless is a number, or a plain text of one."""
+    """Return a member that is a number, or a plain text of one."""
     return value(amounts.number(exchange.data.get(name)))
 
 
 def units(exchange: Exchange, name: str) -> int:
-    """Return a member skip_unless is a text of digits."""
+    """Return a member that is a text of digits."""
     return value(amounts.units(exchange.data.get(name)))

@@ -1,6 +1,6 @@
-"""Orders of both generations over time: what is told of them, at the end above all.
+"""Orders of both generations over time: what is reported of them, above all at their end.
 
-The form of the `data` of v1 is observed, so that it is read by role.
+The form of v1 `data` is not published, so it is read by role.
 """
 
 import re
@@ -75,19 +75,19 @@ def timestamps_are_seconds_and_go_on(context: RunContext) -> Judgements:
 
 
 def _ends(context: RunContext) -> Iterator[Exchange]:
-    """Yield the looks at orders in the end they came to first; a later one is for another rule."""
+    """Yield the look-ups of orders in their first end; another rule judges a change after it."""
     for looks in ORDER.lines(context):
         ends = [look for look in looks if look.text("status") in ORDER_STATUSES.resting]
         yield from (look for look in ends if look.text("status") == ends[0].text("status"))
 
 
 def succeeded_orders(context: RunContext) -> Iterator[Exchange]:
-    """Yield the looks at orders that succeeded."""
+    """Yield the look-ups of orders that succeeded."""
     return (look for look in _ends(context) if look.text("status") == "Succeeded")
 
 
 def failed_orders(context: RunContext) -> Iterator[Exchange]:
-    """Yield the looks at orders that came to another end."""
+    """Yield the look-ups of orders that came to another end."""
     return (look for look in _ends(context) if look.text("status") != "Succeeded")
 
 
@@ -108,9 +108,9 @@ def success_has_a_hash(context: RunContext, operation: Operation) -> Judgements:
         before = found.setdefault(look.request.query, look)
         if before.data.get("execHash") != value:
             was, now = before.text("execHash")[:70], str(value)[:70]
-            message, seen = f"execHash of one order is {was!r} and {now!r}", (before, look)
+            message, exchanges = f"execHash of one order is {was!r} and {now!r}", (before, look)
             basis = fact_basis("order-status.exec-hash")
-            yield Finding(message, seen, "data.execHash", basis, cause="hash changed")
+            yield Finding(message, exchanges, "data.execHash", basis, cause="hash changed")
             return
 
 
@@ -133,10 +133,10 @@ def success_pays_what_was_quoted(
     check_still_offered(context, route.source.chain, route.target.chain)
     for submission, times in ((first, 1), (second, 3)):
         for look in ORDER.answered(context, submission):
-            told = look.data.get("amountOut")
-            paid = amounts.number(told)
+            value = look.data.get("amountOut")
+            paid = amounts.number(value)
             known = paid is not None and quote.got is not None
-            if look.text("status") != "Succeeded" or not (known or told == ""):
+            if look.text("status") != "Succeeded" or not (known or value == ""):
                 continue
             yield JUDGED
             if paid is None:
@@ -147,8 +147,8 @@ def success_pays_what_was_quoted(
             fair = amounts.EXACT.multiply(quote.got or 0, Decimal(times))
             if not amounts.within(got, fair, _QUOTED_FACTOR):
                 pays = f"{got:.6g} {route.target.symbol}, the quote said {fair:.6g}"
-                seen = (quote.exchange, look)
-                yield Finding(f"the order pays {pays}", seen, "data.amountOut")
+                exchanges = (quote.exchange, look)
+                yield Finding(f"the order pays {pays}", exchanges, "data.amountOut")
                 return
 
 
@@ -170,11 +170,11 @@ def each_order_is_told_for_itself(
     names = ("execHash", "amountOut", "timestamp")
     result, other_result = ([look.data.get(name) for name in names] for look in (one, other))
     if result == other_result and result[0] and result[1] and not _second_ended_later(*lines):
-        # Two may be executed in one transaction. What is paid then is still each order's own, but
-        # that it follows the amount shows only where it is what the quote said.
+        # Two orders may be executed in one transaction. Each still pays its own amount, but that
+        # these must differ is sure only where the quote shows that the amount counts.
         basis = None if _is_quoted(context, one) else fact_basis("orders.amount-out")
         both = f"orders {one.request.query!r} and {other.request.query!r} of different amounts"
-        same = "have the same execHash, amountOut and timestamp, and are never told of apart"
+        same = "have the same execHash, amountOut and timestamp, and never differ in status"
         yield Finding(f"{both} {same}", (one, other), "query.id", basis)
 
 
@@ -205,15 +205,15 @@ def _is_quoted(context: RunContext, look: Exchange) -> bool:
     paid = amounts.number(look.data.get("amountOut"))
     if quote is None or paid is None:
         return False
-    told = [amounts.number(quote.data.get(name)) for name in ("outAmount", "serviceFee", "gasFee")]
-    out, *fees = [Decimal(0) if one is None else one for one in told]
+    names = ("outAmount", "serviceFee", "gasFee")
+    out, *fees = [amounts.number(quote.data.get(name)) or Decimal(0) for name in names]
     return any(amounts.within(paid, one, _SAME_AMOUNT_FACTOR) for one in (out, out - sum(fees)))
 
 
 def _second_ended_later(first: list[Exchange], second: list[Exchange]) -> bool:
     """Tell whether the second order was still under way after the first had come to its end.
 
-    Two that are executed in one transaction have its hash and its time in common (2.3).
+    Two that are executed in one transaction share its hash and its time (2.3).
     """
     ends, rest = _ended(first), _ended(second)
     later = [one for one in second if ends and one.number > ends[0].number]
@@ -223,7 +223,7 @@ def _second_ended_later(first: list[Exchange], second: list[Exchange]) -> bool:
 _ECHOED = {
     "fromChain": "fromChain",
     "toChain": "toChain",
-    # v1 knows no other receiver than the user; the published name of the field comes first.
+    # In v1 the receiver is the user; the published name of the field (sic) is read first.
     "toAddress": "evmAddres",
     "fromToken": "fromToken",
     "hash": "certHash",
@@ -258,9 +258,9 @@ def _found_otherwise(context: RunContext, look: ProbeName, place: str, message: 
 def _foreign_order(
     own: Exchange, other: Exchange, transaction: str, place: str, message: str
 ) -> Findings:
-    number, shown = text(scalar(own.member("data"), "number")), other.member("data")
-    told = holds(shown, transaction) or (number and holds(shown, number))
-    if other.succeeded and told:
+    number, data = text(scalar(own.member("data"), "number")), other.member("data")
+    found = holds(data, transaction) or (number and holds(data, number))
+    if other.succeeded and found:
         yield Finding(message, (own, other), place)
 
 
@@ -273,12 +273,12 @@ def v1_order_tells_what_was_submitted(context: RunContext) -> Judgements:
                 basis = fact_basis("v1-orders.number")
                 yield Finding(message, (made, look), "data.order.sn", basis)
             sent_whole = {"evmAddres": made.members.get("evmAddress"), **made.members}
-            for name, told, sent, same in echoed(look, sent_whole, _ECHOED):
-                # What an order does not tell yet is no contradiction.
-                if told:
+            for name, echo, sent, same in echoed(look, sent_whole, _ECHOED):
+                # An order may show a member later; until then it is empty.
+                if echo:
                     yield JUDGED
-                if told and not same:
-                    message = f"{name} is {told!r}, submitted was {sent!r}"
+                if echo and not same:
+                    message = f"{name} is {echo!r}, submitted was {sent!r}"
                     yield Finding(message, (made, look), f"data.order.{name}")
             if _pays_another_token(context, made, look):
                 paid, wanted = scalar(look.member("data"), "toToken"), made.members["fromToken"]
@@ -314,11 +314,11 @@ def v1_order_settles_its_amount(context: RunContext) -> Judgements:
 
 
 def _pays_another_token(context: RunContext, made: Exchange, look: Exchange) -> bool:
-    """Tell whether an order pays another token than it takes, which the target chain has.
+    """Tell whether an order pays another token though the target chain has the one submitted.
 
-    A chain may have a name of its own for a token that comes from elsewhere.
+    Without such a token, a chain may have its own name for what comes from elsewhere.
     """
     here = inventory_of(context, "v1").on(str(made.members.get("toChain")))
-    told, sent = text(scalar(look.member("data"), "toToken")), text(made.members.get("fromToken"))
+    paid, sent = text(scalar(look.member("data"), "toToken")), text(made.members.get("fromToken"))
     listed = {folded(token.symbol) for token in here}
-    return bool(told) and folded(told) != folded(sent) and folded(sent) in listed
+    return bool(paid) and folded(paid) != folded(sent) and folded(sent) in listed

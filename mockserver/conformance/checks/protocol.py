@@ -40,7 +40,7 @@ _JSON_FAULTS = (
 
 def body_is_strict_json(exchange: Exchange) -> Findings:
     refused = exchange.answer.status >= 400
-    # Of what is beneath the interface, which HTTP itself refuses, nothing is published.
+    # What HTTP itself refuses is below the interface, and nothing is published about it.
     of_http = refused and is_outside_the_contract(exchange)
     if is_redirect(exchange) or not exchange.unreadable or of_http:
         return
@@ -80,7 +80,7 @@ def media_type_is_json(exchange: Exchange) -> Findings:
 def no_unasked_compression(exchange: Exchange) -> Findings:
     coding = (exchange.answer.header("Content-Encoding") or "identity").strip().lower()
     if coding != "identity":
-        message = f"the body is compressed ({excerpt(coding)}), and nobody asked for it"
+        message = f"the body is compressed ({excerpt(coding)}), which was not requested"
         yield Finding(message, verdict=Verdict.EXTRA, cause=coding[:20])
 
 
@@ -128,7 +128,7 @@ def answers_are_whole(context: RunContext, operation: Operation) -> Findings:
     found: dict[str, list[Exchange]] = {}
     for exchange in every:
         trouble, began = exchange.answer.trouble, exchange.answer.status != 0
-        # An answer began, or its connection was taken, and it did not come to its end.
+        # Only an answer that began can be cut; one that never came is for other rules.
         if trouble in _BROKEN_ANSWERS or (trouble is NoAnswer.TIMED_OUT and began):
             found.setdefault(str(trouble), []).append(exchange)
     for cause, cases in found.items():
@@ -169,7 +169,7 @@ def equal_requests_are_answered_alike(context: RunContext, operation: Operation)
         if not exchange.succeeded:
             continue
         request = exchange.request
-        # Requests that differ in the time they are stamped with ask for the same.
+        # Requests that differ in the time of their stamp alone mean the same.
         headers = [one for one in request.headers.items_sent if one[0].lower() not in _STAMPS]
         key = (request.method, request.path, request.query, tuple(headers), request.body)
         before = first.setdefault(key, exchange)
@@ -178,13 +178,13 @@ def equal_requests_are_answered_alike(context: RunContext, operation: Operation)
         yield JUDGED
         place = _difference(before, exchange)
         if place:
-            message = f"{place} is not alike in two answers to equal requests"
+            message = f"{place} differs between two answers to equal requests"
             yield Finding(message, (before, exchange), place, cause="unlike")
             return
 
 
 def _difference(one: Exchange, other: Exchange) -> str:
-    """Return the first place whose JSON type is not the same in two answers; else empty."""
+    """Return the first place whose JSON type differs between two answers; else empty."""
     if one.answer.status != other.answer.status:
         return "HTTP status"
     forms, others = _forms(one.body), _forms(other.body)
@@ -202,9 +202,9 @@ def _forms(body: Json) -> dict[str, str]:
 
 
 _FEWEST_LATE_ANSWERS = 3
-"""How many late answers are no accident any more."""
+"""Fewer late answers may be an accident."""
 GRACE_MS = 150
-"""What the way there and back may take beside the request's own time-out, in milliseconds."""
+"""What the network may take on top of the request's own time-out, in milliseconds."""
 
 
 def keeps_expire_time(context: RunContext, operation: Operation) -> Findings:
@@ -246,28 +246,28 @@ def answers_in_time(context: RunContext, operation: Operation) -> Findings:
         return
     worst = max(slow, key=_taken_ms)
     many = f"{len(slow)} of {len(every)} answers took more than {context.slow_ms} ms"
-    told = f"{many}, the longest {_taken_ms(worst)} ms"
+    times = f"{many}, the longest {_taken_ms(worst)} ms"
     if not _is_confirmed(slow, every):
         # A machine that was busy for a while explains it as well.
-        raise Inconclusive(f"{told}, and not each time that the same was asked")
-    yield Finding(told, (worst,), cause="slow")
+        raise Inconclusive(f"{times}, and not each time that the same was requested")
+    yield Finding(times, (worst,), cause="slow")
 
 
 def _is_confirmed(slow: list[Exchange], every: tuple[Exchange, ...]) -> bool:
     """Tell whether half of an operation's answers came late, or all to one and the same request.
 
-    Two in a row that never came are enough: a run asks for no more of them.
+    Two in a row that never came are enough: the run sends no more of them.
     """
     hung = [one.answer.trouble is NoAnswer.TIMED_OUT for one in every]
     if any(one and other for one, other in pairwise(hung)):
         return True
     if len(slow) >= _FEWEST_LATE_ANSWERS and len(slow) * 2 >= len(every):
         return True
-    asked, late = Counter(map(_wanted, every)), Counter(map(_wanted, slow))
-    return any(asked[wanted] == times >= _FEWEST_LATE_ANSWERS for wanted, times in late.items())
+    counts, late = Counter(map(_request_key, every)), Counter(map(_request_key, slow))
+    return any(counts[request] == times >= _FEWEST_LATE_ANSWERS for request, times in late.items())
 
 
-def _wanted(exchange: Exchange) -> Hashable:
+def _request_key(exchange: Exchange) -> Hashable:
     request = exchange.request
     return request.method, request.path, request.query, request.body
 
@@ -279,6 +279,6 @@ def answers_as_soon_as_its_kind(context: RunContext, operation: Operation) -> Ju
         yield JUDGED
         if is_far_slower(looks, usual_ms):
             times = ", ".join(str(_taken_ms(one)) for one in looks)
-            told = f"answers took {times} ms, while others of its kind took {usual_ms:.0f} ms"
-            yield Finding(told, (looks[-1],), cause="slower than its kind")
+            message = f"answers took {times} ms, while others of its kind took {usual_ms:.0f} ms"
+            yield Finding(message, (looks[-1],), cause="slower than its kind")
             return

@@ -38,7 +38,7 @@ _RATE = "serviceFeeRate"
 _DIGITS = {"serviceFee": "quotes.service-fee-digits", "gasFee": "quotes.gas-fee-digits"}
 _RATE_OF_ALL, _FEE_TOLERANCE = Decimal(10_000), Decimal("0.02")
 _CENT = Decimal("0.01")
-"""What a text of USD may be off by, however little is quoted: a last digit that is cut off."""
+"""USD values may be off by this however small they are: their last digit is cut off."""
 
 
 def amounts_are_whole_units(exchange: Exchange) -> Findings:
@@ -54,7 +54,7 @@ def bridge_keeps_the_amount(quote: Quote) -> Findings:
     got = needs.value(quote.got)
     needs.skip_unless(got >= 0)
     put, paid = (amounts.EXACT.scaleb(one, quote.decimals) for one in (quote.put, got))
-    # Of dust a fee, or what is rounded away, may leave nothing.
+    # Fees or rounding may leave nothing of a very small amount.
     needs.skip_unless(put >= _DUST_UNITS or paid - put >= 1)
     if not _SMALLEST_OUTPUT_SHARE <= amounts.EXACT.divide(got, quote.put) <= _LARGEST_OUTPUT_SHARE:
         source, target = quote.route.source, quote.route.target
@@ -67,7 +67,7 @@ def bridge_keeps_the_amount(quote: Quote) -> Findings:
 def usd_value_fits_output(context: RunContext, quote: Quote) -> Findings:
     usd, target = needs.number(quote.exchange, "outAmountUsd"), quote.route.target
     values = [amounts.EXACT.multiply(quote.pays, one) for one in prices_for(context, target)]
-    # Of dust a text of USD with few digits says nothing.
+    # A USD value with few digits says nothing about a very small amount.
     needs.skip_unless(values and (max(values) > _CENT or abs(usd) > _CENT))
     if not any(
         amounts.within(usd, value, _USD_FACTOR) or abs(usd - value) <= _CENT for value in values
@@ -81,7 +81,7 @@ def usd_value_fits_output(context: RunContext, quote: Quote) -> Findings:
     price, cost = quote.number("price"), Decimal(sum(fee or 0 for fee in fees))
     taken = amounts.EXACT.scaleb(cost, -quote.decimals)
     left = quote.pays - taken
-    # That it is one and not the other shows where the fees are more than a last digit.
+    # Only fees above the last digit tell the value before fees from that after them.
     if price and left > 0 and abs(usd - left * price) * 100 < taken * price:
         what = f"{_brief(left)} {target.symbol} that are left after the fees"
         yield Finding(
@@ -109,14 +109,14 @@ def amount_is_read_as_smallest_units(context: RunContext, operation: Operation) 
     one = require_accepted(context, operation.id)
     if one.reading is Reading.WHOLE:
         tried = [each for each in context.of(operation.id) if each.probe == usual(operation)]
-        seen = (*tried, context.require(one.probe))
+        exchanges = (*tried, context.require(one.probe))
         place = "query.amount" if operation.id == ids.BRIDGE else "query.fromAmount"
-        yield Finding("the amount of the request is read as whole tokens", seen, place)
+        yield Finding("the amount of the request is read as whole tokens", exchanges, place)
 
 
 def fees_are_smallest_units(context: RunContext, quote: Quote) -> Findings:
-    told = {name: quote.exchange.data.get(name) for name in ("serviceFee", "gasFee")}
-    texts = {name: value for name, value in told.items() if isinstance(value, str)}
+    members = {name: quote.exchange.data.get(name) for name in ("serviceFee", "gasFee")}
+    texts = {name: value for name, value in members.items() if isinstance(value, str)}
     total = Decimal(0)
     for name, value in texts.items():
         if amounts.units(value) is None:
@@ -141,10 +141,10 @@ def service_fee_is_a_small_share(quote: Quote) -> Findings:
 def service_fee_is_its_rate(quote: Quote) -> Findings:
     fee, rate = needs.units(quote.exchange, "serviceFee"), needs.units(quote.exchange, _RATE)
     out = needs.units(quote.exchange, "outAmount")
-    # What is executed where it starts has no fee, whatever the rate says.
+    # A transfer executed on its source chain has no fee, whatever the rate is.
     needs.skip_unless(fee)
     due = amounts.EXACT.divide(amounts.EXACT.multiply(Decimal(out), Decimal(rate)), _RATE_OF_ALL)
-    # A contract divides first, and loses up to the rate in smallest units.
+    # A contract divides before it multiplies, and so loses up to the rate in smallest units.
     if abs(fee - due) > max(due * _FEE_TOLERANCE, Decimal(rate + 1)):
         of = f"{rate} hundredths of a percent of {out} are {due:.0f}"
         yield Finding(f"serviceFee is {fee}, while {of}")
@@ -159,22 +159,22 @@ def minimum_is_not_above_output(exchange: Exchange) -> Findings:
 
 
 def chain_decimal_is_the_targets(context: RunContext, quote: Quote) -> Findings:
-    told = needs.integer(quote.exchange, "chainDecimal")
+    decimals = needs.integer(quote.exchange, "chainDecimal")
     target, source = quote.route.target, quote.route.source
     needs.skip_unless(not is_elsewhere(context, quote.exchange, target))
-    if told != target.decimals:
-        like = " as the token given has" if told == source.decimals else ""
+    if decimals != target.decimals:
+        like = " as of the source token" if decimals == source.decimals else ""
         has = f"{target.symbol} on {target.chain} has {target.decimals}"
-        yield Finding(f"chainDecimal is {told}{like}, while {has}")
+        yield Finding(f"chainDecimal is {decimals}{like}, while {has}")
 
 
 def quote_names_a_listed_chain(context: RunContext, exchange: Exchange) -> Findings:
-    told, known = needs.text(exchange, "chain"), known_chains(context)
+    name, known = needs.text(exchange, "chain"), known_chains(context)
     networks = {chain.network for chain in known.values() if chain.network}
-    needs.skip_unless(known and (networks or not told.isdecimal()))
-    if folded(told) not in known and told not in networks:
+    needs.skip_unless(known and (networks or not name.isdecimal()))
+    if folded(name) not in known and name not in networks:
         neither = "which is neither a name nor a network id of a listed chain"
-        yield Finding(f"chain is {told[:80]!r}, {neither}")
+        yield Finding(f"chain is {name[:80]!r}, {neither}")
 
 
 def price_impact_is_in_percent(context: RunContext, quote: Quote) -> Findings:
@@ -198,9 +198,9 @@ def _used_up_by_fees(context: RunContext, quote: Quote, total: Decimal) -> Findi
 
 
 def _fee_in_other_decimals(quote: Quote, name: str, fee: Decimal) -> Findings:
-    """Yield a finding for a fee that is so small that it is counted in other decimals."""
+    """Yield a finding for a fee so small that it must be counted in other decimals."""
     decimals, got = quote.decimals, quote.got or Decimal(0)
-    # A fee that does not grow with the amount is next to nothing of a very large one.
+    # A fixed fee may be negligible beside a very large amount.
     if decimals < 12 or fee <= 0 or not 0 < got <= _LARGE_OUTPUT:
         return
     share = amounts.EXACT.divide(amounts.EXACT.scaleb(fee, -decimals), got)
@@ -212,7 +212,7 @@ def _fee_in_other_decimals(quote: Quote, name: str, fee: Decimal) -> Findings:
 
 
 def _unit_hint(quote: Quote, got: Decimal) -> str:
-    """Return in which decimals the output would fit; empty where in none."""
+    """Return a hint at the decimals in which the output would be right; empty where none."""
     source, target = quote.route.source.decimals, quote.route.target.decimals
     if got <= 0 or source is None or target is None:
         return ""
@@ -244,26 +244,24 @@ def output_grows_with_input(
     first, tenfold, repeated = _steady(context, operation, more, again)
     times = amounts.EXACT.divide(tenfold.put, first.put)
     if times < 2:
-        raise Inconclusive("the tries of the quote asked for other amounts")
+        raise Inconclusive("the attempts at the quote were for other amounts")
     share = amounts.EXACT.divide(out_of(tenfold), out_of(first))
     if not _SMALLEST_GROWTH <= share <= _LARGEST_GROWTH:
         how = "the same" if share == 1 else f"{share:.4g} times as much"
-        seen, basis = (
-            (first.exchange, tenfold.exchange, repeated.exchange),
-            _BASIS_OF.get(operation.id),
-        )
-        yield Finding(f"{times:.4g} times the amount pays {how}", seen, first.place, basis)
+        exchanges = (first.exchange, tenfold.exchange, repeated.exchange)
+        basis = _BASIS_OF.get(operation.id)
+        yield Finding(f"{times:.4g} times the amount pays {how}", exchanges, first.place, basis)
 
 
 def equal_quotes_agree(context: RunContext, operation: Operation, again: ProbeName) -> Findings:
     first, repeated = _usual(context, operation), named_quote(context, again)
-    seen = (first.exchange, repeated.exchange)
+    exchanges = (first.exchange, repeated.exchange)
     for name in sorted(set(first.exchange.data) ^ set(repeated.exchange.data)):
-        yield Finding(f"{name} is in one of two equal quotes only", seen, f"data.{name}")
+        yield Finding(f"{name} is in one of two equal quotes only", exchanges, f"data.{name}")
     outs = out_of(first), out_of(repeated)
     if not amounts.within(*outs, Decimal(2)):
         message = f"equal requests pay {outs[0]:.6g} and {outs[1]:.6g}"
-        yield Finding(message, seen, "data.outAmount")
+        yield Finding(message, exchanges, "data.outAmount")
 
 
 def there_and_back_gains_nothing(
@@ -276,7 +274,7 @@ def there_and_back_gains_nothing(
 
 
 def gained(first: Quote, back: Quote) -> Findings:
-    """Find that a way back gives more of a token than the way there took, beyond two percent."""
+    """Yield a finding where a way back pays over two percent more of a token than was put in."""
     share = amounts.EXACT.divide(out_of(back), back.put)
     whole = amounts.EXACT.multiply(share, amounts.EXACT.divide(out_of(first), first.put))
     if whole > _LARGEST_GAIN:
@@ -285,14 +283,14 @@ def gained(first: Quote, back: Quote) -> Findings:
 
 
 def _quotes_with_ways_back(given: tuple[Quote, ...]) -> Iterator[tuple[Quote, Quote]]:
-    """Yield one quote at an edge for each route, with one of the way back where that was quoted."""
-    asked = [quote for quote in given if quote.exchange.probe.edge]
-    by_route = {quote.route: quote for quote in asked if quote.got is not None and quote.got > 0}
-    told: set[Route] = set()
+    """Yield a quote at an edge for each route with one of the way back, where both were given."""
+    edges = [quote for quote in given if quote.exchange.probe.edge]
+    by_route = {quote.route: quote for quote in edges if quote.got is not None and quote.got > 0}
+    returned: set[Route] = set()
     for route, quote in by_route.items():
         back = by_route.get(Route(route.target, route.source))
-        if back is not None and back.route not in told:
-            told.add(route)
+        if back is not None and back.route not in returned:
+            returned.add(route)
             yield quote, back
 
 
@@ -300,7 +298,7 @@ def swap_follows_prices(context: RunContext, quote: Quote) -> Findings:
     source, target = quote.route.source, quote.route.target
     one, other = price_of(context, source), price_of(context, target)
     got, fair = quote.pays, needs.value(fair_output(context, quote))
-    # Of equal prices either may be that of another token, which is for another rule to say.
+    # Two equal prices may be of one token by mistake, which another rule reports.
     needs.skip_unless(one != other or (is_stable(source) and is_stable(target)))
     if not amounts.within(got, fair, _PRICE_FACTOR) and not _explained_by_price_impact(quote, fair):
         pay = f"{quote.put:.6g} {source.symbol} at {one} USD pay {got:.6g} {target.symbol}"
@@ -308,12 +306,12 @@ def swap_follows_prices(context: RunContext, quote: Quote) -> Findings:
 
 
 def quote_price_is_the_tokens(context: RunContext, quote: Quote) -> Findings:
-    source, told = quote.route.source, needs.number(quote.exchange, "price")
+    source, price = quote.route.source, needs.number(quote.exchange, "price")
     known = needs.value(price_of(context, source))
-    asked = [one for one in context.of(ids.PRICE) if one.succeeded]
-    needs.skip_unless(any(f"symbol={source.symbol}" in one.request.query for one in asked))
-    if not amounts.within(told, known, _PRICE_FACTOR):
-        yield Finding(f"price of {source.symbol} is {told} in the quote, {known} in getPrice")
+    requests = [one for one in context.of(ids.PRICE) if one.succeeded]
+    needs.skip_unless(any(f"symbol={source.symbol}" in one.request.query for one in requests))
+    if not amounts.within(price, known, _PRICE_FACTOR):
+        yield Finding(f"price of {source.symbol} is {price} in the quote, {known} in getPrice")
 
 
 def _usual(context: RunContext, operation: Operation) -> Quote:
@@ -323,7 +321,7 @@ def _usual(context: RunContext, operation: Operation) -> Quote:
 def _steady(
     context: RunContext, operation: Operation, other: ProbeName, again: ProbeName
 ) -> tuple[Quote, Quote, Quote]:
-    """Return the usual quote, another one, and the usual one again, which pays the same still."""
+    """Return the usual quote, another one, and the usual one again, which still pays the same."""
     first = _usual(context, operation)
     second, repeated = named_quote(context, other), named_quote(context, again)
     steady(out_of(first), out_of(repeated), "the quote")

@@ -1,4 +1,4 @@
-"""Quotes as they were given, in whole tokens, and what tokens are worth by every source."""
+"""Quotes as they were given, in whole tokens, and the prices of tokens by every source."""
 
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
@@ -28,7 +28,7 @@ _STEADY_FACTOR = Decimal("1.05")
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """A quote that was given: what was asked, and what it pays, both in whole tokens.
+    """A quote that was given: the requested amount, and what it pays, both in whole tokens.
 
     `put` is the amount of the request, `got` the output, which stands at `place`; `got` is None
     where it is no number. `decimals` are those that output and fees are counted in.
@@ -43,7 +43,7 @@ class Quote:
 
     @property
     def pays(self) -> Decimal:
-        """The output that it has above zero. Raises `Missing`."""
+        """The output. Raises `Missing` where it is not above zero."""
         return needs.value(self.got if self.got and self.got > 0 else None)
 
     def number(self, name: str) -> Decimal | None:
@@ -58,7 +58,7 @@ def quotes(context: RunContext, operation: Operation | str) -> tuple[Quote, ...]
     def read() -> tuple[Quote, ...]:
         return tuple(quote for one in given if (quote := quote_of(context, one)))
 
-    # Many checks look at all quotes, and there are hundreds of them once everything was asked.
+    # Many checks read all quotes, and there are hundreds of them at the end of a run.
     which = operation if isinstance(operation, str) else operation.id
     return context.cached(("quotes", which, len(context.exchanges)), read)
 
@@ -70,7 +70,7 @@ def quotes_accepted(context: RunContext, operation: Operation) -> tuple[Quote, .
 
 
 def v1_quotes(context: RunContext, operation: Operation) -> Iterator[Quote]:
-    """Yield the quotes of v1 that are of listed tokens, asked for as the contract has it."""
+    """Yield the quotes of v1 for listed tokens whose requests keep the contract."""
     for exchange in quotes_given(context, operation):
         sound = not operation.read(exchange.request).violations
         quote = quote_of(context, exchange) if sound else None
@@ -79,7 +79,7 @@ def v1_quotes(context: RunContext, operation: Operation) -> Iterator[Quote]:
 
 
 def quote_of(context: RunContext, exchange: Exchange) -> Quote | None:
-    """Return what a quote tells; None for a refusal or a request that is no sound one."""
+    """Return the quote in an answer; None for a refusal, or where the request was not sound."""
     of_v1 = exchange.operation.id == ids.V1_QUOTE
     try:
         needs.skip_unless(exchange.succeeded)
@@ -121,10 +121,10 @@ def is_elsewhere(context: RunContext, exchange: Exchange, target: Token) -> bool
     `chain` and `chainDecimal` are those of the chain that executes the swap (GHOST); where that is
     another one, the output is in its decimals.
     """
-    told = exchange.text("chain")
+    name = exchange.text("chain")
     by_network = {chain.network: chain for chain in inventory_of(context).chains if chain.network}
-    named = known_chains(context).get(folded(told)) or by_network.get(told)
-    return bool(told) and named is not None and named.name != target.chain
+    named = known_chains(context).get(folded(name)) or by_network.get(name)
+    return bool(name) and named is not None and named.name != target.chain
 
 
 def known_chains(context: RunContext) -> dict[str, Chain]:
@@ -137,7 +137,7 @@ def named_quote(context: RunContext, probe: str) -> Quote:
     """Return the quote of a probe. Raises `NotRun` or `Inconclusive` where there is none."""
     found = quote_of(context, context.require_success(probe))
     if found is None:
-        raise NotRun(f"what {probe} asked about is not in the lists with its decimals")
+        raise NotRun(f"what {probe} requested is not in the lists with its decimals")
     return found
 
 
@@ -154,7 +154,7 @@ def out_of(quote: Quote) -> Decimal:
 
 
 def fair_output(context: RunContext, quote: Quote) -> Decimal | None:
-    """Return what a swap would pay at the prices told, in whole tokens, or None."""
+    """Return what a swap would pay by the prices of getPrice, in whole tokens, or None."""
     one, other = (price_of(context, end) for end in (quote.route.source, quote.route.target))
     if not one or not other:
         return None
@@ -184,19 +184,18 @@ def token_at(
 def echoed(
     exchange: Exchange, sent: Mapping[str, Json], roles: Mapping[str, str]
 ) -> Iterator[tuple[str, str, str, bool]]:
-    """Yield what v1 data tells of inputs: the name, what is told and was sent, and whether that
-    is the same.
+    """Yield the inputs that v1 data echoes: the name, the echo, what was sent, are they the same.
 
-    `roles` has the input by the role in the data. What either side does not show is left out.
+    `roles` has the input by the role in the data. Inputs that were not sent or echoed are left out.
     """
     for role, name in roles.items():
-        told, wanted = scalar(exchange.member("data"), role), sent.get(name)
+        echo, wanted = scalar(exchange.member("data"), role), sent.get(name)
         if role.lower().endswith(("amount", "amountin")):
-            numbers = amounts.number(told), amounts.number(wanted)
+            numbers = amounts.number(echo), amounts.number(wanted)
             if None not in numbers:
                 yield name, str(numbers[0]), str(numbers[1]), numbers[0] == numbers[1]
-        elif isinstance(told, str) and isinstance(wanted, str):
-            yield name, told[:80], wanted, told.lower() == wanted.lower()
+        elif isinstance(echo, str) and isinstance(wanted, str):
+            yield name, echo[:80], wanted, echo.lower() == wanted.lower()
 
 
 def power_of_ten(one: Decimal, other: Decimal) -> int:
@@ -240,25 +239,25 @@ def is_a_dollar(price: Decimal) -> bool:
 def prices_for(context: RunContext, token: Token) -> tuple[Decimal, ...]:
     """Return what the price of a token may be, in USD, by every source that can be believed.
 
-    Sources are the nature of stable coins, getPrice, the lists of v1, and the quotes of transfers.
-    One that is wrong about some other token is left out. None may be left.
+    Sources are getPrice, the lists of v1, the quotes of transfers, and 1 for stable coins.
+    A source that is wrong about some other token is left out, so that there may be no price.
     """
     sound = list(_prices_beside_quotes(context, token))
     here = (one for one in quotes(context, ids.BRIDGE) if one.route.source.symbol == token.symbol)
     prices = (price for one in here if (price := one.number("price")) and price > 0)
-    for told in islice(prices, 1):
-        near = any(amounts.within(told, one, _PRICE_FACTOR) for one in sound)
+    for quoted in islice(prices, 1):
+        near = any(amounts.within(quoted, one, _PRICE_FACTOR) for one in sound)
         if near or _quotes_sound(context):
-            sound.append(told)
+            sound.append(quoted)
     return tuple(sound)
 
 
 def _prices_beside_quotes(context: RunContext, token: Token) -> Iterator[Decimal]:
     if token.symbol in DOLLARS:
         yield Decimal(1)
-    told = price_of(context, token)
-    if told is not None and _prices_sound(context):
-        yield told
+    price = price_of(context, token)
+    if price is not None and _prices_sound(context):
+        yield price
     for other in inventory_of(context, "v1").tokens:
         listed = amounts.number(other.price)
         if other.symbol == token.symbol and listed is not None and listed > 0:
@@ -267,20 +266,20 @@ def _prices_beside_quotes(context: RunContext, token: Token) -> Iterator[Decimal
 
 
 def _prices_sound(context: RunContext) -> bool:
-    """Tell whether getPrice is right about the stable coins it was asked for."""
-    told = (price_of(context, Token(symbol, "", "")) for symbol in DOLLARS)
-    return all(one is None or is_a_dollar(one) for one in told)
+    """Tell whether getPrice is right about the stable coins that were requested."""
+    prices = (price_of(context, Token(symbol, "", "")) for symbol in DOLLARS)
+    return all(one is None or is_a_dollar(one) for one in prices)
 
 
 def _quotes_sound(context: RunContext) -> bool:
     """Tell whether the prices in quotes agree with another source wherever there is one."""
     for quote in quotes(context, ids.BRIDGE):
-        told = quote.number("price")
+        price = quote.number("price")
         others = (
-            list(_prices_beside_quotes(context, quote.route.source)) if told is not None else []
+            list(_prices_beside_quotes(context, quote.route.source)) if price is not None else []
         )
         if others and not any(
-            amounts.within(told or Decimal(0), one, _PRICE_FACTOR) for one in others
+            amounts.within(price or Decimal(0), one, _PRICE_FACTOR) for one in others
         ):
             return False
     return True

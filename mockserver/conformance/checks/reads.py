@@ -26,8 +26,8 @@ _UNKNOWN = shipped_facts().names["words"]["unknown"]
 
 
 def balance_is_not_negative(exchange: Exchange) -> Findings:
-    told = {name: exchange.data.get(name) for name in ("balance", "hrpBalance")}
-    texts = {name: value for name, value in told.items() if isinstance(value, str)}
+    members = {name: exchange.data.get(name) for name in ("balance", "hrpBalance")}
+    texts = {name: value for name, value in members.items() if isinstance(value, str)}
     needs.skip_unless(texts)
     for name, value in texts.items():
         number = amounts.number(value)
@@ -50,14 +50,14 @@ def readable_balance_is_the_balance(context: RunContext, exchange: Exchange) -> 
 def balance_is_of_the_token(context: RunContext, one: Exchange, other: Exchange) -> Findings:
     tokens = _token_of(context, one), _token_of(context, other)
     if tokens[0] is None or tokens[1] is None or tokens[0].decimals == tokens[1].decimals:
-        raise Vacuous("no two tokens of other decimals are listed on the chain")
+        raise Vacuous("no two tokens with different decimals are listed on the chain")
     balances = one.text("balance"), other.text("balance")
     if not all(map(amounts.number, balances)):
         raise Vacuous("the address owns nothing of one of the tokens")
     readable = one.text("hrpBalance"), other.text("hrpBalance")
     if balances[0] == balances[1] and readable[0] == readable[1]:
-        both = f"balance {balances[0][:60]} and hrpBalance {readable[0][:60]} are told"
-        yield Finding(f"{both} of {tokens[0].symbol} and of {tokens[1].symbol} alike")
+        both = f"balance {balances[0][:60]} and hrpBalance {readable[0][:60]}"
+        yield Finding(f"{both} are answered for {tokens[0].symbol} and for {tokens[1].symbol}")
 
 
 def price_is_a_price(context: RunContext, exchange: Exchange) -> Findings:
@@ -72,7 +72,7 @@ def price_is_a_price(context: RunContext, exchange: Exchange) -> Findings:
 def price_is_of_the_token(context: RunContext, one: Exchange, other: Exchange) -> Findings:
     first, second = _token_of(context, one), _token_of(context, other)
     if first is None or second is None or (is_stable(first) and is_stable(second)):
-        raise Vacuous("no two tokens of different value were asked about")
+        raise Vacuous("no two tokens of different value were requested")
     prices = one.text("price"), other.text("price")
     if None in map(amounts.number, prices):
         raise Vacuous("price is no number in one of the two answers")
@@ -108,36 +108,36 @@ def price_agrees_with_quotes(context: RunContext, exchange: Exchange) -> Finding
 
 
 def _quotes_agree(context: RunContext, token: Token, implied: Decimal) -> bool:
-    """Tell whether the price in a quote, or nothing, stands beside the USD value of quotes."""
+    """Tell whether the prices in quotes of a token, if any, support the price that is implied."""
     of_token = [
         one for one in quotes(context, ids.BRIDGE) if one.route.source.symbol == token.symbol
     ]
-    told = [price for one in of_token if (price := one.number("price")) and price > 0]
-    return not told or any(amounts.within(price, implied, _PRICE_FACTOR) for price in told)
+    prices = [price for one in of_token if (price := one.number("price")) and price > 0]
+    return not prices or any(amounts.within(price, implied, _PRICE_FACTOR) for price in prices)
 
 
 def update_time_is_a_time(context: RunContext, exchange: Exchange) -> Findings:
     value = text(exchange.data.get("updateTime"))
-    seconds, shown = clocks.seconds_of(value), f"updateTime is {value[:60]!r}"
+    seconds, what = clocks.seconds_of(value), f"updateTime is {value[:60]!r}"
     needs.skip_unless(value and (seconds is not None or not clocks.looks_like_a_time(value)))
     if seconds is None:
-        yield Finding(f"{shown}, no time that can be read", basis=fact_basis("price.update-time"))
+        yield Finding(f"{what}, no time that can be read", basis=fact_basis("price.update-time"))
         return
     now = clocks.service_time(context, exchange)
     if not clocks.LEAST_S <= seconds <= clocks.MOST_S:
-        yield Finding(f"{shown}, a time outside of this century", cause="century")
+        yield Finding(f"{what}, a time outside of this century", cause="century")
     elif value.isdecimal() and int(value) >= clocks.MILLISECONDS:
-        yield Finding(f"{shown}, milliseconds instead of seconds", cause="unit")
+        yield Finding(f"{what}, milliseconds instead of seconds", cause="unit")
     elif now is not None and _AHEAD_S < seconds - now < _ANOTHER_TIME_S:
         ahead = (seconds - now) // 3600
-        yield Finding(f"{shown}, {ahead} hours ahead of the service's own time", cause="ahead")
+        yield Finding(f"{what}, {ahead} hours ahead of the service's own time", cause="ahead")
 
 
 def update_time_never_goes_back(one: Exchange, again: Exchange) -> Findings:
-    told = [text(answer.data.get("updateTime")) for answer in (one, again)]
-    before, now = (needs.value(clocks.seconds_of(value)) for value in told)
+    times = [text(answer.data.get("updateTime")) for answer in (one, again)]
+    before, now = (needs.value(clocks.seconds_of(value)) for value in times)
     if now < before:
-        yield Finding(f"updateTime goes back from {told[0]} to {told[1]}")
+        yield Finding(f"updateTime goes back from {times[0]} to {times[1]}")
 
 
 def tickets_are_of_the_address(exchange: Exchange) -> Findings:
@@ -152,27 +152,27 @@ def unknown_is_not_succeeded(
     context: RunContext, unknown: ProbeName, hostile: ProbeName
 ) -> Findings:
     exchange = require_answer(context, unknown)
-    # The hostile text is asked for when there are submissions that it might be taken for.
+    # The hostile text is sent as an id only where it might be mistaken for a submission.
     for look in (exchange, *context.sent(hostile)):
         # What is no success has no data.
         status, done = look.data.get("status"), look.data.get("succeeded")
-        what, asked = "an id that nobody submitted is told", look.request.query[:80]
+        what, query = "an id that nobody submitted is reported", look.request.query[:80]
         if status == "Succeeded" or done is True:
             place = "data.status" if status == "Succeeded" else "data.succeeded"
             basis = basis_of_row(look.operation)
-            yield Finding(f"{what} to have succeeded: {asked}", (look,), place, basis)
+            yield Finding(f"{what} as succeeded: {query}", (look,), place, basis)
         elif done is False or (isinstance(status, str) and folded(status) not in _UNKNOWN):
             place = "data.status" if isinstance(status, str) else "data.succeeded"
-            yield Finding(f"{what} of like one that was: {asked}", (look,), place, cause="told of")
+            yield Finding(f"{what} like one that was: {query}", (look,), place, cause="told of")
 
 
 def unknown_v1_order_is_not_shown(context: RunContext, unknown: ProbeName) -> Findings:
     exchange = require_answer(context, unknown)
     data = exchange.member("data")
-    told = [text(scalar(data, role)) for role in ("number", "fromToken", "fromAmount")]
-    if exchange.succeeded and any(told):
-        shown = ", ".join(filter(None, told))[:120]
-        message = f"a transaction that nobody submitted shows an order: {shown}"
+    members = [text(scalar(data, role)) for role in ("number", "fromToken", "fromAmount")]
+    if exchange.succeeded and any(members):
+        values = ", ".join(filter(None, members))[:120]
+        message = f"a transaction that nobody submitted shows an order: {values}"
         yield Finding(message, (exchange,), "data")
 
 

@@ -1,8 +1,8 @@
-"""Rules about requests that are wrong: the service says no to them, and in an orderly way."""
+"""Rules about wrong requests: the service refuses them, with a code and a message."""
 
 from mockserver.conformance.basis import basis_of
 from mockserver.conformance.checks.evidence import (
-    check_edges_are_asked,
+    check_edges_requested,
     in_words,
     is_its_own,
     last_chains,
@@ -24,13 +24,13 @@ def is_refused(context: RunContext, operation: Operation, kind: str) -> Findings
     if not cases:
         raise NotApplicable("the operation has no input that could be wrong in this way")
     names = [one.probe_name(operation) for one in cases]
-    asked = [(one, context.get(name)) for one, name in zip(cases, names, strict=True)]
-    # Those at the edges are wrong in the same way, and about something else.
+    answers = [(one, context.get(name)) for one, name in zip(cases, names, strict=True)]
+    # Requests at the edges of inputs are wrong in the same way, with other values.
     edges = [(one.probe.edge, one) for one in context.of(operation)]
     wrong = [(edge.of, one) for edge, one in edges if edge and edge.kind is EdgeKind.WRONG]
     for case in cases:
-        asked += [(case, one) for of, one in wrong if of == case.words]
-    there = [(one, exchange) for one, exchange in asked if exchange is not None]
+        answers += [(case, one) for of, one in wrong if of == case.words]
+    there = [(one, exchange) for one, exchange in answers if exchange is not None]
     if not there:
         raise context.not_sent(*names, otherwise="nothing of the kind was sent")
     found = [finding for one, exchange in there for finding in _taken(context, one, exchange)]
@@ -47,7 +47,7 @@ def _taken(context: RunContext, case: NegativeCase, exchange: Exchange) -> Findi
     if basis is None or not exchange.succeeded:
         return
     if case.kind is Kind.UNLISTED and is_empty(exchange):
-        # A list without items says that there is nothing, which is a way of saying no.
+        # A list without items is a way of refusing.
         basis = fact_basis("inputs.listed")
     what = case.problem if case.kind is Kind.MISSING else f"{case.place} is {case.problem}"
     yield Finding(
@@ -68,13 +68,13 @@ def _basis(negative: NegativeCase, exchange: Exchange) -> Basis | None:
     for violation in operation.read(exchange.request).violations:
         if ".".join(map(str, violation.path[:2])) == negative.place:
             basis = basis_of(operation, violation, "request")
-            # The type is published; that a reader refuses the same value in another one is not.
+            # The type is published; that a value of another type is refused is not.
             return fact_basis("inputs.types") if negative.as_meant else basis
     return None
 
 
 def is_empty(exchange: Exchange) -> bool:
-    """Tell whether the list of a chain's tokens holds none: a way of saying no."""
+    """Tell whether a list of a chain's tokens has none, which is a way of refusing."""
     if exchange.operation.id not in (ids.V1_TOKENS, ids.OF_CHAIN):
         return False
     return not any(isinstance(value, list | dict) and value for value in exchange.data.values())
@@ -83,7 +83,7 @@ def is_empty(exchange: Exchange) -> bool:
 def check_that_refusals_mean_something(context: RunContext, operation: Operation) -> None:
     """Raise `Vacuous` where a request with nothing wrong with it is refused too.
 
-    Look-ups are spared, since there is nothing to look up while nothing was submitted.
+    Not for look-ups: until something was submitted there is nothing to find.
     """
     if "example_needs" in operation.row:
         return
@@ -113,7 +113,7 @@ def refusal_is_told(exchange: Exchange) -> Findings:
         wrong = "msg of a refusal is no text"
     if wrong:
         yield Finding(wrong, place="msg", cause=wrong)
-    # A text is seen on success alone; without a status nothing but the code is left.
+    # Only successes were observed with a text; without a status only the code is left.
     if exchange.operation.generation.id == "v1" and exchange.member("status") is None:
         yield Finding("a refusal has no status", place="status", cause="a refusal has no status")
 
@@ -121,28 +121,28 @@ def refusal_is_told(exchange: Exchange) -> Findings:
 def refuses_what_is_known_and_not_listed(context: RunContext, operation: Operation) -> Judgements:
     places = {field.role: f"{field.location}.{field.name}" for field in operation.fields}
     edges = [(one.probe.edge, one) for one in context.of(operation)]
-    asked = [(edge, one) for edge, one in edges if edge and edge.kind is EdgeKind.UNLISTED]
+    requested = [(edge, one) for edge, one in edges if edge and edge.kind is EdgeKind.UNLISTED]
     unsent = (name.edge for name in context.unsent_probes)
-    if not asked and not any(edge and edge.kind is EdgeKind.UNLISTED for edge in unsent):
-        check_edges_are_asked(context)
+    if not requested and not any(edge and edge.kind is EdgeKind.UNLISTED for edge in unsent):
+        check_edges_requested(context)
         raise NotApplicable("every chain and token that is known here is listed")
     back = {
         folded(name)
         for chain in last_chains(context, operation.generation.id) or ()
         for name in chain.names
     }
-    told: set[str] = set()
-    for edge, exchange in asked:
+    reported: set[str] = set()
+    for edge, exchange in requested:
         role, name = edge.of, edge.name
         if not is_its_own(exchange) or folded(name) in back:
             continue
         yield JUDGED
-        if exchange.succeeded and not is_empty(exchange) and role not in told:
-            told.add(role)
-            unlisted, seen = f"{name}, which is known and not listed", (exchange,)
+        if exchange.succeeded and not is_empty(exchange) and role not in reported:
+            reported.add(role)
+            unlisted, exchanges = f"{name}, which is known and not listed", (exchange,)
             message, cause = f"{role} is {unlisted}, and the answer is a success", f"{role} known"
-            yield Finding(message, seen, places[role], cause=cause, should_refuse=True)
-    if asked and not told:
+            yield Finding(message, exchanges, places[role], cause=cause, should_refuse=True)
+    if requested and not reported:
         check_that_refusals_mean_something(context, operation)
 
 

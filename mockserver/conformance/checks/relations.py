@@ -1,4 +1,4 @@
-"""Requests that differ in nothing that matters, or in the amount alone, held against each other."""
+"""Compares requests that mean the same, and requests that differ in their amounts alone."""
 
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
@@ -23,7 +23,7 @@ _SHARE_OF_PARTS = {
     ids.V1_QUOTE: _TENTH,
     ids.SWAP_QUOTE: (Decimal("0.5"), Decimal("1.1")),
 }
-"""How much less and more the whole may pay than its parts: fixed fees; of swaps, their impact."""
+"""How much less and more the whole may pay than its parts, for fixed fees and price impact."""
 _FLOAT_DIGITS = 24
 _FEWEST_LONG_AMOUNTS = 2
 _FEWEST_REFUSALS = 2
@@ -42,9 +42,9 @@ def same_meaning_same_answer(context: RunContext, operation: Operation) -> Judge
 
 
 def differences(context: RunContext, base: Exchange, other: Exchange, how: str) -> Findings:
-    """Find where a request in another form of the same meaning is answered otherwise.
+    """Yield a finding for each difference in the answer to another form of the same request.
 
-    Raises `Inconclusive` where it is refused for what may be an outage.
+    Raises `Inconclusive` where a refusal may be due to an outage.
     """
     if not other.succeeded:
         what = f"the request is refused with {how}"
@@ -68,11 +68,11 @@ def output_is_the_same_for_anybody(base: Exchange, other: Exchange) -> Findings:
 
 
 def other_output(base: Exchange, other: Exchange, how: str) -> Findings:
-    """Find that the call of a swap pays otherwise for another recipient or slippage."""
+    """Yield a finding where a swap pays another amount for another recipient or slippage."""
     one, two = (amounts.number(each.data.get("amountOut")) for each in (base, other))
     if one and two and not amounts.within(one, two, _PRICE_FACTOR):
-        told = f"amountOut is {one}, and {two} with {how}"
-        yield Finding(told, (base, other), "data.amountOut", cause=how)
+        message = f"amountOut is {one}, and {two} with {how}"
+        yield Finding(message, (base, other), "data.amountOut", cause=how)
 
 
 def more_never_pays_less(less: Quote, more: Quote) -> Findings:
@@ -80,17 +80,17 @@ def more_never_pays_less(less: Quote, more: Quote) -> Findings:
 
 
 def pays_less(less: Quote, more: Quote) -> Findings:
-    """Find that a larger amount of one route pays less than a smaller one."""
+    """Yield a finding where a larger amount of one route pays less than a smaller one."""
     if less.got and more.got and more.got * _PRICE_FACTOR < less.got:
-        told = f"{less.put} pay {less.got}, and {more.put} only {more.got}"
-        yield Finding(told, (less.exchange, more.exchange), more.place)
+        message = f"{less.put} pay {less.got}, and {more.put} only {more.got}"
+        yield Finding(message, (less.exchange, more.exchange), more.place)
 
 
 def wholes(context: RunContext, operation: Operation) -> Iterator[tuple[Quote, ...]]:
     """Yield the quote of an amount, and those of its parts, where all were given."""
     parts = _at(context, operation, EdgeKind.PART)
-    asked = (*_at(context, operation, EdgeKind.WHOLE), *parts)
-    found = [quote for one in asked if (quote := quote_of(context, one))]
+    edges = (*_at(context, operation, EdgeKind.WHOLE), *parts)
+    found = [quote for one in edges if (quote := quote_of(context, one))]
     if len(found) > len(parts) > 1 and all(quote.got for quote in found):
         yield tuple(found)
 
@@ -100,16 +100,16 @@ def parts_add_up(whole: Quote, *parts: Quote) -> Findings:
 
 
 def uneven(whole: Quote, *parts: Quote) -> Findings:
-    """Find that an amount pays far more or less than its parts, all of one route."""
+    """Yield a finding where an amount pays far more or less than its parts, all of one route."""
     paid = [part.got for part in parts if part.got]
     if not whole.got or len(paid) < len(parts):
         return
     share = amounts.EXACT.divide(whole.got, sum(paid, Decimal(0)))
     least, most = _SHARE_OF_PARTS[whole.exchange.operation.id]
     if not least <= share <= most:
-        told = f"an amount pays {whole.got}, its parts {' and '.join(map(str, paid))}"
+        message = f"an amount pays {whole.got}, its parts {' and '.join(map(str, paid))}"
         exchanges = dict.fromkeys(one.exchange for one in (*parts, whole))
-        yield Finding(told, tuple(exchanges), whole.place)
+        yield Finding(message, tuple(exchanges), whole.place)
 
 
 def amounts_are_reckoned_exactly(context: RunContext, operation: Operation) -> Judgements:
@@ -124,23 +124,23 @@ def amounts_are_reckoned_exactly(context: RunContext, operation: Operation) -> J
     yield JUDGED
     if all(int(float(out)) == out for _, out in long):
         one, out = long[0]
-        told = f"outAmount {out}, like all of so many digits, is what a float makes of an amount"
-        yield Finding(told, (one,), "data.outAmount")
+        message = f"outAmount {out}, like all of so many digits, is what a float makes of an amount"
+        yield Finding(message, (one,), "data.outAmount")
 
 
 def optional_inputs_stand_alone(context: RunContext, operation: Operation) -> Judgements:
-    asked = {
+    by_inputs = {
         frozenset(one.parameters.items()): one
         for one in _at(context, operation, EdgeKind.COMBINATION)
         if is_its_own(one)
     }
     optional = [field.name for field in operation.fields if not field.required]
     for name in optional:
-        pairs = list(_with_and_without(asked, name))
+        pairs = list(_with_and_without(by_inputs, name))
         refused = [pair for pair in pairs if pair[1].refused]
         yield from (JUDGED for _ in pairs[:1])
         if len(refused) < _FEWEST_REFUSALS:
-            # A service that is busy now and then refuses one of many, whatever is in it.
+            # A service that is busy now and then refuses one of many requests, whatever they are.
             continue
         for _, lacking in refused:
             check_is_there(context, lacking)
@@ -150,18 +150,18 @@ def optional_inputs_stand_alone(context: RunContext, operation: Operation) -> Ju
 
 
 def _with_and_without(
-    asked: Mapping[frozenset[tuple[str, str]], Exchange], name: str
+    by_inputs: Mapping[frozenset[tuple[str, str]], Exchange], name: str
 ) -> Iterator[tuple[Exchange, Exchange]]:
-    """Yield the requests that are taken with an input, each with the same without it."""
-    for inputs, whole in asked.items():
+    """Yield the requests that succeed with an input, each with the same without it."""
+    for inputs, whole in by_inputs.items():
         fewer = frozenset(pair for pair in inputs if pair[0] != name)
-        lacking = asked.get(fewer)
+        lacking = by_inputs.get(fewer)
         if fewer != inputs and lacking is not None and whole.succeeded:
             yield whole, lacking
 
 
 def _taken_in_any_case(context: RunContext, operation: Operation) -> Judgements:
-    """Judge submissions, of which no two are the same: each is taken, or none is."""
+    """Judge submissions, whose answers cannot be compared: all forms are accepted, or none."""
     every = sent(context, operation)
     base = next((one for one in every if one.succeeded and one.probe.edge), None)
     if base is None:
@@ -173,9 +173,9 @@ def _taken_in_any_case(context: RunContext, operation: Operation) -> Judgements:
 
 
 def _changed_meanwhile(context: RunContext, operation: Operation) -> frozenset[str] | None:
-    """Return what of the usual answer changed between the first and the last of the forms.
+    """Return the places of the usual answer that changed between the first and the last form.
 
-    None where it was not asked for again. A balance falls while orders are submitted.
+    None where it was not requested again. A balance falls while orders are submitted.
     """
     last, base = (
         _at(context, operation, kind) for kind in (EdgeKind.AFTERWARDS, EdgeKind.ONCE_MORE)
@@ -190,7 +190,7 @@ def _changed_meanwhile(context: RunContext, operation: Operation) -> frozenset[s
 def _pairs(
     context: RunContext, operation: Operation, *kinds: EdgeKind
 ) -> Iterator[tuple[Exchange, Exchange]]:
-    """Yield the usual request, where it succeeded, with each that is at an edge of some kinds."""
+    """Yield the usual request, where it succeeded, with each edge case of some kinds."""
     for base in _at(context, operation, EdgeKind.ONCE_MORE)[:1]:
         for one in _at(context, operation, *kinds) if base.succeeded else ():
             if is_its_own(one):
@@ -207,9 +207,9 @@ def _label(exchange: Exchange) -> str:
 
 
 def _differing_members(one: Json, other: Json, place: str) -> Iterator[tuple[str, Json, Json]]:
-    """Yield where two values differ that mean the same; texts that are no numbers may differ.
+    """Yield the places where two values differ. Texts that are no numbers may differ.
 
-    Of lists, what differs is how many items they have.
+    Of lists, only the number of items is compared.
     """
     if isinstance(one, Mapping) and isinstance(other, Mapping):
         for name in sorted({*one, *other}):
@@ -241,7 +241,7 @@ def ladders(context: RunContext, operation: Operation) -> Iterator[tuple[Quote, 
     """Yield the quotes of each route that follow each other by amount, far enough to compare."""
     by_route: dict[tuple[str, ...], list[Quote]] = {}
     for quote in quotes(context, operation):
-        # Others may have been asked for at another time, and prices move.
+        # Others may have been requested at another time, and prices move.
         if quote.got is not None and quote.exchange.probe.edge:
             ends = (quote.route.source, quote.route.target)
             key = tuple(part for end in ends for part in (end.chain, end.symbol, end.address))

@@ -16,10 +16,10 @@ _WORST_FIRST = tuple(Verdict)
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One place where a rule does not hold, seen in `exchanges`: the last one shows it.
+    """One place where a rule does not hold. Of `exchanges`, the last one shows it.
 
     `place` is the field in the answer (`data.list[].decimals`) or the input of the request
-    (`query.amount`); with the rule, the operation and `cause` it makes findings of one cause one.
+    (`query.amount`); findings with the same rule, operation, place and `cause` are counted as one.
     `basis` and `verdict` replace the rule's own where the finding stands on something else.
     `should_refuse` tells that the last request was answered with success, and ought not to be.
     """
@@ -34,7 +34,7 @@ class Finding:
 
 
 class Judged(Enum):
-    """Says that there was something to judge; what is wrong with it is said as findings."""
+    """Says that there was something to judge; what is wrong with it is yielded as findings."""
 
     ONE = "one"
 
@@ -51,13 +51,13 @@ Check = Callable[[RunContext, Operation], Findings]
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A property that a service has which keeps the contract; `check` is asked per operation.
+    """A property of every service that keeps the contract; `check` is called for each operation.
 
     `says` is the property in one sentence, `more` what else there is to say of it. `operations` are
     the ids it judges. `probes` are those that it needs for any of them: they are sent for it, and
-    they and what they build on are all that it can read. Of the operations in `reads` it also looks
-    at what was sent for others, if anything was. `every_exchange` tells that it judges whatever was
-    sent for other reasons, and asks for nothing.
+    the rule can read only their answers and those that they are built on. Of the operations in
+    `reads` it also reads what was sent for other rules. With `every_exchange` it sends nothing
+    itself, and judges whatever was sent for other rules.
     """
 
     name: str
@@ -78,13 +78,13 @@ class Rule:
         return f"{self.says}."
 
     def silent(self) -> "Rule":
-        """Return the rule without its judgement, where only what it asks for is wanted."""
+        """Return the rule without its judgement, for runs that only need its requests."""
         return replace(self, check=lambda context, operation: iter(()))
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a rule said of one operation. `reason` tells why there is neither yes nor no."""
+    """What a rule found for one operation. `reason` tells why it could not be judged."""
 
     rule: Rule
     operation: Operation

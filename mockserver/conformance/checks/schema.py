@@ -48,7 +48,7 @@ SchemaPart = AppliedSchema | UndeclaredMember
 
 
 def walk(schema: Schema, value: Json) -> Iterator[SchemaPart]:
-    """Yield every part of an inlined schema that applies to a value, and what none speaks about.
+    """Yield every part of an inlined schema that applies to a value, and the undeclared members.
 
     Where no part declares the members of an object, they are open, and none is undeclared.
     """
@@ -65,7 +65,7 @@ def first_parts(
     exchanges: Iterable[Exchange],
     which: Callable[[Exchange, SchemaPart], bool],
 ) -> dict[str, tuple[Exchange, Json]]:
-    """Return the parts that `which` tells of: by place, the first answer with one, and its value.
+    """Return the parts that `which` selects: by place, the first answer with one, and its value.
 
     Answers that are no JSON have no parts.
     """
@@ -167,7 +167,7 @@ Which = Callable[[Exchange, Violation], bool]
 
 def envelope_code(context: RunContext, operation: Operation) -> Findings:
     every = answered(context, operation)
-    # What HTTP itself refuses with 4xx is another rule's, since it may have no envelope.
+    # What HTTP itself refuses with 4xx may have no envelope; another rule judges it.
     judged = [one for one in every if one.answer.status < 300 and operation.enveloped]
     return _broken(judged, lambda _, violation: violation.path in ((), ("code",)))
 
@@ -188,14 +188,14 @@ def success_has_success_code(exchange: Exchange) -> Findings:
 
 
 def _has_result(exchange: Exchange) -> bool:
-    """Tell whether an answer that is none by its code looks like a success all the same."""
+    """Tell whether an answer looks like a success, though by its code it is none."""
     body, data = exchange.body, exchange.member("data")
     if not 200 <= exchange.answer.status < 300 or not isinstance(data, dict) or not data:
         return False
     operation = exchange.operation
     if operation.generation.id == "v2":
-        said = {**body, "code": operation.generation.success_code}
-        broken = operation.response_violations(said)
+        as_success = {**body, "code": operation.generation.success_code}
+        broken = operation.response_violations(as_success)
         return not any(
             basis_of(operation, one).kind is BasisKind.DOCUMENTED and len(one.path) > 1
             for one in broken
@@ -209,7 +209,7 @@ def _has_result(exchange: Exchange) -> bool:
 def success_has_content(context: RunContext, operation: Operation) -> Findings:
     every = list(any_successes(context, operation))
     if operation.id == ids.V1_DETAIL:
-        # Nothing is what a service may say of an order that there is not, or not yet.
+        # A service may answer with nothing about an order that does not exist, or not yet.
         known = {one.members.get("certHash") for one in context.of(ids.V1_ORDER) if one.succeeded}
         every = [one for one in every if one.parameters.get("hash") in known]
         if not all(map(_holds_nothing, every)):
@@ -230,8 +230,9 @@ def _holds_nothing(exchange: Exchange) -> bool:
 
 
 def _without_list(context: RunContext, operation: Operation) -> Findings:
-    """Yield a finding where the list that was asked for is none. Raises `Inconclusive` for an empty
-    one: its items may all be suspended.
+    """Yield a finding where the answer holds no list.
+
+    Raises `Inconclusive` for an empty one: its items may all be suspended.
     """
     look = context.get(usual(operation))
     if look is None or not look.succeeded:
@@ -283,15 +284,15 @@ def _is_about_envelope(exchange: Exchange, violation: Violation) -> bool:
         return True
     if is_outside_the_contract(exchange):
         return False
-    # A refusal owes its caller nothing but the code; null is as good as nothing.
+    # A refusal must have the code alone; null counts as left out.
     name = violation.path[0]
     return violation.keyword != "required" and exchange.member(str(name)) is not None
 
 
 def _broken(exchanges: Iterable[Exchange], which: Which) -> Findings:
-    """Yield a finding for each keyword that is broken at a place, however often it is.
+    """Yield one finding for each keyword that is broken at a place, however often it is.
 
-    What an object lacks on the same grounds is one finding.
+    Members that an object lacks on the same basis are one finding.
     """
     found: dict[tuple[str, str], list[Case]] = {}
     for exchange in exchanges:
@@ -301,12 +302,12 @@ def _broken(exchanges: Iterable[Exchange], which: Which) -> Findings:
                 found.setdefault(key, []).append((exchange, violation))
     missing: dict[tuple[str, BasisKind, str], list[tuple[str, list[Case]]]] = {}
     for (place, keyword), cases in found.items():
-        # What is observed may say once more what is documented; then that counts.
+        # Where an observed and a documented schema both say it, the documented one counts.
         first = max(cases, key=lambda case: _basis(case).firmness)
         cases.insert(0, cases.pop(cases.index(first)))
         basis = _basis(first)
         if (place, keyword) == ("data", "type") and first[0].operation.enveloped:
-            # A type that is observed as well does not make this less published.
+            # That `data` is an object is published, although an observed schema says it as well.
             basis = fact_basis(f"envelope.{first[0].operation.generation.id}.data")
         if keyword == "required":
             parent, _, name = place.rpartition(".")
@@ -324,7 +325,7 @@ def _basis(case: Case) -> Basis:
 
 
 def _missing_members(parent: str, lacking: list[tuple[str, list[Case]]]) -> Finding:
-    """Return one finding for all members that an object lacks on the same grounds."""
+    """Return one finding for all members that an object lacks on the same basis."""
     (name, cases), basis = lacking[0], _basis(lacking[0][1][0])
     violation = cases[0][1]
     if len(lacking) == 1:

@@ -1,6 +1,6 @@
-"""What is submitted and looked at, its time line, and what holds of everything that is submitted.
+"""What is submitted and then looked up: its time line, and the properties that all of them have.
 
-Of both generations, for rules and sequences alike; which thing a rule is about, the table says.
+For both generations, and for rules and sequences alike. A row of the table of rules names its kind.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -30,11 +30,11 @@ from mockserver.values import dataclass
 class Submitted:
     """Something that is submitted and then looked at: how its number and its status are read.
 
-    `called` is what it is, and `submission` how sending it is called. It is looked up by `look_id`;
-    `named` are the looks at what the user has named. `number` reads an answer to a submission,
-    where it stands at `place`; `shown` tells that every answer has to show it. `key` is the input
-    that it is looked up by. `status` reads a look, at `status_place`; those in `final` never
-    change, nor do the `facts` that are told with them.
+    `called` is its name in messages, and `submission` that of submitting it. The operation
+    `look_id` looks it up; `named` are the look-ups of those that the user has named. `number` reads
+    the answer to a submission, where it stands at `place`; with `always_numbered` every answer has
+    to show it. `key` is the input that it is looked up by. `status` reads a look-up, at
+    `status_place`; statuses in `final` never change, nor do the `facts` that come with them.
     """
 
     called: str
@@ -49,45 +49,45 @@ class Submitted:
     named: Mapping[str, ProbeNames] = field(default_factory=dict)
     final: tuple[str, ...] = ()
     facts: tuple[str, ...] = ()
-    shown: bool = True
+    always_numbered: bool = True
 
     @property
     def look_ups(self) -> Mapping[ProbeName, ProbeNames]:
-        """The looks at what each submission makes, in the order of time."""
+        """The look-ups of what each submission makes, in the order of time."""
         looks = probes_about(self.look_id)
         made = probes_about(self.operation_id)
         return {names[0]: looks.get(about, ()) for about, names in made.items()}
 
     @property
     def again(self) -> Mapping[ProbeName, ProbeName]:
-        """The submission that is made again, by the first one."""
+        """The repeated submissions, each by the one that it repeats."""
         made = probes_about(self.operation_id).values()
         return {names[0]: names[1] for names in made if len(names) > 1}
 
     @property
     def probes(self) -> ProbeNames:
-        """The submissions, also one that is made again, and all looks."""
+        """The submissions, with repeated ones, and all look-ups."""
         looks = chain(*self.look_ups.values(), *self.named.values())
         return (*self.look_ups, *self.again.values(), *looks)
 
     def is_over(self, look: Exchange) -> bool:
-        """Tell whether a look shows that it has come to its end."""
+        """Tell whether a look-up shows that it has come to its end."""
         return self.status(look) in self.final
 
     def is_second(self, first: str, again: str) -> bool:
-        """Tell whether the number that the same submission got again is that of a second one."""
-        return first != again and (self.shown or bool(first and again))
+        """Tell whether a repeated submission, by its number, made a second one."""
+        return first != again and (self.always_numbered or bool(first and again))
 
     def made(self, context: RunContext) -> list[Exchange]:
         """Return the submissions of different things that were accepted."""
         return [one for one in context.sent(*self.look_ups) if one.succeeded]
 
     def answered(self, context: RunContext, submission: ProbeName) -> list[Exchange]:
-        """Return the looks at what a submission has made that were answered with success."""
+        """Return the look-ups of what a submission has made that were answered with success."""
         return _succeeded(context, self.look_ups[submission])
 
     def lines(self, context: RunContext) -> list[list[Exchange]]:
-        """Return what was told of each of them. Raises where there is nothing of any."""
+        """Return the successful look-ups of each. Raises where there are none at all."""
         looks = (*self.look_ups.values(), *self.named.values())
         found = [_succeeded(context, names) for names in looks]
         if not any(found):
@@ -95,7 +95,7 @@ class Submitted:
         return found
 
     def named_line(self, context: RunContext, number: int) -> list[Exchange]:
-        """Return what was told of one of those that the user has named, the first being 0."""
+        """Return the successful look-ups of one that the user has named, the first being 0."""
         return _succeeded(context, [*self.named.values()][number])
 
 
@@ -129,7 +129,7 @@ V1_ORDER = Submitted(
     status_place="data.order.status",
     named=look_ups_of_named(ids.V1_DETAIL),
     final=V1_ORDER_STATUSES.final,
-    shown=False,
+    always_numbered=False,
 )
 TICKET = Submitted(
     "ticket",
@@ -155,14 +155,14 @@ class Property(Enum):
 
     ENDS_ONCE = "a status that is final stays"
     GOES_ON = "the time of the last change never goes back"
-    FACTS_STAY = "what is told of something that has come to its end stays"
+    FACTS_STAY = "what is reported of something that has come to its end stays"
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A look that breaks a property, after the look that it follows.
+    """A look-up that breaks a property, after the look-up that it follows.
 
-    `name` is the member that changed, `was` and `now` are what it was.
+    `name` is the member that changed, `was` and `now` are its values.
     """
 
     breaks: Property
@@ -174,21 +174,21 @@ class Change:
 
 @dataclass(slots=True)
 class Timeline:
-    """The looks at one thing that was submitted, in their order.
+    """The look-ups of one thing that was submitted, in their order.
 
-    Of its status and its time it keeps what was told last, of the facts that are told with its end
-    what was told first, each with the look that shows it.
+    Of its status and its time it keeps the last values, of the facts that come with its end the
+    first values, each with the look-up that shows it.
     """
 
     kind: Submitted
     _values: dict[str, tuple[str | int, Exchange]] = field(default_factory=dict)
 
     def value(self, name: str) -> str | int:
-        """Return what is kept of a member; an empty text where it was not told."""
+        """Return the value that is kept of a member; an empty text where it was never shown."""
         return self._values[name][0] if name in self._values else ""
 
     def follow(self, look: Exchange) -> list[Change]:
-        """Take the next look, which was answered with success; return what it breaks."""
+        """Take the next successful look-up; return what it breaks."""
         now: list[tuple[Property, str, str | int]] = [
             (Property.ENDS_ONCE, "status", self.kind.status(look))
         ]
@@ -215,13 +215,13 @@ _BREAKS: Mapping[Property, Callable[[Submitted, Any, Any], bool]] = {
 
 
 def time_of(look: Exchange) -> int | None:
-    """Return the time of the last change that a look shows, None where it shows no whole number."""
+    """Return the time of the last change in a look-up, None where that is no whole number."""
     now = look.data.get("timestamp")
     return now if isinstance(now, int) and not isinstance(now, bool) else None
 
 
 def breaking(line: Timeline, look: Exchange, broken: Property) -> Change | None:
-    """Take the next look, and return the change that breaks a property; None where none does."""
+    """Take the next look-up; return the change that breaks a property, None where none does."""
     return next((change for change in line.follow(look) if change.breaks is broken), None)
 
 
@@ -235,17 +235,17 @@ def is_known(
         for number, look in enumerate(looks):
             yield JUDGED
             later = any(one.succeeded for one in looks[number + 1 :])
-            # It was busy, or what was submitted took its time to show: not that it is unknown.
+            # A service that is busy, or shows a submission late, has not lost it.
             if look.refused and not later and not says_it_is_away(look):
                 controls = [control] if control and look.probe != names[0] else []
-                # A later refusal may be about the age of the stamp that v1 requests carry.
+                # It may be about the age of the stamp that v1 requests carry: a quote tells.
                 if controls and not any(one.succeeded for one in context.sent(*controls)):
                     raise Inconclusive(
-                        "v1 no longer takes requests with these stamps, a quote neither"
+                        "v1 no longer accepts requests with these stamps, not even a quote"
                     )
-                said = text(look.member("msg"))[:160]
+                reason = text(look.member("msg"))[:160]
                 message = f"{what.called} {what.number(made)!r} was accepted, and is not known"
-                message += f": {said!r}" if said else ""
+                message += f": {reason!r}" if reason else ""
                 yield Finding(message, (made, look), what.key, cause=cause)
                 break
 
@@ -258,7 +258,7 @@ def has_its_own_number(context: RunContext, operation: Operation, cause: str = "
         number = what.number(one).strip()
         before = found.setdefault(number, one) if number else None
         if before is None:
-            if what.shown and isinstance(one.data.get(called), str):
+            if what.always_numbered and isinstance(one.data.get(called), str):
                 yield Finding(f"{called} is an empty text", (one,), what.place)
         elif before is not one:
             message = f"two {what.called}s have the {called} {number!r}"

@@ -27,7 +27,7 @@ _PUBLISHED: Mapping[str, Mapping[str, int]] = {
     ONE_INCH_SWAP.hex(): {"source": 1, "target": 2, "payee": 4, "amount": 5, "least": 6},
     UNISWAP_V3_SWAP.hex(): {"amount": 0, "least": 1},
 }
-"""The methods of published calls: which of their words is what."""
+"""The published methods by selector: at which word each argument stands."""
 _LONGEST_PATH = 10
 _BPS = Decimal(10_000)
 _PRICE_FACTOR = Decimal("1.02")
@@ -95,7 +95,7 @@ def value_is_sent_for_coins_only(
     elif source.is_native and sent.isdecimal() and value < int(sent):
         yield Finding(f"value is {text[:60]}, {sent} is given")
     elif source.is_native and exchange.probe in of_some_worth and value * 2 > int(sent or 0) * 3:
-        # Something may come on top of it, as a fee does; of a usual amount that is not half.
+        # A fee may come on top of it, but of a usual amount that is not half.
         yield Finding(f"value is {text[:60]}, only {sent} is given")
 
 
@@ -104,19 +104,19 @@ def published_call_is_for_what_was_asked(context: RunContext, exchange: Exchange
     given = needs.value(amounts.units(exchange.parameters.get("fromAmount")))
     places, words = needs.value(_PUBLISHED.get(method)), _words(exchange)
     needs.skip_unless(len(words) > max(places.values()))
-    told = {role: words[place] for role, place in places.items()}
-    amount, least = told["amount"], told["least"]
+    args = {role: words[place] for role, place in places.items()}
+    amount, least = args["amount"], args["least"]
     called = exchange.text("to").lower()
     here = inventory_of(context).on(exchange.parameters.get("chain", ""))
     if any(token.address.lower() == called and not token.is_native for token in here):
         yield Finding(f"the call is made to {called}, a token", place="data.to", cause="token")
     named = exchange.parameters.get("recipient", "")
-    if _ADDRESS.fullmatch(named) and told.get("payee") not in (None, int(named, 16)):
-        yield Finding(f"the call pays 0x{told['payee']:040x}, {named} was named", cause="recipient")
-    yield from _other_tokens(exchange, here, words, told)
-    now = _time_of(context, exchange) if "deadline" in told else None
-    if now is not None and told["deadline"] < now - _SLACK_S:
-        message = f"the call has to be made by {told['deadline']}, and it is {now}"
+    if _ADDRESS.fullmatch(named) and args.get("payee") not in (None, int(named, 16)):
+        yield Finding(f"the call pays 0x{args['payee']:040x}, {named} was named", cause="recipient")
+    yield from _other_tokens(exchange, here, words, args)
+    now = _time_of(context, exchange) if "deadline" in args else None
+    if now is not None and args["deadline"] < now - _SLACK_S:
+        message = f"the call has to be made by {args['deadline']}, and it is {now}"
         yield Finding(message, cause="deadline")
     if amount != given:
         yield Finding(f"the call gives {amount} smallest units, {given} were named", cause="amount")
@@ -125,39 +125,40 @@ def published_call_is_for_what_was_asked(context: RunContext, exchange: Exchange
     if not out or slippage is None or slippage > _BPS:
         return
     if least > out:
-        yield Finding(f"the call asks for {least} at least, and pays {out}", cause="minimum")
+        message = f"the least output of the call is {least}, more than amountOut, which is {out}"
+        yield Finding(message, cause="minimum")
     # The quote may have been another a moment ago.
     elif Decimal(least) * _PRICE_FACTOR < out * (1 - Decimal(slippage) / _BPS):
-        message = f"the call is content with {least} of {out}, at a slippage of {slippage}"
+        message = f"the least output of the call is {least} of {out}, at a slippage of {slippage}"
         yield Finding(message, cause="minimum")
 
 
 def _other_tokens(
-    exchange: Exchange, here: Iterable[Token], words: list[int], told: Mapping[str, int]
+    exchange: Exchange, here: Iterable[Token], words: list[int], args: Mapping[str, int]
 ) -> Findings:
-    """Yield a finding where a call gives or pays another token than was asked for.
+    """Yield a finding where a call gives or pays another token than was requested.
 
-    A coin goes by the address of what wraps it.
+    A coin stands in a call with the address of its wrapped token, so coins are not compared.
     """
-    start = told.get("path", 0) // 32
+    start = args.get("path", 0) // 32
     count = words[start] if 0 < start < len(words) else 0
     path = words[start + 1 : start + 1 + count] if count <= _LONGEST_PATH else ()
     if len(path) < count <= _LONGEST_PATH:
         yield Finding(f"the call data ends after {len(path)} of {count} tokens", cause="path")
         return
-    ends = {"source": path[0], "target": path[-1]} if path else told
+    ends = {"source": path[0], "target": path[-1]} if path else args
     tokens = {token.address.lower(): token for token in here if not token.is_native}
     for role, name in (("source", "fromTokenAddress"), ("target", "toTokenAddress")):
-        asked = tokens.get(exchange.parameters.get(name, "").lower())
-        is_there = asked is not None and _ADDRESS.fullmatch(asked.address)
-        if asked is not None and is_there and ends.get(role) not in (None, int(asked.address, 16)):
+        token = tokens.get(exchange.parameters.get(name, "").lower())
+        is_there = token is not None and _ADDRESS.fullmatch(token.address)
+        if token is not None and is_there and ends.get(role) not in (None, int(token.address, 16)):
             what = f"the {role} of the call is 0x{ends[role]:040x}"
-            yield Finding(f"{what}, {asked.symbol} is at {asked.address}", cause=role)
+            yield Finding(f"{what}, {token.symbol} is at {token.address}", cause=role)
 
 
 def call_can_still_be_made(context: RunContext, one: Exchange, other: Exchange) -> Findings:
     now = needs.value(_time_of(context, one))
-    # A number that is a time stays about as it is for another amount, and is not round.
+    # A time hardly changes from one call to the next, and is no round number.
     pairs = zip(_words(one), _words(other), strict=False)
     times = [
         word
@@ -170,9 +171,9 @@ def call_can_still_be_made(context: RunContext, one: Exchange, other: Exchange) 
 
 
 def _time_of(context: RunContext, exchange: Exchange) -> int | None:
-    """Return the earliest time that a call may be of; None where no price tells one.
+    """Return the earliest present time of the service; None where no price tells one.
 
-    A stand-in may live in a time of its own, which its prices tell as well.
+    A mock may have a clock of its own, which only the times of its prices show.
     """
     now = clocks.service_time(context, exchange)
     prices = (text(one.data.get("updateTime")) for one in context.of(ids.PRICE))
@@ -216,15 +217,15 @@ def call_is_for_the_amount(context: RunContext, more: ProbeName) -> Judgements:
         message = "the call for ten times the amount is the same, apart from times"
         yield Finding(message, both, "data.data", cause="same call")
     elif kept and not _least_of(other):
-        message = f"the call for ten times the amount is content with {least[kept[0]]} as well"
+        message = f"the call for ten times the amount has {least[kept[0]]} as its least output too"
         yield Finding(message, both, "data.data", cause="least output")
 
 
 def _least_of(call: Exchange) -> dict[int, int]:
-    """Return the words of a call, by their places, that are its output less the slippage."""
+    """Return the words of a call, by place, that equal its output less the slippage."""
     out, slippage = (
-        amounts.units(told)
-        for told in (call.data.get("amountOut"), call.parameters.get("slippage"))
+        amounts.units(value)
+        for value in (call.data.get("amountOut"), call.parameters.get("slippage"))
     )
     wanted = out * (1 - Decimal(slippage) / _BPS) if out and slippage else Decimal(0)
     near = wanted * _SLIPPAGE_TOLERANCE
@@ -248,31 +249,33 @@ def slippage_is_in_hundredths_of_a_percent(
         for one in context.of(ids.SWAP)
         if one.succeeded and one.probe.edge and one.probe.edge.kind is EdgeKind.SLIPPAGE
     }
-    # Two more calls for the usual amount may be there, of a small slippage and a larger one.
+    # A run with edges has two more calls for the usual amount, with a small and a large slippage.
     more = [named[slippage] for slippage in _SLIPPAGES if slippage in named]
     for one, other in (calls, more) if len(more) == len(_SLIPPAGES) else (calls,):
-        told = list(_slippage_judgements(context, one, other))
-        yield from told
-        if told:
+        judgements = list(_slippage_judgements(context, one, other))
+        yield from judgements
+        if judgements:
             return
 
 
 def _slippage_judgements(context: RunContext, one: Exchange, other: Exchange) -> Judgements:
-    """Yield what is wrong with the slippages of two calls, or that they are right, if they show."""
+    """Judge the slippages of two calls, where their least outputs can be found."""
     moved = _price_movement(context, one, other)
     wanted = [Decimal(call.parameters.get("slippage", "0")) / _BPS for call in (one, other)]
     cuts = [pair for outs in _outputs(context, one, other) for pair in _cuts(one, other, outs)]
     # A word follows the slippage where it changes by more than prices may have moved.
-    told = [cut for cut in cuts if abs(cut[0] - cut[1]) > moved or min(cut) > max(wanted) + moved]
+    following = [
+        cut for cut in cuts if abs(cut[0] - cut[1]) > moved or min(cut) > max(wanted) + moved
+    ]
     if any(
         max(abs(a - b) for a, b in zip(cut, wanted, strict=True)) <= _SLIPPAGE_TOLERANCE
         for cut in cuts
     ):
         yield JUDGED
-    elif told and moved * 2 > max(wanted):
+    elif following and moved * 2 > max(wanted):
         raise Inconclusive("prices move by more than the slippage between equal requests")
-    elif told:
-        left = [f"{(1 - share) * 100:.4g}" for share in (*told[0], *wanted)]
+    elif following:
+        left = [f"{(1 - share) * 100:.4g}" for share in (*following[0], *wanted)]
         first, second = (f"{share * _BPS:.4g}" for share in wanted)
         message = (
             f"slippage {first} leaves {left[0]} percent of the output and {second} leaves "
@@ -318,7 +321,7 @@ def _quote_before(context: RunContext) -> Exchange:
 
 
 def _outputs(context: RunContext, one: Exchange, other: Exchange) -> Iterator[tuple[int, int]]:
-    """Yield what the two calls may pay: what they say themselves, and what the quote said."""
+    """Yield the outputs of the two calls: by their own amountOut, and by the quote."""
     own = [amounts.units(call.data.get("amountOut")) for call in (one, other)]
     if own[0] and own[1]:
         yield own[0], own[1]
@@ -330,13 +333,13 @@ def _outputs(context: RunContext, one: Exchange, other: Exchange) -> Iterator[tu
 def _cuts(
     one: Exchange, other: Exchange, outs: tuple[int, int]
 ) -> Iterator[tuple[Decimal, Decimal]]:
-    """Yield what share of the output is cut off in words of the calls that can be its least."""
+    """Yield what share of the output is missing in each word that may be the least output."""
     words, given = (_words(one), _words(other)), one.parameters.get("fromAmount", "")
     slippages = [call.parameters.get("slippage") for call in (one, other)]
     if len(words[0]) != len(words[1]) or slippages[0] == slippages[1]:
         return
     for pair in zip(*words, strict=True):
-        # The amount given, a deadline and the recipient are no part of the output.
+        # The given amount and a deadline are numbers as well, and no outputs.
         if str(pair[0]) == given or any(_EARLIEST_S < word < _LATEST_S for word in pair):
             continue
         cuts = Decimal(outs[0] - pair[0]) / outs[0], Decimal(outs[1] - pair[1]) / outs[1]
@@ -347,10 +350,10 @@ def _cuts(
 
 
 def _price_movement(context: RunContext, one: Exchange, other: Exchange) -> Decimal:
-    """Return what share prices may have moved by between two calls, as equal requests show.
+    """Return by what share prices may have moved between two calls, as equal quotes show.
 
-    What two equal quotes differ by may well be less than what lies between two calls, so it counts
-    several times; what the calls themselves say they pay counts as it is, where they say so.
+    More time may lie between the calls than between the quotes, so the spread of these counts
+    several times; that of the calls' own amountOut counts as it is.
     """
     wanted = _quote_before(context).request.query
     equal = [quote for quote in context.of(ids.SWAP_QUOTE) if quote.request.query == wanted]
@@ -370,7 +373,7 @@ def _spread(outs: Iterable[int]) -> Decimal:
 
 
 def _words(call: Exchange) -> list[int]:
-    """Return the arguments of a call: words of 32 bytes behind the four that choose a function."""
+    """Return the arguments of a call: words of 32 bytes after the four bytes of the selector."""
     data = call.text("data").removeprefix("0x")
     if not _HEX.fullmatch(data):
         return []

@@ -1,4 +1,4 @@
-"""Tickets over time: listed for whom they are, under one status, and told alike everywhere."""
+"""Tickets over time: listed for their address, under one status, and the same everywhere."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -25,7 +25,7 @@ class Entry:
 
     @property
     def kind(self) -> str:
-        """The status that was asked for."""
+        """The status that was requested."""
         return self.exchange.parameters.get("filter", "")
 
     @property
@@ -40,14 +40,14 @@ class Entry:
 
     @property
     def contradicts_its_list(self) -> bool:
-        """Whether it says of itself that it is solved, and its list not, or the other way round."""
+        """Whether it is marked as solved in a list of open ones, or the other way round."""
         done = self.item.get("succeeded")
         return isinstance(done, bool) and done is not (self.kind == labels.SOLVED)
 
     def altered(self, reported: Mapping[str, Json]) -> Iterator[tuple[str, str, str]]:
-        """Yield what it shows otherwise than was reported: the name, what it shows, what was sent.
+        """Yield what differs from the report: the name, what it shows, what was sent.
 
-        The case of a hash says nothing, that of a chain's name may.
+        The case of a hash means nothing, that of a chain's name may.
         """
         for name, spelled in (("hash", str.lower), ("chain", str)):
             shown, sent = self.item.get(name), str(reported.get(name, ""))
@@ -57,8 +57,8 @@ class Entry:
 
 def entries(looks: Iterable[Exchange]) -> list[Entry]:
     """Return the tickets of some lists."""
-    shown = ((look, item) for look in looks for item in look.items())
-    return [Entry(look, item) for look, item in shown if isinstance(item, Mapping)]
+    items = ((look, item) for look in looks for item in look.items())
+    return [Entry(look, item) for look, item in items if isinstance(item, Mapping)]
 
 
 def _listed(context: RunContext, *lists: ProbeNames) -> list[Entry]:
@@ -67,7 +67,7 @@ def _listed(context: RunContext, *lists: ProbeNames) -> list[Entry]:
 
 
 def tickets_are_listed(context: RunContext, late: ProbeNames) -> Findings:
-    # It may take its time to show.
+    # A service may take a while to list a new ticket.
     looks = context.require_each(*late)
     found = {"", *(one.number for one in entries(looks))}
     for made in submitted.TICKET.made(context):
@@ -94,13 +94,13 @@ def tickets_have_one_status(
                 found.append(_misplaced(message, one))
             for other in places.get(number, []) if number else []:
                 key = (number, other.kind, kind)
-                # One that has not succeeded may have moved on from one request to the next.
+                # An open ticket may move on from one request to the next.
                 if other.kind != kind and (other.item.get("succeeded") is True or key in twice):
                     message = f"ticket {number} is listed under {other.kind} and under {kind}"
                     found.append(_misplaced(message, other, one))
                 twice.add(key)
             places.setdefault(number, []).append(one)
-    # The first one that the description contradicts tells more than any other.
+    # What contradicts the rule's own basis comes before what contradicts another one.
     yield from sorted(found, key=lambda one: one.basis is not None)[:1]
 
 
@@ -108,8 +108,8 @@ def _misplaced(message: str, *found: Entry) -> Finding:
     of_any_status = labels.FILTERS[0] in [one.kind for one in found]
     basis = fact_basis("tickets.unknown") if of_any_status else None
     cause = "status and flag" if len(found) == 1 else "two statuses"
-    seen = tuple(one.exchange for one in found)
-    return Finding(message, seen, "query.filter", basis, cause=cause)
+    exchanges = tuple(one.exchange for one in found)
+    return Finding(message, exchanges, "query.filter", basis, cause=cause)
 
 
 def tickets_are_listed_for_their_address(
@@ -141,7 +141,7 @@ def late_tickets(
     late: ProbeNames,
     in_another_case: ProbeNames,
 ) -> list[Entry]:
-    """Return the same, as the later lists show them. Raises where these came in one case only."""
+    """Return them as the later lists show them. Raises where no list in another case came."""
     context.require_each(*in_another_case)
     every = tickets_of_the_caller(context, early, late)
     return [one for one in every if one.exchange.probe in late]
@@ -182,7 +182,7 @@ def check_agrees_with_the_list(
     )
     if listed_early or listed_late:
         yield JUDGED
-    # The list is looked at between two checks; where these differ the ticket moved on meanwhile.
+    # The list is read between two checks; where these differ, the ticket moved on meanwhile.
     moved = any(one.succeeded and state(one) != state(checked) for one in context.sent(again))
     early_checks, late_checks = context.sent(before), [] if moved else [checked]
     for answers, listed in ((early_checks, listed_early), (late_checks, listed_late)):
@@ -191,7 +191,7 @@ def check_agrees_with_the_list(
 
 
 def unlike(listed: Entry, check: Exchange) -> Findings:
-    """Yield where checkTicket tells of a ticket otherwise than a list does."""
+    """Yield where checkTicket and a list disagree about a ticket."""
     for name in ("succeeded", "solution"):
         here, there = check.data.get(name), listed.item.get(name)
         if name in check.data and name in listed.item and here != there:
@@ -230,13 +230,13 @@ def refused_tickets_are_not_kept(
     known = {"", *(one.number for one in before)} | _own_numbers(context)
     reported = {str(one.members.get("hash", "")).lower() for one in refused} - {""}
     for one in after:
-        told, address = (text(one.item.get(name)).lower() for name in ("hash", "address"))
+        transaction, address = (text(one.item.get(name)).lower() for name in ("hash", "address"))
         own = address == context.caller.address.lower()
-        if one.number not in known and told in reported and own:
+        if one.number not in known and transaction in reported and own:
             only = "only reports that were refused came before it"
             message = f"ticket {one.number} is listed, though {only}"
-            seen = (refused[0], one.exchange)
-            yield Finding(message, seen, "data.list[]", cause="refused and kept")
+            exchanges = (refused[0], one.exchange)
+            yield Finding(message, exchanges, "data.list[]", cause="refused and kept")
             return
 
 
@@ -248,7 +248,7 @@ def _own_numbers(context: RunContext) -> set[str]:
 def _given_lists(
     context: RunContext, read: ProbeNames, early: ProbeNames, late: ProbeNames
 ) -> tuple[ProbeNames, ...]:
-    """Return which lists are read: those for an account that was named, before anything else."""
+    """Return which lists to read; those of an account that the user has named come first."""
     given = context.sent(*read)
     if len(given) < len(read) or not all(look.succeeded for look in given):
         return early, late

@@ -74,7 +74,7 @@ class SubmissionFlow(Flow):
         if exchange is None or not exchange.succeeded:
             return ()
         number = kind.number(exchange)
-        if not number and kind.shown:
+        if not number and kind.always_numbered:
             self._fails("no number")
             return ()
         if number and number in self._accepted:
