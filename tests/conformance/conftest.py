@@ -1,4 +1,4 @@
-"""Time that passes as a test says, for runs whose verdicts follow from it."""
+"""A healthy service, and time that passes as a test says: verdicts of runs follow from it."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -7,6 +7,7 @@ import pytest
 
 from mockserver.conformance.runs import runner
 from mockserver.conformance.session.transport import Transport
+from mockserver.testing import MockServer, running
 
 
 class Ticks:
@@ -41,3 +42,10 @@ def ticks() -> Iterator[Ticks]:
 def wall_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """Measure answers by the true time."""
     monkeypatch.setattr(runner, "Transport", Transport)
+
+
+@pytest.fixture(scope="module")
+def mock() -> Iterator[MockServer]:
+    """A server whose clock runs on by itself when orders are looked at."""
+    with running(clock="auto") as server:
+        yield server

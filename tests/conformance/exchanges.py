@@ -22,7 +22,7 @@ from mockserver.testing import running
 
 CONTRACT = load()
 JSON_HEADERS = (("Content-Type", "application/json"),)
-_RULES = {rule.name: rule for rule in RULES}
+BY_NAME = {rule.name: rule for rule in RULES}
 UNJUDGED = tuple(rule.silent() for rule in RULES)
 """The rules of a run of which only the exchanges matter: they ask as ever, and say nothing."""
 
@@ -57,7 +57,7 @@ def context_of(exchanges: Iterable[Exchange]) -> RunContext:
 
 def judged(rule: str, operation_id: str, *exchanges: Exchange) -> Outcome:
     """Return what a rule says of an operation where these exchanges were all."""
-    return outcome_of(_RULES[rule], context_of(exchanges), CONTRACT.operation(operation_id))
+    return outcome_of(BY_NAME[rule], context_of(exchanges), CONTRACT.operation(operation_id))
 
 
 def answered(one: Exchange, came: Answer) -> Exchange:
@@ -92,7 +92,7 @@ def put(path: str, value: object) -> Callable[[dict[str, Any]], None]:
 @cache
 def healthy_exchanges() -> tuple[Exchange, ...]:
     """Return an armed run against the healthy mock, for which every rule has asked."""
-    options = Options(arming=Arming(writes=True, most=80))
+    options = Options(arming=Arming(writes=True))
     with running(clock="auto") as mock:
         return run(Target(mock.url, mock.url), options, rules=UNJUDGED).exchanges
 

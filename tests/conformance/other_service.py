@@ -167,6 +167,8 @@ class OtherService:
                 raise No(f"{name} is a required string")
         if inputs["orderType"] not in ("1", "2") or not _is_hex(inputs["sourceCerts"]):
             raise No("orderType is 1 or 2, sourceCerts is hex")
+        if inputs["orderType"] == "1" and inputs["slippage"] != "0":
+            raise No("slippage is 0 for an order across chains")
         known = self.by_content.setdefault(json.dumps(inputs), f"ord-{len(self.orders) + 1}")
         self.orders.setdefault(known, {"looks": 0, "since": self._tick()})
         return {"id": known}

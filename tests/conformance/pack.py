@@ -1,60 +1,30 @@
-"""The rules of exchange, cross, generation and stateful, and short ways to judge with them."""
+"""Short ways to judge with rules: a running service, or what a healthy one answered, changed."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from fnmatch import fnmatchcase
-from functools import cache
 from typing import Any
 
-from mockserver import contract, jsontext
+from mockserver import jsontext
 from mockserver.conformance.checks.catalog import RULES
 from mockserver.conformance.checks.judge import judged
 from mockserver.conformance.checks.rule import Outcome, Rule
 from mockserver.conformance.options import Options
 from mockserver.conformance.result import Result
 from mockserver.conformance.runs.runner import run
-from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Answer, Exchange
 from mockserver.conformance.session.permit import Arming
 from mockserver.conformance.session.target import Target
-from mockserver.contract import Layer
-from mockserver.testing import MockServer, running
-from tests.conformance.exchanges import UNJUDGED
-
-CONTRACT = contract.load()
-OF_REQUESTS = ("refuses-*", "takes-*", "forgets-*", "asks-for-*")
-"""The rules about requests that are wrong, or as good as the usual one."""
-_ELSEWHERE = (*OF_REQUESTS, "*named-*", "listed-tickets-*", "*-have-one-form")
-
-
-def is_called(rule: Rule, patterns: Iterable[str]) -> bool:
-    """Tell whether the name of a rule is of one of some patterns."""
-    return any(fnmatchcase(rule.name, pattern) for pattern in patterns)
-
-
-PACK: tuple[Rule, ...] = tuple(
-    rule
-    for rule in RULES
-    if rule.layer is not Layer.PROTOCOL and not rule.every_exchange
-    if not is_called(rule, _ELSEWHERE)
-)
-"""The rules that these tests are about."""
-_NAMES = frozenset(rule.name for rule in PACK)
+from mockserver.testing import MockServer
+from tests.conformance.exchanges import BY_NAME, answered, context_of, healthy_exchanges
 
 
 def named(*names: str) -> tuple[Rule, ...]:
     """Return rules by name; an unknown one fails the test."""
-    by_name = {rule.name: rule for rule in PACK}
-    return tuple(by_name[name] for name in names)
-
-
-def of_layers(*layers: Layer) -> tuple[Rule, ...]:
-    """Return the rules of some layers."""
-    return tuple(rule for rule in PACK if rule.layer in layers)
+    return tuple(BY_NAME[name] for name in names)
 
 
 def conform(
-    url: str, *, seed: int = 1, armed: bool = False, rules: Iterable[Rule] = PACK
+    url: str, *, seed: int = 1, armed: bool = False, rules: Iterable[Rule] = RULES
 ) -> Result:
     """Return what rules say of the service at an address."""
     options = Options(seed=seed, arming=Arming(writes=armed))
@@ -72,28 +42,18 @@ def found(result: Result) -> dict[str, Outcome]:
     return {outcome.id: outcome for outcome in result.outcomes if outcome.verdict.is_finding}
 
 
-@cache
-def healthy_run() -> Result:
-    """Return an armed run against the healthy mock, in which everything was asked."""
-    asking = [rule for rule in UNJUDGED if rule.name in _NAMES]
-    with running(clock="auto") as mock:
-        return conform(mock.url, armed=True, rules=asking)
-
-
-def rejudged(answers: Mapping[str, Any], rules: Iterable[Rule] = PACK) -> dict[str, Outcome]:
+def rejudged(answers: Mapping[str, Any], rules: Iterable[Rule] = RULES) -> dict[str, Outcome]:
     """Return the outcomes of the healthy run with other answers to some probes.
 
     An answer is the `data` of a success, or an `Answer`.
     """
-    context = RunContext(CONTRACT)
-    for exchange in healthy_run().exchanges:
-        context.add(_answered(exchange, answers))
+    context = context_of(_answered(one, answers) for one in healthy_exchanges())
     return {one.id: one for one in judged(rules, context, ("v1", "v2"))}
 
 
 def data_of(probe: str) -> Any:
     """Return a copy of the data that the healthy mock answered a probe with."""
-    body = next(one for one in healthy_run().exchanges if one.probe == probe).answer.body
+    body = next(one for one in healthy_exchanges() if one.probe == probe).answer.body
     return jsontext.decode(body)["data"]
 
 
@@ -104,5 +64,4 @@ def _answered(exchange: Exchange, answers: Mapping[str, Any]) -> Exchange:
     if not isinstance(given, Answer):
         success = exchange.operation.generation.answer(given)
         given = Answer(200, exchange.answer.headers, jsontext.encode(success))
-    number, probe = exchange.number, exchange.probe
-    return Exchange(number, probe, exchange.operation, exchange.request, given)
+    return answered(exchange, given)

@@ -4,16 +4,13 @@ import pytest
 
 from mockserver.conformance.checks.catalog import RULES
 from mockserver.conformance.verdict import Verdict
-from mockserver.contract import Layer
-from mockserver.testing import running
+from tests.conformance.exchanges import healthy_exchanges
 from tests.conformance.pack import (
     broken,
     conform,
     data_of,
     found,
-    healthy_run,
     named,
-    of_layers,
     rejudged,
 )
 
@@ -23,26 +20,6 @@ VIOLATION, OBSERVED, ASSUMED = (
     Verdict.DIFFERS_ASSUMPTION,
 )
 QUOTE, SWAP_QUOTE, SWAP = "v2.getBridgeQuote", "v2.getAggregateQuote", "v2.getAggregateSwap"
-
-
-@pytest.fixture(scope="module")
-def mock():
-    with running(clock="auto") as server:
-        yield server
-
-
-@pytest.mark.parametrize("seed", [1, 2, 3, 4])
-def test_the_healthy_mock_keeps_them_all(mock, seed):
-    result = conform(mock.world().base_url, seed=seed, rules=of_layers(Layer.EXCHANGE))
-    assert not found(result)
-    unclear = [
-        one.id
-        for one in result.outcomes
-        if one.verdict is not Verdict.HOLDS and not one.operation.writes
-    ]
-    # Not every aggregator's calls are of a published method, and the rate is not documented.
-    not_shown = ("published-call-", "service-fee-is-its-rate")
-    assert [one for one in unclear if not one.startswith(not_shown)] == []
 
 
 @pytest.mark.parametrize(
@@ -250,7 +227,7 @@ def test_a_call_of_the_published_method_is_read(word, change, wrong):
 
 def test_a_published_call_to_a_token_is_told():
     call = data_of(f"{SWAP}/usual")
-    usual = next(one for one in healthy_run().exchanges if one.probe == f"{SWAP}/usual")
+    usual = next(one for one in healthy_exchanges() if one.probe == f"{SWAP}/usual")
     words = [usual.parameters["fromAmount"], call["amountOut"], "160", "0", "9999999999"]
     words[3] = str(int(usual.parameters["recipient"], 16))
     data = "0x38ed1739" + "".join(f"{int(word):064x}" for word in words)
@@ -279,7 +256,7 @@ def test_lists_without_any_decimals_are_told():
     lists = ("v2.getAssets/", "v2.getAssetsByChain/")
     answers = {
         str(one.probe): {"version": 1, "list": [bare(item) for item in data_of(one.probe)["list"]]}
-        for one in healthy_run().exchanges
+        for one in healthy_exchanges()
         if one.succeeded and one.probe.startswith(lists)
     }
     told = rejudged(answers, named("lists-show-what-requests-take"))
@@ -298,7 +275,7 @@ def _lists_without(*names):
                 for item in data_of(one.probe)["list"]
             ],
         }
-        for one in healthy_run().exchanges
+        for one in healthy_exchanges()
         if one.succeeded and one.probe.startswith(lists)
     }
 

@@ -20,8 +20,15 @@ from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.contract import BasisKind
 from mockserver.testing import running
-from tests.conformance.exchanges import answer, context_of, exchange, success
-from tests.conformance.pack import CONTRACT, data_of, healthy_run, named, rejudged
+from tests.conformance.exchanges import (
+    CONTRACT,
+    answer,
+    context_of,
+    exchange,
+    healthy_exchanges,
+    success,
+)
+from tests.conformance.pack import data_of, named, rejudged
 
 CHECK, PRICE, SWAP = "v2.checkOrder", "v2.getPrice", "v2.getAggregateSwap"
 
@@ -244,7 +251,7 @@ def test_fixed_costs_may_leave_little_of_a_small_amount():
 )
 def test_a_hash_may_lack_zeros_and_have_another_form(told, verdict):
     rules, rule = named("success-has-a-hash"), f"success-has-a-hash[{CHECK}]"
-    looks = [str(one.probe) for one in healthy_run().exchanges if one.operation.id == CHECK]
+    looks = [str(one.probe) for one in healthy_exchanges() if one.operation.id == CHECK]
     done = [one for one in looks if data_or_nothing(one).get("status") == "Succeeded"]
     assert done
     same = {one: {**data_of(one), "execHash": told} for one in done}
@@ -282,7 +289,7 @@ def test_what_only_the_field_leaves_out_may_be_required(dialect):
 )
 def test_of_dust_a_transfer_may_leave_nothing(put, got, findings):
     """Amounts here are smallest units of the target; None stands for a quote that tells nothing."""
-    context = context_of(healthy_run().exchanges)
+    context = context_of(healthy_exchanges())
     quote = quotes(context, "v2.getBridgeQuote")[0]
     put, got = (Decimal(one).scaleb(-quote.decimals) for one in (put, got))
     found = bridge_keeps_the_amount(replace(quote, put=put, got=got))

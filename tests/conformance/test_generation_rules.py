@@ -2,20 +2,14 @@
 
 import pytest
 
-from mockserver.conformance.options import Options
-from mockserver.conformance.runs.runner import run
-from mockserver.conformance.session.target import Target
 from mockserver.conformance.verdict import Verdict
-from mockserver.contract import Layer
 from mockserver.signing import rlp
-from mockserver.testing import running
 from tests.conformance.pack import (
     broken,
     conform,
     data_of,
     found,
     named,
-    of_layers,
     rejudged,
 )
 
@@ -26,31 +20,6 @@ VIOLATION, OBSERVED, ASSUMED = (
 )
 CHAINS, TOKENS, QUOTE = "v1.getSupportChains", "v1.getSupportTokens", "v1.getCrossChainQuote"
 RAW = "v1.getTransferToMinterRaw"
-
-
-@pytest.fixture(scope="module")
-def mock():
-    with running(clock="auto") as server:
-        yield server
-
-
-@pytest.mark.parametrize("seed", [1, 2, 3, 4])
-def test_the_healthy_mock_keeps_them_all(mock, seed):
-    result = conform(mock.world().base_url, seed=seed, rules=of_layers(Layer.GENERATION))
-    # What judges submissions is not run where none is armed.
-    verdicts = {one.verdict for one in result.outcomes if not one.operation.writes}
-    assert verdicts == {Verdict.HOLDS}
-
-
-def test_the_healthy_mock_keeps_them_in_the_dialect_of_the_field():
-
-    rules = of_layers(Layer.GENERATION, Layer.EXCHANGE, Layer.CROSS)
-    with running(clock="auto", dialect="observed") as server:
-        target = Target(server.url, server.url)
-        result = run(target, Options(dialect="observed"), rules=rules)
-    # What judges submissions is not run where none is armed.
-    verdicts = {one.verdict for one in result.outcomes if not one.operation.writes}
-    assert verdicts == {Verdict.HOLDS}
 
 
 @pytest.mark.parametrize(

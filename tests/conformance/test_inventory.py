@@ -5,7 +5,6 @@ from contextlib import suppress
 import pytest
 
 from mockserver import jsontext
-from mockserver.conformance.checks.catalog import RULES
 from mockserver.conformance.checks.rule import Rule
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.amount_units import ATTEMPT_NAMES, Reading, accepted
@@ -27,9 +26,9 @@ from mockserver.contract import Layer, fact_basis
 from mockserver.contract.ids import BRIDGE, SWAP_QUOTE, V1_QUOTE
 from mockserver.exchange import Headers, Request
 from mockserver.testing import running
-from tests.conformance.exchanges import answer, by_probe, healthy_exchanges
+from tests.conformance.exchanges import CONTRACT, answer, by_probe, healthy_exchanges
 from tests.conformance.other_service import other_service
-from tests.conformance.pack import CONTRACT, PACK, conform
+from tests.conformance.pack import conform
 
 BY_NAME = {probe.name: probe for probe in PLANNED}
 A, B = "0x" + "a" * 40, "0x" + "b" * 40
@@ -191,7 +190,7 @@ def test_what_is_quoted_again_is_what_was_taken(operation_id, taken):
 @pytest.mark.parametrize("armed", [False, True])
 def test_another_service_that_keeps_the_description_violates_nothing(armed):
     with other_service() as url:
-        result = conform(url, armed=armed, rules=PACK)
+        result = conform(url, armed=armed)
     assert [one.id for one in result.outcomes if one.verdict is Verdict.VIOLATION] == []
     judged = [one for one in result.outcomes if one.verdict is Verdict.HOLDS]
     asked = [one for one in result.outcomes if not one.reason.endswith("needs --arm-writes")]
@@ -201,7 +200,7 @@ def test_another_service_that_keeps_the_description_violates_nothing(armed):
 def test_whole_tokens_are_found_out():
     with other_service() as url:
         options = Options(arming=Arming())
-        result = run(Target(url, url), options, rules=PACK)
+        result = run(Target(url, url), options)
     context = RunContext(CONTRACT)
     for exchange in result.exchanges:
         context.add(exchange)
@@ -222,7 +221,7 @@ def test_whole_tokens_are_found_out():
 )
 def test_faults_of_another_service_are_told(name, change, outcome):
     with other_service({name: lambda data: {**data, **change}}) as url:
-        result = conform(url, rules=PACK)
+        result = conform(url)
     told = {one.id: one.verdict for one in result.outcomes}
     assert told[outcome] is Verdict.VIOLATION
 
@@ -230,7 +229,7 @@ def test_faults_of_another_service_are_told(name, change, outcome):
 def test_a_name_alone_does_not_make_a_v1_chain_a_strange_one():
     listed = {"supported": ["Ether", "Harbour", "Atlantis"]}
     with other_service({"getSupportChains": lambda data: {**data, **listed}}) as url:
-        result = conform(url, rules=PACK)
+        result = conform(url)
     told = {one.id: one.verdict for one in result.outcomes}
     outcome = "v1-chains-are-chains-of-the-service[v1.getSupportChains]"
     assert told[outcome] is Verdict.INCONCLUSIVE
@@ -238,7 +237,7 @@ def test_a_name_alone_does_not_make_a_v1_chain_a_strange_one():
 
 def test_the_whole_pack_finds_no_violation_in_another_service():
     with other_service() as url:
-        result = conform(url, rules=RULES)
+        result = conform(url)
     told = [
         (one.id, one.findings[0].message)
         for one in result.outcomes

@@ -16,19 +16,12 @@ from mockserver.conformance.runs.journal import BadJournal, Journal, header_of, 
 from mockserver.conformance.session.exchange import Answer, Exchange, NoAnswer
 from mockserver.conformance.session.target import Target
 from mockserver.exchange import Headers, Request
-from mockserver.testing import running
 from tests.conformance.everything import CONTRACT, ORDERS, READING, begun, judge, resumed, told
 from tests.conformance.gate import gate
 
 TARGET = Target("http://127.0.0.1:1", "http://127.0.0.1:1")
 HEADER = header_of(TARGET, Options(), CONTRACT)
 KEY, SIGNATURE = "own-app-key-7f3a", "9f86d081884c7d659a2feaa0c55ad015"
-
-
-@pytest.fixture(scope="module")
-def mock():
-    with running(clock="auto") as mock:
-        yield mock
 
 
 def exchange(request, answer, probe="v2.getPrice/usual", number=1):

@@ -3,15 +3,8 @@
 import pytest
 
 from mockserver.conformance.basis import basis_of
-from mockserver.conformance.checks.catalog import RULES
-from mockserver.conformance.options import Options
-from mockserver.conformance.runs.runner import run
-from mockserver.conformance.session.permit import Arming
-from mockserver.conformance.session.target import Target
 from mockserver.conformance.verdict import Verdict
-from mockserver.contract import Layer
 from mockserver.jsontext import Json
-from mockserver.testing import running
 from tests.conformance.exchanges import (
     CONTRACT,
     answer,
@@ -23,31 +16,13 @@ from tests.conformance.exchanges import (
     rewritten,
     success,
 )
-from tests.conformance.pack import OF_REQUESTS, is_called
 
 VIOLATION, OBSERVED = Verdict.VIOLATION, Verdict.DIFFERS_OBSERVED
-MINE = tuple(
-    rule
-    for rule in RULES
-    if rule.layer in (Layer.SCHEMA, Layer.PROTOCOL, Layer.TIMING)
-    or (is_called(rule, OF_REQUESTS) and rule.probes)
-)
 
 
 @pytest.fixture(scope="module")
 def healthy():
     return by_probe(healthy_exchanges())
-
-
-@pytest.mark.parametrize("seed", [1, 2, 3])
-def test_nothing_is_found_on_a_service_that_keeps_the_contract(seed):
-    with running(clock="auto", seed=seed) as mock:
-        result = run(
-            Target(mock.url, mock.url),
-            Options(seed=seed, arming=Arming(writes=True, most=80)),
-            rules=MINE,
-        )
-    assert [outcome.id for outcome in result.outcomes if outcome.verdict is not Verdict.HOLDS] == []
 
 
 CASES = [

@@ -1,0 +1,36 @@
+"""The healthy mock keeps every rule that is asked about it."""
+
+import pytest
+
+from mockserver.conformance import run
+from mockserver.conformance.verdict import Verdict
+from mockserver.testing import running
+
+NOTHING_NAMED = {
+    "named-orders-are-told-apart[v2.checkOrder]",
+    "listed-tickets-are-on-known-chains[v2.getAllTicketByAddress]",
+}
+NOT_SHOWN = {
+    # The description shows no rate of the fee.
+    "documented": {
+        "service-fee-is-its-rate[v2.getBridgeQuote]",
+        "service-fee-is-its-rate[v2.getAggregateQuote]",
+    },
+    # In the field this operation has no required input.
+    "observed": {"refuses-missing-input[v1.getSupportTokens]"},
+}
+"""By the dialect, what there is nothing to judge for."""
+
+
+@pytest.mark.parametrize(
+    ("seed", "dialect"), [(1, "documented"), (2, "documented"), (3, "documented"), (4, "observed")]
+)
+def test_the_healthy_mock_keeps_every_rule(seed, dialect):
+    with running(clock="auto", seed=seed, dialect=dialect) as mock:
+        result = run(mock.url, seed=seed, dialect=dialect, arm_writes=True, edges=False, examples=0)
+    # Where an option would have it judged, the reason names that.
+    unclear = {one for one in result.outcomes if one.verdict is not Verdict.HOLDS}
+    unasked = {one for one in unclear if "(--" in one.reason}
+    assert {one.id for one in unclear - unasked} == NOTHING_NAMED | NOT_SHOWN[dialect]
+    assert {one.verdict for one in unclear} == {Verdict.NOT_APPLICABLE}
+    assert len(unasked) == 35
