@@ -65,7 +65,7 @@ def test_a_probe_that_was_not_asked_for_cannot_be_read_whether_it_was_sent_or_no
     outcome = outcome_of(asking(price_of_the_source, f"{PRICE}/usual"), seen, PRICE_OPERATION)
     assert outcome.verdict is Verdict.NOT_RUN
     assert outcome.reason.startswith(DEFECT)
-    assert "v2.getPrice/swap source is read, and not asked for" in outcome.reason
+    assert "v2.getPrice/swap source is read, but not declared" in outcome.reason
 
 
 def test_a_rule_reads_what_its_probes_build_on(context):
@@ -186,5 +186,5 @@ def test_a_check_gets_the_probes_that_its_row_has_names_for(tmp_path):
     assert table.count(row) > 1
     copy = tmp_path / "rules.yaml"
     copy.write_text(table.replace(row, "back, again]"), "utf-8")
-    with pytest.raises(InvalidFile, match="no probe that it asks for is named 'again'"):
+    with pytest.raises(InvalidFile, match="none of its probes is named 'again'"):
         tuple(read(copy))

@@ -1,4 +1,4 @@
-"""In which unit a service reads amounts, and which pairs it quotes: found out by a few requests.
+"""Finds out by a few requests in which unit a service reads amounts, and which pairs it quotes.
 
 The description calls the amount of a quote the "user input quantity" and leaves its unit open
 (interface.md 4.2); clients send smallest units (DEMO). So these are tried first, whole tokens next.
@@ -51,7 +51,7 @@ class Attempt:
     route: Route
     reading: Reading
     times: Decimal = Decimal(1)
-    """How many times the usual amount is asked for."""
+    """How many times the usual amount is requested."""
 
 
 def attempts(context: RunContext, operation_id: str) -> tuple[Attempt, ...]:
@@ -92,32 +92,32 @@ def accepted(context: RunContext, operation_id: str) -> Attempt | None:
     meant = [one for one in taken if _fitting_reading(context, one) in (one.reading, None)]
     found = next(iter(meant or taken), None)
     if found is not None and _fitting_reading(context, found) is Reading.UNITS:
-        # Whole tokens were meant, and the service has taken their number for one of smallest units,
-        # since so many tokens are above its bounds.
+        # The number was meant as whole tokens, but the output shows that the service has read it as
+        # smallest units.
         return replace(found, reading=Reading.UNITS)
     return found
 
 
 def usual_attempt(context: RunContext, operation_id: str) -> Attempt:
-    """Return the try that worked, or else the first of all. Raises `NotRun`."""
+    """Return the attempt that was accepted, or else the first. Raises `NotRun`."""
     return accepted(context, operation_id) or attempts(context, operation_id)[0]
 
 
 def require_accepted(context: RunContext, operation_id: str) -> Attempt:
-    """Return the try that worked. Raises `NotRun`, or `Inconclusive` where all were refused."""
+    """Return the attempt that was accepted. Raises `NotRun`, or `Inconclusive` without one."""
     found = accepted(context, operation_id)
     if found is not None:
         return found
     tried = attempts(context, operation_id)
-    asked = [one for one in tried if context.get(one.probe) is not None]
-    if not asked:
+    sent = [one for one in tried if context.get(one.probe) is not None]
+    if not sent:
         context.require(tried[0].probe)
-    context.require_success(asked[-1].probe)
-    raise Inconclusive(f"none of {len(asked)} requests was answered with success")
+    context.require_success(sent[-1].probe)
+    raise Inconclusive(f"none of {len(sent)} requests was answered with success")
 
 
 def check_needed(context: RunContext, one: Attempt) -> None:
-    """Raise `NotRun` where a try before this one worked already."""
+    """Raise `NotRun` where an earlier attempt was accepted."""
     operation_id = one.probe.operation_id
     found = accepted(context, operation_id)
     if found is not None and _fitting_reading(context, found) in (found.reading, None):

@@ -1,4 +1,4 @@
-"""Amounts as they travel, read exactly: smallest units, whole tokens, and what is neither."""
+"""Reads and converts amounts exactly: smallest units and whole tokens."""
 
 import re
 from decimal import ROUND_DOWN, ROUND_FLOOR, Context, Decimal, InvalidOperation

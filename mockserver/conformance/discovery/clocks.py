@@ -1,4 +1,4 @@
-"""The time of a service, as its orders, the stamps it takes, or its `Date` header tell it."""
+"""The time of a service, by its orders, the stamps it accepts, or its `Date` header."""
 
 import re
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from mockserver.exchange import Headers, Request
 LEAST_S, MOST_S = 946_684_800, 4_102_444_800
 """The years 2000 to 2100, in seconds since 1970."""
 MILLISECONDS = 10**11
-"""What is not below is no count of seconds."""
+"""Numbers from here on count milliseconds: as seconds they would be in the year 5138."""
 _DATE = re.compile(
     r"(\d{4})[-/](\d{2})[-/](\d{2})"
     r"(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)(?: ?(Z|[+-]\d{2}:?\d{2}))?(?: UTC| GMT)?)?"
@@ -58,8 +58,8 @@ def looks_like_a_time(value: str) -> bool:
 def service_time(context: RunContext, exchange: Exchange) -> int | None:
     """Return the time of a service about when it gave an answer, in seconds since 1970, or None.
 
-    A stand-in may live in a time of its own, so its orders count first, then the stamps of v1
-    requests where it is seen to judge them, and then the `Date` of the answer.
+    A mock may have a clock of its own, so its orders count first, then the stamps of v1 requests
+    where it has refused a wrong one, and then the `Date` of the answer.
     """
     times = [t for t in context.order_times() if LEAST_S <= t <= MOST_S]
     if times:
@@ -72,7 +72,7 @@ def service_time(context: RunContext, exchange: Exchange) -> int | None:
 
 
 def _taken_stamps(context: RunContext) -> list[int]:
-    """Return the stamps that v1 took, in seconds; none where it takes stale ones as well."""
+    """Return the stamps that v1 accepted, in seconds; none where it accepts stale ones as well."""
     v1 = [one for one in context.exchanges if "timestamp" in one.request.headers]
     stale = [one for one in v1 if one.probe.words == _STALE]
     if not any(one.refused for one in stale) or any(one.succeeded for one in stale):

@@ -84,7 +84,7 @@ class Inventory:
     chains: tuple[Chain, ...] = ()
     tokens: tuple[Token, ...] = ()
     called: Mapping[str, str] = field(default_factory=dict)
-    """What getAssetsByChain calls a chain, where it was seen to take another of its names."""
+    """The names of chains in getAssetsByChain, where that has accepted other ones only."""
 
     @property
     def offered(self) -> list[Chain]:
@@ -92,7 +92,7 @@ class Inventory:
         return [chain for chain in self.chains if chain.offered]
 
     def listing_name(self, chain: str) -> str:
-        """Return the name by which a chain is asked for its tokens."""
+        """Return the name of a chain in requests for its tokens."""
         return self.called.get(chain, chain)
 
     def on(self, chain: str) -> tuple[Token, ...]:
@@ -100,8 +100,9 @@ class Inventory:
         return tuple(token for token in self.tokens if token.chain == chain)
 
     def twin(self, other: Chain) -> Chain | None:
-        """Return the chain that one of the other generation is: by network where both show it,
-        else by name.
+        """Return the same chain as one of the other generation.
+
+        It is found by its network where both generations show that, else by name.
         """
         if other.network:
             for chain in self.chains:
@@ -119,7 +120,7 @@ class Inventory:
 def chains_of(
     exchange: Exchange, bindings: Bindings, hints: frozenset[str] = frozenset()
 ) -> tuple[Chain, ...]:
-    """Return the chains that an answer lists; `hints` are names that are known to be taken."""
+    """Return the chains that an answer lists; `hints` are names that requests have used before."""
     v1 = exchange.operation.generation.id == "v1"
     role = "v1ChainName" if v1 else "chainName"
     items = tuple(objects(exchange.member("data"), bindings.candidates(role)[0]))
@@ -155,19 +156,19 @@ def tokens_of(
     """Return the tokens that an answer lists, each of them once for every chain it is on."""
     names = {folded(name): chain.name for chain in reversed(chains) for name in chain.names}
     names |= {folded(chain.name): chain.name for chain in chains}
-    asked = requested_chain(exchange)
+    requested = requested_chain(exchange)
     items = tuple(objects(exchange.member("data"), bindings.candidates("symbol")[0]))
     fitted = _fitted(items, bindings, names)
     return tuple(
         _token(symbol, names.get(folded(chain), chain), {**item, **place}, fitted)
         for item in items
         if (symbol := text(member(item, fitted.candidates("symbol"))))
-        for chain, place in _places(item, fitted, names, asked)
+        for chain, place in _places(item, fitted, names, requested)
     )
 
 
 def _fitted(items: tuple[Item, ...], bindings: Bindings, names: Mapping[str, str]) -> Bindings:
-    """Return bindings that also have the members which show by their values what they are."""
+    """Return bindings with the roles that can be told by the values of the members."""
     rows: list[Item] = []
     for item in items[:_MOST_ITEMS]:
         inner = member(item, bindings.candidates("contracts"))
@@ -189,7 +190,7 @@ def _fitted(items: tuple[Item, ...], bindings: Bindings, names: Mapping[str, str
 
 
 def _chain_member(rows: list[Item], bindings: Bindings, names: Mapping[str, str]) -> str:
-    """Return the member whose values are names of listed chains, where no known one has them."""
+    """Return the member whose values are names of listed chains, if its name is not known."""
     known = {folded(name) for name in bindings.candidates("chain")}
     symbols = {folded(name) for name in bindings.candidates("symbol")}
 
@@ -209,7 +210,7 @@ def requested_chain(exchange: Exchange) -> str:
 
 
 def _is_on(by_name: Item) -> bool:
-    """Tell whether an item is in service by what it says of itself (DEMO, OAE)."""
+    """Tell whether an item is in service, by its own flags (DEMO, OAE)."""
     off = _is_any(by_name, "off", (True, "true"))
     return not off and not _is_any(by_name, "on", (False, "false"))
 
@@ -245,14 +246,14 @@ def _naming(items: tuple[Item, ...], candidates: tuple[str, ...], hints: Abstrac
     present = [one for one in candidates if any(member(item, (one,)) is not None for item in items)]
     if not present or present[0] == "nickName" or not hints:
         return present[0] if present else candidates[0]
-    # Of several that name as many, the first is the likeliest.
+    # `max` keeps the first of equals, and candidates are in the order of likelihood.
     return max(present, key=lambda one: sum(text(member(item, (one,))) in hints for item in items))
 
 
 def _places(
-    item: Item, bindings: Bindings, names: Mapping[str, str], asked: str
+    item: Item, bindings: Bindings, names: Mapping[str, str], requested: str
 ) -> Iterator[tuple[str, Item]]:
-    """Yield each chain that a token is on, with what is said of it there."""
+    """Yield each chain that a token is on, with its members for that chain."""
     inner = member(item, bindings.candidates("contracts"))
     if isinstance(inner, Mapping | list) and inner:
         for key, place in listed(inner) if isinstance(inner, list) else tuple(inner.items()):
@@ -260,7 +261,7 @@ def _places(
                 yield (key, {"address": place}) if key else (place, {})
             elif isinstance(place, Mapping):
                 chain = key or text(member(place, bindings.candidates("chain")))
-                # What stands beside contracts by chain may be one on a chain that is not listed.
+                # Not every key is a chain: only a listed one, or one with a contract.
                 if chain and (
                     folded(chain) in names
                     or any(
@@ -271,11 +272,11 @@ def _places(
                     yield chain, place
         return
     if isinstance(inner, Mapping | list) and not member(item, bindings.candidates("address")):
-        # A token that is on no chain, such as one whose chains are all suspended.
+        # The token is on no chain, for example since all its chains are suspended.
         return
     stated = [text(member(item, (name,))) for name in bindings.candidates("chain")]
     fitting = [name for name in stated if folded(name) in names]
-    yield (fitting or [name for name in stated if name] or [asked])[0], {}
+    yield (fitting or [name for name in stated if name] or [requested])[0], {}
 
 
 def _token(symbol: str, chain: str, item: Item, bindings: Bindings) -> Token:
@@ -323,26 +324,24 @@ _LISTS = {
 
 def inventory_of(context: RunContext, generation: str = "v2") -> Inventory:
     """Return what the service offers in a generation, as far as its lists were fetched."""
-    # What is cached goes by the arguments as they are given: one that is left out is another call.
+    # The cache distinguishes calls with and without the default: here both are one.
     return _inventory(context, generation)
 
 
 @cached
 def _inventory(context: RunContext, generation: str) -> Inventory:
     of_chains, of_tokens = _LISTS[generation]
-    bindings, looks = (
-        context.bindings,
-        [one for one in context.sent(*FIRST_LIST_PROBES) if one.succeeded],
-    )
+    bindings = context.bindings
+    looks = [one for one in context.sent(*FIRST_LIST_PROBES) if one.succeeded]
     lists = [one for one in looks if one.operation.id == of_chains]
-    shown = [one for one in looks if one.operation.id in of_tokens]
+    token_lists = [one for one in looks if one.operation.id in of_tokens]
     hints: frozenset[str] = frozenset()
     if generation == "v1":
         known = (chain.name for chain in inventory_of(context).chains)
-        hints = frozenset(map(requested_chain, shown)) or frozenset(known)
+        hints = frozenset(map(requested_chain, token_lists)) or frozenset(known)
     chains = next(filter(None, (chains_of(one, bindings, hints) for one in lists)), ())
-    tokens = _merged(tokens_of(one, bindings, chains) for one in shown)
-    return Inventory(chains, tokens, _called(lists, shown, bindings))
+    tokens = _merged(tokens_of(one, bindings, chains) for one in token_lists)
+    return Inventory(chains, tokens, _called(lists, token_lists, bindings))
 
 
 def inventories(context: RunContext) -> tuple[Inventory, Inventory]:
@@ -359,16 +358,16 @@ def twins_of(context: RunContext) -> Iterator[tuple[Chain, Chain]]:
 def _called(
     lists: Sequence[Exchange], looks: Iterable[Exchange], bindings: Bindings
 ) -> dict[str, str]:
-    """Return the names by which chains of 2.0 are asked for tokens, where another one was taken."""
+    """Return the names of 2.0 chains in requests for tokens, where another name was accepted."""
     other = [one for one in looks if one.probe.words == ANOTHER_NAME]
-    asked = {requested_chain(one) for one in other if one.operation.generation.id == "v2"}
-    if not asked or not lists:
+    names = {requested_chain(one) for one in other if one.operation.generation.id == "v2"}
+    if not names or not lists:
         return {}
     role = bindings.candidates("chainName")
     items = list(objects(lists[0].member("data"), role[0]))
     for item in items:
         for name, value in item.items():
-            if text(value) in asked:
+            if text(value) in names:
                 named = [(text(member(one, role)), text(one.get(name))) for one in items]
                 return {chain: other for chain, other in named if chain and other}
     return {}

@@ -1,7 +1,7 @@
-"""Answers whose form nobody documents, read by role: items of lists, and the `data` of v1.
+"""Reads answers whose form is not documented by role: items of lists, and the `data` of v1.
 
-A list is found whatever it is called; what v1 tells wherever in its `data` it stands. A member
-whose name is not known is found by its values.
+A list is found whatever its name, a member of v1 wherever it stands in `data`. A member whose name
+is not known is found by its values.
 """
 
 import re
@@ -83,7 +83,7 @@ def member(item: Item, candidates: tuple[str, ...]) -> Json:
 
 
 def member_of(by_name: Item, candidates: tuple[str, ...]) -> Json:
-    """Return the same of an item whose names are folded already."""
+    """Return the same for an item whose names are folded already."""
     return next(
         (by_name[name] for name in map(folded, candidates) if by_name.get(name) is not None), None
     )
@@ -110,7 +110,7 @@ def count(value: Json) -> int | None:
 
 
 def _is_keyed(inner: Mapping[str, Json]) -> bool:
-    """Tell whether an object's only member is an item itself, and not what is around the list."""
+    """Tell whether an object's only member is an item itself, and not a wrapper of the list."""
     only = next(iter(inner.values()))
     return not any(isinstance(value, list | Mapping) for value in only.values())
 

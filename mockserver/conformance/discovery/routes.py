@@ -23,7 +23,7 @@ from mockserver.values import dataclass
 USUAL_USD = Decimal(100)
 """What a usual request is worth: above the fees of any chain, below the depth of any pool."""
 OTHER_AMOUNTS = {"larger amount": Decimal(10), "smaller amount": Decimal("0.05")}
-"""How many times the usual amount is tried where a service refuses that: bounds are not shown."""
+"""Multiples of the usual amount to try where a service refuses that: bounds are not published."""
 TRIES = 3
 _MOST_TOKENS = 60
 _COMMON_DECIMALS = 18
@@ -57,7 +57,7 @@ class Route:
 
     @property
     def values(self) -> Mapping[str, Json]:
-        """What it gives to the inputs of a request, by role; nothing that no list shows."""
+        """The values of inputs that follow from it, by role; without those that no list shows."""
         found = {
             role: getattr(token, attribute)
             for token, roles in ((self.source, _SOURCE_ROLES), (self.target, _TARGET_ROLES))
@@ -140,7 +140,7 @@ def v1_bridges(context: RunContext) -> list[Route]:
 def v1_routes(context: RunContext) -> tuple[Route, ...]:
     """Return up to three v1 routes of one token between two chains. Raises `NotRun`."""
     nothing = "no token is in the v1 lists of two chains"
-    # Eighteen decimals are what careless services take every token to have.
+    # Careless services assume 18 decimals, so tokens with other decimals show more.
     return _drawn(
         context,
         "v1 routes",
@@ -189,7 +189,7 @@ def is_plain(context: RunContext, route: Route) -> bool:
 
 
 def plain_tokens(context: RunContext) -> Callable[[Token], bool]:
-    """Return what tells whether a token is on an EVM chain, as far as the lists show."""
+    """Return a predicate: is a token on an EVM chain, as far as the lists show?"""
     evm = {chain.name: chain.evm for each in inventories(context) for chain in each.chains}
     return lambda token: evm.get(token.chain) is not False and token.address.startswith("0x")
 
@@ -205,7 +205,7 @@ def addressed_tokens(context: RunContext) -> tuple[Token, ...]:
 def usual_amount(context: RunContext, token: Token) -> Decimal:
     """Return a round number of whole tokens that is worth about 100 USD where a price is known.
 
-    It is worth more or less where the service refused that, and took another amount.
+    It is worth more or less where the service refused that, and accepted another amount.
     """
     usd = USUAL_USD
     for operation_id in (ids.BRIDGE, ids.V1_QUOTE):
@@ -219,12 +219,12 @@ def usual_amount(context: RunContext, token: Token) -> Decimal:
 
 
 def is_plausible(price: Decimal) -> bool:
-    """Tell whether a price in USD is one that amounts are made by."""
+    """Tell whether a price in USD is plausible, so that amounts may be computed from it."""
     return _LOWEST_PRICE < price < _HIGHEST_PRICE
 
 
 def scale_of(context: RunContext, operation_id: str) -> Decimal:
-    """Return how many times the usual amount is taken for a transfer, by the tries of its quote."""
+    """Return the multiple of the usual amount that quotes of transfers have accepted."""
     for name, times in OTHER_AMOUNTS.items():
         one = context.get(f"{operation_id}/{name}")
         if one is not None and one.succeeded:
@@ -233,7 +233,7 @@ def scale_of(context: RunContext, operation_id: str) -> Decimal:
 
 
 def price_of(context: RunContext, token: Token) -> Decimal | None:
-    """Return a token's price in USD as getPrice told it, or else its list; None where none did."""
+    """Return a token's price in USD by getPrice, or else by its list, or None."""
     for exchange in context.of(ids.PRICE):
         symbol, price = _answered_price(exchange)
         if symbol == token.symbol and price is not None:
@@ -244,7 +244,7 @@ def price_of(context: RunContext, token: Token) -> Decimal | None:
 
 @cached
 def _answered_price(exchange: Exchange) -> tuple[str | None, Decimal | None]:
-    """Return whose price an answer of getPrice tells, and the price, where it is one."""
+    """Return the symbol and the price of an answer of getPrice; None for what is no price."""
     if not exchange.succeeded:
         return None, None
     price = amounts.number(exchange.data.get("price"))
@@ -287,9 +287,9 @@ def swaps(context: RunContext) -> tuple[Route, ...]:
 
 
 def _worth(context: RunContext) -> Callable[[Route], int]:
-    """Return what tells how much a route can show: steady prices, decimals, plain addresses."""
+    """Return what rates a route by what it can reveal: steady prices, decimals, addresses."""
     is_plain_on_its_chain = plain_tokens(context)
-    # There are thousands of routes of some dozens of symbols.
+    # Computed once a symbol: there are thousands of routes, but only dozens of symbols.
     stable = {one.symbol: is_stable(one) for each in inventories(context) for one in each.tokens}
 
     def worth(route: Route) -> int:
@@ -297,7 +297,7 @@ def _worth(context: RunContext) -> Callable[[Route], int]:
         plain = is_plain_on_its_chain(source) + is_plain_on_its_chain(target)
         steady = stable[source.symbol]
         apart = steady and not stable[target.symbol]
-        # The coin of a chain is what services treat apart.
+        # Services treat the coin of a chain in a special way.
         coin = apart and target.is_native
         return plain * 4 + steady * 2 + route.rescales * 3 + apart * 4 + coin
 

@@ -1,8 +1,8 @@
 """Chains and tokens that are known to exist, and that a list of the service does not show.
 
 They are known from the other generation's list, from the chains that ship with this package, or
-from the tokens of the service's other chains. A name that nobody has is refused by every service
-that looks anything up; one like these is refused only where the list itself is looked at.
+from the tokens of the service's other chains. Any service that looks names up refuses an invented
+one; these are refused only by a service that checks its own list.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -15,19 +15,19 @@ from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import cached
 
 MOST_UNLISTED = 16
-"""How many chains, and how many tokens a chain, are asked for at the most."""
+"""How many chains, and how many tokens of a chain, are requested at most."""
 
 
 @cached
 def unlisted_chains(context: RunContext, generation: str) -> tuple[Chain, ...]:
     """Return chains that are known and not in the list of a generation, likely ones first.
 
-    They have the name that requests of the generation would call them. There is none where a listed
-    chain cannot be told apart from those that are known: it may be any of them.
+    Their names are those that requests of the generation use. There are none where a listed chain
+    cannot be identified: it may be any of the known ones.
     """
     listed = inventory_of(context, generation).chains
     others = inventory_of(context, "v2" if generation == "v1" else "v1").chains
-    # Those that ship have the names of either generation, the other list has its own.
+    # The shipped chains have the names of both generations, the other list only its own.
     known = (*_shipped_chains(generation), *others)
     if not listed or any(not one.network and not _is_among(one, known) for one in listed):
         return ()
@@ -36,7 +36,7 @@ def unlisted_chains(context: RunContext, generation: str) -> tuple[Chain, ...]:
         if not _is_among(chain, (*listed, *found)):
             found.append(chain)
     context.draw(f"unlisted chains of {generation}").shuffle(found)
-    # What the other generation offers now is the likeliest to be answered.
+    # Chains that the other generation offers now are most likely to be answered by mistake.
     return tuple(sorted(found, key=lambda one: not _is_among(one, others))[:MOST_UNLISTED])
 
 

@@ -1,7 +1,7 @@
 """Requests in a form that is not published, sent only if the published one is refused.
 
-A refusal alone proves nothing, since a service may have bounds of its own. That the same request is
-taken once it is spelled another way proves that the published way is what was refused.
+A refusal alone proves nothing, since a service may have bounds of its own. Where the same request
+is accepted in another spelling, the published spelling is what was refused.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -38,21 +38,21 @@ _LONG_MS = "315360000000"
 ONCE_MORE = "published form once more"
 _FORM_TYPE = "application/x-www-form-urlencoded"
 _COMMON_DECIMALS = 6
-"""The decimals that careless services take every token to have."""
+"""The decimals that careless services assume for every token."""
 _SPELLINGS = {
     "Evmaddress": "EvmAddress",
     "EvmAddress": "Evmaddress",
     "evmAddres": "evmAddress",
 }
-"""The published spellings, each with the one that is easily written instead."""
+"""The published spellings, each with the correct one that a service may expect instead."""
 
 
 @dataclass(frozen=True, slots=True)
 class AlternativeForm:
     """A published form of a request, and the other form that is sent if it is refused.
 
-    `of` is the probe with the published form, `words` name the one with the other; `how` says what
-    is other about it. `place` is the input.
+    `of` is the probe with the published form, `words` name the one with the other form; `how` says
+    in what it differs. `place` is the input.
     """
 
     of: str
@@ -126,7 +126,7 @@ def _published_again(of: str, context: RunContext) -> Draft:
     if not taken:
         raise NotRun("not needed, no other form was taken")
     if any(one.place == _TIME_OUT for one in taken):
-        # It may be that the usual time-out is too short, and nothing else.
+        # Only the usual time-out may be too short.
         return _made(context, of, ONCE_MORE, _sending(_TIME_OUT, _LONG_MS))
     return _made(context, of, ONCE_MORE, lambda draft, _: draft)
 

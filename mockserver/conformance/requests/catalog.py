@@ -16,7 +16,7 @@ _PLANNED_FOR = frozenset(probe.operation_id for probe in PLANNED)
 def probes_of(contract: Contract) -> tuple[Probe, ...]:
     """Return every probe that rules may name, in the order in which they are sent.
 
-    Operations that only public material shows are asked with their examples, in that dialect alone.
+    Operations that only public material shows are called with their examples, in that dialect.
     """
     return (
         *PLANNED,

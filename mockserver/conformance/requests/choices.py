@@ -1,6 +1,6 @@
-"""What the requests of the plan are about, chosen in each run: functions for `schemas/probes.yaml`.
+"""Functions for `schemas/probes.yaml`: what the requests of the plan are about in each run.
 
-Each takes the run, and what its row gives it besides. It raises `NotRun` where the lists do not
+Each takes the run, and further arguments of its row. It raises `NotRun` where the lists do not
 show enough, or where the request is not needed.
 """
 
@@ -57,14 +57,14 @@ from mockserver.conformance.verdict import NotRun, if_known
 from mockserver.contract import ids
 
 _MANY_DECIMALS = 15
-"""From so many decimals on, a few tokens are an amount that does not fit into 64 bits."""
+"""With so many decimals, a few tokens are an amount that does not fit into 64 bits."""
 
 
-# Chains, as a list of tokens is asked for.
+# Chains whose tokens are requested.
 
 
 def chain_of_first_look(context: RunContext, operation_id: str) -> str | None:
-    """Return the chain of the first look at a list, by the name that was taken."""
+    """Return the chain of the first look at a list, by the name that was accepted."""
     first = context.require(usual(operation_id))
     other = context.get(f"{operation_id}/{ANOTHER_NAME}")
     return requested_chain(other if other is not None and other.succeeded else first) or None
@@ -91,22 +91,22 @@ def _other_name(chain: Chain | None) -> str:
 
 
 def sampled_chain(context: RunContext) -> str:
-    """Return a further chain: best one that no token is said to be on."""
+    """Return a further chain, preferably one that no token is listed on."""
     inventory, used = inventory_of(context), first_chains(context)
     rest = [chain for chain in inventory.offered if chain.name not in used]
     if not rest:
-        raise NotRun("every chain that is offered was asked for its tokens already")
+        raise NotRun("every chain that is offered had its tokens requested already")
     peopled = {token.chain for token in inventory.tokens}
     bare = [chain for chain in rest if chain.name not in peopled]
     return inventory.listing_name(_edge_or_drawn(context, bare or rest, "sampled chain"))
 
 
 def sampled_v1_chain(context: RunContext) -> str:
-    """Return a further chain of v1: best one that 2.0 does not show."""
+    """Return a further chain of v1, preferably one that 2.0 does not show."""
     used = v1_chain_pair(context)
     rest = [chain for chain in inventory_of(context, "v1").offered if chain not in used]
     if not rest:
-        raise NotRun("every chain that v1 offers was asked for its tokens already")
+        raise NotRun("every chain that v1 offers had its tokens requested already")
     own = [chain for chain in rest if inventory_of(context).twin(chain) is None]
     return _edge_or_drawn(context, own or rest, "sampled v1 chain")
 
@@ -133,9 +133,9 @@ def v1_name(context: RunContext) -> str:
 
 
 def sampled_token(context: RunContext) -> Token:
-    """Return a token for its price: best one whose address is not that of an EVM chain.
+    """Return a token to request the price of, preferably one not on an EVM chain.
 
-    Of these, one on a route that is quoted, so that the quote tells what it is worth.
+    It is on a route that is quoted where there is one, since the quote shows its worth.
     """
     tokens = addressed_tokens(context)
     route = if_known(sampled_route, context, labels.SAMPLES[0])
@@ -147,7 +147,7 @@ def sampled_token(context: RunContext) -> Token:
 
 
 def unpriced_token(context: RunContext, sample: str) -> Token:
-    """Return the token of a sampled route, where nothing is known of its price."""
+    """Return the token of a sampled route whose price is not known."""
     token = sampled_route(context, sample).source
     if price_of(context, token) is not None or not token.address:
         raise NotRun("what the token is worth is known, or no list shows its address")
@@ -155,7 +155,7 @@ def unpriced_token(context: RunContext, sample: str) -> Token:
 
 
 def attempt(context: RunContext, probe: str) -> Attempt:
-    """Return an attempt at a quote, where those before it did not work."""
+    """Return an attempt at a quote, where those before it were not accepted."""
     tried = attempts(context, ProbeName(probe).operation_id)
     one = next((one for one in tried if one.probe == probe), None)
     if one is None:
@@ -165,12 +165,12 @@ def attempt(context: RunContext, probe: str) -> Attempt:
 
 
 def taken_route(context: RunContext, operation_id: str) -> Route:
-    """Return the route of the quote that was taken."""
+    """Return the route of the quote that was accepted."""
     return require_accepted(context, operation_id).route
 
 
 def way_back(context: RunContext, operation_id: str) -> Route:
-    """Return the way back of the quote that was taken."""
+    """Return the way back of the quote that was accepted."""
     route = taken_route(context, operation_id)
     return Route(route.target, route.source)
 
@@ -274,7 +274,7 @@ def neighbouring_route(context: RunContext, quote: str) -> Route:
 
 
 def _worth(fresh: set[str], edges: set[str]) -> int:
-    """Return what a route shows that no other did; a token counts as much as both its chains."""
+    """Rate what a route shows that no other did; a token counts as much as both its chains."""
     return sum(2 + (mark in edges) + 2 * mark.startswith("token ") for mark in fresh)
 
 
@@ -297,7 +297,7 @@ def _marks(route: Route) -> set[str]:
 
 
 def amount_paid(context: RunContext, operation_id: str) -> Decimal:
-    """Return what the quote pays that was taken."""
+    """Return what the accepted quote pays."""
     one = require_accepted(context, operation_id)
     out = amounts.units(context.require(one.probe).data.get("outAmount"))
     if not out:
@@ -311,29 +311,29 @@ def amount_in_v1(context: RunContext) -> Decimal:
 
 
 def tenfold_in_v1(context: RunContext) -> Decimal:
-    """Return ten times as much but for half a token, since amounts of v1 may have a fraction.
+    """Return ten times as much less half a token, since amounts of v1 may have a fraction.
 
-    Not half a token more: a round number may be the most that a service takes.
+    Not half a token more: a round number may be the largest that a service accepts.
     """
     usual_one = amount_in_v1(context)
     return usual_one * 10 - (Decimal("0.5") if usual_one >= 1 else Decimal(0))
 
 
 def requested_amount(context: RunContext, sample: str) -> Decimal:
-    """Return the amount that was asked for on a sampled route, however that was asked again."""
+    """Return the amount that was requested last on a sampled route."""
     source = sampled_route(context, " ".join(sample.split()[:2])).source
     reading = require_accepted(context, ids.BRIDGE).reading
     return given(context.require(f"{ids.BRIDGE}/{sample}"), source, reading)
 
 
 def amount_by_new_price(context: RunContext, sample: str) -> Decimal:
-    """Return what is worth the usual amount by the price that is known now."""
+    """Return the usual amount by the price that is known now."""
     source = sampled_route(context, sample).source
     reading = require_accepted(context, ids.BRIDGE).reading
     whole = usual_amount(context, source)
     before = context.require(f"{ids.BRIDGE}/{sample}").parameters.get("amount")
     if amount_text(whole, source, reading) == before:
-        raise NotRun("no price was told since, so that the amount is the same")
+        raise NotRun("no price has come since, so that the amount is the same")
     return whole
 
 
@@ -344,7 +344,7 @@ def impossible_minimum(context: RunContext) -> str:
     return f"1_{least};3_2;4_{least};5_{target.chain}"
 
 
-# What somebody has named, and what lists show.
+# What the user has named, and what lists show.
 
 
 def named_account(context: RunContext) -> str:
@@ -365,16 +365,16 @@ def named_order(context: RunContext, name: str) -> str:
     return _one_of(context.caller.orders, labels.NAMED.index(name), "order")
 
 
-def shown_ticket(context: RunContext, name: str) -> str:
+def known_ticket(context: RunContext, name: str) -> str:
     """Return the id of a ticket that was named, or that a list shows."""
     looks = context.sent(*labels.TICKET_LISTS)
-    shown = [
+    listed = [
         text(item.get("ticketId"))
         for look in looks
         for item in look.items()
         if look.succeeded and isinstance(item, dict)
     ]
-    every = dict.fromkeys(filter(None, (*context.caller.tickets, *shown)))
+    every = dict.fromkeys(filter(None, (*context.caller.tickets, *listed)))
     return _one_of(tuple(every), labels.LISTED.index(name), "ticket")
 
 
@@ -392,7 +392,7 @@ def hash_with_another_end(context: RunContext) -> str:
 
 
 def another_chain(context: RunContext) -> str:
-    """Return another chain that v1 lists than that of the order which was named."""
+    """Return a chain that v1 lists, other than that of the order which was named."""
     own, _ = named_v1_order(context)
     others = [one.name for one in inventory_of(context, "v1").chains if one.name != own]
     if not others:
@@ -408,13 +408,13 @@ CHOICES: Mapping[str, Callable[..., Any]] = {
     "swap_target": lambda context: attempts(context, ids.SWAP_QUOTE)[0].route.target,
     "swap_route": lambda context: usual_attempt(context, ids.SWAP_QUOTE).route,
     "other_held_token": lambda context: swap_routes(context)[0].target,
-    # The price may be wrong, or the amount next to nothing.
+    # A sampled amount may be negligible: its price may be wrong.
     "thousandfold": lambda context, sample: requested_amount(context, sample) * 1000,
     "chain_of_named": lambda context, name: named_v1_order(context, labels.NAMED.index(name))[0],
     "hash_of_named": lambda context, name: named_v1_order(context, labels.NAMED.index(name))[1],
-    # Nothing has these, though they begin like what was named.
+    # Ids that do not exist, though they begin like what was named.
     "longer_order": lambda context: f"{named_order(context, labels.NAMED[0])}7000003",
-    "longer_ticket": lambda context: f"{shown_ticket(context, labels.LISTED[0])}7000003",
+    "longer_ticket": lambda context: f"{known_ticket(context, labels.LISTED[0])}7000003",
     "no_chain": lambda context: f"{named_v1_order(context)[0]}QZ",
 }
-"""What is chosen by a look at what is known."""
+"""The choices that need arguments or a few calls, by their name in the table."""

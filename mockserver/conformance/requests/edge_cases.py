@@ -2,7 +2,7 @@
 
 Where a service goes wrong for some values only, the usual request shows nothing. Edge cases are
 computed from the contract (bounds, enumerations, optional inputs) and from what the service lists
-(every chain, every class of token); no chance is involved but in which token stands for its class.
+(every chain, every class of token). Only which token stands for its class is drawn by chance.
 """
 
 from collections import Counter
@@ -193,7 +193,7 @@ class _EdgeCases:
 
     def _combinations(self, usual: Draft) -> Iterator[EdgeCase]:
         """Yield every combination of optional inputs, and of those with a choice of two."""
-        # One name may be taken in two places, and means the same in both.
+        # One name may stand in two places, and means the same in both.
         known = {
             field.name: value
             for field in inputs(self._operation)
@@ -222,7 +222,7 @@ class _EdgeCases:
     def _optional_value(self, field: Field, usual: Draft) -> Json:
         """Return a value of an optional input: the usual one, the example's, or a long text.
 
-        None where nothing is known that would keep to what the contract asks of it.
+        None where no value is known that keeps the contract.
         """
         example = self._operation.row.get("example", {}).get(field.location, {})
         known = usual.part(field.location).get(field.name, example.get(field.name))
@@ -230,11 +230,10 @@ class _EdgeCases:
         return known or (f'{{"route":"{"a" * _LONGER}"}}' if is_free else None)
 
     def _wrong_elsewhere(self) -> Iterator[EdgeCase]:
-        """Yield requests that are wrong like the usual one, and about something else.
+        """Yield requests that are wrong like the negative cases, but about another route or token.
 
-        A service that puts a value of its own in the place of a wrong one may refuse the usual
-        request all the same, since the rest does not fit that value: it has another coin, or other
-        decimals.
+        A service that replaces a wrong value by a default may refuse the usual request all the
+        same, since the rest of the request does not fit the default: another coin, other decimals.
         """
         context, operation = self._context, self._operation
         for case in (*missing_inputs(operation), *WRONG_VALUES.of(operation)):
@@ -300,7 +299,7 @@ def _odd_values(field: Field, usual: Draft) -> Iterator[tuple[str, Json]]:
         yield "that is short", before[:6]
 
 
-# What a request is about: of many tokens and routes, those that stand for their class.
+# What a request is about: one token or route for each class of them.
 
 
 def _within_chains(context: RunContext) -> list[Route]:
@@ -316,7 +315,7 @@ _POOLS: Mapping[str, tuple[str, str, Callable[[RunContext], Iterable[Any]]]] = {
     ids.V1_QUOTE: ("route", ids.V1_QUOTE, v1_bridges),
     ids.V1_RAW: ("asset", "v1 raw", lambda run: inventory_of(run, "v1").tokens),
 }
-"""What requests can be about: the name of the argument, that of the draw, and the items."""
+"""What requests can be about: the name of the argument, the label of the draw, the items."""
 
 
 def _subjects(context: RunContext, operation_id: str) -> Iterator[_Subject]:
@@ -356,7 +355,7 @@ def _other_subjects(
 ) -> Iterator[tuple[str, _About]]:
     """Yield what a request can be about that is wrong at a place, beside the usual."""
     if operation_id == ids.BRIDGE and place == "amount":
-        # Of the token with the fewest decimals any amount is much.
+        # Any number of smallest units is a lot of the token with the fewest decimals.
         for route in sorted(bridges(context), key=lambda one: one.source.decimals or 0)[:1]:
             yield "the fewest decimals", {"route": route}
     elif operation_id in (ids.SWAP_QUOTE, ids.SWAP):
@@ -372,7 +371,7 @@ def _other_subjects(
                     yield label, {"route": context.draw(f"{label} {place}").choice(found)}
     elif operation_id in (ids.PRICE, ids.BALANCE) and place == "chain":
         native = [one for one in usable_tokens(context) if one.is_native]
-        # Most chains have the address of their coin in common.
+        # Most chains share one address for their coins.
         for coin in native[: _MOST_ROUTES if operation_id == ids.PRICE else 1]:
             yield f"the coin of {coin.chain}", {"asset": coin}
     elif operation_id == ids.PRICE and place == "symbol":
@@ -392,7 +391,7 @@ _TOKEN_ROLES = {ids.BRIDGE: "symbol", ids.SWAP_QUOTE: "fromTokenAddress", ids.V1
 
 
 def _known_and_unlisted(context: RunContext, operation_id: str) -> Iterator[_Subject]:
-    """Yield what is known and not listed, where the names are published to come from the lists.
+    """Yield chains and tokens that are known and not listed, for inputs that take listed names.
 
     A balance or a price on a suspended chain may well be known.
     """
@@ -421,7 +420,7 @@ def _unlisted(role: str, name: str) -> Edge:
 def _submissions(context: RunContext, operation_id: str) -> Iterator[_Subject]:
     """Yield what is submitted beside the usual, each for a deposit of its own. Raises `NotRun`.
 
-    Each may be an order that somebody pays for, so there are few: they are sent only where writes
+    Each may be an order that somebody pays for, so there are few. They are sent only where writes
     are armed, and within the cap of submissions.
     """
     pools = {ids.ORDER: (bridges, "orders"), ids.V1_ORDER: (v1_bridges, ids.V1_QUOTE)}
@@ -462,9 +461,9 @@ def _tickets(context: RunContext) -> Iterator[_Subject]:
         tokens, lambda one: (f"chain that is {'' if is_plain(one) else 'not '}EVM",), 2
     ):
         deposit = _deposit(context, label)
-        # How a hash looks elsewhere is not shown.
-        shown = deposit if is_plain(token) else deposit[2:]
-        yield Edge(label, sound=is_plain(token)), {"chain": token.chain, "hash": shown}
+        # How hashes of other chains are spelled is not published.
+        spelled = deposit if is_plain(token) else deposit[2:]
+        yield Edge(label, sound=is_plain(token)), {"chain": token.chain, "hash": spelled}
     yield Edge(f"hash of {_LONG} characters", sound=False), {"hash": "9" * _LONG}
 
 
@@ -491,8 +490,9 @@ def _covering(
 
 
 def _features(context: RunContext) -> Callable[[Route | Token], tuple[str, ...]]:
-    """Return what tells what sets a token or a route apart: chain, EVM or not, coin or contract,
-    decimals.
+    """Return a function that lists the features of a token or a route.
+
+    Features are its chain, whether that is an EVM chain, coin or contract, and decimals.
     """
     is_plain = plain_tokens(context)
 

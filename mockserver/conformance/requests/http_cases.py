@@ -20,7 +20,7 @@ SHORT_TIME = "short expireTime"
 HOSTILE = "hostile text"
 AGAIN = "again after refusals"
 SHORT_MS = 1_500
-"""The `expireTime` of requests that tell whether it is kept, in milliseconds."""
+"""The `expireTime` of requests that test whether it is kept, in milliseconds."""
 
 _LONGEST_QUERY = 4_000
 _HOSTILE_INPUTS = {
@@ -47,7 +47,7 @@ def http_probes(contract: Contract) -> Iterator[Probe]:
     """Yield the probes of requests that are unusual as HTTP, in the order of sending."""
     for operation in contract:
         for words, change in _CHANGES.get(operation.id, {}).items():
-            # It is sent once there is a ticket that it could be taken for; orders are there anyway.
+            # A hostile id is sent once there is a ticket that it could be confused with.
             after = (usual(ids.TICKET),) if operation.id == ids.CHECK_TICKET else ()
             yield NegativeCase(words, change, after=after).probe(operation)
 
@@ -61,7 +61,7 @@ def is_hostile(exchange: Exchange) -> bool:
 def is_outside_the_contract(exchange: Exchange) -> bool:
     """Tell whether a request is outside the interface, so that the HTTP server may answer it.
 
-    Its path or method is another, it is too long for many a server, or it cannot be read at all.
+    Its path or method is another, it is too long for many servers, or it cannot be read at all.
     """
     operation, request = exchange.operation, exchange.request
     if (request.method, request.path) != (operation.method, operation.path):
@@ -81,7 +81,7 @@ def is_outside_the_contract(exchange: Exchange) -> bool:
 def _hostile(operation_id: str) -> Change:
     def change(draft: Draft, context: RunContext) -> Draft:
         chance = context.draw("hostile texts")
-        # Two that careless services do fall over are sent always, to reads of 2.0.
+        # The two that crash careless services most often are always sent, to reads of 2.0.
         sure = [_LONG_TEXT, _FOREIGN_TEXT]
         chance.shuffle(sure)
         texts = [chance.choice(_HOSTILE_TEXTS), *sure, chance.choice(_HOSTILE_TEXTS)]

@@ -29,7 +29,7 @@ def made_of(
 ) -> dict[str | int, _T]:
     """Return what `make` makes of each row of a part, by the name or the number of the row.
 
-    Raises `InvalidFile` with the line of a row that names what nothing has.
+    Raises `InvalidFile` with the line of a row that has an unknown name.
     """
     rows = document.value[part]
     found: dict[str | int, _T] = {}
@@ -47,9 +47,9 @@ SAMPLES = _WORDS["samples"]
 FILTERS: tuple[str, ...] = next(
     field.values for field in load().operation(ids.TICKETS).fields if field.role == "filter"
 )
-"""The statuses of tickets that lists are asked for: those of the contract."""
+"""The statuses by which tickets are listed: those of the contract."""
 SOLVED = FILTERS[-1]
 TICKET_LISTS = tuple(cast("list[str]", shipped_probes().value["sets"]["ticket lists"]))
 """The probes that read the tickets of an account that was named."""
 NAMED, LISTED = _WORDS["named"], _WORDS["listed"]
-"""What somebody named, and the tickets that lists show."""
+"""The labels of probes for what the user has named, and for tickets that lists show."""

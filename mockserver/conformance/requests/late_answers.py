@@ -1,7 +1,7 @@
 """Requests that were answered far later than others of their kind, and how they are sent again.
 
-A busy machine delays one answer or another. So nothing is reported of a late one before it was
-sent again, in turn with a request of the same kind that had been answered as soon as most.
+A busy machine delays an answer now and then. So a late answer is reported only after its request
+was sent again, in turn with a request of the same kind that had been answered at the usual time.
 """
 
 from collections import defaultdict
@@ -24,13 +24,12 @@ KINDS = (
         *(ids.TICKETS, ids.CHECK_TICKET),
     ),
 )
-"""Operations that have about the same to do. Those whose requests are signed for one moment, and
-those that change something, are not asked again."""
+"""Operations that do about the same work. Those whose requests are signed for one moment, and those
+that change something, are not sent again."""
 TIMES, MORE_MS = 10, 400
-"""How much later an answer is to be looked into: so many times the usual time, and at least so much
-more."""
+"""An answer is suspect from so many times the usual time on, if it is also so many ms above it."""
 ROUNDS, FEWEST_ROUNDS = 4, 2
-"""How often an answer is asked for again, where the budget has room, and at the least."""
+"""How often a request is sent again: where the budget has room, and at least."""
 _FEWEST_ANSWERS = 5
 _MOST_SUSPECTS = 2
 
@@ -39,7 +38,7 @@ _MOST_SUSPECTS = 2
 class Suspect:
     """A late answer, by its number among those of its operation, and a usual one of its kind.
 
-    They are asked for in turn, under names of their own in each round.
+    Both are sent in turn, under names of their own in each round.
     """
 
     number: int

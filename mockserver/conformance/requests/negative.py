@@ -1,7 +1,7 @@
 """Requests that are wrong in one way: an input that is missing, a wrong value, or a broken body.
 
-Which values are tried of which input is chosen by hand in `schemas/requests.yaml`, since every
-request has its price.
+Which values are tried for which input is chosen by hand in `schemas/requests.yaml`, since every
+request takes time and budget.
 """
 
 from collections import Counter
@@ -35,7 +35,7 @@ from mockserver.tables import look_up
 from mockserver.values import dataclass
 
 Change = Callable[[Draft, RunContext], Draft]
-"""Makes another request of one. Raises `NotRun` where it has nothing to change."""
+"""Changes a request. Raises `NotRun` where it has nothing to change."""
 
 _WITHOUT_OPTIONAL = ids.SWAP
 """The operation that an optional input adds nothing to (interface.md 4.2); `toChain` of submitOrder
@@ -70,12 +70,11 @@ class Kind(StrEnum):
 class NegativeCase:
     """A way in which the usual request of an operation is changed, mostly into a wrong one.
 
-    `words` name its probe, `after` the probes that it needs besides. `kind` is in which way it is
-    wrong, where it is, `place` the input (`query.amount`), and `problem` what is wrong with it.
-    Without `basis` the keyword of the request schema that is broken gives it. `resigned` tells that
-    a v1 request is signed after the change, so that it is not refused for its signature. `as_meant`
-    tells that the value is the right one but for its type, so that a lenient reader takes it for
-    what was meant.
+    `words` name its probe, `after` the further probes that it needs. `kind` is in which way it is
+    wrong, if it is, `place` the input (`query.amount`), and `problem` what is wrong with it.
+    Without `basis`, the broken keyword of the request schema gives it. With `resigned`, a v1
+    request is signed after the change, so that it is not refused for its signature. With
+    `as_meant`, only the type of the value is wrong, so that a lenient service reads it as meant.
     """
 
     words: str
@@ -115,7 +114,7 @@ class NegativeCase:
 
 
 def _base(context: RunContext, operation: Operation, probe: str) -> Draft:
-    """Return the request to change: the usual one, or one that looks up nothing.
+    """Return the request to change: the usual one, or a look-up of something unknown.
 
     Where the lists do not show enough it is the example of the contract, so that a service whose
     lists are broken gets requests as well.
@@ -125,7 +124,7 @@ def _base(context: RunContext, operation: Operation, probe: str) -> Draft:
         return usual_or_unknown(context, operation) or example_of(context, operation)
 
     if operation.writes:
-        # A service that lets the change pass might refuse it as the second use of a deposit.
+        # A service that misses the change might refuse the second use of a deposit instead.
         with suppress(NotRun, Inconclusive):
             return valid_request(context, operation.id, deposit=fresh_hash(context, probe))
     if "example_needs" in operation.row or operation.writes or context.now is not None:
@@ -138,7 +137,7 @@ def example_of(context: RunContext, operation: Operation) -> Draft:
     """Return the example that the contract has of a request, signed by the caller."""
     draft = draft_of(operation.row["example"], operation)
     if operation.auth == "developer-key":
-        # It is signed by another key, for another time.
+        # The headers of the example are signed by another key, for another time.
         draft = replace(draft, headers={})
     return signed(draft, operation, context.caller)
 
@@ -151,7 +150,7 @@ def signed(draft: Draft, operation: Operation, caller: Caller) -> Draft:
 # All of them.
 
 
-# Every exchange is looked up in them: without the cache that was a twentieth of a run's time.
+# Every exchange is looked up in them: uncached, that took a twentieth of a run's time.
 @lru_cache(maxsize=128)
 def negative_cases(operation: Operation) -> tuple[NegativeCase, ...]:
     """Return every way in which requests of an operation are made wrong."""
@@ -237,9 +236,9 @@ def _missing(operation: Operation, field: Field) -> NegativeCase:
 
 
 def _with_common_contract(draft: Draft, context: RunContext) -> Draft:
-    """Ask for the contract that most chains have, such as that of their own coins.
+    """Name the contract that most chains have, such as that of their own coins.
 
-    A service that takes some chain for the one that is missing knows it there too, and says yes.
+    A service that assumes some chain for the missing one finds it there too, and answers.
     """
     listed = Counter(token.address for token in inventory_of(context).tokens if token.address)
     usual = draft.query.get("contractAddress")
@@ -248,7 +247,7 @@ def _with_common_contract(draft: Draft, context: RunContext) -> Draft:
 
 
 def _with_coin(draft: Draft, context: RunContext) -> Draft:
-    """Ask for a chain's own coin, which a service may take for what has no address."""
+    """Name a chain's own coin, which a service may assume where the address is missing."""
     chain = draft.query.get("chain")
     for token in usable_tokens(context):
         if token.address and token.is_native and token.chain == chain:
@@ -260,10 +259,10 @@ _MADE_LIKELY: Mapping[tuple[str, str], Change] = {
     (ids.BALANCE, "chain"): _with_common_contract,
     (ids.PRICE, "contractAddress"): _with_coin,
 }
-"""What else is changed where an input is left out, so that a careless service would say yes."""
+"""Further changes where an input is left out, so that a careless service would succeed."""
 
 
-# Wrong values: each made of the right one; the text is a label to draw by.
+# Wrong values: each made of the right one; the text is the label of a random draw.
 
 
 def _negative(value: Json, _: RunContext, __: str) -> Json:
@@ -295,7 +294,7 @@ def suspended_chain(value: Json, context: RunContext, _: str) -> Json:
     if not away:
         raise NotRun("no chain of the list is out of service")
     symbols = {one.symbol for one in inventory.tokens if one.chain == value}
-    # A chain that has the tokens of the usual one is refused for nothing else.
+    # Its tokens are those of the usual chain, so that only the suspension explains a refusal.
     return max(away, key=lambda name: len(symbols & {one.symbol for one in inventory.on(name)}))
 
 
@@ -338,7 +337,7 @@ _VALUES: Mapping[str, Callable[[Json, RunContext, str], Json]] = {
     "unlisted index": _unlisted_index,
     "negative": _negative,
     "zero": lambda value, _, __: "0" if isinstance(value, str) else 0,
-    # A careless reader takes it as far as digits go.
+    # A careless parser reads the digits and ignores the rest.
     "with letters": lambda value, _, __: f"{value}abc",
     "no number": lambda _, context, label: context.draw(label).choice(_NO_NUMBERS),
     "odd number": lambda _, context, label: context.draw(label).choice(_ODD_NUMBERS),
@@ -349,14 +348,14 @@ _VALUES: Mapping[str, Callable[[Json, RunContext, str], Json]] = {
     "another address": _another_address,
     "other decimals": lambda value, _, __: "7" if str(value) != "7" else "9",
 }
-"""What makes a wrong value of the right one, by the name that the table calls it."""
+"""Functions that make a wrong value of the right one, by their name in the table."""
 
 Mistake = Mapping[str, Any]
 """A row of the table: what is wrong in a request."""
 
 
 class WrongValues:
-    """What is tried of each operation. No request has more than one thing wrong with it."""
+    """The wrong requests of each operation. Each has one thing wrong with it."""
 
     def __init__(self, document: Document) -> None:
         """Take the table. Raises `InvalidFile` for a name that nothing has."""
@@ -427,8 +426,8 @@ def _basis(operation: Operation, field: Field, mistake: Mistake) -> Basis | None
         return None
     match mistake.get("by"):
         case "lists" if operation.id in _OF_NO_LIST:
-            # Of these only the names are published, not where they are taken from; and an order is
-            # carried out by its contract call, so that nobody may look at its target before.
+            # Only the names of these inputs are published, not that they come from the lists; and
+            # an order is executed by its contract call, so its target may never be looked up.
             return fact_basis("inputs.listed")
         case "user" if "integer" in field.types:
             return fact_basis("v1-inputs.address-number")
@@ -438,4 +437,4 @@ def _basis(operation: Operation, field: Field, mistake: Mistake) -> Basis | None
 
 
 WRONG_VALUES = WrongValues(shipped_requests())
-"""Those of the table that is shipped."""
+"""The wrong requests of the shipped table."""

@@ -33,7 +33,7 @@ V1_ORDER_STATUSES = shipped_facts().statuses["v1"]
 def orders_settled(context: RunContext) -> bool:
     """Tell whether each order that was looked at, of 2.0 and of v1, has come to its end.
 
-    An order that shows no status counts as one: there is nothing to wait for.
+    An order that shows no status counts as settled: there is nothing to wait for.
     """
     if _is_not_known_yet(context, ids.ORDER, ids.CHECK, "id"):
         return False
@@ -45,7 +45,7 @@ def orders_settled(context: RunContext) -> bool:
 
 
 def v1_orders_settled(context: RunContext) -> bool:
-    """Tell whether nothing is left to wait for of v1 alone: those of 2.0 were waited for before."""
+    """Tell whether each v1 order has come to its end; those of 2.0 were waited for before."""
     if any(one.succeeded for one in context.of(ids.ORDER)):
         return True
     made = {
@@ -77,7 +77,7 @@ def _last_looks(context: RunContext, operation_id: str) -> list[Exchange]:
 
 
 def _is_not_known_yet(context: RunContext, submission: str, look_up: str, key: str) -> bool:
-    """Tell whether the last look at something that was accepted was refused: it may show later."""
+    """Tell whether the last look-up of an accepted submission was refused: it may show later."""
     made = {text(one.data.get(key)) for one in context.of(submission) if one.succeeded}
     looks = {text(one.parameters.get(key)): one for one in context.of(look_up)}
     return any(looks[one].refused for one in made & looks.keys())
@@ -92,10 +92,10 @@ _SETTLED: Mapping[str, Callable[[RunContext], bool]] = {
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """What a row asks for: a request about what is `fixed` and what is `chosen` in a run.
+    """The request of a row: about what is `fixed`, and what is `chosen` in a run.
 
-    It is not needed unless each probe of `refused` was refused and none of `unless` was taken; each
-    of `made` must have succeeded.
+    It is sent only where each probe of `refused` was refused, none of `unless` was accepted, and
+    each of `made` has succeeded.
     """
 
     name: str
@@ -153,7 +153,7 @@ def _probe(
     name: str, row: Mapping[str, Any], stage: str, sets: Mapping[str, Sequence[str]]
 ) -> Probe:
     conditions = {what: row.get(what, ()) for what in ("refused", "unless", "made")}
-    chosen = {role: _choice(told) for role, told in row.get("of", {}).items()}
+    chosen = {role: _choice(choice) for role, choice in row.get("of", {}).items()}
     probe = Probe(
         name,
         Planned(name, row.get("with", {}), chosen, **conditions),
@@ -166,9 +166,9 @@ def _probe(
     return replace(probe, settled=look_up(_SETTLED, row["awaits"])) if "awaits" in row else probe
 
 
-def _choice(told: str) -> Callable[[RunContext], Any]:
-    """Return what a function of the table chooses; the words behind its name are given to it."""
-    name, _, given = told.partition(" ")
+def _choice(words: str) -> Callable[[RunContext], Any]:
+    """Return a function of the table by its name, with the words after it as arguments."""
+    name, _, given = words.partition(" ")
     own = (function_of(module, name) for module in _MODULES)
     found = choices.CHOICES.get(name) or next(filter(None, own), None)
     if found is None:

@@ -14,7 +14,7 @@ class Stage(IntEnum):
     """When a probe is sent; within a stage probes go in the order of the plan."""
 
     LISTS = 1
-    """What the service offers, on which everything later stands."""
+    """What the service offers: all later requests are made of it."""
     READS = 2
     """Requests that should succeed."""
     ODD = 3
@@ -26,7 +26,7 @@ class Stage(IntEnum):
 
 
 Build = Callable[[RunContext], Draft]
-"""Makes the request of what earlier answers showed. Raises `NotRun` where they do not suffice."""
+"""Makes a request from earlier answers. Raises `NotRun` where they do not suffice."""
 
 
 def _always(_: RunContext) -> bool:
@@ -39,11 +39,10 @@ class Probe:
 
     `name` is `<operation id>/<words>`, unique and stable: journals, resumed runs and comparisons
     find a probe by it. `after` names the probes whose answers `build` reads, which are sent first.
-    `wait_ms` is how long it waits before it is sent, at most, where `settled` tells that something
-    is still to happen. A `conditional` one is sent only where another did not work; a plan does not
-    count it. `kind` is in which way
-    its request is wrong, where it is; `about` the submission that it makes, makes again or looks
-    up, or what was named that it looks up.
+    `wait_ms` is how long it waits at most before it is sent, while `settled` says no. A
+    `conditional` one is sent only where another was refused; a plan does not count it. `kind` is in
+    which way its request is wrong, if it is. `about` is the submission that it makes, repeats or
+    looks up, or what the user has named that it looks up.
     """
 
     name: str
@@ -58,7 +57,7 @@ class Probe:
 
     @property
     def operation_id(self) -> str:
-        """The id of the operation it asks."""
+        """The id of the operation it calls."""
         return ProbeName(self.name).operation_id
 
     @property
@@ -101,7 +100,7 @@ PLAIN = Group("the plain request of each operation", lambda probe: probe.words i
 
 
 class ProbeIndex:
-    """Finds probes, and those whose answers they are made of."""
+    """Finds probes, and those whose answers they are built on."""
 
     def __init__(self, probes: Sequence[Probe]) -> None:
         """Take the probes in the order in which they are declared."""

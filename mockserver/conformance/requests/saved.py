@@ -1,6 +1,6 @@
-"""Requests that somebody wants to be sent in every run: a file of lines, one a request.
+"""Requests that the user wants in every run: a file with one request a line.
 
-What generation has found once becomes such a line, so that the next run asks it without luck.
+A request that generation has found once becomes such a line, so that every later run sends it.
 """
 
 import json

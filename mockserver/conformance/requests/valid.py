@@ -146,9 +146,9 @@ class _InputValues:
         return token.index
 
     def certificate(self) -> str:
-        """Return what an order says of its deposit, in the observed form (facts 6)."""
+        """Return the certificate of the deposit of an order, in the observed form (facts 6)."""
         source = self.route.source
-        told = {
+        members = {
             "fromAmount": self.amount(),
             "fromIndex": self.index(source),
             "fromChain": source.chain,
@@ -157,7 +157,7 @@ class _InputValues:
             "fromPublicKey": "",
             "signature": "123456",
         }
-        return jsontext.encode(told).hex()
+        return jsontext.encode(members).hex()
 
 
 def _followed(
@@ -177,7 +177,7 @@ def _followed(
         return {}
     quote = _QUOTES[operation_id]
     one = about.get("attempt") or usual_attempt(context, quote)
-    # Once it was taken, what it asked for is the usual amount.
+    # The amount of the accepted attempt counts as the usual one.
     times = one.times / scale_of(context, quote)
     return {"route": one.route, "reading": one.reading, "times": times, "quote": one.probe}
 
@@ -277,7 +277,7 @@ _ROUTES: Mapping[str, Callable[[RunContext], Route]] = {
     ids.BALANCE: lambda context: Route(held_token(context), held_token(context)),
     ids.ORDER: order_route,
 }
-"""What requests are about that follow no quote."""
+"""The routes of requests that follow no quote."""
 _CHAINS: Mapping[str, Callable[[RunContext], str]] = {
     ids.OF_CHAIN: lambda context: inventory_of(context).listing_name(first_chains(context)[0]),
     ids.V1_TOKENS: lambda context: v1_chain_pair(context)[0].name,

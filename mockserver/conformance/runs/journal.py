@@ -179,7 +179,7 @@ def masked(headers: Headers) -> Iterator[tuple[str, str]]:
 
 
 def request_key(request: Request, probe: str = "") -> Hashable:
-    """Return what two requests have in common that differ in secrets and time of sending only."""
+    """Return a key that is equal for requests which differ in secrets and time of sending only."""
     # A run that is resumed stamps its requests with another time, and signs them again.
     headers = tuple(
         (name, MASK if name.lower() == "timestamp" and _TIME.fullmatch(value) else value)
@@ -202,7 +202,7 @@ class Journal:
                 trouble=NoAnswer.TIMED_OUT,
                 reason="the run ended before the answer came, and a submission is never sent twice",
             )
-            # What never arrived is sent again, but for submissions.
+            # A request that never got an answer is sent again, unless it is a submission.
             if one.submission or answer.trouble not in _NOTHING_CAME:
                 self._answers[request_key(one.request, one.probe)].append(answer)
 
@@ -225,7 +225,7 @@ class Journal:
         run, length = _read(path)
         run.header.check(header, path)
         file = _opened(path, "r+")
-        # What was half written when the run ended would spoil the first line that follows.
+        # A line that was half written when the run ended would spoil the next one.
         file.truncate(length)
         file.seek(length)
         return cls(file, run.entries)
@@ -353,11 +353,11 @@ def _read(path: Path) -> tuple[Run, int]:
 
 
 def _answered(entries: Iterable[Entry]) -> list[Entry]:
-    """Return the exchanges; a submission that was begun is one only where no answer follows."""
+    """Return the exchanges, and the submissions without an answer."""
     found: list[Entry | None] = []
     begun: dict[Hashable, deque[int]] = defaultdict(deque)
     for entry in entries:
-        # A submission stands twice: when it left, and, unless the run ended, with its answer.
+        # A submission has two lines: when it left, and, unless the run ended, with its answer.
         waiting = begun[request_key(entry.request, entry.probe)]
         if entry.answer is None:
             waiting.append(len(found))

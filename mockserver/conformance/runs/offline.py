@@ -143,13 +143,13 @@ class _Recordings:
             ours, theirs = wanted[one.removed], self._read[one, plain]
             if ours.form == theirs.form:
                 same.append(one)
-                # What a recorder took out was there.
+                # Members that a recorder has removed were there.
                 if theirs.absent - one.removed == ours.absent:
                     whole.append(one)
         same = whole or (same if plain else [])
         found = next(iter(same), None)
         if found is not None and plain and found.may_be_stale:
-            # A run asks again with the present time where a service refuses a fixed one.
+            # A run repeats a request with the present time where the fixed one is refused.
             found = next((one for one in same if not one.may_be_stale and one.succeeded), found)
         if found is not None:
             waiting.remove(found)

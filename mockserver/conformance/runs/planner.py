@@ -1,6 +1,6 @@
 """The plan of a run: which rules are judged, the fewest requests for them, and what may leave.
 
-Beside it a run asks at the edges of inputs, and again for what came late.
+After it, a run sends requests at the edges of inputs, and repeats those answered late.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -52,9 +52,9 @@ def plan(
 ) -> Plan:
     """Return what to send within a budget of requests.
 
-    Answers are shared: a rule costs only what others have not asked for already. Where the budget
+    Answers are shared: a rule costs only the requests that no other rule needs. Where the budget
     does not suffice, the rules that are worth most for each request come first. `stages` are the
-    rules of generated requests: they ask for themselves, once the lists are there. Raises
+    rules of generated requests, which send their own once the lists are there. Raises
     `UnsafeOrWrong` for a name that is no rule, layer or operation.
     """
     _check_names(permit.contract, (*rules, *stages), options)
@@ -71,7 +71,7 @@ def plan(
         wanted.update(dict.fromkeys(everything))
         waiting = []
     while waiting:
-        # What is shared already costs nothing, and then any rule is worth more than nothing.
+        # Plus one: a rule whose requests are all shared costs nothing, and must not divide by 0.
         costs = {rule: menu.cost(menu.closure(rule.probes, wanted)) + 1 for rule in waiting}
         best = max(waiting, key=lambda rule: _WORTH[rule.severity] / costs[rule])
         waiting.remove(best)
@@ -98,8 +98,8 @@ class _Menu:
         places = {probe.name: number for number, probe in enumerate(probes)}
         self._place = lambda name: (self._by_name[name].stage, places[name])
         reasons = {one.id: permit.refusal(Request(one.method, one.path)) for one in permit.contract}
-        told = ((probe.name, reasons[probe.operation_id]) for probe in probes)
-        self.forbidden = {name: reason for name, reason in told if reason}
+        refusals = ((probe.name, reasons[probe.operation_id]) for probe in probes)
+        self.forbidden = {name: reason for name, reason in refusals if reason}
         for name in self.whole_closure(self._by_name):
             before = (one for one in self._by_name[name].after if one in self.forbidden)
             reason = next((self.forbidden[one] for one in before), None)
@@ -112,7 +112,7 @@ class _Menu:
         return [name for name in whole if name not in have and name not in self.forbidden]
 
     def affordable(self, names: Iterable[Need], have: Mapping[str, None], room: int) -> list[str]:
-        """Return as many as there is room for; none of them lacks what it builds on."""
+        """Return as many as there is room for, each with what it builds on."""
         taken: list[str] = []
         for name in self.closure(names, have):
             if self.cost([name]) > room:
@@ -122,7 +122,7 @@ class _Menu:
         return taken
 
     def cost(self, names: Iterable[str]) -> int:
-        """Return how many requests some probes are, without those that are sent in need only."""
+        """Return how many requests some probes are, without conditional ones."""
         return sum(not self._by_name[name].conditional for name in names)
 
     def in_order(self, names: Iterable[str]) -> tuple[Probe, ...]:
@@ -159,7 +159,7 @@ class Prepared:
 
 
 def context_of(contract: Contract, options: Options) -> RunContext:
-    """Return the run of some options before anything is seen."""
+    """Return the empty run of some options."""
     return RunContext(
         contract,
         seed=options.seed,
@@ -188,13 +188,15 @@ def prepared(
     contract = contracts.load(options.dialect)
     permit = permit_of(contract, target, options)
     limits = options.limits(target, len(tuple(contract)))
-    asked = probes_of(contract) if probes is None else tuple(probes)
-    made = plan(permit, tuple(rules), asked, options, limits.budget, stages=stage_rules(contract))
+    available = probes_of(contract) if probes is None else tuple(probes)
+    made = plan(
+        permit, tuple(rules), available, options, limits.budget, stages=stage_rules(contract)
+    )
     return Prepared(contract, permit, limits, made)
 
 
 _OF_ITS_KIND = "answers-as-soon-as-its-kind"
-"""The rule for which what came late is asked for again."""
+"""The rule for which requests that were answered late are sent again."""
 
 Requests = Iterator[tuple[str, Draft]]
 """Requests by the names of their probes, to be sent one after the other."""
@@ -222,7 +224,7 @@ def at_edges(session: Session, options: Options, kept: int, within: Collection[s
                 context.leave_out(case.probe, "needs --arm-writes")
         elif operation.id in within:
             columns.append(edge_cases_of(context, operation))
-    # The operations in turn: a small budget meets all of them.
+    # The operations take turns, so that a small budget reaches all of them.
     in_turn = filter(None, chain.from_iterable(zip_longest(*columns)))
     for number, case in enumerate(in_turn):
         writes = context.contract.operation(case.operation_id).writes
@@ -239,7 +241,7 @@ def at_edges(session: Session, options: Options, kept: int, within: Collection[s
 
 
 def what_was_late(session: Session, rules: Iterable[Rule], kept: int) -> Requests:
-    """Yield again what came far later than others of its kind; `kept` is as it is for edges."""
+    """Yield requests to repeat that were answered far later than others; `kept` as for edges."""
     if not any(rule.name == _OF_ITS_KIND for rule in rules):
         return
     for suspect in list(suspects(session.context)):

@@ -1,4 +1,4 @@
-"""A run: plan, ask, judge."""
+"""A run: plan, send, judge."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -44,12 +44,12 @@ _POLLS_A_SECOND = Decimal(4)
 _POLL_MS = 2_000
 
 WhyNot = Callable[[RunContext, Probe], str]
-"""Tells why a probe is not worth sending after what was seen; empty where it is."""
+"""Returns why a probe is not worth sending after the answers so far; empty where it is."""
 
 _SLOW = ("slow, asked again", "slow, asked once more")
 """The requests that confirm that an answer is slow."""
 _LATE = ", asked again"
-"""How the request is named that confirms that an answer has outlived its request."""
+"""The end of the name of a request that confirms an answer after its expireTime."""
 
 
 def run(  # noqa: PLR0913 (one parameter a collaborator)
@@ -65,14 +65,14 @@ def run(  # noqa: PLR0913 (one parameter a collaborator)
     """Return what the rules say of a target. Raises `UnsafeOrWrong` before anything is sent.
 
     `probes` are those of the contract where none are given. `why_not` is called before each probe.
-    An interruption ends the run early; what was seen until then is judged.
+    An interruption ends the run early; the answers until then are judged.
     """
     options = options or Options()
     check_installed(options)
     ready = prepared(target, options, rules, probes)
     contract, plan = ready.contract, ready.plan
     if options.wait_ms:
-        # Where nobody answered in time, the run itself tells so.
+        # Where nothing answered in time, the run itself reports it.
         _wait_until_ready(target, ready.permit, ready.limits, options.wait_ms)
     began = ticks_ms()
     context = context_of(contract, options)
@@ -107,7 +107,7 @@ def run(  # noqa: PLR0913 (one parameter a collaborator)
 
 
 def _wait_until_ready(target: Target, permit: Permit, limits: Limits, wait_ms: int) -> None:
-    """Ask each base address until it answers HTTP, or until `wait_ms` are over.
+    """Request each base address until it answers HTTP, or until `wait_ms` are over.
 
     These requests read a list, and belong to no run: neither its budget nor its journal has them.
     Raises `Refusing` where not even that may be sent.
@@ -139,7 +139,7 @@ def _send(
     retries = Retries(session)
     kept = sum(probe.stage is Stage.LAST_LOOK for probe in plan.probes)
     for probe in plan.probes:
-        # All of it: an interruption may come while nearby addresses are tried or between requests.
+        # Around everything: an interruption may also come between two requests.
         try:
             if probe.stage is Stage.LAST_LOOK and not (last or spent):
                 # Before the lists are read again, so that they show an outage meanwhile.

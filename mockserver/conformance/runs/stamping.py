@@ -1,5 +1,6 @@
-"""What a service may refuse of requests that are equal in each run of a seed: their time, and the
-deposits of submissions.
+"""Sends requests again that may be refused for being equal in each run of a seed.
+
+That is for their time, or for the deposits of submissions.
 """
 
 from mockserver.clock import wall_ms
@@ -12,7 +13,7 @@ from mockserver.conformance.session.session import Session
 from mockserver.contract import ids
 
 SERVICE_TIME = "time of the service"
-"""How the probe ends that asks a price for the time, where v1 takes neither of the usual ones."""
+"""The end of the name of a probe that reads the time from a price, if v1 refuses other times."""
 _FIRST_DEPOSITS = tuple(map(usual, ids.WRITES))
 _ATTEMPTS = 2
 _LONG_PAST_MS = 946_684_800_000
@@ -29,14 +30,13 @@ def begin_with_the_time(context: RunContext) -> None:
 
 
 class Retries:
-    """Asks again what may have been refused for what is equal in each run of a seed.
+    """Repeats requests that may have been refused for what is equal in each run of a seed.
 
     A fixed time and hashes that follow from the seed make runs equal byte for byte. A service that
     holds `timestamp` against its clock refuses it (interface.md 5: it is the current time); then
-    requests carry the wall clock's, or, where a stand-in lives in a time of its own, the time that
-    it tells elsewhere. A service that takes each deposit once refuses those of an earlier run; then
-    the run goes on with hashes that nobody has seen. The journal holds what was sent, so an
-    interrupted run still goes on with the same ones.
+    requests carry the wall clock's, or, where a mock has a clock of its own, the time that it shows
+    elsewhere. A service that accepts each deposit once refuses those of an earlier run; then the
+    run goes on with new hashes. The journal has them, so a resumed run uses the same ones.
     """
 
     def __init__(self, session: Session) -> None:
@@ -45,12 +45,12 @@ class Retries:
         self._context = session.context
         caller = self._context.caller
         self._attempts = 0 if caller.fixed_time or caller.own_keys else _ATTEMPTS
-        self._asked_for_time = False
+        self._service_time_tried = False
         self._deposits = set(_FIRST_DEPOSITS)
         begin_with_the_time(self._context)
 
     def after(self, probe: Probe, exchange: Exchange) -> None:
-        """Ask a probe again that was refused, and keep to what the service takes."""
+        """Repeat a probe that was refused, and keep to what the service accepts."""
         if self._attempts and "timestamp" in exchange.request.headers:
             if exchange.succeeded:
                 self._attempts = 0
@@ -64,14 +64,14 @@ class Retries:
                     self._context.salt = ""
 
     def _try_times(self, probe: Probe, fixed: Exchange) -> None:
-        """Try the wall clock's time, and then, once, the time that the service tells."""
+        """Try the wall clock's time, and then, once, the time that the service shows."""
         context = self._context
         self._attempts -= 1
         context.now = wall_ms
         now, past = self._ask(probe), None
         if now.refused and refusal_of(now) != refusal_of(fixed):
-            # One of the two times was taken, and the request refused for its rest. A time that no
-            # service takes shows which: the one that is refused alike was refused for its time.
+            # One of the two times was accepted, and the request refused for another reason. A time
+            # that no service accepts shows which: the same refusal is one for the time.
             context.now = lambda: _LONG_PAST_MS
             past = self._ask(probe)
         if now.succeeded or (past is not None and _is_refused_like(fixed, past, now)):
@@ -79,9 +79,9 @@ class Retries:
             context.now = wall_ms
         else:
             context.now = None
-        if now.succeeded or self._asked_for_time:
+        if now.succeeded or self._service_time_tried:
             return
-        self._asked_for_time = True
+        self._service_time_tried = True
         before = context.now
         ask = self._session.ask
         adopted = adopt_service_time(context, lambda of, draft: ask(f"{of}/{SERVICE_TIME}", draft))

@@ -1,4 +1,4 @@
-"""When what answers is not the service: why it seems so, and which base address would answer."""
+"""Recognises that something other than the service answers, and finds its base address."""
 
 import re
 from collections import Counter
@@ -30,16 +30,16 @@ _TROUBLES = {
     NoAnswer.CUT: "the connection ends without an answer",
     NoAnswer.BROKEN_HTTP: "what answers speaks no HTTP",
 }
-# The library tells the address once more, and how it would have spoken TLS.
+# The library repeats the address and its TLS settings around the reason.
 _CONNECTING = re.compile(r"Cannot connect to host \S+ ssl:\S+ \[(.*)\]")
 _AT = re.compile(r", url='[^']*'")
 
 
 class WrongService:
-    """Stops asking a generation where its lists show that another service answers there."""
+    """Stops requests to a generation where its lists show that another service answers there."""
 
     def __init__(self) -> None:
-        """Begin without doubt."""
+        """Begin without a reason to doubt any generation."""
         self.wrong_service: dict[str, str] = {}
         self._decided: set[str] = set()
 
@@ -57,8 +57,7 @@ class WrongService:
 def why_wrong_service(exchanges: Iterable[Exchange], generation: str) -> str:
     """Return why no answer to a generation's requests can be the service's; empty where one can.
 
-    An answer that is JSON, or that is broken in a way of its own, may be a service's with a defect,
-    which is for rules to tell.
+    JSON, also broken JSON, may come from a service with a defect, which rules report.
     """
     of_it = (one for one in exchanges if one.operation.generation.id == generation)
     reasons = [_not_ours(exchange) for exchange in of_it]
@@ -119,7 +118,7 @@ _ENDS = {
 
 
 def silenced(result: Result, wrong_service: Mapping[str, str]) -> Result:
-    """Return the result without verdicts on a generation that something else answers for."""
+    """Return the result without verdicts on a generation where another service answers."""
 
     def judged(outcome: Outcome) -> Outcome:
         reason = wrong_service.get(outcome.operation.generation.id)
@@ -133,7 +132,7 @@ def silenced(result: Result, wrong_service: Mapping[str, str]) -> Result:
 
 
 class _AddressSearch:
-    """Asks base addresses for their list of chains, and for nothing else."""
+    """Requests the list of chains from base addresses, and nothing else."""
 
     def __init__(self, contract: Contract, options: Options, left_ms: int, room: int) -> None:
         self._contract = contract

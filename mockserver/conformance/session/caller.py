@@ -56,7 +56,7 @@ class Caller:
     def sign_v1(self, draft: Draft, *, as_it_stands: bool = False) -> Draft:
         """Return a v1 request with its four headers, signed over the body as it is sent.
 
-        `as_it_stands` tells that those of the headers stay, odd ones too, which it has already.
+        With `as_it_stands`, headers that it has already stay, also wrong ones.
         """
         headers: dict[str, Json] = {
             "appKey": self.app_key,
@@ -70,7 +70,7 @@ class Caller:
         return replace(draft, headers={**draft.headers, **headers})
 
     def sign_v2(self, draft: Draft) -> Draft:
-        """Return a 2.0 submission with its signature; what carries another one is left as it is."""
+        """Return a 2.0 submission with its signature; one that has a signature is left as it is."""
         users = (value for name, value in draft.headers.items() if name.lower() == "evmaddress")
         user = str(next(users, ""))
         made = {
@@ -85,7 +85,7 @@ class Caller:
         try:
             text = developer.signed_text(body, headers)
         except NotJson:
-            # Nothing says how such a body would be signed.
+            # How such a body would be signed is not published.
             text = headers.text()
         return developer.signature(text, self.app_secret)
 

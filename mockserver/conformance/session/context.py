@@ -1,4 +1,4 @@
-"""What a run has seen so far: exchanges by probe, and what the service told about itself."""
+"""The exchanges of a run so far, by probe and by operation."""
 
 import random
 from collections.abc import Callable, Mapping
@@ -18,7 +18,7 @@ from mockserver.values import dataclass
 _T = TypeVar("_T")
 _LONGEST_RUN_MS = 86_400_000
 SLOW_MS = 3_000
-"""How long an answer may take without being found slow, in milliseconds (A-218)."""
+"""How long an answer may take before it counts as slow, in milliseconds (A-218)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Access:
 
 
 class Undeclared(LookupError):
-    """Something was read that was not asked for: a defect of the rule that did."""
+    """A rule has read something that it did not declare: a defect of the rule."""
 
 
 class RunContext(Cached):
@@ -49,7 +49,7 @@ class RunContext(Cached):
         caller: Caller | None = None,
         slow_ms: int = SLOW_MS,
     ) -> None:
-        """Begin with nothing seen; `caller` is whom requests are made as."""
+        """Begin without exchanges; `caller` is whom requests are made as."""
         super().__init__()
         self.contract = contract
         self.seed = seed
@@ -66,7 +66,7 @@ class RunContext(Cached):
         self._access: Access | None = None
 
     def emptied(self) -> "RunContext":
-        """Return a run under the same settings in which nothing has been seen."""
+        """Return a run with the same settings and without exchanges."""
         return RunContext(
             self.contract,
             seed=self.seed,
@@ -88,7 +88,7 @@ class RunContext(Cached):
 
     @property
     def caller_now(self) -> Caller:
-        """The caller, its stamp moved on with the service's clock where that is seen to run.
+        """The caller, its stamp moved on with the service's clock where orders show that.
 
         Orders tell their times in seconds; a stamp that is older than its time-out is refused.
         """
@@ -120,18 +120,18 @@ class RunContext(Cached):
         self._by_operation.setdefault(exchange.operation.id, []).append(exchange)
         self._reasons.pop(exchange.probe, None)
         if exchange.succeeded and is_first_list(exchange):
-            # What was worked out follows from the lists alone.
+            # What is cached follows from the lists alone.
             self._cached.clear()
 
     def leave_out(self, probe: str, reason: str, *, forbidden: bool = False) -> None:
-        """Note why a probe was not sent; `forbidden` tells that the run has no leave to send it."""
+        """Note why a probe was not sent; `forbidden` where the run is not permitted to send it."""
         if probe not in self._by_probe:
             self._reasons[ProbeName(probe)] = reason
             if forbidden:
                 self._forbidden.add(probe)
 
     def not_sent(self, *probes: str, otherwise: str) -> NotRun:
-        """Return what to raise where none of some probes was sent; the first reason is told."""
+        """Return what to raise where none of some probes was sent, with the first reason."""
         known = [probe for probe in probes if probe in self._reasons]
         if not known:
             return NotRun(otherwise)
@@ -139,32 +139,32 @@ class RunContext(Cached):
         return kind(self._reasons[known[0]])
 
     def of(self, operation: Operation | str) -> tuple[Exchange, ...]:
-        """Return every exchange of an operation that may be read, whichever probe asked."""
+        """Return every exchange of an operation that may be read, of whichever probe."""
         wanted = operation if isinstance(operation, str) else operation.id
         found, access = self._by_operation.get(wanted, ()), self._access
         if access is None or wanted in access.operations:
             return tuple(found)
         if not any(probe.operation_id == wanted for probe in access.probes):
-            raise Undeclared(f"{wanted} is read, and no request of it is asked for")
+            raise Undeclared(f"{wanted} is read, but no request of it is declared")
         return tuple(filter(access.shows, found))
 
     def order_times(self) -> tuple[int, ...]:
-        """Return the timestamps of the orders that the run itself has made, as they were told.
+        """Return the timestamps of the orders that the run itself has made.
 
-        An order that somebody has named is of another day.
+        Orders that the user has named are older.
         """
-        told = [
+        times = [
             one.data.get("timestamp")
             for one in self.of(ids.CHECK)
-            # A look-up of nothing may be answered with one that was named, too.
+            # Also by prefix: look-ups with further digits may be answered with the named order.
             if not one.parameters.get("id", "").startswith(self._caller.orders)
         ]
-        return tuple(one for one in told if isinstance(one, int) and not isinstance(one, bool))
+        return tuple(one for one in times if isinstance(one, int) and not isinstance(one, bool))
 
     def get(self, probe: str) -> Exchange | None:
         """Return the exchange of a probe, or None where it was not sent."""
         if self._access is not None and probe not in self._access.probes:
-            raise Undeclared(f"{probe} is read, and not asked for")
+            raise Undeclared(f"{probe} is read, but not declared")
         return self._by_probe.get(probe)
 
     def sent(self, *probes: str) -> list[Exchange]:
@@ -186,7 +186,7 @@ class RunContext(Cached):
     def require_success(self, probe: str) -> Exchange:
         """Return the exchange of a probe that succeeded.
 
-        Raises `NotRun` where it was not sent, `Inconclusive` where the service did not say yes.
+        Raises `NotRun` where it was not sent, `Inconclusive` where it did not succeed.
         """
         found = self.require(probe)
         if found.succeeded:
@@ -196,8 +196,8 @@ class RunContext(Cached):
         if probe == usual(found.operation) and renamed is not None and renamed.succeeded:
             # The list was refused under one name of its chain, and given under another.
             return renamed
-        said = found.answer.reason or found.member("msg") or f"HTTP {found.answer.status}"
-        raise Inconclusive(f"{probe} was not answered with success: {str(said)[:200]}")
+        reason = found.answer.reason or found.member("msg") or f"HTTP {found.answer.status}"
+        raise Inconclusive(f"{probe} was not answered with success: {str(reason)[:200]}")
 
     def draw(self, what: str) -> random.Random:
         """Return a source of chance that depends on the seed of the run and on `what` alone."""

@@ -36,14 +36,14 @@ _NOT_NOW = (429, 503)
 
 
 class Cached:
-    """Keeps values that were worked out from it: an exchange for good, a run until a list comes."""
+    """Keeps values computed from it: an exchange for good, a run until another list comes."""
 
     def __init__(self) -> None:
-        """Begin with nothing worked out."""
+        """Begin without values."""
         self._cached: dict[Hashable, Any] = {}
 
     def cached(self, what: Hashable, work_out: Callable[[], _T]) -> _T:
-        """Return what was worked out before under a name, or else is now."""
+        """Return the value that is kept under a name, or compute and keep it."""
         if what not in self._cached:
             self._cached[what] = work_out()
         found: _T = self._cached[what]
@@ -54,7 +54,7 @@ _Of = TypeVar("_Of", bound=Cached)
 
 
 def cached(function: Callable[Concatenate[_Of, _P], _T]) -> Callable[Concatenate[_Of, _P], _T]:
-    """Keep what a function returns with the exchange or the run that it is of."""
+    """Keep what a function returns with its first argument, an exchange or a run."""
 
     @wraps(function)
     def kept(of: _Of, /, *others: _P.args, **named: _P.kwargs) -> _T:
@@ -86,7 +86,7 @@ class Answer:
 
 
 class Exchange(Cached):
-    """A request for an operation and its answer, under the name of the probe that asked."""
+    """A request for an operation and its answer, under the name of its probe."""
 
     def __init__(
         self, number: int, probe: str, operation: Operation, request: Request, answer: Answer
@@ -155,7 +155,7 @@ class Exchange(Cached):
 
     @cached_property
     def succeeded(self) -> bool:
-        """Whether the service says yes: HTTP 2xx and the generation's success code."""
+        """Whether it is a success: HTTP 2xx and the generation's success code."""
         if not self.whole or not 200 <= self.answer.status < 300:
             return False
         if not self.operation.enveloped and isinstance(self.body, Mapping):
@@ -164,9 +164,9 @@ class Exchange(Cached):
 
     @property
     def refused(self) -> bool:
-        """Whether the service says no in an orderly way: a code of its own, or HTTP 4xx.
+        """Whether it is an orderly refusal: another code than that of success, or HTTP 4xx.
 
-        HTTP 429 and 503 say nothing of the request, only that it came too soon or too late.
+        HTTP 429 and 503 do not judge the request: it only came at a bad time.
         """
         if not self.whole or self.succeeded or self.answer.status in _NOT_NOW:
             return False
@@ -190,7 +190,7 @@ class Exchange(Cached):
 
 
 def refusal_of(exchange: Exchange) -> tuple[int, int | None, str]:
-    """Return why an exchange was refused, comparable: without what the answer echoes of it."""
+    """Return why an exchange was refused, for comparison: without echoes of the request."""
     message = exchange.member("msg")
     text = message if isinstance(message, str) else ""
     return (exchange.answer.status, exchange.code, _ECHO.sub("#", text[:_MOST_READ])[:_COMPARED])

@@ -1,7 +1,6 @@
 """The names of probes, by which journals, resumed runs and comparisons find a request.
 
-What a name says beside the operation is for people. What others go by are fields: nobody else takes
-a name apart.
+The words after the operation are for people. Code goes by the fields, and never parses a name.
 """
 
 from enum import Enum, auto
@@ -18,9 +17,9 @@ class EdgeKind(Enum):
 
     OTHER = auto()
     ONCE_MORE = auto()
-    """The usual request again, which those that mean the same are held against."""
+    """The usual request again, which requests of the same meaning are compared with."""
     AFTERWARDS = auto()
-    """The usual request again, after those that mean the same."""
+    """The usual request again, after the requests of the same meaning."""
     SAME_MEANING = auto()
     """Parameters in reverse order, or hex digits in another case."""
     RECIPIENT = auto()
@@ -31,14 +30,14 @@ class EdgeKind(Enum):
     COMBINATION = auto()
     """Some of the optional inputs."""
     WRONG = auto()
-    """Wrong as the case `of` is, and about something else."""
+    """Wrong like the negative case `of`, but about another route or token."""
     UNLISTED = auto()
     """`name` is known and not in the list; it is the value of the input in the role `of`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """What is at an edge of inputs; `sound` tells that nothing can be wrong with the request."""
+    """What is at an edge of inputs; `sound` where nothing is wrong with the request."""
 
     label: str
     kind: EdgeKind = EdgeKind.OTHER
@@ -55,10 +54,10 @@ class ProbeName(str):
     edge: Edge | None
     """What is at the edge, in a request at one."""
     stage: str
-    """The words of the stage that has made the request up; empty for a planned one."""
+    """The stage that generated the request; empty for a planned one."""
 
     def __new__(cls, text: str, edge: Edge | None = None, stage: str = "") -> "ProbeName":
-        """Take a name as text; one that is none yet has no operation that is known."""
+        """Make a name of a text; a `ProbeName` is returned as it is."""
         if isinstance(text, ProbeName):
             return text
         made = super().__new__(cls, text)

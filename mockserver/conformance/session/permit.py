@@ -17,7 +17,7 @@ _NO_ACCOUNT = "needs a developer account on a host that is not local; give one w
 
 @dataclass(frozen=True, slots=True)
 class Arming:
-    """The user's leave to send submissions.
+    """The user's permission to send submissions.
 
     `most` is how many may go out in the whole run; `confirmed` the hosts whose names the user has
     typed once more, which a host that is not local needs.

@@ -16,7 +16,7 @@ from mockserver.contract import Operation
 from mockserver.exchange import Request
 
 _UNREACHABLE, _GIVE_UP = (NoAnswer.UNREACHABLE, NoAnswer.TLS), 2
-"""After how many such troubles in a row a generation is given up."""
+"""After two such troubles in a row, a generation is given up."""
 _HANGING = 2
 """How many time-outs in a row an operation may have."""
 _ALL_HANG = 3
@@ -26,7 +26,7 @@ _PATIENCE_MS, _WAIT_MS = 6_000, 1_000
 _MOMENT_MS, ON_PURPOSE_MS = 1_000, 1_800_000
 """A stamp younger than the first stays as it is; one older than the second was set on purpose."""
 _MOCK = "X-Mock-World"
-"""The header by which the mock tells which of its worlds answers."""
+"""The header in which the mock names the world that answers."""
 
 
 class Watch(Protocol):

@@ -8,7 +8,7 @@ from mockserver.values import dataclass
 
 
 class UnsafeOrWrong(CrosschainMockError):
-    """An address or an option that is wrong, or something unsafe is wanted; nothing was sent."""
+    """An address or an option is wrong, or would be unsafe; nothing was sent."""
 
     exit_code = 2
 

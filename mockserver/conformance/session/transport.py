@@ -23,14 +23,14 @@ _T = TypeVar("_T")
 _CHUNK = 65_536
 _HEAD = 65_536
 _BEGINNING = 65_536
-"""What is kept of an answer that is too large: nothing reads it but people."""
+"""How many bytes are kept of an answer that is too large; only people read them."""
 
 
 class Transport:
     """Sends requests one after the other, within limits, and only those that are permitted.
 
-    It never follows a redirect, uses no proxy, keeps no cookie, and never raises for what the other
-    side does: that is in the answer.
+    It never follows a redirect, uses no proxy, keeps no cookie, and never raises for what the
+    service does: that is in the answer.
     """
 
     def __init__(
@@ -153,7 +153,7 @@ class Transport:
         self._due = max(now, self._due) + gap
 
     def _run(self, work: Coroutine[Any, Any, _T]) -> _T:
-        # A loop of its own in a thread, so that a caller may have a running loop as well.
+        # An event loop of its own, in a thread, since the caller may have a running loop.
         if self._loop is None:
             self._loop = asyncio.new_event_loop()
             self._thread = threading.Thread(
@@ -164,7 +164,7 @@ class Transport:
         try:
             return future.result()
         except KeyboardInterrupt:
-            # The run ends in order, and nothing of this request may go on behind its back.
+            # Nothing of this request may go on after the run has ended.
             future.cancel()
             raise
 
@@ -245,7 +245,7 @@ def _session() -> aiohttp.ClientSession:
 _OWN_HEADERS: Mapping[str, str] = {
     "User-Agent": "crosschain-mock conform",
     "Accept": "application/json",
-    # No compressed body is wanted: one that comes is the service's own doing.
+    # Compression is declined, so that a rule can report a service that compresses anyway.
     "Accept-Encoding": "identity",
 }
 _TROUBLES = (
@@ -255,4 +255,4 @@ _TROUBLES = (
     (aiohttp.ServerDisconnectedError, NoAnswer.CUT),
     (aiohttp.ClientOSError, NoAnswer.CUT),
 )
-"""What came of an answer by the error of the library, the first that fits; else broken HTTP."""
+"""The trouble for each error of the library, the first that fits; else broken HTTP."""
