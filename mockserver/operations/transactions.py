@@ -6,6 +6,7 @@ and the JSON body of a submission before it.
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from fractions import Fraction
 from typing import Any
 
@@ -61,13 +62,6 @@ def gas_price(world: World, chain: Chain) -> int:
     return min(max(1, price), _MOST_GAS_PRICE)
 
 
-def transferred(data: bytes) -> tuple[str, int] | None:
-    """Return the recipient and the units of an ERC-20 transfer; None where data is none."""
-    if data[:4] != abi.TRANSFER or len(data) != 68:
-        return None
-    return f"0x{data[16:36].hex()}", int.from_bytes(data[36:], "big")
-
-
 def refuse_used(world: World, generation: Generation, nickname: str, cert_hash: str) -> None:
     """Raise `Refusal` where a transaction has made an order already, whichever that is (E-36)."""
     orders = world.orders
@@ -112,6 +106,28 @@ class ContractCall:
     to: str
     value: int
     data: bytes
+
+
+def taken_by_contract(call: ContractCall) -> tuple[str, int] | None:
+    """Return the token and the units that `vaultOut` or `swap` takes, order or not; else None."""
+    if call.data[:4] in (VAULT_OUT, SWAP):
+        with suppress(Reverted):
+            token, units, *_ = _arguments(call.data).values()
+            return token, units
+    return None
+
+
+def moved_by(call: ContractCall) -> tuple[str, str, int] | None:
+    """Return the token, the recipient and the units that a transaction on an EVM chain moves.
+
+    None where nobody can tell.
+    """
+    data, taken = call.data, taken_by_contract(call)
+    if taken is not None:
+        return taken[0], call.to, taken[1]
+    if data[:4] == abi.TRANSFER and len(data) == 68:
+        return call.to, f"0x{data[16:36].hex()}", int.from_bytes(data[36:], "big")
+    return (NATIVE, call.to, call.value) if call.value and not data else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,6 +212,7 @@ def order_text(world: World, raw: bytes) -> OrderText:
 def _vault_out(world: World, call: ContractCall, chain: Chain, given: _Arguments) -> OrderRequest:
     token = _address_on(chain, given["token"])
     source = world.scenario.catalog.placed_at(chain, token, "source token address")
+    _check_value(call, source, given["amount"])
     order = order_text(world, _raw(given["order"]))
     return _request(call, source, given["amount"], order, minimum=0)
 
@@ -210,6 +227,7 @@ def _address_on(chain: Chain, argument: str) -> str:
 def _swap(world: World, call: ContractCall, chain: Chain, given: _Arguments) -> OrderRequest:
     catalog = world.scenario.catalog
     source = catalog.placed_at(chain, given["tokenIn"], "source token address")
+    _check_value(call, source, given["amountIn"])
     router, receiver = given["router"], given["receiver"]
     receives = catalog.placed_at(chain, given["tokenOut"], "target token address")
     if router not in ROUTERS.values():
@@ -231,11 +249,6 @@ def _swap(world: World, call: ContractCall, chain: Chain, given: _Arguments) -> 
 def _request(
     call: ContractCall, source: Placed, amount: int, order: OrderText, *, minimum: int
 ) -> OrderRequest:
-    if source.contract.native and call.value != amount:
-        raise Reverted(
-            f"the call brings {call.value} smallest units of {source.symbol!r}, the order needs "
-            f"{amount}"
-        )
     rules = rules_of(order.extra)
     same = source.token.index == order.target.token.index
     return OrderRequest(
@@ -253,6 +266,14 @@ def _request(
         expected=rules.expected,
         minimum=max(minimum, rules.minimum or 0) or None,
     )
+
+
+def _check_value(call: ContractCall, source: Placed, amount: int) -> None:
+    if source.contract.native and call.value != amount:
+        raise Reverted(
+            f"the call brings {call.value} smallest units of {source.symbol!r}, the order needs "
+            f"{amount}"
+        )
 
 
 def _json_order(world: World, raw: bytes) -> OrderText:

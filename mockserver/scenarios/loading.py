@@ -64,17 +64,26 @@ def layered(document: Document) -> Layers:
 
 def _extended(documents: Sequence[Document], name: str) -> Document:
     last = documents[-1]
-    try:
-        file = located("scenarios", name, last.file.parent)
-    except InvalidFile as error:
-        text = error.problems[0].message
-        raise InvalidFile([last.problem(("extends",), text)]) from None
+    file = _named_in(last, "extends", "scenarios", name)
     seen = [document.file.resolve() for document in documents]
     if file.resolve() in seen:
         way = " -> ".join(document.file.name for document in documents)
         text = f"a scenario cannot extend itself: {way} -> {file.name}"
         raise InvalidFile([last.problem(("extends",), text)])
     return read(file, "scenario")
+
+
+def _named_in(document: Document, field: str, folder: str, name: str) -> Path:
+    """Return the file that a field names. Raises `InvalidFile` at the field where there is none."""
+    try:
+        file = located(folder, name, document.file.parent)
+        text = f"there is no file {str(file)!r}"
+    except InvalidFile as error:
+        text = error.problems[0].message
+    else:
+        if file.is_file():
+            return file
+    raise InvalidFile([document.problem((field,), text)])
 
 
 def _merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
@@ -134,7 +143,10 @@ def _catalog(layers: Layers) -> Catalog:
         return load_catalog()
     owner = layers.owner(("catalog",))
     if isinstance(given, str):
-        return load_catalog(owner.file.parent / given)
+        folder = owner.file.parent / given
+        if not folder.is_dir():
+            raise InvalidFile([owner.problem(("catalog",), f"there is no folder {str(folder)!r}")])
+        return load_catalog(folder)
     return load_catalog(added=part_of(owner, "catalog", given, ("catalog",)))
 
 
@@ -156,12 +168,7 @@ def _calendar(layers: Layers, start: WorldStart, problems: list[Problem]) -> tup
         problems += [layers.problem(("calendar", *path[1:]), text) for path, text in complaints]
         return windows
     try:
-        file = located("calendars", given, owner.file.parent)
-    except InvalidFile as error:
-        problems.append(owner.problem(("calendar",), error.problems[0].message))
-        return ()
-    try:
-        document = read(file, "calendar")
+        document = read(_named_in(owner, "calendar", "calendars", given), "calendar")
     except InvalidFile as error:
         problems.extend(error.problems)
         return ()

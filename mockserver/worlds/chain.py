@@ -18,9 +18,10 @@ from mockserver.jsontext import Json
 from mockserver.operations.transactions import (
     ContractCall,
     Reverted,
+    moved_by,
     order_in,
     order_of_transfer,
-    transferred,
+    taken_by_contract,
 )
 from mockserver.responders.forms import BadControl, check, form
 from mockserver.signing import transactions
@@ -97,18 +98,28 @@ def approved_order_in(hosted: HostedWorld, call: ContractCall) -> OrderRequest |
 
     What the service burns itself needs no approval, as far as anybody has shown. Raises `Reverted`.
     """
-    request = order_in(hosted.world, call)
-    if request is None:
-        return None
-    source = request.source.contract
-    key = call.chain, source.address, call.sender, call.to
-    allowed = hosted.transactions.allowance(*key)
-    if source.native or source.burnable or allowed >= request.amount:
-        return request
-    raise Reverted(
-        f"ERC20: insufficient allowance: {call.to} may take {allowed} of {source.address}, the "
-        f"order needs {request.amount}; call 'approve' of the token first"
-    )
+    try:
+        request = order_in(hosted.world, call)
+    except Refusal:
+        _check_allowance(hosted, call)
+        raise
+    _check_allowance(hosted, call)
+    return request
+
+
+def _check_allowance(hosted: HostedWorld, call: ContractCall) -> None:
+    taken = taken_by_contract(call)
+    if taken is None:
+        return
+    token, units = taken
+    catalog = hosted.world.scenario.catalog
+    source = catalog.placed_at(catalog.chain(call.chain), token, "source token address").contract
+    allowed = hosted.transactions.allowance(call.chain, token, call.sender, call.to)
+    if not (source.native or source.burnable or allowed >= units):
+        raise Reverted(
+            f"ERC20: insufficient allowance: {call.to} may take {allowed} of {source.address}, the "
+            f"order needs {units}; call 'approve' of the token first"
+        )
 
 
 def tx_json(seen: SeenTransaction) -> Json:
@@ -156,9 +167,9 @@ def _taken(
         reason=reason,
         reverted=reverted,
     )
-    plain = _plain_transfer(hosted, seen) if evm and not (reverted or order_id) else None
-    if plain is not None:
-        placed, (payer, _), asked = plain
+    paid = _payment(hosted, seen) if evm and not (reverted or order_id) else None
+    if paid is not None:
+        placed, (payer, _), asked = paid
         units = hosted.world.balances.movable(placed, seen.hash, payer, asked)
         seen = replace(seen, moved=units)
     restore(hosted, seen)
@@ -167,23 +178,22 @@ def _taken(
 
 def restore(hosted: HostedWorld, seen: SeenTransaction) -> None:
     """Note a transaction with what it has moved, as when it came."""
-    plain = _plain_transfer(hosted, seen) if seen.moved else None
-    if plain is not None:
-        placed, ends, _ = plain
+    paid = _payment(hosted, seen) if seen.moved else None
+    if paid is not None:
+        placed, ends, _ = paid
         hosted.world.balances.transfer(placed, seen.hash, ends, seen.moved, seen.at_ms)
     hosted.world.orders.count_sent(seen.chain, seen.sender, seen.hash)
     hosted.transactions.add(seen)
 
 
-def _plain_transfer(
+def _payment(
     hosted: HostedWorld, seen: SeenTransaction
 ) -> tuple[Placed, tuple[str, str], int] | None:
-    """Return the token, both ends and the units of a transfer; None of any other transaction."""
-    catalog = hosted.world.scenario.catalog
-    called = transferred(seen.data)
-    if called is None and (seen.data or not seen.value):
+    """Return the token, both ends and the units that a transaction without an order moves."""
+    moved, catalog = moved_by(seen), hosted.world.scenario.catalog
+    if moved is None:
         return None
-    token, (recipient, units) = (seen.to, called) if called else (NATIVE, (seen.to, seen.value))
+    token, recipient, units = moved
     with suppress(Refusal):
         placed = catalog.placed_at(catalog.chain(seen.chain), token)
         return placed, (seen.sender, recipient), units

@@ -27,6 +27,7 @@ from mockserver.operations.transactions import (
     ContractCall,
     Reverted,
     gas_price,
+    taken_by_contract,
 )
 from mockserver.values import dataclass
 from mockserver.violations import excerpt
@@ -369,17 +370,18 @@ def _events(call: RpcCall, seen: SeenTransaction) -> Iterator[_Log]:
     if given is None:
         return
     first, second, *others = given.values()
-    if seen.order_id is not None:
-        token, amount = str(first), int(str(second))
+    if (taken := taken_by_contract(seen)) is not None:
+        token, amount = taken
         contract = _token(call, token)
         if contract is not None and not contract.contract.native:
             burnt = contract.contract.burnable
             ends = _padded(seen.sender), _padded(_ZERO if burnt else seen.to)
             yield token, (_TRANSFER_LOG, *ends), abi.uint(amount)
-        named = _padded(token), _padded(seen.sender), _word(int(seen.order_id))
-        order = bytes.fromhex(str(others[-1])[2:])
-        kinds = ("uint256", "address", "bytes")
-        yield seen.to, (_VAULT_OUT_LOG, *named), abi.packed(kinds, (amount, seen.to, order))
+        if seen.order_id is not None:
+            named = _padded(token), _padded(seen.sender), _word(int(seen.order_id))
+            order = bytes.fromhex(str(others[-1])[2:])
+            kinds = ("uint256", "address", "bytes")
+            yield seen.to, (_VAULT_OUT_LOG, *named), abi.packed(kinds, (amount, seen.to, order))
     elif seen.method in ("transfer", "approve") and _token(call, seen.to) is not None:
         kind = _TRANSFER_LOG if seen.method == "transfer" else _APPROVAL_LOG
         ends = _padded(seen.sender), _padded(str(first))

@@ -8,7 +8,7 @@ from mockserver import limits
 from mockserver.engine import abi
 from mockserver.engine.layered import Layered
 from mockserver.jsontext import Json
-from mockserver.operations.transactions import ContractCall
+from mockserver.operations.transactions import ContractCall, taken_by_contract
 from mockserver.values import dataclass
 
 _OVERHEAD = 1000
@@ -119,18 +119,18 @@ class SeenTransactions:
 
     def _allow(self, seen: SeenTransaction) -> None:
         """Note what a transaction lets its spender take, or what a contract has taken of it."""
-        given = None if seen.reverted else seen.arguments
-        if given is None or not (seen.order_id or seen.method == "approve"):
+        if seen.reverted:
             return
-        first, second, *_ = given.values()
-        ends = (
-            (seen.to, seen.sender, first)
-            if seen.order_id is None
-            else (first, seen.sender, seen.to)
-        )
-        key = seen.chain, *(str(address).lower() for address in ends)
-        amount = int(str(second))
-        if seen.order_id is None:
-            self._allowed[key] = amount
-        elif (allowed := self._allowed.get(key) or 0) < _UNLIMITED:
-            self._allowed[key] = max(0, allowed - amount)
+        taken, given = taken_by_contract(seen), seen.arguments
+        if taken is not None:
+            token, amount = taken
+            allowed = self.allowance(seen.chain, token, seen.sender, seen.to)
+            if allowed < _UNLIMITED:
+                self._allowed[_key(seen, token, seen.to)] = max(0, allowed - amount)
+        elif given is not None and seen.method == "approve":
+            spender, units = map(str, given.values())
+            self._allowed[_key(seen, seen.to, spender)] = int(units)
+
+
+def _key(seen: SeenTransaction, token: str, spender: str) -> tuple[str, ...]:
+    return seen.chain, token.lower(), seen.sender.lower(), spender.lower()

@@ -1,5 +1,6 @@
 """Searching a journal, and what a test wants to be true of the requests that a world has seen."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from mockserver.contract import Contract
@@ -70,19 +71,21 @@ def search_of(asked: Mapping[str, Json], contract: Contract) -> Search:
 
 
 _OUTAGES = ("chain-suspended", "token-suspended")
+_REFUSING = re.compile(r"\b(?:refusal|quota|break) \(")
+"""What may have put a refusal into an answer; other faults disturb one that the world gave."""
 
 
 def unexpected_refusals(hosted: HostedWorld) -> list[Entry]:
     """Return refused requests but for those a test asked for.
 
-    Asked for are the refusals of stubs, of faults, those announced as expected, and suspensions in
-    a world that has any outage.
+    Asked for are the refusals of stubs, of faults that refuse and of breaks, those announced as
+    expected, and suspensions in a world that has any outage.
     """
     return [
         entry
         for entry in hosted.journal
         if entry.refusal is not None
-        and not entry.fault
+        and not _REFUSING.search(entry.fault)
         and entry.responder != STUB
         and not _expected(hosted, entry)
     ]

@@ -388,6 +388,24 @@ def test_refusals_are_told_unless_they_are_expected_or_put_in(control, line):
     assert control.get("/check")["ok"]
 
 
+@pytest.mark.parametrize("kind", ["latency", "mutation", "wrong-content-type", "false-success"])
+def test_a_refusal_that_a_fault_only_disturbs_is_told(control, line, kind):
+    delay = {"delay": "5s"} if kind == "latency" else {}
+    control.post("/faults", {"kind": kind, "operation": "checkOrder", **delay})
+    line.get("/v1/checkOrder?id=7")
+    [refusal] = control.get("/check")["unexpectedRefusals"]
+    assert (refusal["fault"], refusal["refusal"][:13]) == (f"{kind} (1)", "unknown-order")
+
+
+def test_the_refusals_of_a_quota_are_expected(control, line):
+    quota = {"kind": "quota", "limit": 0, "window": "1m", "refusal": "no-price"}
+    control.post("/faults", {"kind": "latency", "delay": "1s", "operation": "getBridgeQuote"})
+    control.post("/faults", {**quota, "operation": "getBridgeQuote"})
+    line.get(QUOTE_PATH)
+    [entry] = control.get("/journal?refused=true")["entries"]
+    assert (entry["fault"], control.get("/check")["ok"]) == ("latency (1), quota (2)", True)
+
+
 def test_a_wrong_expectation_is_a_sentence(control):
     assert "'unknown-order'" in control.refused("POST", "/expect", {"refusal": "unknown-orders"})
     assert "'nothing'" in control.refused("POST", "/expect", {"operation": "nothing"})

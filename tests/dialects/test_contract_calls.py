@@ -675,6 +675,35 @@ def test_a_snapshot_takes_back_what_transfers_have_moved(observed):
     assert _held(observed, WALLET) == before
 
 
+def test_a_contract_keeps_what_it_took_for_an_order_that_was_refused(observed):
+    proxy, before = _proxies(observed, "ARB")[0], _held(observed, WALLET)
+    _sent(observed, _approval(3 * TEN, proxy), to=USDT_ARB)
+    observed.control("POST", "/outages", {"chain": "BNB", "for": "1h"})
+    receipt = _sent(observed, _vault_out(BRIDGE))
+    assert (receipt["status"], [log["topics"][0] for log in receipt["logs"]]) == ("0x1", [TRANSFER])
+    left = before - TEN, 2 * TEN
+    assert (_held(observed, WALLET), _allowance(observed, WALLET, proxy)) == left
+    [finding] = observed.control("GET", "/audit")["findings"]
+    assert finding["told"].startswith("10 USDT on ARB, ")
+    observed.control("POST", "/load", observed.control("GET", "/dump"))
+    assert (_held(observed, WALLET), _allowance(observed, WALLET, proxy)) == left
+    # Submitted after the outage, the same deposit is not taken once more.
+    observed.control("DELETE", "/outages?chain=BNB")
+    order_id = _submitted(observed, receipt["transactionHash"])
+    assert (_held(observed, WALLET), _end(observed, order_id)["status"]) == (left[0], "Succeeded")
+    coins, coin = _held(observed, WALLET, NATIVE), f"c:BNB:{WALLET}:{WALLET}:0:1_1"
+    assert _sent(observed, _vault_out(coin, NATIVE, TEN), value=TEN)["logs"] == []
+    assert _held(observed, WALLET, NATIVE) == coins - TEN
+
+
+def test_a_contract_takes_nothing_that_it_may_not_take_whatever_the_order_is(observed):
+    before = _held(observed, WALLET)
+    unknown = f"c:MOON:{USDT_BNB}:{WALLET}:0:1_1"
+    for data in (_vault_out(unknown), _vault_out(unknown, token=NATIVE)):
+        assert _sent(observed, data)["status"] == "0x0"
+    assert _held(observed, WALLET) == before
+
+
 def test_a_filter_finds_the_logs_of_orders(observed):
     proxy = _proxies(observed, "ARB")[0]
     _sent(observed, _approval(TEN, proxy), to=USDT_ARB)

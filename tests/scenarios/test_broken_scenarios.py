@@ -127,6 +127,26 @@ def test_a_scenario_that_extends_itself_is_refused(tmp_path: Path) -> None:
     assert "one.yaml -> other.yaml -> one.yaml" in message
 
 
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("extends: ./none.yaml\n", "extends: there is no file"),
+        ('extends: "none\\0.yaml"\n', "extends: there is no file"),
+        ("calendar: ./none.yaml\n", "calendar: there is no file"),
+        ("calendar: .\n", "calendar: there is no file"),
+        ("catalog: ./none\n", "catalog: there is no folder"),
+        ("catalog: mine.yaml\n", "catalog: there is no folder"),
+    ],
+)
+def test_a_file_that_is_named_and_not_there_is_refused_where_it_is_named(
+    tmp_path: Path, text: str, words: str
+) -> None:
+    file = tmp_path / "mine.yaml"
+    head = HEAD.replace("extends: frozen\n", "") if "extends" in text else HEAD
+    file.write_text(head + text, "utf-8")
+    assert f"mine.yaml:{len(head.splitlines()) + 1}: {words}" in refusal(load_scenario, file)
+
+
 def test_an_unknown_name_to_extend_is_refused_where_it_stands(tmp_path: Path) -> None:
     file = tmp_path / "mine.yaml"
     file.write_text(HEAD.replace("frozen", "frozn"), "utf-8")

@@ -5,6 +5,7 @@ Each kind is a function that yields the findings of some evidence.
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import pairwise
 from types import MappingProxyType
@@ -17,7 +18,7 @@ from mockserver.engine.orders import Generation, Order, OrderView
 from mockserver.engine.refusal import REFUSALS, Refusal
 from mockserver.jsontext import Json, plain
 from mockserver.operations.traces import Transfer
-from mockserver.operations.transactions import transferred
+from mockserver.operations.transactions import moved_by
 from mockserver.values import dataclass
 from mockserver.wording import finding_lines
 from mockserver.worlds.audit.evidence import Evidence, HashKey, Quote, Submission
@@ -176,14 +177,10 @@ def _why_lost(tried: Sequence[Submission], seen: SeenTransaction | None) -> str:
 def _payment(evidence: Evidence, seen: SeenTransaction | None) -> str:
     """Return what a transaction brought, of a token or of the chain's coin, where that is clear."""
     catalog = evidence.world.scenario.catalog
-    found = None if seen is None else transferred(seen.data)
-    try:
-        if seen is not None and found is not None:
-            return _money(found[1], catalog.placed_at(catalog.chain(seen.chain), seen.to))
-        if seen is not None and seen.value:
-            return _money(seen.value, catalog.placed_at(catalog.chain(seen.chain), NATIVE))
-    except Refusal:
-        pass
+    with suppress(Refusal):
+        token, _, units = (seen and moved_by(seen)) or (NATIVE, "", seen.value if seen else 0)
+        if seen is not None and units:
+            return _money(units, catalog.placed_at(catalog.chain(seen.chain), token))
     return "a payment"
 
 
@@ -196,8 +193,8 @@ def _pays(evidence: Evidence, seen: SeenTransaction) -> bool:
     ours = {one.lower() for one in (chain.minter, *proxies, chain.vault) if one}
     if seen.to.lower() in ours:
         return bool(seen.value or seen.data)
-    found = transferred(seen.data)
-    return found is not None and found[0].lower() in ours and found[1] > 0
+    moved = moved_by(seen)
+    return moved is not None and moved[1].lower() in ours and moved[2] > 0
 
 
 # Orders that nobody followed
