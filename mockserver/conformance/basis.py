@@ -41,14 +41,14 @@ def basis_of_required(operation: Operation, field: Field) -> Basis:
 
 
 def basis_of_input(operation: Operation, field: Field) -> Basis:
-    """Return the basis of what an input is: the fact behind its meaning."""
+    """Return the basis of the meaning of an input."""
     path = ("properties", field.location, "properties", field.name, "description")
     place = f"{field.location}.{field.name}"
     return basis_at(operation, "request", path, (place, "description"), place)
 
 
 def basis_of_row(operation: Operation) -> Basis:
-    """Return the basis of what the table of operations says of one."""
+    """Return the basis of an operation's row in the table of operations."""
     return shipped_facts().of_row(operation.section).basis
 
 
@@ -57,8 +57,8 @@ def basis_at(
 ) -> Basis:
     """Return the basis of a keyword of a schema; `what` is its place, for people, and its name.
 
-    What stands inside something observed or assumed is no more than that. What is documented says
-    what its fact says, everything else `says`.
+    What stands inside something observed or assumed is no more than that itself. A documented basis
+    has the text of its fact, any other one `says`.
     """
     basis = Basis()
     for node in nodes_along(_schema(operation, side), path):
@@ -79,7 +79,7 @@ def stated(
     fact = shipped_facts().behind(operation.id, side, *what)
     if fact is not None:
         return fact.basis
-    # A contract of somebody else may have more than the register that is shipped.
+    # A contract of the user's own may have more than the shipped register of facts.
     section = basis.section or operation.section or operation.generation.section
     return Basis(BasisKind.DOCUMENTED, section, "", says)
 
@@ -112,7 +112,7 @@ def general(path: Sequence[str | int]) -> Iterator[str]:
     for number, part in enumerate(parts):
         if part == "properties":
             yield str(next(parts, ""))
-            # The name was taken as well, so that a member called `items` is no keyword.
+            # `next` has consumed the name, so that a member called `items` is no keyword.
             yield from general(path[number + 2 :])
             return
         if part == "items" and number < last:

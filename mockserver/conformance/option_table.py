@@ -1,7 +1,8 @@
-"""Every option of a run, in one table, `options.json`: the command line, pytest's
-options and ini keys, keyword arguments, the Action's inputs and the page of options are made of it.
+"""The table of the options of a run, `options.json`.
 
-Nothing is imported here that a project pays for which only has the pytest plugin installed.
+The command line, pytest's options and ini keys, keyword arguments, the Action's inputs and the page
+of options are made of it. The imports are few, since every project with the pytest plugin pays for
+them.
 """
 
 import json
@@ -13,7 +14,7 @@ from typing import Any, Literal
 from mockserver.values import dataclass
 
 Form = Literal["command", "pytest", "ini", "keyword", "action"]
-"""A way to tell a run something."""
+"""A way to set an option."""
 FORMS: tuple[Form, ...] = ("command", "pytest", "ini", "keyword", "action")
 
 Kind = Literal[
@@ -84,11 +85,11 @@ class Option:
 _TABLE: dict[str, Any] = json.loads(Path(__file__).with_name("options.json").read_text("utf-8"))
 
 HEADINGS = tuple(_TABLE["headings"])
-"""What options are about, in the order of the help."""
+"""The headings of the options, in the order of the help."""
 
 
 def _option(row: Mapping[str, Any]) -> Option:
-    """Return a row; it is absent for reasons that several have, by name, or for its own."""
+    """Return a row; the reasons why forms lack it are its own, or shared ones by name."""
     reasons: dict[Form, str] = {}
     for one in row.get("absent", ()):
         reasons |= _TABLE["absences"][one] if isinstance(one, str) else one
@@ -118,8 +119,8 @@ FAILING_WORDS = FAILING.words
 
 
 _ABOUT = """\
-What a run can be told, and where: on the command line of `crosschain-mock conform`, to pytest as
-`--crosschain-mock-…` or as the ini key `crosschain_mock_…`, as keyword arguments of
+The options of a run, and where to set them: on the command line of `crosschain-mock conform`, in
+pytest as `--crosschain-mock-…` or as the ini key `crosschain_mock_…`, as keyword arguments of
 `mockserver.conformance.run` and of the fixture `crosschain_conformance`, and as inputs of the
 GitHub Action. `compare` takes those about requests, and the recorder those about what may be sent.
 

@@ -1,4 +1,4 @@
-"""How a run is to be: what it may do, with what it calls, and how far it goes."""
+"""The settings of a run: what it may send, as whom, and how much."""
 
 from collections.abc import Iterable
 from dataclasses import field, replace
@@ -21,7 +21,7 @@ USUAL_EXAMPLES = 2
 OPERATIONS = 19
 """How many operations the description has."""
 NAMED_COST = 8
-"""How many requests each order, ticket or transaction may add that somebody names."""
+"""How many requests each named order, ticket or transaction may add."""
 MOST_EDGES = 700
 """How many requests at the edges of inputs a run may add to its plan, where it has room."""
 
@@ -36,8 +36,8 @@ class Options:
     sequences each state machine is tried with, and `deep` how many examples Schemathesis makes of
     each operation; `generated_for` are the operations that get examples, all where it is empty.
     `probes` are requests that are sent in every run. `patience_ms` is how long, in wall time, a
-    run waits in all for what it submitted to settle; it waits only as long as something has not. By
-    itself it has six seconds of patience, and none with the mock, whose clock is its user's.
+    run waits in all for what it submitted to settle; it waits only as long as something has not.
+    The default is six seconds, and none with the mock, whose clock the user moves.
     `wait_ms` is how long a run waits at its beginning for a service that is still starting, and
     `slow_ms` how long an answer may take.
     """
@@ -66,9 +66,9 @@ class Options:
     probes: tuple[SavedRequest, ...] = ()
 
     def chooses(self, rule: Rule, operation_id: str = "") -> bool:
-        """Whether `only` and `skip` leave a rule over, for one of its operations where named.
+        """Whether `only` and `skip` leave a rule, for one of its operations where named.
 
-        The id of an operation chooses what judges that operation alone.
+        The id of an operation chooses the rules that judge that operation alone.
         """
         alone = rule.operations if len(rule.operations) == 1 else (operation_id,)
         names = (rule.name, rule.layer.value, *alone)
@@ -115,7 +115,7 @@ class Options:
 def with_generation(
     options: Options, target: Target, *, edges: bool | None = None, examples: int | None = None
 ) -> Options:
-    """Return options with as much generation as is usual where no option says how much.
+    """Return options with the usual amount of generation where none is set.
 
     A service on this machine gets edge cases of its inputs, and some requests of Hypothesis where
     that is installed; another one gets only what options name.

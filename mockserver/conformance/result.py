@@ -1,4 +1,4 @@
-"""What a run came to: outcomes, exchanges, and what was sent."""
+"""The result of a run: outcomes, exchanges, and what was sent."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -12,7 +12,7 @@ from mockserver.contract import Contract
 from mockserver.values import dataclass
 
 INTERRUPTED = "the run was interrupted"
-"""The note of a run, a stage or a comparison that somebody ended."""
+"""The note of a run, a stage or a comparison that the user has ended."""
 
 
 class DoesNotConform(AssertionError):
@@ -21,7 +21,7 @@ class DoesNotConform(AssertionError):
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """Everything a run came to.
+    """The result of a run.
 
     `sent` counts requests by operation id, with a zero for those that got none; `unsent` are
     probes with the reason; `notes` are things about the run itself, such as why it ended early.
@@ -82,7 +82,7 @@ class Result:
 
 
 def _plain(result: Result) -> str:
-    """Return the verdicts alone; a run words its causes with the report of them."""
+    """Return the counts of verdicts; a run has the text of its causes from the report."""
     return ", ".join(f"{one.id}: {one.verdict}" for one in result.outcomes if one.findings)
 
 

@@ -49,19 +49,19 @@ class Severity(StrEnum):
 
 
 class Unjudged(Exception):
-    """Why there is neither yes nor no, and the verdict that this is."""
+    """Why a rule could not be judged, with the verdict for that."""
 
     verdict: Verdict
 
 
 class NotRun(Unjudged):
-    """A rule or a probe has not what it needs; the message says what is missing."""
+    """A rule or a probe lacks what it needs; the message says what."""
 
     verdict = Verdict.NOT_RUN
 
 
 class NotApplicable(NotRun):
-    """Nothing could tell, whatever is sent: no answer shows it, or the run may not send it."""
+    """No request could decide it: no answer shows it, or the run may not send the request."""
 
     verdict = Verdict.NOT_APPLICABLE
 
@@ -73,13 +73,13 @@ class Vacuous(Unjudged):
 
 
 class Inconclusive(Unjudged):
-    """Something came in between, so that neither yes nor no would be true."""
+    """Something came in between, so that neither verdict would be safe."""
 
     verdict = Verdict.INCONCLUSIVE
 
 
 def if_known(make: Callable[_P, _T], *given: _P.args, **named: _P.kwargs) -> _T | None:
-    """Return what a function makes; None where what it would be made of is not known."""
+    """Return what a function returns; None where it lacks what it needs."""
     try:
         return make(*given, **named)
     except (NotRun, Inconclusive):

@@ -1,4 +1,4 @@
-"""Two services, or yesterday's journal and today's service, held against each other."""
+"""Two services, or yesterday's journal and today's service, compared with each other."""
 
 from mockserver.conformance.comparison.answers import Difference, Kind
 from mockserver.conformance.comparison.compare import Terms, compare

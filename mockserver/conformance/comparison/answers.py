@@ -29,7 +29,7 @@ class Kind(StrEnum):
     """In what two answers differ."""
 
     OUTCOME = "outcome"
-    """One side says yes, the other no, or neither."""
+    """One side has a success, the other a refusal or neither."""
     CODE = "refusal-code"
     STATUS = "http-status"
     MEDIA_TYPE = "media-type"
@@ -45,14 +45,14 @@ class Kind(StrEnum):
 
 
 OF_THE_WORLD = (Kind.VALUE, Kind.LOST, Kind.GAINED)
-"""Kinds that come by themselves where the world moves between two reads."""
+"""Kinds of differences that arise by themselves where the world moves between two reads."""
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One place where the right side answers otherwise than the left one.
+    """One place where the two sides answer differently.
 
-    `left` and `right` are what the two say, as text; `item` names the item of a list.
+    `left` and `right` are the two values, as text; `item` names the item of a list.
     """
 
     kind: Kind
@@ -71,8 +71,8 @@ class Difference:
 class Reading:
     """How two answers are read: the roles of places, and which of them move by themselves.
 
-    Texts for people are compared with `words` only. Of a refusal its words are for people.
-    `echoes` are texts of the request on each side: a value that repeats one has to on both.
+    Texts for people, such as the message of a refusal, are compared with `words` only. `echoes` are
+    texts of the request on each side: a value that repeats one has to do so on both.
     """
 
     roles: Roles
@@ -144,8 +144,8 @@ def _outcome(exchange: Exchange) -> str:
 def _outcome_in_words(exchange: Exchange) -> str:
     code = f", code {exchange.code}" if exchange.code is not None else ""
     message = exchange.member("msg")
-    is_said = isinstance(message, str) and not exchange.succeeded
-    words = f": {message[:100]}" if is_said else ""
+    has_message = isinstance(message, str) and not exchange.succeeded
+    words = f": {message[:100]}" if has_message else ""
     return f"{_outcome(exchange)} (HTTP {exchange.answer.status}{code}){words}"
 
 
@@ -175,7 +175,7 @@ def _same(left: Json, right: Json, role: Role, reading: Reading, place: Place) -
     if _echoed(left, reading.echoes[0]) is not _echoed(right, reading.echoes[1]):
         return False
     if place in reading.moving:
-        # A price that moves is still a price: it is not a thousand times another.
+        # Prices move, but not by orders of magnitude.
         return role is not Role.AMOUNT or equal(left, right, role, _WIDE)
     return equal(left, right, role, reading.band)
 
@@ -262,14 +262,14 @@ def _naming(
             common = len(mine & other)
             if common > most:
                 best, most = names, common
-            # No other members could find more, and more names say less.
+            # All items are matched: more members could not match more.
             if common == min(len(mine), len(other)):
                 return best
     return best
 
 
 def _key(item: Mapping[str, Json], names: Sequence[str]) -> tuple[str, ...]:
-    # Addresses are written in either case, and mean the same.
+    # The case of an address means nothing.
     return tuple(str(item[name]).lower() for name in names)
 
 

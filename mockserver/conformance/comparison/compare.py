@@ -39,14 +39,14 @@ from mockserver.values import dataclass
 from mockserver.wording import one_line
 
 MOST_REPEATS = 30
-"""How many requests are sent again, to tell what differs from what moves."""
+"""How many requests are sent again, to tell differences from values that move."""
 _MOST_ALIKE = 2
 _NO_BAND = Band(Decimal(0))
 
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What counts as a difference: beyond a band, in words for people as well, not at `ignore`.
+    """What counts as a difference: outside a band, with `words` also in messages, not at `ignore`.
 
     `ignore` are places such as `data.list[].scanUrl` or operations, with `*` as wildcard.
     """
@@ -60,7 +60,7 @@ class Terms:
 class _Side:
     """A side: a service that gets requests, or the journal of a `run`, which gets none.
 
-    `requests` and `submissions` are those that went out beside the `session`.
+    `requests` and `submissions` count those sent outside of the `session`.
     """
 
     name: str
@@ -134,7 +134,7 @@ def compare(
             chosen = replace(chosen, seed=header.seed, dialect=header.dialect)
             break
     contract = contracts.load(chosen.dialect)
-    # Both sides need leave before the first byte goes to either.
+    # Both sides are checked before anything is sent to either.
     transports = [
         None if side.target is None else _transport(side.target, contract, chosen) for side in sides
     ]
@@ -246,7 +246,7 @@ class _Comparing:
         first: dict[Hashable, Exchange] = {}
         for exchange in exchanges:
             if not exchange.operation.writes:
-                # The first of its kind is held against itself, which shows nothing.
+                # The first of equal requests is compared with itself, which teaches nothing.
                 self._learn(first.setdefault(request_key(exchange.request), exchange), exchange)
 
     def _learn(self, first: Exchange, second: Exchange) -> None:
@@ -271,7 +271,7 @@ class _Comparing:
             kind = (pair.source.operation.id, places)
             if not places or pair.source.operation.writes or len(again) >= MOST_REPEATS:
                 continue
-            # Requests that differ alike show the same thing again, and repeats are few.
+            # Requests with the same difference teach nothing new, and repeats are limited.
             if alike[kind] >= _MOST_ALIKE:
                 continue
             alike[kind] += 1
@@ -316,7 +316,7 @@ class _Comparing:
 
 
 class _Both:
-    """Tells two of an exchange."""
+    """A watch that passes exchanges on to two others."""
 
     def __init__(self, *watches: Watch | None) -> None:
         self._watches = [watch for watch in watches if watch is not None]
@@ -328,7 +328,7 @@ class _Both:
 
 
 def _masked(masker: Masker, text: str) -> str:
-    """Return a text without secrets and characters that nobody sees, on one line."""
+    """Return a text on one line, without secrets and invisible characters."""
     return one_line(visible(masker.text(text)), LONGEST)
 
 

@@ -27,7 +27,7 @@ from mockserver.values import dataclass
 
 _SHORTEST_NAME = 3
 _ATTEMPTS = 4
-"""How often another time is tried where the other service refuses what the first takes."""
+"""How often another time is tried where only the other service refuses a request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +39,10 @@ class Pair:
 
 
 class Mirror:
-    """Sends another service what one was sent; it is a `Watch` of the first."""
+    """Sends the requests of one service to another; it is a `Watch` of the first."""
 
     def __init__(self, session: Session, caller: Caller) -> None:
-        """Take the conversation with the other service."""
+        """Take the session with the other service."""
         self._session = session
         self._caller = caller
         self._translation = Translation()
@@ -61,7 +61,7 @@ class Mirror:
             return
         self._translation.learn(exchange, other)
         if exchange.succeeded and stamp_of(exchange.request) is not None:
-            # What was refused of the same with other times was the search for the right one.
+            # Refused requests that differ in their time alone were attempts to find the right time.
             self.pairs = [pair for pair in self.pairs if not _is_attempt(pair.source, exchange)]
         self.pairs.append(Pair(exchange, other))
 
@@ -77,8 +77,7 @@ class Mirror:
         other = self._session.ask(exchange.probe, draft_from(request))
         if not (can_stamp and exchange.succeeded and other.refused and self._attempts):
             return other
-        # A service may hold the time of a request against its clock, where the first did not, or
-        # live in a time of its own.
+        # Only this service may check the time of a request, or it may have a clock of its own.
         self._attempts -= 1
         for _ in range(2):
             if self._now is None:
@@ -92,15 +91,15 @@ class Mirror:
         return other
 
     def _adopt_its_time(self) -> bool:
-        """Take the time that the other service tells elsewhere; whether it tells another one."""
+        """Adopt the time that the other service shows elsewhere; tell whether that is new."""
         context, ask = self._session.context, self._session.ask
-        told = adopt_service_time(context, lambda of, draft: ask(f"{of}/{SERVICE_TIME}", draft))
-        self._now, context.now = context.now if told else self._now, None
-        return told
+        found = adopt_service_time(context, lambda of, draft: ask(f"{of}/{SERVICE_TIME}", draft))
+        self._now, context.now = context.now if found else self._now, None
+        return found
 
 
 def _is_attempt(earlier: Exchange, taken: Exchange) -> bool:
-    """Tell whether a refused request differs from one that was taken in its time alone."""
+    """Tell whether a refused request differs from an accepted one in its time alone."""
     times = (stamp_of(earlier.request), stamp_of(taken.request))
     parts = ((one.request.query, one.request.body) for one in (earlier, taken))
     same = earlier.probe == taken.probe and len(set(parts)) == 1
@@ -133,7 +132,7 @@ class Replay:
                 yield exchange
 
     def _unmasked(self, entry: Entry) -> Request:
-        """Return the request as it was sent: made once more where that gives the same request."""
+        """Return the request as it was sent, signed again where that gives the same request."""
         masked = any(
             name.lower() in SECRET_HEADERS and value and not value.strip(MASK)
             for name, value in entry.request.headers.items_sent
@@ -154,7 +153,7 @@ class Replay:
 
 
 def paired(left: Replay, right: Replay) -> tuple[list[Pair], dict[str, str]]:
-    """Return what two journals have in common, and what they have not, with the reason."""
+    """Return the pairs of two journals, and the probes without a partner, with the reason."""
     waiting: dict[str, deque[Exchange]] = defaultdict(deque)
     for exchange in right.exchanges():
         waiting[exchange.probe].append(exchange)
@@ -167,7 +166,7 @@ def paired(left: Replay, right: Replay) -> tuple[list[Pair], dict[str, str]]:
             continue
         other = waiting[exchange.probe].popleft()
         if request_key(translation.of(exchange.request)) != request_key(other.request):
-            left_out[exchange.probe] = "the two journals asked for it in different ways"
+            left_out[exchange.probe] = "its requests differ between the two journals"
             continue
         translation.learn(exchange, other)
         pairs.append(Pair(exchange, other))
@@ -178,14 +177,14 @@ def paired(left: Replay, right: Replay) -> tuple[list[Pair], dict[str, str]]:
 
 
 class Translation:
-    """Knows what one side calls what the other calls otherwise: orders, tickets, routes.
+    """Translates ids that differ between the two sides: of orders, tickets, routes.
 
     An input that repeats a member of the same name of an earlier answer becomes what the other
     side answered there.
     """
 
     def __init__(self) -> None:
-        """Begin with nothing known."""
+        """Begin without translations."""
         self._names: dict[tuple[str, str], str] = {}
 
     def learn(self, source: Exchange, other: Exchange) -> None:

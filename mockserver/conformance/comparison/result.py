@@ -1,4 +1,4 @@
-"""What a comparison came to: differences by cause, what was not compared, as text and as JSON."""
+"""The result of a comparison: differences by cause, and what was not compared; text and JSON."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import field
@@ -51,7 +51,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """Differences that are one for a person: in one way, at one place, in some operations."""
+    """Differences with one cause: of one kind, at one place, in some operations."""
 
     found: tuple[Found, ...]
 
@@ -82,7 +82,7 @@ class SideSummary:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Two sides held against each other, without secrets and characters that nobody sees.
+    """Two sides compared, without secrets and invisible characters.
 
     `compared` counts requests that both sides answered, `left_out` are those that one did not,
     with the reason. `moving` are places that were left out of the comparison, by operation, since
@@ -120,7 +120,7 @@ class Comparison:
 
     @property
     def conclusion(self) -> str:
-        """What it comes to, in words."""
+        """The conclusion in words."""
         if not self.compared:
             return "nothing could be compared"
         what = f"{counted(self.compared, 'request')} compared"
@@ -138,7 +138,7 @@ def _cause_of(found: Found) -> tuple[str, ...]:
     one = found.difference
     detail: tuple[str, ...] = ()
     if one.kind in _PARTICULAR:
-        # The words of a refusal differ from request to request; the outcome does not.
+        # Before the colon stands the outcome; the message after it differs by request.
         detail = (one.left.partition(":")[0], one.right.partition(":")[0])
     return (one.kind, one.where, *detail)
 

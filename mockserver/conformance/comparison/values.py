@@ -1,7 +1,7 @@
-"""What a value in an answer stands for, and whether two of them differ in a way that matters.
+"""The role of a value in an answer, and whether two values differ in a way that matters.
 
-The contract tells: its descriptions and expectations name times, amounts and identifiers. Where it
-says nothing of a member, as in v1 data, the member's own name is all there is to go by.
+Roles follow from the contract: its descriptions and expectations name times, amounts and
+identifiers. Where it does not describe a member, as in v1 data, they follow from its name.
 """
 
 import re
@@ -32,9 +32,9 @@ class Role(StrEnum):
     VERSION = "version"
     """Whole numbers; each service counts its own changes."""
     OPAQUE = "opaque"
-    """Of the same form; what is inside is nobody's business."""
+    """Of the same form; the content is not compared."""
     WORDS = "words"
-    """For people: there, or not there."""
+    """Text for people: only whether it is there."""
 
 
 _DESCRIBED = (
@@ -126,7 +126,7 @@ class Band:
     percent: Decimal = Decimal(1)
 
     def holds(self, left: Decimal, right: Decimal) -> bool:
-        """Tell whether two amounts are within the band; nothing is near to nothing at all."""
+        """Tell whether two amounts are within the band; 0 is near to 0 alone."""
         if left == right:
             return True
         if not left or not right or (left < 0) is not (right < 0):
@@ -137,13 +137,13 @@ class Band:
 
 
 def same_kind(left: Json, right: Json, role: Role) -> bool:
-    """Tell whether two values have one type; an amount may be whole on one side by chance."""
+    """Tell whether two values have one type; an amount may happen to be whole on one side."""
     kinds = {type_of(left), type_of(right)}
     return len(kinds) == 1 or (role is Role.AMOUNT and kinds == {"integer", "number"})
 
 
 def equal(left: Json, right: Json, role: Role, band: Band) -> bool:
-    """Tell whether two scalars of one type are the same for what they stand for."""
+    """Tell whether two scalars of one type are the same, by their role."""
     if left == right or _same_address(left, right):
         return True
     one, other = number(left), number(right)

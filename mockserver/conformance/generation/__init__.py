@@ -1,6 +1,6 @@
 """Generated requests and sequences: the stages that need Hypothesis, and one that fuzzes.
 
-No stage is imported before it is asked for, since what it needs is an extra.
+A stage is imported only when a run wants it, since its libraries are an extra.
 """
 
 from importlib import import_module
@@ -30,8 +30,8 @@ def check_installed(options: Options) -> None:
 def generated(session: Session, options: Options) -> tuple[tuple[Outcome, ...], tuple[str, ...]]:
     """Return the outcomes of the stages that are wanted, and a note where one was interrupted.
 
-    What was saved comes first, and sequences before single requests: they need submissions, of
-    which there are only some.
+    Saved requests come first, and sequences before single requests: sequences need submissions, of
+    which a run may make only a few.
     """
     outcomes: list[Outcome] = []
     for wanted, (module, name) in _STAGES.items():

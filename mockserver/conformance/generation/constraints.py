@@ -1,6 +1,6 @@
-"""What the contract demands of each input of a request, every constraint with its own basis.
+"""The constraints on each input of a request, each with its own basis.
 
-And the values of inputs whose domain nobody shows: those of examples and earlier exchanges.
+And known values of inputs whose domain is not published: those of examples and earlier exchanges.
 """
 
 import re
@@ -37,10 +37,10 @@ UNKNOWN_DOMAINS = (
     "timeout",
     "triggerPrice",
 )
-"""Inputs of which the description shows a type, and neither the values nor what they mean."""
+"""Inputs whose type is published, but neither their values nor what these mean."""
 
 HANDED_OUT = ("hash", "certHash", "sourceCerts", "id", "ticketId", "sn")
-"""Inputs that only earlier requests and answers make mean something."""
+"""Inputs whose values mean something only if they come from earlier requests or answers."""
 
 _MOST_VALUES = 12
 _LONGEST = 400
@@ -90,14 +90,14 @@ def constraints_of(operation: Operation, field: Field) -> tuple[Constraint, ...]
             expects = _expects(branch, keyword)
             basis = stated(inherited, operation, "request", (place, keyword), expects)
             if field.location == "headers" and keyword == "type":
-                # Headers are texts; that a service reads them as more is published for none.
+                # A header is a text: that a service reads it as another type is published for none.
                 basis = fact_basis("inputs.header-types")
             found.append(Constraint(keyword, branch[keyword], expects, basis))
     return tuple(found)
 
 
 def requirement(operation: Operation, field: Field) -> Basis | None:
-    """Return on what grounds an input is required; None where it is optional."""
+    """Return the basis of an input being required; None where it is optional."""
     if field.required:
         return basis_of_required(operation, field)
     for branch, basis in _branches_of(operation, field.location):
@@ -107,7 +107,7 @@ def requirement(operation: Operation, field: Field) -> Basis | None:
 
 
 def forbidden(operation: Operation, field: Field) -> Basis | None:
-    """Return on what grounds an input must not be sent; None where it may be."""
+    """Return the basis of an input being forbidden; None where it may be sent."""
     if field.schema.get("not") != {}:
         return None
     _, basis = next(_branches_of(operation, field.location))
@@ -124,7 +124,7 @@ def is_alternative_input(operation: Operation, field: Field) -> bool:
 
 
 def closed(operation: Operation, location: str) -> Basis | None:
-    """Return on what grounds a location takes declared names only; None where it takes any."""
+    """Return the basis of a location taking declared names only; None where it takes any."""
     for branch, basis in _branches_of(operation, location):
         if branch.get("additionalProperties") is False:
             return replace(basis, says="names that are not declared are refused")
@@ -208,7 +208,7 @@ def assumed_domains(operation: Operation) -> tuple[str, ...]:
 def pool(
     context: RunContext, operation: Operation, field: Field, constraints: Sequence[Constraint]
 ) -> list[Json]:
-    """Return the values of an input that are known to mean something, the example's first."""
+    """Return the values of an input that are known to be valid, the example's first."""
     found: dict[str, Json] = {}
     for value in _candidates(context, operation, field):
         fits = isinstance(value, str | int) and not isinstance(value, bool)
@@ -237,7 +237,7 @@ def parts_of(request: Request) -> Mapping[str, Mapping[str, Json]]:
 
 
 def _typed(value: Json, field: Field) -> Json:
-    """Return a value in the type of its input, None where it has none of it."""
+    """Return a value as the type of its input, None where it cannot be one."""
     if "string" in field.types or not field.types:
         return str(value)
     text = str(value)

@@ -44,7 +44,7 @@ from mockserver.contract.openapi import document
 
 PREFIX = "schemathesis-"
 _NOWHERE = "http://127.0.0.1:9"
-"""Schemathesis wants an address; nothing is ever sent to it."""
+"""Schemathesis needs an address; nothing is ever sent to it."""
 
 _MOST_PER_EXAMPLE = 4
 _CHECKS = (
@@ -81,7 +81,7 @@ def deep(
 ) -> tuple[Outcome, ...]:
     """Return what Schemathesis finds, of `options.deep` fuzzed requests for each operation.
 
-    `operations` are the ids of those to fuzz; every one that may be asked where none is named.
+    `operations` are the ids of those to fuzz; every permitted one where none is named.
     As many as three times more come from its examples and its coverage of the document. Nothing
     that changes something is in the document unless writes are armed.
     """
@@ -137,7 +137,7 @@ class _Fuzz:
         self._most = options.deep * _MOST_PER_EXAMPLE
         self._seed = zlib.crc32(f"{options.seed}:{operation.id}:deep".encode())
         self._sender = stages.Sender(session, stages.FUZZED.words)
-        # Schemathesis holds answers against the schema itself, and takes any time for an answer.
+        # Schemathesis checks the schema itself, and does not mind how long answers take.
         self._rules = [rule for rule in RULES if rule.layer not in (Layer.SCHEMA, Layer.TIMING)]
         self._known = stages.found_already(session.context, operation)
         self._found: dict[tuple[str, stages.Key], stages.Problem] = {}
@@ -198,7 +198,7 @@ class _Fuzz:
                 yield "fuzzed-requests", problem
 
     def _problems_of(self, check: str, title: str, exchange: Exchange) -> Iterator[stages.Problem]:
-        """Yield what a failure means by our own contract; nothing where it means nothing."""
+        """Yield a failure as a problem by our own contract; nothing where it is none there."""
         match check:
             case "response_schema_conformance":
                 for violation in exchange.operation.response_violations(exchange.body):
@@ -226,8 +226,8 @@ class _Fuzz:
 
 
 def _assumed(exchange: Exchange, title: str, basis: Basis) -> Iterator[stages.Problem]:
-    told = f"{title}: HTTP {exchange.answer.status}"
-    yield stages.Problem((title, "", ""), Finding(told, (exchange,), "", basis, cause=title))
+    message = f"{title}: HTTP {exchange.answer.status}"
+    yield stages.Problem((title, "", ""), Finding(message, (exchange,), "", basis, cause=title))
 
 
 def _size(problem: stages.Problem) -> tuple[int, str]:

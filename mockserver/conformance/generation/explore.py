@@ -67,7 +67,7 @@ def explore(session: Session, options: Options, *, feedback: bool = True) -> tup
     more, all of them within the budget of the run. Without `feedback` requests are sent
     as they are drawn, whatever was sent and answered before.
     """
-    # Decided before anything is sent: what a stage itself sends may well be refused.
+    # Decided before the stage sends anything: refusals of its own requests must not count.
     chosen = [one for one in session.context.contract if _is_chosen(session, one, options)]
     with isolated_hypothesis():
         return tuple(
@@ -115,7 +115,7 @@ class _Exploration:
         self._sender = stages.Sender(session, stages.GENERATED.words)
         self._known = stages.found_already(session.context, operation)
         if operation.auth == "developer-key" and options.arming.writes:
-            # Orders that are looked up make the clock of a stand-in jump.
+            # Looking orders up may make the clock of a mock jump.
             self._adopt_service_time()
         self._requests = Requests(operation, session.context)
         self._kinds = tuple(self._usual_kinds())
@@ -129,7 +129,7 @@ class _Exploration:
             for key, (problem, drawn) in list(self._gathered().items())[:_MOST_CAUSES]:
                 finding = self._confirmed(key, self._shrunk(key, problem, drawn))
                 if finding is None:
-                    unclear = f"{problem.finding.message}: not so when asked again"
+                    unclear = f"{problem.finding.message}: not so when requested again"
                 else:
                     findings.append(finding)
         except HypothesisException as error:
@@ -141,7 +141,7 @@ class _Exploration:
         return self._sender.outcome(rule, self._operation, findings, reason)
 
     def _adopt_service_time(self) -> None:
-        """Learn the service's time where it refuses what it should take."""
+        """Learn the service's time where it refuses what it should accept."""
         session, context = self._session, self._session.context
         if ids.PRICE.partition(".")[0] not in session.transport.generations:
             return
@@ -161,7 +161,7 @@ class _Exploration:
         found: dict[stages.Key, tuple[stages.Problem, _Round]] = {}
         for first in range(0, self._examples, _REQUESTS_A_ROUND):
             most = min(self._examples, first + _REQUESTS_A_ROUND)
-            # What the round before has shown decides about this one.
+            # The answers of the last round decide about this one.
             drawn = _Round(self._cases(), self._seed + first, (most - first) * _DRAWN_PER_REQUEST)
             for case in self._most_informative(drawn):
                 if self._sender.count >= most or self._sender.stopped:
@@ -171,16 +171,16 @@ class _Exploration:
         return found
 
     def _cases(self) -> SearchStrategy[Case]:
-        """Return the usual kinds of requests, and such as are around what made answers differ."""
+        """Return the usual kinds of requests, and variations that made a difference before."""
         operation, context = self._operation, self._session.context
         variations = informative_variations(context, operation) if self._feedback else ()
         around = self._requests.around(variations)
         kinds = [*self._kinds, *([] if around is None else [self._related("around", around)])]
-        # A union would be flattened, and leave the valid ones one share among thirty.
+        # Hypothesis would flatten a union, and draw valid requests one time in thirty only.
         return st.sampled_from(kinds).flatmap(itself)
 
     def _usual_kinds(self) -> Iterator[SearchStrategy[Case]]:
-        """Yield valid requests, ones that lack an input, and ones with a wrong one."""
+        """Yield valid requests, requests that lack an input, and requests with a wrong one."""
         yield self._related("valid", self._requests.valid())
         if lacking := tuple(self._requests.lacking()):
             yield any_of(lacking).map(lambda one: Case(one.draft, "lacking", one))
@@ -203,7 +203,7 @@ class _Exploration:
             cases.setdefault(case.kind, []).append((values, case))
 
         each(drawn.cases, body, quiet(drawn.most), drawn.seed)
-        # Where few are sent, operations do not all begin with the same kind.
+        # With few examples, operations should not all begin with the same kind.
         kinds = sorted(cases)
         kinds = kinds[drawn.seed % len(kinds) :] + kinds[: drawn.seed % len(kinds)]
         while any(cases.values()):
@@ -253,23 +253,23 @@ class _Exploration:
         most = self._sender.count + _MOST_SHRINKING
 
         def body(case: Case) -> None:
-            # Nothing is sent before what is known has shown it, and only so much after that:
-            # unknown requests count as harmless, which ends shrinking.
-            is_shown = best[-1][0] is not None
-            for problem in self._problems(case, most if is_shown else 0) or ():
+            # Until known answers have reproduced the problem, nothing is sent, and at most `most`
+            # requests after that. Unknown requests count as harmless, which ends shrinking.
+            reproduced = best[-1][0] is not None
+            for problem in self._problems(case, most if reproduced else 0) or ():
                 if problem.key == key:
                     best.append((case, problem))
-                    raise _Shown
+                    raise _Reproduced
 
-        with suppress(_Shown):
+        with suppress(_Reproduced):
             each(drawn.cases, body, quiet(drawn.most, shrink=True), drawn.seed)
-        # Hypothesis shows the smallest example last.
+        # Hypothesis calls with the smallest example last.
         return best[-1]
 
     def _confirmed(
         self, key: stages.Key, shrunk: tuple[Case | None, stages.Problem]
     ) -> Finding | None:
-        """Return the finding if it shows once more, else None."""
+        """Return the finding if another request reproduces it, else None."""
         case, problem = shrunk
         found = None if case is None else self._problems(case, 0, again=True)
         if found is None:
@@ -287,7 +287,7 @@ class _Exploration:
             yield from stages.wrongly_accepted(
                 exchange, what.label, what.place, what.basis, what.kind
             )
-        # How long an answer may take is what a broken request may have broken.
+        # A broken request may have broken the very input that limits the time of the answer.
         rules = [one for one in RULES if case.broken is None or one.layer is not Layer.TIMING]
         for problem in stages.judged_alone(rules, exchange, self._session.context):
             if problem.key not in self._known:
@@ -304,5 +304,5 @@ class _Exploration:
         return "; ".join(filter(None, reasons))
 
 
-class _Shown(Exception):
+class _Reproduced(Exception):
     """A request shows the problem that is being shrunk."""

@@ -19,7 +19,7 @@ from mockserver.jsontext import Json
 Place = tuple[str, str]
 """Where an input travels, and its name."""
 Variation = tuple[tuple[Place, Json], ...]
-"""Inputs with other values than the usual request has; None where one is left out."""
+"""Inputs with values other than those of the usual request; None where one is left out."""
 
 _NUMBER = re.compile(r"([+-]?)([0-9]+)(\.[0-9]+)?")
 _KINDS = (
@@ -36,8 +36,8 @@ _SIZE_BITS = 4
 class Novelty:
     """Counts what a request would send for the first time: values of inputs, by kind and in pairs.
 
-    Kinds are those at which services tell values apart: present or not, the number of digits, the
-    very name of a chain or token, and how a text is written and how long it is.
+    Kinds are what services distinguish values by: present or not, the number of digits, the exact
+    name of a chain or token, and the spelling and length of a text.
     """
 
     def __init__(self, operation: Operation, exchanges: Iterable[Exchange]) -> None:
@@ -70,8 +70,8 @@ def informative_variations(
 ) -> tuple[tuple[Variation, ...], ...]:
     """Return the variations of the usual request that were answered otherwise, by kind of answer.
 
-    A rare kind of answer is as likely to be taken up as a frequent one that way. What was refused
-    is left out: a refusal hides whatever else is in a request.
+    So a rare kind of answer is followed up as often as a frequent one. Refused requests are left
+    out: a refusal hides the effect of everything else in the request.
     """
     exchanges = [
         one
@@ -104,7 +104,7 @@ def varied(draft: Draft, variation: Variation) -> Draft:
 def inputs_of(operation: Operation, request: Request) -> dict[Place, Json]:
     """Return the values of the inputs that are not about the caller; None for one that is absent.
 
-    No input is meant to have parts; one that has some is given as text.
+    An object or a list, which no input should be, is returned as text.
     """
     parts = parts_of(request)
     values = {
@@ -120,7 +120,7 @@ def inputs_of(operation: Operation, request: Request) -> dict[Place, Json]:
 def kind_of_answer(exchange: Exchange) -> Hashable:
     """Return what answers of one kind have in common: status, code, shape and about their size."""
     size = len(exchange.answer.body)
-    # Eight steps an octave: an answer of a few more digits is of another size.
+    # Eight steps for each doubling: a few more digits already make another size.
     steps = max(0, size.bit_length() - _SIZE_BITS)
     return (exchange.answer.status, exchange.code, _shape(exchange.body), steps, size >> steps)
 

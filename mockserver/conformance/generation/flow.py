@@ -64,7 +64,7 @@ class NotHeld(Exception):
 class Flow(RuleBasedStateMachine):
     """Does what a client does, step by step, and compares the answers with a model.
 
-    Once nothing more may be sent, every step comes to nothing.
+    Once nothing more may be sent, steps do nothing.
     """
 
     stage: ClassVar[Stage]
@@ -94,7 +94,7 @@ class Flow(RuleBasedStateMachine):
         return exchange if exchange.whole else None
 
     def _once(self, what: str, make: Callable[[RunContext], _T]) -> _T:
-        """Return what `make` makes of what was seen before the first sequence; made only once."""
+        """Return what `make` makes of the exchanges before the first sequence; called only once."""
         if what not in self._run.made:
             self._run.made[what] = make(self._context)
         return cast("_T", self._run.made[what])
@@ -105,7 +105,7 @@ class Flow(RuleBasedStateMachine):
         return fresh_hash(self._context, f"{sender.words} {sender.count}")
 
     def _fails(self, name: str, operation_id: str = "", /, **values: object) -> None:
-        """Note a failure of the stage, and end the sequence if it is what is being looked for.
+        """Note a failure of the stage, and end the sequence if this failure is being shrunk.
 
         `values` fill in its texts; `operation_id` is what it is about where its row does not say.
         """
@@ -174,19 +174,19 @@ class FlowRun:
 
         try:
             how = quiet(self._sequences, shrink=True, steps=self.flow.length)
-            # It takes a function as well, which its annotation does not say.
+            # It accepts a function as well, which its annotation does not say.
             run_state_machine_as_test(make, settings=how)  # type: ignore[arg-type]
         except NotHeld:
             pass
         except Flaky:
-            # Silence at the end of the budget looks like this as well; then it was not tried again.
+            # It looks the same at the end of the budget, when nothing was sent to try it again.
             if self.target and len(self.found[self.target]) == 1 and not self.is_silent:
                 self.unclear.add(self.target)
         except NotRun:
             raise
         except Exception:
-            # A service has a memory, which shrinking does not expect: it may end in any way. What
-            # was found until then is found.
+            # Hypothesis expects equal runs, but a service has state: shrinking may end with any
+            # error. What was found until then counts.
             if self.target is None:
                 raise
         if self.target is None:

@@ -25,7 +25,7 @@ _BAND = Decimal(3)
 
 
 class ReadFlow(Flow):
-    """Asks for lists and quotes; remembers the first answer to each request."""
+    """Requests lists and quotes, and remembers the first answer to each request."""
 
     stage = READS
     writes = False
@@ -49,7 +49,7 @@ class ReadFlow(Flow):
         times=st.sampled_from([1, 3, 10]),
     )
     def read(self, action: str, number: int, times: int) -> None:
-        """Send a read; one rule, since of several Hypothesis would leave most out."""
+        """Send a read. One rule for all: with several, Hypothesis would leave most of them out."""
         route = self._routes[number % len(self._routes)]
         match action:
             case "quote":
@@ -59,7 +59,7 @@ class ReadFlow(Flow):
             case "tokens":
                 self._list("list the tokens", _TOKENS)
             case "tokens of a chain":
-                # Two at least, since what one is answered shows only beside another.
+                # Two at least: an answer is judged by comparing it with another.
                 for further in range(min(times + 1, len(self._chains))):
                     self._list_chain(self._chains[(number + further) % len(self._chains)])
             case "price":
@@ -70,10 +70,10 @@ class ReadFlow(Flow):
                 self._ask("quote nothing", ids.BRIDGE, route=route, amount="0")
 
     def _read(self, words: str, operation_id: str, **about: object) -> Exchange | None:
-        """Send a request; its like must be accepted again if it was accepted before.
+        """Send a request, which must be accepted if an equal one was accepted before.
 
-        Where an equal request is taken before and right after, the refusal in between was not about
-        the request.
+        Where equal requests are accepted before and right after, the refusal in between was not
+        about the request.
         """
         draft = valid_request(self._context, operation_id, **about)
         exchange = self._send(words, operation_id, draft)
@@ -112,7 +112,7 @@ class ReadFlow(Flow):
         found = tokens_of(exchange, Bindings(), inventory_of(self._context).chains)
         tokens = _contracts(found)
         own = _contracts(token for token in self._known if token.chain == chain)
-        # One contract may well have one address on two chains, unless the lists told otherwise.
+        # A contract may have the same address on two chains, unless the lists showed otherwise.
         tells = len(tokens) > 1 or (tokens and own and tokens.isdisjoint(own))
         for other, theirs in self._listed.items():
             if other != chain and tells and tokens == theirs:
@@ -120,9 +120,9 @@ class ReadFlow(Flow):
         self._listed[chain] = tokens
 
     def _quote(self, route: Route, times: int) -> None:
-        """Request a quote; it must be about what it was before, and more for more."""
+        """Request a quote, which must be about the same as before, and pay more for more."""
         source, target = route.source, route.target
-        # A price that is asked for meanwhile would make another amount the usual one.
+        # Computed once: a price that comes meanwhile would change the usual amount.
         usual = self._once(f"amount of {route}", lambda context: usual_amount(context, source))
         amount = amount_text(usual * times, source, self._reading)
         words = f"quote {amount} {source.symbol} from {source.chain!r} to {target.chain!r}"
@@ -141,11 +141,11 @@ class ReadFlow(Flow):
 def _says_the_same(before: Exchange, exchange: Exchange) -> bool:
     if not (before.succeeded and exchange.succeeded) or before.body == exchange.body:
         return True
-    # A list says the same in any order.
+    # The order of a list does not count.
     of = chains_of if exchange.operation.id == _CHAINS else tokens_of
     return frozenset(of(before, Bindings())) == frozenset(of(exchange, Bindings()))
 
 
 def _contracts(tokens: Iterable[Token]) -> frozenset[tuple[str, str]]:
-    """Return the tokens that have a contract, which native ones have not."""
+    """Return the tokens that have a contract; native ones do not."""
     return frozenset((one.symbol, one.address.lower()) for one in tokens if not one.is_native)

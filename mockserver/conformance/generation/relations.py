@@ -44,9 +44,9 @@ _OTHER_SLIPPAGE = "77"
 class Relation:
     """Another form of a request, and what its answer then has to be.
 
-    `words` say what is other about it; `rule` names the planned rule of the same meaning, which has
-    its basis and the operations it holds for. `make` returns the other request, None where there
-    is none that it holds for; `judge` finds what is wrong with the two answers.
+    `words` say in what it differs; `rule` names the planned rule of the same meaning, which has
+    its basis and the operations it holds for. `make` returns the other request, None where it
+    does not apply; `judge` finds what is wrong with the two answers.
     """
 
     words: str
@@ -151,7 +151,7 @@ def _grows(context: RunContext, first: Exchange, other: Exchange, how: str) -> I
     if less is None or more is None:
         return
     yield from pays_less(less, more)
-    # Fixed fees are much of an amount that is less than usual.
+    # Fixed fees are a large part of a less than usual amount.
     if _is_usual(context, less):
         yield from uneven(more, less, less)
 

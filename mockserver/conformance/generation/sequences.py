@@ -22,7 +22,7 @@ def sequences(
 
     Shrinking takes up to sixty requests more for each cause, all within the budget of the run.
     """
-    # Decided before anything is sent: what a flow itself sends may well be refused.
+    # Decided before the flows send anything: refusals of their own requests must not count.
     chosen = [flow for flow in flows if _is_played(session, flow, options)]
     with isolated_hypothesis():
         runs = [FlowRun(session, flow, options) for flow in chosen]

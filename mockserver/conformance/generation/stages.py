@@ -1,6 +1,6 @@
-"""Stages of generated requests: how each asks, how one exchange is judged alone, and the rules.
+"""Stages of generated requests: how each sends, how one exchange is judged alone, and the rules.
 
-Under which name each stage reports, what it stands on, and what its sequences may find stands in
+The name of each stage in reports, its basis, and what its sequences may find are in
 `schemas/stages.yaml`. Nothing here needs Hypothesis: reports and `conform rules` read it as well.
 """
 
@@ -30,7 +30,7 @@ from mockserver.values import dataclass
 
 _NEAR_MS = 2_000
 _FEWEST_MS = 10**11
-"""A time that is not below counts milliseconds, and any other one seconds."""
+"""Times from here on count milliseconds, lower ones seconds."""
 
 Key = tuple[str, str, str]
 """What problems of one cause have in common: where it was noticed, the place, and the cause."""
@@ -50,7 +50,7 @@ class Problem:
 def judged_alone(
     rules: Iterable[Rule], exchange: Exchange, context: RunContext
 ) -> Iterator[Problem]:
-    """Yield what those rules find that judge every exchange, in this one alone."""
+    """Yield what the rules that judge every exchange find in this one alone."""
     alone = context.emptied()
     alone.add(exchange)
     for rule in rules:
@@ -88,7 +88,7 @@ def server_error(exchange: Exchange) -> Iterator[Problem]:
     reading = exchange.operation.read(exchange.request)
     if not reading.violations and reading.refusal is None:
         message = f"a request that keeps the contract is answered with HTTP {status}"
-        # Which HTTP status a refusal has is not shown; that of a success is.
+        # The HTTP status of a success is published, that of a refusal is not.
         fact = "errors.envelope" if exchange.code in (None, 0) else "refusals.no-breakdown"
         basis = fact_basis(fact)
         finding = Finding(message, (exchange,), "status", basis, cause="server error")
@@ -115,7 +115,7 @@ def accepted_though_broken(
     if not exchange.succeeded:
         return
     operation = exchange.operation
-    # A repeated name breaks no schema, and nobody says what a repeated one means.
+    # A repeated name breaks no schema, and its meaning is not published.
     broken = [one for one in operation.read(exchange.request).violations if one.schema_path]
     found = [(one, basis_of(operation, one, "request")) for one in broken]
     # Only the firmest fact that it breaks is reported.
@@ -141,8 +141,8 @@ def is_to_be_refused(contract: Contract, basis: Basis) -> bool:
 class FailureKind:
     """What may not hold at the end of a sequence, and the basis of the fact.
 
-    Its texts have names in braces for what is only known then. It is about one operation, or the
-    one that is named then.
+    Names in braces in its texts are filled in then. It is about one operation, or the one that is
+    named then.
     """
 
     cause: str
@@ -156,9 +156,9 @@ class FailureKind:
 class Stage:
     """A kind of generated requests or sequences, and the check of its rule.
 
-    Its outcomes come from the stage itself, which also shrinks; as a check it judges again, one by
-    one, the exchanges that the stage has left behind, whose probes are called by `words`. It is
-    about `operations`, or each by itself where it names none.
+    Its outcomes come from the stage itself, which also shrinks. As a check, for runs that resume or
+    are offline, it judges again each exchange whose probe has its `words`. It is about
+    `operations`, or about each operation by itself where it names none.
     """
 
     name: str
@@ -180,7 +180,7 @@ class Stage:
                 yield problem.finding
 
     def rule(self, *operations: str, name: str = "") -> Rule:
-        """Return its rule for operations; `name` is that of what found something in it."""
+        """Return its rule for operations; `name` is that of the check that found something."""
         judged, named = operations or self.operations, name or self.name
         return Rule(named, self, self.layer, Severity.MAJOR, self.basis, judged, says=self.says)
 
@@ -212,7 +212,7 @@ SEQUENCE_STAGES = READS, ORDERS, TICKETS, TRANSFERS = tuple(
 
 
 def saved_line(exchange: Exchange) -> str:
-    """Return the line that saves a request which chance has made; empty for a planned one."""
+    """Return the line that saves a generated request; empty for a planned one."""
     is_generated = any(stage.has_sent(exchange) for stage in (SAVED, GENERATED, FUZZED))
     request = saved_request(exchange) if is_generated else None
     return "" if request is None else request.line
@@ -294,10 +294,9 @@ def is_answered(session: Session, operation: Operation) -> bool:
 def adopt_service_time(context: RunContext, send: Callable[[str, Draft], Exchange | None]) -> bool:
     """Stamp further requests with the time of the service; tell whether that is another time.
 
-    A stand-in whose clock jumps from event to event soon finds a fixed `timestamp` expired. What it
-    tells of its time elsewhere is taken then: `updateTime` of a price (interface.md 2.3), for which
-    `send` sends a request of an operation; None where it may not. Nothing changes where it tells
-    none.
+    A mock whose clock jumps from event to event soon refuses a fixed `timestamp` as expired. Then
+    the time that it shows elsewhere is used: `updateTime` of a price (interface.md 2.3). `send`
+    requests that, and returns None where it may not. Without such a time nothing changes.
     """
     draft = if_known(valid_request, context, ids.PRICE)
     exchange = None if draft is None else send(ids.PRICE, draft)

@@ -48,7 +48,7 @@ class Broken:
     """A request with exactly one input broken.
 
     `place` is that input (`query.amount`), `kind` how it is broken (`missing`, `unknown-name`, or
-    the keyword it breaks), `label` what is wrong in words, `basis` what says that it is wrong.
+    the keyword it breaks), `label` what is wrong in words, `basis` why it is wrong.
     """
 
     draft: Draft
@@ -61,22 +61,22 @@ class Broken:
 def any_of(ways: Iterable[SearchStrategy[Broken]]) -> SearchStrategy[Broken]:
     """Return a strategy that draws from any of some strategies.
 
-    A union would look at all of them before the first is drawn from, of which few ever are.
+    A union would build all of them before the first draw, and few are ever drawn from.
     """
     every = tuple(ways)
     return st.sampled_from(every).flatmap(itself) if every else st.nothing()
 
 
 def itself(strategy: SearchStrategy[_T]) -> SearchStrategy[_T]:
-    """Return what it is given: draws from a strategy that was drawn itself."""
+    """Return its argument: for `flatmap` over strategies that are drawn themselves."""
     return strategy
 
 
 class Pairs:
-    """Draws what a request is about: tokens and chains that belong together, of what was listed."""
+    """Draws the tokens and chains of a request, which belong together, from the lists."""
 
     def __init__(self, operation: Operation, context: RunContext) -> None:
-        """Take what was listed until now."""
+        """Take the chains and tokens listed until now."""
         generation, fields = operation.generation.id, operation.fields
         inventory = inventory_of(context, generation)
         # Names that a request cannot carry are left out.
@@ -88,7 +88,7 @@ class Pairs:
         self._v1_chains = [one.name for one in inventory.offered] if generation == "v1" else []
         self._roles = {field.role for field in fields}
         self._amounts = {field.role: "number" in field.types for field in fields if field.is_amount}
-        # Worked out here: Hypothesis keeps strategies for long, and with them whatever they reach.
+        # Computed here: Hypothesis keeps strategies for long, and with them whatever they refer to.
         priced = self.tokens if self._amounts else ()
         self._usual = {token: usual_amount(context, token) for token in priced}
         self._strategies: dict[object, SearchStrategy[Json]] = {}
@@ -137,8 +137,8 @@ class Requests:
     """Makes the requests of one operation from the exchanges so far.
 
     They are about chains and tokens that the service lists, and reach the bounds of every input;
-    values of unknown domains come from examples only. All strategies are made of one look at the
-    lists, which costs more than they do.
+    values of unknown domains come from examples only. The lists are read once for all
+    strategies, since reading costs more than making them.
     """
 
     def __init__(self, operation: Operation, context: RunContext, *, is_free: bool = False) -> None:
@@ -157,7 +157,7 @@ class Requests:
         self._bases = self._unsigned
         self._taken = None if is_free else _taken(operation, context)
         if self._taken is not None:
-            # What a broken request is refused for shows best where nothing else is in its way.
+            # In an otherwise usual request only the broken input can be what is refused.
             usual = st.just(self._taken)
             self._bases = st.one_of(usual, usual, self._unsigned)
 
@@ -168,8 +168,8 @@ class Requests:
     def around(self, variations: Sequence[Sequence[Variation]]) -> SearchStrategy[Draft] | None:
         """Return requests with one or two variations that made answers differ; None without any.
 
-        They are variations of the usual request where they are about other chains or tokens, which
-        belong together, and of any other one else. What is submitted has to be new each time.
+        Chains and tokens belong together, so their variations are of the usual request, others of
+        any request. What is submitted has to be new each time.
         """
         known = [[one for one in map(self._repeatable, kind) if one] for kind in variations]
         kinds = [kind for kind in known if kind]
@@ -250,7 +250,7 @@ class Requests:
         label = f"{describe((field.location, field.name))} {what}"
 
         def build(draft: Draft, value: Json) -> Broken:
-            # A signature covers the body; a header is broken after it was signed with.
+            # A signature covers the body and the headers; headers are broken after signing.
             if field.location == "body":
                 changed = self._signed(change(draft, field, value))
             else:
@@ -275,7 +275,7 @@ class Requests:
                 if is_optional and draw(st.booleans()):
                     continue
                 found[key] = about[field.role] if field.role in about else draw(strategy)
-            # Some values are decided by another one.
+            # Some values follow from another input.
             for condition in self._conditions:
                 if condition.applies(found) and not condition.excluded:
                     found[f"body.{condition.field}"] = condition.wanted[0]
@@ -292,7 +292,7 @@ class Requests:
     def _of_field(
         self, context: RunContext, field: Field, *, is_free: bool
     ) -> SearchStrategy[Json]:
-        """Return the values of an input, where it is about no pair."""
+        """Return the values of an input that belongs to no pair."""
         if field.role == "signature" and self._operation.auth == "wallet-signature":
             return st.just(self._caller.wallet_signature)
         if field.role == "userAddress":
@@ -308,7 +308,7 @@ class Requests:
         if not is_address:
             return usual
         twins = {"evmAddress", "fromAddress"}
-        # Two that are in one request are equal (interface.md 2.2).
+        # Where one request has both, they are equal (interface.md 2.2).
         is_twin = field.role in twins and twins <= {one.role for one in self._fields.values()}
         if "string" not in field.types:
             # Where an integer is published, it is the address read as a number (A-012).
@@ -330,7 +330,7 @@ class Requests:
 
 
 def _taken(operation: Operation, context: RunContext) -> Draft | None:
-    """Return the request that the service should take, where it keeps the contract as well."""
+    """Return the request that the service should accept, where it keeps the contract as well."""
     draft = if_known(valid_request, context, operation.id)
     if draft is None:
         return None

@@ -45,7 +45,7 @@ _CHANGES = {
     Property.GOES_ON: "earlier",
     Property.FACTS_STAY: "retold",
 }
-"""The failure that a broken property of a time line is, in the table."""
+"""The failure in the table for each property of a time line."""
 
 
 @dataclass(slots=True)
@@ -83,7 +83,7 @@ class SubmissionFlow(Flow):
         return (self._accepted[number],)
 
     def _second(self, words: str, one: Accepted) -> str | None:
-        """Submit the very same once more; return the number of a second one, else None."""
+        """Repeat a submission; return the number of a second one if that makes one, else None."""
         exchange = self._ask(words, self.kind.operation_id, **one.about)
         number = self.kind.number(exchange) if exchange and exchange.succeeded else one.number
         return number if self.kind.is_second(one.number, number) else None
@@ -116,7 +116,7 @@ class SubmissionFlow(Flow):
 
 
 class OrderFlow(SubmissionFlow):
-    """Submits orders of 2.0, and asks for quotes and for the call data of swaps."""
+    """Submits orders of 2.0, and requests quotes and the call data of swaps."""
 
     stage = ORDERS
     kind = ORDER
@@ -124,13 +124,13 @@ class OrderFlow(SubmissionFlow):
 
     @rule()
     def quote(self) -> None:
-        """Ask for a quote, which makes no order."""
+        """Request a quote, which makes no order."""
         draft = self._once("quote", lambda context: valid_request(context, ids.BRIDGE))
         self._send("quote", ids.BRIDGE, draft)
 
     @rule()
     def swap_data(self) -> None:
-        """Ask for a swap quote and the call data of the swap, which make no order."""
+        """Request a swap quote and the call data of the swap, which make no order."""
         quote, call_data = self._once(
             "swap",
             lambda context: [
@@ -165,7 +165,7 @@ class OrderFlow(SubmissionFlow):
 
     @rule(placed=orders, times=st.sampled_from([8, 1, 2, 4]))
     def check(self, placed: Accepted, times: int) -> None:
-        """Ask how an order stands, once or several times."""
+        """Look an order up, once or several times."""
         for _ in range(times):
             look = self._look(f"check order {placed.number!r}", id=placed.number)
             if self._finds(placed, look) and look is not None:
@@ -177,12 +177,12 @@ class OrderFlow(SubmissionFlow):
         self._follow(placed, look)
         if not ORDER.is_over(look):
             return
-        # Another deposit pays out another amount.
+        # Deposits of different amounts must not pay out the same.
         out, status = (placed.line.value(name) for name in ("amountOut", "status"))
         for other in self._accepted.values():
-            told = other.line.value("amountOut"), other.line.value("status")
+            reported = other.line.value("amountOut"), other.line.value("status")
             is_more = other.about["whole"] != placed.about["whole"]
-            if told == (out, status) and is_more and out not in ("", "0"):
+            if reported == (out, status) and is_more and out not in ("", "0"):
                 self._fails("alike", other=other.number, number=placed.number, out=out)
 
 
@@ -209,14 +209,14 @@ class TransferFlow(SubmissionFlow):
 
     @rule(target=quotes, times=st.integers(1, 3))
     def quote(self, times: int) -> Decimal:
-        """Ask for a quote; its amount is what later steps are made of."""
+        """Request a quote; later steps are about its amount."""
         amount = self._usual * times
         self._ask(f"quote {amount}", ids.V1_QUOTE, route=self._route, whole=amount)
         return amount
 
     @rule(amount=quotes)
     def raw_transaction(self, amount: Decimal) -> None:
-        """Ask for the deposit transaction."""
+        """Request the deposit transaction."""
         raw = TRANSFERS.operations[1]
         self._ask(f"make the deposit of {amount}", raw, asset=self._route.source, amount=amount)
 
@@ -254,7 +254,7 @@ class TransferFlow(SubmissionFlow):
         transaction = sent.about["deposit"]
         look = self._look("look the transfer up", hash=transaction)
         if look is not None and look.refused and self._is_served():
-            # Whatever it was about: what is taken now is the time, and is not to blame any more.
+            # A quote was accepted, so that a second refusal is not about the time.
             look = self._look("look the transfer up once more", hash=transaction)
         if look is None or look.succeeded or look.answer.status in GATEWAY_STATUSES:
             return look
@@ -264,14 +264,14 @@ class TransferFlow(SubmissionFlow):
         """Compare a look-up with what was submitted, and with those before it."""
         number, transaction = V1_ORDER.number(look), sent.about["deposit"]
         if number and sent.number and number != sent.number:
-            self._fails("renumbered", number=sent.number, shown=number)
+            self._fails("renumbered", number=sent.number, found=number)
         self._follow(sent, look)
         if _mentions(look, transaction):
             return
         for other in self._accepted.values():
-            shown = other.about["deposit"]
-            if _mentions(look, shown):
-                self._fails("of another", asked=transaction, shown=shown)
+            found = other.about["deposit"]
+            if _mentions(look, found):
+                self._fails("of another", requested=transaction, found=found)
 
     @rule(sent=transfers)
     def look_up_for_another(self, sent: Accepted) -> None:
@@ -284,13 +284,13 @@ class TransferFlow(SubmissionFlow):
 
     @rule()
     def look_up_unknown(self) -> None:
-        """Look up what nobody submitted."""
+        """Look up a transfer that nobody submitted."""
         words, unknown = "look a transfer up that is none", self._new_hash()
         look = self._look(words, should_succeed=False, hash=unknown)
         deposits = [one.about["deposit"] for one in self._accepted.values()]
         known = [one for one in deposits if look is not None and _mentions(look, one)]
         if known:
-            self._fails("for nothing", shown=known[0])
+            self._fails("for nothing", found=known[0])
 
     def _ask(
         self, words: str, operation_id: str, *, should_succeed: bool = True, **about: Any
@@ -371,7 +371,7 @@ class TicketFlow(SubmissionFlow):
 
     @rule(one=reported)
     def check(self, one: Accepted) -> None:
-        """Ask how a ticket stands."""
+        """Look a ticket up."""
         self._check(one)
 
     @rule(one=reported)
@@ -381,11 +381,11 @@ class TicketFlow(SubmissionFlow):
         if not isinstance(before, bool):
             return
         look = self._check(one)
-        said = None if look is None else look.data.get("succeeded")
-        if not isinstance(said, bool) or said is before:
+        succeeded = None if look is None else look.data.get("succeeded")
+        if not isinstance(succeeded, bool) or succeeded is before:
             return
         if self._listed(one, (status,))[1] is before:
-            self._fails("differs", number=one.number, listed=before, checked=said)
+            self._fails("differs", number=one.number, listed=before, checked=succeeded)
 
     def _check(self, one: Accepted) -> Exchange | None:
         look = self._look(f"check ticket {one.number!r}", ticketId=one.number)
@@ -416,8 +416,8 @@ class TicketFlow(SubmissionFlow):
             self._fails("for another", number=one.number, owner=owner, address=address)
         elif not listed.is_of(address):
             self._fails("of another", owner=listed.item["address"], address=address)
-        # Under another status one may have been solved while it was listed.
+        # An open ticket may have been solved since the list was requested.
         if listed.kind == SOLVED and listed.contradicts_its_list:
             self._fails("wrong status")
         for name, shown, sent in listed.altered(one.about) if one else ():
-            self._fails("altered", number=listed.number, name=name, sent=sent, shown=shown)
+            self._fails("altered", number=listed.number, name=name, sent=sent, found=shown)

@@ -28,7 +28,7 @@ _HUNDRED = Decimal(100)
 _MOST_DIGITS = 77
 _LEAST = {"minimum": 0, "exclusiveMinimum": 1}
 _MOST = {"maximum": 0, "exclusiveMaximum": -1}
-"""How far the last integer that is allowed is from the value of a keyword."""
+"""The distance of the largest allowed integer from the value of a keyword."""
 _CLEARLY_WRONG: dict[str, tuple[Json, ...]] = {
     "string": (None, True, ["x"], {"a": "b"}, []),
     "integer": (None, True, Decimal("1.5"), [1], {}, "soon"),
@@ -50,8 +50,8 @@ def wrong(
 ) -> Iterator[tuple[Constraint, SearchStrategy[Json]]]:
     """Yield each constraint with values that break it, and none whose basis is firmer.
 
-    Values that a lenient reader may take for what was meant, such as a number written as text, are
-    not among them.
+    Values that a lenient service may read as meant, such as a number written as text, are left
+    out.
     """
     for constraint in constraints:
         if constraint.keyword == "type":
@@ -72,7 +72,7 @@ def _typed(field: Field, constraints: Sequence[Constraint]) -> SearchStrategy[Js
         "number": lambda: whole_tokens(18),
         "null": st.none,
     }
-    # Of what has parts, or has no type, texts are the values that travel.
+    # For objects, lists and untyped inputs, only texts can be sent.
     other = partial(_texts, field, constraints)
     return st.one_of([makers.get(kind, other)() for kind in field.types or ("string",)])
 
@@ -81,7 +81,7 @@ def _texts(field: Field, constraints: Sequence[Constraint]) -> SearchStrategy[st
     alphabet = ASCII if field.location == "headers" else WIDE
     patterns = [one.value for one in constraints if one.keyword == "pattern"]
     if patterns:
-        # The last one is the narrowest: assumptions come after what is documented.
+        # The last pattern is the narrowest: assumptions come after what is documented.
         return matching(patterns[-1], alphabet)
     most = next((one.value for one in constraints if one.keyword == "maxLength"), 24)
     return st.text(alphabet, max_size=min(most, 24))
@@ -107,7 +107,7 @@ def smallest_units(decimals: int, usual: Decimal = _HUNDRED) -> SearchStrategy[J
 
 
 def _weighed(everyday: SearchStrategy[Json], *others: SearchStrategy[Json]) -> SearchStrategy[Json]:
-    """Return values half of which are everyday ones, none of them reserved."""
+    """Return values of which half are everyday ones, and none is reserved."""
     odd = st.one_of(others)
     found: SearchStrategy[Json] = st.booleans().flatmap(lambda is_odd: odd if is_odd else everyday)
     return found.filter(lambda value: not is_reserved(value) and len(str(value)) <= _MOST_DIGITS)
@@ -136,7 +136,7 @@ def _of_wrong_type(field: Field) -> SearchStrategy[Json] | None:
         return None
     values = [value for value in _CLEARLY_WRONG[min(kinds)] if type_of(value) not in field.types]
     if field.types == ("integer",) and "ddress" in field.name:
-        # An address that is published as an integer travels as text as well (E-04).
+        # An address that is published as an integer is accepted as text as well (E-04).
         values = [value for value in values if not isinstance(value, str)]
     return st.sampled_from(values)
 
@@ -194,10 +194,10 @@ def _near(texts: SearchStrategy[Json]) -> SearchStrategy[Json]:
 
 
 def is_reserved(value: Json) -> bool:
-    """Tell whether a value is reserved: our mock takes such amounts, addresses and hashes as signs.
+    """Tell whether a value is reserved: such amounts, addresses and hashes control our mock.
 
     An amount `10.4002` or an address that ends in `4002` chooses how an order ends there
-    (docs/reference/reserved.md); a generator that met one by chance would report what it asked for.
+    (docs/reference/reserved.md); a generator that drew one would report what it has caused itself.
     """
     text = str(value).replace(".", "")
     return bool(_AMOUNT.search(text) if text.isdecimal() else _HEX.match(text))
@@ -206,8 +206,8 @@ def is_reserved(value: Json) -> bool:
 def matching(pattern: str, alphabet: str = WIDE) -> SearchStrategy[str]:
     """Return texts that match a pattern as a whole; excluding classes choose from `alphabet`.
 
-    They are built piece by piece, which is cheaper than `from_regex`. What a look ahead asks for is
-    left to a filter. Raises `NotSimple` for what the parser does not read.
+    They are built piece by piece, which is cheaper than `from_regex`. Look-aheads are left to
+    a filter. Raises `NotSimple` for what the parser does not read.
     """
     return _parts_of(parse(pattern, whole=True), alphabet)
 

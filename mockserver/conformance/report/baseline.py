@@ -25,9 +25,9 @@ _LONGEST_PLACE = 1000
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One acceptance up to its `last` day in UTC: of a cause, or of a rule at some places.
+    """An acceptance of a cause, or of a rule at some places, until its `last` day in UTC.
 
-    Where `operations` are empty all are meant, where `place` is empty every one is.
+    Without `operations` it is for all of them, without `place` for every place.
     """
 
     acceptance: Acceptance
@@ -38,7 +38,7 @@ class Entry:
     place: str = ""
 
     def covers(self, cause: Cause, finding: ReportedFinding) -> bool:
-        """Tell whether a finding is meant."""
+        """Tell whether it accepts a finding."""
         if self.cause and self.cause != cause.id:
             return False
         if self.rule and self.rule != cause.rule.name:
@@ -77,10 +77,10 @@ def read_baseline(file: Path) -> Baseline:
 def apply(
     baseline: Baseline, report: Report, rules: Iterable[Rule], today: date | None = None
 ) -> Report:
-    """Return the report with the findings that the baseline accepts set apart.
+    """Return the report with the findings apart that the baseline accepts.
 
-    What has expired counts again, and the report says who had accepted it. Entries that name
-    nothing there is, and those that nothing needs any more, are named in notes.
+    Findings whose acceptance has expired count again, and the report says who had accepted them.
+    Notes name entries with unknown names, and entries that are no longer needed.
     """
     now, names = today or today_utc(), [rule.name for rule in rules]
     left: list[Cause] = []
@@ -130,7 +130,7 @@ def baseline_text(report: Report, *, owner: str, expires: date, reason: str) -> 
 
 
 def today_utc() -> date:
-    """Return the day that the wall clock shows, in UTC."""
+    """Return today by the wall clock, in UTC."""
     return datetime.fromtimestamp(wall_ms() // 1000, UTC).date()
 
 
@@ -144,7 +144,7 @@ def day_of(text: str) -> date | None:
 
 
 def _word(entry: Entry, report: Report) -> Acceptance:
-    """Return what an entry says, as reports show it."""
+    """Return the acceptance of an entry, as reports show it."""
     word = entry.acceptance
     return replace(word, reason=report.mask(word.reason), owner=report.mask(word.owner))
 
@@ -170,7 +170,7 @@ def _apart(
 
 
 def _notes(entry: Entry, report: Report, names: Sequence[str], file: Path) -> Iterator[str]:
-    """Yield what is odd about an entry: a name nobody knows, or nothing left to accept."""
+    """Yield problems of an entry: an unknown name, or nothing left to accept."""
     place = f"{file}:{entry.acceptance.line}"
     operations = [operation.id for operation in report.contract]
     unknown = False
@@ -213,7 +213,7 @@ def _entry(
 
 
 def _can_be_named(place: str) -> bool:
-    """Tell whether a place is fit for a file: members have any name. The cause says enough."""
+    """Tell whether a place can be written to a file. Services may give members any name."""
     return 0 < len(place) <= _LONGEST_PLACE and "\\" not in place
 
 

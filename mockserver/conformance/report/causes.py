@@ -22,7 +22,7 @@ _WORST_FIRST = tuple(Verdict).index
 
 @dataclass(frozen=True, slots=True)
 class Acceptance:
-    """Why a cause is left in peace: somebody's word for it, and until when; false for no word.
+    """Why a cause is accepted, by whom, and until when; false for no acceptance.
 
     `expires` is the last day, as `2027-01-31`; `line` is where the baseline says so.
     """
@@ -60,13 +60,13 @@ class ReportedFinding:
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """Findings that are one for a person who has to put them right, without secrets.
+    """Findings with one cause for the person who has to fix it, without secrets.
 
     `id` depends on rule, place, verdict and way of being wrong, never on a value or on chance, so
     that a baseline finds it again in the next run. `ground` is a sentence that names what it
     contradicts. `best` is the exchange that shows it best, None where it has none; `expected` is
-    what its answer should have been, where one answer shows it by itself. `acceptance` is what a
-    baseline says of it, or said until that expired.
+    what its answer should have been, where a single answer shows it. `acceptance` is that of a
+    baseline, also one that has expired.
     """
 
     id: str
@@ -84,12 +84,12 @@ class Cause:
 
     @property
     def message(self) -> str:
-        """What was found first."""
+        """The message of the first finding."""
         return self.findings[0].message
 
     @property
     def located(self) -> str:
-        """What was found first, with its place in front, once."""
+        """The message of the first finding, with its place in front unless it begins with that."""
         message, place = self.message, self.findings[0].place
         return message if not place or message.startswith(place) else f"{place}: {message}"
 
@@ -105,7 +105,7 @@ class Cause:
 
     @property
     def rest(self) -> str:
-        """How many findings there are beside the first, to stand behind it."""
+        """The number of further findings in words, to put after the first."""
         return f" (and {self.count - 1} more)" if self.count > 1 else ""
 
     @property
@@ -116,14 +116,16 @@ class Cause:
     def only(
         self, findings: Iterable[ReportedFinding], acceptance: Acceptance = _NOBODYS
     ) -> "Cause":
-        """Return the same cause with some of its findings, and the word that is given for them."""
+        """Return the cause with some of its findings only, and an acceptance of these."""
         return replace(self, findings=tuple(findings), acceptance=acceptance)
 
 
 @dataclass(frozen=True, slots=True)
 class ReportedOutcome:
-    """What a rule says of an operation, without secrets: all its findings, those that count by
-    cause, and who accepts the others. `kind_of_reason` reads the same for every operation.
+    """The outcome of a rule for an operation, without secrets.
+
+    It has all findings, those that count by cause, and the acceptances of the others.
+    `kind_of_reason` is the reason in words that are the same for every operation.
     """
 
     id: str
@@ -147,7 +149,7 @@ class ReportedOutcome:
 
 
 def worst_first(causes: Iterable[Cause]) -> tuple[Cause, ...]:
-    """Return causes by verdict, and else in their order."""
+    """Return causes by verdict; those of one verdict keep their order."""
     return tuple(sorted(causes, key=lambda cause: _WORST_FIRST(cause.verdict)))
 
 

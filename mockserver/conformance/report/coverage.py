@@ -73,7 +73,7 @@ class Share:
 class Targets:
     """The edge cases of inputs that a run has tried, and why others have no answer.
 
-    There are none where edge cases are not wanted.
+    There are none in a run without edge cases.
     """
 
     hit: tuple[str, ...] = ()
@@ -94,10 +94,10 @@ class Targets:
 class Coverage:
     """The facts of a contract against the exchanges of a run.
 
-    Of an answer, a fact is within reach where its operation got a request, and proven where an
-    answer had something for it to be true of. Of a request, it is within reach where a request
-    put it to the test, and proven where a whole answer followed: success to what keeps it, refusal
-    to what breaks it and nothing else.
+    A fact about answers is within reach where its operation got a request, and proven where an
+    answer has the member that it is about. A fact about requests is within reach where a request
+    tested it, and proven by a whole answer: a success where the request keeps the fact, a refusal
+    where it breaks that fact alone.
     """
 
     facts: tuple[Fact, ...]
@@ -169,7 +169,7 @@ def facts_of_operation(operation: Operation) -> tuple[Fact, ...]:
         for path, keyword, node in _keywords((), schema):
             fact = _fact(operation, side, path, (keyword, node))
             alike[fact.id] += 1
-            # Branches of a schema may say the same of one place, each of them a fact of its own.
+            # Branches of a schema may have the same keyword for a place: each is its own fact.
             again = f"~{alike[fact.id]}" if alike[fact.id] > 1 else ""
             found.append(replace(fact, id=fact.id + again))
     return tuple(found)
@@ -199,7 +199,7 @@ _Paths = frozenset[SchemaPath]
 
 
 def _of_answer(exchange: Exchange) -> _Paths:
-    """Return the facts that an answer has something to say about."""
+    """Return the facts that an answer proves or disproves."""
     if not exchange.whole or exchange.unreadable:
         return frozenset()
     return _touched(exchange.operation.response_schema, exchange.body)
@@ -213,7 +213,7 @@ def _of_request(exchange: Exchange) -> tuple[_Paths, _Paths]:
         return frozenset(), frozenset()
     if reading.violations:
         broken = frozenset(map(_broken, reading.violations))
-        # Of several broken facts none is known to be the one that was refused.
+        # Where several facts are broken, nobody knows which one the service has refused.
         proven = broken if len(broken) == 1 and exchange.refused else frozenset()
         return broken, proven
     kept = _touched(operation.request_schema, _instance(operation, exchange.request))

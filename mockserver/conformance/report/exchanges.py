@@ -42,8 +42,8 @@ class ReportedExchange:
     `address` is the scheme and the host; `target`, `fields` and `raw_body` are the path with its
     query, the headers and the body that were sent, cut where secrets stood in them; a body that is
     no UTF-8 is bytes. `stamp_s` is how far the time of a v1 request was from that of the service,
-    in seconds: None without one, and where the service gave no time or quite another one, so that
-    the time is part of the request. `saved` is the line of `--probes` that sends it in every
+    in seconds: None without a time, and where the service gave none or a very different one, so
+    that the time belongs to the request. `saved` is the line of `--probes` that sends it in every
     run, empty for what is sent anyway; `trouble` is why no whole answer came. `elapsed_ms` is wall
     time. With `own_keys` the keys are the user's own.
     """
@@ -108,9 +108,9 @@ class ReportedExchange:
 
         Secrets become shell variables, a developer key that of its option. With keys of the user's
         own they have to be set, and the shell says so; otherwise a placeholder of the same form
-        stands in for what is not set, since services that check no signature take any.
+        stands in for what is not set, since services that check no signature accept any.
         """
-        # A POST without a body still says that its length is nought.
+        # Without a body curl would omit the Content-Length of a POST, which was sent.
         bodiless = not self.sent.size and self.method in _WITH_BODY
         url = literal(_behind(self.address, self.target))
         words = ["curl", "-sS", "-i", "--max-time", "30", *_literally(masked(url))]
@@ -120,7 +120,7 @@ class ReportedExchange:
             words += ["-X", shlex.quote(self.method)]
         for name, value in self.fields:
             words += ["-H", self._header(name, value)]
-        words += [word for line in self._unasked() for word in ("-H", shlex.quote(line))]
+        words += [word for line in self._header_removals() for word in ("-H", shlex.quote(line))]
         if fed := self._fed():
             words += ["--data-binary", "@-"]
         elif self.sent.size:
@@ -136,7 +136,7 @@ class ReportedExchange:
         """What has to be exported before the command runs; empty where nothing has.
 
         Signatures are made by `crosschain-mock sign`, which finds the secret in the environment;
-        the key of the example's wallet is none. A signature of 2.0 that is none by its form stays.
+        the key of the example's wallet is no secret. A 2.0 signature of a wrong form stays.
         """
         body = self._quoted(self._text) or "''"
         if self.is_wallet_signed:
@@ -182,11 +182,11 @@ class ReportedExchange:
 
     def _header(self, name: str, value: Text) -> str:
         if not value:
-            # This is how curl sends a header without a value.
+            # A semicolon makes curl send a header without a value.
             return shlex.quote(f"{name};")
         stamp = self.stamp_of(name)
         if stamp is not None:
-            # The time counts from when the command runs.
+            # The time is relative to when the command runs.
             time = "${TIMESTAMP:?}" if self.own_keys else f"${{TIMESTAMP:-{_seconds(stamp)}000}}"
             return f'"{name}: {time}"'
         if label_of(name) and _PLAIN.fullmatch(name):
@@ -194,8 +194,8 @@ class ReportedExchange:
             return f'"{name}: {self._variable(value[0])[1:]}'
         return self._quoted(_behind(f"{name}: ", value))
 
-    def _unasked(self) -> list[str]:
-        """Return what keeps curl from adding headers that were not sent, or sending ours."""
+    def _header_removals(self) -> list[str]:
+        """Return the options that keep curl from adding headers that were not sent."""
         lines = [] if self.has_field("Accept") else ["Accept: application/json"]
         if self.sent.size or self.method in _WITH_BODY:
             lines += [] if self.has_field("Content-Type") else ["Content-Type:"]
@@ -213,7 +213,7 @@ class ReportedExchange:
         """Return the body as the format of `printf`, whatever its bytes are."""
         raw = self.raw_body
         text = "".join(map(_printf, raw if isinstance(raw, bytes) else masked(raw).encode()))
-        # What begins with a hyphen is an option of printf.
+        # printf would read a leading hyphen as an option.
         return shlex.quote(f"\\055{text[1:]}" if text.startswith("-") else text)
 
 
@@ -309,12 +309,12 @@ def _encoded(text: str) -> str:
 
 
 def _on_one_line(text: str) -> str:
-    """Return a command on one line: what began another could be a command of a CI's."""
+    """Return a command on one line: a second line could be taken for a command of the CI."""
     return visible(text).replace("\n", "\\n").replace("\t", "\\t")
 
 
 def _literally(url: str) -> list[str]:
-    """Return the options without which curl would read more out of an address than is there."""
+    """Return the options that keep curl from expanding brackets and dots in an address."""
     given = {
         "--http1.1": url.startswith("https:"),
         "--path-as-is": "/." in url,

@@ -1,8 +1,8 @@
-"""What a healthy answer would have been, as lines of a plain test, found by what came instead.
+"""What a correct answer would have been, as lines of a plain test, derived from the wrong answer.
 
-Each expectation is true of every service that keeps the contract. The first one that the recorded
-answer does not meet is what a snippet asserts, so that it fails where the finding was made, and
-passes once it is put right.
+Each expectation holds for every service that keeps the contract. The generated test asserts the
+first one that the recorded answer does not meet, so that it fails for the service that was found
+wrong, and passes once that is fixed.
 """
 
 import re
@@ -44,7 +44,7 @@ def expectation_of(
 ) -> tuple[Expectation | None, Exchange | None]:
     """Return what an answer should have been, and the exchange that shows the finding best.
 
-    That is the one that is wrong by itself, else the last: then nothing is expected of it alone.
+    That is the one that is wrong by itself. Without one it is the last, with no expectation.
     """
     for find in _FINDERS:
         for exchange in finding.exchanges:
@@ -99,7 +99,7 @@ def _media_type(exchange: Exchange, finding: Finding, verdict: Verdict) -> Expec
 
 
 def _answered(exchange: Exchange, finding: Finding, verdict: Verdict) -> Expectation | None:
-    """What was taken should be refused, or the input that is complained of should be taken."""
+    """A wrong success should be a refusal, or the input that was refused should be accepted."""
     if not exchange.whole:
         return None
     code = exchange.operation.generation.success_code
@@ -158,7 +158,7 @@ def _form(exchange: Exchange, finding: Finding, verdict: Verdict) -> Expectation
 
 
 def _success(exchange: Exchange) -> tuple[str, ...]:
-    """Return the line without which a refusal would pass, as it has nothing to hold against."""
+    """Return the line that asserts a success: a refusal has no members to check."""
     code = exchange.operation.generation.success_code
     held = exchange.succeeded and exchange.operation.enveloped
     return (f'assert envelope["code"] == {code}',) if held else ()
@@ -179,7 +179,7 @@ _FINDERS: tuple[_Finder, ...] = (
 
 
 def _asserted(violation: Violation, exchange: Exchange, place: str) -> tuple[str, ...]:
-    """Return lines that hold all values at a place against a keyword; none for a rare keyword."""
+    """Return lines that check all values at a place for a keyword; none for a rare keyword."""
     wanted = _looked_up(exchange.operation.response_schema, violation.schema_path)
     loop = f"for value in at(envelope, {_steps(place)}):"
     match violation.keyword:

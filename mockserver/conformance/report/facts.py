@@ -20,12 +20,12 @@ _MOST_TEXT = 20_000
 
 def as_json(report: Report) -> str:
     """Return the report as JSON text."""
-    # Letters stand as they are: escaped pairs of surrogates are none of YAML, which reads JSON too.
+    # Not escaped: YAML, which people read JSON with too, does not know surrogate pairs.
     return json.dumps(facts_of(report), indent=2, ensure_ascii=False) + "\n"
 
 
 def facts_of(model: Report) -> dict[str, Json]:
-    """Return everything a report tells."""
+    """Return everything in a report."""
     return {
         "format": FORMAT,
         "tool": {"name": "crosschain-mock", "version": __version__},
@@ -60,7 +60,7 @@ def facts_of(model: Report) -> dict[str, Json]:
 
 
 def rule_facts(rule: Rule) -> dict[str, Json]:
-    """Return what there is to know of a rule."""
+    """Return the data of a rule."""
     return {
         **picked(rule, "name", "summary", "layer", "severity"),
         "basis": _basis(rule.basis),

@@ -36,7 +36,7 @@ def findings_of(outcome: ReportedOutcome) -> str:
 
 
 def _block(cause: Cause) -> str:
-    """Return a cause as a few lines: what, where, against what, and how to see it."""
+    """Return a cause as a few lines: what, where, what it contradicts, how to reproduce it."""
     return "\n".join(_lines(cause))
 
 

@@ -254,7 +254,7 @@ def _joined(parts: Iterable[str]) -> str:
 
 
 def _filtering() -> str:
-    """Return the rules that show one verdict when its button is chosen, without any script."""
+    """Return the CSS that shows one verdict when its button is chosen, without any script."""
     hiding = (
         f"#f-{verdict}:checked ~ .causes .cause:not(.{verdict}) {{ display: none; }}"
         for verdict in FINDINGS

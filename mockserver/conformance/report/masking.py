@@ -87,7 +87,7 @@ class Masker:
     def _spans(self, text: str) -> list[tuple[int, int, str]]:
         lowered = text.lower()
         if len(lowered) != len(text):
-            # A few letters change their length with their case; then only exact matches count.
+            # A few letters change their length in lower case; then only exact matches count.
             lowered = text
         found = [
             (start, end, needle.label)
@@ -98,7 +98,7 @@ class Masker:
 
 
 def _secret(label: str, value: str) -> Part:
-    """Return what stands for a secret: a text of its form, which tells nothing of it."""
+    """Return a placeholder of the same form as a secret, which reveals nothing of it."""
     digits = value.removeprefix("0x")
     if label == "APP_KEY":
         return Part("example-app-key", label)
@@ -109,7 +109,7 @@ def _secret(label: str, value: str) -> Part:
 
 @dataclass(frozen=True, slots=True)
 class _Needle:
-    """A secret in one way of writing, in lower case; its `start` is what must be there at least."""
+    """A secret in one escaping, in lower case; at least its `start` must match."""
 
     whole: str
     start: str
@@ -138,19 +138,19 @@ class _Needle:
 def masker_for(exchanges: Iterable[Exchange], caller: Caller) -> Masker:
     """Return the masker of a run: the caller's own secrets, and what its secret headers carried.
 
-    A value that also travelled in the open, such as an odd text that was tried everywhere, is no
-    secret, and neither is one so short or so plain that masking it would hide other things; where
-    it is the value of a secret header it is masked all the same.
+    A value that also stood elsewhere in a request, such as a test value that is tried everywhere,
+    is no secret. Neither is one so short or plain that masking it would hide other text. As the
+    value of a secret header either is masked all the same.
     """
-    seen = tuple(exchanges)
+    every = tuple(exchanges)
     secrets = dict(_own(caller))
-    for exchange in seen:
+    for exchange in every:
         for name, value in exchange.request.headers.items_sent:
             label = label_of(name)
             if label and value not in secrets and _can_be_found(value):
                 secrets[value] = label
     own = dict(_own(caller))
-    open_texts = tuple(map(_sent_openly, seen))
+    open_texts = tuple(map(_sent_openly, every))
     return Masker(
         {
             value: label

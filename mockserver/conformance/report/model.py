@@ -1,7 +1,7 @@
-"""The report of a run: all that formats tell of it, without secrets.
+"""The report of a run: the data of all formats, without secrets.
 
-Secrets are masked, and characters that nobody can see are written as escapes, when a report is
-made, and nowhere else: nothing in it leads back to what was sent and found.
+Secrets are masked, and invisible characters escaped, when a report is made, and nowhere else:
+it has no reference to the exchanges and findings behind it.
 """
 
 import re
@@ -36,7 +36,7 @@ _LONGEST = 4_000
 
 @dataclass(frozen=True)
 class Report:
-    """A run as it is reported: findings by cause, what was not judged, and what it all comes to.
+    """A run as it is reported: findings by cause, what was not judged, and the conclusion.
 
     `causes` are the findings that count; `accepted` those that a baseline accepts, and `expired`
     those of `causes` for which an acceptance has run out. `hints` come before everything else,
@@ -111,7 +111,7 @@ class Report:
 
     @property
     def conclusion(self) -> str:
-        """What it comes to, in words."""
+        """The conclusion in words."""
         if failing := self.failing_causes:
             where = {operation for cause in failing for operation in cause.operations}
             return (
@@ -148,7 +148,7 @@ class Report:
 
     @cached_property
     def outcomes(self) -> tuple[ReportedOutcome, ...]:
-        """What each rule says of each operation."""
+        """The outcome of each rule for each operation."""
         counting = {id(one) for cause in self.causes for one in cause.findings}
         word = {id(one): cause.acceptance for cause in self.accepted for one in cause.findings}
         by_id = {cause.id: cause for cause in self.causes}
@@ -297,7 +297,7 @@ class _Masking:
 
     def _kind_of_reason(self, outcome: Outcome) -> str:
         text = self._masker.text(outcome.reason)
-        # A submission that is named may be another than the one judged: all of them wait for it.
+        # All look-ups wait for a submission, which may be of another operation than the one judged.
         for operation in self._result.contract:
             if operation.id in text and (operation.writes or operation.id == outcome.operation.id):
                 word = "a submission" if operation.writes else "the operation"

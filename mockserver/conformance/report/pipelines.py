@@ -26,7 +26,7 @@ _LONGEST = 2_000
 
 
 def as_github(model: Report) -> str:
-    """Return a workflow command for each cause, and one for what it all comes to."""
+    """Return a workflow command for each cause, and one for the conclusion."""
     return "".join(f"{line}\n" for line in _annotations(model))
 
 
@@ -57,7 +57,7 @@ def as_junit(model: Report) -> str:
     milder findings pass and stand in the output of their testcase.
     """
     outcomes = model.outcomes
-    # `testsuites` has no `skipped` in the schema that Jenkins holds reports against.
+    # In the schema that Jenkins checks reports against, `testsuites` has no `skipped`.
     root = Element(
         "testsuites",
         name="crosschain-mock conform",

@@ -1,4 +1,4 @@
-"""How a run goes, on a terminal: a line on stderr that moves, and is gone at the end."""
+"""The progress of a run: a line on the stderr of a terminal, gone at the end."""
 
 from typing import Self, TextIO
 
@@ -40,7 +40,7 @@ class Progress:
             bar.task_ids[0],
             completed=exchange.number,
             total=max(planned, exchange.number),
-            # Probes have names of chains and tokens in them, as the service wrote them.
+            # Names of probes contain those of chains and tokens, which the service chooses.
             description=visible(exchange.probe),
         )
 

@@ -1,4 +1,4 @@
-"""What a finding contradicts, and all there is to know of a rule, in words."""
+"""What a finding contradicts, and the explanation of a rule, in words."""
 
 from collections.abc import Iterator, Sequence
 
@@ -44,7 +44,7 @@ def rule_named(name: str, rules: Sequence[Rule]) -> Rule:
 def explained(
     rule: Rule, rules: Sequence[Rule], probes: Sequence[Probe], contract: Contract
 ) -> Iterator[tuple[str, str]]:
-    """Yield what there is to say of a rule, each with its heading; a heading may be empty."""
+    """Yield the parts of the explanation of a rule with their headings, which may be empty."""
     yield "", f"{rule.name}: {rule.summary}"
     if rule.more:
         yield "details", rule.more
@@ -71,8 +71,8 @@ def _standing(basis: Basis, contract: Contract) -> str:
             f"assumption {found.id} ({found.title}): {found.chosen}, as {found.reason}; "
             f"as plausible: {others}"
         )
-    of, seen = " of the interface description", " of the service in use"
-    return basis_in_words(basis, contract, section_of=of, shows=seen)
+    of, observed = " of the interface description", " of the service in use"
+    return basis_in_words(basis, contract, section_of=of, shows=observed)
 
 
 def _needs(rule: Rule, probes: Sequence[Probe]) -> str:
@@ -105,7 +105,7 @@ def _example(rule: Rule) -> str:
 def basis_in_words(
     basis: Basis, contract: Contract, *, section_of: str = "", shows: str = ""
 ) -> str:
-    """Return where a fact stands, and what it says; more words about the first two kinds."""
+    """Return where a fact stands and what it says, with more words for the first two kinds."""
     says = f": {basis.says}" if basis.says else ""
     match basis.kind:
         case BasisKind.DOCUMENTED:

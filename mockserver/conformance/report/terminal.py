@@ -31,7 +31,7 @@ _LONGEST = 400
 def print_report(
     report: Report, console: Console, *, verbose: bool = False, quiet: bool = False
 ) -> None:
-    """Print a report; `quiet` leaves all but findings and conclusion out, `verbose` nothing."""
+    """Print a report: with `quiet` only findings and conclusion, with `verbose` everything."""
     page = _Page(report, console, verbose)
     if not quiet:
         page.head()
@@ -39,7 +39,7 @@ def print_report(
     page.findings()
     if not quiet:
         page.accepted()
-        # Where nobody answered there is nothing to say beyond that.
+        # Where nothing answered, there is nothing else to report.
         if not report.silent:
             page.unjudged()
             page.facts()
@@ -145,7 +145,7 @@ class _Page:
         self._line(self._report.conclusion, style)
 
     def _rule(self, causes: Sequence[Cause]) -> None:
-        """Print the causes of one rule as one block: what they share stands there once."""
+        """Print the causes of one rule as one block, what they share only once."""
         rule = causes[0].rule
         grounds = dict.fromkeys(cause.ground for cause in causes)
         self._gap()

@@ -67,8 +67,8 @@ class _Parts:
 def test_of(cause: Cause, report: Report) -> str:
     """Return a test module for a cause.
 
-    Where one answer shows the finding, the test sends that request by itself; where it takes
-    several answers to see it, the test asks the rule again, and needs crosschain-mock installed.
+    Where one answer shows the finding, the test sends that request by itself. Where several are
+    needed, the test judges the rule again, for which crosschain-mock has to be installed.
     """
     parts = _parts(cause, report)
     return _CODING + parts.remarks + "\n" + _joined([parts])
@@ -91,7 +91,7 @@ def as_pytest(report: Report) -> str:
 
 
 def _joined(every: Sequence[_Parts], *, remarks: bool = False) -> str:
-    """Return imports and helpers of tests, and then what each of them has for itself."""
+    """Return a file of tests: their imports and helpers, each once, and then the tests."""
     imports = sorted({one for parts in every for one in parts.imports})
     helpers = [one for one in (_READ, _AT) if any(one in parts.helpers for parts in every)]
     plain = [one for one in imports if one.startswith("import ")]
@@ -124,7 +124,7 @@ def _parts(cause: Cause, report: Report, number: int | None = None) -> _Parts:
     imports += ["import re"] if "re.search" in text else []
     imports += ["import time"] if "time.time" in sent else []
     reading = "    envelope = read(body)\n" if expected.reads else ""
-    # An unused name would be all that is left where reading the body is the whole test.
+    # Where reading the body is the whole test, its value would be an unused name.
     reading = "    read(body)\n" if expected.reads and not expected.lines else reading
     test = f"def {_name(cause)}():\n    answer, body = {ask}()\n" + reading
     return _Parts(
@@ -193,12 +193,12 @@ def _request(exchange: ReportedExchange, ask: str) -> str:
 
 
 def _stamped(offset_s: int) -> str:
-    """Return the time of the request as an expression: it counts from when the test runs."""
+    """Return the time of the request as an expression, relative to when the test runs."""
     return f"str((int(time.time()) + {offset_s}) * 1000)"
 
 
 def _judged_again(cause: Cause, report: Report, remarks: str) -> _Parts:
-    """Return a test that asks the rule again: it takes more than one answer to see."""
+    """Return a test that judges the rule again, since the finding needs several answers."""
     operation, target = cause.operations[0], report.target
     same = target.v1 == target.v2
     given = [repr(target.v1)] if same else []
@@ -206,8 +206,8 @@ def _judged_again(cause: Cause, report: Report, remarks: str) -> _Parts:
         given += [
             f"{name}={base!r}" for name, base in (("v1", target.v1), ("v2", target.v2)) if base
         ]
-    # A rule that judges every exchange asks for none, and may have seen it in that of another.
-    # What is generated depends on the requests before it.
+    # A rule that judges every exchange sends none itself: the other rules have to run as well.
+    # Generated requests depend on those before them.
     is_stage = cause.rule.check in STAGES
     alone = not cause.rule.every_exchange and not is_stage
     given += [f"{name}={value!r}" for name, value in report.choices.items() if is_stage]

@@ -18,16 +18,16 @@ from mockserver.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Destination:
-    """A report that is wanted: its format, and the file, None for stdout."""
+    """A requested report: its format, and the file, None for stdout."""
 
     format: str
     file: Path | None
 
 
 def destination_of(text: str) -> Destination:
-    """Return what `html=FILE` or `json=-` asks for.
+    """Return the destination that `html=FILE` or `json=-` stands for.
 
-    Raises `UnsafeOrWrong` for a format nobody knows, or a file that cannot be written.
+    Raises `UnsafeOrWrong` for an unknown format, or a file that cannot be written.
     """
     name, equals, target = text.partition("=")
     if name not in FORMATS:
@@ -61,7 +61,7 @@ def write(destination: Destination, model: Report) -> None:
     """Write a report. Raises `CannotWrite`."""
     text = FORMATS[destination.format](model)
     if destination.file is None:
-        # Whatever the encoding of the terminal is, the formats say UTF-8.
+        # The formats declare UTF-8, whatever the encoding of the terminal is.
         sys.stdout.buffer.write(text.encode("utf-8"))
         sys.stdout.buffer.flush()
     else:

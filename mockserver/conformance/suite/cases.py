@@ -14,7 +14,7 @@ from mockserver.contract import Layer, load
 from mockserver.values import dataclass
 
 _OF_ONE_OPERATION = (Layer.SCHEMA, Layer.PROTOCOL, Layer.EXCHANGE, Layer.TIMING)
-_ASKS_EVERYTHING = "documented-operations-are-served"
+_REQUESTS_EVERYTHING = "documented-operations-are-served"
 """The rule that needs the usual request of every operation."""
 
 
@@ -33,7 +33,7 @@ class Case:
 
 @cache
 def all_cases() -> tuple[Case, ...]:
-    """Return every case there is, in the order of reports: rules, then what is generated."""
+    """Return every case, in the order of reports: rules, then generated requests."""
     return (*cases_of(RULES), *cases_of(generated.stage_rules(load())))
 
 
@@ -43,7 +43,7 @@ def is_generated(case: Case) -> bool:
 
 
 def generating(options: Options, selected: Sequence[Case], every: Sequence[Case]) -> Options:
-    """Return options that generate what the selected cases are about, and nothing else.
+    """Return options that generate only what the selected cases judge.
 
     Requests at edges are judged by the rules of the plan, so that they belong to all of them.
     """
@@ -66,9 +66,9 @@ def cases_of(rules: Iterable[Rule]) -> tuple[Case, ...]:
 
 
 def rules_for(selected: Sequence[Case], every: Sequence[Case]) -> tuple[Rule, ...]:
-    """Return the rules of a selection, asking for no more than it takes to judge that.
+    """Return the rules of a selection, with no more requests than they need.
 
-    With everything selected the rules are what they are, so that the run is that of the command.
+    With everything selected the rules are unchanged, so that the run is that of the command.
     """
     planned = [case for case in selected if not is_generated(case)]
     wanted = {case.rule.name: case.rule for case in planned}
@@ -79,8 +79,8 @@ def rules_for(selected: Sequence[Case], every: Sequence[Case]) -> tuple[Rule, ..
         for name, rule in wanted.items()
     )
     if any(map(is_generated, selected)):
-        # What is generated is made of the lists, and of requests that are known to be taken.
-        return (*narrowed, *(rule.silent() for rule in RULES if rule.name == _ASKS_EVERYTHING))
+        # Generated requests are made of the lists, and of requests that were accepted.
+        return (*narrowed, *(rule.silent() for rule in RULES if rule.name == _REQUESTS_EVERYTHING))
     return narrowed
 
 

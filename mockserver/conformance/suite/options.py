@@ -1,4 +1,4 @@
-"""What pytest's options, ini keys and the environment say of a run."""
+"""The options of a run from pytest's options, ini keys and the environment."""
 
 import os
 import re
@@ -26,7 +26,7 @@ NO_ADDRESS = (
     "--crosschain-mock-v2-url, or the same as ini key or in CROSSCHAIN_MOCK_URL"
 )
 USUAL_SEQUENCES = 1
-"""How many sequences a flow gets by itself, where the service is on this machine."""
+"""How many sequences a flow gets by default, where the service is on this machine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ def requested_run(config: pytest.Config) -> RequestedRun:
         strict = bool(_given(config, STRICT))
         return RequestedRun(target, options, contract, fail_on(config), strict)
     except UnsafeOrWrong as error:
-        # Hosts are named by other options here than on the command line of the toolkit.
+        # In pytest these options have another prefix than on the command line of the toolkit.
         text = re.sub(r"(?<=\s)--(?=(?:allow|confirm)-host)", "--crosschain-mock-", str(error))
         raise UnsafeOrWrong(text) from None
 
@@ -84,7 +84,7 @@ def addresses(config: pytest.Config) -> dict[str, str]:
 
 
 def settings(config: pytest.Config) -> dict[str, Any]:
-    """Return the options of a run that pytest was given, as keyword arguments of `run`.
+    """Return the options of a run from pytest's options, as keyword arguments of `run`.
 
     Raises `UnsafeOrWrong` for what cannot be read.
     """
@@ -103,7 +103,7 @@ def fail_on(config: pytest.Config) -> Verdict:
 
 
 def _given(config: pytest.Config, row: Option) -> Any:
-    """Return what an option is to be, None where nobody says. Raises `UnsafeOrWrong`."""
+    """Return the value of an option, None where it is not set. Raises `UnsafeOrWrong`."""
     raw = _raw(config, row)
     if not raw:
         return None
@@ -111,13 +111,13 @@ def _given(config: pytest.Config, row: Option) -> Any:
 
 
 def _raw(config: pytest.Config, row: Option) -> Any:
-    """Return what the command line says, else the ini file, else the environment, where it may."""
+    """Return the value of the command line, else the ini file, else the environment variable."""
     value = config.getoption(f"crosschain_mock_{row.key}") if row.in_form("pytest") else None
     folder: Path | None = config.invocation_params.dir
     if not value and row.in_form("ini"):
         value = config.getini(f"crosschain_mock_{row.in_form('ini')}")
         folder = config.inipath and config.inipath.parent
     if value and folder and row.kind == "file":
-        # A test may work in another folder by now, and pytest may run in another than its ini file.
+        # Relative to where it was written: tests and pytest may work in another folder.
         return anchored(value, folder)
     return value or os.environ.get(row.variable)

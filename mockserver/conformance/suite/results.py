@@ -1,4 +1,4 @@
-"""The run behind the tests of a session, and what it says of a case."""
+"""The run behind the tests of a session, and its outcome for each case."""
 
 import json
 import sys
@@ -30,11 +30,11 @@ class Judged:
     @cached_property
     def _outcomes(self) -> Mapping[tuple[str, str], ReportedOutcome]:
         report = report_of(self.result, caller=self.requested.options.caller)
-        # Of several the first: the last one to be written stays.
+        # Reversed, so that the first outcome of a case is the one that stays.
         return {(one.rule.name, one.operation): one for one in reversed(report.outcomes)}
 
     def outcome(self, case: Case) -> ReportedOutcome | None:
-        """Return what the run says of a case; None where its generation has no address."""
+        """Return the outcome of a case; None where its generation has no address."""
         return self._outcomes.get((case.rule.name, case.operation_id))
 
     @property
@@ -65,7 +65,7 @@ def differences(outcome: ReportedOutcome) -> Iterator[str]:
 
 
 def judge(requested: RequestedRun, selected: Sequence[Case], folder: Path | None) -> Judged:
-    """Run what the selected cases need; workers that share a `folder` ask only once."""
+    """Run what the selected cases need; of workers that share a `folder`, only one sends."""
     every = all_cases()
     rules, options = rules_for(selected, every), generating(requested.options, selected, every)
     with _shared_journal(folder, requested) as keeper:
@@ -78,8 +78,8 @@ def judge(requested: RequestedRun, selected: Sequence[Case], folder: Path | None
 def _shared_journal(folder: Path | None, run: RequestedRun) -> Iterator[Journal | None]:
     """Yield a journal in a folder of all workers, one worker at a time; None without a folder.
 
-    A worker that dies leaves what it got, and the next one goes on from there. Where files cannot
-    be locked every worker asks for itself.
+    A worker that dies leaves its exchanges, and the next one goes on from there. Where files cannot
+    be locked, every worker sends for itself.
     """
     if folder is None:
         yield None
@@ -113,7 +113,7 @@ else:
 
 
 def summary_lines(runs: Sequence[str], differences: Sequence[str]) -> Iterator[str]:
-    """Yield what pytest's summary tells, of the JSON that tests have left behind."""
+    """Yield the lines of pytest's summary, from the JSON that tests have left behind."""
     summaries = [json.loads(one) for one in runs]
     if summaries:
         requests = sum(one["requests"] for one in summaries)

@@ -123,7 +123,7 @@ def test_what_does_not_show_twice_is_inconclusive(opened, monkeypatch):
     outcome = outcomes(one)["generated-requests[v2.getPrice]"]
     assert failed
     assert outcome.verdict is Verdict.INCONCLUSIVE
-    assert "not so when asked again" in outcome.reason
+    assert "not so when requested again" in outcome.reason
 
 
 def test_every_request_passes_the_transport(counting, is_deep):
