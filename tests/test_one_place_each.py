@@ -12,10 +12,13 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from mockserver.contract import Verdict, ids, load, shipped_facts
+from mockserver.engine.courses import Status
+from mockserver.engine.tickets import TicketStatus
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "mockserver"
@@ -172,10 +175,20 @@ SOURCES = frozenset(fact.source for fact in shipped_facts().evidence)
 """Assumptions and cite keys: code names the facts that they carry."""
 
 
+# The types of the public API are literals; a test holds that they are those of the engine.
+_ORDER_STATUSES = ["engine/courses.py", "testing/options.py"]
+
+
 @pytest.mark.parametrize(
     ("words", "home"),
-    [(OPERATIONS, ["contract/ids.py"]), (VERDICTS, ["contract/facts.py"]), (SOURCES, [])],
-    ids=["operations", "verdicts", "sources"],
+    [
+        (OPERATIONS, ["contract/ids.py"]),
+        (VERDICTS, ["contract/facts.py"]),
+        (SOURCES, []),
+        (frozenset(Status) - set(TicketStatus), _ORDER_STATUSES),
+        (frozenset(TicketStatus), ["engine/courses.py", "engine/tickets.py", "testing/options.py"]),
+    ],
+    ids=["operations", "verdicts", "sources", "statuses", "tickets"],
 )
 def test_a_word_is_spelled_in_one_file(words, home):
     files = {name: _spelled(source, words) for name, source in _code()}
@@ -195,6 +208,7 @@ def test_an_id_that_is_spelled_elsewhere_is_found():
     assert _spelled("fact = 'v2.get-chain'", OPERATIONS) == []
     assert _spelled("NONE, WORST = 'none', 'violation'", VERDICTS) == [(1, "violation")]
     assert _spelled("basis = Basis(ASSUMED, '', 'A-213')", SOURCES) == [(1, "A-213")]
+    assert _spelled("over = status == 'Refunded'", frozenset(Status)) == [(1, "Refunded")]
 
 
 def _groups(source: str) -> Iterator[frozenset[str]]:
@@ -224,3 +238,45 @@ def test_a_group_that_is_written_twice_is_found():
         frozenset([ids.CHAINS, ids.ASSETS, ids.PRICE])
     ]
     assert _written_twice("a = {ids.TICKET, ids.ORDER, ids.V1_ORDER}") == [frozenset(ids.WRITES)]
+
+
+def _objects(schema: Any) -> Iterator[frozenset[str]]:
+    """Yield the members of each object of a schema that has three and more."""
+    for node in schema.values() if isinstance(schema, dict) else schema:
+        if isinstance(node, dict | list):
+            yield from _objects(node)
+    if isinstance(schema, dict) and len(schema.get("properties", ())) > 2:
+        yield frozenset(schema["properties"])
+
+
+ANSWERED = {one for operation in load("observed") for one in _objects(operation.data_schema)}
+ANSWERING = ("operations", "responders")
+"""The packages that make answers; others read them."""
+
+
+def _answers(source: str) -> Iterator[frozenset[str]]:
+    """Yield the objects of answers of which code writes three members at once."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Dict):
+            keys = {getattr(key, "value", None) for key in node.keys}
+            objects = [one for one in ANSWERED if len(keys & one) > 2 and keys <= {*one, None}]
+            yield from sorted(objects, key=len)[:1]
+
+
+def _made_twice(*sources: str) -> list[frozenset[str]]:
+    counted = Counter(one for source in sources for one in _answers(source))
+    return [members for members, count in counted.items() if count > 1]
+
+
+def test_an_object_of_an_answer_is_made_in_one_place():
+    sources = [source for name, source in _code() if name.partition("/")[0] in ANSWERING]
+    assert sum(len(list(_answers(source))) for source in sources) > 10
+    assert _made_twice(*sources) == []
+
+
+def test_an_object_that_is_made_twice_is_found():
+    order = "{'status': 'x', 'execHash': '', 'amountOut': '0'}"
+    assert _made_twice(f"a = {order}") == []
+    assert _made_twice("a = {'status': 1, 'beside': 2}") == []
+    (members,) = _made_twice(f"a = {order}", f"b = {{**a, {order[1:]}")
+    assert "timestamp" in members

@@ -218,11 +218,12 @@ class Fact:
 class Statuses:
     """How the statuses of a generation's orders end, as texts.
 
-    An order in an `open` status goes on by itself; in a `held` one it stays until something from
-    outside moves it on, such as a ticket; a `final` one never changes again.
+    In a `held` status an order stays until something from outside moves it on, such as a ticket; a
+    `final` one never changes again, of which an order that has paid all has the one that is `paid`.
+    In any other an order goes on by itself.
     """
 
-    open: tuple[str, ...]
+    paid: str
     held: tuple[str, ...]
     final: tuple[str, ...]
     basis: Basis

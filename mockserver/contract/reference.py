@@ -287,11 +287,12 @@ def _facts(register: FactRegister, rules: Mapping[str, Sequence[str]]) -> Iterat
     )
     yield from ("", "## Statuses of orders", "")
     yield from table(
-        ("generation", "goes on by itself", "held", "final", "source"),
+        ("generation", "has paid all", "held", "final", "source"),
         (
             (
                 name,
-                *(", ".join(part) or "none" for part in (one.open, one.held, one.final)),
+                one.paid,
+                *(", ".join(part) or "none" for part in (one.held, one.final)),
                 str(one.basis),
             )
             for name, one in register.statuses.items()

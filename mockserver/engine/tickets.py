@@ -14,6 +14,9 @@ from mockserver.engine.orders import standing
 from mockserver.engine.refusal import Refusal, digits
 from mockserver.values import value_class
 
+COMPLETED, REFUND = "completed", "refund"
+"""The solutions of tickets."""
+
 
 class TicketStatus(StrEnum):
     """How a ticket stands, in the words of the filter (interface.md §3)."""
@@ -28,11 +31,11 @@ class TicketStatus(StrEnum):
 
 @value_class(frozen=True, slots=True)
 class TicketView:
-    """A ticket as it stands. `solution` is `refund` or `completed`, empty while there is none."""
+    """A ticket as it stands. `solution` is empty while there is none."""
 
     ticket: Ticket
     status: TicketStatus
-    solution: str
+    solution: str = ""
 
     @property
     def succeeded(self) -> bool:
@@ -104,10 +107,10 @@ class Tickets(View):
         state = self._core.state
         order = state.order_of(hash_key(ticket.chain, ticket.hash))
         if order is None:
-            return TicketView(ticket, TicketStatus.UNKNOWN, "")
+            return TicketView(ticket, TicketStatus.UNKNOWN)
         status = standing(order, state.calendar, self._core.now()).status
         if status is Status.SUCCEEDED:
-            return TicketView(ticket, TicketStatus.SUCCEEDED, "completed")
+            return TicketView(ticket, TicketStatus.SUCCEEDED, COMPLETED)
         if status in (Status.FAILED, Status.REFUNDED):
-            return TicketView(ticket, TicketStatus.SUCCEEDED, "refund")
-        return TicketView(ticket, TicketStatus.PENDING, "")
+            return TicketView(ticket, TicketStatus.SUCCEEDED, REFUND)
+        return TicketView(ticket, TicketStatus.PENDING)

@@ -119,6 +119,7 @@ def _present(**members: Json) -> dict[str, Json]:
 
 
 _HOUR_MS, _DAY_HOURS = 3_600_000, 24
+_DAY = ("high", "low", "priceChange24h")
 
 
 def token_info(world: World, placed: Placed) -> Json:
@@ -181,13 +182,10 @@ def _day(world: World, symbol: str) -> dict[str, Json]:
     try:
         seen = [prices.of(symbol, now - hour * _HOUR_MS).usd for hour in range(_DAY_HOURS + 1)]
     except Refusal:
-        return {"high": "", "low": "", "priceChange24h": ""}
+        return dict.fromkeys(_DAY, "")
     change = Fraction(seen[0] - seen[-1]) / Fraction(seen[-1]) * 100
-    return {
-        "high": plain(max(seen)),
-        "low": plain(min(seen)),
-        "priceChange24h": plain(Decimal(amounts.floor(change * 100)).scaleb(-2)),
-    }
+    percent = Decimal(amounts.floor(change * 100)).scaleb(-2)
+    return dict(zip(_DAY, map(plain, (max(seen), min(seen), percent)), strict=True))
 
 
 def _usd(world: World, symbol: str) -> Decimal:

@@ -1,11 +1,13 @@
 """The operations of v1: one short function each, from wire names to the world and back."""
 
+from collections.abc import Sequence
 from decimal import Decimal
 
 from mockserver.contract import Inputs
 from mockserver.engine import amounts
 from mockserver.engine.calendar import Phase
 from mockserver.engine.catalog import Placed
+from mockserver.engine.courses import V1Status
 from mockserver.engine.orders import Generation, Kind, OrderView
 from mockserver.engine.refusal import Refusal
 from mockserver.engine.submission import OrderRequest
@@ -14,6 +16,16 @@ from mockserver.jsontext import Json, plain
 from mockserver.operations import lists
 from mockserver.operations.transactions import deposit_transaction, refuse_used
 from mockserver.signing.raw import signed_raw
+
+_PAYMENT = ("Address", "Amount", "Chain", "Token")
+_MOVEMENT = ("Address", "Amount", "Chain", "Hash", "Token")
+REFUNDED = {f"from{name}": f"back{name}" for name in _PAYMENT}
+"""What a refund gives back, by what was paid."""
+_BACK = tuple(f"back{name}" for name in _MOVEMENT)
+_RECEIVED = tuple(f"to{name}" for name in _MOVEMENT)
+_FEE = tuple(f"feeTo{name}" for name in _MOVEMENT)
+NOTHING: Sequence[Json] = (None, "0", None, None, None)
+"""A movement of money that an order has not made."""
 
 
 def get_support_chains(world: World, inputs: Inputs) -> Json:
@@ -139,48 +151,54 @@ def _ends(
 
 
 def _order(world: World, view: OrderView) -> Json:
-    """Return an order as v1 shows it: whole tokens as text, refunds in `back*` (ESS1)."""
+    """Return an order as v1 shows it: whole tokens as text, refunds in `back*` (ESS1).
+
+    Whom the third party's fee goes to is set by a call whose path nobody shows, so that its address
+    and hash stay empty.
+    """
     order, catalog = view.order, world.scenario.catalog
     route = order.route
     source = catalog.token_on(route.source_chain, route.source_token)
     target = catalog.token_on(route.target_chain, route.target_token)
-    returned = view.back_amount > 0
-    return {
-        "sn": order.sn,
-        "status": int(view.v1_status),
-        "type": int(order.kind),
-        "certHash": order.cert_hash,
-        "fromAddress": order.sender,
-        "fromAmount": _whole(order.amount, source.decimals),
-        "fromChain": source.chain.v1_name,
-        "fromToken": route.source_token,
-        "toAddress": order.recipient,
-        "toAmount": _whole(view.amount_out, target.decimals),
-        "toChain": target.chain.v1_name,
-        "toHash": view.exec_hash,
-        "toToken": route.target_token,
-        "feeLevel": None if order.fee_level is None else str(order.fee_level),
-        **_third_party(view, target),
-        "backAddress": order.sender if returned else None,
-        "backAmount": _whole(view.back_amount, source.decimals),
-        "backChain": source.chain.v1_name if returned else None,
-        "backHash": view.back_hash or None,
-        "backToken": route.source_token if returned else None,
-    }
+    start, goal = source.chain.v1_name, target.chain.v1_name
+    third = order.delivered.channel_fee if view.amount_out else 0
+    fee, out = _whole(third, target.decimals), _whole(view.amount_out, target.decimals)
+    back = _whole(view.back_amount, source.decimals)
+    return shown_order(
+        (order.sn, view.v1_status, order.kind, order.cert_hash),
+        (order.sender, _whole(order.amount, source.decimals), start, route.source_token),
+        (order.recipient, out, goal, view.exec_hash, route.target_token),
+        None if order.fee_level is None else str(order.fee_level),
+        (None, fee, goal, None, target.symbol) if third else NOTHING,
+        (order.sender, back, start, view.back_hash, route.source_token)
+        if view.back_amount
+        else NOTHING,
+    )
 
 
-def _third_party(view: OrderView, target: Placed) -> dict[str, Json]:
-    """Return the payout of the third party's fee (ESS1).
+def shown_order(
+    about: tuple[str | None, V1Status, Kind, str],
+    paid: Sequence[Json],
+    received: Sequence[Json],
+    fee_level: str | None,
+    fee: Sequence[Json] = NOTHING,
+    back: Sequence[Json] = NOTHING,
+) -> dict[str, Json]:
+    """Return an order by the members of v1; `about` is number, status, kind and the deposit's hash.
 
-    Whom it goes to is set by a call whose path nobody shows, so address and hash stay empty.
+    Each movement of money has its values in the order of their names.
     """
-    paid = view.order.delivered.channel_fee if view.amount_out else 0
+    number, status, kind, cert_hash = about
     return {
-        "feeToAddress": None,
-        "feeToAmount": _whole(paid, target.decimals),
-        "feeToChain": target.chain.v1_name if paid else None,
-        "feeToHash": None,
-        "feeToToken": target.symbol if paid else None,
+        "sn": number,
+        "status": int(status),
+        "type": int(kind),
+        "certHash": cert_hash,
+        **dict(zip(REFUNDED, paid, strict=True)),
+        **dict(zip(_RECEIVED, received, strict=True)),
+        "feeLevel": fee_level,
+        **dict(zip(_FEE, fee, strict=True)),
+        **dict(zip(_BACK, back, strict=True)),
     }
 
 

@@ -153,13 +153,7 @@ def submit_order(world: World, inputs: Inputs) -> Json:
 def check_order(world: World, inputs: Inputs) -> Json:
     """Return how an order stands; `timestamp` in seconds, of the last change (DR)."""
     view = world.orders.poll(inputs.text("id"))
-    return {
-        "status": view.status,
-        "timestamp": view.since_ms // 1000,
-        "execHash": view.exec_hash,
-        "reason": view.reason,
-        "amountOut": str(view.amount_out),
-    }
+    return shown_order(view.status, view.since_ms, view.reason, view.exec_hash, view.amount_out)
 
 
 def get_balance(world: World, inputs: Inputs) -> Json:
@@ -194,13 +188,42 @@ def get_all_ticket_by_address(world: World, inputs: Inputs) -> Json:
     """List the tickets of an address in one status."""
     status = TicketStatus(inputs.text("filter"))
     found = world.tickets.of(inputs.text("address"), status)
-    return {"list": [_ticket(one) for one in found]}
+    return {"list": [shown_ticket(one) for one in found]}
 
 
 def check_ticket(world: World, inputs: Inputs) -> Json:
     """Return how a ticket stands."""
-    found = world.tickets.check(inputs.integer("ticketId"))
-    return {"succeeded": found.succeeded, "solution": found.solution}
+    return shown_standing(world.tickets.check(inputs.integer("ticketId")))
+
+
+def shown_order(
+    status: str, since_ms: int, reason: str, exec_hash: str = "", amount_out: int = 0
+) -> dict[str, Json]:
+    """Return how an order stands, as checkOrder tells it."""
+    return {
+        "status": status,
+        "timestamp": since_ms // 1000,
+        "execHash": exec_hash,
+        "reason": reason,
+        "amountOut": str(amount_out),
+    }
+
+
+def shown_ticket(view: TicketView) -> Json:
+    """Return a ticket as getAllTicketByAddress lists it."""
+    ticket = view.ticket
+    return {
+        "ticketId": ticket.id,
+        "address": ticket.address,
+        "chain": ticket.chain,
+        "hash": ticket.hash,
+        **shown_standing(view),
+    }
+
+
+def shown_standing(view: TicketView) -> dict[str, Json]:
+    """Return how a ticket stands, as checkTicket tells it."""
+    return {"succeeded": view.succeeded, "solution": view.solution}
 
 
 def get_vault_address(world: World, inputs: Inputs) -> Json:
@@ -270,14 +293,3 @@ def _channel_bps(inputs: Inputs) -> int:
             about="order rules",
         )
     return rate
-
-
-def _ticket(view: TicketView) -> Json:
-    return {
-        "ticketId": view.ticket.id,
-        "address": view.ticket.address,
-        "chain": view.ticket.chain,
-        "hash": view.ticket.hash,
-        "succeeded": view.succeeded,
-        "solution": view.solution,
-    }

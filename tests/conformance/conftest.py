@@ -45,7 +45,7 @@ def wall_time(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="module")
-def mock() -> Iterator[MockServer]:
+def server() -> Iterator[MockServer]:
     """A server whose clock runs on by itself when orders are looked at."""
-    with running(clock="auto") as server:
-        yield server
+    with running(clock="auto") as started:
+        yield started

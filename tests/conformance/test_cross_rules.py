@@ -32,8 +32,8 @@ CHAINS, ASSETS, OF_CHAIN = "v2.getChain", "v2.getAssets", "v2.getAssetsByChain"
     "name",
     ["allowed-moving-prices", "allowed-suspended-chain", "allowed-list-order", "allowed-versions"],
 )
-def test_what_is_allowed_is_not_told(mock, name):
-    with broken(mock, name) as url:
+def test_what_is_allowed_is_not_told(server, name):
+    with broken(server, name) as url:
         assert not found(conform(url))
 
 
@@ -75,8 +75,8 @@ def test_what_is_allowed_is_not_told(mock, name):
         ("v1-names-taken-by-2.0", "names-of-v1-stay-in-v1", OF_CHAIN, Verdict.EXTRA),
     ],
 )
-def test_a_break_is_told(mock, fault, rule, operation, verdict):
-    with broken(mock, fault) as url:
+def test_a_break_is_told(server, fault, rule, operation, verdict):
+    with broken(server, fault) as url:
         outcome = found(conform(url, rules=named(rule)))[f"{rule}[{operation}]"]
     assert outcome.verdict is verdict
 
@@ -116,8 +116,8 @@ def test_a_price_that_moves_between_equal_quotes_is_no_finding():
     assert told[f"output-grows-with-input[{QUOTE}]"].verdict is Verdict.INCONCLUSIVE
 
 
-def test_a_chain_that_is_gone_at_the_second_look_is_no_finding(mock):
-    with broken(mock, "chain-listed-but-unknown") as url:
+def test_a_chain_that_is_gone_at_the_second_look_is_no_finding(server):
+    with broken(server, "chain-listed-but-unknown") as url:
         first = conform(url, rules=named("listed-chains-are-taken"))
     refused = next(one for one in first.exchanges if one.refused)
     look = next(one for one in first.exchanges if one.probe == f"{CHAINS}/usual")

@@ -145,8 +145,8 @@ QUOTE, SWAP_QUOTE, SWAP = "v2.getBridgeQuote", "v2.getAggregateQuote", "v2.getAg
         ("price-of-1970", "update-time-is-a-time", "v2.getPrice", ASSUMED, "data.updateTime"),
     ],
 )
-def test_a_break_is_told(mock, fault, rule, operation, verdict, place):
-    with broken(mock, fault) as url:
+def test_a_break_is_told(server, fault, rule, operation, verdict, place):
+    with broken(server, fault) as url:
         outcome = found(conform(url, rules=named(rule)))[f"{rule}[{operation}]"]
     assert outcome.verdict is verdict
     assert outcome.findings[0].place == place

@@ -58,8 +58,8 @@ RAW = "v1.getTransferToMinterRaw"
         ("v1-raw-signed-once", "raw-depends-on-the-amount", RAW, OBSERVED),
     ],
 )
-def test_a_break_is_told(mock, fault, rule, operation, verdict):
-    with broken(mock, fault) as url:
+def test_a_break_is_told(server, fault, rule, operation, verdict):
+    with broken(server, fault) as url:
         outcome = found(conform(url, rules=named(rule)))[f"{rule}[{operation}]"]
     assert outcome.verdict is verdict
 

@@ -40,21 +40,21 @@ def lines(path):
     return [json.loads(line) for line in path.read_text("ascii").splitlines()]
 
 
-def test_a_journal_has_a_header_and_a_line_an_exchange(mock, tmp_path):
+def test_a_journal_has_a_header_and_a_line_an_exchange(server, tmp_path):
     path = tmp_path / "run.jsonl"
-    with begun(mock.url, path) as journal:
-        result = judge(mock.url, journal)
+    with begun(server.url, path) as journal:
+        result = judge(server.url, journal)
     first, *others = lines(path)
     assert first["format"] == "crosschain-mock/run@1"
-    assert (first["seed"], first["dialect"], first["v1"]) == (1, "documented", mock.url)
+    assert (first["seed"], first["dialect"], first["v1"]) == (1, "documented", server.url)
     assert [one["probe"] for one in others] == [one.probe for one in result.exchanges]
     kept = read_run(path).entries
     assert [one.answer for one in kept] == [one.answer for one in result.exchanges]
 
 
-def test_a_whole_run_that_resumes_sends_nothing_and_says_the_same(mock, tmp_path):
+def test_a_whole_run_that_resumes_sends_nothing_and_says_the_same(server, tmp_path):
     path = tmp_path / "run.jsonl"
-    with gate(mock.url) as counting:
+    with gate(server.url) as counting:
         with begun(counting.url, path) as journal:
             first = judge(counting.url, journal)
         before = path.read_bytes()
@@ -68,9 +68,9 @@ def test_a_whole_run_that_resumes_sends_nothing_and_says_the_same(mock, tmp_path
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
-def test_a_run_that_was_killed_sends_only_the_rest(mock, tmp_path, number):
+def test_a_run_that_was_killed_sends_only_the_rest(server, tmp_path, number):
     path = tmp_path / "run.jsonl"
-    with gate(mock.url) as counting:
+    with gate(server.url) as counting:
         whole = judge(counting.url, rule=READING)
         planned = list(counting.requests)
         counting.requests.clear()
@@ -91,9 +91,9 @@ def test_a_run_that_was_killed_sends_only_the_rest(mock, tmp_path, number):
     assert [one.request for one in result.exchanges] == [one.request for one in whole.exchanges]
 
 
-def test_a_submission_whose_answer_was_lost_is_not_sent_again(mock, tmp_path):
+def test_a_submission_whose_answer_was_lost_is_not_sent_again(server, tmp_path):
     path = tmp_path / "run.jsonl"
-    world = mock.world("lost", refusals="allow")
+    world = server.world("lost", refusals="allow")
     with gate(world.base_url_v2) as counting:
         counting.holds = lambda line: line == "POST /v1/submitOrder"
         process = apart(counting.url, path, ORDERS)
@@ -113,9 +113,9 @@ def test_a_submission_whose_answer_was_lost_is_not_sent_again(mock, tmp_path):
     assert counting.requests.count("POST /v1/submitOrder") == len(asked)
 
 
-def test_submissions_of_the_earlier_part_count_against_the_cap(mock, tmp_path):
+def test_submissions_of_the_earlier_part_count_against_the_cap(server, tmp_path):
     path = tmp_path / "run.jsonl"
-    with mock.world("capped", refusals="allow") as world:
+    with server.world("capped", refusals="allow") as world:
         first = run(world.base_url, journal=path, only="stateful", arm_writes=True, most_writes=2)
         second = run(world.base_url, resume=path, only="stateful", arm_writes=True, most_writes=2)
     assert first.submissions == 2

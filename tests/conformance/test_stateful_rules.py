@@ -24,8 +24,8 @@ LISTED, CHECK_TICKET = "v2.getAllTicketByAddress", "v2.checkTicket"
 DETAIL = "v1.getOrderDetailByHashAndEvmAddress"
 
 
-def test_nothing_is_submitted_and_judged_where_writes_are_not_armed(mock):
-    result = conform(mock.world().base_url)
+def test_nothing_is_submitted_and_judged_where_writes_are_not_armed(server):
+    result = conform(server.world().base_url)
     assert result.submissions == 0
     stateful = [one for one in result.outcomes if one.rule.layer is Layer.STATEFUL]
     judged = [one.id for one in stateful if one.verdict is not Verdict.NOT_APPLICABLE]
@@ -77,8 +77,8 @@ def test_nothing_is_submitted_and_judged_where_writes_are_not_armed(mock):
         ("v1-order-for-anyone", "v1-orders-are-their-users", DETAIL, VIOLATION),
     ],
 )
-def test_a_break_is_told(mock, fault, rule, operation, verdict):
-    with broken(mock, fault) as url:
+def test_a_break_is_told(server, fault, rule, operation, verdict):
+    with broken(server, fault) as url:
         result = conform(url, armed=True, rules=named(rule))
     assert found(result)[f"{rule}[{operation}]"].verdict is verdict
 

@@ -37,8 +37,8 @@ CHECK_TICKET = "v2.checkTicket"
         ("token-indexes-shared", "one-index-is-one-token", "v2.getAssets"),
     ],
 )
-def test_a_break_of_reads_is_told(mock, fault, rule, operation):
-    with broken(mock, fault) as url:
+def test_a_break_of_reads_is_told(server, fault, rule, operation):
+    with broken(server, fault) as url:
         # With the first seed the quote of the usual swap has no routeSummary.
         result = conform(url, seed=1, rules=named(rule))
     outcome = found(result)[f"{rule}[{operation}]"]
@@ -58,8 +58,8 @@ def test_a_break_of_reads_is_told(mock, fault, rule, operation):
         ),
     ],
 )
-def test_a_break_of_submissions_is_told(mock, fault, rule, operation):
-    with broken(mock, fault) as url:
+def test_a_break_of_submissions_is_told(server, fault, rule, operation):
+    with broken(server, fault) as url:
         result = conform(url, armed=True, rules=named(rule))
     outcome = found(result)[f"{rule}[{operation}]"]
     assert outcome.verdict is outcome.rule.basis.kind.contradicted
@@ -67,10 +67,10 @@ def test_a_break_of_submissions_is_told(mock, fault, rule, operation):
 
 
 @pytest.mark.parametrize("fault", ["swap-slippage-of-100-refused", "v1-amount-without-fraction"])
-def test_other_forms_are_asked_only_where_the_published_one_is_refused(mock, fault):
+def test_other_forms_are_asked_only_where_the_published_one_is_refused(server, fault):
     rules = named("published-forms-are-taken")
-    healthy = [one.probe for one in conform(mock.world().base_url, rules=rules).exchanges]
-    with broken(mock, fault) as url:
+    healthy = [one.probe for one in conform(server.world().base_url, rules=rules).exchanges]
+    with broken(server, fault) as url:
         asked = [one.probe for one in conform(url, rules=rules).exchanges]
     assert not [name for name in healthy if "other" in name and "reading" not in name]
     assert [name for name in asked if "other" in name or "fraction" in name]
@@ -176,8 +176,8 @@ def test_an_answer_in_between_keeps_the_generation():
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_long_and_foreign_texts_are_sent_whatever_the_seed(mock, seed):
-    url = mock.world().base_url
+def test_long_and_foreign_texts_are_sent_whatever_the_seed(server, seed):
+    url = server.world().base_url
     result = run(Target(url, url), Options(seed=seed, arming=Arming()))
     sent = [one.request.query for one in result.exchanges if one.probe.endswith("/hostile text")]
     assert any("A" * 2048 in query for query in sent)

@@ -11,7 +11,7 @@ from mockserver import documents, resources
 from mockserver.conformance.requests.labels import FILTERS
 from mockserver.contract import Basis, BasisKind, Contract, Operation, UnknownFact, load
 from mockserver.contract.facts import Carrier, FactRegister, carrier, shipped_facts
-from mockserver.engine.courses import Status
+from mockserver.engine.courses import Status, V1Status
 from mockserver.engine.tickets import TicketStatus
 
 Keyword = tuple[str, str, str, str]
@@ -220,19 +220,22 @@ def test_what_a_line_covers(line: str, keyword: Keyword, covered: bool):
 
 def test_statuses_are_those_of_the_contract_and_of_the_engine():
     statuses = shipped_facts().statuses["v2"]
-    known = {*statuses.open, *statuses.held, *statuses.final}
     schema = _contract().operation("v2.checkOrder").data_schema["properties"]["status"]
-    assert known == set(schema["allOf"][0]["enum"]) == {status.value for status in Status}
-    assert set(statuses.final) == {status.value for status in Status if status.final}
-    assert set(statuses.resting) == {status.value for status in Status if status.resting}
-    assert set(statuses.open).isdisjoint(statuses.resting)
+    assert set(schema["allOf"][0]["enum"]) == set(Status)
+    assert statuses.paid == Status.SUCCEEDED
+    assert set(statuses.final) == {status for status in Status if status.final}
+    assert set(statuses.resting) == {status for status in Status if status.resting}
 
 
 def test_statuses_of_v1_are_those_of_its_orders():
     statuses = shipped_facts().statuses["v1"]
     order = _contract().operation("v1.getOrderDetailByHashAndEvmAddress").data_schema
     schema = order["allOf"][0]["properties"]["order"]["properties"]["status"]
-    assert [int(one) for one in (*statuses.open, *statuses.final)] == schema["enum"]
+    assert schema["enum"] == list(V1Status)
+    assert list(map(int, statuses.final)) == [
+        one for one in V1Status if one is not V1Status.ONGOING
+    ]
+    assert int(statuses.paid) == V1Status.COMPLETED
 
 
 def test_statuses_of_tickets_are_those_of_the_contract_and_of_the_engine():

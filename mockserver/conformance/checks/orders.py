@@ -23,7 +23,7 @@ from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.amount_units import accepted
 from mockserver.conformance.discovery.inventory import inventory_of
 from mockserver.conformance.discovery.listing import folded, holds, scalar, text
-from mockserver.conformance.requests.planned import ORDER_STATUSES
+from mockserver.conformance.requests.planned import ORDER_STATUSES, V1_ORDER_STATUSES
 from mockserver.conformance.requests.valid import fresh_hash, order_route
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
@@ -37,16 +37,15 @@ _SHORTEST_HASH = 58
 _QUOTED_FACTOR = Decimal("1.25")
 _SAME_AMOUNT_FACTOR = Decimal("1.002")
 _MOST_PAID_SHARE = Decimal("1.02")
-_COMPLETED = "2"
-"""The status of a v1 order that has paid all (ESS1)."""
+_PAID = ORDER_STATUSES.paid
 _LATEST_S, _EARLIEST_S = 10**11, 946_684_800
 
 
 def status_is_spelled_as_published(context: RunContext) -> Findings:
     for look in chain(*ORDER.lines(context)):
         status = look.text("status")
-        if folded(status) == "succeeded" and status != "Succeeded":
-            message = f"status is {status!r}, published is 'Succeeded'"
+        if folded(status) == folded(_PAID) and status != _PAID:
+            message = f"status is {status!r}, published is {_PAID!r}"
             yield Finding(message, (look,), "data.status")
             return
         if isinstance(look.data.get("status"), str) and not status.strip():
@@ -83,12 +82,12 @@ def _ends(context: RunContext) -> Iterator[Exchange]:
 
 def succeeded_orders(context: RunContext) -> Iterator[Exchange]:
     """Yield the look-ups of orders that succeeded."""
-    return (look for look in _ends(context) if look.text("status") == "Succeeded")
+    return (look for look in _ends(context) if look.text("status") == _PAID)
 
 
 def failed_orders(context: RunContext) -> Iterator[Exchange]:
     """Yield the look-ups of orders that came to another end."""
-    return (look for look in _ends(context) if look.text("status") != "Succeeded")
+    return (look for look in _ends(context) if look.text("status") != _PAID)
 
 
 def success_has_a_hash(context: RunContext, operation: Operation) -> Judgements:
@@ -136,7 +135,7 @@ def success_pays_what_was_quoted(
             value = look.data.get("amountOut")
             paid = amounts.number(value)
             known = paid is not None and quote.got is not None
-            if look.text("status") != "Succeeded" or not (known or value == ""):
+            if look.text("status") != _PAID or not (known or value == ""):
                 continue
             yield JUDGED
             if paid is None:
@@ -165,7 +164,7 @@ def each_order_is_told_for_itself(
     one, other = chain(*ends)
     if one.request.query == other.request.query:
         raise Inconclusive("both orders have the same id")
-    if not one.text("status") == other.text("status") == "Succeeded":
+    if not one.text("status") == other.text("status") == _PAID:
         raise Vacuous("an order that failed pays nothing that could be compared")
     names = ("execHash", "amountOut", "timestamp")
     result, other_result = ([look.data.get(name) for name in names] for look in (one, other))
@@ -292,7 +291,7 @@ def v1_order_settles_its_amount(context: RunContext) -> Judgements:
     for made in V1_ORDER.made(context):
         put = amounts.number(made.members.get("fromAmount"))
         for look in V1_ORDER.answered(context, made.probe):
-            data, is_done = look.member("data"), V1_ORDER.status(look) == _COMPLETED
+            data, is_done = look.member("data"), V1_ORDER.status(look) == V1_ORDER_STATUSES.paid
             paid, back = (amounts.number(scalar(data, role)) for role in ("paid", "refunded"))
             if put is None or (paid is None and back is None):
                 continue

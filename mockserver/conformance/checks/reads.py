@@ -12,6 +12,7 @@ from mockserver.conformance.discovery import amounts, clocks
 from mockserver.conformance.discovery.inventory import Token, inventory_of
 from mockserver.conformance.discovery.listing import folded, scalar, text
 from mockserver.conformance.discovery.routes import is_stable
+from mockserver.conformance.requests.planned import ORDER_STATUSES
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.names import ProbeName
@@ -157,8 +158,8 @@ def unknown_is_not_succeeded(
         # What is no success has no data.
         status, done = look.data.get("status"), look.data.get("succeeded")
         what, query = "an id that nobody submitted is reported", look.request.query[:80]
-        if status == "Succeeded" or done is True:
-            place = "data.status" if status == "Succeeded" else "data.succeeded"
+        if (is_paid := status == ORDER_STATUSES.paid) or done is True:
+            place = "data.status" if is_paid else "data.succeeded"
             basis = basis_of_row(look.operation)
             yield Finding(f"{what} as succeeded: {query}", (look,), place, basis)
         elif done is False or (isinstance(status, str) and folded(status) not in _UNKNOWN):

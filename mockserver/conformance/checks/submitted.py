@@ -12,6 +12,7 @@ from typing import Any
 from mockserver.conformance.checks.evidence import require_answer, says_it_is_away
 from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements
 from mockserver.conformance.discovery.listing import scalar, text
+from mockserver.conformance.requests.labels import SOLVED
 from mockserver.conformance.requests.planned import (
     ORDER_STATUSES,
     V1_ORDER_STATUSES,
@@ -139,9 +140,9 @@ TICKET = Submitted(
     key="query.ticketId",
     number=lambda made: text(made.data.get("ticketId")),
     place="data.ticketId",
-    status=lambda look: "Succeeded" if look.data.get("succeeded") is True else "open",
+    status=lambda look: SOLVED if look.data.get("succeeded") is True else "open",
     status_place="data.succeeded",
-    final=("Succeeded",),
+    final=(SOLVED,),
 )
 _BY_OPERATION = {
     operation_id: one

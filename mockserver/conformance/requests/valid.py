@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 from mockserver import jsontext
 from mockserver.conformance.discovery.amount_units import (
@@ -26,6 +26,7 @@ from mockserver.conformance.discovery.routes import (
     usual_amount,
     v1_chain_pair,
 )
+from mockserver.conformance.requests.labels import FILTERS
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.names import ProbeName, usual
@@ -97,6 +98,8 @@ class _InputValues:
         given: Mapping[str, Json] = {**_CONSTANT.get(operation_id, {}), **self.about}
         if role in given:
             return given[role]
+        if "default" in field.schema:
+            return cast("Json", field.schema["default"])
         if role == "chain" and operation_id in _CHAINS:
             return _CHAINS[operation_id](self.context)
         if role in _VALUES:
@@ -287,16 +290,8 @@ _CHAINS: Mapping[str, Callable[[RunContext], str]] = {
 """The chains of requests that are about no token."""
 _CONSTANT: Mapping[str, Mapping[str, Json]] = {
     ids.SWAP: {"slippage": SLIPPAGE, "allowPartialFill": False},
-    ids.TICKETS: {"filter": "Unknown"},
-    ids.ORDER: {
-        "channel": "conformance",
-        "execStrategy": "",
-        "extra": "",
-        "orderType": "1",
-        "slippage": "0",
-        "timeout": "0",
-        "triggerPrice": "0",
-    },
+    ids.TICKETS: {"filter": FILTERS[0]},
+    ids.ORDER: {"channel": "conformance", "orderType": "1", "slippage": "0"},
 }
 """Inputs that are the same whatever a request is about."""
 _VALUES: Mapping[str, Callable[[_InputValues, Field], Json]] = {

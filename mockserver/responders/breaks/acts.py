@@ -9,9 +9,13 @@ from dataclasses import replace
 
 from mockserver import jsontext
 from mockserver.contract import ids
+from mockserver.engine.core import Ticket
+from mockserver.engine.courses import Status, V1Status
+from mockserver.engine.orders import Kind
 from mockserver.engine.outages import Mode, Window
-from mockserver.engine.tickets import TicketStatus
+from mockserver.engine.tickets import COMPLETED, TicketStatus, TicketView
 from mockserver.exchange import Headers, Response
+from mockserver.operations import v1, v2
 from mockserver.responders.breaks.converters import whole
 from mockserver.responders.breaks.mutations import (
     EditableAnswer,
@@ -32,14 +36,6 @@ _LONGEST_MS = 3_000
 _MOST_REPORTS = 100
 _FIRST_REPORT = 700_000
 _HASH = "0x" + "0" * 64
-_NO_FEE_NOR_REFUND = {
-    **dict.fromkeys(("feeToAddress", "feeToChain", "feeToHash", "feeToToken")),
-    **dict.fromkeys(("backAddress", "backChain", "backHash", "backToken")),
-    "feeLevel": "0",
-    "feeToAmount": "0",
-    "backAmount": "0",
-}
-"""What a v1 order shows that has neither a part paid in coin nor a refund (ESS1)."""
 
 
 # How an answer is sent
@@ -159,9 +155,10 @@ def all_done(context: MutationContext) -> Delivery:
     if whole(query.get("ticketId" if ticket else "id")) is None:
         return context.answer()
     if ticket:
-        return success(context, {"succeeded": True, "solution": "completed"})
-    ended = {"status": "Succeeded", "timestamp": call.hosted.world.now() // 1000}
-    return success(context, {**ended, "execHash": _HASH, "reason": "", "amountOut": "1000000"})
+        view = TicketView(Ticket(0, "", "", "", 0), TicketStatus.SUCCEEDED, COMPLETED)
+        return success(context, v2.shown_standing(view))
+    now = call.hosted.world.now()
+    return success(context, v2.shown_order(Status.SUCCEEDED, now, "", _HASH, 1_000_000))
 
 
 def some_v1_order(context: MutationContext) -> Delivery:
@@ -174,10 +171,13 @@ def some_v1_order(context: MutationContext) -> Delivery:
     sound = not call.operation.read(call.request).violations
     if not refused(sent) or not sound or transaction in context.memory:
         return sent
-    ends = {"fromChain": chain, "fromToken": "USDT", "fromAmount": "100", "fromAddress": user}
-    goal = {"toChain": "ETH", "toToken": "USDT", "toAmount": "0", "toAddress": user, "toHash": ""}
-    order = {"sn": "CC1160520260101000009999", "status": 1, "type": 1, "certHash": transaction}
-    return success(context, {"order": {**_NO_FEE_NOR_REFUND, **order, **ends, **goal}})
+    order = v1.shown_order(
+        ("CC1160520260101000009999", V1Status.ONGOING, Kind.BRIDGE, str(transaction)),
+        (user, "100", chain, "USDT"),
+        (user, "0", "ETH", "", "USDT"),
+        "0",
+    )
+    return success(context, {"order": order})
 
 
 def filter_ignored(context: MutationContext) -> Delivery:
@@ -197,18 +197,14 @@ def refused_kept(context: MutationContext) -> Delivery:
     inputs, sent = context.inputs, context.answer()
     reports = context.memory.setdefault("refused", [])
     if context.call.operation.id == ids.TICKETS:
+        address = inputs.query.get("address", "")
         tickets = [
-            {
-                "ticketId": _FIRST_REPORT + number,
-                "address": inputs.query.get("address", ""),
-                "chain": chain,
-                "hash": transaction,
-                "succeeded": False,
-                "solution": "",
-            }
-            for number, (transaction, chain) in enumerate(reports)
+            TicketView(Ticket(number, address, chain, transaction, 0), TicketStatus.UNKNOWN)
+            for number, (transaction, chain) in enumerate(reports, _FIRST_REPORT)
         ]
-        return edited(context, sent, lambda answer: answer.listed().extend(tickets))
+        return edited(
+            context, sent, lambda answer: answer.listed().extend(map(v2.shown_ticket, tickets))
+        )
     transaction = inputs.body.get("hash")
     is_report = not editable(context, sent) and isinstance(transaction, str) and transaction
     if is_report and len(reports) < _MOST_REPORTS:

@@ -13,6 +13,7 @@ from mockserver.engine.outages import Route
 from mockserver.engine.refusal import Refusal
 from mockserver.exchange import Request, Response
 from mockserver.jsontext import Json
+from mockserver.operations import v1, v2
 from mockserver.recordings import End, MatchRule, MatchRules, RecordedExchange, RequestParts
 from mockserver.responders.responder import Call
 from mockserver.responders.simulation import list_operations
@@ -40,19 +41,12 @@ def after_event(operation: str, response: Response, event: Event) -> Response:
     order = _order(operation, body["data"])
     assert order is not None  # noqa: S101  # only answers about orders on their way come here
     if operation == ids.CHECK:
-        changes: dict[str, Json] = {
-            "status": event.status.value,
-            "timestamp": event.at_ms // 1000,
-            "execHash": "",
-            "reason": event.reason,
-            "amountOut": "0",
-        }
+        changes = v2.shown_order(event.status.value, event.at_ms, event.reason)
     else:
-        changes = {"status": int(V1Status.ONGOING), "toAmount": "0", "toHash": ""}
+        changes = {"toAmount": "0", "toHash": ""}
+        changes["status"] = int(V1Status.FAILED if event.status.resting else V1Status.ONGOING)
         if event.status.resting:
-            ends = ("Address", "Amount", "Chain", "Token")
-            changes["status"] = int(V1Status.FAILED)
-            changes |= {f"back{name}": order.get(f"from{name}") for name in ends}
+            changes |= {back: order.get(paid) for paid, back in v1.REFUNDED.items()}
     order |= {name: value for name, value in changes.items() if name in order}
     return response.with_body(jsontext.encode(body))
 

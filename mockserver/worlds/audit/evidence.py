@@ -11,6 +11,7 @@ from mockserver.engine.core import hash_key
 from mockserver.engine.courses import Status
 from mockserver.engine.orders import Kind, Order, OrderView
 from mockserver.engine.outages import Route
+from mockserver.engine.tickets import COMPLETED, REFUND
 from mockserver.engine.world import World
 from mockserver.jsontext import Json
 from mockserver.operations import traces
@@ -176,9 +177,9 @@ def _data(operation: Operation, entry: Entry) -> Json:
 
 
 def _tells(standing: ReportedStatus, view: OrderView) -> bool:
-    if standing.status in ("refund", "completed"):
+    if standing.status in (REFUND, COMPLETED):
         done = view.status is Status.SUCCEEDED
-        return view.status.final and (standing.status == "completed") == done
+        return view.status.final and (standing.status == COMPLETED) == done
     if isinstance(standing.status, int):
         return (standing.status, standing.back) == (int(view.v1_status), view.back_amount > 0)
     return standing.status == view.status.value
