@@ -56,7 +56,7 @@ def decode(raw: bytes, *, depth: int = MAX_DEPTH) -> Json:
         raise NotJson(f"not UTF-8: byte 0x{raw[error.start]:02x} at offset {error.start}") from None
     objects = text.count("{")
     if objects + text.count("[") > depth:
-        limit_depth(text, depth)
+        _limit_depth(text, depth)
     try:
         if objects == 1:
             value, end = _SCAN_FLAT(text, 0)
@@ -338,7 +338,22 @@ _SCAN_FLAT: Callable[[str, int], tuple[Json, int]] = _FLAT.scan_once  # type: ig
 _BESIDE_BRACKETS = re.compile(r'(?:[^][{}"]++|"(?:[^"\\]++|\\.)*+"?)++', re.DOTALL)
 
 
-def limit_depth(text: str, most: int = MAX_DEPTH) -> None:
+def read_loosely(
+    text: str,
+    *,
+    depth: int = MAX_DEPTH,
+    parse_int: Callable[[str], Any] | None = None,
+    parse_float: Callable[[str], Any] | None = None,
+) -> Json:
+    """Return the value of a JSON text as `json.loads` reads it, nested no deeper than this.
+
+    Raises `ValueError`.
+    """
+    _limit_depth(text, depth)
+    return json.loads(text, parse_int=parse_int, parse_float=parse_float)
+
+
+def _limit_depth(text: str, most: int) -> None:
     """Raise `NotJson` for a text that is nested deeper than this.
 
     To be called before a parser that goes by Python's recursion limit: libraries for signatures

@@ -119,6 +119,8 @@ LONG_FILE = Limit(
     "refused",
 )
 FILE_DEPTH = Limit("nesting of YAML and JSON in files", 50, "levels", "a file", "refused")
+PARSER_DEPTH = 500
+"""Levels of nesting that are no danger to a parser, which calls itself for each on the C stack."""
 
 MOST_SEED = 2**64 - 1
 """The highest seed of a world; the files and routes that take one have it in their schemas."""

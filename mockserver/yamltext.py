@@ -17,8 +17,6 @@ from mockserver.violations import dotted
 FieldPath = tuple[str | int, ...]
 
 _MAX_DEPTH = limits.FILE_DEPTH.most
-_SHALLOW = 500
-"""Nesting of which libyaml is no danger: it calls itself for each level, on the C stack."""
 _PLAIN_TAGS = ("tag:yaml.org,2002:map", "tag:yaml.org,2002:seq")
 _INTEGER = re.compile(r"[-+]?(?:0|[1-9][0-9]{0,99})")
 _DECIMAL = re.compile(r"[-+]?(?:0|[1-9][0-9]{0,99})\.[0-9]{1,100}(?:[eE][-+]?[0-9]{1,3})?")
@@ -143,13 +141,13 @@ def _limit_depth(text: str, file: Path) -> None:
     """Raise `InvalidFile` for nesting that would be too deep for the parser itself."""
     flow = text.count("[") + text.count("{")
     block = max(map(_levels, text.splitlines()), default=0)
-    if flow + block <= _SHALLOW:
+    if flow + block <= limits.PARSER_DEPTH:
         return
     depth = 0
     for event in yaml.parse(text, _Loader):
         if isinstance(event, yaml.CollectionStartEvent):
             depth += 1
-            if depth > _SHALLOW:
+            if depth > limits.PARSER_DEPTH:
                 message = f"nested deeper than {_MAX_DEPTH} levels"
                 raise InvalidFile([Problem(file, _line_at(event.start_mark), "", message)])
         elif isinstance(event, yaml.CollectionEndEvent):

@@ -4,11 +4,10 @@ Both generations sign texts that a template string made of a JSON body (OAE, CSE
 such a string shows of a number depends on the number's form, so numbers are kept as they were sent.
 """
 
-import json
 from collections.abc import Mapping
 from decimal import Decimal
 
-from mockserver.jsontext import Json, NotJson, limit_depth
+from mockserver.jsontext import Json, NotJson, read_loosely
 
 
 class Literal(str):
@@ -25,9 +24,7 @@ def members(raw: bytes) -> dict[str, Json]:
     if not raw.strip():
         return {}
     try:
-        text = raw.decode("utf-8")
-        limit_depth(text)
-        value = json.loads(text, parse_int=Literal, parse_float=Literal)
+        value = read_loosely(raw.decode("utf-8"), parse_int=Literal, parse_float=Literal)
     except ValueError:
         raise NotJson("no JSON text") from None
     if not isinstance(value, dict):

@@ -3,11 +3,11 @@
 import re
 import shlex
 from collections.abc import Iterator
-from email.utils import parsedate_to_datetime
 from functools import partial
 from urllib.parse import urlsplit
 
 from mockserver import jsontext
+from mockserver.conformance.discovery import clocks
 from mockserver.conformance.generation.stages import saved_line
 from mockserver.conformance.option_table import RUN
 from mockserver.conformance.report.masking import (
@@ -286,14 +286,11 @@ def _resendable(body: bytes, masker: Masker) -> Text | bytes:
 
 
 def _stamp_of(exchange: Exchange) -> int | None:
-    value = exchange.request.headers.get("timestamp", "")
-    if not (value.isascii() and value.isdecimal()):
+    stamp = clocks.stamp_of(exchange.request)
+    now = clocks.seconds_of(exchange.answer.header("Date") or "")
+    if stamp is None or now is None:
         return None
-    try:
-        now = parsedate_to_datetime(exchange.answer.header("Date") or "").timestamp()
-    except (ValueError, TypeError, IndexError, OverflowError):
-        return None
-    offset = int(value[:20]) // 1000 - int(now)
+    offset = stamp // 1000 - now
     return offset if abs(offset) <= _NEAR_S else None
 
 

@@ -15,7 +15,7 @@ from mockserver.conformance.session.draft import JSON_TYPE, Draft
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.target import UnsafeOrWrong
 from mockserver.contract import Operation
-from mockserver.jsontext import Json, limit_depth
+from mockserver.jsontext import Json, read_loosely
 from mockserver.values import dataclass
 
 _MEMBERS = {"operation": str, "query": str, "headers": dict, "body": str, "signed": bool}
@@ -103,8 +103,7 @@ def saved_in(lines: Iterable[str], source: str) -> tuple[SavedRequest, ...]:
 
 def _parsed(line: str, place: str) -> SavedRequest:
     try:
-        limit_depth(line)
-        row = json.loads(line)
+        row = read_loosely(line)
     except ValueError:
         raise UnsafeOrWrong(f"{place}: expected a JSON object, got {line[:60]!r}") from None
     if not isinstance(row, dict) or "operation" not in row:

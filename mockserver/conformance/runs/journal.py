@@ -23,7 +23,7 @@ from mockserver.conformance.session.exchange import Answer, Exchange, NoAnswer
 from mockserver.conformance.session.target import Target, UnsafeOrWrong
 from mockserver.contract import Contract
 from mockserver.exchange import Headers, Request
-from mockserver.jsontext import Json, limit_depth
+from mockserver.jsontext import Json, read_loosely
 from mockserver.validation import SchemaCheck
 from mockserver.values import dataclass
 from mockserver.wording import reason_of
@@ -393,9 +393,7 @@ def _entry(raw: bytes, place: str) -> Entry:
 def _parsed(raw: bytes) -> Any:
     """Return the JSON of a line, or None where it is none."""
     try:
-        text = raw.decode("utf-8")
-        limit_depth(text)
-        return json.loads(text)
+        return read_loosely(raw.decode("utf-8"))
     except ValueError:
         return None
 

@@ -13,7 +13,7 @@ from mockserver.clock import parse_instant
 from mockserver.documents import Document, FieldPath
 from mockserver.errors import InvalidFile, Problem
 from mockserver.exchange import Headers, Request, Response
-from mockserver.jsontext import Json, limit_depth
+from mockserver.jsontext import Json, read_loosely
 from mockserver.recordings.bodies import encode
 from mockserver.recordings.formats.har import har_exchange
 from mockserver.recordings.formats.messages import (
@@ -46,10 +46,6 @@ class ForeignRecording:
     skipped: Mapping[str, str]
     origin: str = "captured"
     source: str = ""
-
-
-_DEEPEST = 500
-"""Levels of a file of another tool, far fewer than end the parser."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,8 +223,8 @@ def _json_lines(raw: bytes) -> list[Json] | None:
 
 def _json(raw: bytes) -> Json:
     # Not as strict as with our own: browsers write stack traces of many levels into a HAR.
-    limit_depth(raw.decode("utf-8", "replace"), _DEEPEST)
-    return json.loads(raw, parse_float=Decimal)
+    text = raw.decode(json.detect_encoding(raw), "surrogatepass")
+    return read_loosely(text, depth=limits.PARSER_DEPTH, parse_float=Decimal)
 
 
 def _invalid(file: Path, message: str) -> InvalidFile:
