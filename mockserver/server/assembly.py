@@ -16,9 +16,9 @@ from mockserver.worlds.hosted import Worlds
 
 @dataclass(frozen=True, slots=True)
 class Settings(WorldOptions):
-    """How a service is to be: its worlds, and who may use the control API (`guard`).
+    """The settings of a service: its worlds, and who may use the control API (`guard`).
 
-    With `check_answers` every success is held against the contract before it is sent.
+    With `check_answers` every success is checked against the contract before it is sent.
     """
 
     check_answers: bool = False
@@ -36,7 +36,7 @@ def build(settings: Settings, wall: Callable[[], int] | None = None) -> Service:
 
 
 def service_of(factory: WorldFactory, guard: Guard, *, check_answers: bool) -> Service:
-    """Return the service whose worlds somebody makes; see `Settings`."""
+    """Return the service with the worlds of a factory; see `Settings`."""
     contracts = factory.contracts
     simulation = Simulation(OPERATIONS, contracts)
     worlds = Worlds(factory.create)

@@ -1,4 +1,4 @@
-"""Capsules: what a world went through, as one file that can be read and gone through again.
+"""Capsules: the history of a world, as one file that can be read and replayed.
 
 The file is a ZIP of files that people can read.
 """
@@ -52,7 +52,7 @@ class BadCapsule(CrosschainMockError):
 
 @dataclass(frozen=True, slots=True)
 class Capsule:
-    """What a world went through.
+    """The history of a world.
 
     `start` is the dump of the world before its first request, `journal` its exchanges with their
     times on the world's clock, redacted. `scenario` names a shipped scenario; where it was a file,
@@ -137,7 +137,7 @@ def _files_in(folder: Path) -> dict[str, bytes]:
 
 @contextmanager
 def _unpacked(file: Path) -> Iterator[Path]:
-    """Unpack a capsule for a while; problems inside are told with the capsule's name."""
+    """Unpack a capsule for a while; errors about files inside name the capsule."""
     folder = Path(tempfile.mkdtemp(prefix="capsule-"))
     try:
         _unpack(file, folder)
@@ -191,7 +191,7 @@ _FAULT_ANEW: Mapping[str, Json] = {"seen": 0, "struck": 0, "window_ms": None, "u
 
 
 class NothingToKeep(CrosschainMockError):
-    """A world whose journal does not hold what it went through."""
+    """A world whose journal does not have its whole history."""
 
 
 def capsule_of(
@@ -203,11 +203,11 @@ def capsule_of(
     refusal_status: int | None = None,
     secrets: tuple[str, ...] = (),
 ) -> Capsule:
-    """Return the capsule of a world from its dump and its journal, as the control API gives them.
+    """Return the capsule of a world from its dump and its journal, in the form of the control API.
 
     What was made by the requests of the journal is taken out of the dump, and faults count anew.
     `secrets` are texts that may not be in the capsule, besides those found by themselves. Raises
-    `NothingToKeep` where the journal is empty or has let entries go.
+    `NothingToKeep` where the journal is empty or has dropped entries.
     """
     entries = journal["entries"]
     if not entries:
@@ -228,7 +228,7 @@ def capsule_of(
         refusal_status=refusal_status,
         files=_journal_files(journal, title, began, secrets),
     )
-    # Read back, so that what is replayed now is what will be replayed.
+    # Read back, so that this replay is the same as later ones.
     with tempfile.TemporaryDirectory() as folder:
         save(capsule, Path(folder) / "new.capsule")
         return load(Path(folder) / "new.capsule")
@@ -264,9 +264,9 @@ _Named = Iterable[tuple[int | None, bool]]
 def _named_orders(world: Json, entries: Sequence[Json]) -> _Named:
     places = {one["id"]: place for place, one in enumerate(world["orders"])}
     # A ticket may have named a deposit before its order.
-    telling = {*ids.SUBMITTED_ORDERS, ids.CHECK, *ids.V1_DETAILS}
+    names_orders = {*ids.SUBMITTED_ORDERS, ids.CHECK, *ids.V1_DETAILS}
     for entry in entries:
-        if entry["refusal"] is None and entry["operation"] in telling:
+        if entry["refusal"] is None and entry["operation"] in names_orders:
             order = (entry["order"] or {}).get("id")
             yield places.get(order), entry["operation"] in ids.SUBMITTED_ORDERS
 
@@ -284,8 +284,8 @@ def _named_tickets(world: Json, entries: Sequence[Json]) -> _Named:
 def _older(stored: Sequence[Json], began_ms: int, named: _Named) -> list[Json]:
     """Return those of a dump's orders or tickets, oldest first, that were there at the beginning.
 
-    Of those of the very moment, which is long where a clock stands, as many as have to have been:
-    the fifth cannot be named after three requests that made one if not two were there before.
+    Of those of the first moment, which is long where a clock stands, as many as must have been
+    there: the fifth cannot be named after three requests unless two existed before.
     """
     made = had = 0
     for place, makes in named:
@@ -304,12 +304,12 @@ def _order_before(order: Json, began_ms: int, reported: Set[str]) -> Json:
     # Where a clock stands, nothing tells polls of one moment apart; steps are not requests.
     by_polls = order["policy"] == Policy.POLLS.value
     last_ms = began_ms - 1 if by_polls else began_ms
-    seen, ticket = order["seen_ms"], order["ticket_ms"]
+    looked_up, ticket = order["seen_ms"], order["ticket_ms"]
     known = ticket is not None and (ticket < began_ms or order["cert_hash"] in reported)
     return {
         **order,
         "ticks": [moment for moment in order["ticks"] if moment <= last_ms],
-        "seen_ms": seen if seen is not None and seen < began_ms else None,
+        "seen_ms": looked_up if looked_up is not None and looked_up < began_ms else None,
         "ticket_ms": ticket if known else None,
     }
 
@@ -340,7 +340,7 @@ def _journal_files(
 
 
 _LATER_MS = 3
-"""A clock that runs may show so much more when the answer is made than when the request came."""
+"""On a running clock, an answer may be this much later than its request, in milliseconds."""
 
 _KEY = "default"
 _BEFORE = "before"
@@ -360,7 +360,7 @@ class Divergence:
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
-    """What going through a capsule came to.
+    """The result of replaying a capsule.
 
     Of `count` exchanges, `left_out` were refused for a key or a signature. These are not in the
     file, so the requests are not sent again.
@@ -381,7 +381,7 @@ class Replayed:
 
 
 def replay(capsule: Capsule) -> Replayed:
-    """Go through a capsule and hold every answer against the one in it.
+    """Replay a capsule, and compare every answer with the one in it.
 
     Raises `BadCapsule` where its world cannot be begun.
     """
@@ -433,7 +433,7 @@ def _differs(service: Service, exchange: RecordedExchange, refusal: str, redacto
     first_ms = max(at_ms, world.world.now())
     if first_ms - at_ms > _LATER_MS:
         return f"its time {iso(at_ms)} is before {iso(first_ms)}, as after a revert"
-    # Which clock the stamp went by is not known any more; what was let in is let in again.
+    # The capsule does not say by which clock a stamp was accepted, so any accepted one is.
     let_in = refusal not in REFUSED_FOR_TIME
     stamp = exchange.request.headers.get("timestamp", "")
     clock = (lambda: timestamp_ms(int(stamp))) if let_in and stamp.isdecimal() else None

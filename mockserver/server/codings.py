@@ -17,7 +17,7 @@ _ALIASES = {"x-gzip": "gzip"}
 _MOST_CODINGS = 3
 _GZIP = 31
 _PART = 4096
-"""Bytes that are unpacked at once: what lies behind a member is copied, and members may be tiny."""
+"""Bytes to unpack at once. zlib copies the rest after each gzip member, which may be tiny."""
 
 
 class Undecodable(ValueError):
@@ -62,7 +62,7 @@ def _plain(name: str) -> str:
 
 
 def _unpacked(body: bytes, coding: str, most: int) -> bytes:
-    # What is called deflate comes with and without the wrapping of zlib.
+    # Clients send `deflate` with and without the zlib wrapper.
     for form in (_GZIP,) if coding == "gzip" else (15, -15):
         with contextlib.suppress(zlib.error):
             return _members(memoryview(body), form, most)

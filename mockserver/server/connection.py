@@ -38,7 +38,7 @@ Refuse = Callable[[Request, str, str], Response]
 
 
 class ConnectionServer(EndingServer):
-    """A server whose connections have the manners of HTTP, whatever its handler does."""
+    """A server whose connections keep HTTP, whatever its handler does."""
 
     def __init__(
         self, handler: Callable[[BaseRequest], Any], refuse: Refuse, **options: Any
@@ -72,7 +72,7 @@ class ConnectionServer(EndingServer):
 
 
 class Connection(RequestHandler):
-    """One connection; broken HTTP is refused inside an envelope, and nobody is waited for long."""
+    """One connection: broken HTTP is refused inside an envelope, and slow clients are cut off."""
 
     __slots__ = ("_body", "_refuse", "_stalled", "_switching", "ended", "made")
 
@@ -85,9 +85,9 @@ class Connection(RequestHandler):
         self._body: StreamReader | None = None
         """The body of the request that came last, until it is answered in the lane."""
         self.ended = False
-        """Whether the client has said all that it will say."""
+        """Whether the client has ended its side of the connection."""
         self.made: Delivery | Exception | None = None
-        """What became of the request at the head of the queue, where it was answered already."""
+        """The answer to the first request of the queue, where that was answered already."""
 
     @property
     def idle(self) -> bool:
@@ -96,7 +96,7 @@ class Connection(RequestHandler):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Read from a client."""
-        # So much at once asyncio's transport lets the system receive; uvloop has a buffer.
+        # The size of one read of asyncio's transport; uvloop has a buffer of its own.
         if hasattr(transport, "max_size"):
             transport.max_size = _READ
         super().connection_made(transport)
@@ -121,9 +121,9 @@ class Connection(RequestHandler):
             self._switch(data)
 
     def _came(self) -> None:
-        """Remember the body of what came last; what broke within one is told to its reader.
+        """Remember the body of the last request, and pass on an error within it.
 
-        aiohttp queues it behind the request whose body it is, which would wait to no purpose.
+        aiohttp would queue the error behind the request whose body it is, which waits in vain.
         """
         message, payload = self._messages[-1]
         if isinstance(message, RawRequestMessage) or self._body is None or self._body.is_eof():
@@ -217,17 +217,17 @@ def http_response(response: Response) -> WebResponse:
 
 
 def parser_reason(error: BaseException | None, message: str | None) -> str:
-    """Return what the parser found wrong, for people: without its pointers and Python's bytes."""
+    """Return the parser's error for people, without its pointers and Python's `b''`."""
     if isinstance(error, LineTooLong):
         return f"the request line or a header has more than {error.args[1]} bytes"
-    told = message or str(error or "") or "unreadable request"
-    what, colon, where = told.partition(":\n\n")
+    text = message or str(error or "") or "unreadable request"
+    what, colon, where = text.partition(":\n\n")
     if what == _PREFACE:
         return "HTTP/2 is not spoken here; use HTTP/1.1"
     if not colon and isinstance(error, InvalidURLError):
-        return f"{told[:80]!a} is no target of this method"
+        return f"{text[:80]!a} is no target of this method"
     if not colon:
-        return " ".join(told.split())
+        return " ".join(text.split())
     line = where.strip().removesuffix("^").strip()
-    shown = line.removeprefix("b") if line[1:2] in ("'", '"') else line
-    return f"{' '.join(what.split())}: {shown}"
+    bad_line = line.removeprefix("b") if line[1:2] in ("'", '"') else line
+    return f"{' '.join(what.split())}: {bad_line}"

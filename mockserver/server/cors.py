@@ -33,16 +33,16 @@ def is_preflight(request: Request) -> bool:
 
 
 class Opener:
-    """Opens answers to the pages that asked; headers that many answers share are made once."""
+    """Adds CORS headers for the requesting page; headers that answers share are made once."""
 
     def __init__(self) -> None:
         """Begin with none."""
         self._ready: dict[tuple[object, ...], tuple[tuple[str, str], ...]] = {}
         self._last: tuple[object, object, object, tuple[tuple[str, str], ...]] = (None,) * 3 + ((),)
-        """What the last answer was opened by, and its headers: the next is alike, as a rule."""
+        """The key and the headers of the last answer: the next one is usually the same."""
 
     def opened(self, response: Response, world: str, headers: Headers) -> Response:
-        """Return an answer that the page may read whose request had these headers."""
+        """Return an answer that the page may read which sent these request headers."""
         own, origin = response.headers, headers.lowered("origin")
         before, its_world, its_origin, ready = self._last
         if own is not before or world != its_world or origin != its_origin:
@@ -62,10 +62,10 @@ class Opener:
 
 
 def preflight(contract: Contract, path: str, headers: Headers) -> Response:
-    """Return the answer to a preflight: whatever a page asks for, it may try on the API.
+    """Return the answer to a preflight, which allows whatever it requests.
 
-    A wrong method or a header that the API does not know is told of by the answer itself; refused
-    here, the page would see no more than a network error.
+    A wrong method or an unknown header is refused by the API itself. If it were refused here, the
+    page would only see a network error.
     """
     methods = contract.methods(path) or ["GET", "POST"]
     own = {name for operation in contract for name in operation.header_names}
@@ -73,7 +73,7 @@ def preflight(contract: Contract, path: str, headers: Headers) -> Response:
 
 
 def reflected(headers: Headers, methods: list[str], own: list[str]) -> Response:
-    """Return a preflight's answer: `methods` and `own` headers, and those that are asked for."""
+    """Return a preflight's answer: `methods` and `own` headers, and the requested ones."""
     # Header names are the same in any case; each is listed once.
     names = {name.lower(): name for name in (*_requested_headers(headers), *own)}
     wanted = headers.get("Access-Control-Request-Method", "")
@@ -90,7 +90,7 @@ def reflected(headers: Headers, methods: list[str], own: list[str]) -> Response:
 
 
 def allowed_origin(headers: Headers) -> tuple[tuple[str, str], ...]:
-    """Return the headers that let the asking page read: itself by name, so that cookies may go."""
+    """Return the headers that allow the page: by name and not `*`, so that cookies work."""
     origin = headers.get("Origin")
     if origin is None or not _ORIGIN.fullmatch(origin):
         return _ANYBODY
@@ -102,7 +102,7 @@ def allowed_origin(headers: Headers) -> tuple[tuple[str, str], ...]:
 
 
 def _requested_headers(headers: Headers) -> list[str]:
-    """Return the names of the headers that a preflight asks for, at most a hundred."""
+    """Return the names of the headers that a preflight requests, at most a hundred."""
     names = headers.get("Access-Control-Request-Headers", "").split(",")
     stripped = (name.strip() for name in names[:_MOST_NAMES])
     return [name for name in stripped if _TOKEN.fullmatch(name)]

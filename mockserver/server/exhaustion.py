@@ -1,4 +1,4 @@
-"""Running out of file descriptors: told in one line, and recovered from."""
+"""Reports in one line that file descriptors run out, and recovers from that."""
 
 import asyncio
 import contextlib
@@ -18,14 +18,14 @@ _NO_FILES = (errno.EMFILE, errno.ENFILE)
 _SILENT_SECONDS = 60
 _FILES = 65_536
 _SPARE = 8
-"""File descriptors that are left for other things than connections."""
+"""File descriptors that are kept for other things than connections."""
 _SOON = 0.1
 _BEFORE_NEXT = 0.9
-"""asyncio accepts no connection for a second after it could not, as seconds and a bit less."""
+"""A little less than the second for which asyncio accepts nothing after it failed to."""
 
 
 def allow_more_files() -> None:
-    """Take as many file descriptors as this process may have, where it may have more."""
+    """Raise the limit of file descriptors to what this process is allowed."""
     if sys.platform == "win32":
         return
     import resource  # noqa: PLC0415 (not on Windows)
@@ -38,7 +38,7 @@ def allow_more_files() -> None:
 
 
 def most_connections() -> int:
-    """Return how many connections there may be so that some file descriptors are left."""
+    """Return how many connections leave some file descriptors for other things."""
     if sys.platform == "win32":
         return sys.maxsize
     import resource  # noqa: PLC0415 (not on Windows)
@@ -52,24 +52,24 @@ def most_connections() -> int:
 
 
 def without_files(error: BaseException | None) -> str:
-    """Return why a request can not be answered that took a file; empty for another error."""
+    """Return why a request that opens a file fails without descriptors; else empty."""
     if not isinstance(error, OSError) or error.errno not in _NO_FILES:
         return ""
     return "no file descriptor is left; close connections, or allow more with `ulimit -n`"
 
 
 class Exhaustion:
-    """What a server does as file descriptors run out: it closes idle connections, and says so once.
+    """Closes idle connections as file descriptors run out, and reports that once.
 
-    asyncio complains where it can accept no connection; uvloop closes it and tells nobody, so that
-    connections are counted as well.
+    asyncio reports where it cannot accept a connection. uvloop closes it silently, so connections
+    are counted as well.
     """
 
     def __init__(self, shed: Callable[[], int], fetch: Callable[[], None]) -> None:
         """Take what closes idle connections and returns how many, and what reads files ahead."""
         self._shed = shed
         self._fetch = fetch
-        self._told_at: float | None = None
+        self._reported_at: float | None = None
         self._shed_at: float | None = None
         self._again: asyncio.TimerHandle | None = None
         self._held: list[int] = []
@@ -97,7 +97,7 @@ class Exhaustion:
         self._fetch()
         loop.call_later(_BEFORE_NEXT, self._hold)
         now = loop.time()
-        # The loop complains for each connection that waits, and tries again after a second.
+        # asyncio reports each waiting connection, and tries again after a second.
         if self._shed_at is not None and now - self._shed_at < 0.5:
             return
         self._shed_at = now
@@ -119,8 +119,8 @@ class Exhaustion:
         self._tell(now, "nearly all file descriptors are taken", self._shed())
 
     def _tell(self, now: float, what: str, closed: int) -> None:
-        if self._told_at is None or now - self._told_at >= _SILENT_SECONDS:
-            self._told_at = now
+        if self._reported_at is None or now - self._reported_at >= _SILENT_SECONDS:
+            self._reported_at = now
             log.warning(
                 "%s; closed %d idle connections, and turns new ones away where none is idle; "
                 "allow more with `ulimit -n`",

@@ -1,4 +1,4 @@
-"""Answers as the bytes to be sent, whose heads are made once for all answers that share them."""
+"""Serialises answers; answers with the same headers share one serialised head."""
 
 from email.utils import formatdate
 from http import HTTPStatus
@@ -26,7 +26,7 @@ class Heads:
         """Begin with none."""
         self._ready: dict[tuple[int, tuple[tuple[str, str], ...]], bytes] = {}
         self._last: tuple[object, int, bytes] = (None, 0, b"")
-        """Headers, status and head of the last answer, which those of the next are, as a rule."""
+        """Headers, status and head of the last answer: the next one usually has the same."""
         self._second = 0
         self._end = b""
 

@@ -27,7 +27,7 @@ from mockserver.server.wire import Answering, head_of
 __all__ = ["Answering", "HttpServer"]
 
 _PACE_S = 0.1
-"""How often a stream is asked for news, in seconds."""
+"""The interval at which a stream is polled for events, in seconds."""
 
 
 class HttpServer(ConnectionServer):
@@ -56,7 +56,7 @@ class HttpServer(ConnectionServer):
         )
 
     def watch(self, most: int, crowded: Callable[[], None]) -> None:
-        """Have so many open connections and no more; call `crowded` with each from there on."""
+        """Allow so many open connections; call `crowded` for each one beyond."""
         self._most, self._crowded = most, crowded
 
     def connection_made(self, handler: RequestHandler, transport: asyncio.Transport) -> None:
@@ -81,7 +81,7 @@ class HttpServer(ConnectionServer):
         closed = idle[: -(-len(idle) // 2)]
         for one in closed:
             one.force_close()
-            # Its end is told of later; it makes room already.
+            # asyncio reports its end later, but it frees a descriptor now.
             self._open.discard(one)
         return len(closed)
 
@@ -165,7 +165,7 @@ async def _in_parts(
 
 
 def _leaving() -> contextlib.suppress:
-    """Take a client that goes away in the middle of an answer for what it is: no failure."""
+    """Ignore the error of a client that leaves in the middle of an answer."""
     return contextlib.suppress(ConnectionError)
 
 

@@ -1,4 +1,4 @@
-"""Requests as they come over a connection: what cannot be read is refused, and told at once."""
+"""Reads requests from a connection, and refuses what cannot be read."""
 
 import asyncio
 import re
@@ -21,7 +21,7 @@ _SPOKEN = (HttpVersion11, HttpVersion10)
 
 
 class Unreadable(Exception):
-    """A request that is refused before anybody looks at what it says."""
+    """A request that is refused before its content is looked at."""
 
     def __init__(self, name: str, reason: str) -> None:
         super().__init__(reason)
@@ -36,8 +36,8 @@ def has_host(headers: MultiMapping[str]) -> bool:
 def _check(http: BaseRequest, request: Request) -> None:
     _check_version(http)
     if not has_host(http.headers):
-        told = http.headers["Host"][:80]
-        raise Unreadable("bad-http", f"header 'Host': expected a host and a port, got {told!a}")
+        host = http.headers["Host"][:80]
+        raise Unreadable("bad-http", f"header 'Host': expected a host and a port, got {host!a}")
     size = request.headers.size
     if size > limits.HEAD.most:
         raise Unreadable(
@@ -52,13 +52,13 @@ def _check(http: BaseRequest, request: Request) -> None:
 
 def _check_version(http: BaseRequest) -> None:
     """Raise `Unreadable` for a version that is not spoken; the parser takes 0.9 and 2.0, too."""
-    # Not by its property, which keeps what it has returned once.
-    asked = http._version
-    if asked not in _SPOKEN:
-        # The status line names it, and one of another version would be read by nobody.
+    # Not its property `version`, which caches its value before this sets it.
+    version = http._version
+    if version not in _SPOKEN:
+        # The status line has this version, and clients could not read an answer of another one.
         http._version = HttpVersion10
         raise Unreadable(
-            "bad-http", f"HTTP/{asked.major}.{asked.minor} is not spoken here; use HTTP/1.1"
+            "bad-http", f"HTTP/{version.major}.{version.minor} is not spoken here; use HTTP/1.1"
         )
 
 
@@ -70,7 +70,7 @@ async def body_of(
     Raises `Unreadable`, also for a head that is not read here although the parser has taken it.
     """
     _check(http, request)
-    # A body that broke before anybody read it is at its end, too.
+    # A body that broke before it was read counts as ended, too.
     if not http.can_read_body and http.content.exception() is None:
         return None
     return await _read(http, most(request))

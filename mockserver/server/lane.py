@@ -4,7 +4,7 @@ aiohttp's own parser reads every request that is not like others before (`repeat
 same service answers. What is saved is the way through a task and two turns of the loop for a
 request that nothing waits for. Everything else (a body still on its way, pipelining, HTTP/1.0,
 `Connection: close`, broken HTTP, a delay, a fault, a client that does not read) goes down the
-ordinary road, which never learns that it was looked at.
+ordinary road (aiohttp's), as if nothing had been read before.
 
 The lane may be left out: `HttpServer(answering, lane=False)`.
 """
@@ -35,7 +35,7 @@ _MOST_BODY = 65_536
 
 
 def is_possible() -> bool:
-    """Tell whether the aiohttp that is installed has what the lane stands on."""
+    """Tell whether the installed aiohttp has the internals that the lane uses."""
     return all(hasattr(RequestHandler, name) for name in _NEEDED)
 
 
@@ -60,11 +60,11 @@ class LaneConnection(Connection):
         """Take bytes; a whole request on an idle connection is answered now."""
         waiter = self._waiter
         if not data and self._between:
-            # Who has read a body asks the parser to go on with what it kept, which is nothing.
+            # After a body was read, aiohttp calls this without bytes, to go on parsing.
             return
-        # A client that does not read, or a connection that ends, is no business of the lane.
+        # Not for a client that does not read, or a connection that ends.
         busy = self._paused or self._upgraded or self._close or self._force_close
-        # The ordinary road waits, or has not begun: uvloop reads before it runs a new task.
+        # Idle: the ordinary road waits, or has not begun, since uvloop reads before it runs a task.
         idle = not self._request_count if waiter is None else not waiter.done()
         if not idle or self._messages or busy:
             waiting = len(self._messages)
@@ -119,16 +119,16 @@ class LaneConnection(Connection):
     def _sent(self, request: Request) -> bool:
         """Answer a request, or keep what was made of it for the ordinary road."""
         try:
-            told = self._answering.respond(request)
-        except Exception as error:  # noqa: BLE001 - told of on the ordinary road
+            answer = self._answering.respond(request)
+        except Exception as error:  # noqa: BLE001 - reported on the ordinary road
             self.made = error
             return False
-        if isinstance(told, Response):
-            raw = self._heads.written(told)
+        if isinstance(answer, Response):
+            raw = self._heads.written(answer)
         else:
-            raw = self._heads.written(told.response) if told.at_once else None
+            raw = self._heads.written(answer.response) if answer.at_once else None
         if raw is None or self.transport is None or self._manager is None:
-            self.made = delivery_of(told)
+            self.made = delivery_of(answer)
             return False
         self._manager.requests_count += 1
         self._body = None

@@ -15,7 +15,7 @@ DRAIN_SECONDS = 0.02
 """How long what is on its way may take once a server was asked to stop, in seconds.
 
 It is granted twice, before and after the handlers are cancelled. No answer needs longer: each is
-made at once and lies in the socket's buffer by then. What lasts is a delay that was asked for, a
+made at once and lies in the socket's buffer by then. What lasts is a requested delay, a
 body that does not come, or a client that does not read, and for none of these is it right to wait.
 """
 
@@ -33,7 +33,7 @@ class EndingServer(Server):
         """Serve as aiohttp's server does."""
         super().__init__(*args, **options)
         self.stopping = asyncio.Event()
-        """What streams, which would go on for ever, wait for."""
+        """Ends streams, which would otherwise go on for ever."""
 
     def pre_shutdown(self) -> None:
         """Let connections end."""
@@ -101,7 +101,7 @@ def bound(host: str, port: int) -> socket.socket:
     listener = socket.socket(family, kind, protocol)
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        # Whoever is accepted has it, too. On each connection uvloop makes a socket to set it.
+        # Accepted connections inherit it; to set it on each, uvloop would make a socket object.
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
         listener.bind(place)
     except OSError as error:

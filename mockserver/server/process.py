@@ -1,4 +1,4 @@
-"""The manners of the process: where it listens, how it says so, and how it ends."""
+"""The process: where it listens, how it announces that, and how it ends."""
 
 import asyncio
 import contextlib
@@ -27,14 +27,14 @@ from mockserver.values import dataclass
 from mockserver.wording import reason_of
 
 _THRESHOLDS = (10_000, 5, 10)
-"""After how many new objects the collector looks for circles among them (decision 170)."""
+"""The thresholds of the garbage collector (decision 170)."""
 _GROWN = 50_000
-"""From how many survivors of two looks on they are taken for what a server keeps (decision 186)."""
+"""So many survivors of two collections are taken for long-lived state (decision 186)."""
 
 
 @contextmanager
 def rarely_collected() -> Iterator[None]:
-    """Let the collector look seldom, and pass over what is there now and what comes to stay."""
+    """Let the garbage collector run seldom, and skip long-lived objects."""
     # What is loaded by now lives as long as the process; the collector need not look at it.
     gc.freeze()
     before = gc.get_threshold()
@@ -49,10 +49,10 @@ def rarely_collected() -> Iterator[None]:
 
 
 def _looked(phase: str, info: Mapping[str, int]) -> None:
-    """Put what has survived a second look out of sight, where it is as much as orders make.
+    """Freeze what has survived two collections, where it is as much as orders make.
 
-    Orders and journals have no circles and need no collector. Connections leave some when they
-    close, and must not be put out of sight each time that some are open.
+    Orders and journals have no cycles and need no collector. Connections leave some when they
+    close, so they must not be frozen each time that some are open.
     """
     if phase == "stop" and info["generation"] and len(gc.get_objects(generation=2)) >= _GROWN:
         gc.freeze()
@@ -62,7 +62,7 @@ log = logging.getLogger("mockserver.server")
 
 _QUIET_SECONDS = 0.2
 _PATIENCE = 20
-"""How many moments are waited for a quiet one; clients that never pause wait for a step then."""
+"""How many moments to wait for a quiet one; after that, the next step delays clients."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,7 @@ async def _fetched(steps: Iterator[None], server: HttpServer) -> None:
         for _ in steps:
             await _quiet(server)
     except OSError as error:
-        # Whoever needs it reads it then.
+        # It is read when it is needed.
         log.warning("what later requests need cannot be read yet: %s", reason_of(error))
     else:
         log.debug("what requests need is in memory")
@@ -116,11 +116,11 @@ def _fetched_at_once(steps: Iterator[None]) -> None:
 
 
 async def _quiet(server: HttpServer) -> None:
-    """Wait until nobody has asked anything for a moment, and not for ever."""
+    """Wait until no request has come for a moment, but not for ever."""
     for _ in range(_PATIENCE):
-        asked = server.requests_count
+        before = server.requests_count
         await asyncio.sleep(_QUIET_SECONDS)
-        if asked == server.requests_count:
+        if before == server.requests_count:
             break
 
 
@@ -148,10 +148,10 @@ def host(
 if sys.platform == "linux":
 
     class LatestFirst(selectors.EpollSelector):
-        """Tells first of those who became ready last.
+        """Returns first what became ready last.
 
-        Linux puts who becomes ready behind those that it has told of before, ready again or not:
-        who was last would come last each time, and wait for all others twice (decision 233).
+        Linux appends what becomes ready to its list of earlier ones, ready again or not. So the
+        last connection would stay last, and wait for all others twice (decision 233).
         """
 
         def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
@@ -184,8 +184,8 @@ def _loop_factory(name: str) -> Callable[[], asyncio.AbstractEventLoop]:
 
 def address(host: str, port: int) -> str:
     """Return the base URL of a host and a port; a wildcard host is shown as loopback."""
-    shown = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, host)  # noqa: S104 (only shown)
-    return f"http://[{shown}]:{port}" if ":" in shown.strip("[]") else f"http://{shown}:{port}"
+    public = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, host)  # noqa: S104 (only shown)
+    return f"http://[{public}]:{port}" if ":" in public.strip("[]") else f"http://{public}:{port}"
 
 
 async def _host(
@@ -264,8 +264,8 @@ def claim(path: Path | None) -> None:
 def _holder(path: Path) -> tuple[str, int] | None:
     """Return the address and the process that a ready file names; None where it is none."""
     try:
-        told = jsontext.decode(userfiles.read(path, limits.BODY))
-        return str(told["url"]), int(told["pid"])
+        content = jsontext.decode(userfiles.read(path, limits.BODY))
+        return str(content["url"]), int(content["pid"])
     except (userfiles.NotReadable, jsontext.NotJson, KeyError, TypeError, ValueError):
         return None
 
@@ -284,6 +284,6 @@ def to_stdout(line: str) -> None:
     try:
         print(line, flush=True)  # noqa: T201 (the one line of a server)
     except (OSError, ValueError) as error:
-        # It serves all the same: who started it may read the ready file, or know the port.
+        # It serves all the same: its starter may read the ready file, or know the port.
         give_up_stdout()
         log.warning("the ready line cannot be written: %s; %s", str(error).lower(), line)

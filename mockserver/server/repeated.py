@@ -1,4 +1,4 @@
-"""Requests that are like others before: a client sends nearly the same header fields each time.
+"""Parses requests that resemble earlier ones: clients send nearly the same headers each time.
 
 aiohttp's parser has read a request with the same field names in the same order. Each line of this
 one either came just so before, or differs in its value alone, where that is plain printable text
@@ -38,7 +38,7 @@ _HOW_IT_TRAVELS = {
     ),
     "connection": "((?i:keep-alive))",
 }
-"""Fields that say how a request travels, with the one value that leaves it as ever, if any."""
+"""Fields about the transport, each with the value that changes nothing, if there is one."""
 
 
 class _Shape(NamedTuple):
@@ -50,7 +50,7 @@ class _Shape(NamedTuple):
 
 
 class Repeated:
-    """The header fields of late, shared by all connections of a server."""
+    """Recent header fields, shared by all connections of a server."""
 
     __slots__ = ("_blocks", "_shapes")
 
@@ -67,10 +67,10 @@ class Repeated:
         if not end or len(head) > _MOST_HEAD or len(body) > _MOST_BODY:
             return None
         line, _, fields = head.decode("latin-1").partition("\r\n")
-        asked = _LINE.fullmatch(line)
-        if asked is None:
+        matched = _LINE.fullmatch(line)
+        if matched is None:
             return None
-        method, path, query = asked.groups("")
+        method, path, query = matched.groups("")
         if body or method != "GET":
             headers = self._alike(fields, str(len(body)))
         else:
@@ -112,7 +112,7 @@ class Repeated:
                 first = dict(zip(lowered, found.groups(), strict=True))
                 if first.get("content-length") != length:
                     return None
-                # Between a name and its value stand two bytes, and two between two lines.
+                # Two bytes stand between name and value (`: `), and two between lines.
                 return Headers.of(names, first, len(fields) - 4 * len(names) + 2)
         return None
 

@@ -56,7 +56,7 @@ class Service:
         *,
         check_answers: bool = False,
     ) -> None:
-        """Take the parts; `check_answers` holds the simulation's answers against the contract."""
+        """Take the parts; `check_answers` checks the simulation's answers against the contract."""
         self.worlds = worlds
         self._simulation = simulation
         self._contracts = contracts
@@ -65,7 +65,7 @@ class Service:
         self._check_answers = check_answers
         self._opened = cors.Opener().opened
         self.failures: list[str] = []
-        """What went wrong inside the server, for tests to look at."""
+        """Errors inside the server, for tests to look at."""
 
     @property
     def replaying(self) -> str:
@@ -88,7 +88,7 @@ class Service:
             codecs.lookup(coding)
 
     def answer(self, request: Request) -> Delivery:
-        """Return the answer to a request, and the manner of its sending."""
+        """Return the answer to a request, and how to send it."""
         return delivery_of(self.respond(request))
 
     def respond(self, request: Request) -> Response | Delivery:
@@ -108,7 +108,7 @@ class Service:
         return self._called(HostedCall(operation, request, hosted), path)
 
     def _controlled(self, path: str, key: str, request: Request) -> Response | Delivery:
-        """Return the answer of the control API, to whom it lets in."""
+        """Return the answer of the control API, or its denial."""
         if request.method == "HEAD":
             request = replace(request, method=request.answered_as)
         if denied := self._control.denied(path, request):
@@ -214,7 +214,7 @@ class Service:
             self._counters.note(refusal, fault)
         level = logging.INFO
         if refusal and operation is not None and not operation.generation.reasons_in_msg:
-            # Its text tells nothing: this line is the first place to look.
+            # The text of the answer has no reason, so that this log line is where to look.
             level = logging.WARNING
         if log.isEnabledFor(level):
             log.log(
@@ -227,7 +227,7 @@ class Service:
             )
 
     def _delivered(self, call: HostedCall) -> tuple[str, Delivery | Response, str]:
-        """Return who answers, the answer as it is let out, and what disturbed it."""
+        """Return who answers, the answer as it is sent, and what disturbed it."""
         if call.operation.writes and (full := self.worlds.full_of_orders()):
             return "server", _beyond(call, full), ""
         try:
@@ -249,7 +249,7 @@ class Service:
             return "server", self._failed(call, error), ""
 
     def _disturbed(self, call: HostedCall, strike: Strike) -> tuple[str, Delivery, str]:
-        """Return an answer as faults let it out, on top of what breaks made of it."""
+        """Return an answer as faults and breaks change it."""
         responder, outcome = self._struck(call, strike)
         if outcome is None:
             return responder, charged(strike.delivery(None), call.hosted.world), strike.names
@@ -278,9 +278,9 @@ class Service:
             return responder, Outcome(Delivery(response))
         responders = ["break"]
 
-        def below(asked: Call) -> Delivery:
-            # Breaks ask what they were given, perhaps with another request or world.
-            name, response = self._unbroken(cast("HostedCall", asked))
+        def below(changed: Call) -> Delivery:
+            # Breaks pass on the call they got, perhaps with another request or world.
+            name, response = self._unbroken(cast("HostedCall", changed))
             responders.append(name)
             return Delivery(response)
 
@@ -299,8 +299,8 @@ class Service:
     def _in_front(self, call: HostedCall) -> tuple[str, Response] | None:
         """Return who answers in front of the simulation, and the answer; None where nobody does.
 
-        None of them is held against the contract: a stub was when it was set, or told not to be; a
-        recording is what a service said; a generated answer may be beyond what is assumed.
+        Their answers are not checked against the contract: a stub was when it was set, unless that
+        was declined; a recording is of a real service; generated answers may break assumptions.
         """
         hosted = call.hosted
         if (response := hosted.stubs.take(call)) is not None:
@@ -325,7 +325,7 @@ class Service:
         return call.hosted.refuser.refuse(call.operation.generation, "internal-error", reason)
 
     def _check(self, operation: Operation, response: Response) -> None:
-        """Hold a success against the contract. Raises `BrokenAnswer`."""
+        """Check a success against the contract. Raises `BrokenAnswer`."""
         if response.status != 200:
             return
         violations = operation.response_violations(jsontext.decode(response.body))

@@ -25,7 +25,7 @@ class Answering(Protocol):
 
 
 class WireHeaders(Headers):
-    """Header fields as the parser keeps them; no copy is made of them until all are asked for."""
+    """Header fields as the parser keeps them; no copy is made of them until all are requested."""
 
     __slots__ = ("_wire",)
 
@@ -38,7 +38,7 @@ class WireHeaders(Headers):
     @property
     def items_sent(self) -> tuple[tuple[str, str], ...]:
         """The fields in the order sent."""
-        # The parser's names are of a kind of text that nothing else knows.
+        # The parser's names are of its own subclass of `str`.
         return tuple((str(name), value) for name, value in self._wire.items())
 
     def __getitem__(self, name: str) -> str:
@@ -93,7 +93,7 @@ def plain_target(raw: str) -> str:
 
 
 def invite_body(http: BaseRequest) -> None:
-    """Ask for a body that its client holds back until then (RFC 9110, section 10.1.1)."""
+    """Send `100 Continue` for a body that the client holds back (RFC 9110, section 10.1.1)."""
     expects = http.headers.get("Expect", "").lower() == "100-continue"
     if expects and http.version == HttpVersion11 and not http.content.total_bytes:
         transport = http.transport

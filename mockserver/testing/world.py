@@ -244,7 +244,7 @@ class MockWorld:
         if not verdict.held:
             near = "".join(f"\n  near: {text}" for text in verdict.nearest)
             came = entry_lines(verdict.entries)
-            raise MockCheckFailed(f"{verdict.told}; what came:\n{came}{near}")
+            raise MockCheckFailed(f"{verdict.message}; what came:\n{came}{near}")
 
     def expect_refusal(
         self, name: str | None = None, *, operation: str | None = None
@@ -295,8 +295,8 @@ class MockWorld:
         found = complaints(hosted, self._checked, self._expected, allow=allow)
         self._checked = hosted.journal.last_sequence
         audited = audit(hosted, self.settings.audit) if self.settings.audit else Audit()
-        news = [one for one in audited if one.told not in self._audited]
-        self._audited |= {one.told for one in news}
+        news = [one for one in audited if one.message not in self._audited]
+        self._audited |= {one.message for one in news}
         return [*found, *(f"audit: {one}" for one in news), *self._handle.strays()]
 
     def check(self) -> None:

@@ -1,7 +1,7 @@
-"""Transactions that the service learns of: told of, or sent to a node (docs/decisions/0030).
+"""Transactions on the chains: announced, or sent to a node (docs/decisions/0030).
 
-The real service watches the chains; here there are none, so a client, or the test around it, tells
-of a transaction. What a wallet sends to a node becomes known as any announced transaction.
+The real service watches the chains. Here there are none, so a client, or the test around it,
+announces transactions. What a wallet sends to a node counts as announced.
 """
 
 import re
@@ -26,7 +26,7 @@ from mockserver.operations.transactions import (
 from mockserver.responders.forms import BadControl, check, form
 from mockserver.signing import transactions
 from mockserver.worlds.hosted import HostedWorld
-from mockserver.worlds.seen import SeenTransaction
+from mockserver.worlds.transactions import ChainTransaction
 
 _EVM_ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}")
 _NO_CALL = "calls neither vaultOut nor swap, so it carries no order"
@@ -34,13 +34,13 @@ _NO_MEMO = "does not pay the vault with an order in its memo, so it carries no o
 
 
 class BadTransaction(CrosschainMockError):
-    """A transaction that cannot be told of; nothing has changed."""
+    """A transaction that cannot be announced; nothing has changed."""
 
 
 def announce(hosted: HostedWorld, body: Mapping[str, Json]) -> Json:
-    """Take a transaction, `raw` and signed or in its parts, and return what became of it.
+    """Take a transaction, `raw` and signed or in its parts, and return its outcome.
 
-    Raises `BadTransaction` for a body that tells of none, and `SigningUnavailable` where a signed
+    Raises `BadTransaction` for a body without one, and `SigningUnavailable` where a signed
     one cannot be read.
     """
     try:
@@ -73,10 +73,10 @@ def announce(hosted: HostedWorld, body: Mapping[str, Json]) -> Json:
 
 def take_raw(
     hosted: HostedWorld, chain: str, raw: str, *, approved: bool = True
-) -> SeenTransaction:
+) -> ChainTransaction:
     """Take a signed transaction in hex. Raises `BadTransaction` and `SigningUnavailable`.
 
-    Of one that is not `approved` the sender's approvals are looked up, as the token would.
+    For one that is not `approved`, the sender's approvals are checked, as the token would.
     """
     try:
         signed = transactions.decoded(_bytes(raw, "raw"))
@@ -96,7 +96,7 @@ def take_raw(
 def approved_order_in(hosted: HostedWorld, call: ContractCall) -> OrderRequest | None:
     """Return the order that a call carries, as `order_in`, if the token lets the contract have it.
 
-    What the service burns itself needs no approval, as far as anybody has shown. Raises `Reverted`.
+    What the service burns itself needs no approval, by all public material. Raises `Reverted`.
     """
     try:
         request = order_in(hosted.world, call)
@@ -122,17 +122,17 @@ def _check_allowance(hosted: HostedWorld, call: ContractCall) -> None:
         )
 
 
-def tx_json(seen: SeenTransaction) -> Json:
+def tx_json(tx: ChainTransaction) -> Json:
     """Return a transaction as the control API shows it."""
     return {
-        "chain": seen.chain,
-        "hash": seen.hash,
-        "from": seen.sender,
-        "to": seen.to,
-        "value": str(seen.value),
-        "reverted": seen.reverted,
-        "order": seen.order_id,
-        "reason": seen.reason,
+        "chain": tx.chain,
+        "hash": tx.hash,
+        "from": tx.sender,
+        "to": tx.to,
+        "value": str(tx.value),
+        "reverted": tx.reverted,
+        "order": tx.order_id,
+        "reason": tx.reason,
     }
 
 
@@ -141,8 +141,8 @@ def _taken(
     call: ContractCall,
     read: Callable[[], OrderRequest | None],
     nonce: int | None = None,
-) -> SeenTransaction:
-    """Take a transaction: one that carries an order makes it; taken again it changes nothing.
+) -> ChainTransaction:
+    """Take a transaction: one that carries an order makes it; a known one changes nothing.
 
     `nonce` is how many its sender had sent before; by default those that are known.
     """
@@ -158,7 +158,7 @@ def _taken(
     evm = hosted.world.scenario.catalog.chain(call.chain).evm
     before = hosted.world.orders.sent_from(call.chain, call.sender)
     order_id, reason, reverted = _outcome(hosted, read, evm=evm)
-    seen = SeenTransaction(
+    tx = ChainTransaction(
         **asdict(call),
         nonce=before if nonce is None else nonce,
         number=len(hosted.transactions) + 1,
@@ -167,36 +167,36 @@ def _taken(
         reason=reason,
         reverted=reverted,
     )
-    paid = _payment(hosted, seen) if evm and not (reverted or order_id) else None
+    paid = _payment(hosted, tx) if evm and not (reverted or order_id) else None
     if paid is not None:
-        placed, (payer, _), asked = paid
-        units = hosted.world.balances.movable(placed, seen.hash, payer, asked)
-        seen = replace(seen, moved=units)
-    restore(hosted, seen)
-    return seen
+        placed, (payer, _), wanted = paid
+        units = hosted.world.balances.movable(placed, tx.hash, payer, wanted)
+        tx = replace(tx, moved=units)
+    restore(hosted, tx)
+    return tx
 
 
-def restore(hosted: HostedWorld, seen: SeenTransaction) -> None:
+def restore(hosted: HostedWorld, tx: ChainTransaction) -> None:
     """Note a transaction with what it has moved, as when it came."""
-    paid = _payment(hosted, seen) if seen.moved else None
+    paid = _payment(hosted, tx) if tx.moved else None
     if paid is not None:
         placed, ends, _ = paid
-        hosted.world.balances.transfer(placed, seen.hash, ends, seen.moved, seen.at_ms)
-    hosted.world.orders.count_sent(seen.chain, seen.sender, seen.hash)
-    hosted.transactions.add(seen)
+        hosted.world.balances.transfer(placed, tx.hash, ends, tx.moved, tx.at_ms)
+    hosted.world.orders.count_sent(tx.chain, tx.sender, tx.hash)
+    hosted.transactions.add(tx)
 
 
 def _payment(
-    hosted: HostedWorld, seen: SeenTransaction
+    hosted: HostedWorld, tx: ChainTransaction
 ) -> tuple[Placed, tuple[str, str], int] | None:
     """Return the token, both ends and the units that a transaction without an order moves."""
-    moved, catalog = moved_by(seen), hosted.world.scenario.catalog
+    moved, catalog = moved_by(tx), hosted.world.scenario.catalog
     if moved is None:
         return None
     token, recipient, units = moved
     with suppress(Refusal):
-        placed = catalog.placed_at(catalog.chain(seen.chain), token)
-        return placed, (seen.sender, recipient), units
+        placed = catalog.placed_at(catalog.chain(tx.chain), token)
+        return placed, (tx.sender, recipient), units
     return None
 
 
@@ -225,7 +225,7 @@ def _contract_call(hosted: HostedWorld, chain: Chain, body: Mapping[str, Json]) 
 
 
 def _call(hosted: HostedWorld, chain: Chain, body: Mapping[str, Json], data: bytes) -> ContractCall:
-    """Return a transaction of its parts; one that was told without a hash gets one."""
+    """Return a transaction of its parts; one announced without a hash gets one."""
     text = body.get("value", "0")
     try:
         value = int(text, 16) if text.startswith("0x") else int(text)

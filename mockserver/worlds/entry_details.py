@@ -96,15 +96,15 @@ def _call(method: abi.Method, raw: bytes) -> Json:
         found = abi.arguments(method, raw[_SELECTOR:])
     except abi.NotThisCall as error:
         return f"not its arguments: {error}"
-    shown = {name: _value_json(value) for name, value in found.items()}
+    arguments = {name: _value_json(value) for name, value in found.items()}
     if isinstance(found.get("order"), str):
         order = bytes.fromhex(str(found["order"])[2:])
-        shown["order"] = order.decode("utf-8", "backslashreplace")
+        arguments["order"] = order.decode("utf-8", "backslashreplace")
     inner = _hex(str(found.get("data", "")))
     if inner is not None and inner[:_SELECTOR].hex() in abi.METHODS:
         called = abi.METHODS[inner[:_SELECTOR].hex()]
-        shown["data"] = {f"call of {called.name}": _call(called, inner)}
-    return shown
+        arguments["data"] = {f"call of {called.name}": _call(called, inner)}
+    return arguments
 
 
 def _value_json(value: abi.Value) -> Json:
@@ -260,13 +260,13 @@ def _changes(operation: Operation, sent: Parts, kept: Parts, entry: Entry) -> li
             if name not in values:
                 found.append(f"{words[location]} {name!r}: left out")
             elif before != after:
-                shown = [
+                texts = [
                     _short(value if value is None else redacted(name, _as_text(value)))
                     if location != "body"
                     else _short(value)
                     for value in (after, before)
                 ]
-                found.append(f"{words[location]} {name!r}: {' instead of '.join(shown)}")
+                found.append(f"{words[location]} {name!r}: {' instead of '.join(texts)}")
     return found
 
 

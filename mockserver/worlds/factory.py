@@ -29,7 +29,7 @@ from mockserver.validation import SchemaCheck, did_you_mean
 from mockserver.values import dataclass
 from mockserver.worlds.chain import restore
 from mockserver.worlds.hosted import FORMAT, HostedWorld
-from mockserver.worlds.seen import SeenTransaction
+from mockserver.worlds.transactions import ChainTransaction
 
 if TYPE_CHECKING:
     from mockserver.responders.replay.index import Replay
@@ -43,11 +43,11 @@ class NothingToReplay(CrosschainMockError):
 
 @dataclass(frozen=True, slots=True)
 class WorldOptions:
-    """How a world is to be. What is None is left to the scenario.
+    """The options of a world. What is None is left to the scenario.
 
     `scenario` is a shipped name or a file; `rate` is how many times faster than the wall clock a
     scaled clock runs; `start_ms` is where its clock starts (ms since 1970); `breaks` are names of
-    the ways in which it is wrong from its beginning. `replay` are shipped names, files and folders
+    breaks that it has from its beginning. `replay` are shipped names, files and folders
     of recordings, which are served as `replay_mode` says; `matching` is a file of rules by which
     requests find them. `refusal_status` replaces the HTTP 200 of enveloped refusals. `app_keys` are
     pairs of a developer key and its secret: with one, v1 signatures are verified. `stamps` says
@@ -71,7 +71,7 @@ class WorldOptions:
     stamps: str = "world"
 
     def adjusted(self, scenario: Scenario) -> Scenario:
-        """Return a scenario with what these options say instead."""
+        """Return a scenario with these options applied."""
         changes: dict[str, Any] = {
             "clock_mode": self.clock,
             "clock_rate": self.rate,
@@ -98,7 +98,7 @@ class WorldFactory:
         """Take how worlds are by default; `wall` returns the wall clock's time in ms.
 
         A `scenario` is taken as it is, in place of the one that the options name. Raises
-        `CrosschainMockError` for bad options: they are told of now, and not with the first world.
+        `CrosschainMockError` for bad options: at once, and not with the first world.
         """
         self._options = options
         self._wall = wall
@@ -161,7 +161,7 @@ class WorldFactory:
         for item in dump["transactions"]:
             if full := hosted.transactions.full():
                 raise StateNotLoadable(f"this dump holds too much: {full}")
-            restore(hosted, SeenTransaction.load(item))
+            restore(hosted, ChainTransaction.load(item))
         return hosted
 
     def _replay(self, options: WorldOptions) -> "Replay | None":
@@ -187,7 +187,7 @@ class WorldFactory:
         return self._replays[key]
 
     def forget_changed(self, replay: tuple[str | Path, ...]) -> None:
-        """Have the next world read recordings again if their files are others than they were."""
+        """Have the next world read recordings again if their files have changed."""
         if replay in self._digests:
             from mockserver.recordings import digest  # noqa: PLC0415
 

@@ -18,7 +18,7 @@ from mockserver.responders.responder import Call, CalledWorld
 from mockserver.responders.stubs import Stubs
 from mockserver.values import dataclass, value_class
 from mockserver.worlds.journal import Journal, JournalSpace
-from mockserver.worlds.seen import SeenTransaction, SeenTransactions
+from mockserver.worlds.transactions import ChainTransaction, ChainTransactions
 
 DEFAULT_WORLD = "default"
 FORMAT = "crosschain-mock/world@1"
@@ -27,7 +27,7 @@ FORMAT = "crosschain-mock/world@1"
 _ORDER_WEIGHT, _TICKET_WEIGHT = 1_600, 1_000
 _SPARE = 16 * limits.MIB
 _SHARED = 4
-"""A snapshot shares its values with the world; this part of them is taken to be its own."""
+"""A snapshot shares its values with the world; one in so many counts as its own."""
 
 _PARTS = ("faults", "stubs", "breaks", "played", "transactions")
 _KEY = re.compile(r"[A-Za-z0-9._~-]{1,128}")
@@ -38,7 +38,7 @@ class BadWorldKey(ValueError):
 
 
 class TooManyWorlds(BadControl):
-    """Another world than there are, where the server has as many as it takes."""
+    """A new world, where the server has as many as it allows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Expected:
 
 @dataclass(frozen=True, slots=True)
 class Horizon:
-    """How far back the journal of a world tells of it.
+    """How far back the journal of a world reaches.
 
     `orders` and `transactions` are how many there were before it began, `sequence` is the number
     of the last request before; `undone` are stretches of requests that a revert has undone, each
@@ -80,23 +80,23 @@ class Snapshot:
 
 @dataclass(slots=True)
 class HostedWorld(CalledWorld):
-    """A world under its key, with the dialect it speaks and the traffic it has seen.
+    """A world under its key, with its dialect and its traffic.
 
-    `transactions` are those seen on the chains, by nickname and hash; `began_ms` is the world's
+    `transactions` are those on the chains, by nickname and hash; `began_ms` is the world's
     time at its beginning; `failures` are defects of the server.
     """
 
     journal: Journal = field(default_factory=Journal)
-    transactions: SeenTransactions = field(default_factory=SeenTransactions)
+    transactions: ChainTransactions = field(default_factory=ChainTransactions)
     faults: Faults = field(default_factory=Faults)
     stubs: Stubs = field(default_factory=Stubs)
     breaks: Breaks = field(default_factory=Breaks)
     expected: tuple[Expected, ...] = ()
     failures: tuple[str, ...] = ()
     revision: int = 0
-    """Counts what the control API has changed, for those who watch the world."""
+    """Counts changes by the control API, for listeners to the events of the world."""
     epoch: str = field(init=False, default_factory=lambda: token_hex(6))
-    """Tells this world from another one that had its key before."""
+    """Distinguishes this world from an earlier one under the same key."""
     began_ms: int = field(init=False)
     horizon: Horizon = field(init=False)
     _snapshots: dict[str, Snapshot] | None = field(init=False, default=None)
@@ -108,12 +108,12 @@ class HostedWorld(CalledWorld):
 
     @property
     def requests(self) -> int:
-        """How many requests the world has seen since it began, or was reset."""
+        """How many requests the world got since it began, or was reset."""
         return self.journal.last_sequence - self.horizon.sequence
 
     @property
     def dropped(self) -> int:
-        """How many of these requests the journal has let go."""
+        """How many of these requests the journal has dropped."""
         return max(0, self.journal.dropped - self.horizon.sequence)
 
     def has_responders_in_front(self) -> bool:
@@ -179,12 +179,12 @@ class HostedWorld(CalledWorld):
     def reset(self) -> None:
         """Begin the scenario anew, without faults, stubs and journal; snapshots and keys stay.
 
-        So do breaks, which are how the world is and not what happened in it; they forget.
+        Breaks stay too, since they are settings; what they remember is reset.
         """
         self.world.reset()
         self.journal.clear()
         self.played = PlaybackState()
-        self.transactions = SeenTransactions()
+        self.transactions = ChainTransactions()
         self.faults, self.stubs = Faults(), Stubs()
         self.breaks.forget()
         self.expected, self.failures, self.generated = (), (), None
@@ -192,7 +192,7 @@ class HostedWorld(CalledWorld):
         self.horizon = self._begun()
 
     def _parts(self) -> dict[str, Any]:
-        """Return what belongs to the world besides the engine's, to go its own way from now on."""
+        """Return independent copies of the parts of the world beside that of the engine."""
         return {name: getattr(self, name).copy() for name in _PARTS}
 
     def _begun(self) -> Horizon:
@@ -200,10 +200,10 @@ class HostedWorld(CalledWorld):
         return Horizon(self.world.orders.count(), len(self.transactions), last)
 
     def _undo(self, since: int) -> None:
-        """Note that the requests after a number are of a world that is no more."""
+        """Note that a revert has undone the requests after a number."""
         horizon, last = self.horizon, self.journal.last_sequence
         oldest = last - len(self.journal)
-        # What lies before the journal, or within the new stretch, says nothing any more.
+        # Stretches before the journal, or within the new one, are no longer needed.
         stretches = [one for one in horizon.undone if one[1] > oldest and one[0] < since]
         begin = min([since, *(first for first, end in stretches if end >= since)])
         stretches = [one for one in stretches if one[0] < begin]
@@ -220,7 +220,7 @@ class HostedWorld(CalledWorld):
         return stored + self.transactions.weight + self.stubs.weight + self.faults.weight
 
     def dump(self, app_keys: Sequence[str] = (), listed: Listed = list) -> dict[str, Json]:
-        """Return everything that has happened as plain data, but for the journal and the keys.
+        """Return the whole state as plain data, without the journal and the keys.
 
         `listed` makes the long arrays.
         """
@@ -230,9 +230,9 @@ class HostedWorld(CalledWorld):
             "world": self.world.dump(listed),
             "faults": self.faults.dump(),
             "stubs": self.stubs.dump(),
-            "transactions": listed(map(SeenTransaction.dump, list(self.transactions.values()))),
+            "transactions": listed(map(ChainTransaction.dump, list(self.transactions.values()))),
             "appKeys": list(app_keys),
-            # Only where there are some: dumps of older releases look the same without.
+            # Left out without any, so that dumps equal those of older releases.
             **({"breaks": self.breaks.dump()} if self.breaks.active else {}),
             **({"played": played} if (played := self.played.dump()) else {}),
         }
@@ -288,7 +288,7 @@ class Worlds:
         hosted.journal.share(self._space)
 
     def drop(self, key: str) -> bool:
-        """Forget a world; return whether there was one. Asked for again, it begins afresh."""
+        """Forget a world; return whether there was one. Its key then makes a new one."""
         self.unbind(key)
         gone = self._worlds.pop(key, None)
         if gone is not None:
@@ -296,11 +296,11 @@ class Worlds:
         return gone is not None
 
     def full(self, adding: int) -> str:
-        """Return why nothing more is kept in any world; empty where there is room.
+        """Return why no world may keep more; empty where there is room.
 
-        `adding` is at least as many bytes as are about to be kept.
+        `adding` is an upper bound of the bytes that are about to be kept.
         """
-        # What comes often and is small is not each time a reason to look at every world.
+        # Weighing every world is slow, so small additions use up a spare first.
         if self._spare >= adding:
             self._spare -= adding
             return ""
@@ -334,7 +334,7 @@ class Worlds:
         self._by_app_key.update(dict.fromkeys(app_keys, key))
 
     def unbind(self, key: str) -> list[str]:
-        """Send no app keys to a world any more and return which were."""
+        """Unbind the app keys of a world, and return them."""
         released = self._bound.pop(key, ())
         for app_key in released:
             del self._by_app_key[app_key]

@@ -1,4 +1,4 @@
-"""The journal of a world: what came and what was answered, bounded, with a count of the lost."""
+"""The journal of a world: its newest requests and answers, and a count of dropped ones."""
 
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -15,20 +15,20 @@ from mockserver.values import value_class
 
 CAPACITY = limits.JOURNAL.most
 REDACTED = "redacted"
-"""Stands for a value that lets somebody in: journals are printed into the logs of others."""
+"""Replaces secrets: journals are printed into logs that others read."""
 
 _OVERHEAD = 1000
-"""Bytes that an entry is taken to need beside its texts."""
+"""Bytes that an entry counts beside its texts."""
 
 _LONGEST_LINE = 400
 
 _MOST_DEPTH = jsontext.MAX_DEPTH // 2
-"""How deep a body may nest that is shown as JSON: who reads the journal has a bound, too."""
+"""How deep a body may nest that is shown as JSON: JSON parsers of readers have limits, too."""
 
 
 @value_class(frozen=True, slots=True)
 class Entry:
-    """One request a world has seen. `sequence` counts from 1; `at_ms` is the world's time.
+    """One request to a world. `sequence` counts from 1; `at_ms` is the world's time.
 
     `fault` names what disturbed the answer on its way; the response is what would have been sent.
     `weight` is about how many bytes the entry takes.
@@ -38,7 +38,7 @@ class Entry:
     at_ms: int
     operation: str | None
     source: Request | bytes = field(repr=False, compare=False)
-    """The request, or bytes that it is made of when somebody looks at it."""
+    """The request, or the bytes from which it is parsed when it is read."""
     response: Response
     responder: str
     fault: str = ""
@@ -74,12 +74,12 @@ class Entry:
 
     @property
     def query(self) -> str:
-        """The query as it came, without what lets others in."""
-        return "&".join(map(_shown_pair, self.request.query.split("&")))
+        """The query as it came, without secrets."""
+        return "&".join(map(_redacted_pair, self.request.query.split("&")))
 
     @property
     def refusal(self) -> str | None:
-        """The name of the refusal and its reason, or None where the service said yes."""
+        """The name of the refusal and its reason, or None for a success."""
         return self.response.header(REFUSAL_HEADER)
 
     @property
@@ -90,12 +90,12 @@ class Entry:
 
     @property
     def outcome(self) -> str:
-        """The status of the answer, or why it was refused; what disturbed it stands behind."""
+        """The status of the answer, or why it was refused, with the fault that disturbed it."""
         answered = f"refused, {self.refusal}" if self.refusal else str(self.response.status)
         return f"{answered}, disturbed by {self.fault}" if self.fault else answered
 
     def render(self) -> dict[str, Json]:
-        """Return the entry as JSON for the control API, without what lets others in."""
+        """Return the entry as JSON for the control API, without secrets."""
         request = self.request
         return {
             "sequence": self.sequence,
@@ -138,7 +138,7 @@ class JournalSpace:
         self._journals: dict[int, Journal] = {}
 
     def enter(self, journal: "Journal") -> None:
-        """Count what a journal has, which says itself from now on how that changes."""
+        """Count the bytes of a journal, which reports its changes from now on."""
         self._journals[id(journal)] = journal
         self.used += journal.weight
 
@@ -164,7 +164,7 @@ class Journal:
     """About how many bytes its entries take."""
 
     def __init__(self, capacity: int = CAPACITY, most: int = limits.JOURNAL_BYTES.most) -> None:
-        """Keep at most `capacity` entries of `most` bytes; older ones are counted and let go."""
+        """Keep at most `capacity` entries of `most` bytes; older ones are counted and dropped."""
         self._capacity = capacity
         self._most = most
         self._entries: deque[_StoredEntry] | None = None
@@ -179,7 +179,7 @@ class Journal:
 
     @property
     def dropped(self) -> int:
-        """How many entries were let go."""
+        """How many entries were dropped."""
         return self.last_sequence - len(self)
 
     def share(self, space: JournalSpace) -> None:
@@ -208,7 +208,7 @@ class Journal:
         """Write down an exchange."""
         entries = self._entries
         if entries is None:
-            # The first entry: many worlds have none.
+            # Made with the first entry, since many worlds have none.
             entries = self._entries = deque()
             if self._space is not None:
                 self._space.enter(self)
@@ -232,14 +232,14 @@ class Journal:
             if space.used > space.most:
                 space.make_room()
         if self.weight > self._most:
-            self._let_go(self._most)
+            self._drop(self._most)
 
     def halve(self) -> None:
-        """Let the older half go, by bytes, and at least one entry."""
-        self._let_go(self.weight // 2)
+        """Drop the older half, by bytes, and at least one entry."""
+        self._drop(self.weight // 2)
 
-    def _let_go(self, most: int) -> None:
-        """Let the oldest entries go until the rest has at most so many bytes."""
+    def _drop(self, most: int) -> None:
+        """Drop the oldest entries until the rest has at most so many bytes."""
         before, entries = self.weight, self._entries
         while entries and self.weight > most:
             self.weight -= entries.popleft()[-1]
@@ -265,17 +265,17 @@ def cut_line(text: str) -> str:
 
 
 def redacted(name: str, value: str) -> str:
-    """Return the value of a header or parameter as it may be shown: secrets are told of only."""
+    """Return the value of a header or parameter as it may be shown, without secrets."""
     return REDACTED if value and name.lower() != "appkey" and _lets_in(name) else value
 
 
-def _shown_pair(pair: str) -> str:
+def _redacted_pair(pair: str) -> str:
     name, sign, value = pair.partition("=")
     return f"{name}{sign}{redacted(unquote_plus(name), value)}"
 
 
 def _lets_in(name: str) -> bool:
-    # What recordings are made of is loaded where somebody looks at the journal.
+    # Imported here: it loads the package of recordings, which most servers never need.
     from mockserver.recordings.redaction.secrets import is_secret_member  # noqa: PLC0415
 
     lowered = name.lower()
@@ -290,7 +290,7 @@ def _pairs(query: str) -> list[list[str]] | str:
     try:
         return [[name, redacted(name, value)] for name, value in query_pairs(query)]
     except BadEncoding:
-        return "&".join(map(_shown_pair, query.split("&")))
+        return "&".join(map(_redacted_pair, query.split("&")))
 
 
 def _text(body: bytes) -> Json:

@@ -1,7 +1,7 @@
-"""A node of an EVM chain, as the libraries of wallets ask it by JSON-RPC (docs/decisions/0269).
+"""A node of an EVM chain, as wallet libraries call it by JSON-RPC (docs/decisions/0269).
 
 There are no contracts behind it: calls are answered from the world's lists, its balances and the
-transactions that it has seen. Each transaction has a block of its own, with `_BLOCKS - 1` empty
+known transactions. Each transaction has a block of its own, with `_BLOCKS - 1` empty
 ones behind it, so that nobody waits for confirmations on a clock that stands still.
 """
 
@@ -33,7 +33,7 @@ from mockserver.values import dataclass
 from mockserver.violations import excerpt
 from mockserver.worlds.chain import BadTransaction, approved_order_in, take_raw
 from mockserver.worlds.hosted import HostedWorld
-from mockserver.worlds.seen import SeenTransaction
+from mockserver.worlds.transactions import ChainTransaction
 
 _BLOCKS = 64
 """How many blocks a transaction moves the chain on by; clients wait for three to a few dozen."""
@@ -44,7 +44,7 @@ _MOST_HISTORY, _MOST_SHARES = 1024, 100
 """Blocks and percentiles that `eth_feeHistory` answers at most, as geth does."""
 
 _MOST_ORDERS = 1_000
-"""Among how many of the newest orders a delivery is looked for, as each question costs."""
+"""How many of the newest orders are searched for a delivery, which takes time for each."""
 _ZERO = f"0x{0:040x}"
 _TRUE = f"0x{1:064x}"
 _BLOOM = f"0x{'00' * 256}"
@@ -68,7 +68,7 @@ _TRANSFER_LOG = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b
 _APPROVAL_LOG = "0x8c5be1e5ebec7d5bd14f71427d1e84f3dd0314c0f7b2291e5b200ac8c7c3b925"
 
 _Form = tuple[re.Pattern[str], str]
-"""What a text has to match, and how that is told."""
+"""A pattern for a parameter, and its description in words."""
 
 # `int` alone would take signs, blanks, underscores and the digits of other scripts as well.
 _QUANTITY: _Form = re.compile("0x[0-9a-fA-F]{1,64}"), "0x and hex"
@@ -192,9 +192,9 @@ def _error(number: Json, error: RpcError) -> Json:
 def _tried(call: RpcCall) -> tuple[ContractCall, str]:
     """Return the transaction that a parameter describes, and what it would return.
 
-    Raises `RpcError` where a contract would revert, or is none that anybody knows.
+    Raises `RpcError` where a contract would revert, or is not known.
     """
-    # Members that libraries leave empty are as good as left out.
+    # Some libraries send empty members in place of leaving them out.
     given = {name: one for name, one in call.members.items() if one not in (None, "", "0x")}
     named = "data" if "data" in given else "input"
     forms = (("from", _ZERO, _ADDRESS), ("to", _ZERO, _ADDRESS), ("value", "0x0", _QUANTITY))
@@ -206,7 +206,7 @@ def _tried(call: RpcCall) -> tuple[ContractCall, str]:
     tried = ContractCall(call.chain.nickname, "", sender, to.lower(), int(value, 16), raw)
     if raw[:4] in (VAULT_OUT, SWAP):
         try:
-            # What the service would not take is taken by the contract all the same.
+            # The contract accepts what the service would refuse later.
             with suppress(Refusal):
                 approved_order_in(call.hosted, tried)
         except Reverted as error:
@@ -224,7 +224,7 @@ def _estimate(call: RpcCall) -> Json:
 
 
 def _read(call: RpcCall, tried: ContractCall) -> str:
-    """Return what a token's contract says; what changes something would be done."""
+    """Return what a token's contract returns; a method that changes something would succeed."""
     world, data = call.hosted.world, tried.data
     placed = world.scenario.catalog.placed_at(call.chain, tried.to)
     method = data[:4]
@@ -233,8 +233,8 @@ def _read(call: RpcCall, tried: ContractCall) -> str:
     if method == _DECIMALS:
         return _word(placed.decimals)
     if method in (_SYMBOL, _NAME):
-        said = placed.symbol if method == _SYMBOL else placed.token.name
-        return f"0x{abi.packed(('bytes',), (said.encode(),)).hex()}"
+        text = placed.symbol if method == _SYMBOL else placed.token.name
+        return f"0x{abi.packed(('bytes',), (text.encode(),)).hex()}"
     if method == _BALANCE_OF and len(data) == 36:
         owner = f"0x{data[16:].hex()}"
         return _word(world.balances.of(call.chain.nickname, tried.to, owner).units)
@@ -246,7 +246,7 @@ def _read(call: RpcCall, tried: ContractCall) -> str:
 
 
 def _code(call: RpcCall) -> Json:
-    """Return code that is not empty for whatever the world knows as a contract."""
+    """Return code that is not empty for every known contract."""
     chain, address = call.chain, call.text(_ADDRESS).lower()
     contracts = {chain.minter_proxy, chain.minter_proxy_v2, chain.swap_proxy, chain.weth}
     if address in contracts | set(ROUTERS.values()) or _token(call, address):
@@ -268,7 +268,7 @@ def _send(call: RpcCall) -> Json:
         raise RpcError(_BAD_PARAMS, str(error)) from None
 
 
-def _sent(call: RpcCall) -> SeenTransaction | None:
+def _sent(call: RpcCall) -> ChainTransaction | None:
     return call.hosted.transactions.get(call.chain.nickname, call.text(_HASH))
 
 
@@ -276,18 +276,18 @@ def _word(value: int) -> str:
     return f"0x{value:064x}"
 
 
-def _transaction(seen: SeenTransaction | None) -> Json:
-    return seen and {
-        "hash": seen.hash,
-        "from": seen.sender,
-        "to": seen.to or None,
-        "value": hex(seen.value),
-        "input": f"0x{seen.data.hex()}",
-        "nonce": hex(seen.nonce),
+def _transaction(tx: ChainTransaction | None) -> Json:
+    return tx and {
+        "hash": tx.hash,
+        "from": tx.sender,
+        "to": tx.to or None,
+        "value": hex(tx.value),
+        "input": f"0x{tx.data.hex()}",
+        "nonce": hex(tx.nonce),
         "gas": hex(0),
         "gasPrice": hex(0),
         "type": "0x0",
-        **_place(seen.number * _BLOCKS),
+        **_place(tx.number * _BLOCKS),
         "chainId": None,
         "v": "0x1b",
         "r": f"0x{1:064x}",
@@ -297,11 +297,11 @@ def _transaction(seen: SeenTransaction | None) -> Json:
 
 def _receipt(call: RpcCall) -> Json:
     """Return the receipt of what was sent, or of what the service has paid out."""
-    seen = _sent(call)
-    if seen is None:
+    tx = _sent(call)
+    if tx is None:
         return _payout(call, call.text(_HASH).lower())
-    ends, logs = (seen.sender, seen.to), list(_logs(call, seen))
-    return _mined(seen.hash, seen.number * _BLOCKS, ends, logs, reverted=seen.reverted)
+    ends, logs = (tx.sender, tx.to), list(_logs(call, tx))
+    return _mined(tx.hash, tx.number * _BLOCKS, ends, logs, reverted=tx.reverted)
 
 
 def _payout(call: RpcCall, tx_hash: str) -> Json:
@@ -347,8 +347,8 @@ def _mined(tx_hash: str, number: int, ends: tuple[str, str], logs: Json, *, reve
     }
 
 
-def _logs(call: RpcCall, seen: SeenTransaction) -> Iterator[dict[str, Json]]:
-    return _logged(seen.hash, seen.number * _BLOCKS, _events(call, seen))
+def _logs(call: RpcCall, tx: ChainTransaction) -> Iterator[dict[str, Json]]:
+    return _logged(tx.hash, tx.number * _BLOCKS, _events(call, tx))
 
 
 def _logged(tx_hash: str, number: int, events: Iterable[_Log]) -> Iterator[dict[str, Json]]:
@@ -364,28 +364,28 @@ def _logged(tx_hash: str, number: int, events: Iterable[_Log]) -> Iterator[dict[
         }
 
 
-def _events(call: RpcCall, seen: SeenTransaction) -> Iterator[_Log]:
+def _events(call: RpcCall, tx: ChainTransaction) -> Iterator[_Log]:
     """Yield what the contracts log: tokens that move or may be moved, and the order's id (SOL)."""
-    given = None if seen.reverted else seen.arguments
+    given = None if tx.reverted else tx.arguments
     if given is None:
         return
     first, second, *others = given.values()
-    if (taken := taken_by_contract(seen)) is not None:
+    if (taken := taken_by_contract(tx)) is not None:
         token, amount = taken
         contract = _token(call, token)
         if contract is not None and not contract.contract.native:
             burnt = contract.contract.burnable
-            ends = _padded(seen.sender), _padded(_ZERO if burnt else seen.to)
+            ends = _padded(tx.sender), _padded(_ZERO if burnt else tx.to)
             yield token, (_TRANSFER_LOG, *ends), abi.uint(amount)
-        if seen.order_id is not None:
-            named = _padded(token), _padded(seen.sender), _word(int(seen.order_id))
+        if tx.order_id is not None:
+            named = _padded(token), _padded(tx.sender), _word(int(tx.order_id))
             order = bytes.fromhex(str(others[-1])[2:])
             kinds = ("uint256", "address", "bytes")
-            yield seen.to, (_VAULT_OUT_LOG, *named), abi.packed(kinds, (amount, seen.to, order))
-    elif seen.method in ("transfer", "approve") and _token(call, seen.to) is not None:
-        kind = _TRANSFER_LOG if seen.method == "transfer" else _APPROVAL_LOG
-        ends = _padded(seen.sender), _padded(str(first))
-        yield seen.to, (kind, *ends), abi.uint(int(str(second)))
+            yield tx.to, (_VAULT_OUT_LOG, *named), abi.packed(kinds, (amount, tx.to, order))
+    elif tx.method in ("transfer", "approve") and _token(call, tx.to) is not None:
+        kind = _TRANSFER_LOG if tx.method == "transfer" else _APPROVAL_LOG
+        ends = _padded(tx.sender), _padded(str(first))
+        yield tx.to, (kind, *ends), abi.uint(int(str(second)))
 
 
 def _padded(address: str) -> str:
@@ -401,23 +401,23 @@ def _found_logs(call: RpcCall) -> Json:
     topics = wanted.get("topics") or []
     if not isinstance(topics, Sequence) or isinstance(topics, str):
         raise _bad_parameter("'topics'", "an array", topics)
-    asked = [_any_of(wanted.get("address"), "'address'", _ADDRESS)]
-    asked += [_any_of(one, "'topics'", _HASH) for one in topics]
+    filters = [_any_of(wanted.get("address"), "'address'", _ADDRESS)]
+    filters += [_any_of(one, "'topics'", _HASH) for one in topics]
     found: list[Json] = []
-    for seen in call.hosted.transactions.values():
-        if seen.chain == call.chain.nickname and least <= seen.number * _BLOCKS <= most:
-            for log in _logs(call, seen):
+    for tx in call.hosted.transactions.values():
+        if tx.chain == call.chain.nickname and least <= tx.number * _BLOCKS <= most:
+            for log in _logs(call, tx):
                 own = (log["address"], *log["topics"])
-                if len(asked) <= len(own) and all(
+                if len(filters) <= len(own) and all(
                     not any_of or str(one).lower() in any_of
-                    for one, any_of in zip(own, asked, strict=False)
+                    for one, any_of in zip(own, filters, strict=False)
                 ):
                     found.append(log)
     return found
 
 
 def _any_of(value: Json, where: str, form: _Form) -> list[str]:
-    """Return what a place of a filter takes, in lower case; nothing stands for anything."""
+    """Return the values that a place of a filter allows, in lower case; empty allows any."""
     many = value if isinstance(value, Sequence) and not isinstance(value, str) else [value]
     return [_checked(one, where, form).lower() for one in many if one is not None]
 
@@ -445,10 +445,10 @@ def _block(call: RpcCall, number: int) -> Json:
     at_ms = call.hosted.began_ms if last is None else last.at_ms
     if number == call.head:
         at_ms = call.hosted.world.now()
-    shown: Json = []
+    listed: Json = []
     if own is not None:
         full = call.parameter(1) is True
-        shown = [_transaction(own) if full else own.hash]
+        listed = [_transaction(own) if full else own.hash]
     return {
         "number": hex(number),
         "hash": _block_hash(number),
@@ -469,22 +469,22 @@ def _block(call: RpcCall, number: int) -> Json:
         "logsBloom": _BLOOM,
         "extraData": "0x",
         "size": "0x220",
-        "transactions": shown,
+        "transactions": listed,
         "uncles": [],
     }
 
 
 def _history(call: RpcCall) -> Json:
     """Return the fees of the newest blocks, which are those of now."""
-    asked, shares = call.parameter(0), call.parameter(2)
-    if isinstance(asked, str):
-        asked = int(_checked(asked, "parameter 1", _QUANTITY), 16)
-    if type(asked) is not int or asked < 0:
-        raise _bad_parameter("parameter 1", "a count of blocks", asked)
+    blocks, shares = call.parameter(0), call.parameter(2)
+    if isinstance(blocks, str):
+        blocks = int(_checked(blocks, "parameter 1", _QUANTITY), 16)
+    if type(blocks) is not int or blocks < 0:
+        raise _bad_parameter("parameter 1", "a count of blocks", blocks)
     if shares is not None and not isinstance(shares, list):
         raise _bad_parameter("parameter 3", "an array of percentiles", shares)
     newest = min(call.head, _number(call, call.parameter(1), "parameter 2"))
-    count = min(asked, newest + 1, _MOST_HISTORY)
+    count = min(blocks, newest + 1, _MOST_HISTORY)
     base_fee, tip = map(hex, call.fees)
     return {
         "oldestBlock": hex(newest - count + 1),

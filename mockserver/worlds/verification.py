@@ -1,4 +1,4 @@
-"""Searching a journal, and what a test wants to be true of the requests that a world has seen."""
+"""Searches a journal, and verifies what a test expects of the requests that a world got."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -18,7 +18,7 @@ from mockserver.worlds.journal import Entry
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """Which entries are meant; None does not narrow. Times are the world's, ms since 1970."""
+    """Which entries to find; None does not narrow. Times are the world's, ms since 1970."""
 
     operation: str | None = None
     method: str | None = None
@@ -30,11 +30,11 @@ class Search:
     match: Subset | None = None
 
     def takes(self, entry: Entry) -> bool:
-        """Tell whether an entry is meant."""
+        """Tell whether an entry matches."""
         return self.near(entry) and (self.match is None or self.match.takes(entry.request))
 
     def near(self, entry: Entry) -> bool:
-        """Tell whether an entry is meant but for the parts of its request."""
+        """Tell whether an entry matches, apart from the parts of its request."""
         return (
             entry.sequence > self.since
             and self.operation in (None, entry.operation)
@@ -46,7 +46,7 @@ class Search:
         )
 
     def matching(self, entries: Iterable[Entry]) -> list[Entry]:
-        """Return the entries that are meant, in their order."""
+        """Return the matching entries, in their order."""
         return [entry for entry in entries if self.takes(entry)]
 
     def __str__(self) -> str:
@@ -55,30 +55,30 @@ class Search:
         return f"{refused}{named or 'requests'}"
 
 
-def search_of(asked: Mapping[str, Json], contract: Contract) -> Search:
+def search_of(fields: Mapping[str, Json], contract: Contract) -> Search:
     """Return the search of a checked request. Raises `BadControl`, `ClockRefused`."""
-    name = asked.get("operation")
+    name = fields.get("operation")
     return Search(
         operation=operation_id(name, contract) if name is not None else None,
-        method=asked.get("method"),
-        path=asked.get("path"),
-        refused=asked.get("refused"),
-        since=asked.get("since", 0),
-        from_ms=instant_ms(asked["from"]) if "from" in asked else None,
-        until_ms=instant_ms(asked["until"]) if "until" in asked else None,
-        match=subset_of(asked["match"]) if "match" in asked else None,
+        method=fields.get("method"),
+        path=fields.get("path"),
+        refused=fields.get("refused"),
+        since=fields.get("since", 0),
+        from_ms=instant_ms(fields["from"]) if "from" in fields else None,
+        until_ms=instant_ms(fields["until"]) if "until" in fields else None,
+        match=subset_of(fields["match"]) if "match" in fields else None,
     )
 
 
 _OUTAGES = ("chain-suspended", "token-suspended")
 _REFUSING = re.compile(r"\b(?:refusal|quota|break) \(")
-"""What may have put a refusal into an answer; other faults disturb one that the world gave."""
+"""Faults that make a refusal themselves; the others disturb an answer that the world gave."""
 
 
 def unexpected_refusals(hosted: HostedWorld) -> list[Entry]:
-    """Return refused requests but for those a test asked for.
+    """Return refused requests but for those that the test has caused or announced.
 
-    Asked for are the refusals of stubs, of faults that refuse and of breaks, those announced as
+    These are the refusals of stubs, of faults that refuse and of breaks, those announced as
     expected, and suspensions in a world that has any outage.
     """
     return [
@@ -107,20 +107,20 @@ _NEAREST = 3
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Whether what was wanted holds, in a sentence, with the requests that were looked at.
+    """Whether what was expected holds, in a sentence, with the requests that matched.
 
-    `nearest` says of requests that nearly matched what is otherwise about them.
+    `nearest` tells in what the requests differ that nearly matched.
     """
 
     held: bool
-    told: str
+    message: str
     entries: tuple[Entry, ...]
     nearest: tuple[str, ...] = ()
     dropped: int = 0
 
 
 def verify(hosted: HostedWorld, wanted: Mapping[str, Json]) -> Verdict:
-    """Return whether a world has seen what a request wants. Raises `BadControl`."""
+    """Return whether a world got the requests that a body describes. Raises `BadControl`."""
     check(form("verification"), wanted, "body")
     if wanted.get("never") is False:
         raise BadControl("body field 'never': only true has a meaning; leave it out")
@@ -172,7 +172,7 @@ def _complaints(
 
 
 def _nearest(search: Search, entries: Iterable[Entry]) -> tuple[str, ...]:
-    """Return what is otherwise about requests that fit but for their parts, closest first."""
+    """Return in what requests differ that match apart from their parts, closest first."""
     if search.match is None:
         return ()
     missing = [

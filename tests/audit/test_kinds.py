@@ -130,7 +130,7 @@ def test_a_refused_submission_that_is_given_up_is_a_deposit_without_order(wallet
 @pytest.mark.parametrize(
     ("fault", "words"),
     [
-        ({"kind": "false-success"}, "the service said yes to it"),
+        ({"kind": "false-success"}, "the service accepted it"),
         ({"kind": "http-status", "status": 503}, "came to nothing (http-status (1))"),
         ({"kind": "reset-before-headers"}, "came to nothing (reset-before-headers (1))"),
         ({"kind": "refusal", "refusal": "no-route"}, "refused as no-route, and no order"),
@@ -176,13 +176,13 @@ def test_an_order_nobody_asked_for_is_not_followed_once_it_has_moved(wallet):
     order_id = wallet.submit()
     assert wallet.kinds() == []
     wallet.wait("5s")
-    assert "nobody has ever asked" in wallet.told("order-not-followed")
+    assert "nobody has ever looked it up" in wallet.told("order-not-followed")
     wallet.look(order_id)
     assert wallet.kinds() == []
     wallet.wait("1h")
     told = wallet.told("order-not-followed")
     assert "it is Succeeded since" in told
-    assert "nobody has asked since 2026-01-01T00:00:05Z" in told
+    assert "nobody has looked it up since 2026-01-01T00:00:05Z" in told
     wallet.look(order_id)
     assert wallet.kinds() == []
 
@@ -192,7 +192,7 @@ def test_an_order_that_moves_by_polls_is_asked_for_to_its_end(wallet):
     order_id = wallet.submit()
     path = f"/orders/{order_id}"
     wallet.client.control("POST", path, {"policy": "polls", "course": "success"})
-    assert "waits to be asked" in wallet.told("order-not-followed")
+    assert "waits for" in wallet.told("order-not-followed")
     while wallet.look(order_id) != "Succeeded":
         assert wallet.kinds() == ["order-not-followed"]
     assert wallet.kinds() == []
@@ -291,7 +291,7 @@ def test_an_amount_that_no_quote_said_is_told_of(wallet):
     wallet.follow(wallet.submit(extra=f"1_{net + 10**15};3_2"))
     told = wallet.told("other-quote")
     assert told.endswith("no quote was for that")
-    assert "the newest quote said 9.694 USDT" in told
+    assert "the newest quote has 9.694 USDT" in told
 
 
 def test_an_amount_of_an_older_quote_is_told_of(wallet):

@@ -134,7 +134,7 @@ def test_an_assertion_prints_what_was_found(world, client):
     found = world.audit()
     assert found
     assert repr(found) == str(found[0])
-    assert "nobody has ever asked how it stands" in repr(found)
+    assert "nobody has ever looked it up" in repr(found)
     assert repr(world.audit("two-orders")) == "all is well with 1 order"
 
 

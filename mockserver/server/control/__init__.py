@@ -1,6 +1,6 @@
 """The control API under `/__mock/`: what a test or a person does to a world, and never a client.
 
-The table of what it does is imported where somebody asks for it: many servers are never controlled.
+Its table is imported with the first control request: many servers never get one.
 """
 
 from typing import TYPE_CHECKING, Any

@@ -1,4 +1,4 @@
-"""What the server says of itself: readiness, version, reserved values, assumptions, counters."""
+"""Information about the server: readiness, version, reserved values, assumptions, counters."""
 
 from mockserver import __version__, jsontext
 from mockserver.contract.openapi import document

@@ -28,9 +28,9 @@ EVENT_HEADERS = (
 """The headers of a stream of events; the last one keeps proxies from holding it back."""
 
 _WRITTEN_OUT = 8
-"""Bytes that a byte of a control request takes at most where it is kept."""
+"""Bytes that one byte of a control request takes at most in memory."""
 _AT_ONCE = 4
-"""From how many pieces on an answer is sent as it is made."""
+"""An answer of more pieces is sent while it is made."""
 _PART = re.compile(r"\{([a-zA-Z]+)\}")
 
 
@@ -50,10 +50,10 @@ class Control:
         return [(re.compile(_PART.sub(r"(?P<\1>[^/]+)", row.path)), row) for row in ROWS]
 
     def denied(self, path: str, request: Request) -> Response | None:
-        """Return the refusal of somebody who may not control the worlds, or None.
+        """Return the refusal of a request that may not control the worlds, or None.
 
-        The files of the console hold no secret and are given to whoever is near; a preflight has no
-        token, and a probe has none either.
+        The files of the console have no secrets and need no token. Preflights and probes cannot
+        carry one.
         """
         rows = [row for row, _ in self._at(path) if row.method == request.method]
         open_to_all = bool(rows) and rows[0].open
@@ -65,7 +65,7 @@ class Control:
         response = refused(denial.status, denial.reason)
         if denial.status == 401:
             realm = ("WWW-Authenticate", 'Bearer realm="crosschain-mock"')
-            return self._shown_to(request, response.with_headers(realm))
+            return self._readable_by(request, response.with_headers(realm))
         return response
 
     def answer(self, hosted: HostedWorld, path: str, request: Request) -> Delivery:
@@ -78,10 +78,10 @@ class Control:
             methods = sorted({row.method for row, _ in self._at(path)})
             return Delivery(cors.reflected(request.headers, methods, ["Content-Type"]))
         delivery = self._acted(hosted, path, request)
-        return replace(delivery, response=self._shown_to(request, delivery.response))
+        return replace(delivery, response=self._readable_by(request, delivery.response))
 
     def _acted(self, hosted: HostedWorld, path: str, request: Request) -> Delivery:
-        """Return what the row of a request answers, or why there is none or it cannot."""
+        """Return the answer of the row of a request, or a refusal."""
         found = [(row, place) for row, place in self._at(path) if row.method == request.method]
         if not found:
             return Delivery(self._lost(path, request.method))
@@ -107,8 +107,8 @@ class Control:
         unready = row.path == "/ready" and not self.server.ready
         return Delivery(Response(503 if unready else 200, (JSON_TYPE,), jsontext.encode(answer)))
 
-    def _shown_to(self, request: Request, response: Response) -> Response:
-        """Return an answer that a page of a named origin may read, too."""
+    def _readable_by(self, request: Request, response: Response) -> Response:
+        """Return an answer that a page of a named origin may read as well."""
         if self.guard.names(request.headers.get("Origin")):
             return response.with_headers(*cors.allowed_origin(request.headers))
         return response
@@ -129,16 +129,16 @@ class Control:
             allow = allow_header(methods)
             if method == "OPTIONS":
                 return Response(204, (allow,), b"")
-            told = f"{method} /__mock{path[:100]} is not answered; use {' or '.join(methods)}"
-            return refused(405, told).with_headers(allow)
+            reason = f"{method} /__mock{path[:100]} is not answered; use {' or '.join(methods)}"
+            return refused(405, reason).with_headers(allow)
         places = sorted({f"/__mock{row.path}" for _, row in self._rows})
         near = did_you_mean(f"/__mock{path}", places)
-        told = near or f"; there are {', '.join(places)}"
-        return refused(404, f"nothing is at '/__mock{path[:100]}'{told}")
+        known = near or f"; there are {', '.join(places)}"
+        return refused(404, f"nothing is at '/__mock{path[:100]}'{known}")
 
 
 def _in_pieces(pieces: Iterator[bytes]) -> Delivery:
-    """Return an answer that is sent as it is made, or whole where that takes but a moment."""
+    """Return an answer that is sent while it is made, or whole where it is short."""
     first = list(islice(pieces, _AT_ONCE))
     if len(first) < _AT_ONCE:
         return Delivery(Response(200, (JSON_TYPE,), b"".join(first)))

@@ -1,4 +1,4 @@
-"""What happens in a world, told as it happens: a stream of server-sent events."""
+"""The events of a world, as a stream of server-sent events."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -13,16 +13,16 @@ from mockserver.worlds.hosted import HostedWorld
 from mockserver.worlds.journal import Entry
 
 MOST_AT_ONCE = 200
-"""How many requests are told of at once, so that no stream holds up the answers of the API."""
+"""How many requests are sent at once, so that no stream delays the answers of the API."""
 
 _BEAT = 100
-"""A stream that was asked so many times for news and had none sends a comment, so that a
-connection that is gone is noticed on both ends."""
+"""After so many polls without events, a stream sends a comment, so that both ends notice a
+lost connection."""
 
 
 @dataclass(slots=True)
 class Events:
-    """The news of one world for one listener, who has heard of requests up to `heard`.
+    """The events of one world for one listener, who got the requests up to `heard`.
 
     The world is looked up each time: it may be dropped, or another put in its place.
     """
@@ -32,11 +32,11 @@ class Events:
     request: ControlRequest
     heard: int
     epoch: str
-    _told: object = None
+    _reported: object = None
     _silent: int = 0
 
     def pull(self) -> bytes:
-        """Return what is new since the last time, as events; empty where nothing is."""
+        """Return the events since the last time; empty without any."""
         news = b"".join(self._news())
         self._silent = 0 if news else self._silent + 1
         if self._silent >= _BEAT:
@@ -50,17 +50,17 @@ class Events:
 
     def _news(self) -> Iterator[bytes]:
         if self.key not in self.server.worlds:
-            if self._told != "gone":
-                self._told = "gone"
+            if self._reported != "gone":
+                self._reported = "gone"
                 yield _event("gone", {"world": self.key})
             return
         hosted = self.server.worlds.get(self.key)
         if hosted.epoch != self.epoch:
-            # Another world under the same key has a journal of its own, unheard from the start.
+            # Another world under the same key has another journal, to be sent from its start.
             self.heard, self.epoch = 0, hosted.epoch
-        told = _state_of(self.server, hosted)
-        if told != self._told:
-            self._told = told
+        state = _state_of(self.server, hosted)
+        if state != self._reported:
+            self._reported = state
             yield _event("world", self._world(hosted))
         if hosted.journal.last_sequence > self.heard:
             for entry in hosted.journal.since(self.heard)[:MOST_AT_ONCE]:
@@ -84,7 +84,7 @@ class Events:
 
 
 def listen(request: ControlRequest) -> Events:
-    """Return the news of a world from a journal position on. Raises `BadControl` for too many."""
+    """Return the events of a world from a journal position on. Raises `BadControl` for too many."""
     hosted = request.hosted
     if request.server.listeners >= limits.LISTENERS.most:
         raise BadControl(f"there are {limits.LISTENERS} already; close a console, or a stream")
@@ -109,7 +109,7 @@ def summary(entry: Entry) -> dict[str, Json]:
 
 
 def _position(request: ControlRequest) -> int:
-    """Return the position a listener goes on from: the id that it heard before the line was lost.
+    """Return the position to go on from: the last id that the listener got before it reconnected.
 
     An id of another world, such as the one that had this key before, is no position in this one.
     """
@@ -120,7 +120,7 @@ def _position(request: ControlRequest) -> int:
 
 
 def _state_of(server: ServerState, hosted: HostedWorld) -> object:
-    """Return a value that is another one whenever a listener should look again."""
+    """Return a value that changes whenever listeners should read the world again."""
     world = hosted.world
     return (
         hosted.epoch,

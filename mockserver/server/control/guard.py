@@ -1,7 +1,7 @@
 """Who may use the control API: people and tests on this machine, or whoever has the token.
 
-A page in a browser may send requests to the loopback interface, too; it gives itself away by its
-`Origin`, or, where its own name was made to point here, by its `Host`.
+A page in a browser may send requests to the loopback interface, too. It is recognised by its
+`Origin`, or, where DNS makes its own name point here, by its `Host`.
 """
 
 import re
@@ -28,7 +28,7 @@ class BadOrigin(CrosschainMockError):
 
 @dataclass(frozen=True, slots=True)
 class Denied:
-    """Why a control request is not let in: the HTTP status, and a sentence."""
+    """Why a control request is denied: the HTTP status, and a sentence."""
 
     status: int
     reason: str
@@ -95,9 +95,9 @@ def checked_origin(text: str) -> str:
             "the usual one, port, such as http://localhost:3000"
         )
     name, port = (parts.hostname or "").lower(), parts.port
-    shown = f"[{name}]" if ":" in name else name
+    host = f"[{name}]" if ":" in name else name
     usual = {"http": 80, "https": 443}.get(parts.scheme)
-    return f"{parts.scheme}://{shown}" + ("" if port in (None, usual) else f":{port}")
+    return f"{parts.scheme}://{host}" + ("" if port in (None, usual) else f":{port}")
 
 
 def is_this_machine(host: str) -> bool:

@@ -22,17 +22,17 @@ from mockserver.worlds.verification import search_of, unexpected_refusals
 
 
 def show(request: ControlRequest) -> Json:
-    """Return what a world has seen; `next` is the cursor that goes on from here."""
+    """Return the requests of a world; `next` is the cursor of the next page."""
     journal = request.hosted.journal
     search = search_of(request.query, request.hosted.contract)
     found = search.matching(journal)
     limit = request.query.get("limit", len(found))
-    shown = found[:limit]
+    page = found[:limit]
     return {
         "last": journal.last_sequence,
-        "next": shown[-1].sequence if len(found) > limit else journal.last_sequence,
+        "next": page[-1].sequence if len(found) > limit else journal.last_sequence,
         "dropped": request.hosted.dropped,
-        "entries": [_entry(request.hosted, entry) for entry in shown],
+        "entries": [_entry(request.hosted, entry) for entry in page],
     }
 
 
@@ -66,10 +66,11 @@ def forget(request: ControlRequest) -> Json:
 
 
 def verify(request: ControlRequest) -> Json:
-    """Tell whether what a test wants is true of the requests a world has seen."""
+    """Tell whether what a test expects is true of the requests of a world."""
     verdict = verification.verify(request.hosted, request.body)
     return {
-        **picked(verdict, "held", "told"),
+        "held": verdict.held,
+        "told": verdict.message,
         "count": len(verdict.entries),
         "sequences": [entry.sequence for entry in verdict.entries],
         **picked(verdict, "nearest", "dropped"),
@@ -77,7 +78,7 @@ def verify(request: ControlRequest) -> Json:
 
 
 def expect(request: ControlRequest) -> Json:
-    """Say that a refusal is expected, so that the end of a test does not complain about it."""
+    """Expect a refusal, so that the check at the end of a test does not report it."""
     body, hosted = request.body, request.hosted
     name, operation = body.get("refusal"), body.get("operation")
     expected = Expected(
@@ -89,7 +90,7 @@ def expect(request: ControlRequest) -> Json:
 
 
 def check(request: ControlRequest) -> Json:
-    """Tell what the end of a test should complain about."""
+    """Return the problems that a test should fail for at its end."""
     hosted = request.hosted
     unused = [
         {**stub.definition, "id": stub.id, "used": hosted.stubs.used(stub)}
@@ -106,10 +107,10 @@ def check(request: ControlRequest) -> Json:
 
 
 def _entry(hosted: HostedWorld, entry: Entry) -> Json:
-    shown = entry.render()
-    shown["nearest"] = nearest_form(hosted.contract, entry)
-    shown["order"] = _order(hosted, entry)
-    return shown
+    members = entry.render()
+    members["nearest"] = nearest_form(hosted.contract, entry)
+    members["order"] = _order(hosted, entry)
+    return members
 
 
 def _order(hosted: HostedWorld, entry: Entry) -> Json:
@@ -176,7 +177,7 @@ def _exchange(entry: Entry, before_ms: int) -> RecordedExchange:
 def _plain(headers: Headers) -> Headers:
     """Return headers whose names are plain texts, and not those of the HTTP library.
 
-    Bodies in a journal are unpacked already, so that what names their packing goes.
+    Bodies in a journal are unpacked, so that their Content-Encoding is left out.
     """
     sent = ((str(name), str(value)) for name, value in headers.items_sent)
     return Headers(tuple(pair for pair in sent if pair[0].lower() != "content-encoding"))

@@ -29,7 +29,7 @@ def balances(request: ControlRequest) -> Json:
 
 
 def quote(request: ControlRequest) -> Json:
-    """Return what a transfer or a swap would give now; a suspended chain is told of."""
+    """Return what a transfer or a swap would give now; a suspended chain is mentioned."""
     world, query = request.hosted.world, request.query
     missing = [name for name in _PRICED if name not in query]
     if missing:
@@ -82,7 +82,7 @@ def _placed(catalog: Catalog, chain: str, token: str, end: str) -> Placed:
 
 
 def audit(request: ControlRequest) -> Json:
-    """Return what is wrong with the money of a world, by what its clients did and asked."""
+    """Return what is wrong with the money of a world, by the requests of its clients."""
     query = request.query
     age = duration_ms(query["quoteAge"]) if "quoteAge" in query else audits.QUOTE_AGE_MS
     kinds = audits.kinds_named(query.get("kinds", "all"))

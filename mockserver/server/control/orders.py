@@ -15,7 +15,7 @@ from mockserver.responders.forms import BadControl
 from mockserver.server.control.row import ControlRequest
 
 _SLICE = 256
-"""After how many orders of a search others have their turn."""
+"""After so many orders of a search, other requests have their turn."""
 
 
 def order_id(world: World, name: str) -> str:

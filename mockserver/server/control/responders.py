@@ -1,6 +1,6 @@
 """Control of what answers beside the simulation: faults, stubs, and breaks.
 
-The catalogue of breaks is imported where somebody asks for it: many servers have none.
+The catalogue of breaks is imported when it is requested: many servers have none.
 """
 
 from mockserver.jsontext import Json

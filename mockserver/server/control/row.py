@@ -22,13 +22,13 @@ class Counters:
     """What a server has done since its start, over all its worlds; only ever rising."""
 
     requests: Counter[str] = field(default_factory=Counter)
-    """By operation; what none answers is `unknown`."""
+    """By operation; requests that none answers are `unknown`."""
     refusals: Counter[str] = field(default_factory=Counter)
     faults: Counter[str] = field(default_factory=Counter)
     control: int = 0
 
     def note(self, refusal: str | None, fault: str) -> None:
-        """Count an exchange by what came in between."""
+        """Count an exchange by its refusal or its fault."""
         if refusal is not None:
             name = refusal_in(refusal)
             # A stub may say anything in that header.
@@ -42,7 +42,7 @@ class Counters:
 class ServerState:
     """What belongs to the server as a whole; `ready` is false until everything is loaded.
 
-    `listeners` counts those who are told of events.
+    `listeners` counts the open streams of events.
     """
 
     worlds: Worlds

@@ -1,7 +1,7 @@
 """The one table of the control API, as `schemas/control.yaml` has it.
 
 Routing, checks, document, page and examples follow from its rows. Functions and forms are looked up
-by name when it is read, so that a wrong name is told of with its line.
+by name when it is read, so that a wrong name is reported with its line.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -20,26 +20,26 @@ def read(file: Path) -> Iterator[Row]:
     table = document.value
     # A table may leave the shipped forms out and name them all the same.
     found = FormTable({**shipped_forms().named, **table["forms"]})
-    for line, told in table["rows"].items():
+    for line, members in table["rows"].items():
         with tables.row(document, "rows", line):
-            row = _row(line, told, found, table["requests"])
+            row = _row(line, members, found, table["requests"])
         yield row
 
 
 def _row(
-    line: str, told: Mapping[str, Json], found: "FormTable", requests: Mapping[str, Json]
+    line: str, row: Mapping[str, Json], found: "FormTable", requests: Mapping[str, Json]
 ) -> Row:
     method, _, path = line.partition(" ")
-    example = dict(told.get("example", {}))
+    example = dict(row.get("example", {}))
     before = example.pop("before", ())
     return Row(
         method=method,
         path=path,
-        summary=told["is"],
-        action=_action(told["does"]),
-        answer=found.whole(told["answer"], found.answer),
-        body=found.whole(told["body"], found.taken) if "body" in told else None,
-        query=found.fields(told.get("query", {})),
+        summary=row["is"],
+        action=_action(row["does"]),
+        answer=found.whole(row["answer"], found.answer),
+        body=found.whole(row["body"], found.taken) if "body" in row else None,
+        query=found.fields(row.get("query", {})),
         example=Example(
             target=example.get("target", path),
             body=example.get("body"),
@@ -47,11 +47,11 @@ def _row(
             body_from=example.get("body-from", ""),
             depth=example.get("depth", 6),
         ),
-        open=told.get("open", False),
-        adds=told.get("adds", False),
-        most=filled(told.get("most", limits.BODY.most)),
-        depth=filled(told.get("depth", SAVED_DEPTH)),
-        streams=told.get("streams", False),
+        open=row.get("open", False),
+        adds=row.get("adds", False),
+        most=filled(row.get("most", limits.BODY.most)),
+        depth=filled(row.get("depth", SAVED_DEPTH)),
+        streams=row.get("streams", False),
     )
 
 

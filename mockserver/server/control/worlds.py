@@ -23,7 +23,7 @@ _CHANGES: Mapping[str, tuple[str, Callable[[Any], object]]] = MappingProxyType(
         "breaks": ("breaks", tuple),
     }
 )
-"""What a new world may have of its own: the member that says it, the option, and how it is read."""
+"""The options of a new world: the member of the body, the option, and how it is read."""
 
 
 def show(request: ControlRequest) -> Iterator[bytes]:
@@ -50,7 +50,7 @@ def make(request: ControlRequest) -> Json:
 
 
 def drop(request: ControlRequest) -> Json:
-    """Forget a world with everything in it; asked for again, it begins afresh."""
+    """Forget a world with everything in it; a later request for its key makes a new one."""
     key = request.place["key"]
     if not request.server.worlds.drop(key):
         raise BadControl(f"world {key[:80]!r} does not exist; {_known_keys(request.server)}")

@@ -1,4 +1,4 @@
-"""The audit of a world: money that was doubled, lost or is stuck, by the traffic it has seen."""
+"""The audit of a world: money that was doubled, lost or is stuck, by its traffic."""
 
 from mockserver.worlds.audit.auditing import QUOTE_AGE_MS, Audit, audit, kinds_named
 from mockserver.worlds.audit.findings import KINDS, Finding

@@ -14,7 +14,7 @@ from mockserver.worlds.audit.findings import KINDS, Finding
 from mockserver.worlds.hosted import HostedWorld
 
 QUOTE_AGE_MS = 300_000
-"""From when on a quote is called old; how long the service stands by one is not shown."""
+"""The age at which a quote counts as old; for how long a quote is valid is not published."""
 
 _ALL, _NONE = ("all", "yes", "true", "1"), ("", "none", "no", "false", "0")
 
@@ -23,8 +23,8 @@ _ALL, _NONE = ("all", "yes", "true", "1"), ("", "none", "no", "false", "0")
 class Audit:
     """The findings of an audit; empty where all is well.
 
-    `judged` are the orders that were looked at; `unjudged` those of which the journal has let
-    requests go, so that nobody can say; `more` counts the findings beyond those that are kept.
+    `judged` counts the orders that were judged; `unjudged` those that cannot be, since the journal
+    has dropped requests about them; `more` counts the findings beyond those that are kept.
     """
 
     findings: tuple[Finding, ...] = ()
@@ -73,7 +73,7 @@ def audit(
 
 
 def kinds_named(named: object) -> tuple[str, ...]:
-    """Return the kinds that a setting asks for: all with `True` or `all`, none with `False`.
+    """Return the kinds that a setting names: all with `True` or `all`, none with `False`.
 
     Names stand alone, in a list, or in a text separated by commas; one with a `-` before it is left
     out. Raises `BadControl`.

@@ -1,4 +1,4 @@
-"""What the traffic of a world shows of money, read once from its journal and its transactions."""
+"""The traffic of a world that is about money, read once from its journal and transactions."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -22,10 +22,10 @@ from mockserver.responders.responder import GENERATED, PLAYBACK, STUB
 from mockserver.values import dataclass
 from mockserver.worlds.hosted import HostedWorld
 from mockserver.worlds.journal import Entry
-from mockserver.worlds.seen import SeenTransaction
+from mockserver.worlds.transactions import ChainTransaction
 
 _MADE_UP = (STUB, PLAYBACK, GENERATED)
-"""Who answers without a world behind it: what they say of an order is no order."""
+"""Responders that answer without a world: an order in their answers is none of the world."""
 
 HashKey = tuple[str, str]
 
@@ -40,7 +40,7 @@ class Quote:
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """A request to make an order of a deposit; `taken` where its client was told that it is one."""
+    """A request to make an order of a deposit; `taken` where its client got a success."""
 
     entry: Entry
     paid: NamedDeposit
@@ -50,7 +50,7 @@ class Submission:
 
 @dataclass(frozen=True, slots=True)
 class StatusAnswer:
-    """What a client was told of an order."""
+    """An answer to a client about an order."""
 
     entry: Entry
     standing: ReportedStatus
@@ -58,11 +58,11 @@ class StatusAnswer:
 
 @dataclass(slots=True)
 class Evidence:
-    """The orders of a world as they stand, and what clients have done and heard, as it came.
+    """The present orders of a world, and the requests and answers of its clients, in their order.
 
-    `views` are the newest orders, `older` counts those beyond; a quote is old after `quote_age_ms`;
-    `halted` tells whether any outage is on. `lost` are the requests that the journal has let go, up
-    to `lost_ms` of the world's time.
+    `views` are the newest orders, `older` counts the others; a quote is old after `quote_age_ms`;
+    `halted` tells whether any outage is on. `lost` are the requests that the journal has dropped,
+    up to `lost_ms` of the world's time.
     """
 
     world: World
@@ -76,7 +76,7 @@ class Evidence:
     quotes: list[Quote] = field(default_factory=list)
     submissions: dict[HashKey, list[Submission]] = field(default_factory=dict)
     answers: dict[str, list[StatusAnswer]] = field(default_factory=lambda: defaultdict(list))
-    payments: dict[HashKey, SeenTransaction] = field(default_factory=dict)
+    payments: dict[HashKey, ChainTransaction] = field(default_factory=dict)
     _by_transfer: dict[tuple[Kind, Route, int], list[Quote]] = field(
         default_factory=lambda: defaultdict(list)
     )
@@ -85,22 +85,22 @@ class Evidence:
         """Return the requests that named an order's deposit, oldest first."""
         return self.submissions.get(_key(order), ())
 
-    def payment_of(self, order: Order) -> SeenTransaction | None:
-        """Return the transaction that made an order by itself."""
+    def payment_of(self, order: Order) -> ChainTransaction | None:
+        """Return the transaction that carried an order, or None."""
         return self.payments.get(_key(order))
 
     def answers_about(self, order: Order) -> Sequence[StatusAnswer]:
-        """Return what clients were told of an order, oldest first."""
+        """Return the answers to clients about an order, oldest first."""
         return self.answers.get(order.id, ())
 
     def client_knows(self, view: OrderView) -> bool:
-        """Tell whether a client was told how an order stands."""
+        """Tell whether a client got an answer with the present status of an order."""
         return any(_tells(one.standing, view) for one in self.answers_about(view.order))
 
     def unknown(self, view: OrderView) -> bool:
-        """Tell whether nobody can say if a client has heard how an order stands.
+        """Tell whether the journal cannot show if a client knows the status of an order.
 
-        A request of that moment, or after it, may be among those that the journal has let go.
+        It may have dropped a request of the moment of that status, or after it.
         """
         return self.lost > 0 and view.since_ms <= self.lost_ms and not self.client_knows(view)
 
@@ -119,7 +119,7 @@ class Evidence:
         return self.world.scenario.catalog.token_on(route.target_chain, route.target_token)
 
     def note(self, operation: Operation, entry: Entry) -> None:
-        """Take in what an exchange says of quotes, deposits and orders."""
+        """Note the quotes, deposits and orders of an exchange."""
         inputs, data = operation.read(entry.request), _data(operation, entry)
         if operation.id in ids.SUBMITTED_ORDERS and entry.responder not in _MADE_UP:
             paid = traces.paid(self.world, inputs)
@@ -140,7 +140,7 @@ class Evidence:
 def evidence_of(hosted: HostedWorld, quote_age_ms: int) -> Evidence:
     """Return the evidence of a world since its journal began, without what a revert has undone.
 
-    Of very many orders the newest are looked at.
+    Of very many orders only the newest are read.
     """
     world, horizon, journal = hosted.world, hosted.horizon, hosted.journal
     orders, now = world.orders.stored()[horizon.orders :], world.now()
@@ -159,9 +159,9 @@ def evidence_of(hosted: HostedWorld, quote_age_ms: int) -> Evidence:
         operation = hosted.contract.get(entry.operation)
         if operation is not None and not horizon.has_undone(entry.sequence):
             found.note(operation, entry)
-    for seen in hosted.transactions.values():
-        if seen.number > horizon.transactions:
-            found.payments[hash_key(seen.chain, seen.hash)] = seen
+    for tx in hosted.transactions.values():
+        if tx.number > horizon.transactions:
+            found.payments[hash_key(tx.chain, tx.hash)] = tx
     return found
 
 

@@ -1,4 +1,4 @@
-"""What an audit finds: doubled, lost and forgotten money, in words of people who write wallets.
+"""What an audit finds: doubled, lost and forgotten money, in the words of wallet developers.
 
 Each kind is a function that yields the findings of some evidence.
 """
@@ -23,7 +23,7 @@ from mockserver.values import dataclass
 from mockserver.wording import finding_lines
 from mockserver.worlds.audit.evidence import Evidence, HashKey, Quote, Submission
 from mockserver.worlds.journal import Entry
-from mockserver.worlds.seen import SeenTransaction
+from mockserver.worlds.transactions import ChainTransaction
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +34,10 @@ class Finding:
     """
 
     kind: str
-    told: str
+    message: str
     orders: Sequence[str] = ()
     entries: Sequence[Entry] = ()
-    transactions: Sequence[SeenTransaction] = ()
+    transactions: Sequence[ChainTransaction] = ()
 
     def __repr__(self) -> str:
         return str(self)
@@ -49,7 +49,7 @@ class Finding:
         """Return the finding as JSON for the control API."""
         return {
             "kind": self.kind,
-            "told": self.told,
+            "told": self.message,
             "orders": list(self.orders),
             "requests": [
                 {
@@ -82,7 +82,7 @@ def _of_order(
 # Two orders for one intent
 
 _LOST = (
-    "the answer to the first submission told the client of no order, and it paid again in place of "
+    "the answer to the first submission showed the client no order, and it paid again in place of "
     "submitting the first deposit again"
 )
 _ONE_QUOTE = "it was quoted once and paid for again; a transfer that is meant twice is quoted twice"
@@ -100,7 +100,7 @@ def doubled(evidence: Evidence) -> Iterator[Finding]:
             yield from _submitted_twice(evidence, before, after)
         calls = [order for order in orders if evidence.payment_of(order) is not None]
         quotes = evidence.quotes_of(orders[0])
-        # Of orders that came as contract calls only how many there are is known.
+        # Orders by contract calls name no quote, so they are only counted against the quotes.
         if len(calls) == len(orders) and 1 <= len(quotes) < len(calls):
             yield _doubled(evidence, calls, _ONE_QUOTE, [quote.entry for quote in quotes])
 
@@ -119,7 +119,7 @@ def _submitted_twice(evidence: Evidence, before: Order, after: Order) -> Iterato
     if not heard and not any(one.taken for one in earlier):
         why = _LOST
     elif used and not anew and after.submitted_ms - used[-1].at_ms <= evidence.quote_age_ms:
-        # On an old quote the second order is found as such.
+        # An order on an old quote is another finding.
         why = _ONE_QUOTE
     if why:
         entries = [one.entry for one in (*earlier, again[0])]
@@ -137,63 +137,63 @@ def _doubled(
 
 
 def lost_deposits(evidence: Evidence) -> Iterator[Finding]:
-    """Find deposits that clients told of, or that were seen on a chain, without order or ticket."""
+    """Find deposits that clients submitted, or that are on a chain, without order or ticket."""
     world = evidence.world
-    paying = [key for key, seen in evidence.payments.items() if _pays(evidence, seen)]
+    paying = [key for key, tx in evidence.payments.items() if _pays(evidence, tx)]
     for key in dict.fromkeys((*evidence.submissions, *paying)):
         if not world.orders.paid_by(key) and not world.tickets.reported(key):
             yield _lost_deposit(evidence, key)
 
 
 def _lost_deposit(evidence: Evidence, key: HashKey) -> Finding:
-    seen, tried = evidence.payments.get(key), evidence.submissions.get(key, ())
-    what = f"{_payment(evidence, seen)} on {key[0]}, {key[1]}"
+    tx, tried = evidence.payments.get(key), evidence.submissions.get(key, ())
+    what = f"{_payment(evidence, tx)} on {key[0]}, {key[1]}"
     if tried:
         paid = tried[-1].paid
         what = f"{_money(paid.amount, paid.placed)} of {paid.sender} on {key[0]}, {paid.hash}"
     right = "submit the same deposit again, or report it with a ticket"
     return Finding(
         "deposit-without-order",
-        f"{what}: {_why_lost(tried, seen)}, and no order was made of it; {right}",
+        f"{what}: {_why_lost(tried, tx)}, and no order was made of it; {right}",
         (),
         tuple(one.entry for one in tried),
-        () if seen is None else (seen,),
+        () if tx is None else (tx,),
     )
 
 
-def _why_lost(tried: Sequence[Submission], seen: SeenTransaction | None) -> str:
+def _why_lost(tried: Sequence[Submission], tx: ChainTransaction | None) -> str:
     if not tried:
-        refused = seen is not None and seen.reason.partition(":")[0] in REFUSALS
-        return f"it was sent ({seen.reason})" if seen and refused else "it was never submitted"
+        refused = tx is not None and tx.reason.partition(":")[0] in REFUSALS
+        return f"it was sent ({tx.reason})" if tx and refused else "it was never submitted"
     last = tried[-1].entry
     if tried[-1].taken:
-        return "the service said yes to it"
+        return "the service accepted it"
     if last.refusal is not None:
         return f"its submission was refused as {last.refusal.partition(':')[0]}"
     disturbed = f" ({last.fault})" if last.fault else ""
     return f"its submission came to nothing{disturbed}"
 
 
-def _payment(evidence: Evidence, seen: SeenTransaction | None) -> str:
-    """Return what a transaction brought, of a token or of the chain's coin, where that is clear."""
+def _payment(evidence: Evidence, tx: ChainTransaction | None) -> str:
+    """Return what a transaction paid, in a token or the chain's coin, where that is known."""
     catalog = evidence.world.scenario.catalog
     with suppress(Refusal):
-        token, _, units = (seen and moved_by(seen)) or (NATIVE, "", seen.value if seen else 0)
-        if seen is not None and units:
-            return _money(units, catalog.placed_at(catalog.chain(seen.chain), token))
+        token, _, units = (tx and moved_by(tx)) or (NATIVE, "", tx.value if tx else 0)
+        if tx is not None and units:
+            return _money(units, catalog.placed_at(catalog.chain(tx.chain), token))
     return "a payment"
 
 
-def _pays(evidence: Evidence, seen: SeenTransaction) -> bool:
-    """Tell whether a transaction brought the service money without an order in it."""
-    if seen.order_id is not None or seen.reverted:
+def _pays(evidence: Evidence, tx: ChainTransaction) -> bool:
+    """Tell whether a transaction paid the service without an order in it."""
+    if tx.order_id is not None or tx.reverted:
         return False
-    chain = evidence.world.scenario.catalog.chain(seen.chain)
+    chain = evidence.world.scenario.catalog.chain(tx.chain)
     proxies = (chain.minter_proxy, chain.minter_proxy_v2, chain.swap_proxy)
     ours = {one.lower() for one in (chain.minter, *proxies, chain.vault) if one}
-    if seen.to.lower() in ours:
-        return bool(seen.value or seen.data)
-    moved = moved_by(seen)
+    if tx.to.lower() in ours:
+        return bool(tx.value or tx.data)
+    moved = moved_by(tx)
     return moved is not None and moved[1].lower() in ours and moved[2] > 0
 
 
@@ -201,7 +201,7 @@ def _pays(evidence: Evidence, seen: SeenTransaction) -> bool:
 
 
 def not_followed(evidence: Evidence) -> Iterator[Finding]:
-    """Find orders of whose newest status no client has heard, although they go on no further."""
+    """Find orders in their last status for now, which no client has looked up since."""
     for view in evidence.views:
         why = "" if evidence.unknown(view) else _left(evidence, view)
         if why:
@@ -209,7 +209,7 @@ def not_followed(evidence: Evidence) -> Iterator[Finding]:
 
 
 def not_noticed(evidence: Evidence) -> Iterator[Finding]:
-    """Find orders that gave money back without a client having heard of it."""
+    """Find refunds that no client has looked up."""
     for view in evidence.views:
         if view.back_amount and not evidence.client_knows(view) and not evidence.unknown(view):
             source, when = evidence.source_of(view.order), iso(view.since_ms)
@@ -219,7 +219,7 @@ def not_noticed(evidence: Evidence) -> Iterator[Finding]:
 
 
 def not_reported(evidence: Evidence) -> Iterator[Finding]:
-    """Find dropped orders that a client has heard of, and filed no ticket for."""
+    """Find dropped orders that a client knows of, but has filed no ticket for."""
     for view in evidence.views:
         dropped = view.status is Status.DROPPED and view.order.ticket_ms is None
         if dropped and evidence.client_knows(view):
@@ -228,17 +228,17 @@ def not_reported(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _left(evidence: Evidence, view: OrderView) -> str:
-    """Return why an order is one that nobody looks at any more; empty where it is none."""
-    order, seen = view.order, evidence.client_knows(view)
+    """Return why an order counts as abandoned; empty where it does not."""
+    order, known = view.order, evidence.client_knows(view)
     since = f"it is {view.status.value} since {iso(view.since_ms)}"
     if view.back_amount:
         return ""
     if view.status.resting:
-        return "" if seen else f"{since}, {_heard(evidence, view)}"
+        return "" if known else f"{since}, {_heard(evidence, view)}"
     if order.policy is Policy.POLLS and not evidence.halted:
         more = order.polls_needed - len(order.ticks)
-        return f"{since} and waits to be asked {more} more times" if more else ""
-    if seen or view.since_ms <= order.submitted_ms:
+        return f"{since} and waits for {more} more look-ups" if more else ""
+    if known or view.since_ms <= order.submitted_ms:
         return ""
     ahead = any(event.at_ms > evidence.now for event in evidence.world.orders.events(order.id))
     if ahead and evidence.answers_about(order):
@@ -249,8 +249,8 @@ def _left(evidence: Evidence, view: OrderView) -> str:
 def _heard(evidence: Evidence, view: OrderView) -> str:
     answers = evidence.answers_about(view.order)
     if not answers:
-        return "and nobody has ever asked how it stands"
-    return f"and nobody has asked since {iso(answers[-1].entry.at_ms)}"
+        return "and nobody has ever looked it up"
+    return f"and nobody has looked it up since {iso(answers[-1].entry.at_ms)}"
 
 
 def _followed_badly(kind: str, why: str, evidence: Evidence, view: OrderView) -> Finding:
@@ -263,13 +263,13 @@ def _followed_badly(kind: str, why: str, evidence: Evidence, view: OrderView) ->
 # Quotes, and what was submitted on them
 
 _NEAREST = 50
-"""Among how many quotes, the newest, the nearest to an order is looked for."""
+"""How many of the newest quotes are compared with an order, to find the nearest one."""
 
 
 def misquoted(evidence: Evidence) -> Iterator[Finding]:
     """Find orders that were submitted on a quote that was old, or was for something else.
 
-    Where a client has asked for no quote before, nothing is known of what it went by.
+    Where a client has requested no quote before, the basis of its order is not known.
     """
     for order in (view.order for view in evidence.views):
         submission = _making(order, evidence.submissions_of(order))
@@ -286,7 +286,7 @@ def misquoted(evidence: Evidence) -> Iterator[Finding]:
             why = _promised(evidence, order, submission, fitting)
             if age > evidence.quote_age_ms:
                 old = _length(age)
-                why = f"it was submitted on a quote that was {old} old; ask for a new one before"
+                why = f"it was submitted on a quote that was {old} old; request a new one before"
         else:
             last, why = _nearest(evidence, wanted, earlier[-_NEAREST:])
         if why:
@@ -322,18 +322,18 @@ def _alike(one: Transfer, other: Transfer) -> bool:
 def _promised(
     evidence: Evidence, order: Order, made: Submission | None, quotes: Sequence[Quote]
 ) -> str:
-    """Return what is wrong with the amount that a submission counts on, the first rule."""
+    """Return what is wrong with the amount that the first rule of a submission expects."""
     expected = None if made is None or made.rules is None else made.rules.expected
     net = quotes[-1].quoted.net
     if expected is None or net is None or abs(expected - net) <= 1:
         return ""
     target = evidence.target_of(order)
     counted, newest = _money(expected, target), _money(net, target)
-    said = f"it counts on {counted}, while the newest quote said {newest}"
+    text = f"it counts on {counted}, while the newest quote has {newest}"
     older = [quote.quoted.net for quote in quotes[:-1] if quote.quoted.net is not None]
     if any(abs(expected - net) <= 1 for net in older):
-        return f"{said}: an older quote was submitted"
-    return f"{said}: no quote was for that"
+        return f"{text}: an older quote was submitted"
+    return f"{text}: no quote was for that"
 
 
 def _nearest(evidence: Evidence, wanted: Transfer, quotes: Sequence[Quote]) -> tuple[Quote, str]:

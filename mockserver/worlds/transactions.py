@@ -1,4 +1,4 @@
-"""Transactions that the service has seen on a chain."""
+"""Transactions on the chains of a world."""
 
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -12,14 +12,14 @@ from mockserver.operations.transactions import ContractCall, taken_by_contract
 from mockserver.values import dataclass
 
 _OVERHEAD = 1000
-"""Bytes that a transaction is taken to need beside its data."""
+"""Bytes that a transaction counts beside its data."""
 _UNLIMITED = 2**256 - 1
 """An approval that tokens do not count down."""
 
 
 @dataclass(frozen=True, slots=True)
-class SeenTransaction(ContractCall):
-    """A transaction and what became of it.
+class ChainTransaction(ContractCall):
+    """A transaction on a chain, and its outcome.
 
     `number` counts the transactions of a world; `reason` says why one made no order, and `moved` is
     what a plain transfer of an EVM chain has moved, in smallest units.
@@ -38,13 +38,13 @@ class SeenTransaction(ContractCall):
         return {**asdict(self), "data": self.data.hex()}
 
     @classmethod
-    def load(cls, plain: Mapping[str, Json]) -> "SeenTransaction":
+    def load(cls, plain: Mapping[str, Json]) -> "ChainTransaction":
         """Return the transaction of checked plain data."""
         return cls(**{**plain, "data": bytes.fromhex(plain["data"])})
 
     @property
     def method(self) -> str:
-        """The name of the method that it calls; empty where nobody here knows it."""
+        """The name of the method that it calls; empty where it is not known."""
         known = abi.METHODS.get(self.data[:4].hex())
         return "" if known is None else known.name
 
@@ -62,75 +62,75 @@ class SeenTransaction(ContractCall):
         return _OVERHEAD + 2 * len(self.data)
 
 
-class SeenTransactions:
-    """The transactions a world has seen, by chain and hash in any case; `weight` is in bytes."""
+class ChainTransactions:
+    """The transactions of a world, by chain and hash in any case; `weight` is in bytes."""
 
-    __slots__ = ("_allowed", "_seen", "weight")
+    __slots__ = ("_allowed", "_by_hash", "weight")
 
     def __init__(self) -> None:
         """Begin with none."""
-        self._seen: Layered[tuple[str, str], SeenTransaction] = Layered()
+        self._by_hash: Layered[tuple[str, str], ChainTransaction] = Layered()
         self._allowed: Layered[tuple[str, ...], int] = Layered()
         self.weight = 0
 
     def __len__(self) -> int:
-        return len(self._seen)
+        return len(self._by_hash)
 
-    def get(self, chain: str, tx_hash: str) -> SeenTransaction | None:
+    def get(self, chain: str, tx_hash: str) -> ChainTransaction | None:
         """Return a transaction, or None."""
-        return self._seen.get((chain, tx_hash.lower()))
+        return self._by_hash.get((chain, tx_hash.lower()))
 
-    def values(self) -> Iterable[SeenTransaction]:
+    def values(self) -> Iterable[ChainTransaction]:
         """Return them in the order in which they came."""
-        return self._seen.values()
+        return self._by_hash.values()
 
-    def numbered(self, number: int) -> SeenTransaction | None:
+    def numbered(self, number: int) -> ChainTransaction | None:
         """Return the transaction of a number, counted from 1, or None."""
-        return next(iter(self._seen.page(number - 1, 1)), None) if number > 0 else None
+        return next(iter(self._by_hash.page(number - 1, 1)), None) if number > 0 else None
 
     def allowance(self, chain: str, token: str, owner: str, spender: str) -> int:
-        """Return how much of a token an owner still lets a spender take; addresses in any case."""
+        """Return the allowance of a spender for a token of an owner; addresses in any case."""
         key = chain, *(address.lower() for address in (token, owner, spender))
         return self._allowed.get(key) or 0
 
     def full(self) -> str:
-        """Return why no other transaction is taken; empty where one is."""
+        """Return why no further transaction is accepted; empty where one is."""
         for used, limit in (
-            (len(self._seen), limits.TRANSACTIONS),
+            (len(self._by_hash), limits.TRANSACTIONS),
             (self.weight, limits.TRANSACTION_BYTES),
         ):
             if used >= limit.most:
-                return f"this world has seen {limit} of transactions and takes no more; reset it"
+                return f"this world has {limit} of transactions and accepts no more; reset it"
         return ""
 
-    def add(self, seen: SeenTransaction) -> None:
+    def add(self, tx: ChainTransaction) -> None:
         """Note a transaction, in place of one with its chain and hash."""
-        before = self.get(seen.chain, seen.hash)
-        self._seen[seen.chain, seen.hash.lower()] = seen
-        self._allow(seen)
-        self.weight += seen.weight - (before.weight if before else 0)
+        before = self.get(tx.chain, tx.hash)
+        self._by_hash[tx.chain, tx.hash.lower()] = tx
+        self._allow(tx)
+        self.weight += tx.weight - (before.weight if before else 0)
 
-    def copy(self) -> "SeenTransactions":
-        """Return the same transactions, apart from now on."""
-        twin = SeenTransactions()
-        twin._seen, twin._allowed = self._seen.copy(), self._allowed.copy()
+    def copy(self) -> "ChainTransactions":
+        """Return an independent copy."""
+        twin = ChainTransactions()
+        twin._by_hash, twin._allowed = self._by_hash.copy(), self._allowed.copy()
         twin.weight = self.weight
         return twin
 
-    def _allow(self, seen: SeenTransaction) -> None:
-        """Note what a transaction lets its spender take, or what a contract has taken of it."""
-        if seen.reverted:
+    def _allow(self, tx: ChainTransaction) -> None:
+        """Note the allowance that a transaction gives, or what a contract has taken of one."""
+        if tx.reverted:
             return
-        taken, given = taken_by_contract(seen), seen.arguments
+        taken, given = taken_by_contract(tx), tx.arguments
         if taken is not None:
             token, amount = taken
-            allowed = self.allowance(seen.chain, token, seen.sender, seen.to)
+            allowed = self.allowance(tx.chain, token, tx.sender, tx.to)
             if allowed < _UNLIMITED:
-                self._allowed[_key(seen, token, seen.to)] = max(0, allowed - amount)
-        elif given is not None and seen.method == "approve":
+                self._allowed[_key(tx, token, tx.to)] = max(0, allowed - amount)
+        elif given is not None and tx.method == "approve":
             spender, units = map(str, given.values())
-            self._allowed[_key(seen, seen.to, spender)] = int(units)
+            self._allowed[_key(tx, tx.to, spender)] = int(units)
 
 
-def _key(seen: SeenTransaction, token: str, spender: str) -> tuple[str, ...]:
-    return seen.chain, token.lower(), seen.sender.lower(), spender.lower()
+def _key(tx: ChainTransaction, token: str, spender: str) -> tuple[str, ...]:
+    return tx.chain, token.lower(), tx.sender.lower(), spender.lower()
