@@ -100,7 +100,7 @@ class SwapCall:
 
 @value_class(frozen=True, slots=True)
 class SwapRequest:
-    """What call data is asked for, beside its tokens; slippage in basis points."""
+    """A request for call data, without its tokens; slippage in basis points."""
 
     amount: int
     sender: str
@@ -324,7 +324,7 @@ def minimum_out(out: int, slippage_bps: int, aggregator: str) -> int:
 
 
 def claimed(placed: Placed, decimals: int, about: str) -> Placed:
-    """Return a token whose decimals are claimed rightly. Raises `Refusal` naming the right ones."""
+    """Return a token if the claimed decimals are right. Raises `Refusal` naming the right ones."""
     if decimals == placed.decimals:
         return placed
     raise Refusal(

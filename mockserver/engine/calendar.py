@@ -1,4 +1,4 @@
-"""The calendar: what all outages together mean for lists, quotes, submissions and progress.
+"""The calendar: the effect of all outages on lists, quotes, submissions and progress.
 
 Windows are found by time and by route, so that a calendar of years answers as an empty one does.
 """
@@ -22,7 +22,7 @@ _MOST_CACHED_ROUTES = 4_096
 
 
 class Phase(StrEnum):
-    """What a client is about to do, for outages tell quotes from submissions."""
+    """What a client is about to do: outages may forbid submissions and not quotes."""
 
     QUOTE = "quote"
     SUBMIT = "submit"
@@ -37,7 +37,7 @@ _PERMITTING = {
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A part of a time line: an outage, cut to the time asked for (ms since 1970)."""
+    """A part of a time line: an outage, cut to the requested time (ms since 1970)."""
 
     subject: str
     from_ms: int
@@ -123,7 +123,7 @@ def _begin_of(item: tuple[int, Window]) -> int:
 
 
 class Calendar(_Windows):
-    """The outages of a world. Every question is answered from the windows and a moment alone."""
+    """The outages of a world: pure functions of the windows and a moment."""
 
     def __init__(self, windows: Sequence[Window] = ()) -> None:
         """Take the windows; look-ups are made when they are first needed."""

@@ -126,7 +126,7 @@ class Placed:
     """Whether neither the chain nor the token is out of service for good."""
 
     def __post_init__(self) -> None:
-        """Note what every quote asks for."""
+        """Copy what every quote reads: these attributes are on the hottest path."""
         put, chain, token = object.__setattr__, self.chain, self.token
         put(self, "symbol", token.symbol)
         put(self, "decimals", self.contract.decimals)
@@ -181,7 +181,7 @@ class Catalog:
         return found
 
     def _no_chain(self, name: str, about: str, *, v1: bool) -> Refusal:
-        """Return the refusal of a chain's name that an interface lacks, be it the other one's."""
+        """Return the refusal of an unknown chain, with a hint where the other interface has it."""
         known, others = self._by_nickname, self._by_v1_name
         if v1:
             known, others = others, known
@@ -211,14 +211,14 @@ class Catalog:
         return self._by_nickname.get(name) or self._by_v1_name.get(name)
 
     def token(self, symbol: str, about: str = "token") -> Token:
-        """Return the token of a symbol. Raises `Refusal` where nobody knows it."""
+        """Return the token of a symbol. Raises `Refusal` where there is none."""
         found = self._by_symbol.get(symbol)
         if found is None:
             raise unknown("unknown-token", about, symbol, self._by_symbol)
         return found
 
     def token_by_index(self, index: int, about: str = "target token") -> Token:
-        """Return the token of an index. Raises `Refusal` where nobody knows it."""
+        """Return the token of an index. Raises `Refusal` where there is none."""
         found = self._by_index.get(index)
         if found is None:
             near = sorted(self._by_index, key=lambda known: (abs(known - index), known))[:3]

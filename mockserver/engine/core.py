@@ -1,4 +1,4 @@
-"""What the services of a world share: its scenario, its state and the way to tell its time."""
+"""What the services of a world share: its scenario, its state and its clock."""
 
 from collections.abc import Callable
 from dataclasses import field
@@ -48,7 +48,7 @@ class Reports:
     older: Layered[int, int] = field(default_factory=Layered)
 
     def copy(self) -> "Reports":
-        """Return the same look-ups, apart from now on."""
+        """Return an independent copy."""
         return Reports(self.first.copy(), self.same.copy(), self.newest.copy(), self.older.copy())
 
     def add(self, ticket: Ticket) -> None:
@@ -91,10 +91,10 @@ class State:
     """Everything that changes in a world. The look-ups beside orders and tickets follow from them.
 
     Copies share what they have in common, so that a fork or a snapshot costs the same at any size.
-    `sn_runs` tells up to which moment the order numbers from another one on are taken; `forced`
-    counts the events that orders keep because somebody forced or steered them. `sent` counts the
-    transactions of an address on a chain: those of orders, and others, which are `announced`. Of an
-    account that one order concerns there is no more than its id and what the order has changed.
+    `sn_runs` maps the first moment of a run of used order numbers to its end; `forced` counts the
+    events that orders keep because they were forced or steered. `sent` counts the
+    transactions of an address on a chain: those of orders, and others, which are `announced`. An
+    account with a single order is kept as the id of the order and its change alone.
     """
 
     clock: Clock
@@ -115,8 +115,8 @@ class State:
     _agenda_owner: StateOwner | None = None
 
     def copy(self) -> "State":
-        """Return a state that has been the same up to now; each goes its own way from here."""
-        # Neither owns the accounts they have in common: who changes one takes a copy of it first.
+        """Return an independent copy."""
+        # Neither owns the shared accounts: each copies an account before it changes it.
         self.owner = StateOwner()
         return State(
             clock=self.clock,
@@ -163,7 +163,7 @@ class State:
                 self.accounts.put(receiver, (order_id, 0))
             else:
                 receiving.add(order_id, 0)
-        # Where an unknown deposit was made, nobody knows.
+        # An order of an unknown deposit has no amount, and its transaction is not known.
         if order.amount and paid_by not in self.announced:
             sender = payer[0], payer[2]
             self.sent.put(sender, (self.sent.get(sender) or 0) + 1)
@@ -171,7 +171,7 @@ class State:
             self.agenda().touch(order_id)
 
     def change(self, order: Order) -> None:
-        """Store an order whose events have changed; what has come to its end has none to change."""
+        """Store an order whose events have changed, which a finished order's never do."""
         self.forced += len(order.past) - len(self.orders[order.id].past)
         self.orders[order.id] = order
         for key in {payer_of(order), receiver_of(order)}:
@@ -206,7 +206,7 @@ class State:
             booked.moved += change
 
     def account(self, key: AccountKey) -> Account | None:
-        """Return the account of a user, to be read or changed; None where nothing concerns it."""
+        """Return the account of a user, to be read or changed; None without any booking."""
         account = self.accounts.get(key)
         if account is None:
             return None
@@ -218,7 +218,7 @@ class State:
         return account
 
     def agenda(self) -> Agenda:
-        """Return when orders are due next, to be read or changed; made when first asked for."""
+        """Return when orders are due next, to be read or changed; made on first use."""
         if self._agenda is None:
             self._agenda = Agenda()
             for order_id in self.orders:
@@ -249,22 +249,22 @@ class Core:
         self.state = state
         self.wall = wall
         self._held: tuple[Clock | None, int] = (None, 0)
-        """What a clock showed that is not to be read again; one that was moved since is."""
+        """A clock and the time held of it; once the clock was moved, the time is read again."""
 
     def now(self) -> int:
         """Return the world's time, in milliseconds since 1970."""
-        clock, shown = self._held
-        return shown if clock is self.state.clock else self.state.clock.now(self.wall())
+        clock, held = self._held
+        return held if clock is self.state.clock else self.state.clock.now(self.wall())
 
     def hold(self) -> int:
-        """Return the time, which is the same from now on until `release` or a move of the clock."""
+        """Return the time, and keep returning it until `release` or a move of the clock."""
         clock = self.state.clock
-        shown = clock.now(self.wall())
-        self._held = clock, shown
-        return shown
+        time = clock.now(self.wall())
+        self._held = clock, time
+        return time
 
     def release(self) -> None:
-        """Let the time pass again."""
+        """Read the clock again."""
         self._held = None, 0
 
     def jump(self, to_ms: int) -> None:
@@ -295,7 +295,7 @@ def hash_key(chain: str, tx_hash: str) -> tuple[str, str]:
     if tx_hash[:2] not in ("0x", "0X"):
         return chain, tx_hash
     lowered = tx_hash.lower()
-    # The normal form of a hash is in lower case already: it is kept once, and not as its own copy.
+    # `lower` makes a copy even of lower-case text: keep one object for both.
     return chain, tx_hash if lowered == tx_hash else lowered
 
 
@@ -317,7 +317,7 @@ def no_order(what: str | Callable[[Naming], str], about: str) -> Refusal:
 
 
 class View:
-    """A part of a world, which keeps nothing of its own."""
+    """A part of a world without state of its own."""
 
     __slots__ = ("_core",)
 

@@ -26,20 +26,20 @@ class Status(StrEnum):
 
     @property
     def final(self) -> bool:
-        """Whether nothing ever leads an order out of it."""
+        """Whether an order never leaves it."""
         return self in FINAL
 
     @property
     def resting(self) -> bool:
-        """Whether an order stays in it by itself: it is final, or only a ticket lifts it."""
+        """Whether an order stays in it by itself: it is final, or only a ticket ends it."""
         return self.final or self is Status.DROPPED
 
 
 FINAL = (Status.SUCCEEDED, Status.FAILED, Status.REFUNDED)
 """The final statuses.
 
-GHOST stops asking at `Dropped` too, but there a ticket still brings the refund (GB-knot), so it is
-none.
+GHOST stops polling at `Dropped` too. But a ticket still brings the refund then (GB-knot), so that
+is not final.
 """
 
 _ON_THE_WAY = (
@@ -71,7 +71,7 @@ class Policy(StrEnum):
     TIME = "time"
     """It moves with the world's clock."""
     MANUAL = "manual"
-    """It moves only when somebody says so."""
+    """It moves only when the control API moves it."""
 
 
 @dataclass(frozen=True, slots=True)

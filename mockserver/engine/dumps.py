@@ -22,11 +22,11 @@ from mockserver.engine.scenario import Scenario
 
 
 class NotPlain(ValueError):
-    """Plain data that is not of the type wanted; the message says where."""
+    """Plain data that is not of the expected type; the message says where."""
 
 
 class _Misfit(Exception):
-    """The same, while its place is found out: from the inside outwards."""
+    """The same while it rises, when the place is put together from the inside outwards."""
 
     def __init__(self, message: str) -> None:
         self.message = message
@@ -54,7 +54,7 @@ def to_plain(value: Any) -> Any:
 
 
 def from_plain(wanted: Any, data: Any, place: str = "") -> Any:
-    """Return plain data as a value of the type wanted. Raises `NotPlain` where it is another."""
+    """Return plain data as a value of the expected type. Raises `NotPlain` for another one."""
     try:
         return _reader(wanted)(data, {})
     except _Misfit as error:
@@ -155,13 +155,13 @@ Plain = dict[str, Any]
 
 
 Listed = Callable[[Iterable[Any]], Any]
-"""What becomes of long arrays whose items are made as they are taken: a list, as a rule."""
+"""Makes long arrays of their items: a list by default, or a lazy stream."""
 
 
 def dumped(scenario: Scenario, state: State, wall_ms: int, listed: Listed = list) -> Plain:
     """Return everything that has happened in a world, without the scenario it started from.
 
-    What `listed` is given may be taken later; it is how the world stands now.
+    `listed` may read its items later; they are of the present state.
     """
     clock = state.clock
     return {
@@ -219,8 +219,8 @@ def _clock(data: object, wall_ms: int) -> Clock:
     from_dump = data if isinstance(data, Mapping) else {}
     mode: ClockMode = from_plain(ClockMode, from_dump.get("mode"), "clock.mode")
     now: int = from_plain(int, from_dump.get("now_ms"), "clock.now_ms")
-    shown = Clock(mode, now, wall_ms)
-    return Clock(mode, now, wall_ms, from_plain(type(shown.rate), from_dump.get("rate"), "clock"))
+    clock = Clock(mode, now, wall_ms)
+    return Clock(mode, now, wall_ms, from_plain(type(clock.rate), from_dump.get("rate"), "clock"))
 
 
 def _check_order(order: Order, chains: Set[str], tokens: Set[str]) -> None:

@@ -56,7 +56,7 @@ def account_address(address: str) -> str:
     if address[:2] not in ("0x", "0X"):
         return address
     lowered = address.lower()
-    # An address that is in lower case already is kept once, and not as its own copy.
+    # `lower` makes a copy even of lower-case text: keep one object for both.
     return address if lowered == address else lowered
 
 
@@ -148,8 +148,8 @@ DueTime = Callable[[str], int | None]
 class Agenda:
     """The moments at which orders are due, by the calendar they were worked out for.
 
-    An order is looked at again only once it has changed, or with all others that are not through
-    yet where the calendar has.
+    An order is computed again only when it has changed, or when the calendar has, with all others
+    that are not finished.
     """
 
     __slots__ = ("_calendar", "_changed", "_due", "_heap")
@@ -166,7 +166,7 @@ class Agenda:
         self._changed.add(order_id)
 
     def copy(self) -> "Agenda":
-        """Return the same moments, apart from now on."""
+        """Return an independent copy."""
         twin = Agenda()
         twin._calendar, twin._changed = self._calendar, set(self._changed)
         twin._due, twin._heap = dict(self._due), list(self._heap)
@@ -227,8 +227,8 @@ class Account:
     """An account's orders in the order of submission, and what it has gained since its opening.
 
     `moved` is what submissions have changed. `paid` is what the first `done` orders have brought,
-    all of which have come to an end. The agenda of the others is made when a balance is asked for;
-    `gained` is what they, and the first ones, have brought by then.
+    all of which have come to an end. The agenda of the others is made when a balance is requested;
+    `gained` is what all of them have brought by then.
     """
 
     owner: StateOwner

@@ -55,7 +55,7 @@ class OrderStates:
         return history(order, self.calendar)
 
 
-# A member of an enumeration takes longer to be looked up than a name.
+# Looking up a member of an enumeration takes longer than a global name.
 _AUTO, _POLLS = ClockMode.AUTO, Policy.POLLS
 
 
@@ -74,7 +74,7 @@ class OrderBook(View):
         return self._view(self.accept(request))
 
     def accept(self, request: OrderRequest) -> Order:
-        """Accept an order as `submit` does, without asking how it stands."""
+        """Accept an order as `submit` does, without computing its status."""
         return placed_order(self._core, self._quotes, request)
 
     def submit_opaque(self, request: OpaqueOrderRequest) -> OrderView:
@@ -82,7 +82,7 @@ class OrderBook(View):
         return self._view(placed_opaque(self._core, self._quotes, request))
 
     def poll(self, order_id: str) -> OrderView:
-        """Return an order to a client that asks how it stands, and count the question.
+        """Return an order to a client that looks it up, and count that.
 
         An order that moves by polls moves; an `auto` clock that would show no change jumps to the
         order's next event. Raises `Refusal` for an unknown order.
@@ -96,7 +96,7 @@ class OrderBook(View):
         return view(order, core.state.calendar, core.now(), core.scenario.seed)
 
     def look(self, order_id: str) -> OrderView:
-        """Return an order without counting the question. Raises `Refusal` for an unknown one."""
+        """Return an order without counting a look-up. Raises `Refusal` for an unknown one."""
         return self._view(self._core.order(order_id))
 
     def id_of_sn(self, number: str) -> str:
@@ -159,7 +159,7 @@ class OrderBook(View):
         return self._core.state.sent.get((chain, account_address(address))) or 0
 
     def count_sent(self, chain: str, address: str, tx_hash: str) -> None:
-        """Count a transaction that was seen on a chain; that of an order is counted with it."""
+        """Count a transaction on a chain; that of an order is counted with the order."""
         self._core.state.count_sent(hash_key(chain, tx_hash), address)
 
     def events(self, order_id: str) -> tuple[Event, ...]:

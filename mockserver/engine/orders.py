@@ -26,7 +26,7 @@ class Kind(IntEnum):
     AGGREGATE = 2
 
 
-# A member of an enumeration takes longer to be looked up than a name.
+# Looking up a member of an enumeration takes longer than a global name.
 _SUCCEEDED = Status.SUCCEEDED
 _RETURNED = (Status.FAILED, Status.REFUNDED)
 _IMMEDIATE = Policy.IMMEDIATE
@@ -48,9 +48,9 @@ class Order:
 
     `gross`, `service_fee`, `channel_fee` and `gas_fee` are in the token out; `topup` is what the
     faucet lent the sender; `dust` is what rescaling cut off the deposit. `exposed_ms` is the first
-    moment at which an outage may strike, where that is not the moment the order was started: of
-    what happens in one instant it tells what came first. `exec_hash` and `back_hash` are those that
-    somebody knows of; empty ones follow from the id (`exec_hash_of`, `back_hash_of`).
+    moment at which an outage may strike, where that is not the start of the order: it orders events
+    of one instant. `exec_hash` and `back_hash` are those that are given; empty ones follow from the
+    id (`exec_hash_of`, `back_hash_of`).
     """
 
     id: str
@@ -198,7 +198,7 @@ def _reached(order: Order, calendar: Calendar, now_ms: int) -> tuple[int, Status
     if not _is_undisturbed(order, calendar):
         event = at(history(order, calendar), now_ms)
         return event.at_ms, event.status, event.reason
-    # Its course says all, and no event but the last needs to be made.
+    # Without disturbance the course alone decides, and only the last event is made.
     age = now_ms - order.started_ms
     reached, *later = order.course.steps
     after_ms = 0
@@ -211,9 +211,9 @@ def _reached(order: Order, calendar: Calendar, now_ms: int) -> tuple[int, Status
 
 
 def _is_undisturbed(order: Order, calendar: Calendar) -> bool:
-    """Tell whether the course of an order says all: neither outages nor people have a part in it.
+    """Tell whether only the course of an order decides: no outage, and nobody forced it.
 
-    Of an outage that begins after its end an order takes no notice.
+    An outage that begins after the end of an order does not count.
     """
     if order.past or order.ticket_ms is not None or order.policy not in _TIMED:
         return False
@@ -278,7 +278,7 @@ def _interrupted(order: Order, calendar: Calendar) -> Iterator[Event]:
 
 
 def struck(window: Window, moment: int, refund_ms: int) -> Iterator[Event]:
-    """Yield what becomes of an order on its way that an outage strikes at a moment."""
+    """Yield the events of an order on its way that an outage strikes at a moment."""
     reason = f"{window.subject} suspended at {iso(moment)}"
     if window.in_flight is InFlight.FAIL:
         yield Event(moment, Status.FAILED, reason)

@@ -150,7 +150,7 @@ class Window:
         return self.period_ms * self.down_percent // 100
 
     def concerns(self, chain: str, token: str | None, end: Direction) -> bool:
-        """Whether a token on a chain, at that end of a transfer, is this window's business."""
+        """Whether the window is about a token on a chain, at that end of a transfer."""
         return (
             self.direction in (Direction.BOTH, end)
             and self.chain in (None, chain)
@@ -228,7 +228,7 @@ class OccupiedTimes:
         """Return the number of the window, by its order, that another one overlaps first."""
         found = []
         for times in self._of(window):
-            # What is taken does not overlap itself, or was complained of: neighbours are enough.
+            # Earlier windows do not overlap each other, or were reported: neighbours are enough.
             place = bisect_left(times, (window.from_ms, -1, -1))
             for begin, end, number in times[max(0, place - 1) : place + 1]:
                 if begin < _end(window) and window.from_ms < end:

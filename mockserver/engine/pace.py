@@ -1,7 +1,7 @@
 """How far orders get while outages stop and slow them: stretches of time, and moments in them.
 
-Windows may be a thousand and flap for years, so nothing here looks at each turn of each: windows
-are sorted once and looked at while they last, and turns that repeat are counted.
+There may be a thousand windows that flap for years, so turns are not counted one by one: windows
+are sorted once and read while they last, and repeated turns are multiplied.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

@@ -16,7 +16,7 @@ from mockserver.engine.pricing import Price
 from mockserver.engine.quotes import BridgeQuote, CrossChainQuote
 from mockserver.engine.refusal import Refusal
 
-# A member of an enumeration takes longer to be looked up than a name.
+# Looking up a member of an enumeration takes longer than a global name.
 _QUOTE, _SUBMIT = Phase.QUOTE, Phase.SUBMIT
 
 
@@ -43,7 +43,7 @@ class QuoteService(View):
         return self._core.scenario.transfers.charged(amount, source, target, now, channel_bps)
 
     def _admitted_ms(self, source: Placed, target: Placed, phase: Phase) -> int:
-        """Return the time by which a transfer is charged. Raises `Refusal` where none is let in."""
+        """Return the time by which a transfer is charged. Raises `Refusal`."""
         core = self._core
         # Where no outage is planned and no price drifts, the answer is the same at any time.
         steady = not core.state.calendar.windows and core.scenario.prices.drift is None
@@ -76,7 +76,7 @@ class QuoteService(View):
         swaps = self._core.scenario.swaps
         return swaps.aggregate_v1(amount, source, target, self._core.now(), fee_level)
 
-    def swap(self, source: Placed, target: Placed, asked: SwapRequest) -> SwapCall:
+    def swap(self, source: Placed, target: Placed, request: SwapRequest) -> SwapCall:
         """Return the transaction that swaps on one chain. Raises `Refusal`."""
         if source.chain.nickname != target.chain.nickname:
             raise Refusal(
@@ -86,7 +86,7 @@ class QuoteService(View):
                 about="target chain",
             )
         self.admit(source, target, _QUOTE)
-        return self._core.scenario.swaps.swap(source, target, asked, self._core.now())
+        return self._core.scenario.swaps.swap(source, target, request, self._core.now())
 
     def price(self, symbol: str) -> Price:
         """Return a token's USD price. Raises `Refusal` for an unknown token."""

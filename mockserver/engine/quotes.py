@@ -48,9 +48,9 @@ class BridgeQuote(QuoteInUnits):
 def fixed_near(
     fixed: Mapping[_Key, _Fixed], key: _Key, place: int, percent: int
 ) -> tuple[_Fixed | None, int]:
-    """Return what is fixed for a request, else for the nearest amount within so many percent.
+    """Return the fixed quote of a request, or of the nearest amount within so many percent.
 
-    Amounts stand at `place` in keys; that of what was found is returned with it.
+    Amounts stand at `place` in keys; the amount of the quote is returned with it.
     """
     if key in fixed or not percent:
         return fixed.get(key), key[place]
@@ -159,7 +159,7 @@ class TransferQuotes:
     def charged(
         self, amount: int, source: Placed, target: Placed, now_ms: int, channel_bps: int = 0
     ) -> tuple[int, int, int, int, Tariff | BridgeQuote]:
-        """Return what a 2.0 transfer gives, its fee and its gas, which is all an order asks for.
+        """Return what a 2.0 transfer gives, its fee and its gas, which is all that an order needs.
 
         The rate and what they follow from, a tariff or a fixed quote, are returned with them.
         Raises `Refusal` as `bridge` does.

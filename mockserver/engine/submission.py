@@ -1,4 +1,4 @@
-"""What a submission turns into: an order with its quote, its course and its bookings."""
+"""Makes an order of a submission, with its quote, its course and its bookings."""
 
 from dataclasses import astuple
 from datetime import UTC, datetime, timedelta
@@ -22,7 +22,7 @@ from mockserver.engine.scenario import OrderRule
 from mockserver.jsontext import plain
 from mockserver.values import value_class
 
-# A member of an enumeration takes longer to be looked up than a name.
+# Looking up a member of an enumeration takes longer than a global name.
 _BRIDGE, _V2 = Kind.BRIDGE, Generation.V2
 
 
@@ -53,10 +53,10 @@ class OrderRequest:
 
 @value_class(frozen=True, slots=True)
 class OpaqueOrderRequest:
-    """A 2.0 order whose deposit nobody here can read: it names only where it goes.
+    """A 2.0 order whose deposit cannot be read: only its target is known.
 
-    It takes its course as every order does, and moves nothing in the books. `deposit` is what is
-    told of the deposit; the same told again with all else equal is the same order.
+    It takes its course as every order does, and books nothing. `deposit` is the text about the
+    deposit; the same text again, with all else equal, is the same order.
     """
 
     kind: Kind
@@ -90,30 +90,30 @@ def placed_order(core: Core, quotes: QuoteService, request: OrderRequest) -> Ord
     return _stored(core, request, cert_hash, terms)
 
 
-def placed_opaque(core: Core, quotes: QuoteService, asked: OpaqueOrderRequest) -> Order:
+def placed_opaque(core: Core, quotes: QuoteService, opaque: OpaqueOrderRequest) -> Order:
     """Return the stored order of a submission of an unknown amount. Raises `Refusal`.
 
     Without a target chain it goes to the first chain that has the token.
     """
     catalog = core.scenario.catalog
-    token = catalog.token_by_index(asked.target_index, "target token")
-    nickname = asked.target_chain or next(iter(token.contracts), "")
+    token = catalog.token_by_index(opaque.target_index, "target token")
+    nickname = opaque.target_chain or next(iter(token.contracts), "")
     chain = catalog.chain(nickname, "target chain")
     target = catalog.placed(chain, token, "target token")
-    _check_slippage(asked)
-    checked_address(chain, asked.recipient, "recipient")
+    _check_slippage(opaque)
+    checked_address(chain, opaque.recipient, "recipient")
     quotes.admit(target, target, Phase.SUBMIT)
-    cert_hash = derived_hash(core.scenario.seed, "deposit", *map(repr, astuple(asked)))
+    cert_hash = derived_hash(core.scenario.seed, "deposit", *map(repr, astuple(opaque)))
     request = OrderRequest(
         generation=_V2,
-        kind=asked.kind,
+        kind=opaque.kind,
         source=target,
         target=target,
         amount=0,
-        sender=asked.sender,
-        recipient=asked.recipient,
+        sender=opaque.sender,
+        recipient=opaque.recipient,
         cert_hash=cert_hash,
-        channel=asked.channel,
+        channel=opaque.channel,
     )
     return _stored(core, request, cert_hash, (0, 0, 0, 0))
 
@@ -122,7 +122,7 @@ def _stored(core: Core, request: OrderRequest, cert_hash: str, terms: Terms) -> 
     """Return the stored order of a submission whose transaction is in its normal form.
 
     The same submission of the same transaction gives the order it gave before (A-152), and one that
-    asks for more than it can get is refunded (A-153). Raises `Refusal` where the transaction
+    wants more than it can get is refunded (A-153). Raises `Refusal` where the transaction
     belongs to another order.
     """
     paid_by = hash_key(request.source.chain.nickname, cert_hash)
@@ -148,11 +148,11 @@ def _new_order(
     course, policy, polls_needed = _steering(core, request, cert_hash, terms)
     topup = request.amount - spendable(core, request.source, payer)
     if (paid := state.transfers.get(hash_key(route.source_chain, cert_hash))) is not None:
-        # What its own transaction has moved is not taken from the sender once more.
+        # The transaction has moved the deposit already: the sender must not pay twice.
         topup = max(topup, min(request.amount, paid.units if paid.payer == payer else 0))
     ticks, past, seen_ms = (), (), None
     order_id, seed = _order_id(core), scenario.seed
-    # Values on the road of a request are made by place: by name takes three times as long.
+    # By position, since keyword arguments take three times as long, and this is a hot path.
     return Order(
         order_id,
         None if request.generation is _V2 else _sn(core, request, now),
@@ -178,7 +178,7 @@ def _new_order(
         policy,
         polls_needed,
         scenario.refund_ms,
-        # A client sends the same with each of its orders.
+        # Interned: a client sends the same channel with each of its orders.
         intern(request.channel),
         request.fee_level,
         ticks,
@@ -375,7 +375,7 @@ def _sn(core: Core, request: OrderRequest, now: int) -> str:
     first = at = now % (250 * 10**12)
     begin, end = state.sn_runs.get(prefix, (0, 0))
     if begin <= first < end:
-        # All numbers of this stretch are taken: a clock that stands still has many orders.
+        # All numbers of this run are used: many orders may have one time on a standing clock.
         first, at = begin, end
     while True:
         moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=at)

@@ -17,7 +17,7 @@ class Suspensions(View):
 
     @property
     def calendar(self) -> Calendar:
-        """What they mean together."""
+        """All of them as a calendar."""
         return self._core.state.calendar
 
     def all(self) -> tuple[Window, ...]:

@@ -26,7 +26,7 @@ class TicketStatus(StrEnum):
     PENDING = "Pending"
     """The order is on its way, or dropped and not yet refunded."""
     SUCCEEDED = "Succeeded"
-    """The order has come to an end that needs nobody's help."""
+    """The order has come to an end that needs no help."""
 
 
 @value_class(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class Tickets(View):
         order = state.order_of(key)
         if order is not None and order.ticket_ms is None:
             reported = replace(order, ticket_ms=now)
-            # The first ticket changes what is ahead of a dropped order, and of a final one nothing.
+            # The first ticket leads a dropped order to its refund; a final one stays as it is.
             if standing(reported, state.calendar, now).status.final:
                 state.orders[order.id] = reported
             else:
@@ -80,7 +80,7 @@ class Tickets(View):
         return len(self._core.state.tickets)
 
     def reported(self, key: HashKey) -> bool:
-        """Tell whether somebody has reported a transaction."""
+        """Tell whether a transaction was reported."""
         reports = self._core.state.reports
         return reports is not None and reports.first.get(key) is not None
 

@@ -8,7 +8,7 @@ from mockserver.engine.orders import at, history
 from mockserver.engine.refusal import NothingDue
 
 _THROUGH_MS = -1
-"""The due time of an order that comes to nothing more by itself."""
+"""The due time of an order with no further events."""
 
 
 class Timekeeper(View):
@@ -44,7 +44,7 @@ class Timekeeper(View):
         agenda = state.agenda()
         for order_id in list(agenda.passed(now, state.calendar, self._ahead_ms)):
             agenda.touch(order_id)
-        # What is due by now has another event ahead of it, or is through and leaves for good.
+        # Orders that are due by now get the time of their next event, or leave the agenda.
         for _ in agenda.passed(now, state.calendar, self._ahead_ms):
             pass
         due, boundary = agenda.next(), state.calendar.next_boundary(now)

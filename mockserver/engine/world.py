@@ -24,9 +24,9 @@ from mockserver.engine.timekeeping import Timekeeper
 class World:
     """A clock, lists, quotes, orders, tickets, balances and outages that belong together.
 
-    A world holds its scenario, which it shares, and its state. The services that nearly every
-    request asks for stay with it; the others are made when asked for, so that an idle world costs
-    little. It is not safe for threads.
+    A world holds its scenario, which it shares, and its state. It keeps the services that
+    nearly every request needs; the others are made on each use, so that an idle world costs
+    little. It is not thread-safe.
     """
 
     __slots__ = ("_core", "_snapshots", "hold", "now", "orders", "quotes", "release", "scenario")
@@ -40,9 +40,9 @@ class World:
     now: Callable[[], int]
     """Returns its time, in milliseconds since 1970."""
     hold: Callable[[], int]
-    """Returns its time, and lets it see no other one until `release`, unless its clock is moved.
+    """Returns its time, and holds that until `release`, unless its clock is moved.
 
-    The clock of the machine is expensive to read, and a request happens in one moment.
+    The machine's clock is expensive to read, and a request should happen in one moment.
     """
     release: Callable[[], None]
     """Lets its time pass again."""
@@ -93,11 +93,11 @@ class World:
         return World(self.scenario, self._core.wall, self._core.state.copy())
 
     def undisturbed(self) -> "World":
-        """Return a world as this one would be if no outage had ever been."""
+        """Return a copy of this world without outages, past and present."""
         return self.with_outages()
 
     def with_outages(self, *windows: Window) -> "World":
-        """Return a world as this one would be if these had been its outages."""
+        """Return a copy of this world with these outages in place of its own."""
         state = self._core.state.copy()
         state.calendar = Calendar(windows)
         return World(self.scenario, self._core.wall, state)

@@ -1,4 +1,4 @@
-"""Authentication: one strategy for each word that the endpoint table may say of an operation.
+"""Authentication: a strategy for each word of the table of operations (`auth`).
 
 Presence is all that is documented: the headers are there, well-formed and not expired. Signatures
 are judged in a world that has registered keys for them (facts §3).
@@ -16,7 +16,7 @@ from mockserver.responders.responder import Call
 from mockserver.signing import developer, javascript, kaspa, wallet
 
 NO_AUTH = "none"
-"""The word of operations that ask for nothing."""
+"""The word of operations without authentication."""
 
 _MILLISECONDS_FROM = 100_000_000_000
 """From here on a timestamp is in milliseconds: as seconds it would be the year 5138 (A-014)."""
@@ -25,14 +25,14 @@ _MILLISECONDS_FROM = 100_000_000_000
 REFUSED_FOR_TIME = ("expired", "timestamp-ahead")
 """The refusals of a v1 request whose stamp lies too far from the clock."""
 REFUSED_FOR_CREDENTIALS = ("bad-signature", "unknown-app-key")
-"""The refusals of a request for a key or a signature that was there, and was not taken."""
+"""The refusals of a key or a signature that a request has."""
 
 Strategy = Callable[[Call, Inputs], Denial | None]
-"""Returns why a well-formed request is not let in, or None."""
+"""Returns why a well-formed request is refused, or None."""
 
 
 def timestamp_ms(timestamp: int) -> int:
-    """Return a timestamp in milliseconds; whether it came in seconds is told by its magnitude."""
+    """Return a timestamp in milliseconds; its magnitude tells whether it came in seconds."""
     return timestamp if timestamp >= _MILLISECONDS_FROM else timestamp * 1000
 
 
@@ -65,7 +65,7 @@ def _late(inputs: Inputs, now: int) -> Denial | None:
 
 
 def by_developer_key(call: Call, inputs: Inputs) -> Denial | None:
-    """Return why a v1 request is not let in: its time, its key, or its signature (facts §3.1)."""
+    """Return why a v1 request is refused: its time, its key, or its signature (facts §3.1)."""
     late, keys = by_window(call, inputs), call.hosted.keys
     if late or not keys.developers:
         return late
@@ -91,18 +91,18 @@ def by_developer_key(call: Call, inputs: Inputs) -> Denial | None:
 
 
 def by_wallet(call: Call, inputs: Inputs) -> Denial | None:
-    """Return why a 2.0 submission is not let in, where the world verifies wallets (facts §3.2)."""
+    """Return why a 2.0 submission is refused, where the world verifies wallets (facts §3.2)."""
     return _wallet_denial(inputs, call.request.body) if call.hosted.keys.wallets else None
 
 
-def nobody_asks(call: Call, inputs: Inputs) -> Denial | None:
-    """Let everybody in: no authentication is published for the operation."""
+def no_authentication(call: Call, inputs: Inputs) -> Denial | None:
+    """Refuse nothing: no authentication is published for the operation."""
     return None
 
 
 STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
     {
-        NO_AUTH: nobody_asks,
+        NO_AUTH: no_authentication,
         "developer-key": by_developer_key,
         "wallet-signature": by_wallet,
     }
@@ -116,10 +116,10 @@ _AS_PUBLISHED = {"chain": "chan"}
 
 
 def _wallet_denial(inputs: Inputs, body: bytes) -> Denial | None:
-    """Return why the signature of a submission is not taken, or None.
+    """Return why the signature of a submission is refused, or None.
 
-    Signatures of chains other than EVM chains and Kaspa are taken by their presence (A-073). Raises
-    `SigningUnavailable` where the libraries are missing.
+    Signatures of chains other than EVM chains and Kaspa are accepted by their presence (A-073).
+    Raises `SigningUnavailable` where the libraries are missing.
     """
     if inputs.has("userAddress"):
         return _evm(inputs, body)

@@ -13,8 +13,8 @@ Breach = tuple[int, str, str, str]
 def breaches(recording: Recording, contract: Contract) -> Iterator[Breach]:
     """Yield where exchanges break the contract.
 
-    A request counts where the service took it: that a wrong one is refused is what the contract
-    wants. Parts that a recorder took out are not missed.
+    A request counts where the service accepted it: to refuse a wrong one keeps the contract. Parts
+    that a recorder has removed do not count.
     """
     for index, one in enumerate(recording.exchanges):
         operation = contract.get(one.operation)

@@ -25,18 +25,18 @@ class Cut(StrEnum):
 
 
 class Stream(Protocol):
-    """A body that goes on: asked again and again for what is new, until the client leaves."""
+    """A body without end: polled for new bytes until the client leaves."""
 
     def pull(self) -> bytes:
         """Return what is new, as bytes to send; empty where nothing is."""
 
     def close(self) -> None:
-        """Take note that nobody listens any more."""
+        """Note that the client is gone."""
 
 
 @value_class(frozen=True, slots=True)
 class Delivery:
-    """An answer and the manner of its sending.
+    """An answer and how to send it.
 
     `delay_ms` is wall time to wait before it; `cut` is what happens to the connection. What
     `stream` gives, or the pieces of `parts`, follow the headers of the response, whose body is
@@ -60,14 +60,14 @@ class Delivery:
         return self.cut is None and steady and not self.delay_ms
 
     def whole(self) -> Response:
-        """Return the response with all of its body, which is made while everybody waits."""
+        """Return the response with all of its body, which is made at once."""
         if self.parts is None:
             return self.response
         return replace(self.response, body=b"".join(self.parts))
 
 
 def delivery_of(answer: Response | Delivery) -> Delivery:
-    """Return the manner in which an answer is sent: a bare response goes at once."""
+    """Return an answer as a delivery: a bare response is sent at once."""
     return Delivery(answer) if isinstance(answer, Response) else answer
 
 
@@ -75,7 +75,7 @@ def charged(delivery: Delivery, world: World) -> Delivery:
     """Return a delivery whose delay, given in the world's time, is paid for on the world's clock.
 
     Where the clock stands still (frozen, auto) it is moved and nobody waits; a running clock passes
-    the delay by itself, a scaled one in `rate` times less wall time. `X-Mock-Virtual-Elapsed` tells
+    the delay by itself, a scaled one in `rate` times less wall time. `X-Mock-Virtual-Elapsed` has
     the delay in milliseconds of the world.
     """
     if not delivery.delay_ms:

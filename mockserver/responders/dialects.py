@@ -20,7 +20,7 @@ _PART_LENGTH = 4
 
 
 def found_by(violations: Iterable[Violation]) -> frozenset[Place]:
-    """Return the parts of a schema of which one has to differ for any violation to be undone."""
+    """Return the parts of a schema, of which one must change for a violation to go away."""
     return frozenset([(), *map(_part, violations)])
 
 
@@ -28,7 +28,7 @@ def _part(violation: Violation) -> Place:
     """Return the place of the part of a request schema that a violation is found by."""
     path, place = violation.path, violation.schema_path
     if not place:
-        # What the reader itself finds wrong with an input, such as one that is given twice.
+        # An error of the reader itself, such as an input that is given twice.
         return ("properties", *path[:1], "properties", *path[1:2])
     if place[-1] == "required" and len(place) < _PART_LENGTH:
         return (*place, path[-1])
@@ -37,9 +37,9 @@ def _part(violation: Violation) -> Place:
 
 
 def changed(one: Schema, other: Schema) -> frozenset[Place]:
-    """Return the parts of one request schema that another one has not got as they are.
+    """Return the parts of one request schema that are different or missing in another one.
 
-    What they find wrong with a request, and nothing else, the other one may have nothing against.
+    Only violations of these parts may be accepted by the other schema.
     """
     parts, others = one.get("properties", {}), other.get("properties", {})
     if _rest(one) != _rest(other) or parts.keys() != others.keys():
@@ -52,7 +52,7 @@ def changed(one: Schema, other: Schema) -> frozenset[Place]:
 def _parts(location: str, one: Schema, other: Schema) -> Iterator[Place]:
     inputs, others = one.get("properties", {}), other.get("properties", {})
     names = [name for name in inputs if inputs[name] != others.get(name)]
-    # A text in a header or a query becomes what its input says, and conditions look at that.
+    # Conditions see the typed value, which changes where the type of an input changes.
     retyped = location != "body" and inputs != others
     for index, part in enumerate(one.get("allOf", ())):
         if retyped or part not in other.get("allOf", ()):
@@ -87,7 +87,7 @@ _INPUT_LENGTH = 2
 
 
 class Contracts:
-    """The contract in every dialect that was asked for, each made once."""
+    """The contract in every requested dialect, each made once."""
 
     def __init__(self, source: ContractSource | None = None) -> None:
         """Make contracts from the shipped data, or from another source."""
@@ -108,7 +108,7 @@ class Contracts:
     def explanation(self, contract: Contract, operation: Operation, request: Request) -> str:
         """Return which errata explain a request that breaks the contract; empty where none does.
 
-        A long body is not read again for each of them: no client's own is.
+        A long body is not read again for each of them: those of real clients are short.
         """
         if len(request.body) > _MOST_EXPLAINED_BYTES:
             return ""
@@ -144,7 +144,7 @@ class Contracts:
                 continue
             owed = violations
             if contract.dialect.applies(erratum.id):
-                # A value of an input that the erratum itself brings has no other form without it.
+                # The value of an input that only the erratum has cannot be explained by it.
                 owed = tuple(one for one in violations if _knows_input(other, one))
             if len(other.violations(request)) < len(owed):
                 yield erratum

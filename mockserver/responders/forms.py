@@ -79,7 +79,7 @@ def instant_ms(text: str) -> int:
 
 
 def _message(schema: Schema, violation: Violation) -> str:
-    """Return what is wrong with a field; what came under the name of a secret is not repeated."""
+    """Return what is wrong with a field; the value of a secret is not repeated."""
     field = schema.get("properties", {}).get(violation.path[0], {})
     if not field.get("writeOnly"):
         return violation.message
@@ -96,7 +96,7 @@ def _variant(schema: Schema, by: str, name: str) -> Schema:
 
 
 def _branch(schema: Schema, value: Json, where: str) -> Schema:
-    """Return the variant that a value says it is, so that what is wrong is told of it alone."""
+    """Return the variant that a value names, so that errors are about that one alone."""
     if "discriminator" not in schema or not isinstance(value, Mapping):
         return schema
     by = schema["discriminator"]["propertyName"]
@@ -161,17 +161,17 @@ class FormTable:
         return {name.removesuffix("!"): self.field(one) for name, one in spec.items()}
 
     def takes(self, name: str) -> Mapping[str, Json]:
-        """Return the fields that an object of a name takes, as they are told; none of no name."""
+        """Return the fields that an object of a name takes, as the table has them, if any."""
         found: Mapping[str, Json] = self.named.get(name, {}).get("takes", {})
         return found
 
     def taken(self, spec: Mapping[str, Json], *, least: int = 0) -> Schema:
-        """Return the form of an object that is sent: none but these fields, some of them."""
+        """Return the form of an object in requests: these fields alone, some required."""
         required = (name[:-1] for name in spec if name.endswith("!"))
         return members(self.fields(spec), *required, least=least)
 
     def answer(self, spec: Mapping[str, Json]) -> Schema:
-        """Return the form of an object that is answered: these fields, and no others."""
+        """Return the form of an object in answers: all of these fields, and no others."""
         return {
             "type": "object",
             "properties": {name.removesuffix("?"): self.field(one) for name, one in spec.items()},

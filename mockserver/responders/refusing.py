@@ -9,7 +9,7 @@ from mockserver.values import dataclass
 
 JSON_TYPE = ("Content-Type", "application/json; charset=utf-8")
 JSON_HEADERS = (JSON_TYPE,)
-"""The headers of a success, the same value in each, so that it is known by that."""
+"""The headers of a success, always this object, so that it is recognised by identity."""
 REFUSAL_HEADER = "X-Mock-Refusal"
 _MAX_HEADER = 4000
 """Characters of a reason: clients read headers of 8190, and a text to be signed is long."""
@@ -17,14 +17,14 @@ _MAX_HEADER = 4000
 
 @dataclass(frozen=True, slots=True)
 class Denial:
-    """Why a request is not let in: the name of a refusal and the reason."""
+    """Why a request is refused: the name of a refusal and the reason."""
 
     name: str
     reason: str
 
 
 class Refuser:
-    """Says no in the words of a contract."""
+    """Makes refusals in the words of a contract."""
 
     def __init__(self, contract: Contract, refusal_status: int | None = None) -> None:
         """Take a contract; `refusal_status` replaces the HTTP 200 that enveloped refusals have."""
@@ -57,7 +57,7 @@ class Refuser:
 
 
 def refusal_in(header: str | None) -> str:
-    """Return the name of the refusal that the header of an answer tells of; empty of none."""
+    """Return the name of the refusal in the header of an answer; empty without one."""
     return (header or "").partition(":")[0]
 
 

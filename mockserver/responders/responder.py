@@ -1,4 +1,4 @@
-"""What those are given who may answer: stubs, what was generated, recordings, the simulation."""
+"""What responders get: stubs, generated answers, recordings and the simulation."""
 
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Protocol, Self
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 
 
 STUB, GENERATED, PLAYBACK, SIMULATION = "stub", "generated", "playback", "simulation"
-"""Who may answer a call, as the journal calls it, in the order in which they are asked."""
+"""The responders by their names in the journal, in the order in which they are tried."""
 
 
 @dataclass(slots=True)
 class CalledWorld:
     """What a call may use of the world it is made in.
 
-    The world as it is hosted has stubs, faults and breaks besides, which are themselves given
-    calls; that they are not here keeps them from importing each other in a circle. `replay` are
+    A hosted world also has stubs, faults and breaks. These get calls themselves, so they are left
+    out here to avoid a circular import. `replay` are
     recordings that answer in this world, and `played` is how far they have been played.
     """
 
@@ -41,7 +41,7 @@ class CalledWorld:
     """Answers in place of the simulation; no snapshot, fork or dump has it."""
 
     def undisturbed(self) -> Self:
-        """Return a world as this one would be if no outage had ever been."""
+        """Return a copy of this world without outages, past and present."""
         return replace(self, world=self.world.undisturbed())
 
 
@@ -65,4 +65,4 @@ class Answering(Protocol):
     """Something that may answer a call."""
 
     def respond(self, call: Call) -> Response | None:
-        """Return the answer, or None to leave it to those behind."""
+        """Return the answer, or None to leave it to the next responder."""

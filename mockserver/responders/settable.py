@@ -1,4 +1,4 @@
-"""What a test sets in a world and takes away again: bounded in number and bytes, and counted."""
+"""Things that a test sets in a world and removes again: limited in number and bytes."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Generic, Protocol, Self, TypeVar
@@ -13,7 +13,7 @@ class Named(Protocol):
 
     @property
     def id(self) -> str:
-        """What it is removed by."""
+        """The id by which it is removed."""
 
     @property
     def definition(self) -> Mapping[str, Json]:
@@ -90,7 +90,7 @@ class Settable(Generic[T, Count]):
         return count
 
     def copy(self) -> Self:
-        """Return the same with the same counts, apart from now on."""
+        """Return an independent copy with the same counts."""
         twin = type(self)()
         twin.items, twin._counts, twin._next = self.items, dict(self._counts), self._next
         twin.weight = self.weight

@@ -21,7 +21,7 @@ _MOST_MESSAGES = 4
 """How many violations a refusal spells out; the rest is counted."""
 
 _SWAPS = (ids.V1_SWAP_QUOTE, ids.V1_SWAP_ORDER, ids.SWAP_QUOTE, ids.SWAP)
-"""Of these, amounts that do not cover gas and fee have a code of their own (ESS1, ESS2)."""
+"""Operations with a refusal code of their own for amounts below gas and fee (ESS1, ESS2)."""
 
 
 _MOST_LISTS = 256
@@ -29,7 +29,7 @@ _MOST_LISTS = 256
 
 @cache
 def list_operations() -> frozenset[str]:
-    """The operations whose answer depends on the lists, the dialect and the chain asked for alone.
+    """The operations whose answer depends only on the lists, the dialect and the requested chain.
 
     They are read from the register of facts when the first request comes.
     """
@@ -62,7 +62,7 @@ class Simulation:
         self._operations = operations
         self._contracts = contracts
         self._lists: dict[tuple[object, ...], tuple[Scenario, bytes]] = {}
-        """The encoded lists of late, of all worlds of a scenario and a dialect."""
+        """A cache of encoded lists, for all worlds of a scenario and a dialect."""
 
     def respond(self, call: Call) -> Response:
         """Return the answer the world gives."""

@@ -21,7 +21,7 @@ FRAMING = frozenset(
     transfer-encoding upgrade
     """.split()
 )
-"""Headers that say how an answer travels, which is the server's to say."""
+"""Headers about the transport, which the server sets."""
 
 _WITHOUT_BODY = (204, 205, 304)
 

@@ -1,4 +1,4 @@
-"""Parts of a request as tests describe them: what is named must be there, the rest may be any."""
+"""Parts of a request as tests describe them: what is named must match, the rest may be any."""
 
 from collections.abc import Mapping
 from decimal import Decimal
@@ -22,7 +22,7 @@ class Subset:
         return not self.missing(request)
 
     def missing(self, request: Request) -> list[str]:
-        """Return what a request lacks or has otherwise, as sentences; empty where it fits."""
+        """Return how a request differs, as sentences; empty where it matches."""
         found = []
         if self.query:
             # The first of a repeated parameter counts.

@@ -1,6 +1,6 @@
 """Breaks: ways to be wrong all the time, which users switch on to see who notices.
 
-The catalogue of them is imported where somebody asks for one: most servers have none.
+Their catalogue is imported when a break is requested: most servers have none.
 """
 
 from mockserver.responders.breaks.active import Breaks, Outcome, breaks_named

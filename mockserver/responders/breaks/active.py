@@ -17,7 +17,7 @@ Below = Callable[[Call], Delivery]
 
 @value_class(frozen=True, slots=True)
 class Outcome:
-    """An answer as the breaks leave it; `names` are those that changed something."""
+    """An answer after the breaks; `names` are the breaks that changed something."""
 
     delivery: Delivery
     names: tuple[str, ...] = ()
@@ -54,7 +54,7 @@ class Breaks:
         self._memory = {}
 
     def copy(self) -> "Breaks":
-        """Return the same breaks with the same memory, apart from now on."""
+        """Return an independent copy of the breaks and their memory."""
         twin = Breaks()
         twin.active, twin._memory = self.active, copy.deepcopy(self._memory)
         return twin
@@ -79,7 +79,7 @@ class Breaks:
         return None
 
     def apply(self, call: Call, below: Below) -> Outcome:
-        """Return the answer to a call as the breaks of its operation let it out."""
+        """Return the answer to a call as the breaks of its operation change it."""
         changed: list[str] = []
         for one in self.active:
             if call.operation.id in one.operations:
@@ -90,9 +90,9 @@ class Breaks:
         def wrapped(call: Call) -> Delivery:
             unbroken: list[Delivery] = []
 
-            def watched(asked: Call) -> Delivery:
-                delivery = below(asked)
-                if asked.request == call.request and asked.hosted is call.hosted:
+            def watched(made: Call) -> Delivery:
+                delivery = below(made)
+                if made.request == call.request and made.hosted is call.hosted:
                     unbroken.append(delivery)
                 return delivery
 

@@ -1,6 +1,6 @@
 """Acts that need code, by the names that the table of breaks calls them.
 
-Each is given the whole context: it changes what is asked, what is answered, or both.
+Each gets the whole context: it changes the request, the answer, or both.
 """
 
 import gzip
@@ -28,7 +28,7 @@ from mockserver.responders.breaks.mutations import (
 from mockserver.responders.delivery import Cut, Delivery
 
 _SUSPENDED = "AVAXC"
-"""The nickname of the chain that is suspended; another one takes its place where it is missing."""
+"""The nickname of the chain that is suspended; without it, another one is."""
 
 _LONGEST_MS = 3_000
 """The longest that an answer is late for a time-out, in milliseconds of wall time."""
@@ -61,11 +61,11 @@ def cut_short(context: MutationContext) -> Delivery:
 
 
 def compressed(context: MutationContext, when: str) -> Delivery:
-    """Compress for clients that take gzip (`asked`), or for those that do not (`unasked`)."""
+    """Compress for clients that accept gzip (`accepted`), or for others (`unaccepted`)."""
     sent = context.answer()
     was = sent.response
     taken = "gzip" in context.call.request.headers.get("Accept-Encoding", "")
-    if taken != (when == "asked") or not was.body:
+    if taken != (when == "accepted") or not was.body:
         return sent
     headers = (*was.headers, ("Content-Encoding", "gzip"))
     headers += (("Vary", "Accept-Encoding"),) if taken else ()
@@ -82,11 +82,11 @@ def flat(context: MutationContext) -> Delivery:
     return edited(context, context.answer(), spread)
 
 
-# What is asked instead
+# Acts on the request
 
 
 def as_published(context: MutationContext) -> Delivery:
-    """Answer any method, and what stands behind a path, as what is published."""
+    """Answer any method, and longer paths, like the published method and path."""
     request, operation = context.call.request, context.call.operation
     before, found, _ = request.path.partition(operation.path)
     return context.answer(replace(request, method=operation.method, path=before + found))
@@ -106,7 +106,7 @@ def exact_header(context: MutationContext) -> Delivery:
     request = context.call.request
     sent = request.headers.items_sent
     known = [item for item in sent if item[0] == "chain" or item[0].lower() != "chain"]
-    # What is asked as it was is no change, and the journal says so.
+    # An unchanged request is passed on as it is, so that the journal names no break.
     return context.answer(
         replace(request, headers=Headers(tuple(known))) if len(known) < len(sent) else None
     )
@@ -124,7 +124,7 @@ def known_names_only(context: MutationContext) -> Delivery:
 
 
 def first_order(context: MutationContext) -> Delivery:
-    """Tell of the first order that was checked, whichever is asked for."""
+    """Answer with the first order that was checked, whichever is requested."""
     inputs, first = context.inputs, context.memory.get("first")
     if first is not None and inputs.query.get("id"):
         return context.answer(inputs.setting("query.id", first))
@@ -135,7 +135,7 @@ def first_order(context: MutationContext) -> Delivery:
 
 
 def as_submitted(context: MutationContext, names: Mapping[str, str]) -> Delivery:
-    """Show a v1 order whatever an input says: that of its submission is put in its place."""
+    """Show a v1 order whatever some inputs are: those of its submission replace them."""
     inputs = context.inputs
     ((looked_up, submitted),) = names.items()
     if context.call.operation.id == ids.V1_ORDER:
@@ -149,7 +149,7 @@ def as_submitted(context: MutationContext, names: Mapping[str, str]) -> Delivery
 
 
 def all_done(context: MutationContext) -> Delivery:
-    """Tell of the success of whatever is asked about."""
+    """Report everything that is looked up as succeeded."""
     call, query = context.call, context.inputs.query
     ticket = call.operation.id == ids.CHECK_TICKET
     if whole(query.get("ticketId" if ticket else "id")) is None:
@@ -162,7 +162,7 @@ def all_done(context: MutationContext) -> Delivery:
 
 
 def some_v1_order(context: MutationContext) -> Delivery:
-    """Show an order for whatever transaction is asked about and nobody has submitted."""
+    """Show an order for transactions that nobody has submitted."""
     call, sent, inputs = context.call, context.answer(), context.inputs
     if call.operation.id == ids.V1_ORDER:
         context.remember(str(inputs.body.get("certHash")), True)
@@ -181,7 +181,7 @@ def some_v1_order(context: MutationContext) -> Delivery:
 
 
 def filter_ignored(context: MutationContext) -> Delivery:
-    """List the tickets of an address in every status, whichever is asked for."""
+    """List the tickets of an address in every status, whichever is requested."""
 
     def list_all(answer: EditableAnswer) -> None:
         for name in TicketStatus:
@@ -221,6 +221,6 @@ def suspended(context: MutationContext) -> Delivery:
     sent = context.below(replace(context.call, hosted=replace(hosted, world=world)))
     if context.inputs.query.get("chain") != chain.nickname or not editable(context, sent):
         return sent
-    # The mock still tells balances and prices of such a chain; a service may refuse these as well.
+    # The mock still answers balances and prices of such a chain, which a service may refuse.
     why = f"chain {chain.nickname!r} is out of service"
     return replace(sent, response=context.refuse("chain-suspended", why))

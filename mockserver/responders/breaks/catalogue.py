@@ -12,7 +12,7 @@ from mockserver.responders.breaks.mutations import Break
 from mockserver.responders.breaks.verbs import VERBS, in_turn, only
 
 NOTHING = "none"
-"""What the table, the page and programs call the verdict on what is right."""
+"""The verdict for a control, which is right, in the table, the page and programs."""
 
 
 def read(file: Path) -> Iterator[Break]:

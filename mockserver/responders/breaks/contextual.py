@@ -1,4 +1,4 @@
-"""Values as breaks get them wrong, where that depends on the call, its world, or what was before.
+"""Wrong values for breaks that depend on the call, its world, or earlier calls.
 
 Their names are those that the table of breaks uses, for inputs of requests and for fields of
 answers. Each takes the context of the call, the value that is there, which is None for an input
@@ -112,7 +112,7 @@ def whole_tokens(context: MutationContext, value: Json) -> Json:
 
 
 def two_tokens(context: MutationContext, value: Json) -> Json:
-    """Swap two whole tokens, whichever amount was asked for."""
+    """Swap two whole tokens, whichever amount was requested."""
     decimals = whole(context.inputs.query.get("fromDecimal", ""))
     good = decimals is not None and decimals < 100
     return "2" + "0" * (decimals or 0) if good and str(value).isdecimal() else value
@@ -174,7 +174,7 @@ def for_tenfold(context: MutationContext, call: str) -> Json:
 
 
 def slippage_gained(context: MutationContext, value: Json) -> Json:
-    """Add the slippage to what a call pays, which it may cost."""
+    """Add the slippage to what a call pays, in place of subtracting it."""
     slippage = whole(context.inputs.query.get("slippage"))
     good = slippage is not None and slippage <= 10_000
     return WORDS["units-times"](value, (10_000 + (slippage or 0), 10_000)) if good else value
@@ -210,7 +210,7 @@ def path_reversed(context: MutationContext, call: Json) -> Json:
 
 
 def least_of_the_first(context: MutationContext, data: Object) -> Json:
-    """Let calls of a pair of tokens be content with the least output of the first of them."""
+    """Give calls for a pair of tokens the least output of the first such call."""
     query, (method, words) = context.inputs.query, _parts(data.get("data"))
     out, slippage = whole(data.get("amountOut")), whole(query.get("slippage"))
     if out is None or slippage is None:
@@ -278,7 +278,7 @@ def signed_like_the_first(context: MutationContext, raw: str) -> Json:
     return f"{digits}_{context.remember('signature', signature)}"
 
 
-# What was answered before
+# Earlier answers
 
 
 def of_the_first(context: MutationContext, value: Json) -> Json:
@@ -288,13 +288,13 @@ def of_the_first(context: MutationContext, value: Json) -> Json:
 
 
 def one_before(context: MutationContext, data: Json) -> Json:
-    """Answer what was asked before."""
+    """Answer with the data of the previous call."""
     before = context.memory.get("before", data)
     context.memory["before"] = data
     return before
 
 
 def cached_by(context: MutationContext, data: Json, names: Sequence[str]) -> Json:
-    """Answer again what was answered first for these parts of a query alone."""
+    """Answer with the first data for these parts of a query, whatever the others are."""
     key = "|".join(str(context.inputs.query.get(name))[:200] for name in names)
     return context.remember(f"for {key}", data)

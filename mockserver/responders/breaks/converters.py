@@ -1,7 +1,7 @@
-"""Values as breaks get them wrong, by the words that the table of breaks calls them.
+"""Wrong values for breaks, by their words in the table of breaks.
 
-Each takes the value that was there, and what the table gives with its word. What it has no use for
-stays as it is: breaks come on top of stubs and recordings, whose answers may hold anything.
+Each takes the value that was there, and the arguments of its word. Values of unexpected types stay
+as they are: breaks also change stubs and recordings, whose answers may have anything.
 """
 
 import base64
@@ -70,7 +70,7 @@ def _digit_turned(text: str, place: int) -> Json:
     if not -len(text) <= place < len(text):
         return text
     place %= len(text)
-    # Addresses off EVM know no 0, so that those with one would be refused for their form.
+    # Base 58 addresses of other chains have no 0, and would be refused for their form.
     low, high = ("0", "1") if place == len(text) - 1 else ("1", "2")
     return text[:place] + (low if text[place] != low else high) + text[place + 1 :]
 

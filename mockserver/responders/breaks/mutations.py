@@ -1,4 +1,4 @@
-"""Breaks, and what they act on: a call on its way, its inputs, and answers to be edited.
+"""Breaks, and what they change: calls, their inputs, and answers.
 
 A break is one way in which a re-implementation of the service is wrong all the time.
 """
@@ -24,7 +24,7 @@ _MOST_REMEMBERED = 2_000
 
 @dataclass(frozen=True, slots=True)
 class MutationContext:
-    """One call on its way through a break.
+    """A call that passes through a break.
 
     `memory` is what the break remembers in this world, plain data that is kept and dumped with it;
     `below` answers a call as it would be answered without the break. `refusals` tells that these
@@ -38,7 +38,7 @@ class MutationContext:
 
     @property
     def inputs(self) -> "RequestInputs":
-        """What the request says."""
+        """The inputs of the request."""
         return RequestInputs.of(self.call.request)
 
     @property
@@ -89,10 +89,10 @@ class Break:
 
     `fact` is the id of what is contradicted; of a control it is what allows it, and `because` tells
     why. `section` is the fact's section, or the source of one that is observed or assumed.
-    `verdict` is what a good contract test says of it; None where that finds nothing wrong.
+    `verdict` is that of a good contract test; None where nothing is wrong.
     `operations` are the only ones it touches; with `methods` it answers these on their paths as
-    well, with `longer_paths` paths that begin like theirs. `needs_writes` tells that only a
-    submission brings it to light.
+    well, with `longer_paths` paths that begin like theirs. `needs_writes` tells that only
+    submissions show it.
     """
 
     name: str
@@ -121,7 +121,7 @@ class Break:
 
 @dataclass(frozen=True, slots=True)
 class RequestInputs:
-    """What a request says, as far as it can be read; what cannot be read is empty."""
+    """The inputs of a request, as far as they can be read; other parts are empty."""
 
     request: Request
     query: Mapping[str, str]
@@ -129,7 +129,7 @@ class RequestInputs:
 
     @classmethod
     def of(cls, request: Request) -> "RequestInputs":
-        """Return what a request says; a query that repeats a name cannot be read."""
+        """Return the inputs of a request; a query that repeats a name cannot be read."""
         pairs = pairs_or(request.query)
         query = dict(pairs)
         return cls(request, query if len(query) == len(pairs) else {}, request.members)
@@ -178,7 +178,7 @@ class EditableAnswer:
 
     @property
     def data(self) -> dict[str, Json]:
-        """What the answer carries."""
+        """The `data` of the answer."""
         return self.body["data"]  # type: ignore[no-any-return]
 
     def listed(self, name: str = "list") -> list[Json]:
@@ -239,7 +239,7 @@ def edited(
     answer = editable(context, sent)
     if answer is None:
         return sent
-    # The texts are compared: to Python false is 0.
+    # Compared as text, since to Python false equals 0.
     before = jsontext.encode(answer.body)
     edit(answer)
     after = jsontext.encode(answer.body)
@@ -252,6 +252,6 @@ def refused(sent: Delivery) -> bool:
 
 
 def success(context: MutationContext, data: Json) -> Delivery:
-    """Return an answer that says all is well, around any data."""
+    """Return a success with any data."""
     body = context.call.operation.generation.answer(data)
     return Delivery(Response(200, JSON_HEADERS, jsontext.encode(body)))

@@ -1,7 +1,7 @@
-"""What the table of breaks can say of a call: each verb makes a mutation of what stands behind it.
+"""The verbs of the table of breaks: each makes a mutation of its arguments.
 
-A word that a verb takes is the name of a function, written with dashes, or such a name with what
-the function is given: `number`, or `{times: "100"}`. Values are changed by `converters`, and by
+A word that a verb takes is the name of a function, written with dashes, alone or with its
+arguments: `number`, or `{times: "100"}`. Values are changed by `converters`, and by
 `contextual` where that depends on the call; conditions and changes of bodies are below; what needs
 code of its own is in `acts`.
 """
@@ -74,12 +74,12 @@ def _ended(context: MutationContext, sent: Delivery, place: str) -> bool:
 
 
 def _looks(context: MutationContext) -> int:
-    """Count one look more at what the query asks for, and return how many there were."""
+    """Count another request with the same query, and return how many there were."""
     return context.count(f"look {context.call.request.query[-300:]}")
 
 
 _CONDITIONS: Mapping[str, Callable[..., bool]] = {
-    # An answer says all is well and has data; or this server has refused the request.
+    # A success with data; under `refusal`, a refusal of this server.
     "success": lambda context, sent: editable(context, sent) is not None,
     "refusal": lambda context, sent: refused(sent),
     # The request breaks the contract.
@@ -94,8 +94,8 @@ _CONDITIONS: Mapping[str, Callable[..., bool]] = {
     "has": _has,
     # The answer shows an order that has come to its end, by the status at a place.
     "ended": _ended,
-    # It is every second time, or from the third time on, as the number says: that this was asked
-    # of all calls, or of those with the same query.
+    # Every such call, or from such a call on, as the number says: of all calls, or of those with
+    # the same query.
     "every": lambda context, sent, count: context.count() % count == 0,
     "every-look": lambda context, sent, count: _looks(context) % count == 0,
     "from-look": lambda context, sent, count: _looks(context) >= count,
@@ -175,7 +175,7 @@ def _value(spec: Json) -> Value:
 
 
 def only(conditions: Json, act: Mutation) -> Mutation:
-    """Let a mutation do what it does under a condition, or under each of several in turn.
+    """Apply a mutation under a condition, or under each of several in turn.
 
     Under `refusal` refusals are edited, and not successes.
     """
@@ -184,7 +184,7 @@ def only(conditions: Json, act: Mutation) -> Mutation:
 
     def conditional(context: MutationContext) -> Delivery:
         sent = context.answer()
-        # What was answered is not asked for again: a submission would be made twice.
+        # The answer is not requested again: a submission would be made twice.
         holds = all(one(context, sent) for one in holding)
         answered = replace(context, below=lambda call: sent, refusals="refusal" in every)
         return act(answered) if holds else sent
@@ -193,7 +193,7 @@ def only(conditions: Json, act: Mutation) -> Mutation:
 
 
 def in_turn(first: Mutation, then: Mutation) -> Mutation:
-    """Let one mutation act upon what another one leaves."""
+    """Apply one mutation after another."""
     return lambda context: then(
         replace(context, below=lambda call: first(replace(context, call=call)))
     )
@@ -228,7 +228,7 @@ def _change(spec: Mapping[str, Json], times: Callable[..., int] = lambda *_: 1) 
 
 
 def _times_before(context: MutationContext, holder: dict[str, Json], key: str) -> int:
-    """Return how often the same was asked before, or submitted and answered."""
+    """Return how often the same was requested before, or submitted and answered."""
     about = context.call.request.query
     if context.call.operation.writes:
         about = jsontext.encode(holder[key]).decode()
@@ -285,10 +285,10 @@ def _add(spec: Mapping[str, Mapping[str, Json]]) -> Mutation:
     return _editing(add)
 
 
-# Verbs that change what is asked
+# Verbs that change the request
 
 
-def _asking(spec: Mapping[str, Json], concerned: Callable[[RequestInputs, str], bool]) -> Mutation:
+def _inputs(spec: Mapping[str, Json], concerned: Callable[[RequestInputs, str], bool]) -> Mutation:
     changes = [(place, _value(how)) for place, how in spec.items()]
 
     def act(context: MutationContext) -> Delivery:
@@ -304,7 +304,7 @@ def _asking(spec: Mapping[str, Json], concerned: Callable[[RequestInputs, str], 
     return act
 
 
-# Verbs that change what is sent
+# Verbs that change the bytes of the answer
 
 
 def _sending(change: Callable[[MutationContext, Delivery], Delivery]) -> Mutation:
@@ -361,10 +361,10 @@ VERBS: Mapping[str, Callable[[Any], Mutation]] = {
     "rename": _rename,
     "put": _put,
     "add": _add,
-    # Other values in place of those that were given, all by what the request said.
-    "correct": lambda spec: _asking(spec, lambda given, place: given.get(place) is not None),
+    # Other values in place of those that were given, all computed from the original request.
+    "correct": lambda spec: _inputs(spec, lambda given, place: given.get(place) is not None),
     # Values as given where a request leaves them out.
-    "fill": lambda spec: _asking(spec, lambda given, place: given.lacks(place)),
+    "fill": lambda spec: _inputs(spec, lambda given, place: given.lacks(place)),
     "refuse": _refuse,
     "send": _send,
     "headers": _headers,

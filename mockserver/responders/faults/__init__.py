@@ -1,1 +1,1 @@
-"""Faults: disturbances put in on purpose, on the way of an answer to the client."""
+"""Faults: disturbances of an answer on its way to the client, set on purpose."""

@@ -156,7 +156,7 @@ class Kind:
 
 
 _NOTHING = (False, False)
-"""Of a kind that lets nothing be done and needs no answer."""
+"""For kinds without an effect of the call, which need no answer."""
 
 
 def rule_name(name: str, known: Mapping[str, RefusalRule]) -> str:
@@ -253,7 +253,7 @@ def _broken_json(options: Options) -> Disturb:
 
 
 def _wrong_type(options: Options) -> Disturb:
-    """Say another media type; where none is named, put HTML in the body as well."""
+    """Send another media type; without a named one, HTML in the body as well."""
     page = b"<html><body>service</body></html>" if "contentType" not in options else None
     named = ("Content-Type", options.get("contentType", "text/html; charset=utf-8"))
 
@@ -278,8 +278,8 @@ def _mutation(options: Options) -> Disturb:
             draw=faulted.draw("field"),
         )
         # A field's name is the client's own text, and headers are ASCII.
-        shown = ascii(field)[1:-1][:200] or NOTHING
-        return replace(sending, response=response.with_headers((MUTATED_HEADER, shown)))
+        name = ascii(field)[1:-1][:200] or NOTHING
+        return replace(sending, response=response.with_headers((MUTATED_HEADER, name)))
 
     return disturb
 
@@ -293,7 +293,7 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
         "latency": Kind("the answer comes late, on the world's clock", _latency),
         "http-status": Kind("an HTTP error in place of the answer", _status, *_NOTHING),
         "refusal": Kind("a refusal inside the envelope", _refusal, *_NOTHING),
-        # What was never answered was not done either.
+        # A call that was never answered had no effect either.
         "reset-before-headers": Kind(
             "the connection is reset before anything was sent",
             _cutting(Cut.RESET_BEFORE),
@@ -316,7 +316,7 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
         "quota": Kind(
             "no more than so many calls in each window of the world's clock", _quota, *_NOTHING
         ),
-        # It is false in that nothing was done; the answer stays as it is.
+        # The answer is unchanged; false is that the call had no effect.
         "false-success": Kind(
             "answered as a success, although nothing was done",
             lambda options: lambda sending, faulted: sending,

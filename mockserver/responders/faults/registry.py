@@ -1,4 +1,4 @@
-"""The faults of a world: set, counted, asked at every call whether they strike, and taken away."""
+"""The faults of a world: set, counted, applied to calls that they strike, and removed."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
@@ -133,7 +133,7 @@ _OWN_COUNTS = ("first", "every", "probability")
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A disturbance put in on purpose; `definition` is the request that set it."""
+    """A disturbance that a test has set; `definition` is the request that set it."""
 
     id: str
     kind: str
@@ -188,7 +188,7 @@ class Strike:
         return ", ".join(f"{fault.kind} ({fault.id})" for fault in self.faults)
 
     def delivery(self, answer: Response | None) -> Delivery:
-        """Return an answer as the faults let it out; None where nobody was asked for one."""
+        """Return an answer as the faults change it; `answer` is None where none was needed."""
         sending = Delivery(answer or _NOTHING)
         for fault in self.faults:
             sending = fault.disturb(sending, self.calls[fault.id])
@@ -229,8 +229,8 @@ class Faults(Settable[Fault, Tally]):
     def strike(self, call: Call) -> Strike | None:
         """Count a call and return what strikes it, or None.
 
-        Faults are asked in the order set: delays add up, and the first other fault decides; those
-        behind it are not asked.
+        Faults apply in the order set: delays add up, and the first other fault decides; those after
+        it do not count the call.
         """
         if not self.items:
             return None

@@ -67,13 +67,13 @@ def reserved_strike(call: Call) -> Strike | None:
 def may_reserve(request: Request) -> bool:
     """Tell whether a request has a text that looks as if it reserved a fault.
 
-    Nearly every request ends here, as a search takes less than a look at each value.
+    Nearly every request ends here, since one search is faster than reading each value.
     """
     raw = request.raw
     if raw and raw.find(_COMMON_BYTES) < 0 and raw.find(_COMMON_HEX) < 0:
         return False
     body, query = request.body, request.query
-    # Not by `in`, which takes bytes for a number first, and fails.
+    # Not `in`, which first tries bytes as a number, and raises inside.
     if body and body.find(_COMMON_BYTES) >= 0 and _HINT_BYTES.search(body):
         return True
     if body and body.find(_COMMON_HEX) >= 0 and _HINT_HEX.search(body):
@@ -124,8 +124,8 @@ def _in_whole(amount: Decimal) -> Reserved | None:
 
 def _decimals(inputs: Inputs, catalog: Catalog) -> int | None:
     if inputs.has("fromDecimal"):
-        told = inputs.integer("fromDecimal")
-        return told if 0 <= told <= _MOST_DIGITS else None
+        decimals = inputs.integer("fromDecimal")
+        return decimals if 0 <= decimals <= _MOST_DIGITS else None
     try:
         return catalog.token_on(inputs.text("fromChain"), inputs.text("symbol")).decimals
     except (Refusal, KeyError):

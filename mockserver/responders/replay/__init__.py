@@ -1,4 +1,4 @@
-"""Replay: recorded answers, found by what a request asks and at the pace they were recorded at."""
+"""Replay: recorded answers, found by the request, and at the pace of the recording."""
 
 from mockserver.responders.replay.state import BadMode, PlaybackState, ReplayMode
 

@@ -30,9 +30,9 @@ _MOST_REASONS = 4
 
 @dataclass(frozen=True, slots=True)
 class Redaction:
-    """What was done to requests before they were kept, and is done to those that come.
+    """How recorded requests were redacted, which is repeated for requests that come.
 
-    `removed` are names of what was taken out, in lower case; `stand_ins` replaced values.
+    `removed` are names of removed parts, in lower case; `stand_ins` replaced values.
     """
 
     removed: frozenset[str] = frozenset()
@@ -47,9 +47,9 @@ class Redaction:
 class Playable:
     """An exchange that can be played.
 
-    `label` is its file and name; `at_ms` is when it was recorded (ms since 1970), None where nobody
-    measured; `number` is its place among all; `foreign` marks one of another dialect; `begin` is
-    the number of the submission that it follows, where there is one.
+    `label` is its file and name; `at_ms` is when it was recorded (ms since 1970), None where that
+    is not known; `number` is its place among all; `foreign` marks one of another dialect; `begin`
+    is the number of the submission that it follows, where there is one.
     """
 
     label: str
@@ -72,7 +72,7 @@ class Usable:
     reasons: tuple[tuple[str, int], ...] = ()
 
     def __str__(self) -> str:
-        """Say it in one line."""
+        """Return it as one line."""
         line = f"replaying {self.used} of {self.total} recorded exchanges from "
         line += counted(self.files, "file")
         if not self.reasons:
@@ -94,7 +94,7 @@ class ExchangeIndex:
         self._by_form: dict[RequestForm, dict[frozenset[str], list[Playable]]] = {}
         self._by_operation: dict[str, list[Playable]] = {}
         self._redactions: dict[str, dict[Redaction, None]] = {}
-        # What was recorded in the world's own dialect goes before what is only allowed in it.
+        # Exchanges of the world's own dialect come before those of others that it allows.
         own = {one.reading.form for one in exchanges if not one.foreign}
         for one in exchanges:
             if one.foreign and one.reading.form in own:
@@ -110,9 +110,9 @@ class ExchangeIndex:
                 groups.update({absent: _apart(ones, absent) for absent, ones in groups.items()})
 
     def redactions(self, operation: str) -> Iterable[Redaction]:
-        """Return what was done to requests of an operation; without stand-ins first.
+        """Return the redactions of requests of an operation; one without stand-ins first.
 
-        An answer holds stand-ins too, which a client then sends as they are.
+        Answers have stand-ins too, which clients then send as they are.
         """
         return self._redactions.get(operation) or (Redaction(),)
 
@@ -137,7 +137,7 @@ class ExchangeIndex:
         return self._of(min(near, key=lambda pair: pair[0])[1], reading.absent) if near else ()
 
     def why_missed(self, reading: RequestReading) -> str:
-        """Return what came closest to a request that is not recorded, as a sentence."""
+        """Return a sentence about the nearest recording to a request that is not recorded."""
         operation = reading.form.operation
         candidates = [
             (tuple(reading.form.differences(one.reading.form)), one.label)
@@ -178,7 +178,7 @@ class Replay:
                 else:
                     fitting.append((source, exchange))
         if all(exchange.time_ms is not None for _, exchange in fitting):
-            # Files are written an operation each; together they are in the order of their times.
+            # Each operation has its own file; their times give the common order.
             fitting.sort(key=lambda pair: pair[1].time_ms or 0)
         playable = [
             self._playable(number, source, exchange, contract)
@@ -241,8 +241,8 @@ def _lacking(form: RequestForm, absent: frozenset[str]) -> RequestForm:
 def _with_submissions(exchanges: Sequence[Playable], contract: Contract) -> list[Playable]:
     """Return exchanges with the submission that each follows.
 
-    It is the last one before it in whose answer, or among whose own choices, one of its values
-    stands: the id of an order, or the hash of a deposit.
+    It is the last one before it that has one of its values in its answer or among its own choices:
+    the id of an order, or the hash of a deposit.
     """
     submitted: dict[str, int] = {}
     found = []
@@ -262,7 +262,7 @@ def _with_submissions(exchanges: Sequence[Playable], contract: Contract) -> list
 
 def _scalars(value: Json) -> Iterator[str]:
     if isinstance(value, dict):
-        # A status is told in words and numbers that mean nothing elsewhere.
+        # The value of a status may equal an unrelated value.
         for item in (item for name, item in value.items() if name != "status"):
             yield from _scalars(item)
     elif isinstance(value, str):

@@ -1,4 +1,4 @@
-"""What stands above recorded answers: the outages of the world in which they are played."""
+"""Applies the outages of a world to recorded answers."""
 
 from collections.abc import Callable
 from typing import Any
@@ -52,7 +52,7 @@ def after_event(operation: str, response: Response, event: Event) -> Response:
 
 
 def _order(operation: str, data: Json) -> dict[str, Any] | None:
-    """Return what an answer says of an order; None where it is none about one."""
+    """Return the order in an answer; None where it is about none."""
     if operation in ids.V1_DETAILS and isinstance(data, dict):
         data = data.get("order")
     elif operation != ids.CHECK:
@@ -109,9 +109,9 @@ def _end(parts: RequestParts, end: End, catalog: Catalog) -> tuple[str, str] | N
 
 
 def disturbed(call: Call, answer: Response, simulate: Simulate) -> Response:
-    """Return a recorded list as the outages of the world leave it.
+    """Return a recorded list with the outages of the world.
 
-    What they change in the simulated list, they change in the recorded one.
+    Changes that they make in the simulated list are made in the recorded one.
     """
     if call.operation.id not in list_operations() or not call.hosted.world.outages.active():
         return answer
@@ -127,7 +127,7 @@ def disturbed(call: Call, answer: Response, simulate: Simulate) -> Response:
 
 
 def _changed(recorded: Json, usual: Json, now: Json) -> Json:
-    """Return a recorded value with the changes that lead from what is usual to what is now."""
+    """Return a recorded value with the changes from the undisturbed to the present simulation."""
     three = (recorded, usual, now)
     if usual == now:
         return recorded

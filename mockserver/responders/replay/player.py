@@ -1,4 +1,4 @@
-"""Recorded exchanges as answers: which one's turn it is, and what of it is this client's own."""
+"""Plays recorded exchanges: chooses the next one, and puts this client's own values in."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -31,8 +31,8 @@ _MOST_CHOICES = 10_000
 def played(call: Call, replay: Replay, simulate: Simulate) -> Response | None:
     """Return the recorded answer to a call; None where its mode has none.
 
-    Strictly everything else is refused, naming the nearest recording. Outages of the world stand
-    above what was recorded; `simulate` tells what they make of the lists.
+    In strict mode everything else is refused, naming the nearest recording. Outages of the world
+    are applied to recordings; `simulate` shows their effect on the lists.
     """
     operation, naked = call.operation, replay.mode.naked
     if not naked and (refused := forbidden(call, replay.rules.of(operation.id))):
@@ -74,7 +74,7 @@ def _answer(
 ) -> Response | None:
     """Return the answer of the exchange whose turn it is; None where none of them fits.
 
-    With `near`, its amounts are not those of the request, which is said.
+    With `near`, its amounts are not those of the request, and a header says so.
     """
     candidates = _bindable(call, found, reading)
     if not candidates:
@@ -142,7 +142,7 @@ def _translated(body: bytes, sent: Mapping[str, str]) -> bytes:
     return body
 
 
-# Whose turn it is in a sequence, by the clock and the calendar of the world
+# The next answer of a sequence, by the clock and the calendar of the world
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +150,7 @@ class _Origin:
     """The moments of the world and of the recording that are the same, in milliseconds.
 
     They are those of an order's submission, and then `route` is the order's; or else those at which
-    the sequence was asked for first.
+    the sequence was requested first.
     """
 
     route: Route | None
@@ -165,9 +165,9 @@ class _Origin:
 def _turn(
     call: Call, replay: Replay, index: ExchangeIndex, found: Sequence[Playable]
 ) -> tuple[int, Event | None]:
-    """Return whose turn it is among the exchanges that answer a request, and what an outage did.
+    """Return the place of the next exchange that answers a request, and the event of an outage.
 
-    That is the event that an outage made of the order which the sequence is about.
+    That is the event by which an outage has changed the order of the sequence, or None.
     """
     first = found[0]
     if len(found) == 1 and first.begin is None:
@@ -179,7 +179,7 @@ def _turn(
     origin = _origin(call, replay, index, first)
     events = _events(call, origin, found)
     place = _place(call, origin, found, events[0].at_ms if events else None)
-    return place, _shown_event(call, found, events) if events else None
+    return place, _latest_event(call, found, events) if events else None
 
 
 def _origin(call: Call, replay: Replay, index: ExchangeIndex, first: Playable) -> _Origin:
@@ -189,14 +189,14 @@ def _origin(call: Call, replay: Replay, index: ExchangeIndex, first: Playable) -
     if write is not None and begun is not None:
         route = None if replay.mode.naked else route_of_exchange(call, replay.rules, write.exchange)
         return _Origin(route, begun, write.at_ms or first.at_ms or 0)
-    asked = state.asked.get(form)
-    if asked is None:
-        asked = state.asked[form] = call.hosted.world.now()
-    return _Origin(None, asked, first.at_ms or 0)
+    began = state.asked.get(form)
+    if began is None:
+        began = state.asked[form] = call.hosted.world.now()
+    return _Origin(None, began, first.at_ms or 0)
 
 
 def _events(call: Call, origin: _Origin, found: Sequence[Playable]) -> tuple[Event, ...]:
-    """Return what an outage makes of a recorded order, if it is on its way when that happens."""
+    """Return the events of a recorded order that an outage strikes on its way."""
     world, route = call.hosted.world, origin.route
     strike = None if route is None else world.outages.calendar.strike(route, origin.since_ms)
     if strike is None:
@@ -211,8 +211,8 @@ def _events(call: Call, origin: _Origin, found: Sequence[Playable]) -> tuple[Eve
 def _place(call: Call, origin: _Origin, found: Sequence[Playable], struck_ms: int | None) -> int:
     """Return the place in a sequence that the world's clock has come to, never an earlier one.
 
-    A clock that jumps to the next event where a poll would see no change does so here as well. What
-    other sequences made it jump over is not left out: each request gets the next answer.
+    A clock that jumps to the next event where a poll would see no change does so here as well.
+    Answers that other sequences made it jump over are not skipped: each request gets the next one.
     """
     state, world, route = call.hosted.played, call.hosted.world, origin.route
     form, now = found[0].reading.form, world.now()
@@ -242,17 +242,17 @@ def _place_at(call: Call, origin: _Origin, found: Sequence[Playable], now_ms: in
     return max((place for place, one in enumerate(found) if origin.due(one) <= made), default=0)
 
 
-def _shown_event(call: Call, found: Sequence[Playable], events: tuple[Event, ...]) -> Event | None:
+def _latest_event(call: Call, found: Sequence[Playable], events: tuple[Event, ...]) -> Event | None:
     """Return the last event that has happened; a clock that jumps comes to the next one."""
-    world, shown, form = call.hosted.world, call.hosted.played.struck, found[0].reading.form
+    world, struck, form = call.hosted.world, call.hosted.played.struck, found[0].reading.form
     now = world.now()
     if now < events[0].at_ms:
         return None
     event = at(events, now)
-    if world.time.clock.mode is ClockMode.AUTO and shown.get(form) == event.at_ms:
+    if world.time.clock.mode is ClockMode.AUTO and struck.get(form) == event.at_ms:
         ahead = next((one for one in events if one.at_ms > now), None)
         if ahead is not None:
             world.time.set(ahead.at_ms)
             event = ahead
-    shown[form] = event.at_ms
+    struck[form] = event.at_ms
     return event

@@ -1,6 +1,6 @@
 """How recordings are served in a world, and how far they have been played there.
 
-Every server imports this, and most replay nothing: what reads recordings is imported elsewhere.
+Every server imports this module, and most replay nothing, so it does not import recordings.
 """
 
 from collections.abc import Iterable, Mapping
@@ -62,8 +62,8 @@ class PlaybackState:
     """How far recordings have been played in one world.
 
     `counts` is how often a form was answered, `reached` which of its answers came last, both from 1
-    on. `asked` is when a form was asked first, `struck` the moment of the outage's event that was
-    shown last, and `began` when an exchange was played first, by its label; all in the world's
+    on. `asked` is when a form was requested first, `struck` the moment of the last event of an
+    outage, and `began` when an exchange was played first, by its label; all in the world's
     milliseconds. `choices` leads from a value that this client chose, in lower case, to the one
     that the recorded client had chosen; `sent` leads back.
     """
@@ -77,7 +77,7 @@ class PlaybackState:
     sent: Layered[str, str] = field(default_factory=Layered)
 
     def copy(self) -> "PlaybackState":
-        """Return the same, apart from now on."""
+        """Return an independent copy."""
         return PlaybackState(*(getattr(self, item.name).copy() for item in fields(self)))
 
     def dump(self) -> dict[str, Json]:
@@ -90,7 +90,7 @@ class PlaybackState:
                 "query": [list(pair) for pair in form.query],
                 "headers": [list(pair) for pair in form.headers],
                 "body": form.body,
-                **{name: seen[form] for name in _BY_FORM if form in (seen := getattr(self, name))},
+                **{name: kept[form] for name in _BY_FORM if form in (kept := getattr(self, name))},
             }
             for form in self.counts
         ]
