@@ -420,18 +420,36 @@ def order(**changes: Any) -> dict[str, Any]:
     }
 
 
-def certificate(**changes: Any) -> str:
-    """Return `sourceCerts` for a deposit of 10 USDT on ARB."""
-    deposit = {
-        "fromAmount": "10000000",
-        "fromIndex": "5",
-        "fromChain": "ARB",
-        "fromAddr": WALLET,
+def v1_submission(**changes: Any) -> dict[str, Any]:
+    """Return the body of submitCrossChain as it is published, with changes."""
+    return {
+        "fromAmount": 10,
+        "fromChain": "MATIC",
+        "evmAddres": WALLET,
+        "fromToken": "USDT",
+        "fromAddress": int(WALLET, 16),
         "certHash": HASH,
-        "fromPublicKey": "",
-        "signature": "123456",
+        "toChain": "BSC",
+        "feeLevel": 0,
         **changes,
     }
+
+
+DEPOSIT = {
+    "fromAmount": "10000000",
+    "fromIndex": "5",
+    "fromChain": "ARB",
+    "fromAddr": WALLET,
+    "certHash": HASH,
+    "fromPublicKey": "",
+    "signature": "123456",
+}
+
+
+def certificate(*, without: str = "", **changes: Any) -> str:
+    """Return `sourceCerts` for a deposit of 10 USDT on ARB, maybe without one of its members."""
+    deposit = {**DEPOSIT, **changes}
+    deposit.pop(without, None)
     return json.dumps(deposit, separators=(",", ":")).encode().hex()
 
 

@@ -11,7 +11,7 @@ from mockserver.engine.orders import Generation, Kind
 from mockserver.engine.submission import OrderRequest
 from mockserver.worlds.audit import audit
 from tests.audit.wallets import Wallet
-from tests.conftest import WALLET, Client, costly
+from tests.conftest import WALLET, Client, costly, v1_submission
 
 JSON = strategies.recursive(
     strategies.none() | strategies.integers() | strategies.text(max_size=9),
@@ -116,13 +116,11 @@ def test_the_first_generation_is_judged_alike(wallet):
     body = {"amount": 10, "fromChain": "ARB", "toChain": "BSC", "token": "USDT", "feeLevel": 0}
     quote = client.post("/open/v1/order/getCrossChainQuote", body, headers=client.keys)
     assert quote.data["crossChain"]["tokenIn"] == "USDT"
-    certs = {"certHash": wallet.pay(), "fromAddress": int(WALLET, 16), "evmAddres": WALLET}
-    sent = {"fromAmount": 10, "fromToken": "USDT", "fromChain": "ARB", "toChain": "BSC"}
-    submission = {**sent, **certs, "feeLevel": 3}
+    submission = v1_submission(fromChain="ARB", certHash=wallet.pay(), feeLevel=3)
     answer = client.post("/open/v1/order/submitCrossChain", submission, headers=client.keys)
     assert "with a fee of 0 in place of 3" in wallet.told("other-quote")
     wallet.wait("10s")
-    wanted = {"chain": "ARB", "hash": certs["certHash"], "evmAddress": WALLET}
+    wanted = {"chain": "ARB", "hash": submission["certHash"], "evmAddress": WALLET}
 
     def look() -> int:
         path = "/open/v1/order/getOrderDetailByHashAndEvmAddress"
@@ -139,15 +137,13 @@ def test_the_first_generation_is_judged_alike(wallet):
 
 def test_a_refund_of_the_first_generation_is_seen_with_its_transaction(wallet):
     client = wallet.client
-    certs = {"certHash": wallet.pay(), "fromAddress": int(WALLET, 16), "evmAddres": WALLET}
-    sent = {"fromAmount": 10, "fromToken": "USDT", "fromChain": "ARB", "toChain": "BSC"}
-    submission = {**sent, **certs, "feeLevel": 0}
+    submission = v1_submission(fromChain="ARB", certHash=wallet.pay())
     answer = client.post("/open/v1/order/submitCrossChain", submission, headers=client.keys)
     client.control("POST", f"/orders/{answer.data['sn']}", {"course": "refund"})
     wallet.wait("1h")
     assert wallet.kinds() == ["refund-not-noticed"]
     client.timestamp = client.control("GET", "/clock")["ms"]
-    wanted = {"chain": "ARB", "hash": certs["certHash"], "evmAddress": WALLET}
+    wanted = {"chain": "ARB", "hash": submission["certHash"], "evmAddress": WALLET}
     path = "/open/v1/order/getOrderDetailByHashAndEvmAddress"
     assert client.get(path, query=wanted, headers=client.keys).data["order"]["backHash"]
     assert wallet.kinds() == []

@@ -18,7 +18,16 @@ from mockserver.responders.delivery import Delivery
 from mockserver.server.assembly import build
 from mockserver.server.service import Service
 from mockserver.worlds.journal import Entry
-from tests.conftest import HASH, NATIVE, START_MS, USDT_BNB, WALLET, certificate, frozen
+from tests.conftest import (
+    HASH,
+    NATIVE,
+    START_MS,
+    USDT_BNB,
+    WALLET,
+    certificate,
+    frozen,
+    v1_submission,
+)
 from tests.conftest import order as order_body
 
 CONTRACT = load("documented")
@@ -114,16 +123,7 @@ V1_RAW = {
     "token": "USDT",
     "fromAddress": WALLET,
 }
-V1_SUBMIT = {
-    "fromAmount": 100,
-    "fromChain": "BSC",
-    "evmAddres": WALLET,
-    "fromToken": "USDT",
-    "fromAddress": int(WALLET, 16),
-    "certHash": _V1_HASH,
-    "toChain": "ARB",
-    "feeLevel": 0,
-}
+V1_SUBMIT = v1_submission(fromAmount=100, fromChain="BSC", certHash=_V1_HASH, toChain="ARB")
 DETAIL = {"chain": "BSC", "hash": _V1_HASH, "evmAddress": WALLET}
 
 

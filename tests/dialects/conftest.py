@@ -7,7 +7,17 @@ from typing import Any
 import pytest
 
 from mockserver.signing import developer, wallet
-from tests.conftest import HASH, START_MS, WALLET, Client, Running, frozen, running
+from tests.conftest import (
+    DEPOSIT,
+    HASH,
+    START_MS,
+    WALLET,
+    Client,
+    Running,
+    certificate,
+    frozen,
+    running,
+)
 
 APP_KEY, APP_SECRET = "test-app-key", "test-app-secret"  # a pair of our own
 WALLET_KEY = "0x" + "11" * 32
@@ -89,27 +99,9 @@ def field_order(**changes: Any) -> dict[str, Any]:
         "execStrategy": "",
         "timeout": "0",
         "triggerPrice": "0",
-        "sourceCerts": certs(**deposit),
+        "sourceCerts": certificate(**deposit),
         **changes,
     }
-
-
-DEPOSIT = {
-    "fromAmount": "10000000",
-    "fromIndex": "5",
-    "fromChain": "ARB",
-    "fromAddr": WALLET,
-    "certHash": HASH,
-    "fromPublicKey": "",
-    "signature": "123456",
-}
-
-
-def certs(*, without: str = "", **changes: Any) -> str:
-    """Return `sourceCerts`: the hex of the deposit's JSON, without a key where one is named."""
-    deposit = {**DEPOSIT, **changes}
-    deposit.pop(without, None)
-    return json.dumps(deposit, separators=(",", ":")).encode().hex()
 
 
 def v1_order(**changes: Any) -> dict[str, Any]:

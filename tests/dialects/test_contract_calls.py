@@ -9,8 +9,8 @@ from eth_abi import decode, encode
 from eth_account import Account
 from eth_utils import keccak, to_checksum_address
 
-from tests.conftest import NATIVE, USDT_ARB, USDT_BNB, WALLET
-from tests.dialects.conftest import WALLET_KEY, certs
+from tests.conftest import NATIVE, USDT_ARB, USDT_BNB, WALLET, certificate
+from tests.dialects.conftest import WALLET_KEY
 
 VAULT_OUT = keccak(text="vaultOut(address,uint256,bool,bytes)")[:4]
 SWAP = keccak(text="swap(address,uint256,address,address,address,uint256,bytes,bytes)")[:4]
@@ -133,7 +133,7 @@ def test_the_older_order_is_the_body_of_a_submission(observed):
         "extra": "1_9694000000000000000;3_2;4_9694000000000000000;5_BNB",
         "orderType": "1",
         "slippage": "0",
-        "sourceCerts": certs(certHash=""),
+        "sourceCerts": certificate(certHash=""),
         "timeout": "0",
         "toAddr": WALLET,
         "toChain": "BNB",
@@ -589,7 +589,7 @@ def _held(client, address, token=USDT_ARB):
 
 def _submitted(client, tx_hash, amount=TEN):
     """Submit the order of a deposit that was sent before, as clients of 2024-03 do (DEMO)."""
-    deposit = certs(certHash=tx_hash, fromAmount=str(amount))
+    deposit = certificate(certHash=tx_hash, fromAmount=str(amount))
     body = {"channel": "c", "execStrategy": "", "extra": "3_2", "orderType": "1", "slippage": "0"}
     body |= {"sourceCerts": deposit, "timeout": "0", "toAddr": WALLET, "toChain": "BNB"}
     headers = {"EvmAddress": WALLET, "Signature": "00"}

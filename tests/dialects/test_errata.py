@@ -6,21 +6,12 @@ from typing import Any
 import pytest
 
 from mockserver.contract import load
-from tests.conftest import HASH, NATIVE, USDT_ARB, USDT_BNB, WALLET, Client, order
+from tests.conftest import NATIVE, USDT_ARB, USDT_BNB, WALLET, Client, order, v1_submission
 from tests.dialects.conftest import field_order, v1_order
 
 QUOTE = "/open/v1/order/getCrossChainQuote"
 SUBMIT = "/open/v1/order/submitCrossChain"
-DOCUMENTED_SUBMIT = {
-    "fromAmount": 10,
-    "fromChain": "MATIC",
-    "evmAddres": WALLET,
-    "fromToken": "USDT",
-    "fromAddress": int(WALLET, 16),
-    "certHash": HASH,
-    "toChain": "BSC",
-    "feeLevel": 0,
-}
+DOCUMENTED_SUBMIT = v1_submission()
 QUOTE_BODY = {"amount": 10, "fromChain": "MATIC", "toChain": "BSC", "token": "USDT", "feeLevel": 0}
 SWAP = {
     "fromAmount": "1000000000",

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from tests.conftest import HASH, WALLET
-from tests.dialects.conftest import DEPOSIT, certs, field_order, v1_order
+from tests.conftest import DEPOSIT, HASH, WALLET, certificate
+from tests.dialects.conftest import field_order, v1_order
 
 EXTRA = "1_{expected};2_{fee};3_2;4_{minimum};5_BNB"
 
@@ -111,7 +111,7 @@ def test_rules_that_nobody_can_keep_are_refused(observed):
 
 @pytest.mark.parametrize("key", list(DEPOSIT))
 def test_order_information_that_lacks_a_key_is_refused(observed, key):
-    said = _refused(observed, field_order(sourceCerts=certs(without=key)), "bad-source-certs")
+    said = _refused(observed, field_order(sourceCerts=certificate(without=key)), "bad-source-certs")
     assert repr(key) in said
     assert "body field 'sourceCerts'" in said
 
@@ -122,13 +122,13 @@ def test_order_information_that_lacks_a_key_is_refused(observed, key):
         (b"not json".hex(), "no JSON"),
         (b"[1]".hex(), "no object"),
         ("ff", "not UTF-8"),
-        (certs(fromAmount="ten"), "'fromAmount'"),
-        (certs(fromAmount="-1"), "'fromAmount'"),
-        (certs(fromIndex=True), "'fromIndex'"),
-        (certs(fromChain=5), "'fromChain'"),
-        (certs(fromPublicKey="ab" * 31), "'fromPublicKey'"),
-        (certs(fromPublicKey="ab" * 34), "'fromPublicKey'"),
-        (certs(fromPublicKey=None), "'fromPublicKey'"),
+        (certificate(fromAmount="ten"), "'fromAmount'"),
+        (certificate(fromAmount="-1"), "'fromAmount'"),
+        (certificate(fromIndex=True), "'fromIndex'"),
+        (certificate(fromChain=5), "'fromChain'"),
+        (certificate(fromPublicKey="ab" * 31), "'fromPublicKey'"),
+        (certificate(fromPublicKey="ab" * 34), "'fromPublicKey'"),
+        (certificate(fromPublicKey=None), "'fromPublicKey'"),
     ],
 )
 def test_order_information_of_another_form_is_refused(observed, told, says):
@@ -195,7 +195,7 @@ def test_an_order_from_a_chain_without_contracts(observed):
         orderType="2",
         slippage="100",
         extra="1_900000000000000000;3_2;4_1;5_BNB",
-        sourceCerts=certs(
+        sourceCerts=certificate(
             fromAmount="1000000000000",
             fromIndex="18",
             fromChain="KAS",
@@ -222,8 +222,8 @@ def test_an_order_from_a_chain_without_contracts(observed):
 
 
 def test_in_the_documented_dialect_other_forms_are_taken(mock):
-    for number, (certificate, extra) in enumerate([("c0ffee", ""), (certs(), "whatever")]):
-        sent = field_order(sourceCerts=certificate, extra=extra, channel=f"c{number}")
+    for number, (opaque, extra) in enumerate([("c0ffee", ""), (certificate(), "whatever")]):
+        sent = field_order(sourceCerts=opaque, extra=extra, channel=f"c{number}")
         assert mock.post("/v1/submitOrder", sent, headers=mock.wallet).data["id"]
-    told = json.loads(bytes.fromhex(certs()))
+    told = json.loads(bytes.fromhex(certificate()))
     assert told["fromAddr"] == WALLET

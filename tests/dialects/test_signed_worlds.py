@@ -5,13 +5,12 @@ import json
 import pytest
 
 from mockserver.signing import developer, kaspa, wallet
-from tests.conftest import HASH, START_MS, WALLET
+from tests.conftest import HASH, START_MS, WALLET, certificate
 from tests.dialects.conftest import (
     APP_KEY,
     APP_SECRET,
     KAS_KEY,
     OTHER_KEY,
-    certs,
     field_order,
     signed_v1,
     signed_v2,
@@ -235,7 +234,7 @@ def _kaspa_order(client):
         orderType="2",
         slippage="100",
         extra="1_900000000000000000;3_2;4_1;5_BNB",
-        sourceCerts=certs(
+        sourceCerts=certificate(
             fromAmount="1000000000000",
             fromIndex="18",
             fromChain="KAS",

@@ -1,7 +1,7 @@
 """One server, two worlds, two dialects: both flows, step by step in turn."""
 
 from mockserver.contract import load
-from tests.conftest import HASH, WALLET, Client, order
+from tests.conftest import HASH, WALLET, Client, order, v1_submission
 from tests.dialects.conftest import field_order, v1_order
 
 SUBMIT = "/open/v1/order/submitCrossChain"
@@ -23,16 +23,7 @@ def test_two_dialects_interleaved(serve):
     assert "E-02" in field.get(tokens, headers={"chain": "MATIC"}).refusal
 
     # then submissions of v1, each refused by the other world
-    documented = {
-        "fromAmount": 10,
-        "fromChain": "MATIC",
-        "evmAddres": WALLET,
-        "fromToken": "USDT",
-        "fromAddress": int(WALLET, 16),
-        "certHash": HASH,
-        "toChain": "BSC",
-        "feeLevel": 0,
-    }
+    documented = v1_submission()
     assert "E-03" in book.post(SUBMIT, v1_order(), headers=book.keys).refusal
     assert "E-03" in field.post(SUBMIT, documented, headers=field.keys).refusal
     assert book.post(SUBMIT, documented, headers=book.keys).json["code"] == 0

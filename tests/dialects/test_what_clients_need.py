@@ -2,11 +2,10 @@
 
 import hashlib
 import itertools
-import json
 
 import pytest
 
-from tests.conftest import NATIVE, USDT_ARB, USDT_BNB, WALLET, frozen, order, running
+from tests.conftest import NATIVE, USDT_ARB, USDT_BNB, WALLET, certificate, frozen, order, running
 
 BRIDGE = {"symbol": "USDT", "amount": "10000000", "fromChain": "ARB", "toChain": "BNB"}
 SWAP = {
@@ -35,20 +34,6 @@ def client(served, request):
 
 def net(quote):
     return int(quote["outAmount"]) - int(quote["serviceFee"]) - int(quote["gasFee"])
-
-
-def certs(tx="0x" + "77" * 32, **changes):
-    deposit = {
-        "fromAmount": "10000000",
-        "fromIndex": "5",
-        "fromChain": "ARB",
-        "fromAddr": WALLET,
-        "certHash": tx,
-        "fromPublicKey": "",
-        "signature": "123456",
-        **changes,
-    }
-    return json.dumps(deposit, separators=(",", ":")).encode().hex()
 
 
 def done(client, body):
@@ -82,7 +67,9 @@ def test_the_order_charges_exactly_what_its_quote_did(client, target, kind, slip
         query = {**SWAP, "fromAmount": "10000000", "extra": "3_2;2_30"}
         quote = client.get("/v1/getAggregateQuote", query=query).data
     extra = f"1_{net(quote)};2_30;3_2;4_{net(quote)};5_BNB"
-    body = order(extra=extra, sourceCerts=certs(), orderType=kind, slippage=slippage, toIndex=index)
+    body = order(
+        extra=extra, sourceCerts=certificate(), orderType=kind, slippage=slippage, toIndex=index
+    )
     ended = done(client, body)
     assert (ended["status"], ended["amountOut"]) == ("Succeeded", str(net(quote)))
 
@@ -302,12 +289,12 @@ def test_refusals_have_the_codes_that_a_wallet_tells_apart(client, path, query, 
     [
         ({"toChain": "NOPE"}, 31005),
         ({"toIndex": "77777"}, 31006),
-        ({"sourceCerts": certs(fromChain="NOPE")}, 31005),
-        ({"sourceCerts": certs(fromAmount="10")}, 31071),
+        ({"sourceCerts": certificate(fromChain="NOPE")}, 31005),
+        ({"sourceCerts": certificate(fromAmount="10")}, 31071),
     ],
 )
 def test_so_have_refusals_of_orders(client, changes, code):
-    body = order(**{"extra": "1_1;3_2;4_1", "sourceCerts": certs(), **changes})
+    body = order(**{"extra": "1_1;3_2;4_1", "sourceCerts": certificate(), **changes})
     assert client.post("/v1/submitOrder", body, headers=client.wallet).json["code"] == code
 
 

@@ -13,7 +13,7 @@ from mockserver.recordings import RecordedExchange, Recording, gather, shipped_n
 from mockserver.responders.replay import ReplayMode
 from mockserver.testing import running
 from mockserver.testing.settings import BadSetting, MockSettings
-from tests.conftest import HASH, START_MS, certificate, order
+from tests.conftest import HASH, START_MS, certificate, order, v1_submission
 
 RECORDED_MS = START_MS - 30 * 86_400_000
 ID = "77000000123"
@@ -465,16 +465,8 @@ def test_a_refusal_of_a_missing_header_is_not_the_answer_to_a_whole_request(serv
 
 
 def test_a_submission_without_its_hash_is_none_with_another_hash(serve, folder):
-    body = {
-        "fromAmount": 1,
-        "fromChain": "ETH",
-        "evmAddres": "0x1",
-        "fromToken": "USDT",
-        "fromAddress": 1,
-        "toChain": "BNB",
-        "feeLevel": 0,
-    }
-    path, hashed = "/open/v1/order/submitCrossChain", body | {"certHash": HASH}
+    path, hashed = "/open/v1/order/submitCrossChain", v1_submission()
+    body = {name: value for name, value in hashed.items() if name != "certHash"}
 
     def sent(request, at_s, told):
         taken, data = {"code": 0, "status": 0}, {"sn": "CC7", "status": 1, "orderType": 1}

@@ -7,21 +7,12 @@ import pytest
 
 from mockserver import limits
 from mockserver.contract import load
-from tests.conftest import HASH, USDT_ARB, WALLET, certificate, order
+from tests.conftest import HASH, USDT_ARB, WALLET, certificate, order, v1_submission
 
 ALL_REFUSALS = set(load().refusals)
 BRIDGE = {"amount": "10000000", "symbol": "USDT", "fromChain": "ARB", "toChain": "BNB"}
 QUOTE = {"amount": 10, "fromChain": "MATIC", "toChain": "BSC", "token": "USDT", "feeLevel": 2}
-SUBMIT = {
-    "fromAmount": 10,
-    "fromChain": "MATIC",
-    "evmAddres": WALLET,
-    "fromToken": "USDT",
-    "fromAddress": int(WALLET, 16),
-    "certHash": HASH,
-    "toChain": "BSC",
-    "feeLevel": 2,
-}
+SUBMIT = v1_submission(feeLevel=2)
 SWAP = {
     "fromAmount": "1000000",
     "fromTokenAddress": USDT_ARB,

@@ -2,7 +2,16 @@
 
 from decimal import Decimal
 
-from tests.conftest import HASH, NATIVE, USDT_ARB, USDT_BNB, WALLET, certificate, order
+from tests.conftest import (
+    HASH,
+    NATIVE,
+    USDT_ARB,
+    USDT_BNB,
+    WALLET,
+    certificate,
+    order,
+    v1_submission,
+)
 
 
 def test_the_v1_flow_quote_raw_submit_detail(mock):
@@ -35,16 +44,7 @@ def test_the_v1_flow_quote_raw_submit_detail(mock):
 
     submitted = mock.post(
         "/open/v1/order/submitCrossChain",
-        {
-            "fromAmount": 10,
-            "fromChain": "MATIC",
-            "evmAddres": WALLET,
-            "fromToken": "USDT",
-            "fromAddress": int(WALLET, 16),
-            "certHash": HASH,
-            "toChain": "BSC",
-            "feeLevel": 2,
-        },
+        v1_submission(feeLevel=2),
         headers=mock.keys,
     ).data
     assert submitted["sn"].startswith("CC1")

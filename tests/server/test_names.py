@@ -9,7 +9,7 @@ import pytest
 from mockserver.engine import amounts
 from mockserver.engine.refusal import Refusal
 from mockserver.scenarios import load_catalog
-from tests.conftest import HASH, WALLET, order
+from tests.conftest import WALLET, order, v1_submission
 
 CATALOG = load_catalog()
 OTHER = "0x" + "7" * 64
@@ -26,18 +26,9 @@ def v1_quote(mock, **changes):
     return mock.post(path, {**body, **changes}, headers=mock.keys)
 
 
-def v1_submission(mock, **changes):
-    body = {
-        "fromAmount": 10,
-        "fromChain": "MATIC",
-        "evmAddres": WALLET,
-        "fromToken": "USDT",
-        "fromAddress": int(WALLET, 16),
-        "certHash": HASH,
-        "toChain": "BSC",
-        "feeLevel": 0,
-    }
-    return mock.post("/open/v1/order/submitCrossChain", {**body, **changes}, headers=mock.keys)
+def submitted_v1(mock, **changes):
+    body = v1_submission(**changes)
+    return mock.post("/open/v1/order/submitCrossChain", body, headers=mock.keys)
 
 
 def v1_detail(mock, chain="BSC", tx_hash=OTHER):
@@ -79,18 +70,18 @@ def test_a_chain_that_is_out(mock):
 
 def test_a_chain_of_an_order(mock):
     refused(v1_detail(mock), "unknown-order: ", f"no order was paid for by '{OTHER}' on 'BSC'")
-    refused(v1_submission(mock, fromChain="BSC"), "same-chain: ", "are both 'BSC'")
+    refused(submitted_v1(mock, fromChain="BSC"), "same-chain: ", "are both 'BSC'")
 
 
 def test_an_order_by_its_number(mock):
-    number = v1_submission(mock).data["sn"]
-    refused(v1_submission(mock, fromAmount=11), "hash-already-used: ", f"order '{number}'")
+    number = submitted_v1(mock).data["sn"]
+    refused(submitted_v1(mock, fromAmount=11), "hash-already-used: ", f"order '{number}'")
 
 
 def test_a_transaction_that_pays_once(serve):
     mock = serve(dialect="E-36").client
-    number = v1_submission(mock).data["sn"]
-    refused(v1_submission(mock), "hash-already-used: ", f"order '{number}'")
+    number = submitted_v1(mock).data["sn"]
+    refused(submitted_v1(mock), "hash-already-used: ", f"order '{number}'")
 
 
 def test_the_same_in_2_0(mock):

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, Phase, settings
 from examples.python.wallet import Node, ServiceLost, ServiceRefused, Wallet
 from mockserver.machine import CrosschainMachine, State, Transfer
 from mockserver.testing import BadSetting, MockCheckFailed
-from tests.conftest import WALLET, costly
+from tests.conftest import WALLET, costly, v1_submission
 
 FEW = settings(
     costly(15, 1000),
@@ -174,16 +174,13 @@ class TransferMachine(CrosschainMachine):
         deposit = self.hashes[transfer]
         self.call(
             "submitCrossChain",
-            {
-                "fromAmount": float(transfer.amount),
-                "fromChain": transfer.source,
-                "evmAddres": WALLET,
-                "fromToken": transfer.symbol,
-                "fromAddress": int(WALLET, 16),
-                "certHash": deposit,
-                "toChain": transfer.target,
-                "feeLevel": 0,
-            },
+            v1_submission(
+                fromAmount=float(transfer.amount),
+                fromChain=transfer.source,
+                fromToken=transfer.symbol,
+                certHash=deposit,
+                toChain=transfer.target,
+            ),
         )
         self.chains[deposit] = transfer.source
         return deposit

@@ -10,20 +10,11 @@ from hypothesis import HealthCheck, given, settings
 
 from mockserver.strategies import GeneratedService, service_of, services
 from mockserver.testing import BadSetting, MockWorld, running
-from tests.conftest import HASH, WALLET, certificate, order
+from tests.conftest import HASH, WALLET, certificate, order, v1_submission
 from tests.plugin.conftest import Client
 from tests.strategies.clients import CarefulClient
 
-TRANSFER = {
-    "fromAmount": 100,
-    "fromChain": "BSC",
-    "evmAddres": WALLET,
-    "fromToken": "USDT",
-    "fromAddress": int(WALLET, 16),
-    "certHash": HASH,
-    "toChain": "ARB",
-    "feeLevel": 0,
-}
+TRANSFER = v1_submission(fromAmount=100, fromChain="BSC", toChain="ARB")
 SEVERAL = settings(max_examples=25, database=None, deadline=None)
 
 
