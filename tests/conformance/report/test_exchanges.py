@@ -232,10 +232,12 @@ TOLD_BY_ONE_RUN_ONLY = {
     "price-cached-by-chain",
     "price-of-tomorrow",
     "quote-of-the-one-before",
-    # On the healthy service other names are right, and other answers come at all.
+    # On the healthy service other names are right, other answers come at all, and no quote names
+    # the rate of its fee.
     "chain-names-in-lower-case",
     "asset-symbols-in-lower-case",
     "refusal-with-code-zero",
+    "bridge-fee-of-another-rate",
 }
 OF_SOME_LAYERS = (
     "v1-unknown-token-taken",
