@@ -80,9 +80,26 @@ def output_of(given: dict[str, Any]) -> Output:
         check_writable(file, "--write-baseline")
     accepted = given.pop("baseline")
     baseline = baselines.read_baseline(accepted) if accepted is not None else None
+    as_read = () if accepted == file else (("--baseline", accepted),)
+    _check_apart(
+        *(("--report", destination.file) for destination in destinations),
+        *(("--write-baseline", file), ("--journal", given["journal"]), *as_read),
+        ("--resume", given["resume"]),
+    )
     plain = ("reason", "journal", "resume", "strict", "fail_on", "quiet", "verbose")
     as_given = {name: given.pop(name) for name in plain}
     return Output(destinations, baseline, file, owner or "", expires, **as_given)
+
+
+def _check_apart(*files: tuple[str, Path | None]) -> None:
+    """Raise `UnsafeOrWrong` where one file would take the place of another."""
+    seen: dict[Path, str] = {}
+    for option, file in files:
+        if file is None or (file.exists() and not file.is_file()):
+            continue
+        if other := seen.get(file.resolve()):
+            raise UnsafeOrWrong(f"{other} and {option}: both are {str(file)!r}; name two files")
+        seen[file.resolve()] = option
 
 
 def judge(target: Target, options: Options, output: Output) -> int:
@@ -154,15 +171,29 @@ def _print(report: Report, output: Output) -> None:
         stream.reconfigure(errors="backslashreplace")
     width = None if stream.isatty() else _UNFOLDED_COLUMNS
     console = streams.terminal(file=stream, highlight=False, width=width)
-    print_report(report, console, verbose=output.verbose, quiet=output.quiet)
+    has_tests = any(destination.format == "pytest" for destination in output.destinations)
+    verbosity = {"verbose": output.verbose, "quiet": output.quiet}
+    print_report(report, console, has_tests=has_tests, **verbosity)
 
 
 def _after_writing(report: Report, output: Output) -> int:
-    """Write the baseline that is wanted; with it nothing fails that was found."""
+    """Write the baseline that is wanted; with it nothing fails that was found.
+
+    A run that was interrupted, or that could not decide anything, leaves the file as it is.
+    """
     if output.written is None or output.expires is None:
         return report.exit_code
+    if INTERRUPTED in report.notes or (
+        report.exit_code == 3 and not (report.causes or report.accepted)
+    ):
+        sys.stderr.write(f"{output.written} is not written: the run could not be decided\n")
+        return report.exit_code
     text = baselines.baseline_text(
-        report, owner=output.owner, expires=output.expires, reason=output.reason
+        report,
+        owner=output.owner,
+        expires=output.expires,
+        reason=output.reason,
+        former=() if output.baseline is None else output.baseline.entries,
     )
     write_text(output.written, text)
     return 0 if report.exit_code == 1 else report.exit_code

@@ -143,21 +143,12 @@ def drift(old: str, new: str, *, form: str, fail_on: str, dialect: str, **given:
     at the level of --fail-on, or above.
     """
     from mockserver.contract import load
-    from mockserver.learning.drift import drift as compared
-    from mockserver.learning.drifting import as_facts, as_junit, as_lines, as_test
-    from mockserver.recordings import gather
+    from mockserver.learning.drifting import as_facts, as_junit, as_lines, as_test, compared
 
-    contract = load(dialect)
-    before = gather([old])
-    if new.startswith(("http://", "https://")):
-        from mockserver.learning.asking import asked_anew
-
-        after = asked_anew(before, new, contract, given["allow_hosts"])
-    else:
-        after = gather([new])
-    found = compared(before, after, contract)
+    hosts = given["allow_hosts"]
+    found, silent = compared([old], new, load(dialect), hosts)
     if given["write_test"] is not None:
-        write_text(given["write_test"], as_test(found, old, new, dialect))
+        write_text(given["write_test"], as_test(found, old, new, dialect, hosts))
     if form == "text":
         print_levels(as_lines(found))
     elif form == "junit":
@@ -166,6 +157,8 @@ def drift(old: str, new: str, *, form: str, fail_on: str, dialect: str, **given:
         print_json(as_facts(found))
     if found.failing(fail_on):
         sys.exit(1)
+    if silent is not None:
+        raise silent
 
 
 def learn(named: tuple[str, ...], *, as_json: bool, overlay: Path | None) -> None:

@@ -78,6 +78,18 @@ class _Option(click.Option):
 class _Command(click.Command):
     """A command that shows the options of the option table by what they are about."""
 
+    def make_context(
+        self,
+        info_name: str | None,
+        args: list[str],
+        parent: click.Context | None = None,
+        **extra: Any,
+    ) -> click.Context:
+        """Begin; the default command of a group is called by the name of the group."""
+        if parent is not None and isinstance(parent.command, _WithDefault) and info_name == "run":
+            info_name, parent = parent.info_name, parent.parent
+        return super().make_context(info_name, args, parent, **extra)
+
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options under their headings; those without one where the first of them is."""
         found = [one for one in self.params if isinstance(one, _Option)]

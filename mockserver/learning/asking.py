@@ -13,19 +13,25 @@ from mockserver.contract import Contract
 from mockserver.errors import CrosschainMockError
 from mockserver.exchange import Response
 from mockserver.recordings import RecordedExchange, Source
+from mockserver.wording import counted, listed
 
 
 class NoAnswers(CrosschainMockError):
-    """A service that answered none of the requests, so that nothing can be compared."""
+    """A service that left requests without an answer, so that nobody knows what has changed."""
 
     exit_code = 3
 
 
 def asked_anew(
-    sources: Iterable[Source], address: str, contract: Contract, hosts: tuple[str, ...] = ()
+    sources: Iterable[Source],
+    address: str,
+    contract: Contract,
+    hosts: tuple[str, ...] = (),
+    unanswered: list[str] | None = None,
 ) -> tuple[Source, ...]:
     """Return recordings with the answers that a service gives now; submissions are left out.
 
+    `unanswered` gets the operation of each request that had no answer.
     Raises `UnsafeOrWrong` for a host that is not this machine and not among `hosts`, and
     `NoAnswers`.
     """
@@ -33,7 +39,8 @@ def asked_anew(
     permit = Permit(contract, target, hosts=hosts)
     limits = Limits(rate=Limits().rate if target.is_local else Limits().rate / 250)
     with Transport(target, permit, limits) as transport:
-        found = tuple(_source_anew(transport, contract, source) for source in sources)
+        silent = [] if unanswered is None else unanswered
+        found = tuple(_source_anew(transport, contract, source, silent) for source in sources)
     if not any(source.recording.exchanges for source in found):
         raise NoAnswers(
             f"{address} answered none of the recorded reading requests, so nothing is compared; is "
@@ -42,14 +49,26 @@ def asked_anew(
     return found
 
 
-def _source_anew(transport: Transport, contract: Contract, source: Source) -> Source:
-    answered = (_answered(transport, contract, one) for one in source.recording.exchanges)
+def not_all_answered(address: str, unanswered: list[str]) -> NoAnswers:
+    """Return the error of a service that left requests of these operations without an answer."""
+    names = listed(list(dict.fromkeys(unanswered)))
+    return NoAnswers(
+        f"{address} did not answer {counted(len(unanswered), 'recorded request')}, so whether all "
+        f"is as it was cannot be known: {names}"
+    )
+
+
+def _source_anew(
+    transport: Transport, contract: Contract, source: Source, silent: list[str]
+) -> Source:
+    every = source.recording.exchanges
+    answered = (_answered(transport, contract, one, silent) for one in every)
     exchanges = tuple(one for one in answered if one is not None)
     return replace(source, recording=replace(source.recording, exchanges=exchanges))
 
 
 def _answered(
-    transport: Transport, contract: Contract, one: RecordedExchange
+    transport: Transport, contract: Contract, one: RecordedExchange, silent: list[str]
 ) -> RecordedExchange | None:
     operation = contract.find(one.request.method, one.request.path)
     if operation is None or one.request_omitted:
@@ -62,6 +81,7 @@ def _answered(
     except Refusing:
         return None
     if answer.trouble is not None:
+        silent.append(operation.id)
         return None
     response = Response(answer.status, answer.headers, answer.body)
     return replace(one.answered(response), response_omitted="")

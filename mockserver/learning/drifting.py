@@ -7,24 +7,50 @@ from typing import Any
 from xml.etree.ElementTree import Element, SubElement, tostring
 
 from mockserver import jsontext
-from mockserver.contract import load
+from mockserver.contract import Contract, load
 from mockserver.contract.diff import Level
+from mockserver.learning.asking import NoAnswers, asked_anew, not_all_answered
 from mockserver.learning.drift import Change, Drift, drift
 from mockserver.recordings import gather
 from mockserver.wording import counted
+
+
+def compared(
+    old: Sequence[str | Path],
+    new: str | Path | Sequence[str | Path],
+    contract: Contract,
+    hosts: tuple[str, ...] = (),
+) -> tuple[Drift, NoAnswers | None]:
+    """Return how recordings differ from newer ones, or from what a service at an address answers.
+
+    With it comes the error of a service that left some requests without an answer. Raises
+    `InvalidFile`, `NoAnswers` and `UnsafeOrWrong`.
+    """
+    before, unanswered = gather(old), list[str]()
+    if isinstance(new, str) and new.startswith(("http://", "https://")):
+        after = asked_anew(before, new, contract, hosts, unanswered)
+        silent = not_all_answered(new, unanswered) if unanswered else None
+        return drift(before, after, contract), silent
+    after = gather([new] if isinstance(new, str | Path) else new)
+    return drift(before, after, contract), None
 
 
 def drift_of(
     old: str | Path | Sequence[str | Path],
     new: str | Path | Sequence[str | Path],
     dialect: str = "observed",
+    hosts: tuple[str, ...] = (),
 ) -> tuple[Change, ...]:
     """Return what changed between recordings, each a shipped name, a file or a folder.
 
-    Raises `InvalidFile`.
+    `new` may be the base address of a service; `hosts` allows one that is not this machine. Raises
+    what `compared` does, and `NoAnswers` where the service left any request without an answer.
     """
-    sides = [[one] if isinstance(one, str | Path) else one for one in (old, new)]
-    return drift(gather(sides[0]), gather(sides[1]), load(dialect)).changes
+    before = [old] if isinstance(old, str | Path) else old
+    found, silent = compared(before, new, load(dialect), hosts)
+    if silent is not None:
+        raise silent
+    return found.changes
 
 
 _TEST_TEMPLATE = '''\
@@ -39,12 +65,13 @@ from mockserver.learning.drifting import drift_of
 OLD = {old}
 NEW = os.environ.get("RECORDINGS", {new})
 DIALECT = {dialect}
+HOSTS = {hosts}
 
 
 @pytest.fixture(scope="module")
 def changes():
     """What has changed, as `crosschain-mock recordings drift` says it."""
-    return drift_of(OLD, NEW, DIALECT)
+    return drift_of(OLD, NEW, DIALECT, HOSTS)
 
 
 @pytest.mark.parametrize(
@@ -101,11 +128,11 @@ def as_junit(found: Drift, least: str) -> str:
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}'
 
 
-def as_test(found: Drift, old: str, new: str, dialect: str) -> str:
+def as_test(found: Drift, old: str, new: str, dialect: str, hosts: tuple[str, ...] = ()) -> str:
     """Return a pytest file that fails for as long as what has changed stays changed."""
     rows = "".join(
         f"        ({', '.join(map(json.dumps, (one.operation, one.place, one.kind)))}),\n"
         for one in found.changes
     )
     names = {"old": json.dumps(old), "new": json.dumps(new), "dialect": json.dumps(dialect)}
-    return _TEST_TEMPLATE.format(rows=rows, **names)
+    return _TEST_TEMPLATE.format(rows=rows, hosts=hosts, **names)

@@ -156,7 +156,7 @@ class RequestParts:
         """Take out every part of these names, which are in lower case, wherever it stands."""
         self.query = [pair for pair in self.query if pair[0].lower() not in names]
         self.headers = {name: text for name, text in self.headers.items() if name not in names}
-        self.body = _without(self.body, names)
+        self.body = self._without(self.body, names)
 
     def form(self, operation: str) -> RequestForm:
         """Return what is left, in a form to be compared."""
@@ -188,6 +188,19 @@ class RequestParts:
             return ""
         found = node.pop(names[-1]) if take else node[names[-1]]
         return found if isinstance(found, str) else jsontext.encode(found).decode()
+
+    def _without(self, value: Json, names: frozenset[str]) -> Json:
+        match value:
+            case dict():
+                kept = {name: item for name, item in value.items() if name.lower() not in names}
+                return {name: self._without(item, names) for name, item in kept.items()}
+            case list():
+                return [self._without(item, names) for item in value]
+            case str() if isinstance(inside := _unpacked(value), dict):
+                left = self._without(inside, names)
+                return value if left == inside else self._translated(left)
+            case _:
+                return value
 
     def _recorded(self, text: str) -> str:
         return self._choices.get(text.lower(), text) if self._choices else text
@@ -251,13 +264,6 @@ def _unpacked(text: str) -> Json:
         return jsontext.decode(bytes.fromhex(text.removeprefix("0x")))
     except (jsontext.NotJson, ValueError):
         return text
-
-
-def _without(value: Json, names: frozenset[str]) -> Json:
-    if isinstance(value, dict):
-        kept = {name: item for name, item in value.items() if name.lower() not in names}
-        return {name: _without(item, names) for name, item in kept.items()}
-    return [_without(item, names) for item in value] if isinstance(value, list) else value
 
 
 def _members(body: str) -> dict[str, Any]:

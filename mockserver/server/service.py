@@ -71,7 +71,12 @@ class Service:
     def replaying(self) -> str:
         """How many recorded exchanges the worlds of this server can play; empty for none."""
         hosted = self.worlds.get(DEFAULT_WORLD)
-        return "" if hosted.replay is None else str(hosted.replay.index(hosted.contract).usable)
+        if hosted.replay is None:
+            return ""
+        line = str(hosted.replay.index(hosted.contract).usable)
+        if hosted.keys.developers or hosted.keys.wallets:
+            line += "; signatures of requests that they answer are not verified"
+        return line
 
     def fetched(self) -> Iterator[None]:
         """Fetch the files and modules that operations need beyond a first answer, step by step.

@@ -110,6 +110,10 @@ def test_every_format_at_once(call, broken, tmp_path):
     for name in names:
         assert (tmp_path / name).stat().st_size > 100
     assert documents.read(tmp_path / "json").kind == "conformance"
+    hint = "--report pytest=FILE"
+    assert hint in ended.stdout
+    told = call("conform", broken, *FEW, f"--report=pytest={tmp_path / 'test_found.py'}")
+    assert hint not in told.stdout
 
 
 def test_a_report_to_stdout_is_alone_there(run, broken):
@@ -138,6 +142,14 @@ def test_strict_is_kept_by_a_healthy_service_and_by_none_that_was_not_reached(ca
     assert short.returncode == 3
     assert "were not reached" in short.stdout.splitlines()[-1]
     assert call(*strict[:2], *strict[3:], "--budget=40").returncode == 0
+
+
+def test_a_usage_error_names_the_command_as_it_is_typed(call):
+    ended = call("conform", "http://127.0.0.1:9", "--budget", "0")
+    assert ended.returncode == 2
+    assert "Try 'crosschain-mock conform --help'" in calm(ended)
+    assert "conform run" not in calm(ended)
+    assert "Try 'crosschain-mock conform plan --help'" in calm(call("conform", "plan", "--nope"))
 
 
 @pytest.mark.parametrize(
@@ -173,6 +185,11 @@ def test_strict_is_kept_by_a_healthy_service_and_by_none_that_was_not_reached(ca
         (("http://127.0.0.1:9", "--app-key", KEY), "belong together"),
         (("http://127.0.0.1:9", "--bindings", "none.yaml"), "none.yaml"),
         (("http://127.0.0.1:9", "--journal=a", "--resume=b"), "not both"),
+        (("http://127.0.0.1:9", "--report=html=r", "--report=json=./r"), "name two files"),
+        (
+            ("http://127.0.0.1:9", "--report=html=r", "--journal=r"),
+            "--report and --journal: both are 'r'",
+        ),
         (("explain", "envelop-code"), "did you mean 'envelope-code'"),
     ],
 )
@@ -318,6 +335,30 @@ def test_a_baseline_from_writing_to_expiry(call, broken, tmp_path):
     assert ended.returncode == 1
     assert "was accepted until 2020-01-31 by team-bridge" in ended.stdout
     assert call("validate", str(file)).returncode == 0
+
+
+def test_a_baseline_loses_nothing_that_was_not_judged_again(call, broken, tmp_path, dead_port):
+    file = tmp_path / "accepted.yaml"
+    kept = (*("--baseline", str(file), "--write-baseline", str(file)), "--owner=new")
+    entry = "operation: v2.getPrice, reason: r, owner: old, expires: 2999-12-31"
+    file.write_text(
+        "format: crosschain-mock/baseline@1\naccepted:\n"
+        f"  - {{rule: data-form, {entry}}}\n  - {{rule: envelope-members, {entry}}}\n"
+    )
+    once = call("conform", broken, *FEW, *kept, "--expires=2999-12-31")
+    assert once.returncode == 0, calm(once)
+    owners = [
+        (one["rule"], one["owner"]) for one in documents.read(file, "baseline").value["accepted"]
+    ]
+    assert ("data-form", "old") in owners
+    assert ("envelope-members", "old") not in owners
+    assert "new" in {owner for _, owner in owners}
+    text = file.read_text()
+    gone = ("conform", f"http://127.0.0.1:{dead_port}", "--write-baseline", str(file))
+    ended = call(*gone, "--owner=o", "--expires=2999-12-31")
+    assert ended.returncode == 3
+    assert f"{file} is not written: the run could not be decided" in ended.stderr
+    assert file.read_text() == text
 
 
 def test_bindings_are_read_and_their_names_checked(call, healthy, tmp_path):

@@ -137,14 +137,24 @@ def test_a_difference_that_is_no_violation_passes_and_is_told(suite, mock):
     assert "undocumented-extra: no-undocumented-members" in hard.stdout
 
 
-def test_strict_fails_what_could_not_be_judged(suite):
-    with running(clock="auto") as gone:
-        url = gone.url
-    selected = ("-k", "body-is-strict-json-v2.getPrice")
-    mild = suite(url, *selected, "-rs")
-    strict = suite(url, *selected, "--crosschain-mock-strict")
-    assert (mild.returncode, strict.returncode) in [(0, 1), (0, 0)]
-    assert re.search(r"SKIPPED .*(not-run|inconclusive|vacuous): ", mild.stdout)
+def test_strict_fails_what_could_not_be_judged(suite, mock):
+    selected = ("-k", "body-is-strict-json-v2.getPrice", "--crosschain-mock-budget", "1")
+    with mock.world("strict", refusals="allow") as world:
+        mild = suite(world.base_url, *selected, "-rs")
+        strict = suite(world.base_url, *selected, "--crosschain-mock-strict")
+    assert (mild.returncode, strict.returncode) == (0, 1)
+    assert "SKIPPED [1]" in mild.stdout
+    assert "not-run: the budget of 1 request" in mild.stdout
+
+
+def test_where_nobody_answers_no_run_is_green(suite, mock, dead_port):
+    gone = f"http://127.0.0.1:{dead_port}"
+    selected = ("-k", "body-is-strict-json and (getPrice or getSupportChains or submitOrder)")
+    with mock.world("half", refusals="allow") as world:
+        ended = suite(world.base_url, "--crosschain-mock-v1-url", gone, *selected)
+    assert ended.returncode == 1
+    assert f"{gone} does not answer as the service: nothing answers" in ended.stdout
+    assert "1 failed, 1 passed, 1 skipped" in ended.stdout
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Drift: what changed between recordings, at which level, and a test that finds it again."""
 
 import json
+import runpy
 import subprocess
 import sys
 from xml.etree import ElementTree
@@ -11,7 +12,7 @@ from click.testing import CliRunner
 from mockserver.cli import _cli
 from mockserver.contract import load
 from mockserver.contract.diff import Level
-from mockserver.learning.asking import asked_anew
+from mockserver.learning.asking import NoAnswers, asked_anew
 from mockserver.learning.drift import Undecided, drift
 from mockserver.learning.drifting import drift_of
 from mockserver.recordings import Recording, gather, text_of
@@ -163,6 +164,31 @@ def test_a_service_that_is_away_has_not_stayed_the_same(call, dead_port):
     run = call("recordings", "drift", "v2/getPrice", f"http://127.0.0.1:{dead_port}")
     assert (run.returncode, run.stdout) == (3, "")
     assert "answered none of the recorded reading requests" in run.stderr
+
+
+def test_a_service_that_answers_a_part_has_not_stayed_the_same(call):
+    fault = {"kind": "empty-answer", "operation": "v2.getChain"}
+    with served(frozen()) as mock:
+        mock.client.control("POST", "/faults", fault)
+        url = f"http://127.0.0.1:{mock.port}"
+        run = call("recordings", "drift", "v2", url, "--fail-on", "never")
+        with pytest.raises(NoAnswers, match="did not answer 2 recorded requests"):
+            drift_of("v2", url)
+        assert drift_of("v2/getPrice", url) == ()
+    assert run.returncode == 3
+    assert "only in the old recordings: " in run.stdout
+    assert run.stderr.endswith("cannot be known: v2.getChain\n")
+
+
+def test_a_written_test_asks_a_service_again(call, tmp_path, monkeypatch):
+    file = tmp_path / "test_drift_of_a_service.py"
+    with served(frozen(breaks=("bridge-amounts-as-numbers",))) as mock:
+        url = f"http://127.0.0.1:{mock.port}"
+        assert call("recordings", "drift", "v2", url, "--write-test", str(file)).returncode == 1
+        monkeypatch.delenv("RECORDINGS", raising=False)
+        made = runpy.run_path(str(file))
+        found = drift_of(made["OLD"], made["NEW"], made["DIALECT"], made["HOSTS"])
+    assert Level.BREAKING in {one.level for one in found}
 
 
 def test_recordings_of_other_operations_cannot_be_compared(call):

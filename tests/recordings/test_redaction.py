@@ -259,6 +259,29 @@ def test_a_signed_request_is_signed_again_with_the_key_of_the_mock():
     assert again.headers.items_sent == kept.headers.items_sent
 
 
+@pytest.mark.parametrize(
+    ("body", "is_signed"),
+    [
+        (b'{"appKey":"real-key-1","sign":"%s"}' % (b"e" * 64), True),
+        (b'{"sign":"%s"}' % (b"e" * 64), False),
+        (b'{"appKey":["real-key-1"],"sign":{"real":1}}', False),
+    ],
+)
+def test_an_answer_that_signs_has_the_signature_of_the_mock(body, is_signed):
+    sent = Headers((("expireTime", "15000"), ("timestamp", "1767225600000")))
+    request = Request("POST", "/sign/getSign", "", sent, b'{"amount":10.0}')
+    made = replace(exchange(request), response=Response(200, (), body))
+    kept = Redactor().exchange(made).response
+    assert b"real-key-1" not in kept.body
+    signed = developer.DeveloperHeaders(DEMO_APP_KEY, "15000", "1767225600000")
+    sign = json.loads(kept.body)["sign"]
+    if is_signed:
+        assert json.loads(kept.body)["appKey"] == DEMO_APP_KEY
+    assert (
+        isinstance(sign, str) and developer.matches(sign, request.body, signed, DEMO_APP_SECRET)
+    ) is is_signed
+
+
 ADDRESS = "0x" + "a1b2c3d4e5" * 4
 DIGEST = "0x" + "0123456789abcdef" * 4
 

@@ -182,6 +182,40 @@ def test_another_deposit_of_the_client_stands_for_the_recorded_one(serve, folder
     assert "body field 'hash'" in answer.refusal
 
 
+def test_two_deposits_of_the_client_stand_for_two_recorded_ones(serve, folder):
+    hashes = [f"0x{digit * 64}" for digit in "123456"]
+    recorded = [
+        replace(sent, name=f"n{at_s}", response=Response(200, (), json.dumps(told).encode()))
+        for at_s, number in ((10, 0), (11, 0), (12, 1), (13, 2))
+        for sent in [submitted(at_s, sourceCerts=certificate(certHash=hashes[number]))]
+        for told in [{"code": 0, "msg": "success", "data": {"id": f"{ID}{number}"}}]
+    ]
+    client = serve(replay=(folder(*recorded),)).client
+
+    def sent(*numbers):
+        orders = (submit(client, sourceCerts=certificate(certHash=hashes[one])) for one in numbers)
+        return [order.data["id"].removeprefix(ID) for order in orders]
+
+    # The client sends none twice, or another one, and none of them is skipped or given twice.
+    dump = client.control("GET", "/dump")
+    assert sent(3, 4, 5, 3, 4, 5) == ["0", "1", "2", "0", "1", "2"]
+    client.control("POST", "/load", dump)
+    assert sent(3, 3, 3, 4, 4, 5) == ["0", "0", "0", "1", "1", "2"]
+    client.control("POST", "/load", dump)
+    assert sent(1, 3, 0, 4) == ["1", "0", "0", "2"]
+
+
+def test_masked_secrets_are_not_compared_under_rules_of_ones_own(serve, folder, tmp_path_factory):
+    kept = submitted(sourceCerts=certificate(signature="redacted"))
+    kept = replace(kept, removed=(*TAKEN, "signature"))
+    rules = tmp_path_factory.mktemp("mine") / "matching.yaml"
+    rules.write_text("format: crosschain-mock/matching@1\ntitle: none\n")
+    client = serve(replay=(folder(kept),), matching=rules).client
+    assert submit(client, sourceCerts=certificate(signature="0x1234")).data["id"] == ID
+    other = certificate(signature="0x1234", certHash="0x" + "7" * 64)
+    assert submit(client, sourceCerts=other).refusal.startswith("not-recorded: ")
+
+
 def test_a_choice_of_another_form_is_no_choice(serve, folder):
     client = serve(replay=(folder(*FLOW),)).client
     answer = submit(client, sourceCerts=certificate(certHash="0x12"))
@@ -382,6 +416,14 @@ def test_what_cannot_be_used_is_said_with_its_reason(serve, folder):
         "1 of v2.getVaultAddress, which the dialect 'documented' lacks"
     )
     assert "x-mock-source" in ask(served.client).headers
+
+
+@pytest.mark.parametrize("option", [{"app_keys": (("K", "S"),)}, {"verify_wallets": True}, {}])
+def test_that_signatures_are_not_verified_is_said_at_the_start(serve, folder, option):
+    served = serve(replay=(folder(*FLOW),), **option)
+    said = served.service.replaying.partition("; ")[2]
+    assert said == ("signatures of requests that they answer are not verified" if option else "")
+    assert submit(served.client).data["id"] == ID
 
 
 def test_a_test_of_its_own_replays(folder):

@@ -107,26 +107,38 @@ def apply(
     )
 
 
-def baseline_text(report: Report, *, owner: str, expires: date, reason: str) -> str:
-    """Return a baseline that accepts everything that a report has found."""
-    every = (*report.accepted, *report.causes)
-    lines = [f"format: {FORMAT}", "accepted:" if every else "accepted: []"]
+def baseline_text(
+    report: Report, *, owner: str, expires: date, reason: str, former: Iterable[Entry] = ()
+) -> str:
+    """Return a baseline that accepts everything that a report has found.
+
+    Of the `former` entries, those stay that are about what was not judged this time.
+    """
     given = Acceptance(reason, owner, expires.isoformat())
-    for cause in every:
+    causes, lines = (*report.accepted, *report.causes), []
+    every = [(cause, finding) for cause in causes for finding in cause.findings]
+    for cause in causes:
+        lines.append(f"  # {_ascii(cause.located)[:200]}")
+        place = cause.place if _can_be_named(cause.place) else ""
         word = cause.acceptance or given
-        lines += [
-            f"  # {_ascii(cause.located)[:200]}",
-            f"  - cause: {_quoted(cause.id)}",
-            f"    rule: {_quoted(cause.rule.name)}",
-            f"    operations: {_quoted(list(cause.operations))}",
-        ]
-        lines += [f"    place: {_quoted(cause.place)}"] if _can_be_named(cause.place) else []
-        lines += [
-            f"    reason: {_quoted(word.reason)}",
-            f"    owner: {_quoted(word.owner)}",
-            f"    expires: {word.expires}",
-        ]
-    return "\n".join(lines) + "\n"
+        lines += _row(cause.id, cause.rule.name, cause.operations, place, word)
+    for entry in former:
+        if not (_is_judged(entry, report) or any(entry.covers(*one) for one in every)):
+            word = _word(entry, report)
+            lines += _row(entry.cause, entry.rule, entry.operations, entry.place, word)
+    return "\n".join((f"format: {FORMAT}", "accepted:" if lines else "accepted: []", *lines)) + "\n"
+
+
+def _row(
+    cause: str, rule: str, operations: Sequence[str], place: str, word: Acceptance
+) -> Iterator[str]:
+    """Yield the lines of an entry, without what is empty."""
+    members = {"cause": cause, "rule": rule, "operations": list(operations), "place": place}
+    shown = [f"{name}: {_quoted(value)}" for name, value in members.items() if value]
+    shown += [f"reason: {_quoted(word.reason)}", f"owner: {_quoted(word.owner)}"]
+    shown.append(f"expires: {word.expires}")
+    for number, text in enumerate(shown):
+        yield f"    {text}" if number else f"  - {text}"
 
 
 def today_utc() -> date:
@@ -184,16 +196,21 @@ def _notes(entry: Entry, report: Report, names: Sequence[str], file: Path) -> It
     every = ((cause, finding) for cause in report.causes for finding in cause.findings)
     if unknown or any(entry.covers(*one) for one in every):
         return
-    judged = {
-        outcome.rule.name
-        for outcome in report.judged
-        if outcome.verdict is Verdict.HOLDS or outcome.verdict.is_finding
-        if not entry.operations or outcome.operation in entry.operations
-    }
     if not entry.rule:
         yield f"{place}: no finding has the cause {entry.cause!r}; it may have been mended"
-    elif entry.rule in judged:
+    elif _is_judged(entry, report):
         yield f"{place}: {entry} was not found any more; the entry can go"
+
+
+def _is_judged(entry: Entry, report: Report) -> bool:
+    """Tell whether what an entry is about was judged; of a cause alone nobody knows."""
+    judged = {
+        outcome.operation
+        for outcome in report.judged
+        if outcome.rule.name == entry.rule
+        if outcome.verdict is Verdict.HOLDS or outcome.verdict.is_finding
+    }
+    return bool(judged) and judged.issuperset(entry.operations)
 
 
 def _entry(

@@ -29,14 +29,22 @@ _LONGEST = 400
 
 
 def print_report(
-    report: Report, console: Console, *, verbose: bool = False, quiet: bool = False
+    report: Report,
+    console: Console,
+    *,
+    verbose: bool = False,
+    quiet: bool = False,
+    has_tests: bool = False,
 ) -> None:
-    """Print a report: with `quiet` only findings and conclusion, with `verbose` everything."""
+    """Print a report: with `quiet` only findings and conclusion, with `verbose` everything.
+
+    Where the report `has_tests` in a file of its own, there is no hint that it could.
+    """
     page = _Page(report, console, verbose)
     if not quiet:
         page.head()
     page.hints()
-    page.findings()
+    page.findings(has_tests=has_tests)
     if not quiet:
         page.accepted()
         # Where nothing answered, there is nothing else to report.
@@ -69,7 +77,7 @@ class _Page:
             self._gap()
             self._line(one_line(hint), "bold yellow")
 
-    def findings(self) -> None:
+    def findings(self, *, has_tests: bool) -> None:
         for verdict, heading in HEADINGS.items():
             causes = [cause for cause in self._report.causes if cause.verdict is verdict]
             if not causes:
@@ -78,7 +86,7 @@ class _Page:
             self._line(f"{heading.upper()} ({counted(len(causes), 'cause')})", STYLES[verdict])
             for group in by_rule(causes):
                 self._rule(group)
-        if self._report.causes:
+        if self._report.causes and not has_tests:
             self._gap()
             self._line("for a test of each finding: --report pytest=FILE", "dim")
 

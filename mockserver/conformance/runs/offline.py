@@ -148,9 +148,10 @@ class _Recordings:
                     whole.append(one)
         same = whole or (same if plain else [])
         found = next(iter(same), None)
-        if found is not None and plain and found.may_be_stale:
+        if found is not None and found.may_be_stale:
             # A run repeats a request with the present time where the fixed one is refused.
-            found = next((one for one in same if not one.may_be_stale and one.succeeded), found)
+            later = (one for one in same if not one.may_be_stale and (one.succeeded or not plain))
+            found = next(later, found)
         if found is not None:
             waiting.remove(found)
         return found

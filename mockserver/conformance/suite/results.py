@@ -14,6 +14,7 @@ from mockserver.conformance.result import Result
 from mockserver.conformance.runs.api import whole
 from mockserver.conformance.runs.journal import Journal, header_of, is_journal
 from mockserver.conformance.runs.runner import run
+from mockserver.conformance.runs.wrong_service import why_wrong_service
 from mockserver.conformance.suite.cases import Case, all_cases, generating, rules_for
 from mockserver.conformance.suite.hypothesis import store
 from mockserver.conformance.suite.options import RequestedRun
@@ -36,6 +37,17 @@ class Judged:
     def outcome(self, case: Case) -> ReportedOutcome | None:
         """Return the outcome of a case; None where its generation has no address."""
         return self._outcomes.get((case.rule.name, case.operation_id))
+
+    @cached_property
+    def wrong_service(self) -> Mapping[str, str]:
+        """What answers instead of the service, by the generations of which that is so."""
+        bases = self.result.target.bases
+        found = {one: why_wrong_service(self.result.exchanges, one) for one in bases}
+        return {
+            one: f"{bases[one]} does not answer as the service: {why}"
+            for one, why in found.items()
+            if why
+        }
 
     @property
     def summary(self) -> str:

@@ -9,7 +9,7 @@ from mockserver.conformance.session.target import UnsafeOrWrong
 from mockserver.conformance.suite.cases import Case, all_cases, is_generated
 from mockserver.conformance.suite.options import requested_run
 from mockserver.conformance.suite.results import Judged, differences, judge
-from mockserver.conformance.verdict import Verdict
+from mockserver.conformance.verdict import UNREACHED, Verdict
 
 _SUMMARY_GIVEN = pytest.StashKey[bool]()
 
@@ -39,9 +39,12 @@ def test_conforms(case: Case, conformance_run: Judged, request: pytest.FixtureRe
         pytest.skip(
             "not-run: nothing of it was generated (--crosschain-mock-examples, -sequences, -probes)"
         )
+    generation = case.operation_id.partition(".")[0]
     if outcome is None:
-        generation = case.operation_id.partition(".")[0]
         pytest.skip(f"not-run: no base address is given for {generation}")
+    wrong = conformance_run.wrong_service.get(generation)
+    if wrong and outcome.verdict in UNREACHED:
+        pytest.fail(wrong, pytrace=False)
     failing = conformance_run.requested.failing
     if outcome.verdict.is_finding and outcome.verdict in failing:
         pytest.fail(findings_of(outcome), pytrace=False)

@@ -37,6 +37,7 @@ _NO_SECRETS = (MASK, DEMO_APP_KEY.encode())
 _NAME = re.compile(rb'"([^"\\]{2,40})"\s*:')
 _HEX = re.compile(r"(0x)?((?:[0-9a-fA-F]{2}){8,})")
 _BASE64 = re.compile(r"[A-Za-z0-9+/]{16,}={0,2}|[A-Za-z0-9_-]{16,}={0,2}")
+_MASKED = MASK.decode()
 _MOST_NESTED = 4
 _USER_INFO = re.compile(r"^((?:[A-Za-z][A-Za-z0-9+.-]*:)?//)[^/?#]*@")
 _PARAMETER = re.compile(r"([?&;#])([^=&;#]*)=[^&;#]*")
@@ -52,7 +53,8 @@ class Redactor:
     masked wherever it stands: as it is, percent-encoded, in hexadecimal, in base64. Members and
     parameters that are named as secrets are, such as `signature` inside of `sourceCerts`, are
     masked as well. A v1 request whose four headers were there gets those of the mock's own
-    developer key, so that its signature still verifies.
+    developer key, so that its signature still verifies; so does that of an answer
+    with `appKey` and `sign`, which signs a request for a browser.
     """
 
     def __init__(self, stand_ins: StandIns | None = None, secrets: Iterable[str] = ()) -> None:
@@ -68,6 +70,8 @@ class Redactor:
         message = self._message()
         request = message.request(exchange.request)
         response = message.response(exchange.response)
+        if "sign" in message.removed:
+            response = replace(response, body=_own_answer(request, response.body))
         # A name may hold a secret itself.
         names = map(message.masked, dict.fromkeys(message.removed))
         removed = dict.fromkeys([*exchange.removed, *names])
@@ -299,6 +303,26 @@ def _bytes(text: str) -> bytes:
 
 def _text(raw: bytes) -> str:
     return raw.decode("utf-8", "surrogatepass")
+
+
+def _own_answer(request: Request, body: bytes) -> bytes:
+    """Return the answer of the service that signs, as the mock's own key would have it.
+
+    Any other body stays as it is.
+    """
+    value = jsontext.decode_or(body)
+    if not isinstance(value, dict) or any(value.get(one) != _MASKED for one in ("appKey", "sign")):
+        return body
+    sent = [request.headers.get(name, "") for name in ("expireTime", "timestamp")]
+    headers = developer.DeveloperHeaders(DEMO_APP_KEY, *sent)
+    try:
+        text = developer.signed_text(request.body, headers)
+    except NotJson:
+        return body
+    own = {"appKey": DEMO_APP_KEY, "sign": developer.signature(text, DEMO_APP_SECRET)}
+    found = layout_of(body)
+    changed = {name: own.get(name, item) for name, item in value.items()}
+    return encode(changed, "compact" if found is None else found[0])
 
 
 def _own_signature(

@@ -101,7 +101,7 @@ class ExchangeIndex:
                 continue
             absent = one.reading.absent - one.redaction.removed
             groups = self._by_form.setdefault(one.reading.form, {})
-            groups.setdefault(absent, []).append(one)
+            groups.setdefault(absent, []).append(_of_its_choices(one))
             self._by_operation.setdefault(one.exchange.operation, []).append(one)
             for redaction in (Redaction(one.redaction.removed), one.redaction):
                 self._redactions.setdefault(one.exchange.operation, {})[redaction] = None
@@ -232,6 +232,15 @@ def _apart(ones: Iterable[Playable], absent: frozenset[str]) -> list[Playable]:
         replace(one, reading=replace(one.reading, form=_lacking(one.reading.form, absent)))
         for one in ones
     ]
+
+
+def _of_its_choices(one: Playable) -> Playable:
+    """Return an exchange as one of a sequence that only those of the same choices belong to."""
+    chosen = tuple((".".join(part), value) for part, value in one.reading.bound.items())
+    if not chosen:
+        return one
+    form = replace(one.reading.form, headers=(*one.reading.form.headers, *chosen))
+    return replace(one, reading=replace(one.reading, form=form))
 
 
 def _lacking(form: RequestForm, absent: frozenset[str]) -> RequestForm:

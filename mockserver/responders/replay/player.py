@@ -96,11 +96,17 @@ def _answer(
 
 
 def _bindable(call: Call, found: Sequence[Playable], reading: RequestReading) -> Sequence[Playable]:
-    """Return the exchanges with the same choices, else the successes that others may stand for."""
+    """Return the exchanges with the same choices, else the success that others may stand for.
+
+    That is the first one whose choices nothing stands for yet; where all are taken, the last.
+    """
     same = [one for one in found if one.reading.bound == reading.bound]
     if same:
         return same
-    return [one for one in found if _alike(one.reading, reading) and _succeeded(call, one)]
+    began = call.hosted.played.began
+    taken = [one.reading.bound for one in found if one.label in began]
+    fit = [one for one in found if _alike(one.reading, reading) and _succeeded(call, one)]
+    return ([one for one in fit if one.reading.bound not in taken] or fit[-1:])[:1]
 
 
 def _alike(recorded: RequestReading, reading: RequestReading) -> bool:
