@@ -183,9 +183,8 @@ def _after_writing(report: Report, output: Output) -> int:
     """
     if output.written is None or output.expires is None:
         return report.exit_code
-    if INTERRUPTED in report.notes or (
-        report.exit_code == 3 and not (report.causes or report.accepted)
-    ):
+    undecided = report.exit_code == 3 and not (report.causes or report.accepted)
+    if INTERRUPTED in report.notes or undecided:
         sys.stderr.write(f"{output.written} is not written: the run could not be decided\n")
         return report.exit_code
     text = baselines.baseline_text(

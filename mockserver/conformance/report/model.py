@@ -23,7 +23,7 @@ from mockserver.conformance.report.exchanges import ReportedExchange, reported
 from mockserver.conformance.report.expectations import Expectation, expectation_of, general_place
 from mockserver.conformance.report.masking import masker_for, visible
 from mockserver.conformance.report.rule_explanation import ground_of
-from mockserver.conformance.result import Result
+from mockserver.conformance.result import INTERRUPTED, Result
 from mockserver.conformance.session.caller import Caller
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.target import Target
@@ -198,7 +198,7 @@ def report_of(  # noqa: PLR0913 (one parameter a setting)
         strict=strict,
         fail_on=fail_on,
         own_keys=whose.own_keys,
-        is_judged=result.is_judged(strict=strict),
+        is_judged=result.is_judged(strict=strict) and INTERRUPTED not in result.notes,
         causes=make.causes(),
         judged=judged,
         hints=tuple(map(mask, hints)),

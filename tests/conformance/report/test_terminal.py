@@ -5,6 +5,7 @@ import re
 import pytest
 
 from mockserver.conformance.report.model import report_of
+from mockserver.conformance.result import INTERRUPTED
 from mockserver.conformance.verdict import Verdict
 from tests.conformance.report.made import (
     CONTRACT,
@@ -125,3 +126,13 @@ def test_a_command_that_submits_says_so(operation):
 def test_a_finding_without_exchange_can_be_asked_again_all_the_same(found):
     text = printed(found.report)
     assert "/v1/getBridgeQuote" in text[text.index("no-member-is-unknown") :]
+
+
+@pytest.mark.parametrize(
+    ("notes", "code", "said"), [((), 0, "conforms: "), ((INTERRUPTED,), 3, "")]
+)
+def test_an_interrupted_run_does_not_say_that_a_service_conforms(notes, code, said):
+    good = outcome(rule(), [], verdict=Verdict.HOLDS)
+    told = report_of(result([good], notes=notes))
+    assert told.exit_code == code
+    assert told.conclusion.startswith(said or "inconclusive: ")
