@@ -198,3 +198,8 @@ def iso(ms: int) -> str:
     except (OverflowError, ValueError, OSError):
         return f"{ms} ms"
     return f"{text}.{rest:03d}Z" if rest else f"{text}Z"
+
+
+EXAMPLE_START = "2026-01-01T00:00:00Z"
+"""The time of examples, and of worlds whose start nobody names."""
+EXAMPLE_START_MS = parse_instant(EXAMPLE_START)

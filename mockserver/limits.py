@@ -119,6 +119,8 @@ LONG_FILE = Limit(
     "refused",
 )
 FILE_DEPTH = Limit("nesting of YAML and JSON in files", 50, "levels", "a file", "refused")
+AMOUNT_DIGITS = 77
+"""The most digits of an amount in smallest units, as in `schemas/common/smallest-units.json`."""
 PARSER_DEPTH = 500
 """Levels of nesting that are no danger to a parser, which calls itself for each on the C stack."""
 

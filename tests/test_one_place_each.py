@@ -6,19 +6,24 @@ The latter are added to a copy of the package.
 import ast
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Set
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from mockserver.clock import EXAMPLE_START
 from mockserver.contract import Verdict, ids, load, shipped_facts
 from mockserver.engine.courses import Status
 from mockserver.engine.tickets import TicketStatus
+from mockserver.exchange import ANSWER_HEADERS, CONTROL_PATH, TOKEN_HEADER
+from mockserver.limits import AMOUNT_DIGITS
+from mockserver.signing.keyring import EXAMPLE_ADDRESS
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "mockserver"
@@ -158,9 +163,9 @@ def _texts(source: str) -> Iterator[tuple[int, str]]:
             yield node.lineno, node.value
 
 
-def _spelled(source: str, words: Iterable[str]) -> list[tuple[int, str]]:
+def _spelled(source: str, words: Set[str]) -> list[tuple[int, str]]:
     """Return the texts in code that are one of some words, or begin with it as probes do."""
-    return [(line, text) for line, text in _texts(source) if text.partition("/")[0] in words]
+    return [(line, text) for line, text in _texts(source) if {text, text.partition("/")[0]} & words]
 
 
 def _code() -> Iterator[tuple[str, str]]:
@@ -185,10 +190,13 @@ _ORDER_STATUSES = ["engine/courses.py", "testing/options.py"]
         (OPERATIONS, ["contract/ids.py"]),
         (VERDICTS, ["contract/facts.py"]),
         (SOURCES, []),
+        ({*ANSWER_HEADERS, TOKEN_HEADER, CONTROL_PATH}, ["exchange.py"]),
+        ({EXAMPLE_START}, ["clock.py"]),
+        ({EXAMPLE_ADDRESS}, ["signing/keyring.py"]),
         (frozenset(Status) - set(TicketStatus), _ORDER_STATUSES),
         (frozenset(TicketStatus), ["engine/courses.py", "engine/tickets.py", "testing/options.py"]),
     ],
-    ids=["operations", "verdicts", "sources", "statuses", "tickets"],
+    ids=["operations", "verdicts", "sources", "own", "start", "address", "statuses", "tickets"],
 )
 def test_a_word_is_spelled_in_one_file(words, home):
     files = {name: _spelled(source, words) for name, source in _code()}
@@ -199,6 +207,13 @@ def test_each_of_these_ids_is_that_of_an_operation():
     named = [value for name, value in vars(ids).items() if name.isupper()]
     assert {one for one in named if isinstance(one, str)} <= OPERATIONS
     assert len(OPERATIONS & {one for one in named if isinstance(one, str)}) > 20
+
+
+def test_the_digits_of_amounts_are_those_of_the_schema():
+    schema = json.loads((ROOT / "schemas" / "common" / "smallest-units.json").read_text("utf-8"))
+    form = re.compile(schema["allOf"][0]["pattern"])
+    assert form.fullmatch("9" * AMOUNT_DIGITS)
+    assert not form.fullmatch("9" * (AMOUNT_DIGITS + 1))
 
 
 def test_an_id_that_is_spelled_elsewhere_is_found():

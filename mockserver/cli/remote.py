@@ -17,6 +17,7 @@ from mockserver import jsontext
 from mockserver.cli.printing import Columns, print_answer, print_json
 from mockserver.cli.types import DEFAULT_URL
 from mockserver.errors import CrosschainMockError
+from mockserver.exchange import CONTROL_PATH, TOKEN_HEADER, WORLD_HEADER
 from mockserver.jsontext import Json, camel
 from mockserver.values import dataclass
 
@@ -63,7 +64,7 @@ class Remote:
             for name, value in (query or {}).items()
             if value is not None
         }
-        target = f"{self.url}/__mock{quote(path)}"
+        target = f"{self.url}{CONTROL_PATH}{quote(path)}"
         target += f"?{urlencode(parameters)}" if parameters else ""
         raw = None if body is None else jsontext.encode(body)
         request = urllib.request.Request(target, raw, self._headers(), method=method)  # noqa: S310
@@ -83,8 +84,8 @@ class Remote:
             ) from None
 
     def _headers(self) -> dict[str, str]:
-        headers = {"Content-Type": "application/json", "X-Mock-World": self.world}
-        return {**headers, "X-Mock-Token": self.token} if self.token else headers
+        headers = {"Content-Type": "application/json", WORLD_HEADER: self.world}
+        return {**headers, TOKEN_HEADER: self.token} if self.token else headers
 
     def _opener(self) -> urllib.request.OpenerDirector:
         # A proxy of the environment cannot reach what listens on this machine.

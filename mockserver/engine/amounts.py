@@ -6,9 +6,9 @@ from fractions import Fraction
 
 from mockserver.engine.refusal import Refusal, digits
 from mockserver.jsontext import plain
+from mockserver.limits import AMOUNT_DIGITS
 
-_MOST_DIGITS = 77
-MAX_UNITS = 10**_MOST_DIGITS - 1
+MAX_UNITS = 10**AMOUNT_DIGITS - 1
 """The largest amount of smallest units: the most digits that always fit into 256 bits (A-081)."""
 
 BPS = 10_000
@@ -51,7 +51,8 @@ def checked_units(units: int) -> int:
     if units > MAX_UNITS:
         raise Refusal(
             "amount-too-large",
-            f"amount has more than 77 digits of smallest units; the largest is {MAX_UNITS}",
+            f"amount has more than {AMOUNT_DIGITS} digits of smallest units; "
+            f"the largest is {MAX_UNITS}",
             about="amount",
         )
     return units
@@ -69,11 +70,11 @@ def units_exact(whole: Decimal, decimals: int) -> int:
             f"amount {str(whole)[:40]} is not a positive number of whole tokens",
             about="amount",
         )
-    if whole.adjusted() + decimals >= _MOST_DIGITS:
+    if whole.adjusted() + decimals >= AMOUNT_DIGITS:
         raise Refusal(
             "amount-too-large",
-            f"amount {str(whole)[:40]} has more than 77 digits of smallest units; the largest is "
-            f"{plain(whole_tokens(MAX_UNITS, decimals))}",
+            f"amount {str(whole)[:40]} has more than {AMOUNT_DIGITS} digits of smallest units; "
+            f"the largest is {plain(whole_tokens(MAX_UNITS, decimals))}",
             about="amount",
         )
     digits, exponent = _significant(whole)

@@ -8,10 +8,9 @@ from typing import Protocol
 
 from mockserver.clock import ClockMode
 from mockserver.engine.world import World
-from mockserver.exchange import Response
+from mockserver.exchange import ELAPSED_HEADER, Response
 from mockserver.values import value_class
 
-ELAPSED_HEADER = "X-Mock-Virtual-Elapsed"
 """How much of the world's time an answer took, in milliseconds."""
 
 

@@ -4,13 +4,12 @@ from collections.abc import Callable
 
 from mockserver import jsontext
 from mockserver.contract import Contract, Generation
-from mockserver.exchange import Response
+from mockserver.exchange import REFUSAL_HEADER, Response
 from mockserver.values import dataclass
 
 JSON_TYPE = ("Content-Type", "application/json; charset=utf-8")
 JSON_HEADERS = (JSON_TYPE,)
 """The headers of a success, always this object, so that it is recognised by identity."""
-REFUSAL_HEADER = "X-Mock-Refusal"
 _MAX_HEADER = 4000
 """Characters of a reason: clients read headers of 8190, and a text to be signed is long."""
 

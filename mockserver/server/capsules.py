@@ -17,7 +17,7 @@ from mockserver.clock import ClockMode, iso, parse_instant
 from mockserver.contract import ids
 from mockserver.engine.courses import Policy
 from mockserver.errors import CrosschainMockError, InvalidFile, Problem
-from mockserver.exchange import Headers, Request, Response
+from mockserver.exchange import REFUSAL_HEADER, Headers, Request, Response
 from mockserver.jsontext import Json, NotJson
 from mockserver.recordings import RecordedExchange, Recording
 from mockserver.recordings.folder import bring_to_disk, replace_file
@@ -28,7 +28,7 @@ from mockserver.responders.authentication import (
     REFUSED_FOR_TIME,
     timestamp_ms,
 )
-from mockserver.responders.refusing import REFUSAL_HEADER, refusal_in
+from mockserver.responders.refusing import refusal_in
 from mockserver.server.assembly import Settings, build
 from mockserver.server.recorder import Keeper, KeeperOptions, keep_all
 from mockserver.server.resimulation import with_credentials
@@ -36,6 +36,7 @@ from mockserver.server.service import Service
 from mockserver.validation import dotted, excerpt
 from mockserver.values import dataclass
 from mockserver.wording import counted, reason_of
+from mockserver.worlds.hosted import DEFAULT_WORLD
 
 FORMAT = "crosschain-mock/capsule@1"
 HEAD, SCENARIO, JOURNAL = "capsule.json", "scenario.yaml", "journal"
@@ -342,7 +343,6 @@ def _journal_files(
 _LATER_MS = 3
 """On a running clock, an answer may be this much later than its request, in milliseconds."""
 
-_KEY = "default"
 _BEFORE = "before"
 
 
@@ -428,7 +428,7 @@ def _differs(service: Service, exchange: RecordedExchange, refusal: str, redacto
 
     `refusal` is the name of the one in the capsule, empty where it is none.
     """
-    world = service.worlds.get(_KEY)
+    world = service.worlds.get(DEFAULT_WORLD)
     at_ms = exchange.time_ms or 0
     first_ms = max(at_ms, world.world.now())
     if first_ms - at_ms > _LATER_MS:

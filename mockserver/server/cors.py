@@ -3,21 +3,11 @@
 import re
 
 from mockserver.contract import Contract
-from mockserver.exchange import Headers, Request, Response
+from mockserver.exchange import ANSWER_HEADERS, WORLD_HEADER, Headers, Request, Response
 from mockserver.values import keep
 
-_OWN = ("Content-Type", "X-Mock-World")
-_EXPOSED = ", ".join(
-    (
-        "X-Mock-Refusal",
-        "X-Mock-World",
-        "X-Mock-Source",
-        "X-Mock-Virtual-Elapsed",
-        "X-Mock-Fault",
-        "X-Mock-Mutated",
-        "Retry-After",
-    )
-)
+_OWN = ("Content-Type", WORLD_HEADER)
+_EXPOSED = ", ".join((*ANSWER_HEADERS, "Retry-After"))
 _EXPOSE = ("Access-Control-Expose-Headers", _EXPOSED)
 _ANYBODY = (("Access-Control-Allow-Origin", "*"),)
 _DAY_S = "86400"
@@ -56,7 +46,7 @@ class Opener:
         key = own, world, headers.lowered("origin")
         ready = self._ready.get(key)
         if ready is None:
-            ready = (*own, *allowed_origin(headers), _EXPOSE, ("X-Mock-World", world))
+            ready = (*own, *allowed_origin(headers), _EXPOSE, (WORLD_HEADER, world))
             keep(self._ready, key, ready, _MOST_CACHED)
         return ready
 

@@ -2,17 +2,16 @@
 
 from dataclasses import replace
 
-from mockserver.clock import ClockMode, parse_instant
+from mockserver.clock import EXAMPLE_START, ClockMode, parse_instant
 from mockserver.contract import Contract
 from mockserver.errors import CrosschainMockError
-from mockserver.exchange import Headers, Request, Response
+from mockserver.exchange import REFUSAL_HEADER, Headers, Request, Response
 from mockserver.recordings import RecordedExchange, Recording
-from mockserver.responders.refusing import REFUSAL_HEADER
 from mockserver.server.assembly import Settings, build
 from mockserver.server.service import Service
 from mockserver.signing.keyring import DEMO_APP_KEY
+from mockserver.worlds.hosted import DEFAULT_WORLD
 
-_START = "2026-01-01T00:00:00Z"
 _KEPT_HEADERS = (REFUSAL_HEADER,)
 _STAND_INS = {"appkey": DEMO_APP_KEY, "signature": "ab" * 65}
 """By headers in lower case. The signature has the form of a wallet's; nobody verifies it here."""
@@ -32,7 +31,7 @@ def answered_anew(recording: Recording) -> Recording:
             scenario=recording.scenario,
             dialect=recording.dialect or "documented",
             clock=ClockMode.FROZEN,
-            start_ms=parse_instant(recording.start or _START),
+            start_ms=parse_instant(recording.start or EXAMPLE_START),
             check_answers=True,
         )
     )
@@ -44,7 +43,7 @@ def answered_anew(recording: Recording) -> Recording:
 
 def _answered(service: Service, exchange: RecordedExchange) -> RecordedExchange:
     if exchange.advance_ms:
-        service.worlds.get("default").world.time.advance(exchange.advance_ms)
+        service.worlds.get(DEFAULT_WORLD).world.time.advance(exchange.advance_ms)
     response = service.answer(exchange.request).response
     headers = tuple(pair for pair in response.headers if pair[0] in _KEPT_HEADERS)
     return exchange.answered(Response(response.status, headers, response.body))

@@ -9,13 +9,21 @@ from urllib.parse import unquote
 
 from mockserver import jsontext, limits
 from mockserver.contract import Operation
-from mockserver.exchange import Request, Response, allow_header, printable
+from mockserver.exchange import (
+    CONTROL_PATH,
+    REFUSAL_HEADER,
+    WORLD_HEADER,
+    Request,
+    Response,
+    allow_header,
+    printable,
+)
 from mockserver.responders.breaks import Outcome
 from mockserver.responders.delivery import Delivery, charged, delivery_of
 from mockserver.responders.dialects import Contracts
 from mockserver.responders.faults.registry import Strike
 from mockserver.responders.faults.reserved import may_reserve, reserved_strike
-from mockserver.responders.refusing import JSON_HEADERS, REFUSAL_HEADER
+from mockserver.responders.refusing import JSON_HEADERS
 from mockserver.responders.responder import GENERATED, PLAYBACK, SIMULATION, STUB, Call
 from mockserver.responders.simulation import Simulation, list_operations
 from mockserver.server import console, cors
@@ -33,11 +41,9 @@ from mockserver.worlds.hosted import (
 
 log = logging.getLogger("mockserver.requests")
 
-WORLD_HEADER = "X-Mock-World"
 _WORLD_LOWERED = WORLD_HEADER.lower()
 _WORLD_PREFIX = "/w/"
-_CONTROL = "/__mock"
-_BELOW_CONTROL = f"{_CONTROL}/"
+_BELOW_CONTROL = f"{CONTROL_PATH}/"
 
 
 class BrokenAnswer(AssertionError):
@@ -99,8 +105,8 @@ class Service:
     def respond(self, request: Request) -> Response | Delivery:
         """Return the answer to a request; how it is sent only where that is not at once."""
         path, key = self._place(request)
-        if path.startswith(_CONTROL) and _is_control(path):
-            return self._controlled(path.removeprefix(_CONTROL), key, request)
+        if path.startswith(CONTROL_PATH) and _is_control(path):
+            return self._controlled(path.removeprefix(CONTROL_PATH), key, request)
         try:
             hosted = self.worlds.get(key)
         except (BadWorldKey, TooManyWorlds) as error:
@@ -134,7 +140,7 @@ class Service:
         path, _ = self._place(request)
         if not _is_control(path):
             return limits.BODY.most
-        path = path.removeprefix(_CONTROL)
+        path = path.removeprefix(CONTROL_PATH)
         if self._control.denied(path, request):
             return limits.BODY.most
         return self._control.most_bytes(path, request.method)
@@ -369,4 +375,4 @@ def _beyond(call: HostedCall, reason: str) -> Response:
 
 
 def _is_control(path: str) -> bool:
-    return path.startswith(_BELOW_CONTROL) or path == _CONTROL
+    return path.startswith(_BELOW_CONTROL) or path == CONTROL_PATH

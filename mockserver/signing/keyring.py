@@ -6,6 +6,9 @@ from types import MappingProxyType
 
 from mockserver.values import dataclass
 
+EXAMPLE_ADDRESS = "0x19E7E376E7C213B7E7e7e46cc70A5dD086DAff2A"
+EXAMPLE_WALLET_KEY = "11" * 32
+"""The private key of the example's address, which everybody knows (facts 3.2)."""
 DEMO_APP_KEY = "demo-app-key"
 DEMO_APP_SECRET = "demo-app-secret"  # noqa: S105 (no secret: anybody may sign with it)
 

@@ -14,13 +14,13 @@ from mockserver.contract import Basis, Operation, ids, load
 from mockserver.errors import CrosschainMockError
 from mockserver.exchange import Request
 from mockserver.jsontext import Json
+from mockserver.limits import AMOUNT_DIGITS
 from mockserver.strategies.values import Schema, documented, shape_of, values_of
 from mockserver.validation import SchemaCheck
 from mockserver.values import dataclass
 from mockserver.violations import did_you_mean
 
 _CODES = (1, 3, -1, 400, 500, 31005, 2**31, 10**18)
-_MOST_DECIMALS = 76
 
 
 class UnknownOperation(CrosschainMockError):
@@ -179,6 +179,6 @@ def amounts(token: int | Mapping[str, Json] = 18) -> SearchStrategy[str]:
     """
     decimals = token["decimals"] if isinstance(token, Mapping) else token
     is_count = isinstance(decimals, int) and not isinstance(decimals, bool)
-    if not is_count or not 0 <= decimals <= _MOST_DECIMALS:
-        raise ValueError(f"decimals: expected 0 to {_MOST_DECIMALS}, got {decimals!r}")
+    if not is_count or not 0 <= decimals < AMOUNT_DIGITS:
+        raise ValueError(f"decimals: expected 0 to {AMOUNT_DIGITS - 1}, got {decimals!r}")
     return smallest_units(decimals)

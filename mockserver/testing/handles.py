@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from mockserver.engine.refusal import Refusal
 from mockserver.errors import CrosschainMockError
-from mockserver.exchange import Request, Response
+from mockserver.exchange import CONTROL_PATH, Request, Response
 from mockserver.responders.delivery import Delivery
 from mockserver.responders.forms import BadControl
 from mockserver.server.service import Service
@@ -40,7 +40,7 @@ class LockedService:
             worlds = self.service.worlds
             before = len(worlds)
             answer = self.service.respond(request)
-            if len(worlds) > before and "/__mock" not in request.path:
+            if len(worlds) > before and CONTROL_PATH not in request.path:
                 self._note_stray(list(worlds)[-1].key, request)
             return answer
 

@@ -6,7 +6,7 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mockserver.clock import ClockMode, SteadyClock, parse_instant
+from mockserver.clock import EXAMPLE_START_MS, ClockMode, SteadyClock
 from mockserver.engine.scenario import Scenario
 from mockserver.engine.world import World
 from mockserver.scenarios import load_scenario
@@ -14,7 +14,7 @@ from mockserver.scenarios.library import is_file
 from mockserver.server.assembly import service_of
 from mockserver.server.control import Guard
 from mockserver.testing.handles import LockedService, WorldHandle, public_api
-from mockserver.testing.settings import DEFAULT_START, MockSettings
+from mockserver.testing.settings import MockSettings
 from mockserver.testing.world import MockWorld
 from mockserver.worlds.factory import WorldFactory
 from mockserver.worlds.hosted import DEFAULT_WORLD
@@ -123,7 +123,7 @@ class MockServer:
         start, (mode, rate) = settings.start_ms(), settings.clock_mode_and_rate()
         standing = mode in (ClockMode.FROZEN, ClockMode.AUTO)
         if start is None and standing and settings.start != "now":
-            start = parse_instant(DEFAULT_START)
+            start = EXAMPLE_START_MS
         begin = self._wall() if start is None else start
         loaded = load_scenario(settings.scenario, wall=lambda: begin)
         if settings.start is None and loaded.start_ms is not None:

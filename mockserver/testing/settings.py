@@ -22,9 +22,6 @@ from mockserver.values import dataclass
 from mockserver.worlds.audit import kinds_named
 from mockserver.worlds.factory import WorldOptions
 
-DEFAULT_START = "2026-01-01T00:00:00Z"
-"""Where a standing clock starts if neither the settings nor the scenario say so."""
-
 _WORDS = {"refusals": ("fail", "allow"), "stamps": ("either", "world")}
 _TYPES: tuple[tuple[str, type | tuple[type, ...], str], ...] = (
     ("scenario", (str, Path), "a shipped name or a file"),

@@ -6,8 +6,8 @@ import pytest
 
 from mockserver.contract import BasisKind, Layer, Verdict
 from mockserver.contract.facts import shipped_facts
+from mockserver.exchange import REFUSAL_HEADER
 from mockserver.responders.breaks.catalogue import BREAKS, CATALOGUE
-from mockserver.responders.refusing import REFUSAL_HEADER
 from tests.breaks.conftest import CONTRACT, different, service, touches
 
 REAL = [one for one in BREAKS if not one.control]

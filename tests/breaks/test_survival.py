@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from mockserver import jsontext
-from mockserver.exchange import Headers, Request, Response
+from mockserver.exchange import REFUSAL_HEADER, Headers, Request, Response
 from mockserver.responders.breaks import Breaks, MutationContext
 from mockserver.responders.breaks.catalogue import CATALOGUE
 from mockserver.responders.delivery import Delivery
-from mockserver.responders.refusing import JSON_TYPE, REFUSAL_HEADER
+from mockserver.responders.refusing import JSON_TYPE
 from mockserver.responders.responder import Call
 from tests.breaks.conftest import CONTRACT, played, script, service
 

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from mockserver.clock import wall_ms
+from mockserver.clock import EXAMPLE_START_MS, wall_ms
 from mockserver.conformance.options import Options
-from mockserver.conformance.session.caller import EXAMPLE_TIME_MS, Caller
+from mockserver.conformance.session.caller import Caller
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.permit import Limits, Permit
@@ -49,21 +49,21 @@ def test_where_the_fixed_time_is_taken_runs_are_equal(standing):
     runs = [judged(standing) for _ in range(2)]
     sent = [[(e.request.headers.items_sent, e.request.body) for e in run.exchanges] for run in runs]
     assert sent[0] == sent[1]
-    assert set(stamps(runs[0])) == {EXAMPLE_TIME_MS}
+    assert set(stamps(runs[0])) == {EXAMPLE_START_MS}
     assert succeeded(runs[0])
 
 
 def test_where_it_is_refused_the_current_one_is_sent(current):
     result = judged(current)
     first, *later = stamps(result)
-    assert first == EXAMPLE_TIME_MS
+    assert first == EXAMPLE_START_MS
     assert all(abs(one - wall_ms()) < 60_000 for one in later)
     assert succeeded(result)
 
 
 def test_a_fixed_time_stays_whatever_comes(current):
     result = judged(current, Options(caller=Caller(fixed_time=True)))
-    assert set(stamps(result)) == {EXAMPLE_TIME_MS}
+    assert set(stamps(result)) == {EXAMPLE_START_MS}
     assert not succeeded(result)
 
 
@@ -78,7 +78,7 @@ def test_a_refusal_for_another_reason_is_tried_twice_at_most(standing):
     result = judged(standing, Options(caller=odd))
     usual = [one for one in result.exchanges if one.probe == f"{QUOTE}/usual"]
     assert len(usual) == 2
-    assert stamps(result)[-1] == EXAMPLE_TIME_MS
+    assert stamps(result)[-1] == EXAMPLE_START_MS
 
 
 def test_a_refusal_for_a_new_reason_shows_that_the_current_time_is_taken():
@@ -86,7 +86,7 @@ def test_a_refusal_for_a_new_reason_shows_that_the_current_time_is_taken():
     with running(clock="real", refusals="allow", breaks=("v1-amount-in-millionths",)) as mock:
         result = judged(mock.url)
     first, now, past, *later = stamps(result)
-    assert (first, past) == (EXAMPLE_TIME_MS, 946_684_800_000)
+    assert (first, past) == (EXAMPLE_START_MS, 946_684_800_000)
     assert all(abs(one - wall_ms()) < 60_000 for one in (now, *later))
     assert not any(one.succeeded for one in result.exchanges if one.probe == f"{QUOTE}/usual")
 
@@ -95,7 +95,7 @@ def test_a_refusal_for_a_new_reason_may_be_that_of_the_current_time():
     with running(clock="auto", refusals="allow", breaks=("v1-amount-in-millionths",)) as mock:
         result = judged(mock.url)
     first, _, _, *later = stamps(result)
-    assert {first, *later} == {EXAMPLE_TIME_MS}
+    assert {first, *later} == {EXAMPLE_START_MS}
 
 
 def asked_at(now, draft):

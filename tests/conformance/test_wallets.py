@@ -9,13 +9,14 @@ from mockserver.conformance.comparison.requests import signed_again
 from mockserver.conformance.report.exchanges import reported
 from mockserver.conformance.report.masking import masker_for
 from mockserver.conformance.runs.settings import options_of
-from mockserver.conformance.session.caller import EXAMPLE_ADDRESS, Caller
+from mockserver.conformance.session.caller import Caller
 from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.target import Target, UnsafeOrWrong
 from mockserver.conformance.verdict import Verdict
 from mockserver.contract import load
 from mockserver.signing import curve, wallet
+from mockserver.signing.keyring import EXAMPLE_ADDRESS
 from mockserver.testing import running
 from tests.conformance.exchanges import answer
 

@@ -21,6 +21,7 @@ from mockserver.conformance.checks.submitted import (
 )
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.amount_units import accepted
+from mockserver.conformance.discovery.clocks import LEAST_S
 from mockserver.conformance.discovery.inventory import inventory_of
 from mockserver.conformance.discovery.listing import folded, holds, scalar, text
 from mockserver.conformance.requests.planned import ORDER_STATUSES, V1_ORDER_STATUSES
@@ -38,7 +39,7 @@ _QUOTED_FACTOR = Decimal("1.25")
 _SAME_AMOUNT_FACTOR = Decimal("1.002")
 _MOST_PAID_SHARE = Decimal("1.02")
 _PAID = ORDER_STATUSES.paid
-_LATEST_S, _EARLIEST_S = 10**11, 946_684_800
+_LATEST_S = 10**11
 
 
 def status_is_spelled_as_published(context: RunContext) -> Findings:
@@ -62,7 +63,7 @@ def timestamps_are_seconds_and_go_on(context: RunContext) -> Judgements:
             if now is None:
                 continue
             yield JUDGED
-            if not _EARLIEST_S <= now < _LATEST_S:
+            if not LEAST_S <= now < _LATEST_S:
                 message = f"timestamp is {now}, no time in seconds of this century"
                 basis = fact_basis("order-status.timestamp") if now >= _LATEST_S else None
                 yield Finding(message, (look,), "data.timestamp", basis, cause="unit")

@@ -20,9 +20,9 @@ from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import Inconclusive, NotApplicable, NotRun
 from mockserver.contract import Operation, ids
 from mockserver.jsontext import Json
+from mockserver.limits import AMOUNT_DIGITS
 from mockserver.values import dataclass
 
-_MOST_DECIMALS = 77
 _STEADY_FACTOR = Decimal("1.05")
 
 
@@ -98,7 +98,7 @@ def _quote(context: RunContext, exchange: Exchange) -> Quote:
     if reading_of(context, exchange.operation.id) == "smallest units":
         put = amounts.EXACT.scaleb(put, -given_in)
     counted = exchange.data.get("chainDecimal")
-    in_range = isinstance(counted, int) and 0 <= counted <= _MOST_DECIMALS
+    in_range = isinstance(counted, int) and 0 <= counted <= AMOUNT_DIGITS
     if in_range and is_elsewhere(context, exchange, route.target):
         decimals = int(counted or 0)
     out = amounts.number(exchange.data.get("outAmount"))

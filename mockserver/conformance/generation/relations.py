@@ -27,6 +27,7 @@ from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import if_known
 from mockserver.contract import Operation
 from mockserver.jsontext import Json
+from mockserver.limits import AMOUNT_DIGITS
 from mockserver.values import dataclass
 
 _ENDS = (
@@ -35,7 +36,6 @@ _ENDS = (
     ("fromTokenAddress", "toTokenAddress"),
     ("fromDecimal", "toDecimal"),
 )
-_MOST_DIGITS = 77
 _FEW_UNITS = 10_000
 _OTHER_SLIPPAGE = "77"
 
@@ -130,7 +130,7 @@ def _back(context: RunContext, first: Exchange, draft: Draft) -> Draft | None:
 def _with_amount(draft: Draft, operation: Operation, amount: Decimal) -> Draft | None:
     """Return a request for another amount; None if that is not above zero, or is reserved."""
     field, text = operation.amount, f"{amount:f}"
-    if field is None or amount <= 0 or is_reserved(text) or len(text) > _MOST_DIGITS:
+    if field is None or amount <= 0 or is_reserved(text) or len(text) > AMOUNT_DIGITS:
         return None
     value: Json = amount if "number" in field.types else text
     return draft.having(field.location, field.name, value)

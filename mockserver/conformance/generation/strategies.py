@@ -32,6 +32,7 @@ from mockserver.conformance.verdict import if_known
 from mockserver.contract import Basis, Field, Operation
 from mockserver.contract.fields import describe
 from mockserver.jsontext import Json
+from mockserver.limits import AMOUNT_DIGITS
 from mockserver.values import dataclass
 
 _T = TypeVar("_T")
@@ -39,7 +40,6 @@ _Values = Mapping[str, Json]
 _Change = Callable[[Draft, Field, Json], Draft]
 _ADDRESSES = ("evmAddress", "fromAddress", "toAddr", "toAddress", "address", "sender", "recipient")
 _USUAL_DECIMALS = 18
-_MOST_DECIMALS = 76
 _NAME = re.compile(r"[^ \t\r\n]{1,64}")
 
 
@@ -124,7 +124,7 @@ class Pairs:
 
     def _amount(self, token: Token, *, is_whole: bool) -> SearchStrategy[Json]:
         decimals, usual = token.decimals, self._usual[token]
-        if decimals is None or not 0 <= decimals <= _MOST_DECIMALS:
+        if decimals is None or not 0 <= decimals < AMOUNT_DIGITS:
             decimals = _USUAL_DECIMALS
         key = (decimals, usual, is_whole)
         if key not in self._strategies:

@@ -14,6 +14,7 @@ from mockserver.conformance.generation.constraints import Constraint, breaks
 from mockserver.contract import Field
 from mockserver.contract.diff.patterns import LAST, Ahead, Chars, Choice, Repeat, Tree, parse
 from mockserver.jsontext import Json, type_of
+from mockserver.limits import AMOUNT_DIGITS
 
 ASCII = "".join(map(chr, range(0x21, 0x7F)))
 """Every character that a header, too, can carry."""
@@ -25,7 +26,6 @@ _HEX = re.compile(rf"0x0*{_CODE}\Z")
 _SMALL = 10**6
 _HUGE = 10**18
 _HUNDRED = Decimal(100)
-_MOST_DIGITS = 77
 _LEAST = {"minimum": 0, "exclusiveMinimum": 1}
 _MOST = {"maximum": 0, "exclusiveMaximum": -1}
 """The distance of the largest allowed integer from the value of a keyword."""
@@ -102,7 +102,7 @@ def smallest_units(decimals: int, usual: Decimal = _HUNDRED) -> SearchStrategy[J
     least = max(1, units_of(usual, decimals))
     everyday = st.integers(1, 1000).map(lambda times: least * times)
     around = st.sampled_from([max(1, one - 1), one, one + 1])
-    bounds = st.sampled_from([1, 2**256 - 1, 2**256, 10**77 - 1])
+    bounds = st.sampled_from([1, 2**256 - 1, 2**256, 10**AMOUNT_DIGITS - 1])
     return _weighed(everyday, st.integers(1, _HUGE), around, bounds).map(str)
 
 
@@ -110,7 +110,7 @@ def _weighed(everyday: SearchStrategy[Json], *others: SearchStrategy[Json]) -> S
     """Return values of which half are everyday ones, and none is reserved."""
     odd = st.one_of(others)
     found: SearchStrategy[Json] = st.booleans().flatmap(lambda is_odd: odd if is_odd else everyday)
-    return found.filter(lambda value: not is_reserved(value) and len(str(value)) <= _MOST_DIGITS)
+    return found.filter(lambda value: not is_reserved(value) and len(str(value)) <= AMOUNT_DIGITS)
 
 
 def _integers(constraints: Sequence[Constraint]) -> SearchStrategy[int]:

@@ -20,10 +20,10 @@ from mockserver.conformance.report.masking import (
     masked,
     visible,
 )
-from mockserver.conformance.session.caller import EXAMPLE_ADDRESS, EXAMPLE_WALLET_KEY
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.target import Target
 from mockserver.signing import wallet
+from mockserver.signing.keyring import EXAMPLE_ADDRESS, EXAMPLE_WALLET_KEY
 from mockserver.values import dataclass
 
 _ARGUMENT = 100_000

@@ -49,12 +49,12 @@ from mockserver.conformance.requests.valid import (
     named_v1_order,
     order_route,
 )
-from mockserver.conformance.session.caller import EXAMPLE_ADDRESS
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.list_probes import ANOTHER_NAME
 from mockserver.conformance.session.names import ProbeName, usual
 from mockserver.conformance.verdict import NotRun, if_known
 from mockserver.contract import ids
+from mockserver.signing.keyring import EXAMPLE_ADDRESS
 
 _MANY_DECIMALS = 15
 """With so many decimals, a few tokens are an amount that does not fit into 64 bits."""

@@ -2,17 +2,19 @@
 
 from dataclasses import field, replace
 
+from mockserver.clock import EXAMPLE_START_MS
 from mockserver.conformance.session.draft import Draft
 from mockserver.jsontext import Json, NotJson
 from mockserver.signing import developer, wallet
 from mockserver.signing.curve import SigningUnavailable
-from mockserver.signing.keyring import DEMO_APP_KEY, DEMO_APP_SECRET
+from mockserver.signing.keyring import (
+    DEMO_APP_KEY,
+    DEMO_APP_SECRET,
+    EXAMPLE_ADDRESS,
+    EXAMPLE_WALLET_KEY,
+)
 from mockserver.values import dataclass
 
-EXAMPLE_ADDRESS = "0x19E7E376E7C213B7E7e7e46cc70A5dD086DAff2A"
-EXAMPLE_WALLET_KEY = "11" * 32
-"""The private key of the example's address, which everybody knows (facts 3.2)."""
-EXAMPLE_TIME_MS = 1_767_225_600_000
 MOST_TICKETS = 4
 """How many of the tickets that a list shows are looked up."""
 SECRET_HEADERS = {"appkey": "APP_KEY", "signature": "SIGNATURE"}
@@ -37,7 +39,7 @@ class Caller:
     app_key: str = DEMO_APP_KEY
     app_secret: str = field(default=DEMO_APP_SECRET, repr=False)
     own_keys: bool = False
-    timestamp_ms: int = EXAMPLE_TIME_MS
+    timestamp_ms: int = EXAMPLE_START_MS
     fixed_time: bool = False
     expire_ms: int = 15_000
     address: str = EXAMPLE_ADDRESS

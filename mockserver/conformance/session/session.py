@@ -13,7 +13,7 @@ from mockserver.conformance.session.names import ProbeName
 from mockserver.conformance.session.permit import Refusing
 from mockserver.conformance.session.transport import Transport
 from mockserver.contract import Operation
-from mockserver.exchange import Request
+from mockserver.exchange import WORLD_HEADER, Request
 
 _UNREACHABLE, _GIVE_UP = (NoAnswer.UNREACHABLE, NoAnswer.TLS), 2
 """After two such troubles in a row, a generation is given up."""
@@ -25,7 +25,6 @@ _LONGEST_RETRY_S = 20
 _PATIENCE_MS, _WAIT_MS = 6_000, 1_000
 _MOMENT_MS, ON_PURPOSE_MS = 1_000, 1_800_000
 """A stamp younger than the first stays as it is; one older than the second was set on purpose."""
-_MOCK = "X-Mock-World"
 """The header in which the mock names the world that answers."""
 
 
@@ -135,7 +134,7 @@ class Session:
             return
         if self._patience_ms is None:
             # Orders of the mock take as long as real ones, or none: its clock is its user's.
-            mocked = any(one.answer.header(_MOCK) for one in self.context.exchanges[:1])
+            mocked = any(one.answer.header(WORLD_HEADER) for one in self.context.exchanges[:1])
             self._patience_ms = 0 if mocked else _PATIENCE_MS
         ms = min(ms * self._longer, self._patience_ms)
         self._longer *= self._growth

@@ -10,19 +10,19 @@ from mockserver.contract import ids
 from mockserver.engine import amounts
 from mockserver.engine.aggregates import ROUTERS
 from mockserver.engine.catalog import Catalog, Placed
-from mockserver.engine.pricing import FEE_LEVEL_BPS, MAX_FEE_LEVEL
+from mockserver.engine.pricing import FEE_LEVEL_BPS, MAX_CHANNEL_BPS, MAX_FEE_LEVEL
 from mockserver.engine.refusal import Refusal
 from mockserver.jsontext import Json, plain
 from mockserver.learning.seeding.reading import Success, items_of, number_of
+from mockserver.limits import AMOUNT_DIGITS
 from mockserver.values import dataclass
 
 NEAR_PERCENT = 25
 """How far an amount may be off from a recorded one and still follow its rate, in percent."""
 
 _SOURCE = "recorded"
-_MOST_DIGITS = 77
 _BPS = Decimal(10_000)
-_MOST_BPS, _MOST_CHANNEL_BPS = 5_000, 50
+_MOST_BPS = 5_000
 _PLACES = Decimal("0.000001")
 _LEAST_USD, _MOST_USD = Decimal("1E-36"), Decimal("1E60")
 """What a scenario can say of USD (`schemas/meta/scenario.json`): digits after the point, and
@@ -76,7 +76,7 @@ def _prices_of_swap(rates: Rates, one: Success) -> None:
         number_of(one.data.get(name)) for name in ("outAmount", "outAmountUsd", "chainDecimal")
     )
     amount = number_of(one.inputs.get("fromAmount"))
-    if out is None or usd is None or amount is None or decimals not in range(_MOST_DIGITS + 1):
+    if out is None or usd is None or amount is None or decimals not in range(AMOUNT_DIGITS + 1):
         return
     for end, units, places in (("from", amount, None), ("to", out, decimals)):
         chain, address = one.inputs.get(f"{end}Chain"), one.inputs.get(f"{end}TokenAddress")
@@ -271,7 +271,7 @@ _QUOTE_READERS: Mapping[str, tuple[str, Callable[[Success, Catalog], Row | None]
 def _channel(one: Success) -> Row | None:
     """Return the channel's fee as a scenario has it; None for one that nobody can ask for."""
     bps = number_of(one.inputs.get("channelFeeRate", 0))
-    if bps is None or not 0 <= bps <= _MOST_CHANNEL_BPS:
+    if bps is None or not 0 <= bps <= MAX_CHANNEL_BPS:
         return None
     return {"channel_bps": int(bps)} if bps else {}
 
@@ -300,7 +300,7 @@ def _placed(one: Success, chain: str, end: str, catalog: Catalog) -> Placed:
 def _units(value: Json, least: int = 1) -> str | None:
     """Return a whole number of smallest units as text; None for anything else."""
     text = str(value)
-    right = text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS
+    right = text.isascii() and text.isdigit() and len(text) <= AMOUNT_DIGITS
     good = right and not isinstance(value, bool) and int(text) >= least
     return str(int(text)) if good else None
 

@@ -5,13 +5,12 @@ from decimal import Decimal
 from typing import Any
 
 from mockserver import jsontext
-from mockserver.clock import parse_instant
+from mockserver.clock import EXAMPLE_START, parse_instant
 from mockserver.jsontext import Json
 from mockserver.recordings import RecordedExchange, Source
 from mockserver.recordings.matching import number_in
 from mockserver.values import dataclass
 
-_BEGINNING = "2026-01-01T00:00:00Z"
 _MOST_PLACES = 100
 
 
@@ -35,7 +34,7 @@ def successes_of(sources: Iterable[Source]) -> list[Success]:
     """Return the successes of recordings, in the order of their times."""
     found = []
     for source in sources:
-        now = parse_instant(source.recording.start or _BEGINNING)
+        now = parse_instant(source.recording.start or EXAMPLE_START)
         dialect = source.recording.dialect or "observed"
         for one in source.recording.exchanges:
             now += one.advance_ms

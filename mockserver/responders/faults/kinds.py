@@ -12,11 +12,11 @@ from typing import Any
 from mockserver import jsontext
 from mockserver.contract import Operation, RefusalRule
 from mockserver.contract.operation import RefusalWords, refusal_near
-from mockserver.exchange import Response
+from mockserver.exchange import MUTATED_HEADER, REFUSAL_HEADER, Response
 from mockserver.jsontext import Json
 from mockserver.responders.delivery import Cut, Delivery
 from mockserver.responders.forms import BadControl, duration_ms
-from mockserver.responders.refusing import JSON_TYPE, REFUSAL_HEADER
+from mockserver.responders.refusing import JSON_TYPE
 from mockserver.responders.responder import Call
 from mockserver.validation import dotted
 from mockserver.values import dataclass
@@ -98,7 +98,6 @@ def _broken(body: Json, path: Path, change: str) -> Iterator[Json]:
         yield changed
 
 
-MUTATED_HEADER = "X-Mock-Mutated"
 """Names the field that a mutation broke, or `NOTHING`."""
 NOTHING = "nothing"
 

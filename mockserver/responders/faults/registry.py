@@ -11,7 +11,7 @@ from mockserver.contract import Contract
 from mockserver.documents import value_of
 from mockserver.engine.hashes import derived_int
 from mockserver.engine.scenario import Scenario
-from mockserver.exchange import Response
+from mockserver.exchange import FAULT_HEADER, Response
 from mockserver.jsontext import Json
 from mockserver.responders.delivery import Delivery
 from mockserver.responders.faults.kinds import KINDS, Disturb, FaultedCall, Quota, rule_name
@@ -124,7 +124,6 @@ def _chain(definition: Mapping[str, Json], scenario: Scenario) -> str | None:
     raise BadControl(f"body field 'chain': {name!r} is no chain of the catalog{near}")
 
 
-FAULT_HEADER = "X-Mock-Fault"
 """Names the faults that struck an answer."""
 
 _NOTHING = Response(503, (), b"")

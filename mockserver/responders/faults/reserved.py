@@ -11,6 +11,7 @@ from mockserver.engine.catalog import Catalog
 from mockserver.engine.refusal import Refusal
 from mockserver.engine.reserved import RESERVED, Effect, Reserved, in_amount, in_hex
 from mockserver.exchange import Request
+from mockserver.limits import AMOUNT_DIGITS
 from mockserver.responders.faults.kinds import KINDS, FaultedCall, Options
 from mockserver.responders.faults.registry import Fault, Strike, Trigger
 from mockserver.responders.named import deposit_of
@@ -44,7 +45,6 @@ _HINT = re.compile(f"{_COMMON}(?:{_RESTS})0*(?![0-9a-dA-DfF])")
 _HINT_BYTES = re.compile(_HINT.pattern.encode())
 _HINT_HEX = re.compile(_COMMON_HEX + f"(?:{_REST_HEXES})(?:30)*(?!3[0-9])".encode())
 
-_MOST_DIGITS = 77
 _EXACT = Context(prec=500)
 
 
@@ -117,7 +117,7 @@ def _of_amount(
 def _in_whole(amount: Decimal) -> Reserved | None:
     """Return what an amount of whole tokens reserves; only four decimals may be set."""
     scaled = amount.scaleb(4, _EXACT)
-    if scaled.adjusted() > _MOST_DIGITS or scaled != scaled.to_integral_value():
+    if scaled.adjusted() > AMOUNT_DIGITS or scaled != scaled.to_integral_value():
         return None
     return in_amount(int(scaled), 4)
 
@@ -125,7 +125,7 @@ def _in_whole(amount: Decimal) -> Reserved | None:
 def _decimals(inputs: Inputs, catalog: Catalog) -> int | None:
     if inputs.has("fromDecimal"):
         decimals = inputs.integer("fromDecimal")
-        return decimals if 0 <= decimals <= _MOST_DIGITS else None
+        return decimals if 0 <= decimals <= AMOUNT_DIGITS else None
     try:
         return catalog.token_on(inputs.text("fromChain"), inputs.text("symbol")).decimals
     except (Refusal, KeyError):

@@ -6,7 +6,7 @@ from mockserver import jsontext
 from mockserver.clock import ClockMode
 from mockserver.engine.orders import Event, at, struck
 from mockserver.engine.outages import Route
-from mockserver.exchange import Response
+from mockserver.exchange import SOURCE_HEADER, Response
 from mockserver.recordings import RequestReading, read_request
 from mockserver.responders.refusing import JSON_TYPE
 from mockserver.responders.replay.index import ExchangeIndex, Playable, Replay
@@ -23,7 +23,6 @@ from mockserver.responders.responder import Call
 from mockserver.responders.stubs import FRAMING
 from mockserver.values import dataclass
 
-SOURCE_HEADER = "X-Mock-Source"
 _OWN_HEADERS = FRAMING | {SOURCE_HEADER.lower()}
 _MOST_CHOICES = 10_000
 

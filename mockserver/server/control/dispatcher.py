@@ -9,7 +9,14 @@ from itertools import chain, islice
 from mockserver import jsontext, limits
 from mockserver.engine.refusal import Refusal
 from mockserver.errors import CrosschainMockError
-from mockserver.exchange import BadEncoding, Request, Response, allow_header, query_pairs
+from mockserver.exchange import (
+    CONTROL_PATH,
+    BadEncoding,
+    Request,
+    Response,
+    allow_header,
+    query_pairs,
+)
 from mockserver.jsontext import Json
 from mockserver.responders.delivery import Delivery
 from mockserver.responders.forms import BadControl, check, members
@@ -131,10 +138,10 @@ class Control:
                 return Response(204, (allow,), b"")
             reason = f"{method} /__mock{path[:100]} is not answered; use {' or '.join(methods)}"
             return refused(405, reason).with_headers(allow)
-        places = sorted({f"/__mock{row.path}" for _, row in self._rows})
-        near = did_you_mean(f"/__mock{path}", places)
+        places = sorted({f"{CONTROL_PATH}{row.path}" for _, row in self._rows})
+        near = did_you_mean(f"{CONTROL_PATH}{path}", places)
         known = near or f"; there are {', '.join(places)}"
-        return refused(404, f"nothing is at '/__mock{path[:100]}'{known}")
+        return refused(404, f"nothing is at '{CONTROL_PATH}{path[:100]}'{known}")
 
 
 def _in_pieces(pieces: Iterator[bytes]) -> Delivery:

@@ -12,10 +12,9 @@ from hmac import compare_digest
 from urllib.parse import SplitResult, urlsplit
 
 from mockserver.errors import CrosschainMockError
-from mockserver.exchange import Headers, is_loopback
+from mockserver.exchange import TOKEN_HEADER, Headers, is_loopback
 from mockserver.values import dataclass
 
-TOKEN_HEADER = "X-Mock-Token"  # noqa: S105 (the name of a header)
 _SCHEME = "bearer "
 # Extensions of browsers have schemes of their own, and are pages as others are.
 _SCHEMES = re.compile(r"https?|[a-z]+-extension|app|capacitor|ionic|tauri")

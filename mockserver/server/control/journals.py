@@ -12,6 +12,7 @@ from mockserver.responders.faults.kinds import rule_name
 from mockserver.responders.faults.registry import operation_id
 from mockserver.responders.forms import BadControl
 from mockserver.responders.named import named_by
+from mockserver.responders.responder import SIMULATION
 from mockserver.server.codings import unpacked
 from mockserver.server.control.row import ControlRequest
 from mockserver.worlds import verification
@@ -129,9 +130,6 @@ def _order(hosted: HostedWorld, entry: Entry) -> Json:
     }
 
 
-_SIMULATION = "simulation"
-
-
 def _recorded(hosted: HostedWorld, entries: Iterable[Entry], title: str) -> tuple[str, int]:
     """Return the text of a recording of some entries, and how many exchanges it has.
 
@@ -149,7 +147,7 @@ def _recorded(hosted: HostedWorld, entries: Iterable[Entry], title: str) -> tupl
         before = entry.at_ms
     recording = Recording(
         title=title,
-        origin=_SIMULATION,
+        origin=SIMULATION,
         exchanges=tuple(exchanges),
         dialect=hosted.contract.dialect.name,
         scenario=hosted.world.scenario.name,
@@ -167,9 +165,9 @@ def _exchange(entry: Entry, before_ms: int) -> RecordedExchange:
         operation=entry.operation or "",
         request=request,
         response=entry.response,
-        origin=_SIMULATION,
+        origin=SIMULATION,
         advance_ms=max(0, entry.at_ms - before_ms),
-        note="" if entry.responder == _SIMULATION else f"answered by {entry.responder}",
+        note="" if entry.responder == SIMULATION else f"answered by {entry.responder}",
     )
     return unpacked(made)
 

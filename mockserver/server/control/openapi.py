@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from mockserver import __version__
+from mockserver.exchange import CONTROL_PATH, TOKEN_HEADER, WORLD_HEADER
 from mockserver.server.control.row import Row
 
 _PART = re.compile(r"\{([a-zA-Z]+)\}")
@@ -26,7 +27,7 @@ def document(rows: Iterable[Row]) -> dict[str, Any]:
     """Return the document of a table."""
     paths: dict[str, Any] = {}
     for row in rows:
-        paths.setdefault(f"/__mock{row.path}", {})[row.method.lower()] = _operation(row)
+        paths.setdefault(f"{CONTROL_PATH}{row.path}", {})[row.method.lower()] = _operation(row)
     return {
         "openapi": "3.1.0",
         "jsonSchemaDialect": "https://json-schema.org/draft/2020-12/schema",
@@ -41,7 +42,7 @@ def document(rows: Iterable[Row]) -> dict[str, Any]:
         "components": {
             "securitySchemes": {
                 "bearer": {"type": "http", "scheme": "bearer"},
-                "token": {"type": "apiKey", "in": "header", "name": "X-Mock-Token"},
+                "token": {"type": "apiKey", "in": "header", "name": TOKEN_HEADER},
             },
             "schemas": {"Error": _ERROR},
         },
@@ -106,7 +107,7 @@ def _answer(
 
 _REFERENCE = {"$ref": "#/components/schemas/Error"}
 _WORLD = {
-    "name": "X-Mock-World",
+    "name": WORLD_HEADER,
     "in": "header",
     "description": "the key of the world; not needed below /w/KEY",
     "schema": {"type": "string", "pattern": "^[A-Za-z0-9._~-]{1,128}$"},

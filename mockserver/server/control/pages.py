@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from mockserver import jsontext, markdown
-from mockserver.clock import ClockMode, parse_instant
+from mockserver.clock import EXAMPLE_START_MS, ClockMode
 from mockserver.engine.reserved import RESERVED
 from mockserver.exchange import Headers, Request
 from mockserver.jsontext import Json
@@ -15,10 +15,9 @@ from mockserver.server.control.openapi import document
 from mockserver.server.control.row import Row
 from mockserver.server.control.table import ROWS
 from mockserver.server.service import Service
+from mockserver.signing.keyring import EXAMPLE_ADDRESS
 from mockserver.values import dataclass
 
-_START = parse_instant("2026-01-01T00:00:00Z")
-_ADDRESS = "0x19E7E376E7C213B7E7e7e46cc70A5dD086DAff2A"
 _MOST_ITEMS, _MOST_TEXT = 2, 160
 _HOST = ("Host", "127.0.0.1")
 _VOLATILE = re.compile(r'("epoch": ?")[0-9a-f]+|(id: )[0-9a-f]{12}')
@@ -101,7 +100,9 @@ class AnsweredExample:
 
 def answered_examples(rows: Iterable[Row]) -> Iterator[AnsweredExample]:
     """Yield the example of each row with the answer to it."""
-    service = build(Settings(clock=ClockMode.FROZEN, start_ms=_START), wall=lambda: _START)
+    service = build(
+        Settings(clock=ClockMode.FROZEN, start_ms=EXAMPLE_START_MS), wall=lambda: EXAMPLE_START_MS
+    )
     for row in rows:
         for hosted in service.worlds:
             service.worlds.drop(hosted.key)
@@ -128,7 +129,7 @@ def _send(service: Service, line: str, body: Json) -> str:
     method, _, target = line.partition(" ")
     path, _, query = target.partition("?")
     raw = b"" if body is None else jsontext.encode(body)
-    headers = Headers((_HOST, ("EvmAddress", _ADDRESS), ("Signature", "ab" * 65)))
+    headers = Headers((_HOST, ("EvmAddress", EXAMPLE_ADDRESS), ("Signature", "ab" * 65)))
     delivery = service.answer(Request(method, path, query, headers, raw))
     if delivery.stream is None:
         return delivery.response.body.decode()
