@@ -34,7 +34,7 @@ class ClockMode(StrEnum):
     REAL = "real"
     """With the wall clock, at its speed."""
     FROZEN = "frozen"
-    """Not at all, until somebody advances it."""
+    """Not at all, until it is advanced."""
     SCALED = "scaled"
     """With the wall clock, `rate` times as fast."""
     AUTO = "auto"
@@ -61,12 +61,12 @@ def wall_s() -> int:
 
 
 def ticks_ms() -> int:
-    """Return a time in milliseconds that only differences mean something of; never set back."""
+    """Return a monotonic time in milliseconds, of which only differences mean something."""
     return time.monotonic_ns() // 1_000_000
 
 
 def _running_ns() -> Callable[[], int]:
-    """Return what tells a time never set back, and which goes on while the machine sleeps."""
+    """Return a monotonic clock that goes on while the machine sleeps."""
     if sys.platform == "linux":
         return partial(time.clock_gettime_ns, time.CLOCK_BOOTTIME)
     return time.monotonic_ns
@@ -75,7 +75,7 @@ def _running_ns() -> Callable[[], int]:
 class SteadyClock:
     """The wall clock as it goes on from now, whatever it is set to meanwhile.
 
-    What has happened in a world must not unhappen because the machine's clock was set back.
+    A clock that is set back must not undo what has happened in a world.
     """
 
     __slots__ = ("_offset_ms", "_ticks")
@@ -83,7 +83,7 @@ class SteadyClock:
     def __init__(
         self, wall: Callable[[], int] = wall_ms, ticks: Callable[[], int] | None = None
     ) -> None:
-        """Begin with the wall's time, in ms; `ticks` is asked from then on, in nanoseconds."""
+        """Begin with the wall's time, in ms; `ticks` counts from then on, in nanoseconds."""
         self._ticks = ticks or _running_ns()
         self._offset_ms = wall() - self._ticks() // 1_000_000
 

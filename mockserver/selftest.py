@@ -1,4 +1,4 @@
-"""The self-test: the rule pack against a mock that is broken on purpose, to see what it notices."""
+"""The self-test: runs the rules against a mock that is broken on purpose."""
 
 import signal
 from collections.abc import Iterable, Iterator, Sequence
@@ -26,14 +26,14 @@ from mockserver.testing.server import MockServer
 from mockserver.values import dataclass
 
 _UNHURRIED = Decimal(100_000)
-"""Requests a second: the mock of the self-test need not be spared."""
+"""Requests a second: the mock of the self-test needs no rate limit."""
 
 ARMED = Arming(writes=True, most=200)
 """Submissions to the mock of the self-test are free."""
 
 
 class TrialFinding(NamedTuple):
-    """A finding as the self-test counts it: which rule said what of which operation."""
+    """A finding as the self-test counts it: rule, operation, verdict and message."""
 
     rule: str
     operation: str
@@ -46,12 +46,12 @@ class TrialFinding(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What a run said of one break, or of the mock as it is (`layer` is `healthy` then).
+    """The result of a run with one break, or without any (`layer` is `healthy` then).
 
     `expected` is the verdict that would be right, `control` tells that the mock kept the
-    description, and `needs_writes` that only a submission brings the break to light. `requests` and
-    `submissions` count what was sent; `defects` are rules that failed of themselves, `unasked`
-    those for which nothing was to be asked, as no edges and nothing that somebody has to name.
+    description, and `needs_writes` that only submissions show the break. `requests` and
+    `submissions` count what was sent; `defects` are rules that raised an error, `unasked`
+    those without requests, since these need edges or something that a user has to name.
     """
 
     name: str
@@ -81,14 +81,14 @@ class Trial:
 
     @property
     def right(self) -> bool:
-        """Whether what was said is true: the right verdict, and of a control nothing worse."""
+        """Whether the result is right: the expected verdict, and for a control nothing worse."""
         if self.control and not self.findings:
             return True
         return self.verdict == self.expected
 
     @property
     def false_alarm(self) -> bool:
-        """Whether something was said of a control that is not so."""
+        """Whether a control was reported with more than it allows."""
         return self.control and not self.right
 
 
@@ -103,7 +103,7 @@ def tried(
     seed: int = 1,
     options: Options | None = None,
 ) -> Trial:
-    """Return what the rules say of a world with one break, or of one as it is."""
+    """Return the result of the rules for a world with one break, or without any."""
     called = f"{HEALTHY}-{seed}" if broken is None else broken.name
     arming = ARMED if armed else Arming()
     options = replace(options or Options(rate=_UNHURRIED), arming=arming, seed=seed)
@@ -111,7 +111,7 @@ def tried(
         result = run(Target(world.base_url, world.base_url), options)
     failed = [one for one in result.outcomes if one.reason.startswith(DEFECT)]
     every = {outcome.rule.name for outcome in result.outcomes}
-    asked = {one.rule.name for one in result.outcomes if one.verdict is not Verdict.NOT_APPLICABLE}
+    judged = {one.rule.name for one in result.outcomes if one.verdict is not Verdict.NOT_APPLICABLE}
     return Trial(
         name=f"{HEALTHY} (seed {seed})" if broken is None else called,
         layer=HEALTHY if broken is None else broken.layer.value,
@@ -125,7 +125,7 @@ def tried(
         submissions=result.submissions,
         elapsed_ms=result.elapsed_ms,
         defects=tuple(f"{one.id}: {one.reason}" for one in failed),
-        unasked=frozenset(every - asked),
+        unasked=frozenset(every - judged),
     )
 
 
@@ -174,13 +174,13 @@ def _cheapest(name: str) -> bool:
 
 
 def selftest(jobs: Sequence[Job], *, processes: int = 1) -> Iterator[Trial]:
-    """Make the trials and yield them in the order of the jobs, in several processes if asked to."""
+    """Make the trials, and yield them in the order of the jobs."""
     if processes <= 1:
         yield from _made(jobs)
         return
     size = min(_MOST_IN_A_PORTION, max(1, len(jobs) // processes))
     portions = [jobs[start : start + size] for start in range(0, len(jobs), size)]
-    # Each process has threads of its own, which a fork would take over half-way.
+    # Spawned, since a fork would copy threads in an undefined state.
     with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
         with _interrupts_ignored():
             made = pool.map(_portion, portions)
@@ -188,7 +188,7 @@ def selftest(jobs: Sequence[Job], *, processes: int = 1) -> Iterator[Trial]:
             for trials in made:
                 yield from trials
         except (KeyboardInterrupt, GeneratorExit):
-            # Nobody waits for the trials that are under way, which take seconds.
+            # Do not wait for running trials, which take seconds.
             pool.shutdown(wait=False, cancel_futures=True)
             for process in active_children():
                 process.terminate()
@@ -197,7 +197,7 @@ def selftest(jobs: Sequence[Job], *, processes: int = 1) -> Iterator[Trial]:
 
 @contextmanager
 def _interrupts_ignored() -> Iterator[None]:
-    """Have processes that start now ignore Ctrl-C, of which a terminal tells each of them."""
+    """Have processes that start now ignore Ctrl-C, which a terminal sends to each of them."""
     if current_thread() is not main_thread():
         yield
         return
@@ -227,7 +227,7 @@ _PERCENT = Context(prec=12, rounding=ROUND_FLOOR)
 class LayerRow:
     """How many breaks of a layer were found: in runs that submit, and in runs that only read.
 
-    `readable` is how many of them reading alone can bring to light. None stands for a mode in which
+    `readable` is how many of them reading alone can show. None stands for a mode in which
     nothing of the layer was tried.
     """
 
@@ -240,7 +240,7 @@ class LayerRow:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """The trials, seen from the questions that matter."""
+    """The trials, summarised."""
 
     trials: tuple[Trial, ...]
     rules: tuple[str, ...]
@@ -271,7 +271,7 @@ class Summary:
 
     @property
     def false_alarms(self) -> tuple[Trial, ...]:
-        """Controls and healthy runs of which something untrue was said."""
+        """Controls and healthy runs that were reported wrongly."""
         return tuple(trial for trial in self.trials if trial.false_alarm)
 
     @property
@@ -281,23 +281,23 @@ class Summary:
 
     @property
     def idle_rules(self) -> tuple[str, ...]:
-        """Rules that noticed nothing in any trial: nobody knows whether they can."""
+        """Rules that found nothing in any trial, so that they may be unable to."""
         spoke = {one.rule for trial in self.breaks for one in trial.findings}
         quiet = {*spoke, *self.unasked_rules}
         return tuple(rule for rule in self.rules if rule not in quiet)
 
     @property
     def unasked_rules(self) -> tuple[str, ...]:
-        """Rules for which nothing was to be asked of the mock as it is.
+        """Rules without requests in the runs without a break.
 
-        The trials say nothing of them, though the answers of a break may give them work.
+        The trials do not test them, though the answers of a break may.
         """
         usual = self.healthy or self.breaks
         return tuple(rule for rule in self.rules if all(rule in trial.unasked for trial in usual))
 
     @property
     def defects(self) -> tuple[str, ...]:
-        """Rules that failed of themselves."""
+        """Rules that raised an error."""
         return tuple(dict.fromkeys(defect for trial in self.trials for defect in trial.defects))
 
     @property

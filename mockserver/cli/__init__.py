@@ -40,7 +40,7 @@ def _cli() -> None:
 
 
 def main() -> None:
-    """Run the command; a problem that a person can put right ends it with a sentence."""
+    """Run the command; a problem that the user can fix ends it with a sentence."""
     streams.secure()
     logging.basicConfig(handlers=[streams.Log()], format="%(asctime)s %(levelname)s %(message)s")
     try:
@@ -60,7 +60,7 @@ def main() -> None:
         streams.give_up_stdout()
         sys.exit(128 + _SIGPIPE)
     except OSError as error:
-        # A path that the system takes for none, such as a name that is too long, or a full disk.
+        # An invalid path, such as a name that is too long, or a full disk.
         if error.filename is None and error.errno not in _NO_ROOM_ERRNOS:
             raise
         where = "the output" if error.filename is None else str(error.filename)[:200]

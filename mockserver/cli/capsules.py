@@ -78,7 +78,7 @@ def _print_replay(capsule: "Capsule", file: Path) -> None:
 
     from mockserver.server import capsules
 
-    # What was refused then is refused again, which is no news.
+    # Refusals of the capsule are repeated, and should not be logged again.
     log = logging.getLogger("mockserver.requests")
     usual = log.level
     log.setLevel(logging.ERROR)

@@ -1,4 +1,4 @@
-"""The command `conform`: is what answers there the service of the contract?"""
+"""The command `conform`: does a service keep the contract?"""
 
 import sys
 from collections import Counter
@@ -126,7 +126,7 @@ def plan(as_json: bool, **given: Any) -> None:
 
 
 def _plan_in_words(ready: "Prepared", submissions: int, *, edges: bool) -> Iterator[str]:
-    """Yield what a plan comes to; `edges` tells of requests that come after it."""
+    """Yield the summary of a plan; with `edges`, further requests come after it."""
     from mockserver.conformance.options import MOST_EDGES
 
     plan, rate = ready.plan, format(ready.limits.rate.normalize(), "f")

@@ -1,6 +1,6 @@
-"""Commands that say more to a running server than one request of the control API.
+"""Commands for a running server that are more than one request of the control API.
 
-Those that are one request stand in the table `commands.json` alone.
+Commands of a single request are only in the table `commands.json`.
 """
 
 from pathlib import Path

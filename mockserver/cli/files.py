@@ -37,15 +37,15 @@ def yaml_files(paths: Iterable[Path]) -> list[Path]:
 
 def read_input(name: str, limit: limits.Limit = limits.BODY) -> bytes:
     """Return the bytes of a file, or of standard input for `-`. Raises `CannotRead`."""
-    shown = "standard input" if name == "-" else printable(name)
+    source = "standard input" if name == "-" else printable(name)
     if name == "-" and sys.stdin is None:
-        raise CannotRead(f"{shown} cannot be read: it is closed")
+        raise CannotRead(f"{source} cannot be read: it is closed")
     try:
         if name == "-":
             return userfiles.read_stream(sys.stdin.buffer, limit)
         return userfiles.read(Path(name), limit)
     except userfiles.NotReadable as error:
-        raise CannotRead(f"{shown} {error}") from None
+        raise CannotRead(f"{source} {error}") from None
 
 
 def read_text(path: Path) -> str:

@@ -62,7 +62,7 @@ class Output:
 def output_of(given: dict[str, Any]) -> Output:
     """Take what is to be written out of the options of `conform`; nothing is sent or written yet.
 
-    Raises `CrosschainMockError` where something asked for cannot be done.
+    Raises `CrosschainMockError` where something requested cannot be done.
     """
     destinations = tuple(destination_of(text) for text in given.pop("report"))
     if sum(destination.file is None for destination in destinations) > 1:
@@ -105,7 +105,7 @@ def _check_apart(*files: tuple[str, Path | None]) -> None:
 def judge(target: Target, options: Options, output: Output) -> int:
     """Judge a service, report, and return what the command ends with.
 
-    Raises `CrosschainMockError` before anything is sent where something asked for cannot be done.
+    Raises `CrosschainMockError` before anything is sent where something requested cannot be done.
     """
     why_not = wrong.WrongService()
     _skip_unused_work()
@@ -120,7 +120,7 @@ def judge(target: Target, options: Options, output: Output) -> int:
 
 
 def _skip_unused_work() -> None:
-    """Spare this process what is of no use to a run, and takes a tenth of its time.
+    """Skip work that a run does not need, and that takes a tenth of its time.
 
     Plugins of Hypothesis belong to test suites: one of them imports pytest. The garbage collector
     looks again and again at exchanges, which a run keeps up to its end.
@@ -164,7 +164,7 @@ def _reported(
 
 
 def _print(report: Report, output: Output) -> None:
-    # What goes to stdout is for a program then, and people are told beside it.
+    # Then stdout is for a program, and messages for people go to stderr.
     for_program = any(destination.file is None for destination in output.destinations)
     stream = sys.stderr if for_program else sys.stdout
     if isinstance(stream, TextIOWrapper):

@@ -68,7 +68,7 @@ def print_list(found: Sequence[Json], columns: Columns, *, as_json: bool = False
 
 
 def print_levels(lines: Iterable[tuple[str | None, str]]) -> None:
-    """Print lines, those that tell of a level of changes in its colour."""
+    """Print lines, those of a level of changes in its colour."""
     for level, line in lines:
         print_text(line, fg=_COLOURS.get(level or ""), bold=True if level else None)
 

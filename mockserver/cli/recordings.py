@@ -1,4 +1,4 @@
-"""The commands `recordings …`: what can be made of recordings, and what they tell of a service."""
+"""The commands `recordings …`: convert recordings, and learn from them about a service."""
 
 import sys
 from collections.abc import Mapping

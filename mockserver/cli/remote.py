@@ -32,7 +32,7 @@ class NoServer(CrosschainMockError):
 
 
 class ControlRefused(CrosschainMockError):
-    """The server did not do what it was asked; nothing has changed."""
+    """The server refused a request; nothing has changed."""
 
 
 @dataclass(slots=True)
@@ -52,7 +52,7 @@ class Remote:
         return self.send("GET", path, query=query)
 
     def post(self, path: str, body: Json) -> Json:
-        """Have something done and return what came of it."""
+        """Post to the control API and return its answer."""
         return self.send("POST", path, body=body)
 
     def send(
@@ -209,7 +209,7 @@ def pairs(texts: tuple[str, ...]) -> dict[str, Json]:
 
 def _refusal_text(refusal: Json, status: int) -> str:
     if isinstance(refusal, Mapping) and isinstance(refusal.get("error"), str):
-        # Who types a command knows its options, and no body of a request.
+        # Users of a command know its options, and not the request behind it.
         text = re.sub(r"\b(body field|query parameter) (?=')", "", refusal["error"])
         return text.removeprefix("body: ")
     return f"the server answered {status}: {json.dumps(refusal, default=str)[:200]}"

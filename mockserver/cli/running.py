@@ -55,7 +55,7 @@ def run(port: int, audited: bool, command: tuple[str, ...], **options: Any) -> N
             click.echo(service.replaying, err=True)
         code = _exit_code_of(command, {**os.environ, **dict.fromkeys(_ADDRESSES, url)})
     if audited and _print_audits(service.worlds):
-        # What the command itself ended with comes first.
+        # The exit code of the command itself takes precedence.
         code = code or 1
     sys.exit(code)
 
@@ -65,14 +65,14 @@ def _print_audits(worlds: Iterable["HostedWorld"]) -> bool:
     from mockserver.worlds.audit import audit
 
     found = [(hosted.key, audit(hosted)) for hosted in worlds]
-    for key, told in found:
-        if told or told.unjudged:
+    for key, result in found:
+        if result or result.unjudged:
             click.echo(f"audit of world {key}:", err=True)
-            click.echo("\n".join(map(printable, str(told).splitlines())), err=True)
-    if not any(told for _, told in found):
-        orders = counted(sum(told.judged for _, told in found), "order")
+            click.echo("\n".join(map(printable, str(result).splitlines())), err=True)
+    if not any(result for _, result in found):
+        orders = counted(sum(result.judged for _, result in found), "order")
         click.echo(f"audit: all is well with {orders}", err=True)
-    return any(told for _, told in found)
+    return any(result for _, result in found)
 
 
 def _exit_code_of(command: Sequence[str], environment: Mapping[str, str]) -> int:
@@ -102,7 +102,7 @@ def _signals(first: Callable[[int], None]) -> Iterator[Callable[[Callable[[int],
         if not is_typed(number):
             receivers[-1](number)
 
-    # What was ignored from the start, as under nohup, stays ignored.
+    # Signals that were ignored from the start, as under nohup, stay ignored.
     taken = [one for one in _FORWARDED if signal.getsignal(one) is not signal.SIG_IGN]
     before = {number: signal.signal(number, receive) for number in taken}
     try:
@@ -113,7 +113,7 @@ def _signals(first: Callable[[int], None]) -> Iterator[Callable[[Callable[[int],
 
 
 GRACE_SECONDS = 10.0
-"""How long a command that was asked to end may take before it is killed with all it started."""
+"""How long a command may take to end after a signal, before it is killed with its processes."""
 
 _POLL_SECONDS = 0.05
 _ENDING = frozenset(
@@ -155,7 +155,7 @@ class Child:
         self._grace = grace_seconds
         self._leads = hasattr(os, "killpg") and not _reads_terminal()
         self._killer: threading.Timer | None = None
-        self._process = subprocess.Popen(  # noqa: S603 (what the user asked)
+        self._process = subprocess.Popen(  # noqa: S603 (the command of the user)
             command, env=environment, process_group=0 if self._leads else None
         )
         self._guard = self._start_guard()
@@ -202,9 +202,9 @@ class Child:
     def _start_guard(self) -> "subprocess.Popen[bytes] | None":
         if not hasattr(os, "killpg"):
             return None
-        told = ("group" if self._leads else "process", str(self._process.pid), str(self._grace))
+        words = ("group" if self._leads else "process", str(self._process.pid), str(self._grace))
         return subprocess.Popen(  # noqa: S603 (this interpreter)
-            [sys.executable, "-I", "-S", "-c", _GUARD, *told],
+            [sys.executable, "-I", "-S", "-c", _GUARD, *words],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -213,7 +213,7 @@ class Child:
 
 
 def _reads_terminal() -> bool:
-    """Whether this process may read what is typed: then the terminal signals its group."""
+    """Whether this process may read from the terminal, which then signals its group."""
     try:
         return os.tcgetpgrp(sys.stdin.fileno()) == os.getpgrp()
     except (OSError, ValueError, AttributeError):

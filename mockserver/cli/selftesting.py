@@ -1,4 +1,4 @@
-"""The command `conform selftest`: would the rules notice?"""
+"""The command `conform selftest`: do the rules find breaks?"""
 
 import os
 import sys
@@ -46,7 +46,7 @@ def selftest(
     if as_json:
         print_json(trials.as_json(summary))
     else:
-        _print(summary, told=told)
+        _print(summary, findings=told)
     if not summary.passed:
         sys.exit(1)
 
@@ -74,7 +74,7 @@ def _progress(done: int, of: int) -> None:
         click.echo(f"\r{done} of {of} trials", nl=done == of, err=True)
 
 
-def _print(summary: "Summary", *, told: bool) -> None:
+def _print(summary: "Summary", *, findings: bool) -> None:
     rows = [
         (
             row.layer,
@@ -87,31 +87,31 @@ def _print(summary: "Summary", *, told: bool) -> None:
         for row in summary.layers
     ]
     print_table(("layer", "breaks", "found submitting", "visible reading", "found reading"), rows)
-    if told:
-        _print_told(summary)
+    if findings:
+        _print_findings(summary)
     _print_trials("missed", summary.missed)
     _print_trials("false alarm", summary.false_alarms)
     _print_trials("wrong verdict", summary.wrong_verdicts)
     for rule in summary.idle_rules:
         click.echo(f"idle rule: {rule} noticed nothing")
     if summary.unasked_rules:
-        click.echo(f"not asked for anything: {', '.join(summary.unasked_rules)}")
+        click.echo(f"rules that were not judged: {', '.join(summary.unasked_rules)}")
     for defect in summary.defects:
         click.echo(f"defect: {defect}")
     click.echo(_conclusion(summary))
 
 
-def _print_told(summary: "Summary") -> None:
+def _print_findings(summary: "Summary") -> None:
     for trial in summary.trials:
-        rules = sorted({f"{told.rule} ({told.verdict})" for told in trial.findings})
+        rules = sorted({f"{one.rule} ({one.verdict})" for one in trial.findings})
         click.echo(f"{_name(trial)}: {', '.join(rules) or 'nothing'}")
 
 
 def _print_trials(what: str, trials: "Sequence[Trial]") -> None:
     for trial in trials:
         click.echo(f"{what}: {_name(trial)}: expected {trial.expected}, got {trial.verdict}")
-        for told in trial.findings[:3]:
-            click.echo(f"  {told}")
+        for finding in trial.findings[:3]:
+            click.echo(f"  {finding}")
 
 
 def _name(trial: "Trial") -> str:
@@ -120,15 +120,15 @@ def _name(trial: "Trial") -> str:
 
 def _conclusion(summary: "Summary") -> str:
     controls, healthy = len(summary.controls), len(summary.healthy)
-    told = (
+    trials = (
         f"{len(summary.breaks)} trials of breaks, {len(summary.missed)} missed; "
         f"{controls} of controls and {healthy} of the mock as it is, "
         f"{len(summary.false_alarms)} false alarms; "
         f"{summary.right_share} % of verdicts right"
     )
     if not summary.reading:
-        return told
+        return trials
     return (
-        f"{told}; reading alone found {summary.reading_share} % of "
+        f"{trials}; reading alone found {summary.reading_share} % of "
         f"{len(summary.reading)} with {summary.reading_submissions} submissions"
     )

@@ -66,8 +66,8 @@ def serve(
 def _exit_at_once() -> NoReturn:
     """End the process without freeing its memory, which the system does at once.
 
-    Python frees each value by itself: a world of many orders would take seconds. Nothing else is
-    left to be done: the loop and the ready file are gone, and a server writes no other file.
+    Python frees each value by itself, which takes seconds for a world of many orders. Nothing else
+    is left to do: the loop and the ready file are gone, and a server writes no other file.
     """
     atexit._run_exitfuncs()
     for stream in (sys.stdout, sys.stderr):
@@ -78,7 +78,7 @@ def _exit_at_once() -> NoReturn:
 
 @contextmanager
 def _importing_fast() -> Iterator[None]:
-    """Import what serves without waiting for what a server has no use for.
+    """Import the server without slow work that it does not need.
 
     aiohttp reads all certificates that the machine trusts, twice, for clients that this process
     does not have. The garbage collector, which looks again and again at what will stay, is let
@@ -99,7 +99,7 @@ def _importing_fast() -> Iterator[None]:
 
 
 def _banner(url: str, *, short: bool) -> str:
-    """Return where everything is; in a log the console's address is enough."""
+    """Return the addresses of everything; in a log, only that of the console."""
     console = f"console: {url}/__mock/"
     if short:
         return console

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 TABLE: dict[str, Any] = json.loads(Path(__file__).with_name("commands.json").read_text("utf-8"))
 _ROWS: dict[str, dict[str, Any]] = TABLE["commands"]
 NAMES = tuple(name for group in TABLE["groups"] for name in group["commands"])
-"""The commands by what they are for, without those inside of others."""
+"""The top-level commands, by group."""
 
 
 class _Group(click.Group):
@@ -111,7 +111,7 @@ class _WithDefault(_Group):
     """A group whose first word may be an argument of its command `run` instead of a command."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Put the default command in front of what is no command, nor a misspelt one."""
+        """Put the default command before a first word that is neither a command nor misspelt."""
         from mockserver.violations import did_you_mean
 
         if args and args[0] not in self.commands and args[0] not in ctx.help_option_names:

@@ -1,4 +1,4 @@
-"""Commands that look at what a world has seen: the journal, and checks of it."""
+"""Commands that read the journal of a world, and check it."""
 
 import sys
 import time

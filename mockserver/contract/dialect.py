@@ -40,7 +40,7 @@ class Erratum:
 
     @property
     def basis(self) -> Basis:
-        """The basis of what stands on it: what public clients show."""
+        """The basis of what follows from it: observed in public clients."""
         says = f"{self.title}: {self.observed}"
         return Basis(BasisKind.OBSERVED, "", self.source[0], says, self.id)
 
@@ -173,7 +173,7 @@ def _take(container: Any, part: str, where: str) -> Any:
 
 
 MARK = "+"
-"""What stands between a dialect and the file of an overlay, as in `observed+learned.yaml`."""
+"""Separates a dialect from the file of an overlay, as in `observed+learned.yaml`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,7 +243,7 @@ def load_overlay(file: Path) -> Overlay:
 
 
 def _branch(schema: Mapping[str, Any], keyword: str, name: str) -> int | None:
-    """Return which branch of a schema speaks of what stands behind a keyword; None for itself."""
+    """Return the branch of a schema that declares a name under a keyword; None for itself."""
     own = schema.get(keyword)
     if isinstance(own, Mapping) and (not name or keyword != "properties" or name in own):
         return None

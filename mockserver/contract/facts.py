@@ -30,8 +30,8 @@ class Verdict(StrEnum):
     NOT_RUN = "not-run"
     """Its requests were not sent: no budget, nothing to make them of."""
     NOT_APPLICABLE = "not-applicable"
-    """Nothing could tell, by nature: the description does not show what it is about, or the run has
-    no leave to ask."""
+    """It can never be judged: the description does not show its subject, or the run must not send
+    its requests."""
     HOLDS = "holds"
     """Judged, and kept."""
 
@@ -117,7 +117,7 @@ class Basis:
 
 
 def kind_of(word: object) -> BasisKind:
-    """Return the kind of a word. Whoever writes another one shows no evidence: it is assumed."""
+    """Return the kind of a word. Any other word counts as no evidence: assumed."""
     try:
         return BasisKind(str(word))
     except ValueError:
@@ -139,7 +139,7 @@ def basis_in_words(node: Mapping[str, Any]) -> str:
 
 
 class Layer(StrEnum):
-    """The cheapest oracle that can see what a rule looks for, or what a break does."""
+    """The cheapest oracle that can detect what a rule looks for, or what a break does."""
 
     SCHEMA = "schema"
     """One body against its schema."""
@@ -186,7 +186,7 @@ class Carrier:
 
     @property
     def rank(self) -> int:
-        """How narrowly it names its keywords: the narrowest statement is the one to cite."""
+        """How narrow it is: of several facts, the narrowest is the one to cite."""
         return 2 * ("*" not in self.place) + bool(self.keywords) + ("*" not in self.operation)
 
 
@@ -230,7 +230,7 @@ class Statuses:
 
     @property
     def resting(self) -> tuple[str, ...]:
-        """The statuses in which waiting brings nothing new: final and held ones."""
+        """The statuses that do not change by waiting: final and held ones."""
         return (*self.final, *self.held)
 
 

@@ -66,7 +66,7 @@ class Field:
     def typed(self) -> Callable[[str], Json] | None:
         """Makes a value of the field's type of a text; None where texts stay as they are.
 
-        What is no such value stays a text, for the schema to complain about.
+        Any other text stays a text, which the schema then reports.
         """
         types = self.types
         if "string" in types or not types:

@@ -1,6 +1,6 @@
 """The operations by their ids: the one place in code that spells them.
 
-A test holds that each is in `schemas/endpoints.yaml`, or added to it by an erratum.
+A test checks that each is in `schemas/endpoints.yaml`, or added to it by an erratum.
 """
 
 CHAINS, ASSETS, OF_CHAIN = "v2.getChain", "v2.getAssets", "v2.getAssetsByChain"
@@ -23,6 +23,6 @@ WRITES = (ORDER, V1_ORDER, TICKET)
 SUBMITTED_ORDERS = (ORDER, V1_ORDER, V1_SWAP_ORDER)
 """The operations that take an order."""
 V1_DETAILS = (V1_DETAIL, V1_DETAIL_BY_NUMBER)
-"""The operations that tell how an order of v1 stands."""
+"""The operations that return the status of a v1 order."""
 FLOWS = {"v1": (V1_ORDER, V1_DETAIL), "v2": (ORDER, CHECK)}
-"""Of each generation the operation that takes an order, and the one that tells how it stands."""
+"""Of each generation the operation that takes an order, and the one that returns its status."""

@@ -1,4 +1,4 @@
-"""The contract as it lies in its files, and as a `Contract` for each dialect that is asked for."""
+"""The contract as files, and as a `Contract` for each requested dialect."""
 
 import json
 import posixpath
@@ -30,7 +30,7 @@ FOLDERS = ("common", "v1", "v2")
 
 @dataclass(frozen=True, slots=True)
 class Assumption:
-    """Something nobody shows and we chose, with the choices that would be as plausible."""
+    """Something that is not published and was chosen, with other plausible choices."""
 
     id: str
     title: str
@@ -41,7 +41,7 @@ class Assumption:
 
 
 class Contract:
-    """Everything the interface promises, in the reading of one dialect."""
+    """The contract of the interface in one dialect."""
 
     def __init__(
         self,
@@ -106,7 +106,7 @@ class Contract:
     def groups(self) -> Mapping[str, tuple[str, ...]]:
         """The groups of operations that tables of rules and breaks name, by their ids.
 
-        `open` ones ask for no authentication. `v1-offers` and `v2-offers` are the reads of a
+        `open` ones need no authentication. `v1-offers` and `v2-offers` are the reads of a
         generation that need neither an order nor a ticket.
         """
         reads = [one for one in self if not one.writes]
@@ -203,7 +203,7 @@ class ContractSource:
         return {path.relative_to(self.root).as_posix(): self._read(path) for path in files}
 
     def _read(self, path: Path) -> Any:
-        """Return the content of a document; whoever takes files of others reads them strictly."""
+        """Return the content of a document; a subclass reads files of users strictly."""
         if path.suffix == ".json":
             return json.loads(path.read_text("utf-8"))
         return self._yaml(path.name)
@@ -287,7 +287,7 @@ class _Builder:
         target = self._schema(resolved(folder, node["$ref"]))
         beside = self._inline({key: value for key, value in node.items() if key != "$ref"}, folder)
         branches = [*target.get("allOf", ()), *beside.get("allOf", ())]
-        # What stands beside a reference takes its place, but branches add to each other.
+        # Keywords beside a reference replace those of its target, but branches are joined.
         return {**target, **beside, **({"allOf": branches} if branches else {})}
 
 

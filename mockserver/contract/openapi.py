@@ -101,8 +101,8 @@ def document(
     for operation in contract:
         if operation.generation in generations:
             item = paths.setdefault(operation.path, {})
-            shown = (examples or {}).get(operation.id, Examples())
-            described = _operation(operation, shown, lifted=lifted)
+            shipped = (examples or {}).get(operation.id, Examples())
+            described = _operation(operation, shipped, lifted=lifted)
             if generation_id is None:
                 # The generations may use the same name for two operations.
                 described["operationId"] = operation.id
@@ -213,9 +213,9 @@ def _responses(
 
 
 def _with_examples(answer: dict[str, Any], *examples: Example | None) -> dict[str, Any]:
-    shown = {_name(one): {"value": one.answer} for one in examples if one is not None}
-    if shown:
-        answer["content"]["application/json"]["examples"] = shown
+    values = {_name(one): {"value": one.answer} for one in examples if one is not None}
+    if values:
+        answer["content"]["application/json"]["examples"] = values
     return answer
 
 

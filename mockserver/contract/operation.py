@@ -28,7 +28,7 @@ class RefusalWords:
 
 @dataclass(frozen=True, slots=True)
 class RefusalRule:
-    """A way the service says no: its name, what it means, and its words in each generation.
+    """A kind of refusal: its name, what it means, and its words in each generation.
 
     `also` are names by which people look for it.
     """
@@ -97,7 +97,7 @@ class Generation:
         return self._ordered(body)
 
     def response_schema(self, data: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the schema of a whole answer: only a success owes the caller its data."""
+        """Return the schema of a whole answer: `data` is required of a success alone."""
         return {
             **self.envelope_schema,
             "if": {
@@ -168,20 +168,20 @@ class Operation:
         inside = self.generation.response_schema(self.data_schema)
         if self.enveloped:
             return inside
-        # Only a success goes without envelope; a refusal is told in one, by its code.
+        # Only a success goes without envelope; a refusal has one, and is known by its code.
         return {"if": {"required": ["code"]}, "then": inside, "else": dict(self.data_schema)}
 
     def read(self, request: Request) -> Inputs:
         """Return the inputs of a request with everything that breaks the contract."""
         before, inputs = self._last
-        # Faults, the simulation and an explanation each ask for the reading of the same request.
+        # Cached, since faults, the simulation and an explanation read the same request.
         if inputs is None or before is not request:
             inputs = self._reader.read(request)
             self._last = request, inputs
         return inputs
 
     def violations(self, request: Request) -> tuple[Violation, ...]:
-        """Return what breaks the contract in a request, sooner than `read` where anything does."""
+        """Return what breaks the contract in a request; faster than `read` if anything does."""
         return self._reader.violations(request)
 
     def response_violations(self, body: Json) -> tuple[Violation, ...]:

@@ -1,12 +1,12 @@
-"""Requests read value by value, where the schema lets each value be judged by itself.
+"""A fast path for valid requests, which checks each value by itself.
 
-Nearly all that a schema says of a request concerns one value alone: its type, its pattern. The rest
-hangs on which inputs came, and on the values of a few that conditions name (`if` the order type is
-1, the slippage is 0). So a request is surely right whose values are each accepted by the part of
-the schema about them, and of which the whole schema has accepted another one with the same inputs
-and the same values of those few. Texts that were accepted are remembered: most come again.
+Nearly all of a request schema is about one value: its type, its pattern. The rest depends on which
+inputs came, and on the values of a few "tied" inputs that conditions name (`if` the order type is
+1, the slippage is 0). So a request is valid if each of its values is accepted by its own part of
+the schema, and if the whole schema has accepted another request with the same inputs and the same
+tied values. Accepted texts are remembered, since most come again.
 
-What is not surely right, and every schema with other words, is left to `reading.py`.
+Everything else, and every schema with other keywords, is left to `reading.py`.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -36,18 +36,18 @@ class OtherSchema(Exception):
 class QuickInput:
     """One input: the name code reads it by, and what is known of its values."""
 
-    __slots__ = ("_accepts", "_schema", "_tied", "absent", "role", "seen", "typed")
+    __slots__ = ("_accepts", "_schema", "_tied", "absent", "accepted", "role", "typed")
 
     def __init__(self, field: Field, *, tied: bool) -> None:
-        """Take a declared input; a `tied` one has a value that conditions hang on."""
+        """Take a declared input; a `tied` one has a value that conditions depend on."""
         self.role, self.typed, self.absent = field.role, field.typed, field.absent
         self._schema, self._tied = field.schema, tied
         self._accepts: Callable[[Json], bool] | None = None
-        self.seen: set[str] = set()
+        self.accepted: set[str] = set()
         """Some texts that were accepted."""
 
     def takes(self, value: Json) -> bool:
-        """Tell whether a value is surely right by itself."""
+        """Tell whether a value is valid by itself."""
         text = type(value) is str
         if self._tied and not text:
             return False
@@ -59,8 +59,8 @@ class QuickInput:
         except ValueError:
             # Half a surrogate pair, which is right by some schemas.
             return False
-        if text and len(value) <= _LONGEST and len(self.seen) < _MOST_TEXTS:
-            self.seen.add(value)
+        if text and len(value) <= _LONGEST and len(self.accepted) < _MOST_TEXTS:
+            self.accepted.add(value)
         return True
 
 
@@ -70,7 +70,7 @@ class QuickReader:
     def __init__(self, parts: Mapping[str, Mapping[str, QuickInput]], tied: Iterable[str]) -> None:
         """Take the inputs by location and name, and the roles of those that are tied."""
         self._headers = [
-            (name.lower(), one.role, one.typed, one.seen, one.takes)
+            (name.lower(), one.role, one.typed, one.accepted, one.takes)
             for name, one in parts["headers"].items()
         ]
         self._query = parts["query"]
@@ -109,12 +109,12 @@ class QuickReader:
     def _read_headers(self, headers: Headers, values: dict[str, Json]) -> bool:
         if headers.repeats():
             return False
-        for lowered, role, typed, seen, takes in self._headers:
+        for lowered, role, typed, accepted, takes in self._headers:
             text = headers.lowered(lowered)
             if text is None:
                 continue
             value = text.strip() if typed is None else typed(text.strip())
-            if value not in seen and not takes(value):
+            if value not in accepted and not takes(value):
                 return False
             values[role] = value
         return True
@@ -130,7 +130,7 @@ class QuickReader:
                 values[pair[0]] = pair[1]
             else:
                 left_out += 1
-        # Less than that, and a name was given twice.
+        # Fewer values than parts mean that a name was given twice.
         return len(values) == before + len(parts) - left_out
 
     def _pair(self, part: str) -> tuple[str, Json] | None:
@@ -150,7 +150,7 @@ class QuickReader:
         if not one.takes(value):
             return None
         pair = one.role, value
-        if value in one.seen and len(part) <= _LONGEST and len(self._pairs) < _MOST_PAIRS:
+        if value in one.accepted and len(part) <= _LONGEST and len(self._pairs) < _MOST_PAIRS:
             self._pairs[part] = pair
         return pair
 
@@ -165,10 +165,10 @@ class QuickReader:
                 one = known.get(name)
                 if one is None or not one.takes(value):
                     return False
-                if value in one.seen:
+                if value in one.accepted:
                     self._members.add((name, value))
         except TypeError:
-            # An array or an object, which nothing is remembered of.
+            # Arrays and objects are not remembered: read in full.
             return False
         roles = self._renamed
         values.update({roles.get(key, key): members[key] for key in members} if roles else members)
@@ -178,7 +178,7 @@ class QuickReader:
 def quick_reader(schema: Mapping[str, Any], fields: Sequence[Field]) -> QuickReader | None:
     """Return what reads most requests of a schema with these inputs.
 
-    None where a value cannot be judged by itself, as the schema has words that are not known here.
+    None where values cannot be checked by themselves: the schema has other keywords.
     """
     parts = schema.get("properties", {})
     known = {"type", "properties", "required"} >= {key for key in schema if not is_note(key)}
@@ -199,7 +199,7 @@ def quick_reader(schema: Mapping[str, Any], fields: Sequence[Field]) -> QuickRea
 
 
 def tied_names(part: Mapping[str, Any]) -> frozenset[str]:
-    """Return the names in a location's schema on whose values its conditions hang.
+    """Return the names in a location's schema on whose values its conditions depend.
 
     Raises `OtherSchema`.
     """
@@ -211,7 +211,7 @@ def _tied(node: Mapping[str, Any]) -> Iterator[str]:
         if key in _NAMES_ONLY or is_note(key):
             continue
         if key == "properties":
-            yield from (name for name, said in value.items() if not all(map(is_note, said)))
+            yield from (name for name, inner in value.items() if not all(map(is_note, inner)))
         elif key in _BRANCH:
             yield from _tied(value)
         elif key in _BRANCHES:

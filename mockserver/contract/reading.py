@@ -12,14 +12,14 @@ from mockserver.jsontext import Json
 from mockserver.validation import SchemaCheck, Violation
 
 _LONG = 8_192
-"""Bytes of a body that no client's own has."""
+"""Bytes that bodies of real clients never have."""
 
 
 class Inputs:
     """What an operation was called with, by role, wherever it travelled.
 
-    `violations` tell what is wrong with it. `refusal` names a refusal that stands above the schema,
-    and `reason` tells why: a body that is no JSON at all.
+    `violations` tell what is wrong with it. `refusal` names a refusal that comes before the schema,
+    such as for a body that is no JSON, and `reason` says why.
     """
 
     __slots__ = ("_fields", "_values")
@@ -29,7 +29,7 @@ class Inputs:
     reason: str = ""
 
     def __init__(self, values: Mapping[str, Json], fields: Mapping[str, Field]) -> None:
-        """Keep the values by role, and the fields that tell how each role is called outside."""
+        """Keep the values by role, and the fields with the wire name of each role."""
         self._values = values
         self._fields = fields
 
@@ -100,7 +100,7 @@ class WrongInputs(Inputs):
 
 
 class RequestReader:
-    """Reads the requests of one operation, by what its schema says once and for all."""
+    """Reads the requests of one operation by its compiled schema."""
 
     def __init__(self, schema: Mapping[str, Any]) -> None:
         """Compile the request schema of an operation."""
@@ -135,14 +135,14 @@ class RequestReader:
             violations = () if kept else self._explained(request, instance)
             return WrongInputs(values, self._by_role, (*extra, *violations))
         parts = [part for part in instance.values() if type(part) is dict]
-        # An input whose name nobody knows has no place among the values.
+        # An input with an unknown name is not among the values.
         whole = len(parts) == len(instance) and len(values) == sum(map(len, parts))
         if self._quick is not None and whole:
             self._quick.learn(values)
         return Inputs(values, self._by_role)
 
     def violations(self, request: Request) -> tuple[Violation, ...]:
-        """Return what breaks the contract in a request that can be read, sooner than `read`."""
+        """Return what breaks the contract in a request that can be read; faster than `read`."""
         extra: list[Violation] = []
         instance = self._instance(request, self._body(request), extra)
         if isinstance(instance, _Unreadable):
@@ -163,7 +163,7 @@ class RequestReader:
     def _instance(
         self, request: Request, body: Json, extra: list[Violation]
     ) -> "dict[str, Json] | _Unreadable":
-        """Return what the schema is about, and note what is wrong that no schema tells."""
+        """Return the instance for the schema, and note errors that no schema can express."""
         try:
             query = self._read_query(request.query, extra) if request.query else {}
         except BadEncoding as error:
@@ -218,7 +218,7 @@ class RequestReader:
 
 
 class _Unreadable(NamedTuple):
-    """The refusal of a request that no schema is asked about, and why."""
+    """The refusal of a request before any schema, and why."""
 
     refusal: str
     reason: str

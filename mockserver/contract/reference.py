@@ -240,17 +240,17 @@ def _changes(source: ContractSource, erratum: Erratum) -> Iterator[tuple[str, An
     """
     documents = source.raw
     patched = apply(documents, source.errata, source.dialect(erratum.id))
-    shown: list[str] = []
+    whole: list[str] = []
     for change in erratum.changes:
         name = change["document"]
         for pointer in places(change):
             place = f"{name}#{pointer}"
-            if any(place.startswith(f"{other}/") for other in shown):
+            if any(place.startswith(f"{other}/") for other in whole):
                 continue
             before = value_at(documents[name], pointer, _NOTHING)
             after = value_at(patched[name], pointer, change.get("value", _NOTHING))
             if before != after and {} not in (before, after):
-                shown.append(place)
+                whole.append(place)
                 yield place, before, after
 
 

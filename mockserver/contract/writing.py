@@ -1,4 +1,4 @@
-"""Answers as JSON text: an operation offers all it knows, the dialect says what is shown, and how.
+"""Answers as JSON text: of what an operation returns, the dialect decides what is shown, and how.
 
 Members that a schema does not declare are left out, members without value stay out, and a number
 becomes text (or text a number) where the dialect publishes the other type.
@@ -38,7 +38,7 @@ def _members(schema: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]
     for node in (schema, *schema.get("allOf", ())):
         for name, member in node.get("properties", {}).items():
             known = found.setdefault(name, {})
-            # A second branch about the same member adds what the first did not say.
+            # A second branch about the same member adds keywords that the first does not have.
             for key, value in member.items():
                 known.setdefault(key, value)
     yield from found.items()

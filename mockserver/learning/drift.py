@@ -18,7 +18,7 @@ from mockserver.values import dataclass
 
 
 class Undecided(CrosschainMockError):
-    """Nothing can be compared, so that nobody knows whether anything has changed."""
+    """Nothing can be compared, so that changes cannot be detected."""
 
     exit_code = 3
 
@@ -26,7 +26,7 @@ class Undecided(CrosschainMockError):
 SUCCESS, REFUSAL, NO_JSON = "success", "refusal", "no JSON"
 
 _LONG_DIGITS = 8
-"""Digits from which on a whole number is one on purpose; a price may be `1` today."""
+"""A text of so many digits is a whole number by type; a shorter one may be a price like `1`."""
 
 _CLASSES = (
     ("empty text", re.compile(r"")),
@@ -62,7 +62,7 @@ class Change:
     example: str
 
     def __str__(self) -> str:
-        """Say it in one line."""
+        """Return it as one line."""
         where = f"{self.place}: " if self.place else ""
         return f"{self.operation}: {where}{self.kind}: {self.old} -> {self.new}"
 
@@ -84,7 +84,7 @@ class Drift:
 
 @dataclass(slots=True)
 class FieldShape:
-    """What was seen of a field, by type and class.
+    """The values of a field, by type and class.
 
     `count` is how often it was there; `objects` how often it was an object itself, and so could
     have had members.
@@ -118,7 +118,7 @@ class AnswerShape:
         return self.could_have(place) and self.fields[place].count >= self.parents(place)
 
     def could_have(self, place: str) -> bool:
-        """Tell whether an object was seen that could have had the field."""
+        """Tell whether there was an object that could have had the field."""
         return not place.endswith(("[]", "*")) and self.parents(place) > 0
 
     def parents(self, place: str) -> int:
@@ -154,8 +154,8 @@ def drift(old: Iterable[Source], new: Iterable[Source], contract: Contract) -> D
     changes.sort(key=lambda one: (list(Level).index(one.level), one.operation, one.place))
     before, after = ({operation for operation, _ in side.shapes} for side in (was, now))
     if not before & after:
-        shown = (", ".join(sorted(side)) or "none" for side in (before, after))
-        raise Undecided("no operation is in both; old: {}; new: {}".format(*shown))
+        names = (", ".join(sorted(side)) or "none" for side in (before, after))
+        raise Undecided("no operation is in both; old: {}; new: {}".format(*names))
     return Drift(
         tuple(changes),
         tuple(sorted(before & after)),
@@ -180,7 +180,7 @@ def _shape_changes(was: AnswerShape, now: AnswerShape) -> Iterator[_ShapeChange]
         if not place:
             continue
         if _parent(place) in gone:
-            # What an object takes with it is not named once more for each member.
+            # The members of an object that is gone are not reported again.
             gone.add(place)
         elif place in now.fields:
             yield from _field_changes(place, was, now)
@@ -203,12 +203,12 @@ def _field_changes(place: str, was: AnswerShape, now: AnswerShape) -> Iterator[_
         classes = _listed(before.classes), _listed(after.classes)
         yield Level.MAY_BREAK, "class", place, *classes, after.example
     if was.always(place) and not now.always(place):
-        seen = f"in {after.count} of {now.parents(place)}"
-        yield Level.MAY_BREAK, "optional", place, "always", seen, after.example
+        often = f"in {after.count} of {now.parents(place)}"
+        yield Level.MAY_BREAK, "optional", place, "always", often, after.example
 
 
 def _other_class(before: FieldShape, after: FieldShape) -> bool:
-    """Whether nothing is of a class that was there before: some of another one is chance."""
+    """Whether no value has a class from before: single values of another class may be chance."""
     known, fresh = (one.classes - {"empty text"} for one in (before, after))
     if not known or not fresh or known & fresh:
         return False
@@ -307,7 +307,7 @@ def _fields(value: Json, schema: Mapping[str, Any], path: str = "") -> Iterator[
 
 
 def _with_branches(schema: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a schema with what its branches say of members and items."""
+    """Return a schema with the members and items that its branches declare."""
     for branch in schema.get("allOf", ()):
         inner = _with_branches(branch)
         properties = {**schema.get("properties", {}), **inner.get("properties", {})}

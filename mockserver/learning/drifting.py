@@ -9,7 +9,7 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 from mockserver import jsontext
 from mockserver.contract import Contract, load
 from mockserver.contract.diff import Level
-from mockserver.learning.asking import NoAnswers, asked_anew, not_all_answered
+from mockserver.learning.requesting import NoAnswers, requested_again, not_all_answered
 from mockserver.learning.drift import Change, Drift, drift
 from mockserver.recordings import gather
 from mockserver.wording import counted
@@ -28,7 +28,7 @@ def compared(
     """
     before, unanswered = gather(old), list[str]()
     if isinstance(new, str) and new.startswith(("http://", "https://")):
-        after = asked_anew(before, new, contract, hosts, unanswered)
+        after = requested_again(before, new, contract, hosts, unanswered)
         silent = not_all_answered(new, unanswered) if unanswered else None
         return drift(before, after, contract), silent
     after = gather([new] if isinstance(new, str | Path) else new)

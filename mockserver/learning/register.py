@@ -1,4 +1,4 @@
-"""What recordings say of our register: assumptions, errata, documented facts, unknown members."""
+"""Evidence in recordings for the register: assumptions, errata, facts, unknown members."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -26,17 +26,17 @@ _MOST_NAMED = 3
 
 @dataclass(slots=True)
 class Evidence:
-    """What speaks for an entry of the register, by exchange, and what against it, with reasons."""
+    """The exchanges that support an entry of the register, and reasons against it."""
 
     id: str
     title: str
-    seen_in: dict[str, None] = field(default_factory=dict)
+    supported_by: dict[str, None] = field(default_factory=dict)
     against: dict[str, str] = field(default_factory=dict)
 
     @property
     def confirmed(self) -> bool:
-        """Whether everything speaks for it."""
-        return bool(self.seen_in) and not self.against
+        """Whether exchanges support it, and none refutes it."""
+        return bool(self.supported_by) and not self.against
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class Violated:
 
 @dataclass(frozen=True, slots=True)
 class RegisterEvidence:
-    """Everything that recordings say of the register: of assumptions and errata those they show."""
+    """The evidence of recordings: for assumptions and errata that they are about."""
 
     exchanges: int
     assumptions: tuple[Evidence, ...]
@@ -72,9 +72,9 @@ class RegisterEvidence:
 
 
 def evidence_of(sources: Iterable[Source]) -> RegisterEvidence:
-    """Return what recordings say of the register. Raises `UnsafeOrWrong` where they say nothing.
+    """Return the evidence of recordings. Raises `UnsafeOrWrong` where there is none.
 
-    Assumptions are judged in the reading that the errata make which the recordings follow.
+    Assumptions are judged in the dialect of the errata that the recordings support.
     """
     sources, register = tuple(sources), ContractSource()
     errata = tuple(_errata(sources, register))
@@ -90,7 +90,7 @@ def evidence_of(sources: Iterable[Source]) -> RegisterEvidence:
 
 
 def _errata(sources: tuple[Source, ...], register: ContractSource) -> Iterator[Evidence]:
-    """Yield the errata that exchanges speak of: they fit one of two readings better."""
+    """Yield the errata that exchanges are about: with or without one, they fit better."""
     documented = register.contract()
     for erratum in register.errata:
         if not erratum.changes:
@@ -101,15 +101,15 @@ def _errata(sources: tuple[Source, ...], register: ContractSource) -> Iterator[E
                 continue
             as_documented, as_observed = _breaches(documented, one), _breaches(observed, one)
             if as_observed < as_documented:
-                evidence.seen_in[label] = None
+                evidence.supported_by[label] = None
             elif as_observed > as_documented:
                 evidence.against[label] = f"fits the documented form: {erratum.documented}"
-        if evidence.seen_in or evidence.against:
+        if evidence.supported_by or evidence.against:
             yield evidence
 
 
 def _breaches(contract: Contract, one: RecordedExchange) -> int:
-    """Return in how many places an exchange breaks a contract; its request where it was taken."""
+    """Return in how many places an exchange breaks a contract; its request if it was accepted."""
     operation = contract.get(one.operation)
     if operation is None:
         return 1_000
@@ -120,7 +120,7 @@ def _breaches(contract: Contract, one: RecordedExchange) -> int:
     code = body.get("code") if isinstance(body, dict) else None
     taken, other = code in _SUCCESS_CODES, 0
     if taken and operation.enveloped and code != operation.generation.success_code:
-        # Which of the two is success, no schema says; the data is one either way.
+        # The schemas do not say which code is that of success, but the data shows it.
         body, other = {**body, "code": operation.generation.success_code}, 1
     count = len(operation.response_violations(body)) + other
     if not taken or one.request_omitted:
@@ -140,20 +140,20 @@ def _assumptions(result: Result, register: ContractSource) -> tuple[Evidence, ..
         proven = exercised(assumed, [exchange]).proven if assumed else ()
         for fact in assumed:
             if fact.id in proven and fact.basis.source in found:
-                found[fact.basis.source].seen_in[label_of(exchange)] = None
+                found[fact.basis.source].supported_by[label_of(exchange)] = None
     for outcome in result.outcomes:
         basis = outcome.rule.basis
         if outcome.verdict is Verdict.HOLDS and basis.source in found:
             for exchange in result.exchanges:
                 if exchange.operation.id == outcome.operation.id and exchange.succeeded:
-                    found[basis.source].seen_in[label_of(exchange)] = None
+                    found[basis.source].supported_by[label_of(exchange)] = None
         for number, finding in enumerate(outcome.findings):
             source = outcome.basis_of(finding).source
             if source in found:
                 label = _example(outcome, number)
                 found[source].against[label] = finding.message
-                found[source].seen_in.pop(label, None)
-    return tuple(one for one in found.values() if one.seen_in or one.against)
+                found[source].supported_by.pop(label, None)
+    return tuple(one for one in found.values() if one.supported_by or one.against)
 
 
 def _violated(result: Result) -> Iterator[Violated]:
@@ -195,8 +195,8 @@ def as_lines(found: RegisterEvidence) -> Iterator[str]:
         where = f"{violated.operation}: {violated.place}".rstrip(": ")
         yield f"violated, {violated.basis}: {where}: {violated.message} ({violated.example})"
     for member in found.unknown:
-        kinds, seen = " or ".join(member.types), counted(member.seen, "exchange")
-        yield f"unknown: {member.operation}: {member.place}: {kinds}, in {seen}"
+        kinds, often = " or ".join(member.types), counted(member.seen, "exchange")
+        yield f"unknown: {member.operation}: {member.place}: {kinds}, in {often}"
 
 
 def _evidence_lines(one: Evidence, good: str, bad: str) -> Iterator[str]:
@@ -204,10 +204,10 @@ def _evidence_lines(one: Evidence, good: str, bad: str) -> Iterator[str]:
         label, reason = next(iter(one.against.items()))
         rest = f" and {len(one.against) - 1} more" if len(one.against) > 1 else ""
         yield f"{one.id} {bad} by {label}{rest}: {reason} ({one.title})"
-    if one.seen_in:
-        shown = ", ".join(list(one.seen_in)[:_MOST_NAMED])
-        seen = counted(len(one.seen_in), "exchange") + (", elsewhere" if one.against else "")
-        yield f"{one.id} {good} by {seen}: {one.title} ({shown})"
+    if one.supported_by:
+        labels = ", ".join(list(one.supported_by)[:_MOST_NAMED])
+        often = counted(len(one.supported_by), "exchange") + (", elsewhere" if one.against else "")
+        yield f"{one.id} {good} by {often}: {one.title} ({labels})"
 
 
 def as_facts(found: RegisterEvidence) -> dict[str, Any]:
@@ -226,13 +226,13 @@ def _facts(one: Evidence) -> dict[str, Any]:
         "id": one.id,
         "title": one.title,
         "verdict": "refuted" if one.against else "confirmed",
-        "seenIn": list(one.seen_in),
+        "seenIn": list(one.supported_by),
         "against": [{"exchange": label, "reason": why} for label, why in one.against.items()],
     }
 
 
 def as_overlay(found: RegisterEvidence, title: str) -> str:
-    """Return the file that lays what was learned over the contract."""
+    """Return the overlay file with what was learned."""
     return yaml_text(
         {
             "format": "crosschain-mock/overlay@1",

@@ -1,4 +1,4 @@
-"""The machine: a client's user sends and looks, the service is slow, is away, or loses answers."""
+"""The machine: a user sends and looks up transfers, while the service is disturbed."""
 
 import sys
 from collections.abc import Iterator, Sequence
@@ -32,7 +32,7 @@ Flow = Literal["v1", "v2"]
 """A generation of the interface, through which a transfer goes."""
 
 State = Literal["underway", "arrived", "failed"]
-"""How a client says that a transfer stands: `failed` is an end without success, refund or not."""
+"""The state of a transfer to the client: `failed` is an end without success, refund or not."""
 
 STATES = ("underway", "arrived", "failed")
 
@@ -49,7 +49,7 @@ class Route(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Transfer:
-    """A wish of the client's user: to move an amount of a token from one chain to another, once.
+    """A transfer that the client's user wants: an amount of a token to another chain, once.
 
     `source` and `target` are chain names of the flow. `amount` is in whole tokens, `units` the same
     in smallest units of the source chain. No two transfers of a machine move the same amount.
@@ -107,7 +107,7 @@ def _names_of(view: OrderView) -> tuple[str, ...]:
 
 
 def _state_of(view: OrderView) -> State:
-    """Return how an order stands by what its generation tells of it."""
+    """Return the state of an order by its status."""
     if view.status is Status.SUCCEEDED:
         return "arrived"
     if view.order.generation is Generation.V1:
@@ -123,7 +123,7 @@ _MOST_ENTRIES = 8
 
 
 class Fault(NamedTuple):
-    """What happens to the first answers of a step, and whether what was asked for is done."""
+    """What happens to the first answers of a step, and whether their requests take effect."""
 
     kind: FaultKind
     does: Does
@@ -158,14 +158,14 @@ _FAULT = st.sampled_from(_FAULTS)
 class CrosschainMachine(RuleBasedStateMachine):
     """A user of your client, played against the mock: derive from it, and call your client.
 
-    `start` makes the client, `send` moves money with it, `state` says how that stands. `quote`,
+    `start` makes the client, `send` moves money with it, `state` returns how that stands. `quote`,
     `received` and `restart` are judged or played where you define them. Every example begins in a
-    world that nobody has touched, at `self.world`; `play` plays them all.
+    fresh world, at `self.world`; `play` plays them all.
 
     What must hold after each step: money is moved once for each transfer and for nothing else, a
-    transfer that was sent is known by its number, an end is told only when the service has told it
-    and stays, and neither a quote nor what has arrived is more than it was. At the end the service
-    is well again: then every transfer can be sent, and every client sees how it ended.
+    transfer that was sent is known by its number, an end is reported only after the service did so,
+    and stays, and neither a quote nor what has arrived is more than the amount. At the end the
+    service is well again: then every transfer can be sent, and every client sees how it ended.
     """
 
     flows: ClassVar[Sequence[Flow]] = ("v2",)
@@ -209,7 +209,7 @@ class CrosschainMachine(RuleBasedStateMachine):
             body = {"world": played_in, **named}
             bound = new_class(cls.__name__, (cls,), exec_body=lambda names: names.update(body))
             run_state_machine_as_test(bound, settings=settings or _usual_settings())
-            # What was refused in the last example is not what the test itself asked for.
+            # Refusals of the last example are no failures of the test itself.
             played_in.reset()
 
     @classmethod
@@ -242,14 +242,14 @@ class CrosschainMachine(RuleBasedStateMachine):
         raise NotImplementedError
 
     def state(self, order: str) -> State:
-        """Return how something sent stands: `underway`, `arrived` or `failed`."""
+        """Return the state of something sent: `underway`, `arrived` or `failed`."""
         raise NotImplementedError
 
     def quote(self, transfer: Transfer) -> Decimal | int | None:
-        """Return what the client says will arrive, in whole tokens."""
+        """Return what will arrive according to the client, in whole tokens."""
 
     def received(self, order: str) -> Decimal | int | None:
-        """Return what the client says has arrived of something sent, in whole tokens."""
+        """Return what has arrived of something sent according to the client, in whole tokens."""
 
     def restart(self) -> None:
         """Start the client anew, with what it has kept. Played only where it is defined."""
@@ -274,18 +274,18 @@ class CrosschainMachine(RuleBasedStateMachine):
 
     @rule(transfer=sent, fault=_FAULT)
     def look(self, transfer: Transfer, fault: Fault | None) -> None:
-        """Ask the client how a transfer stands."""
+        """Look a transfer up with the client."""
         if transfer in self._names:
             self._look(transfer, fault)
 
     @precondition(lambda self: type(self).quote is not CrosschainMachine.quote)
     @rule(transfer=sent)
     def ask_for_a_quote(self, transfer: Transfer) -> None:
-        """Ask the client what would arrive of a transfer."""
+        """Quote a transfer with the client."""
         with self._disturbed(transfer, None):
-            said = self.quote(transfer)
-            if said is not None and not 0 <= Decimal(said) <= transfer.amount:
-                self._fail(f"{transfer} is said to bring {said}: money is made")
+            quoted = self.quote(transfer)
+            if quoted is not None and not 0 <= Decimal(quoted) <= transfer.amount:
+                self._fail(f"{transfer} is quoted as {quoted}: money is made")
 
     @rule(seconds=st.sampled_from((5, 15, 60, 7200)))
     def wait(self, seconds: int) -> None:
@@ -294,7 +294,7 @@ class CrosschainMachine(RuleBasedStateMachine):
 
     @rule(transfer=sent, course=st.sampled_from(_COURSES))
     def take_course(self, transfer: Transfer, course: Course) -> None:
-        """Let an order go another way: fail, be refunded, or wait for somebody's help."""
+        """Give an order another course: fail, be refunded, or wait for support."""
         for view in self._orders_of(transfer):
             if not view.status.resting:
                 self.world.orders.steer(view.order.id, course)
@@ -337,7 +337,7 @@ class CrosschainMachine(RuleBasedStateMachine):
         """Each transfer has one order at most, and no order is of something else."""
         for view in self.world.orders:
             if not any(transfer.is_of(view) for transfer in self._transfers):
-                self._fail(f"nobody asked to move what {view.order} moves")
+                self._fail(f"nobody requested what {view.order} moves")
         for transfer in self._transfers:
             orders = self._orders_of(transfer)
             if len(orders) > 1:
@@ -364,7 +364,7 @@ class CrosschainMachine(RuleBasedStateMachine):
             self._look(transfer, None)
             end = _state_of(self._orders_of(transfer)[0])
             if self._ends.get(transfer) != end:
-                self._fail(f"{transfer} has {end}, and {order!r} is said to be underway for ever")
+                self._fail(f"{transfer} has {end}, and {order!r} is reported as underway for ever")
 
     def _sent(self, flow: Flow, route: Route, tokens: int, fault: Fault | None) -> Transfer:
         number = len(self._transfers) + 1
@@ -388,30 +388,30 @@ class CrosschainMachine(RuleBasedStateMachine):
     def _look(self, transfer: Transfer, fault: Fault | None) -> None:
         order = self._names[transfer]
         with self._disturbed(None, fault, ids.FLOWS[transfer.flow][1]):
-            said = self.state(order)
-            self._judge(transfer, said)
-            if said == "arrived":
+            state = self.state(order)
+            self._judge(transfer, state)
+            if state == "arrived":
                 self._count(transfer, self.received(order))
 
-    def _judge(self, transfer: Transfer, said: State) -> None:
-        if said not in STATES:
-            raise BadSetting(f"state(): expected one of {', '.join(STATES)}, got {said!r}")
+    def _judge(self, transfer: Transfer, state: State) -> None:
+        if state not in STATES:
+            raise BadSetting(f"state(): expected one of {', '.join(STATES)}, got {state!r}")
         before = self._ends.get(transfer)
-        if before is not None and said != before:
-            self._fail(f"the end of {transfer} is undone: it was {before}, and is {said} now")
-        if said == "underway":
+        if before is not None and state != before:
+            self._fail(f"the end of {transfer} is undone: it was {before}, and is {state} now")
+        if state == "underway":
             return
         [view] = self._orders_of(transfer)
-        if said != _state_of(view):
-            self._fail(f"{transfer} is said to have {said}, and the service says {view.status!s}")
-        self._ends[transfer] = said
+        if state != _state_of(view):
+            self._fail(f"{transfer} is reported as {state}, by the service as {view.status!s}")
+        self._ends[transfer] = state
 
-    def _count(self, transfer: Transfer, said: Decimal | int | None) -> None:
+    def _count(self, transfer: Transfer, reported: Decimal | int | None) -> None:
         [view] = self._orders_of(transfer)
         came = transfer.whole(view.amount_out)
-        if said is not None and Decimal(said) != came:
-            what = "made" if Decimal(said) > came else "lost"
-            self._fail(f"money is {what}: {said} are said to have come of {transfer}, {came} have")
+        if reported is not None and Decimal(reported) != came:
+            what = "made" if Decimal(reported) > came else "lost"
+            self._fail(f"money is {what}: of {transfer} {came} arrived, reported was {reported}")
 
     @contextmanager
     def _disturbed(
@@ -447,7 +447,7 @@ def _usual_settings() -> settings:
     return settings(
         deadline=None,
         stateful_step_count=_STEPS,
-        # Which of our lines are run says nothing of the client.
+        # Hypothesis would explain by lines of this package, which say nothing about the client.
         phases=[phase for phase in settings().phases if phase is not Phase.explain],
         report_multiple_bugs=False,
         suppress_health_check=list(HealthCheck),

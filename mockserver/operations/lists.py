@@ -180,12 +180,12 @@ def _day(world: World, symbol: str) -> dict[str, Json]:
     """Return highest and lowest price of the last day, hour by hour, and the change in percent."""
     prices, now = world.scenario.prices, world.now()
     try:
-        seen = [prices.of(symbol, now - hour * _HOUR_MS).usd for hour in range(_DAY_HOURS + 1)]
+        hourly = [prices.of(symbol, now - hour * _HOUR_MS).usd for hour in range(_DAY_HOURS + 1)]
     except Refusal:
         return dict.fromkeys(_DAY, "")
-    change = Fraction(seen[0] - seen[-1]) / Fraction(seen[-1]) * 100
+    change = Fraction(hourly[0] - hourly[-1]) / Fraction(hourly[-1]) * 100
     percent = Decimal(amounts.floor(change * 100)).scaleb(-2)
-    return dict(zip(_DAY, map(plain, (max(seen), min(seen), percent)), strict=True))
+    return dict(zip(_DAY, map(plain, (max(hourly), min(hourly), percent)), strict=True))
 
 
 def _usd(world: World, symbol: str) -> Decimal:

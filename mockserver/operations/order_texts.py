@@ -1,4 +1,4 @@
-"""What a 2.0 order says in texts of its own: its deposit in `sourceCerts`, its rules in `extra`.
+"""The texts within a 2.0 order: its deposit in `sourceCerts`, its rules in `extra`.
 
 Rules are `type_value`, joined by a semicolon (GB2-order; facts §6).
 """
@@ -27,7 +27,7 @@ _PUBLIC_KEY = re.compile(r"(?:0x)?(?:[0-9a-fA-F]{64}|0[23][0-9a-fA-F]{64}|04[0-9
 
 @value_class(frozen=True, slots=True)
 class Certificate:
-    """What a client says of the deposit: smallest units, token index, chain, address, hash."""
+    """The deposit by the client: smallest units, token index, chain, address, hash."""
 
     amount: int
     index: int
@@ -37,10 +37,10 @@ class Certificate:
 
 
 def certificate(inputs: Inputs) -> Certificate | None:
-    """Return the deposit that `sourceCerts` tells of, or None where it has another form.
+    """Return the deposit in `sourceCerts`, or None where that has another form.
 
     The description says no more than "order information as a hex string": there, hex of anything
-    but the observed JSON object is an order whose deposit nobody here can read (A-035). Raises
+    but the observed JSON object is an order whose deposit cannot be read (A-035). Raises
     `Refusal` where the observed object lacks a key or a key has no usable value, and in the
     observed dialect for every other form as well.
     """
@@ -115,9 +115,9 @@ _RULES: Mapping[str, tuple[str, re.Pattern[str], str]] = {
 
 @value_class(frozen=True, slots=True)
 class OrderRules:
-    """What an order asks for: amounts in smallest units of the token out, a fee in bps.
+    """The rules of an order: amounts in smallest units of the token out, a fee in bps.
 
-    `expected` is what the client counts on and `minimum` the least it takes, both net of fees;
+    `expected` is what the client expects and `minimum` the least it accepts, both net of fees;
     `channel_bps` is the third party's fee, `execution` the nickname of the chain that swaps.
     """
 

@@ -1,6 +1,6 @@
-"""What an exchange says of money: what was quoted and paid, and the reported status of an order.
+"""The money in an exchange: quotes, payments, and reported statuses of orders.
 
-Nothing here raises: of requests that break the contract, and of disturbed answers, less is known.
+Nothing here raises: invalid requests and disturbed answers only show less.
 """
 
 from collections.abc import Mapping
@@ -91,7 +91,7 @@ _QUOTES: Mapping[str, tuple[Kind, str, tuple[str, str], tuple[str, str]]] = Mapp
 
 
 def quoted(world: World, operation: str, inputs: Inputs, data: Json) -> QuotedTransfer | None:
-    """Return what the answer to a request promised; None where it is no quote that can be read."""
+    """Return the quote in an answer; None where there is none that can be read."""
     if operation not in _QUOTES:
         return None
     kind, amount, *named = _QUOTES[operation]
@@ -135,7 +135,7 @@ def requested_rules(inputs: Inputs) -> OrderRules | None:
 def reported_orders(
     world: World, operation: str, inputs: Inputs, data: Json
 ) -> list[tuple[str, ReportedStatus]]:
-    """Return the ids of the orders that an answer reports on, and how they stand in it."""
+    """Return the ids of the orders in an answer, with their statuses."""
     try:
         if operation == ids.CHECK:
             return [(inputs.text("id"), ReportedStatus(str(data["status"])))]

@@ -36,7 +36,7 @@ _MOST_GAS_PRICE = 500_000_000_000
 def deposit_transaction(world: World, placed: Placed, units: int, sender: str) -> LegacyTransaction:
     """Return the transaction that pays smallest units of a token to the minter (facts §7).
 
-    The nonce counts the transactions that the world has seen from the sender on the chain.
+    The nonce counts the known transactions of the sender on the chain.
     """
     nonce = world.orders.sent_from(placed.chain.nickname, sender)
     price = gas_price(world, placed.chain)
@@ -90,7 +90,7 @@ _Arguments = dict[str, Any]
 
 
 class Reverted(CrosschainMockError):
-    """A call that the contract does not carry out; the text says why."""
+    """A call that the contract reverts; the text says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +120,7 @@ def taken_by_contract(call: ContractCall) -> tuple[str, int] | None:
 def moved_by(call: ContractCall) -> tuple[str, str, int] | None:
     """Return the token, the recipient and the units that a transaction on an EVM chain moves.
 
-    None where nobody can tell.
+    None where that is not known.
     """
     data, taken = call.data, taken_by_contract(call)
     if taken is not None:

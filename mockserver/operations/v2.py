@@ -15,7 +15,7 @@ from mockserver.operations.order_texts import STRICT_RULES, certificate, order_r
 from mockserver.operations.transactions import refuse_used
 
 _ENDS = {"source": "from", "target": "to"}
-# A member of an enumeration takes longer to be looked up than a name.
+# Looking up a member of an enumeration takes longer than a global name.
 _V2 = Generation.V2
 _KINDS = {kind.value: kind for kind in Kind}
 
@@ -107,7 +107,7 @@ def get_aggregate_swap(world: World, inputs: Inputs) -> Json:
 
 
 def submit_order(world: World, inputs: Inputs) -> Json:
-    """Accept an order; the deposit is what `sourceCerts` tells of (facts §6)."""
+    """Accept an order; the deposit is in `sourceCerts` (facts §6)."""
     deposit, rules = certificate(inputs), order_rules(inputs)
     catalog, kind = world.scenario.catalog, _KINDS[inputs.integer("orderType")]
     if inputs.has("signerChain"):
@@ -131,7 +131,7 @@ def submit_order(world: World, inputs: Inputs) -> Json:
     source, target = catalog.ends_by_index(
         deposit.chain, deposit.index, inputs.optional("toChain"), inputs.integer("toIndex")
     )
-    # Values on the road of a request are made by place: by name takes three times as long.
+    # By position, since keyword arguments take three times as long, and this is a hot path.
     request = OrderRequest(
         _V2,
         kind,
@@ -151,7 +151,7 @@ def submit_order(world: World, inputs: Inputs) -> Json:
 
 
 def check_order(world: World, inputs: Inputs) -> Json:
-    """Return how an order stands; `timestamp` in seconds, of the last change (DR)."""
+    """Return the status of an order; `timestamp` in seconds, of the last change (DR)."""
     view = world.orders.poll(inputs.text("id"))
     return shown_order(view.status, view.since_ms, view.reason, view.exec_hash, view.amount_out)
 
@@ -192,7 +192,7 @@ def get_all_ticket_by_address(world: World, inputs: Inputs) -> Json:
 
 
 def check_ticket(world: World, inputs: Inputs) -> Json:
-    """Return how a ticket stands."""
+    """Return the status of a ticket."""
     return shown_standing(world.tickets.check(inputs.integer("ticketId")))
 
 

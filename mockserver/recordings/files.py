@@ -78,7 +78,7 @@ def _read(
         try:
             found |= {name: read(row[key])} if key in row else {}
         except ClockRefused as error:
-            # The schema knows the form of a time, and not that there is no 30th of February.
+            # The schema checks the form of a time, but not that it exists: 30th of February.
             raise InvalidFile([document.problem((*place, key), str(error))]) from None
     return found
 
@@ -204,9 +204,9 @@ def _query_row(query: str) -> dict[str, Json]:
         pairs = query_pairs(query)
     except BadEncoding:
         return {"rawQuery": query}
-    shown = folded(pairs)
-    if not query or _spread(shown) == pairs:
-        return {"query": shown} if shown else {}
+    members = folded(pairs)
+    if not query or _spread(members) == pairs:
+        return {"query": members} if members else {}
     return {"rawQuery": query}
 
 
@@ -255,7 +255,7 @@ def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
 
 _Dumper.add_representer(Decimal, _decimal)
 _Dumper.add_representer(str, _text)
-# Our own reader takes 1.5e5 for a number, YAML 1.1 for a text: such a text is quoted.
+# Our reader reads 1.5e5 as a number, YAML 1.1 as text: such a text must be quoted.
 _Dumper.add_implicit_resolver(
     "tag:yaml.org,2002:float",
     re.compile(r"^[-+]?(?:0|[1-9][0-9]*)\.[0-9]+(?:[eE][-+]?[0-9]+)?$"),

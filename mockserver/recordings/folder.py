@@ -25,7 +25,7 @@ FULL_FILE = 256 * 1024
 """A file with more bytes than this gets no further exchange; the next one begins another file."""
 
 SYNC_SECONDS = 0.5
-"""What was kept is brought to the disk together, so often: only a power failure can cost it."""
+"""How often files are synced to the disk: only a power failure loses what came since."""
 
 
 class FolderBusy(CrosschainMockError):
@@ -119,7 +119,7 @@ class RecordingFolder:
         if found is not None and found.size <= FULL_FILE:
             return found
         if found is not None:
-            # A full file stays among those that get the last head, under a name nobody asks for.
+            # A full file still gets the last head; its key is one that no group has.
             self._files[f"{group} {len(self._files)}"] = self._files.pop(group)
         stem = re.sub(r"[^A-Za-z0-9.-]+", "-", group).strip("-.") or "recording"
         name, number = f"{stem}.yaml", 1
@@ -155,7 +155,7 @@ class RecordingFolder:
         one.size, one.head = len(raw), self._head
 
     def _put(self, path: Path, raw: bytes) -> None:
-        # Somebody may have tidied the folder away: nothing that follows is lost for that.
+        # The folder may have been deleted meanwhile: make it again, and lose nothing more.
         path.parent.mkdir(parents=True, exist_ok=True)
         replace_file(path, raw)
         self._syncer.note(path)
@@ -214,7 +214,7 @@ class _Syncer:
             try:
                 bring_to_disk(path)
             except FileNotFoundError:
-                # Whoever took it away knows that it is not there.
+                # Deleted on purpose: nothing to sync.
                 continue
             except OSError as error:
                 self._trouble = error

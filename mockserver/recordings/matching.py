@@ -92,7 +92,7 @@ _NO_JSON = object()
 
 @dataclass(frozen=True, slots=True)
 class RequestForm:
-    """What of a request is compared with recordings: nothing that changes from call to call."""
+    """The parts of a request that are compared with recordings, without those of each call."""
 
     operation: str
     query: tuple[tuple[str, str], ...]
@@ -165,7 +165,7 @@ class RequestParts:
         return RequestForm(operation, tuple(sorted(self.query)), tuple(headers), body)
 
     def text(self, part: Part, *, take: bool = False) -> str:
-        """Return a part as text, and take it out where that is asked; empty where it is none."""
+        """Return a part as text, and with `take` remove it; empty where there is none."""
         where, *names = part
         if where == "body":
             return self._in_body(names, take=take)

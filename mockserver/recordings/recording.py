@@ -15,7 +15,7 @@ class RecordedExchange:
 
     `origin` is `captured`, `published` or `simulation`. `time_ms` is when the request was sent, in
     milliseconds since 1970 by the recorder's clock, and `duration_ms` how long the answer took to
-    arrive whole; both are None where nobody measured. `advance_ms` is how far the clock of a
+    arrive whole; both are None where they are not known. `advance_ms` is how far the clock of a
     simulation moved before the request. `removed` names headers and fields that were taken out
     before the exchange was kept. `request_omitted` and `response_omitted` say why a body is not
     kept; they are empty where it is. `note` says what the exchange shows.

@@ -22,7 +22,7 @@ from mockserver.values import dataclass
 from mockserver.violations import did_you_mean
 
 FLOWS = (ids.FLOWS["v2"], ids.FLOWS["v1"])
-"""The submission of each flow, and what tells how it stands."""
+"""The submission of each flow, and the look-up of its status."""
 
 SUBMISSIONS = tuple(submission for submission, _ in FLOWS)
 CHECKS = tuple(check for _, check in FLOWS)
@@ -206,7 +206,7 @@ class Permissive:
         return self._submitted[subject].answer
 
     def _checked(self, operation: str, inputs: Inputs) -> Json:
-        """Return how something submitted stands, None for what nobody submitted."""
+        """Return the status of a submission, None for an unknown one."""
         is_v1 = operation != ids.CHECK
         subject = _transfer(inputs, "chain") if is_v1 else ("v2", inputs.optional("id") or "")
         submitted = self._submitted.get(subject)

@@ -1,4 +1,4 @@
-"""Arguments held against the annotations of what is called, since Python itself does not."""
+"""Checks arguments against annotations, which Python itself does not."""
 
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
@@ -15,18 +15,18 @@ _READ_LATER = (Any, datetime, timedelta, float, Decimal)
 _LONGEST_EXCERPT = 80
 
 Check = Callable[[tuple[Any, ...], Mapping[str, Any]], None]
-"""What holds the arguments of a call against annotations; raises `WrongWord`."""
+"""Checks the arguments of a call against annotations; raises `WrongWord`."""
 
 
 def check_of(method: Callable[..., Any]) -> Check:
-    """Return what holds the arguments of a method, behind its `self`, against its annotations."""
+    """Return the check of the arguments of a method, without `self`, by its annotations."""
     shape = signature(method)
 
     def check(args: tuple[Any, ...], options: Mapping[str, Any]) -> None:
         try:
             given = shape.bind(None, *args, **options).arguments
         except TypeError:
-            # Python itself says at the call what is missing or too much.
+            # Missing or extra arguments: Python itself raises at the call.
             return
         for name, value in list(given.items())[1:]:
             parameter = shape.parameters[name]
@@ -51,8 +51,8 @@ def check_type(name: str, value: object, hint: Any) -> None:
     """Raise `WrongWord` for a value that is not of the type that an annotation names."""
     if not _fits(value, hint):
         text = repr(value)
-        shown = text if len(text) <= _LONGEST_EXCERPT else f"{text[:_LONGEST_EXCERPT]}..."
-        raise WrongWord(f"option {name!r}: expected {_words(hint)}, got {shown}")
+        excerpt = text if len(text) <= _LONGEST_EXCERPT else f"{text[:_LONGEST_EXCERPT]}..."
+        raise WrongWord(f"option {name!r}: expected {_words(hint)}, got {excerpt}")
 
 
 def _fits(value: object, hint: Any) -> bool:

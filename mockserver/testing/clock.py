@@ -23,7 +23,7 @@ _UNITS = ("weeks", "days", "hours", "minutes", "seconds", "milliseconds", "micro
 
 @public_api
 class MockClock:
-    """The clock of one world: it only moves forward, and by default only when told."""
+    """The clock of one world: it only moves forward, and by default only by hand."""
 
     def __init__(self, handle: WorldHandle) -> None:
         """Look at one world."""

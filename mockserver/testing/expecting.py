@@ -1,4 +1,4 @@
-"""Refusals that a test expects, what came to its world, and what is wrong with it afterwards."""
+"""Refusals that a test expects, its journal as text, and the checks at its end."""
 
 from collections.abc import Iterable, Iterator
 from typing import Self
@@ -93,7 +93,7 @@ def complaints(hosted: HostedWorld, since: int, expected: set[int], *, allow: bo
             _refused(hosted, entry)
             for entry in unexpected_refusals(hosted)
             if entry.sequence > since and entry.sequence not in expected
-            # A defect is told as one already.
+            # A defect is reported as such already.
             if refusal_in(entry.refusal) != _MOCK_FAILED
         ]
     return found
@@ -184,7 +184,7 @@ def refusal_name(name: str, contract: Contract) -> str:
 
 
 def entry_lines(entries: Iterable[Entry]) -> str:
-    """Return a line for each entry: what came, and what the service said to it."""
+    """Return a line for each entry: the request and its outcome."""
     lines = [f"  {entry.sequence}. {entry.request_line} -> {entry.outcome}" for entry in entries]
     return "\n".join(lines) or "  nothing"
 

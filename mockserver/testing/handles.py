@@ -29,8 +29,8 @@ class LockedService:
         self.service = service
         self.lock = threading.RLock()
         self.made: set[str] = set()
-        self.default_asked_for = False
-        """Whether anybody has asked for the default world or the address of the server itself."""
+        self.default_used = False
+        """Whether the test uses the default world or the address of the server itself."""
         self._strays: list[str] = []
         self._last_default_entry = 0
 
@@ -50,18 +50,18 @@ class LockedService:
             return self.service.most_bytes(request)
 
     def strays(self) -> list[str]:
-        """Return what is to be said of requests to worlds that nobody made, each once."""
+        """Return sentences about requests to worlds that no test has made, each once."""
         with self.lock:
             found, self._strays = self._strays, []
             journal = self.service.worlds.get(DEFAULT_WORLD).journal
             came = journal.since(self._last_default_entry)
             self._last_default_entry = journal.last_sequence
-        if came and not self.default_asked_for:
+        if came and not self.default_used:
             found.append(_requests_without_world(came))
         return found
 
     def _note_stray(self, key: str, request: Request) -> None:
-        """Note a request whose world came into being by it; a closed world's late ones are none."""
+        """Note a request that has created a world, but no late one to a closed world."""
         if key in self.made:
             return
         meant = max((made for made in self.made if key.startswith(made)), key=len, default="")
@@ -99,7 +99,7 @@ class WorldHandle:
     """One world of a service. Looked up each time: loading a dump puts another one in its place."""
 
     def __init__(self, locked: LockedService, key: str) -> None:
-        """See the world under a key, until it is closed."""
+        """Give access to the world under a key, until it is closed."""
         self.key = key
         self.lock = locked.lock
         """Held by whoever looks at the world or changes it."""
@@ -114,11 +114,11 @@ class WorldHandle:
         return self._service.service.worlds.get(self.key)
 
     def strays(self) -> list[str]:
-        """Return what is to be said of requests to worlds of the server that nobody made."""
+        """Return sentences about requests to worlds of the server that no test has made."""
         return self._service.strays()
 
     def close(self) -> None:
-        """Forget the world; asked for again, a world of that key begins afresh."""
+        """Forget the world; a later request for its key makes a new one."""
         if not self._closed:
             self._closed = True
             self._service.service.worlds.drop(self.key)
@@ -130,9 +130,9 @@ _Class = TypeVar("_Class", bound=type)
 def public_api(made: _Class) -> _Class:
     """Let the public methods of a class hold its `_lock`, and raise one family of errors.
 
-    Arguments are held against annotations. What the engine or the control API says becomes a
-    `CrosschainMockError` in Python's spelling. Its traceback ends in the line of the test that
-    asked.
+    Arguments are checked against annotations. Errors of the engine and the control API become a
+    `CrosschainMockError` in Python's spelling, whose traceback ends in the calling line of the
+    test.
     """
     for name, found in list(vars(made).items()):
         if name.startswith("_") and name not in ("__getitem__", "__iter__", "__len__"):

@@ -16,7 +16,7 @@ from mockserver.validation import did_you_mean
 
 _Word = TypeVar("_Word", bound=StrEnum)
 _OTHER_NAMES = {"times": "exactly", "count": "exactly", "duration": "lasting"}
-"""What somebody means by the word that another library has for it."""
+"""Words of other libraries, with ours."""
 _MEMBER_PLACE = re.compile(r"\bbody field '(?:response\.)?([^']+)'")
 
 
@@ -149,7 +149,7 @@ class Outage(TypedDict, total=False):
     """When and how a chain or a token is out of service; by default from now on, until restored.
 
     `lag` is how many times slower a lagging chain is; `period` and `down_percent` are of a flapping
-    one; `announced` is how long before its beginning the lists tell of it.
+    one; `announced` is how long before its beginning the lists announce it.
     """
 
     starting: str | datetime
@@ -209,7 +209,7 @@ class StubResponse(TypedDict, total=False):
 
 
 class Wanted(TypedDict, total=False):
-    """What is wanted of the requests that came; `order` are operations one after the other."""
+    """What requests should have come; `order` are operations one after the other."""
 
     exactly: int
     at_least: int

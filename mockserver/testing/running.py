@@ -73,8 +73,8 @@ def _server(settings: MockSettings | None, port: int, changes: Mapping[str, Any]
     if not isinstance(settings, MockSettings | None):
         raise BadSetting(f"settings go by name, as in scenario='outage'; got {settings!r}")
     mock = MockServer((settings or MockSettings()).changed(**changes))
-    # Whoever chose the port knows the address of the default world without asking.
-    mock.locked.default_asked_for = port != 0
+    # A test that chose the port knows the address of the default world, and may use it.
+    mock.locked.default_used = port != 0
     return mock
 
 
@@ -85,7 +85,7 @@ async def _listening(answering: Answering, port: int) -> Listener:
 
 
 def replay_capsule(file: str | Path) -> Replayed:
-    """Go through a capsule in this process; `divergences` tells every answer that is another one.
+    """Replay a capsule in this process; `divergences` has every answer that differs.
 
     Raises `BadCapsule`, `InvalidFile`, and `WrongWord` for what names no file.
     """

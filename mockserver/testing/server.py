@@ -62,7 +62,7 @@ class MockServer:
     @property
     def url(self) -> str:
         """The address of the server itself: its control API and the default world."""
-        self.locked.default_asked_for = True
+        self.locked.default_used = True
         return self._address
 
     @property

@@ -1,4 +1,4 @@
-"""What a test says about the world it wants, in the words of options and markers."""
+"""The settings of the worlds of a test, in the words of options and markers."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -37,13 +37,13 @@ class BadSetting(CrosschainMockError):
 
 @dataclass(frozen=True, slots=True)
 class MockSettings:
-    """How the worlds of a test are to be.
+    """The settings of the worlds of a test.
 
     `scenario` is a shipped name or a file; `clock` is `frozen`, `auto`, `real` or `scaled:60`;
     `start` is an ISO 8601 time, or `now`, or None for the scenario's own start. With `refusals`
     set to `allow` a refused request never fails a test by itself. `app_keys` are pairs of a
-    developer key and its secret, whose v1 signatures are then verified. `breaks` are names of ways
-    in which the service is to be wrong all the time; `crosschain-mock breaks` lists them. `replay`
+    developer key and its secret, whose v1 signatures are then verified. `breaks` are names of
+    permanent bugs of the service; `crosschain-mock breaks` lists them. `replay`
     are shipped names, files and folders of recordings; `replay_mode` says how they are served:
     `strict` or `fallback`, `naked`, `counted`, separated by commas. `audit` are the kinds of what
     the audit finds that fail a test, `True` for all of them; `-NAME` leaves one out.
@@ -114,7 +114,7 @@ class MockSettings:
             return mode, rate or Decimal(1)
 
     def options(self) -> WorldOptions:
-        """Return the same in the words of whoever makes worlds, but for scenario and clock."""
+        """Return the options of the world factory, without scenario and clock."""
         return WorldOptions(
             dialect=self.dialect,
             breaks=self.breaks,
@@ -135,7 +135,7 @@ class MockSettings:
 
 @contextmanager
 def _named(setting: str) -> Iterator[None]:
-    """Raise what is wrong with a setting as a `BadSetting` that names it."""
+    """Raise errors about a setting as a `BadSetting` that names it."""
     try:
         yield
     except (BadControl, ClockRefused) as error:

@@ -1,4 +1,4 @@
-"""A world as a test sees it: its addresses, its clock, its orders, and what came to it."""
+"""A world in a test: its addresses, its clock, its orders, and its requests."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -159,7 +159,7 @@ class MockWorld:
     ) -> Stub:
         """Answer an operation's requests that have the parts of `match`, in front of everything.
 
-        A stub that is never asked, or less often than `times`, fails the test. Data that breaks
+        A stub that never answers, or less often than `times`, fails the test. Data that breaks
         the contract is refused unless `unchecked`. Raises `BadControl`.
         """
         check_names(response, StubResponse.__annotations__, "a stub")
@@ -204,7 +204,7 @@ class MockWorld:
         return service
 
     def announce(self, transaction: Mapping[str, Json]) -> Json:
-        """Tell of a transaction that a client sent to a chain, and return what became of it.
+        """Announce a transaction that a client sent to a chain, and return its outcome.
 
         Give `chain` with `raw` in hex, or with `from`, `to`, `value`, `data` and `hash`. Raises
         `BadTransaction` where it is none.
@@ -232,15 +232,15 @@ class MockWorld:
         ]
 
     def verify(self, operation: str | None = None, /, **wanted: Unpack[Wanted]) -> None:
-        """Hold the requests that came against what is wanted: `verify("submitOrder", exactly=1)`.
+        """Check which requests came: `verify("submitOrder", exactly=1)`.
 
-        Raises `MockCheckFailed` with what came, and `BadControl` for a wish without meaning.
+        Raises `MockCheckFailed` with what came, and `BadControl` for options without meaning.
         """
         __tracebackhide__ = True
-        wish = spelled(wanted, Wanted, "verify")
+        body = spelled(wanted, Wanted, "verify")
         if operation is not None:
-            wish["operation"] = operation
-        verdict = verify(self._handle.hosted, wish)
+            body["operation"] = operation
+        verdict = verify(self._handle.hosted, body)
         if not verdict.held:
             near = "".join(f"\n  near: {text}" for text in verdict.nearest)
             came = entry_lines(verdict.entries)
@@ -275,7 +275,7 @@ class MockWorld:
         return self._handle.hosted.dump()
 
     def audit(self, *kinds: AuditKind, quote_age: Duration | None = None) -> Audit:
-        """Tell of money that was doubled, lost or is stuck, by the kinds named or by all.
+        """Return what happened to money that was doubled, lost or is stuck, of some kinds or all.
 
         `assert not crosschain_mock.audit()` prints what was found, with its exchanges. A quote is
         old after `quote_age`, five minutes by default. Raises `BadControl` for an unknown kind.
@@ -287,8 +287,8 @@ class MockWorld:
         """Return what the test did not expect, in sentences.
 
         These are defects, idle stubs, refusals, requests to worlds that nobody made, and what the
-        audit finds where the settings ask for one. What came before the last call is not told
-        again.
+        audit finds where the settings ask for one. What was reported by the last call is not
+        repeated.
         """
         hosted = self._handle.hosted
         allow = self.settings.refusals == "allow"
@@ -311,5 +311,5 @@ class MockWorld:
         return journal_text(self.journal)
 
     def close(self) -> None:
-        """Forget the world; nothing of it can be asked for any more."""
+        """Forget the world; it cannot be used any more."""
         self._handle.close()

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from mockserver.cli import _cli
 from mockserver.contract import load
 from mockserver.contract.diff import Level
-from mockserver.learning.asking import NoAnswers, asked_anew
+from mockserver.learning.requesting import NoAnswers, requested_again
 from mockserver.learning.drift import Undecided, drift
 from mockserver.learning.drifting import drift_of
 from mockserver.recordings import Recording, gather, text_of
@@ -153,7 +153,7 @@ def test_the_difference_becomes_a_test_that_fails_until_it_is_gone(side, tmp_pat
 def test_a_live_service_is_asked_what_was_recorded():
     old = gather(["v2/getBridgeQuote", "v2/submitOrder"])
     with served(frozen(breaks=("bridge-amounts-as-numbers",))) as mock:
-        new = asked_anew(old, f"http://127.0.0.1:{mock.port}", CONTRACT)
+        new = requested_again(old, f"http://127.0.0.1:{mock.port}", CONTRACT)
     assert {one.operation for source in new for one in source.recording.exchanges} == {
         "v2.getBridgeQuote"
     }

@@ -87,7 +87,7 @@ def test_from_recordings_alone_a_client_runs_both_flows_to_the_end(service, reco
     lesson = evidence_of(sources)
     assert [one.place for one in lesson.violated if one.place.startswith("data")] == []
     errata = {one.id: one for one in lesson.errata}
-    assert errata["E-01"].seen_in
+    assert errata["E-01"].supported_by
     assert not errata["E-01"].against
     assert {"A-026", "A-002"} <= {one.id for one in lesson.assumptions if not one.against}
     assert [one.id for one in lesson.assumptions if one.against] == []
@@ -257,7 +257,7 @@ def test_learn_refutes_what_the_service_does_otherwise(service, record, breaks, 
             recorder.call(target=f"{row['path']}?{urlencode(row['example']['query'])}")
     told = {one.id: one for one in evidence_of(gather([recorder.folder])).assumptions}
     assert [name for name, one in told.items() if one.against] == refuted
-    assert list(told["A-022"].against if breaks else told["A-022"].seen_in) == [
+    assert list(told["A-022"].against if breaks else told["A-022"].supported_by) == [
         "v2.getBalance.yaml#v2-get-balance"
     ]
     assert not told["A-023"].against

@@ -46,21 +46,21 @@ def price(**data):
 def test_shipped_recordings_of_the_description_refute_nothing():
     lesson = evidence_of(gather(["v1", "v2"]))
     assert [one.id for one in lesson.assumptions if one.against] == []
-    assert [one.id for one in lesson.errata if one.seen_in] == []
+    assert [one.id for one in lesson.errata if one.supported_by] == []
     assert (lesson.violated, lesson.unknown) == ((), ())
     assert "A-026" in by_id(lesson.assumptions)
 
 
 def test_errata_of_the_field_are_seen_with_the_exchange():
     errata = by_id(evidence_of(gather(["observed"])).errata)
-    assert list(errata["E-03"].seen_in) == ["observed/v1-flow.yaml#submitted"]
-    assert "observed/v1-flow.yaml#tokens-of-a-chain" in errata["E-01"].seen_in
+    assert list(errata["E-03"].supported_by) == ["observed/v1-flow.yaml#submitted"]
+    assert "observed/v1-flow.yaml#tokens-of-a-chain" in errata["E-01"].supported_by
     assert not errata["E-01"].against
 
 
 def test_an_erratum_is_contradicted_by_what_fits_the_description_only():
     errata = by_id(evidence_of(gather(["v1"])).errata)
-    assert not errata["E-01"].seen_in
+    assert not errata["E-01"].supported_by
     assert errata["E-01"].against
 
 

@@ -455,7 +455,7 @@ def test_what_a_parser_quotes_is_not_told(record_process, upstream):
 def test_a_request_of_no_path_is_not_passed_on(record, upstream):
     status, sentence = record().said(method="OPTIONS", target="*")
     assert (status, upstream.seen) == (400, [])
-    assert "OPTIONS * asks for no path of a service" in sentence
+    assert "OPTIONS * names no path of a service" in sentence
 
 
 def test_a_large_answer_is_not_held_against_the_contract(record_process, upstream):

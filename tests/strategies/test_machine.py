@@ -228,10 +228,10 @@ def test_a_careful_client_of_either_flow_passes(crosschain_mock, machine):
     ("machine", "told"),
     [
         (Losing, "is lost: send"),
-        (Hasty, "is said to have failed, and the service says"),
+        (Hasty, "is reported as failed, by the service as"),
         (Undoing, "is undone: it was"),
-        (GivingUp, "is said to be underway for ever"),
-        (Rounding, "nobody asked to move what"),
+        (GivingUp, "is reported as underway for ever"),
+        (Rounding, "nobody requested what"),
         (SixDecimals, "money is made"),
         (CountingTwice, "money is made"),
         (FreshDeposits, "was moved 2 times"),

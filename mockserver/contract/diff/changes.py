@@ -16,7 +16,7 @@ U = TypeVar("U")
 Words = tuple[str, str]
 """What the old version states and what the new one states."""
 Bases = tuple[Basis | None, Basis | None]
-"""What both stand on; None where a side states nothing."""
+"""The bases of both sides; None where a side states nothing."""
 
 DOCUMENTED = Basis()
 NOT_THERE = "not there"
@@ -63,8 +63,8 @@ class Effect(StrEnum):
 class Difference:
     """One difference between two versions; `place` starts at what is compared: `.list[].symbol`.
 
-    `expected` marks a difference that clients were told to be ready for. `reason` says why a
-    difference could not be decided, `example` is a value that only one of the two versions takes.
+    `expected` marks a difference that clients should be prepared for. `reason` says why a
+    difference could not be decided, `example` is a value that only one of the two versions allows.
     """
 
     kind: str
@@ -79,7 +79,7 @@ class Difference:
 
 
 def both(of: Callable[[T], U], old: T, new: T) -> tuple[U, U]:
-    """Return what a function says of the old side and of the new."""
+    """Return what a function returns for the old side and for the new."""
     return of(old), of(new)
 
 
@@ -91,14 +91,14 @@ def effect_of(lost: object, gained: object) -> Effect:
 
 
 def under(prefix: str, found: Iterable[Difference], condition: str = "") -> Iterator[Difference]:
-    """Yield differences as they are seen from above, under a condition."""
+    """Yield differences with a prefix of their places, and under a condition."""
     for one in found:
         reason = "; ".join(filter(None, (condition, one.reason)))
         yield replace(one, place=f"{prefix}{one.place}", reason=reason)
 
 
 def required_changes(was: bool, now: bool, bases: Bases, place: str = "") -> Iterator[Difference]:
-    """Yield that something is required now, or is no longer."""
+    """Yield a difference where something became required or optional."""
     if was is not now:
         effect = Effect.NARROWER if now else Effect.WIDER
         yield Difference("required", effect, both(required_words, was, now), bases, place)
@@ -110,7 +110,7 @@ def required_words(required: bool) -> str:
 
 
 def deprecations(was: bool, now: bool, bases: Bases) -> Iterator[Difference]:
-    """Yield that something is deprecated now, or is no longer."""
+    """Yield a difference where something became deprecated, or is no longer."""
     if was is not now:
         words = ("not deprecated", "deprecated") if now else ("deprecated", "not deprecated")
         yield Difference("deprecated", Effect.NEUTRAL, words, bases)
@@ -127,7 +127,7 @@ def rewordings(
 
 
 def basis_changes(was: Basis, now: Basis, about: str = "") -> Iterator[Difference]:
-    """Yield that a fact that stays stands on another kind of evidence."""
+    """Yield a difference where an unchanged fact has another kind of basis."""
     if was.kind != now.kind:
         effect = Effect.FIRMER if now.firmness > was.firmness else Effect.WEAKER
         yield Difference("basis", effect, (f"{was}{about}", f"{now}{about}"), (was, now))
@@ -187,10 +187,10 @@ def judged(difference: Difference, role: Role, operation: str) -> Change:
 
 
 def _in_role(difference: Difference, role: Role) -> Difference:
-    """Return a field that came or went as what it is to those who write it."""
+    """Return a field that came or went as a wider or narrower set of messages."""
     if difference.kind == "field-added":
         if role is Role.ANSWER:
-            # Clients pass over unknown fields, save where the contract ruled them out.
+            # Clients ignore unknown fields, except where the contract had excluded them.
             effect = Effect.WIDER if difference.expected else Effect.NARROWER
             return replace(difference, effect=effect)
         effect = Effect.NARROWER if difference.words[1] == "required" else Effect.WIDER
@@ -209,11 +209,11 @@ def _level(difference: Difference, role: Role) -> Level:
     """
     if difference.effect in (Effect.UNDECIDED, Effect.WEAKER):
         return Level.MAY_BREAK
-    asked = role is Role.REQUEST
-    if difference.effect not in (Effect.OTHER, Effect.NARROWER if asked else Effect.WIDER):
+    is_request = role is Role.REQUEST
+    if difference.effect not in (Effect.OTHER, Effect.NARROWER if is_request else Effect.WIDER):
         return Level.HARMLESS
-    basis = difference.bases[1 if asked else 0]
-    if (difference.expected and not asked) or (basis is not None and basis.kind == "assumed"):
+    basis = difference.bases[1 if is_request else 0]
+    if (difference.expected and not is_request) or (basis is not None and basis.kind == "assumed"):
         return Level.MAY_BREAK
     return Level.BREAKING
 

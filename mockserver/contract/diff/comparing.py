@@ -1,4 +1,4 @@
-"""Two versions of a contract compared as a whole: operations matched, then what holds for all."""
+"""Compares two versions of a contract: matches operations, then compares them and the envelope."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -25,8 +25,8 @@ from mockserver.jsontext import Json
 
 Pair = tuple[SideOperation, SideOperation]
 
-# What makes two operations one, in this order. The same method and path do; else the same id says
-# that it moved, else it is the only other method of a path, else the last part of the path.
+# The keys by which operations are matched, in this order: method and path; else the id, where the
+# path has changed; else the only other method of a path; else the last part of the path.
 _SAME: tuple[Callable[[SideOperation], object], ...] = (
     lambda one: (one.method, one.path),
     lambda one: one.id,
@@ -176,7 +176,7 @@ def _refusal(
         words = f"code {was.code}", NOT_THERE
         yield Difference("refusal-removed", Effect.NARROWER, words, (was.basis, None))
     elif now:
-        # That there are codes which it does not list is what the description says.
+        # The description itself says that there are codes which it does not list.
         words = NOT_THERE, f"code {now.code}"
         yield Difference("refusal-added", Effect.WIDER, words, (None, now.basis), expected=True)
 

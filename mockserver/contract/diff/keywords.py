@@ -43,7 +43,7 @@ FIELD = "the field"
 def limits(was: Node, now: Node, *, wire: bool) -> Iterator[Difference]:
     """Yield how the limits of a value differ.
 
-    On the wire of a header or query every value is a text, so that a text takes each number too.
+    On the `wire` of a header or query every value is a text, so that a text allows numbers too.
     """
     yield from _types(was, now, wire=wire)
     if was.values is not None or now.values is not None:
@@ -102,11 +102,11 @@ def _has_limited_text(node: Node) -> bool:
 
 
 def _values(was: Node, now: Node) -> Iterator[Difference]:
-    """Compare where one side lists its values: each is held to what the other side asks for."""
+    """Compare where one side lists its values: each is checked against the other side."""
     lost = [value for value in _listed(was) if not _takes(now, value)]
     gained = [value for value in _listed(now) if not _takes(was, value)]
     if not _values_say_all(was, now):
-        # What the types alone add or take away is a difference of its own.
+        # Values that the types add or remove are reported with the types.
         lost = [value for value in lost if kind(value) in now.types]
         gained = [value for value in gained if kind(value) in was.types]
     opened = now.values is None and not _covers(was, now)
@@ -117,7 +117,7 @@ def _values(was: Node, now: Node) -> Iterator[Difference]:
             effect_of(lost or closed, gained or opened),
             (_value_words(was, lost), _value_words(now, gained)),
             both(lambda one: one.types_basis if one.values is None else one.values_basis, was, now),
-            # A list that no document states was never said to be all there is.
+            # A list of values that is not documented was never promised to be complete.
             expected=was.values is not None and was.values_basis.kind != "documented",
             example=excerpt((lost or gained)[0]) if lost or gained else "",
         )
@@ -128,7 +128,7 @@ def _listed(node: Node) -> list[Json]:
 
 
 def _covers(listing: Node, free: Node) -> bool:
-    """Tell whether a list has all that a side without a list takes, in the types of both."""
+    """Tell whether a list has all values of a side without one, within the types of both."""
     if listing.types < free.types:
         return False
     types, values = listing.types & free.types, _listed(listing)
@@ -184,7 +184,7 @@ def _bounds(
         facts = was.bounds.get(name), now.bounds.get(name)
         before, after = (_bound(fact, whole=whole) for fact in facts)
         if before != after:
-            # Of two bounds the higher one is stricter: those of the most are negated.
+            # The higher bound is the stricter one, since upper bounds are negated.
             narrower = after is not None and (before is None or after > before)
             words = _bound_words(facts[0], name), _bound_words(facts[1], name)
             yield Difference(name, effect_of(narrower, not narrower), words, both(basis_of, *facts))
@@ -260,8 +260,8 @@ def _texts(was: Node, now: Node) -> Iterator[Difference]:
         if lost and gained:
             effect, reason = Effect.UNDECIDED, f"the two forms cannot be compared: {error}"
     else:
-        told = ((gone, "not taken any more"), (come, "taken now"))
-        example = "; ".join(f"{excerpt(text)} is {how}" for text, how in told if text is not None)
+        texts = ((gone, "not taken any more"), (come, "taken now"))
+        example = "; ".join(f"{excerpt(text)} is {how}" for text, how in texts if text is not None)
         effect = effect_of(gone is not None, come is not None)
         if gone is None and come is None:
             effect, reason = Effect.TEXT, "written in another way for the same texts"
@@ -331,7 +331,7 @@ def _keyword_words(name: str, texts: list[str]) -> str:
 
 def _meaning(name: str, words: tuple[str, str], was: Node, now: Node) -> Difference:
     came, went = name not in was.meanings, name not in now.meanings
-    # Two of them ask that a value is read strictly, one that it is read loosely.
+    # Two of these keywords make the reading of a value stricter, the others looser.
     is_strict = name in ("x-once", "x-reading")
     if (came or went) and (is_strict or name == "x-repeatable"):
         effect = Effect.NARROWER if came is is_strict else Effect.WIDER
@@ -341,7 +341,7 @@ def _meaning(name: str, words: tuple[str, str], was: Node, now: Node) -> Differe
 
 
 def undecided(kind: str, words: tuple[str, str], was: Node, now: Node) -> Difference:
-    """Return that two statements are not the same, and that no more can be said."""
+    """Return the difference of two statements that cannot be compared further."""
     reason = f"the two cannot be compared by {kind!r}"
     return Difference(kind, Effect.UNDECIDED, words, (was.basis, now.basis), reason=reason)
 

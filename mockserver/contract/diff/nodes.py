@@ -1,4 +1,4 @@
-"""Schemas in a neutral form: all that holds at one place, whichever branch or reference says it."""
+"""Schemas in a neutral form: everything about one place, from all branches and references."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import field
@@ -68,7 +68,7 @@ class Node:
     bounds: dict[str, Fact] = field(default_factory=dict)
     """By name (`minimum`, `maxLength`): a number, negated where it is the most, and `exclusive`."""
     sets: dict[str, dict[str, Basis]] = field(default_factory=dict)
-    """What is stated by keywords that may be stated many times, as texts."""
+    """The statements of keywords that may occur many times, as texts."""
     items: Parts = ()
     properties: dict[str, Parts] = field(default_factory=dict)
     required: dict[str, Basis] = field(default_factory=dict)
@@ -91,7 +91,7 @@ class Node:
         return int(abs(self.bounds[name].value[0])) if name in self.bounds else None
 
     def strings(self, name: str) -> dict[str, Basis]:
-        """Return what the schema states of a keyword that may be stated many times."""
+        """Return the statements of a keyword that may occur many times."""
         return self.sets.get(name, {})
 
     def narrow(self, types: frozenset[str], basis: Basis) -> None:
@@ -151,7 +151,7 @@ def flatten(parts: Parts, references: References) -> Node:
     if node.values is not None:
         node.types = node.types & set(map(kind, node.values.values())) or node.types
     if node.closed is not None:
-        # A branch that is closed refuses also what another branch declares.
+        # A closed branch also refuses names that another branch declares.
         names = node.closed.value
         node.properties = {name: one for name, one in node.properties.items() if name in names}
     return node
@@ -263,7 +263,7 @@ def _read_other(node: Node, keyword: str, value: Any, inside: KeywordScope) -> N
 
 
 def _skip(*_: Any) -> None:
-    """Pass over what is read elsewhere, or states nothing about values."""
+    """Skip what is read elsewhere, or states nothing about values."""
 
 
 def _keep_meaning(node: Node, keyword: str, value: Any, _: KeywordScope) -> None:
@@ -318,7 +318,7 @@ def comparable(value: Any, references: References) -> str:
         if not isinstance(reference, str):
             return {key: member(key, one, above) for key, one in stated.items()}
         if reference in above:
-            # How many levels up, not by which name: names may differ.
+            # By its distance, since the names may differ between the documents.
             return {"circle": len(above) - above.index(reference)}
         inner = expanded(references.target(reference, ""), (*above, reference))
         del stated["$ref"]
@@ -344,12 +344,12 @@ def _is_for_people(key: str, value: Any) -> bool:
 
 def _in_words(test: Any) -> str:
     """Return a condition as people say it: `where orderType is '1'`."""
-    said = [
+    parts = [
         f"{name} is {' or '.join(map(excerpt, values))}"
         for name, node in _object(_object(test).get("properties")).items()
         if (values := [node["const"]] if "const" in _object(node) else _object(node).get("enum"))
     ]
-    return f"where {' and '.join(said)}" if said else f"where {excerpt(canonical(test))} is met"
+    return f"where {' and '.join(parts)}" if parts else f"where {excerpt(canonical(test))} is met"
 
 
 def _object(value: Any) -> Mapping[str, Any]:

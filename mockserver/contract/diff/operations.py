@@ -1,4 +1,4 @@
-"""Two versions of one operation compared: inputs, body, answers and what else it says."""
+"""Compares two versions of one operation: inputs, body, answers and the rest."""
 
 from collections.abc import Iterator, Mapping
 
@@ -35,7 +35,7 @@ def compare_operations(
     old: SideOperation, new: SideOperation, schemas: SchemaComparer
 ) -> Iterator[Change]:
     """Yield the changes of an operation that both versions have."""
-    # The id that says more: one with its generation, else the old one.
+    # Prefer the id with a generation, else the old one.
     name = new.id if new.generation and not old.generation else old.id
     comparer = _OperationComparer(old, new, schemas, (old.section, new.section))
     for one in comparer.requests():
@@ -145,7 +145,7 @@ class _OperationComparer:
         lost, gained = was.keys() - now.keys(), now.keys() - was.keys()
         if lost or gained:
             words = both(lambda media: ", ".join(sorted(media)) or "no content", was, now)
-            # For an answer another type beside the known one is asked for by nobody.
+            # Clients do not request a further media type of an answer.
             effect = Effect.OTHER if is_answer and lost else effect_of(lost, gained)
             yield Difference("media-type", effect, words, self.sections, expected=not lost)
         for name in sorted(was.keys() & now.keys()):
@@ -180,7 +180,7 @@ class _OperationComparer:
             yield Difference("envelope", Effect.OTHER, words, self.sections)
             return
         if was.code != now.code:
-            words = both(lambda code: "not told" if code is None else str(code), was.code, now.code)
+            words = both(lambda code: "no code" if code is None else str(code), was.code, now.code)
             yield Difference("success-code", Effect.OTHER, words, self.sections, ".code")
         yield from self._media(was.media, now.media, is_answer=True)
 
@@ -197,7 +197,7 @@ class _OperationComparer:
             words = f"HTTP {before[0]}", f"HTTP {after[0]}"
             place = "refusal.status"
             yield Difference("refusal-status", Effect.OTHER, words, self.sections, place=place)
-        # What is reported of successes needs no second line of the same for refusals.
+        # The same difference of successes and refusals is reported once.
         known = {
             one
             for status, answer in was.items()

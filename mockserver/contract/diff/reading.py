@@ -1,4 +1,4 @@
-"""What a person names as OLD or NEW, found and read into the neutral form."""
+"""Finds what the user names as OLD or NEW, and reads it into the neutral form."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -83,7 +83,7 @@ def _folder(root: Path, dialect: str) -> Side:
         for one in documents.foreign_check("schema").violations(source.raw[name])
     ]
     found += _lost_names(source)
-    # References are looked for in schemas that are such.
+    # Only in valid schemas: others are reported already.
     found = found or [one for name in schemas for one in _lost_references(source, name)]
     if found:
         raise InvalidFile(found)
@@ -125,7 +125,7 @@ def _in_dialect(source: ContractSource, dialect: str) -> tuple[dict[str, Any], C
 
 
 def _completed(side: SideOperation, operation: Operation) -> SideOperation:
-    """Return an operation with what the folder says of it, and a document cannot."""
+    """Return an operation with the data that only a folder has, and no document."""
     return replace(
         side,
         generation=operation.generation.id,

@@ -133,5 +133,5 @@ def _cell(text: str) -> str:
 def _cut(text: str, most: int = _MOST_SHOWN) -> str:
     """Return a text on one line, cut short; what a terminal would act on is escaped."""
     line = one_line(text)
-    shown = line if len(line) <= most else f"{line[: most - 3]}..."
-    return "".join(one if one.isprintable() else ascii(one)[1:-1] for one in shown)
+    cut = line if len(line) <= most else f"{line[: most - 3]}..."
+    return "".join(one if one.isprintable() else ascii(one)[1:-1] for one in cut)

@@ -77,7 +77,7 @@ class SchemaComparer:
                 f"the schemas of {self.old.file} and {self.new.file} are too large or too deep "
                 "to be compared where their references are followed"
             )
-        # A circle comes back to the pair while it is compared; it adds nothing then.
+        # Set first: a circular schema comes back to this pair, and must end there.
         self._known[key] = ()
         self._depth += 1
         found = tuple(dict.fromkeys(self._nodes(old, new, context)))
@@ -212,7 +212,7 @@ def _removed(name: str, was: Node, now: Node, inner: Node) -> Difference:
         (required_words(name in was.required), NOT_THERE),
         (_weaker(was.required.get(name), inner.basis), basis_of(now.closed)),
         place=f".{name}",
-        # Clients were told that an optional field may be missing.
+        # Clients must expect that an optional field is missing.
         expected=name not in was.required,
         role_name=inner.role,
     )

@@ -1,4 +1,4 @@
-"""Recorded lists: what they lack as lasting outages, what the catalog lacks as additions to it."""
+"""Recorded lists: missing chains become lasting outages, new ones additions to the catalog."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
@@ -50,7 +50,7 @@ def _by_name(last: Lists, operation: str, place: str = "") -> dict[str, Item]:
 
 
 def closed_by(last: Lists, catalog: Catalog) -> tuple[list[Json], set[str]]:
-    """Return windows for what the last lists lack or show as out, and names nobody knows here."""
+    """Return windows for what the last lists lack or show as out, and unknown names."""
     names = ((chain.nickname, chain.v1_name) for chain in catalog.chains)
     chains = {name for both in names for name in both if name}
     tokens = {token.symbol for token in catalog.tokens}
@@ -94,7 +94,7 @@ def _closed_tokens(last: Lists, catalog: Catalog) -> Iterator[Json]:
 
 
 def _mode(item: object) -> str:
-    """Return how something is out that a list shows so, or does not show; empty where it is not."""
+    """Return the mode of the outage of an item, also of a missing one; empty without an outage."""
     if not isinstance(item, Mapping) or item.get("delisted") is True:
         return "delisted"
     return "disabled" if item.get("disabled") is True or item.get("isActive") is False else ""
@@ -185,7 +185,7 @@ def additions_of(last: Lists, catalog: Catalog) -> Additions:
 
 def _add_chains(found: Additions, last: Lists, catalog: Catalog) -> None:
     checks = item_checks("catalog", "chains")
-    # Endpoints are somebody's own, with a key in them perhaps.
+    # Endpoints may be private, with a key in them.
     own = ("nickname", "public_endpoint", "private_endpoint")
     members = {name: member for name, member in CHAIN_MEMBERS.items() if name not in own}
     known = {chain.nickname for chain in catalog.chains}
@@ -295,7 +295,7 @@ def _listed_tokens(
             for symbol, item in _named(last, operation, place):
                 own, places = found.setdefault(symbol, ({}, {}))
                 names, contracts = _token_of(item, operation, place, nicknames)
-                # What a list said first, in the order above, stands.
+                # Of several lists the first one counts.
                 for name in names:
                     if name in item:
                         own.setdefault(name, item[name])

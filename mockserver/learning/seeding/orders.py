@@ -1,4 +1,4 @@
-"""Recorded orders as they were: submitted, and seen to move."""
+"""Recorded orders: as they were submitted, and as their statuses followed."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, replace
@@ -21,7 +21,7 @@ from mockserver.server.resimulation import with_credentials
 from mockserver.values import dataclass
 
 RECORDED_COURSE = "as-recorded"
-"""The course that new orders take: that of the last recorded order that was seen to succeed."""
+"""The course that new orders take: that of the last recorded order that succeeded."""
 
 _LOOKUP_MEMBERS = {
     ids.CHECK: "id",
@@ -48,7 +48,7 @@ class SeededOrders:
 
 @dataclass(frozen=True, slots=True)
 class _OrderState:
-    """How an order stood when a client asked."""
+    """The status of an order when a client looked it up."""
 
     at_ms: int
     status: Status
@@ -94,12 +94,12 @@ def orders_of(
                     _lookup_key("sn", sn),
                     _lookup_key("hash", order.cert_hash, one.inputs.get("fromChain")),
                 ]
-            seen = [state for key in keys for state in states.get(key, ())]
-            seen.sort(key=lambda state: state.at_ms)
-            row = _row(order, number, sn, seen, catalog)
-            row |= {"ago": duration(ended_ms - one.at_ms), "steps": _steps(order, seen, one.at_ms)}
+            own = [state for key in keys for state in states.get(key, ())]
+            own.sort(key=lambda state: state.at_ms)
+            row = _row(order, number, sn, own, catalog)
+            row |= {"ago": duration(ended_ms - one.at_ms), "steps": _steps(order, own, one.at_ms)}
             found.known.append(row)
-            if seen and seen[-1].status is Status.SUCCEEDED:
+            if own and own[-1].status is Status.SUCCEEDED:
                 found.course = row["steps"]
     return found
 
@@ -117,7 +117,7 @@ def _refused(world: World, contract: Contract, one: Success) -> str:
 
 
 def _recorded_states(successes: Iterable[Success]) -> dict[tuple[str, str], list[_OrderState]]:
-    """Return how orders stood, by what they were looked up by."""
+    """Return the statuses of orders, by what they were looked up by."""
     found: dict[tuple[str, str], list[_OrderState]] = {}
     for one in successes:
         name = _LOOKUP_MEMBERS.get(one.operation)
@@ -149,9 +149,9 @@ def _recorded_state(one: Success) -> _OrderState | None:
 
 
 def _changed_ms(one: Success) -> int:
-    """Return when an order came to its status: as it says, where that is not after it was seen."""
-    said = number_of(one.data.get("timestamp"))
-    moment = one.at_ms if said is None else int(said) * 1000
+    """Return when an order came to its status: by itself, unless that is after the look-up."""
+    seconds = number_of(one.data.get("timestamp"))
+    moment = one.at_ms if seconds is None else int(seconds) * 1000
     return moment if 0 < moment <= one.at_ms else one.at_ms
 
 
@@ -166,10 +166,10 @@ def _id_and_number(one: Success, order: Order, taken: set[str]) -> tuple[str, st
 
 
 def _row(
-    order: Order, number: str, sn: str | None, seen: Sequence[_OrderState], catalog: Catalog
+    order: Order, number: str, sn: str | None, states: Sequence[_OrderState], catalog: Catalog
 ) -> dict[str, Any]:
     route, units = order.route, order.net
-    done = next((one for one in seen if one.status is Status.SUCCEEDED), None)
+    done = next((one for one in states if one.status is Status.SUCCEEDED), None)
     out = None if done is None else number_of(done.out)
     if out is not None and out >= 0:
         # v1 has whole tokens, 2.0 smallest units.
@@ -193,10 +193,10 @@ def _row(
     return row
 
 
-def _steps(order: Order, seen: Sequence[_OrderState], at_ms: int) -> list[Json]:
-    """Return the statuses of an order; what nobody saw of it is as the simulation has it."""
+def _steps(order: Order, states: Sequence[_OrderState], at_ms: int) -> list[Json]:
+    """Return the statuses of an order; the simulation fills in those that were not recorded."""
     steps: list[tuple[Status, int, str]] = []
-    for one in seen:
+    for one in states:
         if not steps or steps[-1][0] is not one.status:
             steps.append((one.status, max(0, one.at_ms - at_ms), one.reason))
     if not steps or steps[0][0].resting:

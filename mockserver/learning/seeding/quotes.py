@@ -25,15 +25,14 @@ _BPS = Decimal(10_000)
 _MOST_BPS = 5_000
 _PLACES = Decimal("0.000001")
 _LEAST_USD, _MOST_USD = Decimal("1E-36"), Decimal("1E60")
-"""What a scenario can say of USD (`schemas/meta/scenario.json`): digits after the point, and
-in front of it."""
+"""The bounds of USD values in a scenario (`schemas/meta/scenario.json`)."""
 
 Row = dict[str, Any]
 
 
 @dataclass(slots=True)
 class Rates:
-    """What recordings show of what things cost; what they show several times, they show last.
+    """Prices, rates and gas in recordings; of several values the last one counts.
 
     `prices` are USD by symbol, `gas_usd` by nickname of the target chain; `bridge_bps` and `v1_bps`
     are base rates; `unknown` are symbols and chains that the catalog lacks.
@@ -48,7 +47,7 @@ class Rates:
 
 
 def rates_of(successes: Iterable[Success], catalog: Catalog) -> Rates:
-    """Return what recorded successes show of prices, rates and gas."""
+    """Return the prices, rates and gas in recorded successes."""
     rates, exchanges = Rates(catalog), list(successes)
     with localcontext() as context:
         context.prec = 60
@@ -176,11 +175,11 @@ def quotes_of(successes: Iterable[Success], catalog: Catalog) -> dict[str, Json]
         try:
             row = make(one, catalog) if make else None
         except Refusal:
-            # The catalog lacks the chain or the token, which the lists show, or nobody can ask.
+            # The catalog lacks the chain or the token, or the simulation would refuse the request.
             continue
         if row is not None:
-            asked = {name: value for name, value in row.items() if name in _REQUEST_MEMBERS}
-            found[kind][repr(asked)] = row
+            inputs = {name: value for name, value in row.items() if name in _REQUEST_MEMBERS}
+            found[kind][repr(inputs)] = row
     lists = {kind: list(rows.values()) for kind, rows in found.items() if rows}
     return {"near_percent": NEAR_PERCENT, **lists} if lists else {}
 
@@ -269,7 +268,7 @@ _QUOTE_READERS: Mapping[str, tuple[str, Callable[[Success, Catalog], Row | None]
 
 
 def _channel(one: Success) -> Row | None:
-    """Return the channel's fee as a scenario has it; None for one that nobody can ask for."""
+    """Return the channel's fee as a scenario has it; None for one that no request can name."""
     bps = number_of(one.inputs.get("channelFeeRate", 0))
     if bps is None or not 0 <= bps <= MAX_CHANNEL_BPS:
         return None
@@ -285,7 +284,7 @@ def _promised(data: Mapping[str, Any]) -> Row | None:
     fee, gas = (_units(data.get(name), least=0) for name in ("serviceFee", "gasFee"))
     if out is None or fee is None or gas is None or usd is None:
         return None
-    # A fee is rounded down to a smallest unit; its rate was a whole number before.
+    # Rounded, since the fee was cut to smallest units, and its rate is a whole number.
     bps = (int(fee) * 10_000 + int(out) // 2) // int(out) if rate is None else int(rate)
     if not 0 <= bps <= _MOST_BPS:
         return None

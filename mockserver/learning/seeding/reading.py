@@ -1,4 +1,4 @@
-"""Recorded successes: what was asked for and what was answered, by the names of members."""
+"""Recorded successes: inputs and answers, by the names of members."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal

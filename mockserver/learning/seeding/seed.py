@@ -1,4 +1,4 @@
-"""A scenario made of recordings, and what of them the catalog has no name for."""
+"""A scenario made of recordings, and the names in them that the catalog lacks."""
 
 from collections.abc import Iterable
 from dataclasses import field
@@ -17,7 +17,7 @@ from mockserver.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Seed:
-    """What recordings show of a world: what things cost, what is out, quotes and orders.
+    """A world in recordings: prices and rates, outages, quotes and orders.
 
     `closed` are windows of a calendar, `quotes` those that a scenario fixes; `unknown` are names of
     chains and tokens that no recorded list and no shipped catalog shows; `added` are those that
@@ -50,7 +50,7 @@ def seed_of(sources: Iterable[Source]) -> Seed:
 
 
 def scenario_text(seed: Seed, title: str) -> str:
-    """Return the text of a scenario with what was seen; everything else is as by default."""
+    """Return the text of a scenario with the recorded values; everything else has its default."""
     scenario: dict[str, Json] = {
         "format": "crosschain-mock/scenario@1",
         "title": title,

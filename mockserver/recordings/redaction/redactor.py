@@ -1,4 +1,4 @@
-"""Redaction: what an exchange loses before it is kept."""
+"""Redaction: removes secrets from exchanges before they are kept."""
 
 import base64
 import re
@@ -15,8 +15,8 @@ from mockserver.recordings.redaction.secrets import (
     MASK,
     REQUEST_HEADERS,
     RESPONSE_HEADERS,
+    is_distinctive,
     is_secret_member,
-    is_telling,
     masked,
     may_hold_secret,
     occurring,
@@ -31,7 +31,7 @@ WALKED = 8 * 1024 * 1024
 """Bodies of more bytes are searched as bytes, and not read as JSON."""
 
 REMEMBERED = 64
-"""How many secrets are looked for in later exchanges: signatures are new in every request."""
+"""How many secrets are searched in later exchanges: each request has a new signature."""
 
 _NO_SECRETS = (MASK, DEMO_APP_KEY.encode())
 _NAME = re.compile(rb'"([^"\\]{2,40})"\s*:')
@@ -42,7 +42,7 @@ _MOST_NESTED = 4
 _USER_INFO = re.compile(r"^((?:[A-Za-z][A-Za-z0-9+.-]*:)?//)[^/?#]*@")
 _PARAMETER = re.compile(r"([?&;#])([^=&;#]*)=[^&;#]*")
 _REDIRECTED = ("token", "code", "state", "ticket")
-"""Parameters of a redirect that let in whoever has them; a request may have others of that name."""
+"""Parameters of a redirect that are credentials; in requests these names may mean others."""
 _SIGNED = ("appkey", "expiretime", "timestamp", "signature")
 
 
@@ -61,7 +61,7 @@ class Redactor:
         """Take what is to be replaced by stand-ins, and secrets known beforehand."""
         self._maker = StandInMaker(stand_ins or StandIns())
         self._named_secrets = tuple(secret.encode() for secret in secrets if secret)
-        self._seen: dict[bytes, None] = {}
+        self._learned: dict[bytes, None] = {}
 
     def exchange(self, exchange: RecordedExchange) -> RecordedExchange:
         """Return an exchange as it may be kept."""
@@ -96,15 +96,15 @@ class Redactor:
 
     def _add(self, values: Iterable[str]) -> None:
         for value in map(_bytes, values):
-            if is_telling(value) and value not in _NO_SECRETS:
-                self._seen.pop(value, None)
-                self._seen[value] = None
-        while len(self._seen) > REMEMBERED:
-            del self._seen[next(iter(self._seen))]
+            if is_distinctive(value) and value not in _NO_SECRETS:
+                self._learned.pop(value, None)
+                self._learned[value] = None
+        while len(self._learned) > REMEMBERED:
+            del self._learned[next(iter(self._learned))]
 
     def _message(self) -> "_Message":
         # Longer ones first: a short one may be part of a long one.
-        secrets = {*self._named_secrets, *self._seen}
+        secrets = {*self._named_secrets, *self._learned}
         return _Message(self._maker, sorted(secrets, key=lambda one: (-len(one), one)))
 
 
@@ -150,14 +150,14 @@ class _Message:
         kept = []
         for name, value in headers:
             if name.lower() in allowed:
-                shown = self._address(value) if name.lower() == "location" else value
-                kept.append((name, self._stand_in(name, self.masked(shown))))
+                clean = self._address(value) if name.lower() == "location" else value
+                kept.append((name, self._stand_in(name, self.masked(clean))))
             elif may_hold_secret(name) or name.lower() == "content-encoding":
                 self.removed.append(name)
         return tuple(kept)
 
     def _address(self, value: str) -> str:
-        """Return the target of a redirect without what lets somebody in who reads it."""
+        """Return the target of a redirect without credentials."""
         value = _USER_INFO.sub(rf"\g<1>{MASK.decode()}@", value)
         return _PARAMETER.sub(self._masked_parameter, value)
 
@@ -195,8 +195,8 @@ class _Message:
             return raw
 
     def _json_body(self, body: bytes, value: Json) -> bytes:
-        # A look at the bytes saves most of the search in each text. Escapes can hide a secret from
-        # it, and what its name gives away needs no search.
+        # One search of the bytes saves most searches of single texts. JSON escapes would hide a
+        # secret from it, so such a body is encoded again first.
         looked_at = encode(value, "compact") if b"\\" in body else body
         secrets = occurring(self._without_members(looked_at), self.every)
         changed = replace(self, narrowed=secrets)._walk("", value)

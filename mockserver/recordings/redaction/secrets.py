@@ -15,7 +15,7 @@ REQUEST_HEADERS = frozenset(
     accept address chain content-type evmaddress expiretime publickey timestamp
     """.split()
 )
-"""Headers of requests that are kept, in lower case: those that say what is asked, and for whom."""
+"""Headers of requests that are kept, in lower case: those that select the answer."""
 
 RESPONSE_HEADERS = frozenset(
     """
@@ -62,7 +62,7 @@ def may_hold_secret(header: str) -> bool:
 
 MASK = b"redacted"
 SHORTEST = 6
-"""A value of fewer bytes is not looked for elsewhere: it would be found where it is none."""
+"""A shorter value is not searched elsewhere: it would match unrelated text."""
 
 _FEWEST_CHARACTERS = 4
 
@@ -72,8 +72,8 @@ def mask_of(length: int) -> bytes:
     return (MASK * (length // len(MASK) + 1))[:length]
 
 
-def is_telling(value: bytes) -> bool:
-    """Tell whether a value is long and odd enough to be looked for elsewhere."""
+def is_distinctive(value: bytes) -> bool:
+    """Tell whether a value is long and varied enough to be searched elsewhere."""
     return len(value) >= SHORTEST and len(set(value)) >= _FEWEST_CHARACTERS
 
 
@@ -114,7 +114,7 @@ def occurring(raw: bytes, secrets: Iterable[bytes]) -> list[bytes]:
 
 
 def _occurs(raw: bytes, lowered: bytes, secret: bytes) -> bool:
-    # A plain search takes a tenth of the time of an expression, and mostly finds nothing.
+    # A plain search takes a tenth of the time of the expression, and mostly finds nothing.
     if _longest_word(secret) in lowered and _escapes(secret).search(raw):
         return True
     if secret.hex().encode() in lowered or (b"\0" in raw and _wide(secret) in raw):

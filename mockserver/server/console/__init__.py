@@ -88,8 +88,8 @@ _HEAD = """<!doctype html>
 
 def wants_front(path: str, request: Request) -> bool:
     """Tell whether a browser has opened the address of the server or of a world."""
-    shown = request.method in ("GET", "HEAD") and path in ("/", "")
-    return shown and "text/html" in request.headers.get("Accept", "")
+    is_front = request.method in ("GET", "HEAD") and path in ("/", "")
+    return is_front and "text/html" in request.headers.get("Accept", "")
 
 
 def front(contract: Contract, request: Request) -> Response:

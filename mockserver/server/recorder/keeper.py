@@ -1,4 +1,4 @@
-"""Keeping exchanges: redacted, written to files, and noted what they tell of the service."""
+"""Keeps exchanges: redacts them, writes them to files, and notes dialect and clock."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ from mockserver.values import dataclass
 
 _MOST_SAMPLES = 8
 _LARGEST_SAMPLE = 1024 * 1024
-"""Bytes of an answer that is held against the contract: small ones tell the dialect as well."""
+"""Bytes of an answer that is checked against the contract: small ones show the dialect, too."""
 _STATUSES = range(200, 600)
 """Those that a file of ours takes; others are passed on, and not kept."""
 
@@ -31,13 +31,13 @@ class Dialects:
     def __init__(self, contracts: Mapping[str, Contract]) -> None:
         """Take the contract in each dialect that answers are held against."""
         self._contracts = contracts
-        self._seen: Counter[str] = Counter()
+        self._sampled: Counter[str] = Counter()
         self._breaks: dict[str, list[str]] = {name: [] for name in contracts}
 
     def note(self, exchange: RecordedExchange) -> None:
-        """Hold an answer against the contract in each dialect; a few of each operation suffice."""
+        """Check an answer against the contract in each dialect; a few of each operation suffice."""
         response = exchange.response
-        if self._seen[exchange.operation] >= _MOST_SAMPLES or response.status != 200:
+        if self._sampled[exchange.operation] >= _MOST_SAMPLES or response.status != 200:
             return
         if len(response.body) > _LARGEST_SAMPLE:
             return
@@ -45,7 +45,7 @@ class Dialects:
             body = exchange.response_json()
         except jsontext.NotJson:
             return
-        self._seen[exchange.operation] += 1
+        self._sampled[exchange.operation] += 1
         for name, contract in self._contracts.items():
             operation = contract.find(exchange.request.method, exchange.request.path)
             if operation is None or operation.response_violations(body):
@@ -55,16 +55,16 @@ class Dialects:
     def name(self) -> str | None:
         """The one dialect that every answer keeps; None where there is none, or more than one."""
         kept = [name for name, breaks in self._breaks.items() if not breaks]
-        return kept[0] if len(kept) == 1 and self._seen else None
+        return kept[0] if len(kept) == 1 and self._sampled else None
 
     @property
     def remark(self) -> str:
         """A sentence on answers that keep no dialect; empty where there is one that they keep."""
-        if not self._seen or not all(self._breaks.values()):
+        if not self._sampled or not all(self._breaks.values()):
             return ""
         fewest = min(self._breaks, key=lambda name: len(self._breaks[name]))
         where = ", ".join(sorted(set(self._breaks[fewest])))
-        total = self._seen.total()
+        total = self._sampled.total()
         return (
             f"{len(self._breaks[fewest])} of {total} answers looked at break the contract as "
             f"{fewest}, fewer than in any other dialect: {where}"
@@ -74,8 +74,8 @@ class Dialects:
 class ClockSkew:
     """Estimates how far the service's clock is ahead, from its `Date` headers.
 
-    Each tells a second: its clock showed it, or a later part of that second, at some time between
-    the request and the end of the answer.
+    A `Date` names a second: the clock showed some part of it between the request and the end of the
+    answer.
     """
 
     def __init__(self) -> None:
@@ -84,18 +84,18 @@ class ClockSkew:
 
     def note(self, response: Response, sent_ms: int, duration_ms: int) -> None:
         """Take in the `Date` of an answer."""
-        shown = _date_ms(response)
-        if shown is None:
+        date_ms = _date_ms(response)
+        if date_ms is None:
             return
-        least, most = shown - sent_ms - duration_ms, shown + 999 - sent_ms
+        least, most = date_ms - sent_ms - duration_ms, date_ms + 999 - sent_ms
         if self._bounds is not None and least <= self._bounds[1] and most >= self._bounds[0]:
-            # Else it is the first one, or a clock was set: what was known before is void.
+            # Otherwise it is the first one, or a clock was set, which voids earlier bounds.
             least, most = max(self._bounds[0], least), min(self._bounds[1], most)
         self._bounds = least, most
 
     @property
     def ms(self) -> int | None:
-        """The skew in milliseconds: 0 where the clocks may agree, None where no answer told."""
+        """The skew in milliseconds: 0 where the clocks may agree, None without any `Date`."""
         if self._bounds is None:
             return None
         least, most = self._bounds
@@ -181,7 +181,7 @@ class Keeper:
             exchange = self._redactor.exchange(unpacked(named))
             self._folder.keep("flow" if self._options.one_file else operation.id, exchange)
             self.kept[operation.id] += 1
-            # What the answers tell is worked out after the client has them.
+            # Computed in the background, after the client has the answer.
             self._noticing.submit(self._notice, exchange)
         return ""
 

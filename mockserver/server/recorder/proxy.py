@@ -31,7 +31,7 @@ MOST_REQUEST = 16 * 1024 * 1024
 """Bytes a request body may have that is passed on."""
 
 DRAIN_SECONDS = 2.0
-"""How long answers that are on their way may take once the recorder was asked to stop."""
+"""How long answers that are on their way may take once the recorder has to stop."""
 
 TROUBLE_HEADER = "X-Recorder"
 """Names answers of the recorder itself, which are none of the service's."""
@@ -149,8 +149,8 @@ class RecordingProxy:
         if reason:
             raise _NoAnswer(403, f"{reason}; nothing was sent")
         if not request.path.startswith("/"):
-            asked = f"{request.method} {request.path[:80]}"
-            raise _NoAnswer(400, f"{asked} asks for no path of a service; nothing was sent")
+            line = f"{request.method} {request.path[:80]}"
+            raise _NoAnswer(400, f"{line} names no path of a service; nothing was sent")
         self._options.note(request)
         began, ticks = wall_ms(), ticks_ms()
         with _explained(request, base):
@@ -180,9 +180,9 @@ class RecordingProxy:
         generation = self.keeper.contract.generation_of(request.path).id
         base = self._options.upstreams.get(generation)
         if base is None:
-            asked = f"{request.method} {request.path} is of {generation}"
+            what = f"{request.method} {request.path} is of {generation}"
             raise _NoAnswer(
-                421, f"{asked}, which has no address here; name one with --upstream-{generation}"
+                421, f"{what}, which has no address here; name one with --upstream-{generation}"
             )
         return base
 
@@ -365,9 +365,9 @@ def _without_quote(sentence: str) -> str:
 
 def _trouble(status: int, sentence: str) -> Response:
     """Return an answer of the recorder itself."""
-    told = {"code": status, "msg": f"recorder: {' '.join(sentence.split())}"}
+    body = {"code": status, "msg": f"recorder: {' '.join(sentence.split())}"}
     headers = ((TROUBLE_HEADER, "trouble"), ("Content-Type", "application/json"))
-    return Response(status, headers, jsontext.encode(told))
+    return Response(status, headers, jsontext.encode(body))
 
 
 def _passed_on(
@@ -385,31 +385,29 @@ def _passed_on(
 
 @contextlib.contextmanager
 def _explained(request: Request, base: str) -> Any:
-    """Turn what the other side does into a sentence."""
-    asked = f"{request.method} {request.path}"
+    """Turn errors of the service into a sentence."""
+    line = f"{request.method} {request.path}"
     try:
         yield
     except aiohttp.ClientConnectorCertificateError as error:
         reason = str(error.certificate_error)
-        # What nobody vouches for can be trusted all the same; a wrong name or date cannot.
+        # An unknown issuer can be trusted by an option; a wrong name or date cannot.
         if "self-signed" in reason or "issuer" in reason:
             reason += "; trust one more with --upstream-ca FILE"
-        raise _NoAnswer(502, f"{asked}: the certificate of {base} is not valid: {reason}") from None
+        raise _NoAnswer(502, f"{line}: the certificate of {base} is not valid: {reason}") from None
     except aiohttp.ClientSSLError as error:
-        raise _NoAnswer(
-            502, f"{asked}: {base} speaks no TLS that works: {_reason(error)}"
-        ) from None
+        raise _NoAnswer(502, f"{line}: {base} speaks no TLS that works: {_reason(error)}") from None
     except (aiohttp.ConnectionTimeoutError, aiohttp.SocketTimeoutError, TimeoutError):
-        raise _NoAnswer(504, f"{asked}: {base} took too long to answer") from None
+        raise _NoAnswer(504, f"{line}: {base} took too long to answer") from None
     except aiohttp.ClientConnectorError as error:
-        raise _NoAnswer(502, f"{asked}: {base} cannot be reached: {_reason(error)}") from None
+        raise _NoAnswer(502, f"{line}: {base} cannot be reached: {_reason(error)}") from None
     except (aiohttp.ClientPayloadError, aiohttp.ServerDisconnectedError, aiohttp.ClientOSError):
-        raise _NoAnswer(502, f"{asked}: {base} broke off before the answer was whole") from None
+        raise _NoAnswer(502, f"{line}: {base} broke off before the answer was whole") from None
     except aiohttp.ClientResponseError as error:
-        told = parser_reason(error.__cause__, error.message)[:200]
-        raise _NoAnswer(502, f"{asked}: {base} answers no HTTP: {told}") from None
+        reason = parser_reason(error.__cause__, error.message)[:200]
+        raise _NoAnswer(502, f"{line}: {base} answers no HTTP: {reason}") from None
     except (aiohttp.ClientError, ValueError) as error:
-        raise _NoAnswer(502, f"{asked}: {base} answers no HTTP: {_reason(error)}") from None
+        raise _NoAnswer(502, f"{line}: {base} answers no HTTP: {_reason(error)}") from None
 
 
 def _reason(error: BaseException) -> str:

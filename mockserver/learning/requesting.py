@@ -1,4 +1,4 @@
-"""A service asked what was recorded of another: reading requests only."""
+"""Sends recorded requests to a service again: reading requests only."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -22,7 +22,7 @@ class NoAnswers(CrosschainMockError):
     exit_code = 3
 
 
-def asked_anew(
+def requested_again(
     sources: Iterable[Source],
     address: str,
     contract: Contract,
@@ -40,7 +40,7 @@ def asked_anew(
     limits = Limits(rate=Limits().rate if target.is_local else Limits().rate / 250)
     with Transport(target, permit, limits) as transport:
         silent = [] if unanswered is None else unanswered
-        found = tuple(_source_anew(transport, contract, source, silent) for source in sources)
+        found = tuple(_source_again(transport, contract, source, silent) for source in sources)
     if not any(source.recording.exchanges for source in found):
         raise NoAnswers(
             f"{address} answered none of the recorded reading requests, so nothing is compared; is "
@@ -58,7 +58,7 @@ def not_all_answered(address: str, unanswered: list[str]) -> NoAnswers:
     )
 
 
-def _source_anew(
+def _source_again(
     transport: Transport, contract: Contract, source: Source, silent: list[str]
 ) -> Source:
     every = source.recording.exchanges
