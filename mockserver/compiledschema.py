@@ -21,7 +21,7 @@ def compiled(schema: Mapping[str, Any]) -> Compiled:
 
 
 def _counting_apart(node: Any) -> Any:
-    """Return a schema that says the same, with lengths as lengths instead of in patterns.
+    """Return an equal schema, with `minLength` and `maxLength` in place of counts in patterns.
 
     A pattern that counts to 1000 takes two megabytes, and is compiled for every part that has it.
     """
@@ -29,12 +29,12 @@ def _counting_apart(node: Any) -> Any:
         return [_counting_apart(part) for part in node]
     if not isinstance(node, Mapping):
         return node
-    said = {
+    copy = {
         key: part if key in ("const", "enum") else _counting_apart(part)
         for key, part in node.items()
     }
-    found = _COUNTED.fullmatch(pattern) if isinstance(pattern := said.get("pattern"), str) else None
-    if found is None or "minLength" in said or "maxLength" in said:
-        return said
+    found = _COUNTED.fullmatch(pattern) if isinstance(pattern := copy.get("pattern"), str) else None
+    if found is None or "minLength" in copy or "maxLength" in copy:
+        return copy
     kind, least, most = found.groups()
-    return {**said, "pattern": f"^{kind}*$", "minLength": int(least), "maxLength": int(most)}
+    return {**copy, "pattern": f"^{kind}*$", "minLength": int(least), "maxLength": int(most)}

@@ -46,6 +46,6 @@ class InvalidFile(CrosschainMockError):
 
 
 class CannotServe(CrosschainMockError):
-    """The server cannot listen where it was asked to, or was not ready in time."""
+    """The server cannot listen at its address, or was not ready in time."""
 
     exit_code = 3

@@ -67,7 +67,7 @@ def decode(raw: bytes, *, depth: int = MAX_DEPTH) -> Json:
         if end == len(text):
             return value
     except (StopIteration, ValueError):
-        # What is wrong is told below, from the text's beginning.
+        # The error is reported below, with its place from the beginning of the text.
         pass
     try:
         return _DECODER.decode(text)
@@ -75,8 +75,8 @@ def decode(raw: bytes, *, depth: int = MAX_DEPTH) -> Json:
         if other := _other_format(text):
             raise NotJson(other) from None
         place = f"line {error.lineno} column {error.colno}"
-        told = error.msg.removesuffix(" at")
-        raise NotJson(f"{told[:1].lower()}{told[1:]} at {place}") from None
+        reason = error.msg.removesuffix(" at")
+        raise NotJson(f"{reason[:1].lower()}{reason[1:]} at {place}") from None
     except NotJson:
         raise
     except ValueError:
@@ -85,7 +85,7 @@ def decode(raw: bytes, *, depth: int = MAX_DEPTH) -> Json:
 
 
 def _other_format(text: str) -> str:
-    """Tell what a text is that is no JSON from its first character on; empty where nobody knows."""
+    """Tell what a text is that is no JSON from its first character on; empty where unknown."""
     if text.startswith("\ufeff"):
         return "begins with a byte order mark, which JSON does not have"
     if "\0" in text[:4]:

@@ -63,8 +63,8 @@ ORDERS = Limit("orders", 1_000_000, "orders", "a world", _REFUSED)
 ORDER_TEXT = Limit("texts of an order or a ticket", 2 * KIB, "bytes", "a request", _REFUSED)
 FORCED = Limit("statuses that were forced or steered", 20_000, "events", "a world", _REFUSED)
 TICKETS = Limit("tickets", 10_000, "tickets", "a world", _REFUSED)
-TRANSACTIONS = Limit("transactions seen", 20_000, "transactions", "a world", _REFUSED)
-TRANSACTION_BYTES = Limit("transactions seen", 32 * MIB, "bytes", "a world", _REFUSED)
+TRANSACTIONS = Limit("transactions on chains", 20_000, "transactions", "a world", _REFUSED)
+TRANSACTION_BYTES = Limit("transactions on chains", 32 * MIB, "bytes", "a world", _REFUSED)
 STUBS = Limit("stubs", 1000, "stubs", "a world", _REFUSED)
 STUB_BYTES = Limit("stubs", 16 * MIB, "bytes", "a world", _REFUSED)
 FAULTS = Limit("faults", 1000, "faults", "a world", _REFUSED)
@@ -76,7 +76,7 @@ APP_KEYS = Limit("app keys that choose a world", 1000, "keys", "a world", _REFUS
 ALL_APP_KEYS = Limit("app keys that choose worlds", 20_000, "keys", "the server", _REFUSED)
 EXPECTED = Limit("refusals that a test expects", 1000, "refusals", "a world", _REFUSED)
 SNAPSHOTS = Limit("snapshots", 1000, "snapshots", "a world", _REFUSED)
-FAILURES = Limit("defects of the server that are told", 100, "texts", "a world", "not told")
+FAILURES = Limit("defects of the server that are reported", 100, "texts", "a world", "not reported")
 AUDITED = Limit(
     "orders that an audit looks at", 10_000, "orders", "a request", "the older ones are not judged"
 )
@@ -106,7 +106,7 @@ ANSWERS = Limit(
     128 * MIB,
     "bytes",
     "a command",
-    "nothing more is asked, as without a budget",
+    "nothing more is sent, as without a budget",
 )
 RECORDED_BODY = Limit(
     "a body that a recorder keeps", 256 * MIB, "bytes", "a file", "passed on, and not kept"

@@ -54,7 +54,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def add_run_options(parser: pytest.Parser, rows: "Iterable[Option]") -> None:
-    """Add what rows of the option table say a conformance run can be told."""
+    """Add the options of a conformance run, by rows of the option table."""
     group = parser.getgroup("crosschain-mock conformance", "judging a service")
     value: dict[str, Any] = {"metavar": "VALUE"}
     kinds = {"flag": {"action": "store_true"}, "texts": {**value, "action": "append"}}
@@ -79,7 +79,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def _check_run(config: pytest.Config) -> None:
-    """End with one sentence where the suite is asked for and could not send anything."""
+    """End with one sentence where the suite is selected and could not send anything."""
     from mockserver.conformance.suite.options import requested_run
     from mockserver.errors import CrosschainMockError
 
@@ -193,7 +193,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
         raise
     found = _complaints(item)
     if found:
-        # A test case of unittest fails without raising, and then this is told beside its failure.
+        # A failing test case of unittest does not raise here: report this beside its failure.
         item.stash[_COMPLAINTS] = found
         pytest.fail("\n".join(found), pytrace=False)
 
@@ -202,7 +202,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
 def pytest_runtest_makereport(
     item: pytest.Item,
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Attach to a failure what its world has seen, and what it would have complained of."""
+    """Attach to a failure the journal of its world, and the problems that a check would report."""
     report = yield
     if report.when == "call":
         item.stash[_PASSED] = report.passed

@@ -1,4 +1,4 @@
-"""What is wrong with a value by its schema, told in full. Imported where something is wrong."""
+"""Lists all violations of a schema. Imported only when a value breaks one."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -40,18 +40,18 @@ class Explainer:
     def violations(self, value: Json, *, long: bool = False) -> tuple[Violation, ...]:
         """Return everything that is wrong with the value, in the order of its fields.
 
-        `jsonschema-rs` is not asked of a `long` one: it copies parts for each thing that it finds.
+        `jsonschema-rs` is not used for a `long` one: it copies parts of it for each violation.
         """
-        told = None if long or self._broken is None else self._broken.violations(value)
-        if told is None:
-            told = []
+        every = None if long or self._broken is None else self._broken.violations(value)
+        if every is None:
+            every = []
             for error in self._validator.iter_errors(value):
-                told += _violations(error, tuple(error.path), tuple(error.schema_path))
+                every += _violations(error, tuple(error.path), tuple(error.schema_path))
         found: dict[tuple[Path, str], Violation] = {}
-        for violation in told:
+        for violation in every:
             key = (violation.path, violation.message)
             before = found.setdefault(key, violation)
-            # What a branch says once more is cited where it stands first, which is further out.
+            # A repeated violation of a branch is cited from the outermost place.
             if len(violation.schema_path) < len(before.schema_path):
                 found[key] = violation
         return tuple(sorted(found.values(), key=lambda violation: _order(violation.path)))
@@ -64,7 +64,7 @@ def _refers(node: Json) -> bool:
 
 
 class _Error(NamedTuple):
-    """What of a `ValidationError` is told, where a keyword says no more than that it is broken."""
+    """The part of a `ValidationError` that is needed for a keyword that only says it is broken."""
 
     validator: str
     validator_value: Json
@@ -93,14 +93,14 @@ class _Keyword(NamedTuple):
         value, wanted = reduce(getitem, self.path, whole), schema[name]
         if name in _ALONE or (wanted is False and name == "additionalProperties"):
             return _violations(_Error(name, wanted, value, schema), self.path, self.place)
-        told: list[Violation] = []
+        found: list[Violation] = []
         for error in _STRICT.VALIDATORS[name](self.validator, wanted, value, schema) or ():
             path, place = (*self.path, *error.path), (*self.place, *error.schema_path)
             if not error.schema_path and error.validator is not None:
                 error.validator, error.validator_value = name, wanted
                 error.instance, error.schema = value, schema
-            told += _violations(error, path, place)
-        return told
+            found += _violations(error, path, place)
+        return found
 
 
 class _BrokenKeywords:
@@ -117,7 +117,7 @@ class _BrokenKeywords:
         self._enter(schema, (), ())
 
     def violations(self, value: Json) -> list[Violation] | None:
-        """Return what is wrong; None where that is to be asked in another way."""
+        """Return the violations; None where the full validator has to find them."""
         broken: dict[int, _Keyword] = {}
         try:
             for error in self._quick.iter_errors(value):
@@ -147,10 +147,10 @@ class _BrokenKeywords:
                     inner = (*path, *steps[1:]) if name == "properties" else path
                     self._enter(part, (*place, *steps), inner)
                     continue
-                # The library tells no place of a condition itself.
-                told = place if name == "if" else (*place, name)
+                # The library reports no keyword for a condition itself.
+                at = place if name == "if" else (*place, name)
                 number = len(self._keywords)
-                found = _Keyword(number, name, told, path, schema, validator)
+                found = _Keyword(number, name, at, path, schema, validator)
                 self._keywords[*place, *steps] = found
                 if name == "pattern":
                     # What a pattern counts is compiled apart (`compiledschema.py`).
@@ -186,7 +186,7 @@ def _parts(schema: Schema, name: str) -> list[tuple[Path, Schema | bool]]:
 
 
 def _is_object(value: object) -> TypeGuard[Mapping[str, Any]]:
-    # Nearly all are plain dictionaries, which is sooner seen than what else is a mapping.
+    # Nearly all are plain dictionaries, and that check is faster than the one for `Mapping`.
     return type(value) is dict or isinstance(value, Mapping)
 
 
@@ -262,7 +262,7 @@ def _got(value: Json) -> str:
         return excerpt(value)
     if value is None:
         return "null"
-    # What is said of an object or an array begins with the same words.
+    # Messages about an object or an array begin with the same words.
     sized = isinstance(value, Mapping | list | tuple)
     return excerpt(value) if sized else f"{kind_of(value)}, {excerpt(value)}"
 

@@ -17,7 +17,7 @@ class NotReadable(Exception):
 
 
 class CannotWrite(CrosschainMockError):
-    """A file that was asked for, and could not be written."""
+    """A requested file that could not be written."""
 
 
 def anchored(name: str | Path, folder: Path) -> str | Path:

@@ -17,7 +17,7 @@ __all__ = ["SchemaCheck", "Violation", "did_you_mean", "dotted", "excerpt", "kin
 
 
 class SchemaCheck:
-    """A schema, compiled once, that tells what is wrong with a value.
+    """A schema, compiled once, that finds what is wrong with a value.
 
     `jsonschema-rs` says yes or no, some twenty times as fast as `jsonschema`, which tells what is
     wrong and is imported when that is first asked for.

@@ -26,7 +26,7 @@ else:
 
     def value_class(*, frozen, slots):
         """Return the decorator of a class of values; call it with `frozen=True, slots=True`."""
-        assert (frozen, slots) == (True, True)  # noqa: S101 - what the type checker is told
+        assert (frozen, slots) == (True, True)  # noqa: S101 - for the type checker
         return lambda plain: _made(plain, eq=True, hashed=True, guarded=False)
 
 
@@ -79,9 +79,9 @@ def _initializer(made: Any, guarded: bool) -> Callable[..., None]:
     return initialize
 
 
-def _comparing(told: tuple["Field[Any]", ...], hashed: bool) -> dict[str, Any]:
-    names = [one.name for one in told if one.compare] or ["__class__"]
-    # One name alone would give its value, and no tuple.
+def _comparing(fields: tuple["Field[Any]", ...], hashed: bool) -> dict[str, Any]:
+    names = [one.name for one in fields if one.compare] or ["__class__"]
+    # `attrgetter` of one name returns the value, and not a tuple: take it twice.
     values = attrgetter(*names) if len(names) > 1 else attrgetter(*names, *names)
 
     def equal(self: object, other: object) -> Any:
@@ -94,8 +94,8 @@ def _comparing(told: tuple["Field[Any]", ...], hashed: bool) -> dict[str, Any]:
 
 @recursive_repr()
 def _repr(self: Any) -> str:
-    told = (f"{one.name}={getattr(self, one.name)!r}" for one in fields(self) if one.repr)
-    return f"{self.__class__.__qualname__}({', '.join(told)})"
+    members = (f"{one.name}={getattr(self, one.name)!r}" for one in fields(self) if one.repr)
+    return f"{self.__class__.__qualname__}({', '.join(members)})"
 
 
 def _refuse_set(self: object, name: str, value: object) -> NoReturn:

@@ -16,8 +16,8 @@ def times(number: int) -> str:
 
 def listed(names: Sequence[str], most: int = 6) -> str:
     """Return names in a row, with the number of those left out."""
-    shown = ", ".join(names[:most])
-    return f"{shown} and {len(names) - most} more" if len(names) > most else shown
+    first = ", ".join(names[:most])
+    return f"{first} and {len(names) - most} more" if len(names) > most else first
 
 
 def one_line(text: str, most: int = 0) -> str:
@@ -28,11 +28,11 @@ def one_line(text: str, most: int = 0) -> str:
 
 def reason_lines(groups: Mapping[str, Sequence[str]], most: int, *, whole: bool) -> Iterator[str]:
     """Yield a line for each reason with the names that it is about; `whole` leaves out nothing."""
-    shown = list(groups.items())[: len(groups) if whole else most]
-    for reason, names in shown:
+    chosen = list(groups.items())[: len(groups) if whole else most]
+    for reason, names in chosen:
         yield f"{len(names)} x {one_line(reason, 400)}: {listed(names, len(names) if whole else 2)}"
-    if len(groups) > len(shown):
-        yield f"and {counted(len(groups) - len(shown), 'other reason')}; --verbose"
+    if len(groups) > len(chosen):
+        yield f"and {counted(len(groups) - len(chosen), 'other reason')}; --verbose"
 
 
 def reason_of(error: OSError | ValueError) -> str:
@@ -63,8 +63,8 @@ def finding_lines(finding: Mapping[str, Any]) -> Iterator[str]:
 
 def github_command(level: str, title: str, text: str) -> str:
     """Return a workflow command of GitHub Actions, which becomes an annotation of a run."""
-    told = _escaped(title).replace(":", "%3A").replace(",", "%2C")
-    return f"::{level} title={told}::{_escaped(text)}"
+    name = _escaped(title).replace(":", "%3A").replace(",", "%2C")
+    return f"::{level} title={name}::{_escaped(text)}"
 
 
 def _escaped(text: str) -> str:

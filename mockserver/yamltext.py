@@ -73,17 +73,17 @@ class _Builder:
         self._binary = binary
         self.lines: dict[FieldPath, int] = {}
         self.problems: list[Problem] = []
-        self._seen: set[int] = set()
+        self._visited: set[int] = set()
 
     def build(self, node: yaml.Node, path: FieldPath) -> Json:
         self.lines.setdefault(path, node.start_mark.line + 1)
         if len(path) > _MAX_DEPTH:
             self._report(node, path, f"nested deeper than {_MAX_DEPTH} levels")
             return None
-        if id(node) in self._seen:
+        if id(node) in self._visited:
             self._report(node, path, "aliases are not read; write the value out")
             return None
-        self._seen.add(id(node))
+        self._visited.add(id(node))
         if isinstance(node, yaml.CollectionNode) and node.tag not in _PLAIN_TAGS:
             self._report(node, path, f"the tag {node.tag[:60]!r} is not read; write plain values")
             return None

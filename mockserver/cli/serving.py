@@ -49,7 +49,7 @@ def serve(
         to_stdout(f"crosschain-mock ready on {url} (v1 and 2.0, scenario {scenario})")
         if not service.reasons_in_msg(settings.dialect):
             click.echo(
-                "refusals have the bare text of the service; which and why is told here, in the "
+                "refusals have the bare text of the service; which and why is logged here, in the "
                 "header X-Mock-Refusal and on the console",
                 err=True,
             )

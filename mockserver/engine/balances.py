@@ -99,7 +99,7 @@ class Balances(View):
         outcomes = (outcome(order, event) for event in events)
         return (deposit(order), *(posting for posting in outcomes if posting is not None))
 
-    def movable(self, placed: Placed, tx_hash: str, payer: str, asked: int) -> int:
+    def movable(self, placed: Placed, tx_hash: str, payer: str, wanted: int) -> int:
         """Return how much of a token a transaction can move: at most what its sender owns.
 
         The deposit of an order was booked with the order, so that it moves nothing more.
@@ -108,7 +108,7 @@ class Balances(View):
         if hash_key(nickname, tx_hash) in core.state.by_hash:
             return 0
         owned = spendable(core, placed, (nickname, placed.symbol, account_address(payer)))
-        return min(asked, max(0, owned))
+        return min(wanted, max(0, owned))
 
     def transfer(
         self, placed: Placed, tx_hash: str, ends: tuple[str, str], units: int, at_ms: int

@@ -334,13 +334,13 @@ def _cross_chain(
     out = amounts.rescale_floor(left, source.decimals, target.decimals)
     if out <= 0:
         return None
-    # What the target's decimals cannot show is not promised.
-    shown = min(left, amounts.rescale_floor(out, target.decimals, source.decimals))
+    # Digits that the decimals of the target lack are left out.
+    paid = min(left, amounts.rescale_floor(out, target.decimals, source.decimals))
     return CrossChainQuote(
         amount_in=amounts.whole_tokens(units, source.decimals),
-        amount_out=amounts.whole_tokens(shown, source.decimals),
+        amount_out=amounts.whole_tokens(paid, source.decimals),
         fee=amounts.whole_tokens(fee, source.decimals),
-        gas=amounts.whole_tokens(units - fee - shown, source.decimals),
+        gas=amounts.whole_tokens(units - fee - paid, source.decimals),
         symbol=source.symbol,
         out_units=out,
     )

@@ -99,7 +99,7 @@ class InvalidOutage(CrosschainMockError):
 
 
 class NothingDue(CrosschainMockError):
-    """A clock told to run to something that never comes."""
+    """A clock that should run to something that never comes."""
 
 
 class UnknownSnapshot(CrosschainMockError):

@@ -244,16 +244,16 @@ def _terms(core: Core, quotes: QuoteService, request: OrderRequest) -> Terms:
 
 
 def _terms_v1(core: Core, quotes: QuoteService, request: OrderRequest) -> Terms:
-    source, target, asked = request.source, request.target, request.fee_level or 0
-    level, scenario, now = fee_level_bps(asked), core.scenario, core.now()
+    source, target, fee_level = request.source, request.target, request.fee_level or 0
+    level, scenario, now = fee_level_bps(fee_level), core.scenario, core.now()
     whole = amounts.whole_tokens(request.amount, source.decimals)
     quotes.admit(source, target, Phase.SUBMIT)
     if request.kind is _BRIDGE:
-        out = scenario.transfers.cross_chain(whole, source, target, now, asked).out_units
+        out = scenario.transfers.cross_chain(whole, source, target, now, fee_level).out_units
         gross = amounts.rescale_floor(request.amount, source.decimals, target.decimals)
         rate = scenario.rates.v1_bps + level
     else:
-        out = scenario.swaps.aggregate_v1(whole, source, target, now, asked).out_units
+        out = scenario.swaps.aggregate_v1(whole, source, target, now, fee_level).out_units
         gross = scenario.swaps.gross(request.amount, source, target, now)
         rate = scenario.rates.v1_aggregate_bps + level
     # v1 charges in the token in; what is lost on the way is booked as fee first, then as gas.

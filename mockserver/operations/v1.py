@@ -164,7 +164,7 @@ def _order(world: World, view: OrderView) -> Json:
     third = order.delivered.channel_fee if view.amount_out else 0
     fee, out = _whole(third, target.decimals), _whole(view.amount_out, target.decimals)
     back = _whole(view.back_amount, source.decimals)
-    return shown_order(
+    return order_members(
         (order.sn, view.v1_status, order.kind, order.cert_hash),
         (order.sender, _whole(order.amount, source.decimals), start, route.source_token),
         (order.recipient, out, goal, view.exec_hash, route.target_token),
@@ -176,7 +176,7 @@ def _order(world: World, view: OrderView) -> Json:
     )
 
 
-def shown_order(
+def order_members(
     about: tuple[str | None, V1Status, Kind, str],
     paid: Sequence[Json],
     received: Sequence[Json],

@@ -153,7 +153,7 @@ def submit_order(world: World, inputs: Inputs) -> Json:
 def check_order(world: World, inputs: Inputs) -> Json:
     """Return the status of an order; `timestamp` in seconds, of the last change (DR)."""
     view = world.orders.poll(inputs.text("id"))
-    return shown_order(view.status, view.since_ms, view.reason, view.exec_hash, view.amount_out)
+    return order_members(view.status, view.since_ms, view.reason, view.exec_hash, view.amount_out)
 
 
 def get_balance(world: World, inputs: Inputs) -> Json:
@@ -188,15 +188,15 @@ def get_all_ticket_by_address(world: World, inputs: Inputs) -> Json:
     """List the tickets of an address in one status."""
     status = TicketStatus(inputs.text("filter"))
     found = world.tickets.of(inputs.text("address"), status)
-    return {"list": [shown_ticket(one) for one in found]}
+    return {"list": [ticket_members(one) for one in found]}
 
 
 def check_ticket(world: World, inputs: Inputs) -> Json:
     """Return the status of a ticket."""
-    return shown_standing(world.tickets.check(inputs.integer("ticketId")))
+    return status_members(world.tickets.check(inputs.integer("ticketId")))
 
 
-def shown_order(
+def order_members(
     status: str, since_ms: int, reason: str, exec_hash: str = "", amount_out: int = 0
 ) -> dict[str, Json]:
     """Return how an order stands, as checkOrder tells it."""
@@ -209,7 +209,7 @@ def shown_order(
     }
 
 
-def shown_ticket(view: TicketView) -> Json:
+def ticket_members(view: TicketView) -> Json:
     """Return a ticket as getAllTicketByAddress lists it."""
     ticket = view.ticket
     return {
@@ -217,11 +217,11 @@ def shown_ticket(view: TicketView) -> Json:
         "address": ticket.address,
         "chain": ticket.chain,
         "hash": ticket.hash,
-        **shown_standing(view),
+        **status_members(view),
     }
 
 
-def shown_standing(view: TicketView) -> dict[str, Json]:
+def status_members(view: TicketView) -> dict[str, Json]:
     """Return how a ticket stands, as checkTicket tells it."""
     return {"succeeded": view.succeeded, "solution": view.solution}
 

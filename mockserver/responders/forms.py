@@ -38,7 +38,7 @@ def members(properties: Mapping[str, Schema], *required: str, least: int = 0) ->
 
 
 def variants(schemas: Mapping[str, Schema], by: str) -> Schema:
-    """Return the form of an object that is one of several, told apart by a member."""
+    """Return the form of an object that is one of several, distinguished by a member."""
     return {
         "type": "object",
         "oneOf": [_variant(schema, by, name) for name, schema in schemas.items()],

@@ -441,8 +441,8 @@ def _differs(service: Service, exchange: RecordedExchange, refusal: str, redacto
     world.snapshot(_BEFORE)
     requests = [with_credentials(world.contract, exchange)]
     if refusal and requests[0] is not exchange.request:
-        # Of names that were taken out, a header is not told from a member of the body: the header
-        # may be what was missing.
+        # Removed names do not say whether they were headers or members of the body, so the header
+        # may have been missing.
         requests.append(exchange.request)
     times = range(first_ms, at_ms + _LATER_MS + 1)
     attempts = [(request, now_ms) for request in requests for now_ms in times]

@@ -12,7 +12,7 @@ from mockserver.errors import CannotServe
 from mockserver.wording import reason_of
 
 DRAIN_SECONDS = 0.02
-"""How long what is on its way may take once a server was asked to stop, in seconds.
+"""How long what is on its way may take once a server has to stop, in seconds.
 
 It is granted twice, before and after the handlers are cancelled. No answer needs longer: each is
 made at once and lies in the socket's buffer by then. What lasts is a requested delay, a

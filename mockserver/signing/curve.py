@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class SigningUnavailable(CrosschainMockError):
-    """Signatures of wallets were asked for, and the libraries behind them are not installed."""
+    """Signatures of wallets are needed, but their libraries are not installed."""
 
 
 def require() -> None:

@@ -104,7 +104,7 @@ def chains(*, dialect: str = "documented") -> SearchStrategy[dict[str, Json]]:
 def _success(operation: Operation) -> Schema:
     """Return the schema of a success: as that of every answer, and none of a refusal."""
     if not operation.enveloped:
-        # An answer without envelope that has a code is told from a success by it.
+        # Without an envelope, only its code distinguishes a refusal from a success.
         return {"allOf": [operation.data_schema, {"not": {"required": ["code"]}}]}
     generation = operation.generation
     members = {

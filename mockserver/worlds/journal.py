@@ -60,7 +60,7 @@ class Entry:
         """The request."""
         came = self.source
         if isinstance(came, bytes):
-            came = self.source = usual_request(came)  # type: ignore[misc] # the same, seen closer
+            came = self.source = usual_request(came)  # type: ignore[misc] # the same, parsed
         return came
 
     @property

@@ -53,7 +53,7 @@ def is_redirect(exchange: Exchange) -> bool:
 
 
 def was_refused(exchange: Exchange) -> bool:
-    """Tell whether the service said no and not yes. Raises `Inconclusive` where it said neither."""
+    """Tell whether it is a refusal. Raises `Inconclusive` where it is no success either."""
     if exchange.succeeded or (exchange.refused and is_its_own(exchange)):
         return exchange.refused
     raise Inconclusive(f"{exchange.probe} was not answered: {in_words(exchange)}")

@@ -212,7 +212,7 @@ def raw_moves_the_amount(context: RunContext, exchange: Exchange) -> Findings:
     if found.contract and not token.is_native and found.contract != token.address.lower():
         at = f"{token.symbol} is at {token.address}"
         yield Finding(f"the transaction calls {found.contract}, {at}")
-    # Only a coin that is listed, at its published address, can be told from a token.
+    # Only a coin that is listed, at its published address, can be distinguished from a token.
     coins = [one for one in tokens if one.is_native and one.address]
     if found.contract and token in coins:
         is_coin = f"{token.symbol} is the chain's coin"

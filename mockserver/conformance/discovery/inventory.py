@@ -36,7 +36,7 @@ class Chain:
     """A chain as a list shows it, by the name that requests call it.
 
     `aliases` are its other names, `network` the id of its network as text where it is shown, `evm`
-    whether it is an EVM chain where that can be told. `offered` is false for what the list itself
+    whether it is an EVM chain where that is known. `offered` is false for what the list itself
     calls out of service.
     """
 
@@ -168,7 +168,7 @@ def tokens_of(
 
 
 def _fitted(items: tuple[Item, ...], bindings: Bindings, names: Mapping[str, str]) -> Bindings:
-    """Return bindings with the roles that can be told by the values of the members."""
+    """Return bindings with the roles that follow from the values of the members."""
     rows: list[Item] = []
     for item in items[:_MOST_ITEMS]:
         inner = member(item, bindings.candidates("contracts"))

@@ -100,7 +100,7 @@ def _other_forms(of: str) -> list[AlternativeForm]:
 
 
 def _of_other_amounts(one: AlternativeForm) -> tuple[str, ...]:
-    """Return the attempts by which a refused amount can be told from a refused form."""
+    """Return the attempts that distinguish a refused amount from a refused form."""
     names = OTHER_AMOUNTS if one.operation_id == ids.V1_QUOTE else ()
     return tuple(f"{ids.V1_QUOTE}/{name}" for name in names)
 

@@ -1,7 +1,7 @@
 """Regular expressions of the simple kind, compared as sets of the texts that they are found in.
 
 A pattern is read into a tree of classes, groups, choices and counts, and a tree into an automaton;
-whether one set lies within another is told with a text that shows it does not.
+whether one set lies within another is decided, with an example where it does not.
 """
 
 import re

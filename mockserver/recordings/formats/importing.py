@@ -1,4 +1,4 @@
-"""Files of other tools as recordings: told apart, checked by `schemas/foreign/files.json`, read."""
+"""Reads files of other tools as recordings, after a check by `schemas/foreign/files.json`."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence

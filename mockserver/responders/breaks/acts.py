@@ -156,9 +156,9 @@ def all_done(context: MutationContext) -> Delivery:
         return context.answer()
     if ticket:
         view = TicketView(Ticket(0, "", "", "", 0), TicketStatus.SUCCEEDED, COMPLETED)
-        return success(context, v2.shown_standing(view))
+        return success(context, v2.status_members(view))
     now = call.hosted.world.now()
-    return success(context, v2.shown_order(Status.SUCCEEDED, now, "", _HASH, 1_000_000))
+    return success(context, v2.order_members(Status.SUCCEEDED, now, "", _HASH, 1_000_000))
 
 
 def some_v1_order(context: MutationContext) -> Delivery:
@@ -171,7 +171,7 @@ def some_v1_order(context: MutationContext) -> Delivery:
     sound = not call.operation.read(call.request).violations
     if not refused(sent) or not sound or transaction in context.memory:
         return sent
-    order = v1.shown_order(
+    order = v1.order_members(
         ("CC1160520260101000009999", V1Status.ONGOING, Kind.BRIDGE, str(transaction)),
         (user, "100", chain, "USDT"),
         (user, "0", "ETH", "", "USDT"),
@@ -203,7 +203,7 @@ def refused_kept(context: MutationContext) -> Delivery:
             for number, (transaction, chain) in enumerate(reports, _FIRST_REPORT)
         ]
         return edited(
-            context, sent, lambda answer: answer.listed().extend(map(v2.shown_ticket, tickets))
+            context, sent, lambda answer: answer.listed().extend(map(v2.ticket_members, tickets))
         )
     transaction = inputs.body.get("hash")
     is_report = not editable(context, sent) and isinstance(transaction, str) and transaction

@@ -41,7 +41,7 @@ def after_event(operation: str, response: Response, event: Event) -> Response:
     order = _order(operation, body["data"])
     assert order is not None  # noqa: S101  # only answers about orders on their way come here
     if operation == ids.CHECK:
-        changes = v2.shown_order(event.status.value, event.at_ms, event.reason)
+        changes = v2.order_members(event.status.value, event.at_ms, event.reason)
     else:
         changes = {"toAmount": "0", "toHash": ""}
         changes["status"] = int(V1Status.FAILED if event.status.resting else V1Status.ONGOING)

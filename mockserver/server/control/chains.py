@@ -17,7 +17,7 @@ class BadKeys(CrosschainMockError):
 
 
 def listing(request: ControlRequest) -> Json:
-    """Return the chains of a world with their tokens, whatever clients are shown of them now."""
+    """Return the chains of a world with their tokens, also those that lists hide now."""
     catalog = request.hosted.world.scenario.catalog
     return {
         "chains": [
@@ -89,7 +89,7 @@ def announce(request: ControlRequest) -> Json:
 
 
 def transactions(request: ControlRequest) -> Json:
-    """Return the transactions a world has seen."""
+    """Return the transactions on the chains of a world."""
     return {"transactions": [chain.tx_json(one) for one in request.hosted.transactions.values()]}
 
 

@@ -63,7 +63,7 @@ def _operation(row: Row) -> dict[str, Any]:
         "tags": [row.path.split("/")[1]],
         "parameters": [*_parts(row), *_query(row.query), _WORLD],
         "responses": {
-            "200": _answer("What was asked for", row.answer, media),
+            "200": _answer("The answer", row.answer, media),
             "400": _answer("Not carried out; nothing has changed", _REFERENCE),
             "401": _answer("The token is missing or wrong", _REFERENCE),
             "403": _answer("Not from here: a foreign Origin or Host", _REFERENCE),

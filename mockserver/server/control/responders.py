@@ -11,7 +11,7 @@ from mockserver.server.control.row import ControlRequest
 
 
 def show_faults(request: ControlRequest) -> Json:
-    """Return the faults of a world in the order they are asked."""
+    """Return the faults of a world in the order they are applied."""
     found = request.hosted.faults
     return {"faults": [faults.fault_json(fault, found.tally(fault)) for fault in found]}
 

@@ -38,7 +38,7 @@ TROUBLE_HEADER = "X-Recorder"
 
 _LINE = 65_536
 _MOST_REASONS = 1000
-"""How many reasons are told apart: some name what a service or client has sent."""
+"""How many different reasons are counted: some quote what a service or client has sent."""
 _HOP_BY_HOP = frozenset(
     {
         "connection",
@@ -93,7 +93,7 @@ class RecordingProxy:
         self._sessions: dict[bool, aiohttp.ClientSession] = {}
         self._passing: set[asyncio.Task[None]] = set()
         self.not_kept: Counter[str] = Counter()
-        """Sentences on requests whose answers were not kept, and how often each was said."""
+        """Sentences on requests whose answers were not kept, and how often each came."""
 
     @property
     def upstreams(self) -> Mapping[str, str]:
