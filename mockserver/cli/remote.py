@@ -151,14 +151,14 @@ def connected(
     return called
 
 
-def asking(row: Mapping[str, Any]) -> Callable[..., Json]:
+def request_of(row: Mapping[str, Any]) -> Callable[..., Json]:
     """Return a function that sends the request of a row to the control API.
 
     Of `POST /orders/{order}` the order is an argument of the command. The other arguments and
     options are members of the body, beside those of the row's `body`, or of the query, under the
     names that these have there: `down_percent` is `downPercent`.
     """
-    method, _, path = row["asks"].partition(" ")
+    method, _, path = row["request"].partition(" ")
     place = "query" if method in ("GET", "DELETE") else "body"
 
     def command(remote: Remote, **options: Any) -> Json:

@@ -2,7 +2,7 @@
 
 A row has what is shown of a command and what it `takes`: rows in click's own words, names of
 `lists`, or rows of the option table of conformance. What a command `does` is a function of a module
-here. One that `asks` is a request of the control API and needs none. Answers of that API are
+here. One with a `request` sends that to the control API, and needs none. Answers of that API are
 printed as `prints` says, as one of the `tables` for example.
 """
 
@@ -142,13 +142,13 @@ def command(path: str) -> click.Command:
     inside = [other for other in _ROWS if other.rpartition(" ")[0] == path]
     function = function_named(row["does"]) if "does" in row else None
     text = row.get("help") or getattr(function, "__doc__", None) or ""
-    if row.get("remote") or "asks" in row:
+    if row.get("remote") or "request" in row:
         from mockserver.cli import remote
 
         has_json = any(isinstance(one, dict) and one.get("key") == "as_json" for one in takes)
         takes += ["server"] if has_json else ["json", "server"]
         function = remote.connected(
-            function or remote.asking(row), row, TABLE["tables"], own_json=has_json
+            function or remote.request_of(row), row, TABLE["tables"], own_json=has_json
         )
     settings: dict[str, Any] = {
         "params": [*_parameters(takes)],

@@ -196,8 +196,8 @@ def test_each_command_is_in_one_group_and_each_example_is_one_of_them(typed):
 def test_what_a_command_asks_is_a_row_of_the_control_api_and_what_it_takes_are_its_members():
     rows = {(row.method, re.sub(r"\{\w+\}", "{}", row.path)): row for row in ROWS}
     for path, told in TABLE["commands"].items():
-        if "asks" in told:
-            method, _, where = told["asks"].partition(" ")
+        if "request" in told:
+            method, _, where = told["request"].partition(" ")
             row = rows[method, re.sub(r"\{\w+\}", "{}", where)]
             in_query = method in ("GET", "DELETE")
             taken = row.query if in_query else (row.body or {}).get("properties", {})
