@@ -7,6 +7,7 @@ import urllib.request
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext, redirect_stdout
 from dataclasses import field
+from http.client import HTTPException
 from io import StringIO
 from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
@@ -76,6 +77,8 @@ class Remote:
             with error:
                 refusal = self._read(error.read())
             raise ControlRefused(_refusal_text(refusal, error.code)) from None
+        except HTTPException:
+            raise self._no_mock() from None
         except (OSError, ValueError) as error:
             reason = getattr(error, "reason", error)
             raise NoServer(
@@ -84,7 +87,9 @@ class Remote:
             ) from None
 
     def _headers(self) -> dict[str, str]:
-        headers = {"Content-Type": "application/json", WORLD_HEADER: self.world}
+        # As bytes of UTF-8: what is no key is told by the server, whichever letters it has.
+        world = self.world.encode("utf-8", "replace").decode("latin-1")
+        headers = {"Content-Type": "application/json", WORLD_HEADER: world}
         return {**headers, TOKEN_HEADER: self.token} if self.token else headers
 
     def _opener(self) -> urllib.request.OpenerDirector:
@@ -98,9 +103,11 @@ class Remote:
         try:
             return jsontext.decode(raw)
         except jsontext.NotJson:
-            raise NoServer(
-                f"what answers at {self.url} is no crosschain-mock; name another with --url"
-            ) from None
+            raise self._no_mock() from None
+
+    def _no_mock(self) -> NoServer:
+        right = "or it ended before its answer did; name another with --url"
+        return NoServer(f"what answers at {self.url} is no crosschain-mock, {right}")
 
 
 def _is_address(url: str) -> bool:
@@ -143,6 +150,8 @@ def connected(
                     print_answer(answer, row.get("prints", {}), tables)
         except ControlRefused as error:
             raise type(error)(_as_typed(str(error))) from None
+        except KeyError as error:
+            raise NoServer(f"what answers at {url} is no crosschain-mock: no {error}") from None
         finally:
             # A command that finds something wrong ends here with its exit code: its answer counts.
             if as_json and remote.answer is not None:

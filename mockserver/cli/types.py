@@ -137,6 +137,13 @@ def _key_and_secret(text: str) -> tuple[str, str]:
     return key, secret
 
 
+def _token(text: str) -> str:
+    """Return a token that a header can have; what came is not repeated: it is a secret."""
+    if not (text.isascii() and text.isprintable() and text == text.strip()):
+        raise WrongValue("a token has visible ASCII characters, and no blank at its ends")
+    return text
+
+
 def _host(text: str) -> str:
     """Return a host to listen on; an IPv6 address may stand in brackets, as in an address."""
     bare = text[1:-1] if text[:1] + text[-1:] == "[]" else text
@@ -158,6 +165,7 @@ NAMED: Mapping[str, click.ParamType[Any]] = {
     "whole": click.INT,
     "seed": click.IntRange(0, limits.MOST_SEED),
     "host": Parsed("text", _host),
+    "token": Parsed("text", _token),
     "unprocessed": click.UNPROCESSED,
     "instant": Parsed("time", parse_instant),
     "duration": duration(),

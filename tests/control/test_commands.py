@@ -13,6 +13,7 @@ import pytest
 
 from mockserver.cli import main
 from mockserver.responders.faults.kinds import KINDS
+from tests.conformance.rawserver import raw_server
 from tests.conftest import order
 from tests.control.conftest import QUOTE_PATH
 
@@ -261,6 +262,56 @@ def test_a_server_that_is_not_there_is_a_sentence_and_exit_3(dead_port):
     assert ended.returncode == 3
     assert ended.stderr.startswith(f"error: no server answers at http://127.0.0.1:{dead_port} (")
     assert "crosschain-mock serve" in ended.stderr
+
+
+@pytest.fixture
+def ended(monkeypatch, capsys):
+    """Run a command in this process, and return its exit code and what it says on stderr."""
+    monkeypatch.delenv("CROSSCHAIN_MOCK_TOKEN", raising=False)
+
+    def run(*arguments):
+        monkeypatch.setattr(sys, "argv", ["crosschain-mock", *arguments])
+        with pytest.raises(SystemExit) as exit_:
+            main()
+        return exit_.value.code, capsys.readouterr().err
+
+    return run
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"SSH-2.0-x\r\n",
+        b"HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n{",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n{",
+        b"HTTP/1.1 200 OK\r\n\r\n<html>",
+        b'HTTP/1.1 200 OK\r\n\r\n{"code":404,"msg":"unknown path","data":{}}',
+    ],
+)
+@pytest.mark.parametrize("words", [("clock", "show"), ("order", "list"), ("check",), ("journal",)])
+def test_what_is_no_mock_or_ends_while_it_answers_is_a_sentence_and_exit_3(ended, answer, words):
+    async def talk(_, writer):
+        writer.write(answer)
+        await writer.drain()
+
+    with raw_server(talk) as server:
+        code, told = ended(*words, "--url", server.url)
+    assert (code, told[:7], told.count("\n")) == (3, "error: ", 1)
+    assert f"what answers at {server.url} is no crosschain-mock" in told
+
+
+@pytest.mark.parametrize(("world", "shown"), [("caf\u00e9", "\\xe9"), ("\u2603", "\\u2603")])
+def test_a_world_that_cannot_be_is_told_whatever_letters_it_has(ended, mock, world, shown):
+    code, told = ended("clock", "show", "--world", world, "--url", f"http://127.0.0.1:{mock.port}")
+    assert (code, shown in told, "is no world key" in told) == (2, True, True)
+
+
+@pytest.mark.parametrize("token", ["\u00fc", " ", "one\ntwo", "end "])
+@pytest.mark.parametrize("words", [("serve", "--control-token"), ("clock", "show", "--token")])
+def test_a_token_that_no_header_can_have_is_a_usage_error(ended, words, token):
+    code, told = ended(*words, token)
+    assert code == 2
+    assert "a token has visible ASCII characters" in told
 
 
 def test_an_address_that_is_none_is_a_usage_error():
