@@ -27,7 +27,7 @@ class Explainer:
     finds broken: most of a request that is refused is right.
     """
 
-    def __init__(self, schema: Schema, quick: Compiled | None = None) -> None:
+    def __init__(self, schema: Schema, quick: Compiled | None) -> None:
         """Compile a schema."""
         self._validator: Validator = _STRICT(schema)
         # A part that refers to others cannot be looked at without them.

@@ -60,7 +60,7 @@ def opened(file: Path) -> Iterator[BinaryIO]:
         raise NotReadable(f"cannot be read: {reason_of(error)}") from None
 
 
-def read_stream(stream: BinaryIO, limit: limits.Limit = limits.FILE) -> bytes:
+def read_stream(stream: BinaryIO, limit: limits.Limit) -> bytes:
     """Return what a stream holds. Raises `NotReadable` where it is more than a bound."""
     found = stream.read(limit.most + 1)
     if len(found) > limit.most:

@@ -1,6 +1,6 @@
 """What addresses own: opening balances and what orders have moved since."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from decimal import Decimal
 
 from mockserver.engine import amounts
@@ -8,16 +8,13 @@ from mockserver.engine.catalog import Placed, checked_address
 from mockserver.engine.core import Core, Transfer, View, hash_key
 from mockserver.engine.courses import Status
 from mockserver.engine.ledger import (
-    FAUCET,
     Account,
     AccountKey,
-    Entry,
     Posting,
     account_address,
     deposit,
     gained,
     outcome,
-    user,
 )
 from mockserver.engine.orders import Event, Order, history
 from mockserver.engine.scenario import Scenario
@@ -65,28 +62,6 @@ class Balances(View):
     def certain(self, key: AccountKey, account: Account) -> int:
         """Return what an account has surely gained by now; see `Account.certain`."""
         return account.certain(self._core.now(), self._closing_ms, self._gain_of(key))
-
-    def postings(self) -> Iterator[Posting]:
-        """Yield every booking up to now: openings of accounts, transfers, deposits, outcomes."""
-        catalog, now = self._core.scenario.catalog, self._core.now()
-        for chain, symbol, address in self._core.state.accounts:
-            placed = catalog.token_on(chain, symbol)
-            units = opening(self._core, placed, address)
-            entries = (
-                Entry(FAUCET, chain, symbol, -units),
-                Entry(user(address), chain, symbol, units),
-            )
-            yield Posting(0, "opening", None, entries)
-        for moved in self._core.state.transfers.values():
-            ends = (moved.payer, -moved.units), (moved.receiver, moved.units)
-            booked = tuple(Entry(user(key[2]), *key[:2], units) for key, units in ends)
-            yield Posting(moved.at_ms, "transfer", None, booked)
-        for order in self._core.state.orders.values():
-            yield deposit(order)
-            for event in history(order, self._core.state.calendar):
-                posting = outcome(order, event) if event.at_ms <= now else None
-                if posting is not None:
-                    yield posting
 
     def _closing_ms(self, order_id: str) -> int | None:
         closing = self._closing(self._core.state.orders[order_id])

@@ -48,7 +48,7 @@ class Span:
 class _Windows:
     """Windows by the stretch of time between two of their beginnings and ends."""
 
-    def __init__(self, windows: Sequence[Window] = ()) -> None:
+    def __init__(self, windows: Sequence[Window]) -> None:
         """Take windows in their order, which every answer keeps."""
         self.windows = windows
 
@@ -125,7 +125,7 @@ def _begin_of(item: tuple[int, Window]) -> int:
 class Calendar(_Windows):
     """The outages of a world: pure functions of the windows and a moment."""
 
-    def __init__(self, windows: Sequence[Window] = ()) -> None:
+    def __init__(self, windows: Sequence[Window]) -> None:
         """Take the windows; look-ups are made when they are first needed."""
         super().__init__(windows)
         self._routes: dict[Route, _RouteWindows] = {}

@@ -220,8 +220,8 @@ def read_request(
     header_names: Iterable[str],
     request: Request,
     rule: MatchRule,
-    choices: Mapping[str, str] | None = None,
-    removed: frozenset[str] = frozenset(),
+    choices: Mapping[str, str] | None,
+    removed: frozenset[str],
 ) -> RequestReading:
     """Return a request as it is compared; `header_names` are the operation's own headers.
 

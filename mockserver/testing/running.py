@@ -34,7 +34,7 @@ def running(
 
 
 @contextmanager
-def in_thread(answering: Answering, port: int = 0) -> Iterator[int]:
+def in_thread(answering: Answering, port: int) -> Iterator[int]:
     """Answer in a daemon thread with a loop of its own; yield the port. Raises `CannotServe`."""
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, name="crosschain-mock", daemon=True)

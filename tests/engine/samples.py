@@ -1,12 +1,14 @@
 """A small catalog and the scenarios and worlds the engine's tests start from."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import Any
 
 from mockserver.clock import ClockMode
 from mockserver.engine.amounts import units_exact
+from mockserver.engine.balances import opening
 from mockserver.engine.catalog import NATIVE, Catalog, Chain, Contract, Placed, Token
+from mockserver.engine.ledger import FAUCET, Entry, Posting, user
 from mockserver.engine.orders import Generation, Kind
 from mockserver.engine.pricing import Prices, Rates
 from mockserver.engine.scenario import Scenario
@@ -163,3 +165,19 @@ def v1_placed(symbol: str, chain: str) -> Placed:
 def statuses(world: World, order_id: str) -> Sequence[str]:
     """Return the statuses of an order, past and to come."""
     return [event.status.value for event in world.orders.events(order_id)]
+
+
+def postings(world: World) -> Iterator[Posting]:
+    """Yield every booking up to now: openings of accounts, transfers, deposits, outcomes."""
+    core = world.balances._core
+    for chain, symbol, address in core.state.accounts:
+        units = opening(core, core.scenario.catalog.token_on(chain, symbol), address)
+        entries = Entry(FAUCET, chain, symbol, -units), Entry(user(address), chain, symbol, units)
+        yield Posting(0, "opening", None, entries)
+    for moved in core.state.transfers.values():
+        ends = (moved.payer, -moved.units), (moved.receiver, moved.units)
+        booked = tuple(Entry(user(key[2]), *key[:2], units) for key, units in ends)
+        yield Posting(moved.at_ms, "transfer", None, booked)
+    for order in core.state.orders:
+        ahead = world.balances.postings_of(order)
+        yield from (posting for posting in ahead if posting.at_ms <= world.now())

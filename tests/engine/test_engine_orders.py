@@ -15,7 +15,18 @@ from mockserver.engine.reserved import RESERVED, Effect, in_amount, in_hex, rese
 from mockserver.engine.scenario import OrderRule
 from mockserver.engine.submission import OpaqueOrderRequest
 from mockserver.engine.tickets import TicketStatus
-from tests.engine.samples import OTHER, START, USER, bridge, ends, statuses, swap, v1_order, world
+from tests.engine.samples import (
+    OTHER,
+    START,
+    USER,
+    bridge,
+    ends,
+    postings,
+    statuses,
+    swap,
+    v1_order,
+    world,
+)
 
 
 def test_an_order_succeeds_with_what_was_quoted() -> None:
@@ -390,7 +401,7 @@ def test_an_order_of_an_unknown_deposit_is_taken_and_moves_nothing() -> None:
     here.time.advance(30_000)
     done = here.orders.poll(seen.order.id)
     assert (done.status, done.amount_out) == ("Succeeded", 0)
-    moved = [posting for posting in here.balances.postings() if posting.order_id is not None]
+    moved = [posting for posting in postings(here) if posting.order_id is not None]
     assert [entry for posting in moved for entry in posting.entries] == []
     assert here.orders.sent_from("BNB", USER) == 0
     with pytest.raises(Refusal):

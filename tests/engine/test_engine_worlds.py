@@ -37,6 +37,7 @@ from tests.engine.samples import (
     USDT,
     USER,
     bridge,
+    postings,
     scenario,
     swap,
     v1_order,
@@ -149,7 +150,7 @@ def test_bookings_sum_to_zero_and_nobody_owes(operations: list[tuple[str, int, i
         operate(here, operation)
         totals: dict[tuple[str, str], int] = defaultdict(int)
         users: dict[tuple[str, str, str], int] = defaultdict(int)
-        for posting in here.balances.postings():
+        for posting in postings(here):
             assert posting.at_ms <= here.now()
             sums: dict[tuple[str, str], int] = defaultdict(int)
             for entry in posting.entries:
@@ -209,7 +210,7 @@ def test_forks_snapshots_and_dumps_cannot_be_told_apart(
         for operation in after:
             operate(twin, operation)
         assert twin.dump() == changed
-        assert list(twin.balances.postings()) == list(here.balances.postings())
+        assert list(postings(twin)) == list(postings(here))
 
 
 @settings(deadline=None)
@@ -327,9 +328,9 @@ def test_what_rescaling_cuts_off_is_booked_as_dust() -> None:
     order = bridge(1, 10**19 + 123, source_chain="BNB", target_chain="ARB")
     assert here.orders.submit(order).order.dust == 123
     here.time.advance(30_000)
-    entries = [entry for posting in here.balances.postings() for entry in posting.entries]
+    entries = [entry for posting in postings(here) for entry in posting.entries]
     assert [entry.units for entry in entries if entry.account == "dust"] == [123]
-    for posting in here.balances.postings():
+    for posting in postings(here):
         assert sum(e.units for e in posting.entries if e.chain == "BNB") == 0
 
 
@@ -351,9 +352,9 @@ def test_a_transfer_is_booked_once_and_pays_for_its_order() -> None:
         assert one.orders.sent_from("ARB", USER) == one.orders.sent_from("BNB", OTHER) == 0
         assert one.balances.of("BNB", USDT["BNB"], USER).units == opened - 10**19
         assert one.balances.of("BNB", USDT["BNB"], OTHER).units == opened + 10**19
-        for posting in one.balances.postings():
+        for posting in postings(one):
             assert sum(entry.units for entry in posting.entries if entry.chain == "BNB") == 0
-    moved = [one.what for one in here.balances.postings() if one.order_id is None]
+    moved = [one.what for one in postings(here) if one.order_id is None]
     assert moved.count("transfer") == 1
     # Another's transfer pays for nobody's order.
     other = bridge(2, 10**19, source_chain="BNB", target_chain="ARB")
