@@ -23,6 +23,7 @@ from mockserver.engine.courses import Status
 from mockserver.engine.tickets import TicketStatus
 from mockserver.exchange import ANSWER_HEADERS, CONTROL_PATH, TOKEN_HEADER
 from mockserver.limits import AMOUNT_DIGITS
+from mockserver.signing.developer import HEADERS
 from mockserver.signing.keyring import EXAMPLE_ADDRESS
 
 ROOT = Path(__file__).parents[1]
@@ -224,6 +225,26 @@ def test_an_id_that_is_spelled_elsewhere_is_found():
     assert _spelled("NONE, WORST = 'none', 'violation'", VERDICTS) == [(1, "violation")]
     assert _spelled("basis = Basis(ASSUMED, '', 'A-213')", SOURCES) == [(1, "A-213")]
     assert _spelled("over = status == 'Refunded'", frozenset(Status)) == [(1, "Refunded")]
+
+
+def test_the_headers_of_an_account_are_listed_in_one_file():
+    lists = {name: _lists(source) for name, source in _code()}
+    assert [name for name, found in lists.items() if found] == ["signing/developer.py"]
+    assert _lists("_OWN = ('Signature', 'appkey', 'expireTime')")
+    assert not _lists("sent = [headers.get(name) for name in ('expireTime', 'timestamp')]")
+
+
+def _lists(source: str) -> list[ast.expr]:
+    """Return where code lists three of the headers of a developer account."""
+    own = set(map(str.lower, HEADERS))
+    displays = ast.Tuple | ast.List | ast.Set | ast.Dict
+    return [
+        node
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, displays)
+        for items in [node.keys if isinstance(node, ast.Dict) else node.elts]
+        if len(own & {str(getattr(one, "value", "")).lower() for one in items}) > 2
+    ]
 
 
 def _groups(source: str) -> Iterator[frozenset[str]]:

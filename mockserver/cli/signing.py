@@ -24,13 +24,8 @@ def v1(*, body: str, timestamp: int | None, **given: Any) -> None:
     sent = wall_ms() if timestamp is None else timestamp
     headers = developer.DeveloperHeaders(given["app_key"], str(given["expire_time"]), str(sent))
     text = _text(lambda: developer.signed_text(_raw(body), headers))
-    made = {
-        "appKey": given["app_key"],
-        "expireTime": headers.expire_time,
-        "timestamp": headers.timestamp,
-        "signature": developer.signature(text, given["app_secret"]),
-    }
-    _print(made, f"signed: {text}", given)
+    made = developer.signature(text, given["app_secret"])
+    _print(headers.signed(made), f"signed: {text}", given)
 
 
 def v2(*, key: str, body: str, address: str | None, kaspa: bool, **given: Any) -> None:

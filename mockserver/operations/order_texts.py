@@ -11,6 +11,7 @@ from mockserver import jsontext
 from mockserver.contract import Inputs
 from mockserver.engine.refusal import Refusal
 from mockserver.jsontext import Json
+from mockserver.limits import AMOUNT_DIGITS
 from mockserver.values import value_class
 
 STRICT_DEPOSIT, STRICT_RULES = "deposit", "order-rules"
@@ -21,7 +22,8 @@ _NEEDED = ("fromAmount", "fromIndex", *_TEXTS)
 _ALL = (*_NEEDED, "fromPublicKey", "signature")
 _NEEDED_SET, _ALL_SET = frozenset(_NEEDED), frozenset(_ALL)
 _texts_of = itemgetter(*_TEXTS)
-_DIGITS = re.compile(r"0|[1-9][0-9]{0,76}")
+_UNITS = re.compile(rf"[1-9][0-9]{{0,{AMOUNT_DIGITS - 1}}}")
+_DIGITS = re.compile(f"0|{_UNITS.pattern}")
 _PUBLIC_KEY = re.compile(r"(?:0x)?(?:[0-9a-fA-F]{64}|0[23][0-9a-fA-F]{64}|04[0-9a-fA-F]{128})?")
 
 
@@ -102,7 +104,6 @@ def _bad_certificate(reason: str) -> Refusal:
     return Refusal("bad-source-certs", reason, about="order information")
 
 
-_UNITS = re.compile("[1-9][0-9]{0,76}")
 _RULES: Mapping[str, tuple[str, re.Pattern[str], str]] = {
     "1": ("rule 1", _UNITS, "smallest units as digits, above 0"),
     "2": ("the third party's fee (rule 2)", _DIGITS, "bps as digits"),

@@ -9,6 +9,10 @@ from hashlib import sha256
 from mockserver.signing import javascript
 from mockserver.values import dataclass
 
+SIGNED = ("appKey", "expireTime", "timestamp")
+HEADERS = (*SIGNED, "signature")
+"""The headers of a developer account (interface.md 5)."""
+
 
 @dataclass(frozen=True, slots=True)
 class DeveloperHeaders:
@@ -21,6 +25,11 @@ class DeveloperHeaders:
     def text(self) -> str:
         """Return their part of the signed text; their names are in order as they stand."""
         return f"appKey={self.app_key}expireTime={self.expire_time}timestamp={self.timestamp}"
+
+    def signed(self, made: str) -> dict[str, str]:
+        """Return them with their names, and with a signature."""
+        sent = (self.app_key, self.expire_time, self.timestamp, made)
+        return dict(zip(HEADERS, sent, strict=True))
 
 
 def signed_text(body: bytes, headers: DeveloperHeaders, *, numbers_as_sent: bool = True) -> str:

@@ -41,6 +41,7 @@ from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.session import Session
 from mockserver.contract import Basis, Contract, Layer, Operation, fact_basis
 from mockserver.contract.openapi import document
+from mockserver.signing.developer import HEADERS
 
 PREFIX = "schemathesis-"
 _NOWHERE = "http://127.0.0.1:9"
@@ -68,8 +69,6 @@ _OF_THE_CLIENT = (
     "x-schemathesis-testcaseid",
 )
 """Headers that the transport decides, or that would make equal requests unequal."""
-
-_SIGNED = ("appKey", "expireTime", "timestamp", "signature")
 
 _NO_BREAKDOWN = fact_basis("refusals.no-breakdown")
 _MEDIA_TYPE = fact_basis("http.media-type")
@@ -288,6 +287,6 @@ def _signed(draft: Draft, context: RunContext) -> Draft:
     found = jsontext.decode_or(draft.raw_body or b"")
     members = found if isinstance(found, Mapping) else None
     from_caller = context.caller.sign_v1(Draft(body=members))
-    kept = {name: value for name, value in draft.headers.items() if name not in _SIGNED}
-    stamps = {name: from_caller.headers[name] for name in _SIGNED}
+    kept = {name: value for name, value in draft.headers.items() if name not in HEADERS}
+    stamps = {name: from_caller.headers[name] for name in HEADERS}
     return replace(draft, headers={**kept, **stamps})

@@ -40,6 +40,7 @@ from mockserver.conformance.session.names import Edge, EdgeKind, ProbeName
 from mockserver.conformance.verdict import Inconclusive, NotRun
 from mockserver.contract import Field, Operation, ids
 from mockserver.jsontext import Json
+from mockserver.signing.developer import HEADERS
 from mockserver.values import dataclass
 
 _T = TypeVar("_T")
@@ -77,7 +78,7 @@ _ADDRESSES = ("address", "sender", "recipient", "evmAddress")
 _CONTRACTS = ("contractAddress", "fromTokenAddress", "toTokenAddress")
 _IDS = ("id", "ticketId", "hash")
 _FROM_A_QUOTE = ("aggregator", "routeSummary")
-_OF_THE_CALLER = ("appKey", "expireTime", "timestamp", "signature", "userAddress")
+_OF_THE_CALLER = (*HEADERS, "userAddress")
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,10 +16,11 @@ from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.target import UnsafeOrWrong
 from mockserver.contract import Operation
 from mockserver.jsontext import Json, read_loosely
+from mockserver.signing.developer import HEADERS
 from mockserver.values import dataclass
 
 _MEMBERS = {"operation": str, "query": str, "headers": dict, "body": str, "signed": bool}
-_MADE = ("appkey", "expiretime", "timestamp", "signature", "content-type")
+_MADE = (*map(str.lower, HEADERS), "content-type")
 """Headers that are made anew whenever a request is sent."""
 
 

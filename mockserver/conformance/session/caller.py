@@ -4,7 +4,7 @@ from dataclasses import field, replace
 
 from mockserver.clock import EXAMPLE_START_MS
 from mockserver.conformance.session.draft import Draft
-from mockserver.jsontext import Json, NotJson
+from mockserver.jsontext import NotJson
 from mockserver.signing import developer, wallet
 from mockserver.signing.curve import SigningUnavailable
 from mockserver.signing.keyring import (
@@ -60,16 +60,14 @@ class Caller:
 
         With `as_it_stands`, headers that it has already stay, also wrong ones.
         """
-        headers: dict[str, Json] = {
-            "appKey": self.app_key,
-            "expireTime": str(self.expire_ms),
-            "timestamp": str(self.timestamp_ms),
-        }
-        if as_it_stands:
-            headers |= {name: str(draft.headers[name]) for name in headers if name in draft.headers}
-        named = developer.DeveloperHeaders(*map(str, headers.values()))
-        headers["signature"] = self.developer_signed(draft.sent_body, named)
-        return replace(draft, headers={**draft.headers, **headers})
+        own = (self.app_key, self.expire_ms, self.timestamp_ms)
+        there = draft.headers if as_it_stands else {}
+        sent = [
+            str(there.get(name, value)) for name, value in zip(developer.SIGNED, own, strict=True)
+        ]
+        named = developer.DeveloperHeaders(*sent)
+        made = named.signed(self.developer_signed(draft.sent_body, named))
+        return replace(draft, headers={**draft.headers, **made})
 
     def sign_v2(self, draft: Draft) -> Draft:
         """Return a 2.0 submission with its signature; one that has a signature is left as it is."""

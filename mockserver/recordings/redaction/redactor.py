@@ -43,7 +43,6 @@ _USER_INFO = re.compile(r"^((?:[A-Za-z][A-Za-z0-9+.-]*:)?//)[^/?#]*@")
 _PARAMETER = re.compile(r"([?&;#])([^=&;#]*)=[^&;#]*")
 _REDIRECTED = ("token", "code", "state", "ticket")
 """Parameters of a redirect that are credentials; in requests these names may mean others."""
-_SIGNED = ("appkey", "expiretime", "timestamp", "signature")
 
 
 class Redactor:
@@ -329,7 +328,7 @@ def _own_signature(
     came: Headers, kept: Iterable[tuple[str, str]], body: bytes
 ) -> tuple[tuple[str, str], ...]:
     """Return `appKey` and `signature` of the mock's own key for a request that was signed."""
-    if not all(name in came for name in _SIGNED):
+    if not all(name in came for name in developer.HEADERS):
         return ()
     sent = Headers(tuple(kept))
     headers = developer.DeveloperHeaders(DEMO_APP_KEY, sent["expireTime"], sent["timestamp"])
