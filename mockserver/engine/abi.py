@@ -14,6 +14,7 @@ Value: TypeAlias = "int | bool | str | list[Value]"
 """An argument: numbers, truth values, addresses and bytes as `0x` and hex, lists of values."""
 
 _WORD = 32
+# Call data comes from clients: its counts and nesting must not cost much.
 _MOST_ITEMS = 1_000
 _MOST_DEPTH = 8
 

@@ -18,6 +18,7 @@ from mockserver.engine.refusal import Refusal
 from mockserver.values import dataclass, keep
 
 _FULL_SPEED = Fraction(1)
+# Bounded, since clients choose the routes.
 _MOST_CACHED_ROUTES = 4_096
 
 

@@ -19,6 +19,7 @@ NATIVE = "0x" + "e" * 40
 """The address of a chain's native coin, on every chain (DEMO, GHOST)."""
 
 _EVM_ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}")
+# Bounded, since clients choose the names.
 _MOST_CACHED_ENDS = 4_096
 _OTHER_ADDRESS = re.compile(r"[!-~]{1,128}")
 

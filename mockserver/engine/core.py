@@ -235,6 +235,7 @@ class State:
         self.reports.add(ticket)
 
 
+# Bounded, since clients choose the routes.
 _MOST_CACHED_ROUTES = 4_096
 
 

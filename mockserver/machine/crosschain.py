@@ -130,6 +130,7 @@ class Fault(NamedTuple):
     times: int
 
 
+# More than any client tries again.
 _EVERY_TIME = 100
 _FAULTS: tuple[Fault | None, ...] = (
     None,

@@ -30,6 +30,7 @@ GAS_TOKEN = 90_000
 """Gas of an ERC-20 transfer."""
 
 _FALLBACK_GAS_PRICE = 5_000_000_000
+# A coin of little value would make gas prices look absurd (A-074).
 _MOST_GAS_PRICE = 500_000_000_000
 
 

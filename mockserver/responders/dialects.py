@@ -80,6 +80,7 @@ def _rest(schema: Schema) -> dict[str, Any]:
 _Turned = tuple[Erratum, Operation, frozenset[Place]]
 """An erratum, an operation where it is turned the other way, and the parts that differ."""
 
+# Explaining reads a request once for each erratum.
 _MOST_EXPLAINED_BYTES = 65_536
 _MOST_CONTRACTS = 256
 _INPUT_LENGTH = 2

@@ -42,6 +42,7 @@ FORMAT = "crosschain-mock/capsule@1"
 HEAD, SCENARIO, JOURNAL = "capsule.json", "scenario.yaml", "journal"
 _MOST_BYTES = limits.LONG_FILE.most
 _MOST_FILES = 10_000
+# ZIP knows no earlier date. A fixed one makes equal capsules equal files.
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 
 

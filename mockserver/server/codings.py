@@ -14,7 +14,9 @@ READ = ("gzip", "deflate", "identity")
 """The codings that are read."""
 
 _ALIASES = {"x-gzip": "gzip"}
+# More layers serve nobody but those who hide a bomb in them.
 _MOST_CODINGS = 3
+# The `wbits` of zlib for the largest window with a gzip header.
 _GZIP = 31
 _PART = 4096
 """Bytes to unpack at once. zlib copies the rest after each gzip member, which may be tiny."""

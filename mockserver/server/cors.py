@@ -12,6 +12,7 @@ _EXPOSE = ("Access-Control-Expose-Headers", _EXPOSED)
 _ANYBODY = (("Access-Control-Allow-Origin", "*"),)
 _DAY_S = "86400"
 _MOST_NAMES = 100
+# Bounded, since pages choose their origins and headers.
 _MOST_CACHED = 256
 _ORIGIN = re.compile(r"[!-~]{1,300}")
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}")

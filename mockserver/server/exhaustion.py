@@ -15,7 +15,9 @@ log = logging.getLogger("mockserver.server")
 
 _OUT_OF = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 _NO_FILES = (errno.EMFILE, errno.ENFILE)
+# One line a minute: each waiting connection would repeat it.
 _SILENT_SECONDS = 60
+# Enough for any test, where the system sets no limit itself.
 _FILES = 65_536
 _SPARE = 8
 """File descriptors that are kept for other things than connections."""

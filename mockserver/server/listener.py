@@ -22,6 +22,7 @@ body that does not come, or a client that does not read, and for none of these i
 
 _ACCEPTED = 64
 """Connections that are accepted in one turn of the loop, and tried where none can be."""
+# Test runs open many connections at once; the system cuts this to its own limit.
 _WAITING = 1024
 _LAST_PORT = 65_535
 

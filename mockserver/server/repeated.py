@@ -18,6 +18,7 @@ from mockserver.values import keep
 _MOST_HEAD, _MOST_BODY = 4_096, 65_536
 """Bytes that are looked at here: less than every bound that the parser has."""
 
+# Bounded, since clients choose the headers.
 _MOST_CACHED = 256
 _MOST_CACHED_SHAPES = 8
 _LINE = re.compile(r'(GET|POST) (/(?!/)[!"$->@-~]*)(?:\?([!"$-~]*))? HTTP/1\.1')

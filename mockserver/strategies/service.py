@@ -44,6 +44,7 @@ VARYING = (
 SERVED = (*STEADY, *VARYING, *(name for flow in FLOWS for name in flow))
 """What can be generated for a service; tickets and what errata add stay with the simulation."""
 
+# Few, so that examples stay small; the answers repeat.
 _MOST_ANSWERS = 3
 _Subject = tuple[str, ...]
 """What was submitted: the generation, and what it is looked up by."""

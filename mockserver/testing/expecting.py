@@ -20,6 +20,7 @@ from mockserver.worlds.journal import Entry, cut_line
 from mockserver.worlds.verification import unexpected_refusals
 
 _MOCK_FAILED = "internal-error"
+# A stamp so near to the wall clock was taken from it; a hint then names the world's clock.
 _WALL_CLOCK_TOLERANCE_MS = 300_000
 _STAMPS_HINT = (
     "  the client stamps its requests with the wall clock, and stamps='world' goes by this world's "

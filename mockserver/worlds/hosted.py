@@ -24,6 +24,7 @@ DEFAULT_WORLD = "default"
 FORMAT = "crosschain-mock/world@1"
 """The format of a world's dump."""
 
+# About the bytes of memory that an order and a ticket take.
 _ORDER_WEIGHT, _TICKET_WEIGHT = 1_600, 1_000
 _SPARE = 16 * limits.MIB
 _SHARED = 4

@@ -39,6 +39,7 @@ _BLOCKS = 64
 """How many blocks a transaction moves the chain on by; clients wait for three to a few dozen."""
 
 _GAS_CALL, _BLOCK_GAS = 300_000, 30_000_000
+# The first three are of JSON-RPC 2.0, the others those of geth.
 _INVALID, _UNKNOWN_METHOD, _BAD_PARAMS, _REFUSED, _REVERTED = -32600, -32601, -32602, -32000, 3
 _MOST_HISTORY, _MOST_SHARES = 1024, 100
 """Blocks and percentiles that `eth_feeHistory` answers at most, as geth does."""

@@ -35,6 +35,7 @@ from mockserver.contract import Basis, Operation, fact_basis, ids, shipped_facts
 from mockserver.contract.dialect import DOCUMENTED
 from mockserver.exchange import query_pairs
 
+# One refusal may be chance, or have a reason that is not known.
 _FEWEST_REQUESTS = 2
 _NOT_FOUND, _NOT_ALLOWED, _NOT_IMPLEMENTED = 404, 405, 501
 _GIVEN_BEFORE = {

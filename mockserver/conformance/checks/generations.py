@@ -32,7 +32,9 @@ _NO_CHAIN_IDS = ("0", "27", "28")
 _TOKENS = "data.tokenVos[]"
 _NO_EVM = frozenset(shipped_facts().names["words"]["not-evm"])
 _ECHOED = {"amountIn": "amount", "tokenIn": "token"}
+# Prices move between two reads, and fees differ: within a quarter.
 _PRICE_FACTOR = Decimal("1.25")
+# A transfer creates no money; two percent allow for rounding and prices that move.
 _LARGEST_OUTPUT_SHARE = Decimal("1.02")
 
 

@@ -19,9 +19,11 @@ from mockserver.contract import Operation, ids
 from mockserver.jsontext import Json, kind_of
 
 _EVM_ADDRESS = re.compile("0x[0-9a-fA-F]{40}")
+# With fewer tokens, or more that lack it, a role may simply be optional.
 _FEWEST_TOKENS = 4
 _LARGEST_LACKING_SHARE = 0.2
 _A_FEW = 3
+# From fewer items no form can be learned.
 _FEWEST_ITEMS = 6
 _NEARLY_ALL = 20
 """One odd item of an answer, or one in so many, is a defect: more are a form of their own."""

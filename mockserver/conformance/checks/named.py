@@ -20,6 +20,7 @@ from mockserver.contract import Operation, fact_basis, ids
 from mockserver.values import dataclass
 
 _ECHOED = {"hash": "hash", "fromChain": "chain"}
+# A timestamp may be ahead by a day.
 _A_DAY_S = 86_400
 
 

@@ -35,7 +35,9 @@ from mockserver.contract import Operation, fact_basis, ids
 _IN_HEX = re.compile("0[xX][0-9a-fA-F]*")
 _SHORTEST_HASH = 58
 """With its 0x: some chains write hashes without their leading zeros. An address is shorter."""
+# Prices move between the quote and the payout of an order.
 _QUOTED_FACTOR = Decimal("1.25")
+# Only rounding lies between an amount and itself.
 _SAME_AMOUNT_FACTOR = Decimal("1.002")
 _MOST_PAID_SHARE = Decimal("1.02")
 _PAID = ORDER_STATUSES.paid

@@ -27,11 +27,15 @@ from mockserver.conformance.session.names import ProbeName, usual
 from mockserver.conformance.verdict import Inconclusive
 from mockserver.contract import Operation, fact_basis, ids
 
+# Requests are worth about 100 USD (`routes.py`), of which no fee takes half.
 _LARGEST_OUTPUT_SHARE, _SMALLEST_OUTPUT_SHARE = Decimal("1.02"), Decimal("0.5")
 _SMALLEST_AMOUNT_FACTOR = Decimal(3)
+# An error of units is a power of ten: less than that is an error of the amount.
 _SAME_UNIT_FACTOR = Decimal(8)
 _DUST_UNITS = 100
+# Sources may disagree about a price; an error of decimals is far beyond this.
 _USD_FACTOR = Decimal(3)
+# A fee in 6 decimals where 18 are right is too small by 10^12.
 _NEGLIGIBLE_SHARE = Decimal("1e-10")
 _LARGE_OUTPUT = Decimal(1_000_000)
 _RATE = "serviceFeeRate"
@@ -233,8 +237,10 @@ _BASIS_OF = {
     ids.BRIDGE: fact_basis("v2.get-bridge-quote"),
     ids.SWAP_QUOTE: fact_basis("v2.get-aggregate-quote"),
 }
+# Small amounts, so that price impact and fees stay within a quarter.
 _PRICE_FACTOR = Decimal("1.25")
 _LARGEST_GAIN = Decimal("1.02")
+# Price impact lets ten times the amount pay less than tenfold, a fixed fee a little more.
 _SMALLEST_GROWTH, _LARGEST_GROWTH = Decimal(5), Decimal("10.5")
 
 

@@ -23,6 +23,7 @@ from mockserver.jsontext import Json
 from mockserver.limits import AMOUNT_DIGITS
 from mockserver.values import dataclass
 
+# Equal requests differ by moving prices; beyond this nothing can be compared.
 _STEADY_FACTOR = Decimal("1.05")
 
 
@@ -228,6 +229,7 @@ def _swap(tokens: tuple[Token, ...], sent: Mapping[str, str]) -> Route:
 DOLLARS = ("USDT", "USDC", "DAI")
 """Tokens that are worth a dollar wherever they are traded."""
 _PRICE_FACTOR = Decimal(3)
+# A stable coin may lose its peg, though not by half.
 _DOLLAR_FACTOR = Decimal("1.5")
 
 

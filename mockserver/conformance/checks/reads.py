@@ -21,7 +21,9 @@ from mockserver.contract import fact_basis, ids, shipped_facts
 
 _PRICE_FACTOR = Decimal("1.25")
 _OTHER_PRICE_FACTOR = Decimal(3)
+# Clocks differ, but a price an hour ahead is wrong.
 _AHEAD_S = 3600
+# Further ahead it is a mock with a clock of its own (decision 0192).
 _ANOTHER_TIME_S = 7 * 86_400
 _UNKNOWN = shipped_facts().names["words"]["unknown"]
 

@@ -24,6 +24,7 @@ _SHARE_OF_PARTS = {
     ids.SWAP_QUOTE: (Decimal("0.5"), Decimal("1.1")),
 }
 """How much less and more the whole may pay than its parts, for fixed fees and price impact."""
+# A float keeps 17 digits, so that an exact amount of more equals its float only by chance.
 _FLOAT_DIGITS = 24
 _FEWEST_LONG_AMOUNTS = 2
 _FEWEST_REFUSALS = 2

@@ -28,15 +28,21 @@ _PUBLISHED: Mapping[str, Mapping[str, int]] = {
     UNISWAP_V3_SWAP.hex(): {"amount": 0, "least": 1},
 }
 """The published methods by selector: at which word each argument stands."""
+# No route has more tokens: a larger count is not a path.
 _LONGEST_PATH = 10
 _BPS = Decimal(10_000)
+# Prices move between the quote and the call.
 _PRICE_FACTOR = Decimal("1.02")
+# Twenty times finer than the usual slippage of 1 percent, and coarser than any rounding.
 _SLIPPAGE_TOLERANCE = Decimal("0.0005")
+# Smaller words are offsets, lengths and flags.
 _DUST_UNITS = 10**4
 _QUOTE_SPREAD_FACTOR, _CALL_SPREAD_FACTOR = Decimal(5), Decimal(20)
+# Words between these may be times, and change from call to call.
 _EARLIEST_S, _LATEST_S = 10**9, 10**10
 _YEAR_2020_S = 1_577_836_800
 _SLACK_S, _HOUR_S, _DAY_S = 60, 3_600, 86_400
+# A small one and a large one, far enough apart to see which word follows.
 _SLIPPAGES = ("50", "500")
 
 FUNCTION_CALLED = fact_basis("calls.function")

@@ -17,9 +17,11 @@ from mockserver.values import dataclass
 NOTHING = object()
 """Stands where one side has no value at all."""
 _NEVER_CAME = (NoAnswer.UNREACHABLE, NoAnswer.TLS, NoAnswer.TIMED_OUT)
+# Moving prices stay within this; errors of units do not.
 _WIDE = Band(Decimal(50))
 _UNNAMING = (Role.AMOUNT, Role.TIME, Role.VERSION, Role.WORDS, Role.OPAQUE)
 _LONGEST_TEXT = 120
+# Combinations of members are tried: a few name any item, and more take too long.
 _MOST_MEMBERS = 12
 _MOST_TOGETHER = 3
 _LONG = 2000

@@ -25,6 +25,7 @@ from mockserver.jsontext import Json
 from mockserver.signing import developer
 from mockserver.values import dataclass
 
+# A shorter text may be equal by chance, such as a count.
 _SHORTEST_NAME = 3
 _ATTEMPTS = 4
 """How often another time is tried where only the other service refuses a request."""

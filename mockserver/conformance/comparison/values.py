@@ -66,6 +66,7 @@ _NAMED = (
 )
 _EXACT = Context(prec=200)
 _LONGEST_NUMBER = 90
+# Times in seconds and in milliseconds differ by a thousand, two times in one unit by far less.
 _APART = 100
 _NUMBER = re.compile(r"[+-]?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,3})?")
 _FORMS = {

@@ -28,6 +28,7 @@ from mockserver.values import dataclass
 
 ATTEMPT_NAMES = (VALID, "other reading", "second route", "third route")
 _USUAL, _OTHER_READING, _SECOND_ROUTE, _THIRD_ROUTE = ATTEMPT_NAMES
+# A wrong unit is off by 10^6 or more for most tokens, a wrong price by less than this.
 _NEAR_FACTOR = Decimal(1000)
 
 

@@ -20,6 +20,7 @@ _DATE = re.compile(
     r"(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)(?: ?(Z|[+-]\d{2}:?\d{2}))?(?: UTC| GMT)?)?"
 )
 _LIKE_A_TIME = re.compile(r"(?=.*\b20\d\d\b).*\b\d{1,2}\b\D+\d{1,2}\b.*")
+# No time has so many digits, and Python refuses to read thousands.
 _TOO_LONG = 20
 _STALE = "timestamp long past"
 """The words of the probes that stamp a request with a time that ought to be refused."""

@@ -26,7 +26,9 @@ from mockserver.jsontext import Json
 from mockserver.values import dataclass
 
 _WORDS = shipped_facts().names["words"]
+# Longer texts are no names.
 _LONGEST_NAME = 60
+# Enough items to tell the roles of members, whatever the size of the list.
 _MOST_ITEMS = 300
 _EVM_ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}")
 

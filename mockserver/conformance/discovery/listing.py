@@ -19,6 +19,7 @@ _USUAL_DECIMALS = frozenset((6, 8, 9, 18))
 _MOST_DECIMALS = 36
 _EVM_ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}")
 _SHORTEST_ADDRESS = 20
+# One item alone may fit a role by chance.
 _FEWEST_ITEMS = 2
 
 WITHOUT_ROLE = frozenset(("cmcid",))

@@ -25,8 +25,10 @@ USUAL_USD = Decimal(100)
 OTHER_AMOUNTS = {"larger amount": Decimal(10), "smaller amount": Decimal("0.05")}
 """Multiples of the usual amount to try where a service refuses that: bounds are not published."""
 TRIES = 3
+# Routes are pairs, so their number grows with the square.
 _MOST_TOKENS = 60
 _COMMON_DECIMALS = 18
+# Beyond these a price is an error of units, and would give absurd amounts.
 _HIGHEST_PRICE, _LOWEST_PRICE = Decimal(10) ** 7, Decimal(10) ** -12
 
 

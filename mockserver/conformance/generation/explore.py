@@ -31,7 +31,9 @@ from mockserver.contract import Contract, Layer, Operation, ids
 from mockserver.values import dataclass
 
 _MOST_CAUSES = 6
+# Of two drawn requests, the one with more new values is sent.
 _DRAWN_PER_REQUEST = 2
+# After each round the answers so far decide about the next requests.
 _REQUESTS_A_ROUND = 8
 _MOST_SHRINKING = 30
 

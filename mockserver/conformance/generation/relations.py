@@ -36,6 +36,7 @@ _ENDS = (
     ("fromTokenAddress", "toTokenAddress"),
     ("fromDecimal", "toDecimal"),
 )
+# Below this, rounding to smallest units shows in the share.
 _FEW_UNITS = 10_000
 _OTHER_SLIPPAGE = "77"
 

@@ -28,7 +28,9 @@ from mockserver.values import dataclass
 
 _ARGUMENT = 100_000
 """How many bytes an argument of a command may have."""
+# For larger bodies many versions of curl wait for `100 Continue`, which not every service sends.
 _EXPECTING = 1_000
+# A stamp further off was wrong on purpose, and is repeated as it is.
 _NEAR_S = 86_400
 _WITH_BODY = ("POST", "PUT", "PATCH")
 _PLAIN = re.compile(r"[A-Za-z0-9 :_-]+")

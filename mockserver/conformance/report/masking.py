@@ -12,9 +12,12 @@ from mockserver.conformance.session.caller import SECRET_HEADERS, Caller
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.values import dataclass
 
+# Shorter or plainer values occur by chance elsewhere, and would mask innocent text.
 _SHORTEST = 8
+# The user's own secrets are masked even if short.
 _SHORTEST_OWN = 4
 _DIVERSE = 4
+# Messages quote secrets cut short: so many characters are recognised as their beginning.
 _PREFIX = 12
 _PREFIX_FROM = 16
 _PREFIX_DIVERSE = 5

@@ -22,6 +22,7 @@ AGAIN = "again after refusals"
 SHORT_MS = 1_500
 """The `expireTime` of requests that test whether it is kept, in milliseconds."""
 
+# Servers limit the request line, often to 8 KiB and some to 4 KiB.
 _LONGEST_QUERY = 4_000
 _HOSTILE_INPUTS = {
     ids.V1_RAW: "token",
@@ -30,6 +31,7 @@ _HOSTILE_INPUTS = {
     ids.CHECK_TICKET: "ticketId",
 }
 """The input that takes a hostile text, by operation."""
+# Longer than usual columns and buffers, shorter than the limits of HTTP servers.
 _LONG_TEXT = "A" * 2048
 _FOREIGN_TEXT = "\u6f22\u5b57 \u0645\u0631\u062d\u0628\u0627 \U0001f600"
 _HOSTILE_TEXTS = (

@@ -30,6 +30,7 @@ TIMES, MORE_MS = 10, 400
 """An answer is suspect from so many times the usual time on, if it is also so many ms above it."""
 ROUNDS, FEWEST_ROUNDS = 4, 2
 """How often a request is sent again: where the budget has room, and at least."""
+# Fewer answers do not show what is usual.
 _FEWEST_ANSWERS = 5
 _MOST_SUSPECTS = 2
 

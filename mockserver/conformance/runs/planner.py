@@ -27,6 +27,7 @@ from mockserver.exchange import Request
 from mockserver.validation import did_you_mean
 from mockserver.values import dataclass
 
+# A critical rule is worth three times the requests of a major one.
 _WORTH: Mapping[Severity, int] = {Severity.CRITICAL: 9, Severity.MAJOR: 3, Severity.MINOR: 1}
 
 

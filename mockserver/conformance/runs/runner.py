@@ -40,6 +40,7 @@ OPENERS = {"v1": ids.V1_CHAINS, "v2": ids.CHAINS}
 """The list of each generation that a client reads first, and which needs nothing."""
 _STARTING = (502, 503, 504)
 """What a gateway answers for a service behind it that is not up yet."""
+# Often enough to start soon, and gentle to a service that is starting.
 _POLLS_A_SECOND = Decimal(4)
 _POLL_MS = 2_000
 

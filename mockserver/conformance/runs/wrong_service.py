@@ -22,6 +22,7 @@ from mockserver.contract import Contract, Operation
 from mockserver.exchange import Request
 
 _MOST_CANDIDATES = 8
+# A hint is not worth a longer wait.
 _HINT_MS = 2_000
 _TROUBLES = {
     NoAnswer.UNREACHABLE: "nothing answers",

@@ -18,6 +18,7 @@ _T = TypeVar("_T")
 _P = ParamSpec("_P")
 _ECHO = re.compile(r"['\"`/\w.-]*\d[\w.'\"]*")
 """Numbers, times and names with digits: what a message may repeat of its request."""
+# Of long messages the beginning suffices, and regular expressions take time.
 _MOST_READ, _COMPARED = 2_000, 200
 
 

@@ -90,6 +90,7 @@ class Permit:
 
 
 LOCAL_RATE = Decimal(1000)
+# A service of others is spared.
 REMOTE_RATE = Decimal(2)
 
 

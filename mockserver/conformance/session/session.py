@@ -21,6 +21,7 @@ _HANGING = 2
 """How many time-outs in a row an operation may have."""
 _ALL_HANG = 3
 """How many different operations may time out in a row before their generation is given up."""
+# A longer wait than this would use up the time of the run.
 _LONGEST_RETRY_S = 20
 _PATIENCE_MS, _WAIT_MS = 6_000, 1_000
 _MOMENT_MS, ON_PURPOSE_MS = 1_000, 1_800_000

@@ -13,6 +13,7 @@ from mockserver.validation import excerpt
 from mockserver.values import dataclass
 
 ANY_TYPE = frozenset(["null", "boolean", "object", "array", "string", "integer", "fraction"])
+# References to references can grow without end.
 _MOST_NODES = 50_000
 _NUMBER = frozenset(["integer", "fraction"])
 _EXCLUSIVE = {"exclusiveMinimum": "minimum", "exclusiveMaximum": "maximum"}

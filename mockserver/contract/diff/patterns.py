@@ -232,6 +232,7 @@ def _member(part: str) -> Ranges:
     return ((ord(char), ord(char)),)
 
 
+# Bounds the time: automata of nested counts grow exponentially.
 _MOST_STATES, _MOST_STEPS = 6000, 8000
 _LIKED = "1a0A._- "
 

@@ -30,6 +30,7 @@ from mockserver.contract.diff.references import References
 from mockserver.contract.facts import Basis
 from mockserver.values import dataclass
 
+# Bounds for documents of others, whose references may multiply.
 _MOST_PAIRS, _MOST_DIFFERENCES, _MOST_DEPTH = 100_000, 20_000, 100
 _EQUAL = (Effect.TEXT, Effect.FIRMER, Effect.WEAKER)
 _NO_CONDITION = Condition("", "", (), ())

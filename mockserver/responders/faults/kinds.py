@@ -104,6 +104,7 @@ NOTHING = "nothing"
 LATEST_MS = 86_400_000
 """The most a fault delays an answer, in milliseconds: a day."""
 
+# Integers, so that drawn delays are the same on every machine.
 _FRACTIONS = 10**12
 
 

@@ -22,6 +22,7 @@ from mockserver.responders.settable import Settable
 from mockserver.validation import did_you_mean
 from mockserver.values import dataclass
 
+# Integers, so that chance is the same on every machine.
 _FRACTIONS = 10**12
 
 

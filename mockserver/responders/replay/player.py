@@ -24,6 +24,7 @@ from mockserver.responders.stubs import FRAMING
 from mockserver.values import dataclass
 
 _OWN_HEADERS = FRAMING | {SOURCE_HEADER.lower()}
+# Clients choose new values without end; the state is part of dumps.
 _MOST_CHOICES = 10_000
 
 

@@ -14,6 +14,7 @@ from mockserver.values import dataclass
 from mockserver.worlds.factory import WorldFactory
 from mockserver.worlds.hosted import HostedWorld, Worlds
 
+# Stubs may send any text as the name of a refusal.
 _MOST_NAMES = 1000
 
 

@@ -18,6 +18,7 @@ from mockserver.responders.dialects import Contracts
 from mockserver.server.codings import unpacked
 from mockserver.values import dataclass
 
+# A few answers show the dialect, and checking them takes time.
 _MOST_SAMPLES = 8
 _LARGEST_SAMPLE = 1024 * 1024
 """Bytes of an answer that is checked against the contract: small ones show the dialect, too."""
@@ -212,6 +213,7 @@ class Keeper:
         self._folder.describe(self._head)
 
 
+# Gateways add few path segments.
 _MOST_PREFIX = 6
 
 
