@@ -1,7 +1,7 @@
 """Shipped YAML files as they are kept in a wheel: ready to be loaded, each under its own hash.
 
-PyYAML takes as long to import as everything that a server reads. What was changed since the wheel
-was built has another hash, and is read as ever; a checkout has nothing compiled.
+PyYAML takes as long to import as everything that a server reads. A file that was changed since the
+wheel was built has another hash, and is parsed as usual; a checkout has nothing compiled.
 """
 
 import json
@@ -30,7 +30,7 @@ def value_of(text: str) -> Json | None:
 
 
 def write(values: Iterable[tuple[str, Json]], folder: Path) -> None:
-    """Keep what texts stand for in a folder, to be shipped."""
+    """Write compiled values to a folder, to be shipped."""
     folder.mkdir(parents=True, exist_ok=True)
     for text, value in values:
         (folder / _name(text)).write_text(json.dumps(value, default=_marked), "ascii")

@@ -13,7 +13,7 @@ _COUNTED = re.compile(r"\^(\[[^][\\]*(?:\\[trn][^][\\]*)*\])\{(\d+),(\d+)\}\$")
 
 
 def compiled(schema: Mapping[str, Any]) -> Compiled:
-    """Return what tells quickly whether a value keeps a schema, and where it does not.
+    """Return a fast validator, which also finds where a value breaks the schema.
 
     It raises `ValueError` for half a surrogate pair, which is no text for `jsonschema-rs`.
     """

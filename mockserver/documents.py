@@ -22,7 +22,7 @@ _FORMAT = re.compile(r"crosschain-mock/([a-z-]+)@(\d+)")
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A file's content, and what returns the line on which each of its fields stands.
+    """The content of a file, with the line of each field.
 
     `within` is where in the file the content stands, for a part of another document.
     """
@@ -54,7 +54,7 @@ def read(file: Path, kind: str | None = None) -> Document:
 
 
 def part_of(document: Document, kind: str, value: Mapping[str, Any], within: FieldPath) -> Document:
-    """Return what stands within a document as one of another format, whose name it leaves away.
+    """Return a part of a document as one of another format, whose name the part does not repeat.
 
     Raises `InvalidFile` as `read` does.
     """
@@ -84,14 +84,14 @@ def value_of(kind: type[T], row: Mapping[str, Any], **more: Any) -> T:
 
 
 def item_checks(kind: str, name: str) -> dict[str, SchemaCheck]:
-    """Return what checks each field of the items of a list that a format has."""
+    """Return the checks of the fields of the items of a list in a format."""
     items = _meta(kind).schema["properties"][name]["items"]
     return {field: SchemaCheck(schema) for field, schema in items["properties"].items()}
 
 
 @cache
 def foreign_check(name: str) -> SchemaCheck:
-    """Return what checks what another tool has written, by its name in `schemas/foreign`."""
+    """Return the check of files of another tool, by its name in `schemas/foreign`."""
     forms = json.loads((resources.schemas() / "foreign" / "files.json").read_text("utf-8"))
     return SchemaCheck({**forms, "$ref": f"#/$defs/{name}"})
 
@@ -164,7 +164,7 @@ def parse(text: str, file: Path, *, binary: bool = False) -> Document:
 
 
 def _lines_of(text: str, file: Path) -> Mapping[FieldPath, int]:
-    """Return the lines of a text that was compiled, where there is something to say about one."""
+    """Return the lines of a compiled text, read only when an error needs one."""
     from mockserver.yamltext import parsed  # noqa: PLC0415 - seldom needed
 
     return parsed(text, file)[1]

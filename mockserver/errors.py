@@ -1,4 +1,4 @@
-"""What can go wrong for a person who uses the toolkit, as values that say where and what to do."""
+"""The errors of the toolkit for its users, with place and remedy."""
 
 from collections.abc import Sequence
 from pathlib import PurePath
@@ -7,9 +7,9 @@ from mockserver.values import dataclass
 
 
 class CrosschainMockError(Exception):
-    """Something a person can put right; its text is the whole explanation.
+    """Something that the user can fix; its text is the whole explanation.
 
-    `exit_code` is what the command ends with: 2 usage or invalid file, 3 cannot bind or not ready,
+    `exit_code` is that of the command: 2 usage or invalid file, 3 cannot bind or not ready,
     4 state not loadable, 5 safety guard.
     """
 
@@ -37,7 +37,7 @@ class Problem:
 
 
 class InvalidFile(CrosschainMockError):
-    """A file of ours is not what its format asks for; every problem found is listed."""
+    """A file breaks its format; every problem found is listed."""
 
     def __init__(self, problems: Sequence[Problem]) -> None:
         """Keep the problems; the text of the error is one line for each."""

@@ -1,4 +1,4 @@
-"""What travels between a client and a server, as plain values that know no HTTP library."""
+"""Requests and answers as plain values, independent of any HTTP library."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
@@ -47,7 +47,7 @@ class Headers(Mapping[str, str]):
 
     @classmethod
     def of(cls, names: tuple[str, ...], first: dict[str, str], size: int) -> "Headers":
-        """Return fields that do not repeat, of which all is known: see `size` and `lowered`.
+        """Return fields without repeated names, whose `size` is known.
 
         `names` are as sent; `first` has the values by name in lower case, in the same order.
         """
@@ -107,7 +107,7 @@ class Request:
     headers: Headers = field(default_factory=Headers)
     body: bytes = b""
     raw: bytes = field(default=b"", init=False, repr=False, compare=False)
-    """The bytes it came in, where `usual_request` makes it of them again."""
+    """Its bytes on the wire, where `usual_request` can parse them again."""
 
     @property
     def target(self) -> str:
@@ -157,7 +157,7 @@ class Response:
 
 
 def usual_request(raw: bytes) -> Request:
-    """Return the request that bytes are which came in the form that nearly all requests have."""
+    """Parse bytes that have the form of nearly all requests."""
     head, _, body = raw.partition(b"\r\n\r\n")
     line, *fields = head.decode("latin-1").split("\r\n")
     method, target, _ = line.split(" ")
@@ -167,7 +167,7 @@ def usual_request(raw: bytes) -> Request:
 
 
 def allow_header(methods: Sequence[str]) -> tuple[str, str]:
-    """Return the header that tells the methods of a path, with those that HTTP adds to them."""
+    """Return the `Allow` header of a path, with the methods that HTTP adds."""
     head = ["HEAD"] if "GET" in methods else []
     return "Allow", ", ".join([*methods, *head, "OPTIONS"])
 
@@ -177,7 +177,7 @@ class BadEncoding(ValueError):
 
 
 def is_loopback(host: str) -> bool:
-    """Tell whether a host in lower case is this machine by its very name; nothing is looked up."""
+    """Tell whether a host in lower case is this machine by its name alone, without DNS."""
     if host == "localhost" or host.endswith(".localhost"):
         return True
     try:
@@ -187,7 +187,7 @@ def is_loopback(host: str) -> bool:
 
 
 def printable(text: str) -> str:
-    """Return a text that stays on its line and moves no cursor: what is not printed is escaped."""
+    """Return a text with control characters escaped, which would move the cursor."""
     if text.isprintable():
         return text
     return "".join(

@@ -1,4 +1,4 @@
-"""JSON as it travels: read strictly, with exact numbers, and written without a float in sight."""
+"""JSON: read strictly, with exact numbers, and written without any float."""
 
 import json
 import re
@@ -29,7 +29,7 @@ MAX_DEPTH = limits.DEPTH.most
 _MAX_DIGITS = limits.DIGITS.most
 _MAX_EXPONENT = limits.EXPONENT.most
 _MOST_QUICK = 65_536
-"""Bytes of a text that orjson may read in vain."""
+"""Longer texts skip orjson, whose attempt would cost too much where it fails."""
 _PLAIN = frozenset({str, int, bool, type(None)})
 _FORM = re.compile(r"[\w.~%+\[\]-]{1,100}=[^\s{\"]*(&|\Z)")
 _PLAIN_PLACES = 100
@@ -60,7 +60,7 @@ def decode(raw: bytes, *, depth: int = MAX_DEPTH) -> Json:
     try:
         if objects == 1:
             value, end = _SCAN_FLAT(text, 0)
-            # As many colons as keys: none is in a text, and no key came twice.
+            # As many colons as keys: no text has a colon, and no key was repeated.
             if end == len(text) and type(value) is dict and len(value) == text.count(":"):
                 return value
         value, end = _SCAN(text, 0)
@@ -100,8 +100,8 @@ def _other_format(text: str) -> str:
 def _plain_object(raw: bytes, loads: Callable[[bytes], Any]) -> dict[str, Json] | None:
     """Return an object of texts and small whole numbers; None for any other text.
 
-    orjson reads those as we do. It reads other numbers as floats, and takes a key twice without a
-    word: there are as many colons as keys where none came twice and no text has one.
+    orjson reads these as we do. It reads other numbers as floats, and accepts repeated keys: with
+    as many colons as keys, no key was repeated, and no text has a colon.
     """
     try:
         value = loads(raw)
@@ -154,7 +154,7 @@ def encode(value: Json) -> bytes:
 
 
 def escaped(text: str) -> str:
-    """Return a text as it stands between the quotation marks of `encode`."""
+    """Return a text escaped as by `encode`, without the quotation marks."""
     return encode_basestring_ascii(text)[1:-1]
 
 
@@ -173,7 +173,7 @@ def _sorted(value: Json) -> Json:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LazyArray:
-    """An array whose items are made while it is written, for more than anybody should wait for."""
+    """An array whose items are made while it is written, since making all first takes long."""
 
     items: Iterable[Json]
 
@@ -281,7 +281,7 @@ def _write(value: Json, out: Callable[[str], None]) -> None:
 
 
 def _write_other(value: Json, out: Callable[[str], None]) -> None:
-    """Write what is a kind of a JSON value: an enumeration's member, a read-only mapping."""
+    """Write subclasses and relatives of JSON values: enumeration members, read-only mappings."""
     match value:
         case str():
             out(encode_basestring_ascii(value))
@@ -317,7 +317,7 @@ def _decimal(text: str) -> Decimal:
         if -_MAX_EXPONENT <= number.adjusted() <= _MAX_EXPONENT:
             return number
     except ArithmeticError:
-        # Decimal has an end as well, at exponents of nineteen digits.
+        # Decimal fails as well, at exponents of nineteen digits.
         pass
     raise NotJson(f"a number with too large an exponent; {_MAX_EXPONENT} is read, up or down")
 
@@ -330,9 +330,9 @@ _DECODER = json.JSONDecoder(
 _FLAT = json.JSONDecoder(parse_float=_decimal, parse_constant=_no_constant)
 
 _SCAN: Callable[[str, int], tuple[Json, int]] = _DECODER.scan_once  # type: ignore[attr-defined]
-"""The decoder without its look for blanks, which the bodies of most clients have none of."""
+"""The decoder without its search for blanks, which most bodies do not have."""
 _SCAN_FLAT: Callable[[str, int], tuple[Json, int]] = _FLAT.scan_once  # type: ignore[attr-defined]
-"""The same without a look at each key, several times as fast."""
+"""The same without the check for repeated keys, several times as fast."""
 
 
 _BESIDE_BRACKETS = re.compile(r'(?:[^][{}"]++|"(?:[^"\\]++|\\.)*+"?)++', re.DOTALL)
@@ -356,11 +356,11 @@ def read_loosely(
 def _limit_depth(text: str, most: int) -> None:
     """Raise `NotJson` for a text that is nested deeper than this.
 
-    To be called before a parser that goes by Python's recursion limit: libraries for signatures
-    raise that limit so far that the parser of the standard library ends the process first.
+    Call it before a parser that relies on Python's recursion limit: libraries for signatures raise
+    that limit so far that the parser of the standard library crashes first.
     """
     if text.count("{") + text.count("[") <= most:
-        # Counting brackets bounds the depth from above; only other texts are gone through.
+        # The number of brackets bounds the depth: nearly all texts need no closer look.
         return
     depth = 0
     for bracket in _BESIDE_BRACKETS.sub("", text):

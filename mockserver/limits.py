@@ -1,6 +1,6 @@
 """How much of everything is kept, read and answered: the one table of bounds.
 
-`docs/reference/limits.md` is made from it; code asks the rows for their number.
+`docs/reference/limits.md` is made from it, and code reads the bounds from its rows.
 """
 
 from typing import Literal
@@ -122,7 +122,7 @@ FILE_DEPTH = Limit("nesting of YAML and JSON in files", 50, "levels", "a file", 
 AMOUNT_DIGITS = 77
 """The most digits of an amount in smallest units, as in `schemas/common/smallest-units.json`."""
 PARSER_DEPTH = 500
-"""Levels of nesting that are no danger to a parser, which calls itself for each on the C stack."""
+"""Levels of nesting that are safe for recursive parsers on the C stack."""
 
 MOST_SEED = 2**64 - 1
 """The highest seed of a world; the files and routes that take one have it in their schemas."""

@@ -1,7 +1,7 @@
 """The pytest plugin: a server for the session, a world for each test, and a check after it.
 
-Nothing of the mock but the table of options is imported before a test asks for it, so that a
-project which does not use it pays nothing.
+Nothing of the mock but the table of options is imported before a test uses it, so that a project
+which does not use it pays nothing.
 """
 
 from collections.abc import Callable, Generator, Iterable, Iterator
@@ -90,7 +90,7 @@ def _check_run(config: pytest.Config) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Tell what a conformance run sent, and what it found that fails no test."""
+    """Print what a conformance run sent, and its findings that fail no test."""
     properties = [
         found
         for reports in terminalreporter.stats.values()
@@ -133,7 +133,7 @@ def crosschain_conformance(pytestconfig: pytest.Config) -> "Callable[..., Result
 
 @pytest.fixture(scope="session")
 def crosschain_mock_settings(pytestconfig: pytest.Config) -> "MockSettings":
-    """How worlds are to be, from options and ini keys; override it in a conftest.py."""
+    """The settings of worlds, from options and ini keys; override it in a conftest.py."""
     from mockserver.testing import MockSettings
 
     started, inipath = pytestconfig.invocation_params.dir, pytestconfig.inipath
@@ -142,7 +142,7 @@ def crosschain_mock_settings(pytestconfig: pytest.Config) -> "MockSettings":
         written = _configured(pytestconfig.getini)
         unsaid = {name: value for name, value in written.items() if name not in typed}
         settings = MockSettings().changed(**unsaid)
-        # A file is the same one from whichever folder pytest is started, or a test works in.
+        # Made absolute, since pytest and tests may work in other folders.
         if inipath:
             settings = settings.anchored(inipath.parent)
         return settings.changed(**typed).anchored(started)

@@ -1,4 +1,4 @@
-"""Standard streams that are closed, full, or read by nobody: no reason for a server to end."""
+"""Standard streams that are closed, full or not read, which must not end a server."""
 
 import contextlib
 import io
@@ -17,7 +17,7 @@ _PIECE = 4096
 
 
 class _Forgiving(io.FileIO):
-    """A file on which what cannot be written is lost, and nothing fails."""
+    """A file that loses what cannot be written, and never raises."""
 
     def write(self, data: Any, /) -> int:
         try:
@@ -27,9 +27,9 @@ class _Forgiving(io.FileIO):
 
 
 def secure() -> None:
-    """Open what is closed, so that no other file gets its number, and let no complaint fail.
+    """Open closed standard streams, so that no other file gets their numbers; let stderr not fail.
 
-    What a command says on stderr is for people; that it cannot be said changes no exit code.
+    Messages on stderr are for people: that one cannot be written changes no exit code.
     """
     for number in (0, 1, 2):
         try:
@@ -46,16 +46,16 @@ def secure() -> None:
 
 
 def give_up_stdout() -> None:
-    """Send what is left for standard output nowhere, so that the end does not fail of it."""
+    """Discard the rest of standard output, so that flushing at the end does not fail."""
     with contextlib.suppress(OSError, ValueError, AttributeError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def terminal(**options: Any) -> "Console":
-    """Return what writes tables and colours; `options` are those of rich.
+    """Return a console for tables and colours; `options` are those of rich.
 
-    Where the reader goes away it raises `BrokenPipeError`. Rich would end the command with 1, which
-    of a command that judges means that the answer is no.
+    Where the reader goes away it raises `BrokenPipeError`. Rich would exit with 1, which means that
+    a check has failed.
     """
     from rich.console import Console  # noqa: PLC0415 - for the commands that draw
 
@@ -68,10 +68,10 @@ def terminal(**options: Any) -> "Console":
 
 
 class Log(logging.Handler):
-    """Log lines on stderr; where that is a pipe that nobody reads they are lost, and counted.
+    """Log lines on stderr. In a full pipe they are lost, and counted.
 
-    Whoever starts a server with a pipe and does not read it would have it wait for ever otherwise,
-    some hundred refusals later.
+    Otherwise a server whose stderr is a pipe that is not read would wait for ever, some hundred
+    refusals later.
     """
 
     def __init__(self) -> None:

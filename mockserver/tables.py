@@ -1,4 +1,4 @@
-"""Tables of ours whose rows name what stands elsewhere: functions, facts and other rows."""
+"""Our tables, whose rows name functions, facts and other rows."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -12,12 +12,12 @@ _T = TypeVar("_T")
 
 
 class UnknownName(Exception):
-    """A name in a table that nothing has."""
+    """An unknown name in a table."""
 
 
 @contextmanager
 def row(document: Document, *place: str | int) -> Iterator[None]:
-    """Read a row, and raise `InvalidFile` with its line where it names what nothing has."""
+    """Read a row, and raise `InvalidFile` with its line where it has an unknown name."""
     try:
         yield
     except UnknownName as error:
@@ -37,7 +37,7 @@ def by_name(*modules: ModuleType) -> Mapping[str, ModuleType]:
 
 
 def function_of(module: ModuleType, name: str) -> Callable[..., Any] | None:
-    """Return a module's own function of a name, which tables write with dashes; None without it."""
+    """Return a module's own function by its name, in tables with dashes; None without it."""
     found = vars(module).get(name.replace("-", "_"))
     is_own = isinstance(found, FunctionType) and found.__module__ == module.__name__
     return found if is_own else None

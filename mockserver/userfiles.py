@@ -1,4 +1,4 @@
-"""Files that a person names: read whole up to a bound, no device, no pipe; and written."""
+"""Files that users name: read up to a limit, no devices and pipes; and written."""
 
 import os
 import stat
@@ -21,7 +21,7 @@ class CannotWrite(CrosschainMockError):
 
 
 def anchored(name: str | Path, folder: Path) -> str | Path:
-    """Return a file of a folder as the file that it is from everywhere; another name as it is."""
+    """Return the absolute path of a file in a folder; a name without such a file as it is."""
     file = folder / name
     try:
         there = file.exists()
@@ -50,7 +50,7 @@ def read_text(file: Path, limit: limits.Limit = limits.FILE) -> str:
 def opened(file: Path) -> Iterator[BinaryIO]:
     """Open a regular file to be read. Raises `NotReadable`."""
     try:
-        # Without waiting: a pipe that nobody writes to would never be open.
+        # Non-blocking: opening a pipe without a writer would wait for ever.
         number = os.open(file, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
         with open(number, "rb") as stream:  # noqa: PTH123 (a file that is open already)
             if not stat.S_ISREG(os.fstat(number).st_mode):

@@ -1,4 +1,4 @@
-"""JSON Schema validation: a quick yes or no, and what is wrong where the answer is no."""
+"""JSON Schema validation: a fast check, and a list of violations where it fails."""
 
 from collections.abc import Callable, Mapping
 from functools import cached_property
@@ -19,8 +19,8 @@ __all__ = ["SchemaCheck", "Violation", "did_you_mean", "dotted", "excerpt", "kin
 class SchemaCheck:
     """A schema, compiled once, that finds what is wrong with a value.
 
-    `jsonschema-rs` says yes or no, some twenty times as fast as `jsonschema`, which tells what is
-    wrong and is imported when that is first asked for.
+    `jsonschema-rs` decides, some twenty times as fast as `jsonschema`, which lists the violations
+    and is imported when they are first needed.
     """
 
     def __init__(self, schema: Schema, *, compiled: bool = True) -> None:
@@ -49,7 +49,7 @@ class SchemaCheck:
         return () if self.accepts(value) else self.explained(value)
 
     def explained(self, value: Json, *, long: bool = False) -> tuple[Violation, ...]:
-        """Return everything that is wrong with a value that is not accepted; a `long` one costs."""
+        """Return everything that is wrong with a value, which may be `long`."""
         return self._explainer.violations(value, long=long)
 
     @cached_property

@@ -1,10 +1,10 @@
-"""Classes of values that are quick to define and to make, and values that are kept for again.
+"""Fast dataclasses, and a cache of values.
 
 The standard library compiles each method of a dataclass by itself, which takes 0.4 ms a class: a
 fifth of what a server used until its first answer. `dataclass` means the same here and compiles
-`__init__` alone (decision 221). A frozen one sets each field past its own guard, which makes its
-making twice as expensive. A request makes dozens of values, so that those on its road are of
-`value_class`: held immutable by mypy, which the gate runs, and not once more at run time.
+`__init__` alone (decision 221). A frozen one has to set each field past its own guard, which makes
+creating it twice as expensive. A request creates dozens of values, so those on the hot path are of
+`value_class`: only mypy checks that they are immutable, and nothing at run time.
 """
 
 import dataclasses
@@ -36,7 +36,7 @@ V = TypeVar("V")
 
 def _made(plain: type, *, eq: bool, hashed: bool, guarded: bool) -> type:
     """Return the dataclass that a plain class describes; its own methods stay as they are."""
-    # The library would write a signature in the place of a text that is missing.
+    # Without a docstring, the library would compute a signature as one.
     plain.__doc__ = plain.__doc__ or plain.__qualname__
     made: Any = dataclasses.dataclass(init=False, repr=False, eq=False, slots=True)(plain)
     methods = {"__init__": _initializer(made, guarded), "__repr__": _repr}
@@ -124,10 +124,10 @@ _GUARD: dict[str, Any] = {
 
 
 def keep(kept: dict[K, V], key: K, value: V, most: int) -> V:
-    """Return a value, kept for the next time; what is full with `most` of them is emptied before.
+    """Return a value and cache it; a cache with `most` values is emptied before.
 
-    To be called on a miss alone. Emptying costs less than knowing which was used last, where what
-    is asked for differs little.
+    Call it only on a miss. Emptying costs less than tracking the last use, where requests differ
+    little.
     """
     if len(kept) >= most:
         kept.clear()

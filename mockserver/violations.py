@@ -1,4 +1,4 @@
-"""What is wrong with a value, as a value: where, what came, what would be right."""
+"""A violation of a schema: where, what came, what would be right."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -54,7 +54,7 @@ def did_you_mean(name: str, known: Iterable[str] | Mapping[str, str]) -> str:
     """
     meant = known if isinstance(known, Mapping) else {candidate: candidate for candidate in known}
     found: dict[float, str] = {}
-    # Who takes the words of a name in another order is understood as well.
+    # First with the words in any order: `quote-bridge` is near to `bridge-quote`.
     for form in (_sorted_words, str.casefold):
         folded, wanted = {form(one): it for one, it in meant.items()}, form(str(name)[:200])
         for near in get_close_matches(wanted, folded, n=1, cutoff=0.6):

@@ -1,4 +1,4 @@
-"""What messages have in common: numbers with nouns, names in a row, texts on one line."""
+"""Helpers for messages: numbers with nouns, names in a row, texts on one line."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any

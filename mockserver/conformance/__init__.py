@@ -64,7 +64,7 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    # Importing the package costs nothing: a name is fetched when somebody asks for it.
+    # Importing the package costs nothing: a name is imported on its first use.
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f".{_HOMES[name]}", __name__), name)

@@ -1,4 +1,4 @@
-"""How the engine says no: to clients by a refusal with a name, to who steers it by an error."""
+"""Refusals of the engine to clients, and its errors to the control API."""
 
 from collections.abc import Callable, Iterable
 from difflib import get_close_matches
@@ -22,7 +22,7 @@ Naming = Callable[[str], str]
 
 
 class Refusal(Exception):
-    """The service says no, and why.
+    """A refusal of the service, and why.
 
     `name` is one of `REFUSALS`; `reason` says what came and what would be right, with chains by the
     nicknames of 2.0; `reason_in` says it with the names of another interface. `about` is the

@@ -92,7 +92,7 @@ def reserved_in(units: int, decimals: int, *texts: str) -> list[Reserved]:
     found = in_amount(units, decimals)
     reserved = [] if found is None else [found]
     for text in texts:
-        # Most texts end in no code, which takes less to see than a call.
+        # Most texts end in no code: this check is faster than the call.
         if text[-4:] in _BY_CODE and (found := in_hex(text)):
             reserved.append(found)  # noqa: PERF401 - which is nearly never
     return reserved

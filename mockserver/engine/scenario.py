@@ -111,7 +111,7 @@ class Scenario:
     """What an address that is not named owns at the beginning, by symbol and decimals."""
 
     routes: dict[tuple[str, str, str, str], Route] = field(init=False, repr=False, compare=False)
-    """Routes of late, one value each: by nickname and symbol of both ends."""
+    """A cache of routes, by nickname and symbol of both ends."""
 
     def __post_init__(self) -> None:
         """Make what all worlds of the scenario share."""

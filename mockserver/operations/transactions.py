@@ -145,8 +145,8 @@ class OrderText:
 def order_in(world: World, call: ContractCall) -> OrderRequest | None:
     """Return the order that a transaction carries, or None where it calls neither method.
 
-    Raises `Reverted` where the contract would not take the call, and `Refusal` for names in it that
-    nobody knows.
+    Raises `Reverted` where the contract would not take the call, and `Refusal` for unknown names
+    in it.
     """
     chain = world.scenario.catalog.chain(call.chain)
     if call.data[:4] == VAULT_OUT:

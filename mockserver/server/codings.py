@@ -14,7 +14,7 @@ READ = ("gzip", "deflate", "identity")
 """The codings that are read."""
 
 _ALIASES = {"x-gzip": "gzip"}
-# More layers serve nobody but those who hide a bomb in them.
+# More layers are only used to hide a decompression bomb.
 _MOST_CODINGS = 3
 # The `wbits` of zlib for the largest window with a gzip header.
 _GZIP = 31

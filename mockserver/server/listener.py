@@ -78,7 +78,7 @@ class Listener:
         if self._accepting is None:
             return
         # asyncio loses a connection whose server is closed between the call of `accept` and the
-        # next turn of the loop: it leaves the socket open and tells nobody.
+        # next turn of the loop: it leaves the socket open and reports nothing.
         with contextlib.suppress(NotImplementedError):
             asyncio.get_running_loop().remove_reader(self._socket)
         await _two_turns()

@@ -235,7 +235,7 @@ def _ready_file(path: Path | None, url: str) -> Iterator[None]:
 
 
 def claim(path: Path | None) -> None:
-    """Take the file of a server that is gone away, so that nobody takes it for this one's.
+    """Remove the ready file of a server that is gone, so that it is not read as this one's.
 
     Raises `CannotServe` where it belongs to a server that runs, or is no such file.
     """

@@ -308,7 +308,7 @@ class Service:
         return SIMULATION, response
 
     def _in_front(self, call: HostedCall) -> tuple[str, Response] | None:
-        """Return who answers in front of the simulation, and the answer; None where nobody does.
+        """Return the responder before the simulation that answers, and its answer, or None.
 
         Their answers are not checked against the contract: a stub was when it was set, unless that
         was declined; a recording is of a real service; generated answers may break assumptions.

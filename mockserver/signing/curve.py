@@ -1,4 +1,4 @@
-"""Keccak-256 and secp256k1 from the libraries of the extra `signing`, loaded where somebody signs.
+"""Keccak-256 and secp256k1 from the libraries of the extra `signing`, loaded on first use.
 
 Keys are 32 bytes and points 64 (x and y); `odd` tells whether a point's y is odd, as 0 or 1.
 """

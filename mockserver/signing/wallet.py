@@ -1,7 +1,7 @@
 """2.0 wallet signatures: a personal message over the keccak-256 of the body's text (facts §3.2).
 
-Keccak and the curve come with the extra `signing` (decision 0185); nothing here is needed unless a
-world verifies wallets or somebody signs. What hashes or signs raises `SigningUnavailable` without.
+Keccak and the curve come with the extra `signing` (decision 0185); it is needed only where a
+world verifies wallets, or for signing. Without it, hashing and signing raise `SigningUnavailable`.
 """
 
 import re

@@ -80,7 +80,7 @@ class MockServer:
         return MockWorld(WorldHandle(self.locked, DEFAULT_WORLD), self.url, self.settings)
 
     def world(self, name: str = "world", **changes: Any) -> MockWorld:
-        """Return a new world that nobody has touched; changes are settings such as `scenario`.
+        """Return a new world; changes are settings such as `scenario`.
 
         The name, a test's for example, becomes its key as far as a key can carry it. As a context
         manager the world is checked and closed. Raises `CrosschainMockError` for bad settings.

@@ -110,7 +110,7 @@ def accepted_though_broken(
 ) -> Iterator[Problem]:
     """Yield a problem where an answer is a success though the request breaks what is documented.
 
-    With the contract, also where it breaks what anybody would have to refuse.
+    With `contract`, also where it breaks an assumption that every service has to enforce.
     """
     if not exchange.succeeded:
         return

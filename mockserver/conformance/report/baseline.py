@@ -203,7 +203,7 @@ def _notes(entry: Entry, report: Report, names: Sequence[str], file: Path) -> It
 
 
 def _is_judged(entry: Entry, report: Report) -> bool:
-    """Tell whether what an entry is about was judged; of a cause alone nobody knows."""
+    """Tell whether what an entry is about was judged; of a cause alone that is not known."""
     judged = {
         outcome.operation
         for outcome in report.judged

@@ -195,7 +195,7 @@ def probes_about(operation_id: str) -> Mapping[str, tuple[ProbeName, ...]]:
 
 
 def look_ups_of_named(operation_id: str) -> Mapping[str, tuple[ProbeName, ...]]:
-    """Return those about what somebody has named, or what lists show."""
+    """Return the look-ups of what the user has named, or what lists show."""
     named = (*NAMED, *LISTED)
     return {about: names for about, names in probes_about(operation_id).items() if about in named}
 

@@ -23,7 +23,7 @@ def run(
 
     Nothing but reading operations is sent unless `arm_writes` is given. `journal` names a file
     that keeps every exchange; `resume` goes on with such a file and sends only what is not in it.
-    Raises `UnsafeOrWrong` before anything is sent, `KeyboardInterrupt` where somebody ends it.
+    Raises `UnsafeOrWrong` before anything is sent, `KeyboardInterrupt` where the user ends it.
     """
     target = target_of(url, v1=v1, v2=v2)
     chosen = options_of(options, target)

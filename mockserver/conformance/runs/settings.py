@@ -138,7 +138,7 @@ def _caller(chosen: Mapping[str, Any]) -> Caller:
 
 
 def _wallet(key: str | None, address: str | None) -> dict[str, Any]:
-    """Return the wallet's key and address: without its key, nobody signs for an address."""
+    """Return the wallet's key and address: without its key, nothing is signed for an address."""
     if not key:
         return {"address": address, "wallet_key": None} if address else {}
     try:

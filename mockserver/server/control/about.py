@@ -44,7 +44,7 @@ def reserved(request: ControlRequest) -> Json:
 
 
 def assumptions(request: ControlRequest) -> Json:
-    """Return what nobody shows and the mock had to choose."""
+    """Return the assumptions: what is not published and had to be chosen."""
     return {
         "assumptions": [
             jsontext.members_of(one, "alternatives", "concerns")

@@ -189,7 +189,7 @@ class RecordingProxy:
     def _session(self, method: str) -> aiohttp.ClientSession:
         """Return connections for a method: what changes something never takes a used one.
 
-        The service may have closed it, and nobody could tell whether the request arrived.
+        The service may have closed it, and whether the request arrived would not be known.
         """
         lasting = method in _IDEMPOTENT
         if lasting not in self._sessions:
