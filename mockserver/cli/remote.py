@@ -10,9 +10,10 @@ from dataclasses import field
 from http.client import HTTPException
 from io import StringIO
 from typing import Any
-from urllib.parse import quote, urlencode, urlsplit
+from urllib.parse import quote, unquote, urlencode, urlsplit
 
 import click
+from click.core import ParameterSource
 
 from mockserver import jsontext
 from mockserver.cli.printing import Columns, print_answer, print_json
@@ -118,6 +119,16 @@ def _is_address(url: str) -> bool:
         return False
 
 
+def _check_one_world(url: str, world: str) -> None:
+    """Raise `UsageError` where the address names another world than `--world` does."""
+    named = re.search(r"/w/([^/]+)/?$", url)
+    source = click.get_current_context().get_parameter_source("world")
+    if named and unquote(named[1]) != world and source is not ParameterSource.DEFAULT:
+        raise click.UsageError(
+            f"--world {world!r}: the address {url!r} names another world; leave one of them out"
+        )
+
+
 def connected(
     function: Callable[..., Json],
     row: Mapping[str, Any],
@@ -136,6 +147,7 @@ def connected(
     def called(*, url: str, world: str, server_token: str | None, **options: Any) -> None:
         if not _is_address(url):
             raise click.UsageError(f"--url: {url!r} is no address; write {DEFAULT_URL}")
+        _check_one_world(url, world)
         remote = Remote(url.rstrip("/"), world, server_token)
         as_json = not own_json and options.pop("as_json")
         if about:

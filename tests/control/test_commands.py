@@ -271,9 +271,12 @@ def ended(monkeypatch, capsys):
 
     def run(*arguments):
         monkeypatch.setattr(sys, "argv", ["crosschain-mock", *arguments])
-        with pytest.raises(SystemExit) as exit_:
+        code = 0
+        try:
             main()
-        return exit_.value.code, capsys.readouterr().err
+        except SystemExit as exit_:
+            code = exit_.code
+        return code, capsys.readouterr().err
 
     return run
 
@@ -304,6 +307,16 @@ def test_what_is_no_mock_or_ends_while_it_answers_is_a_sentence_and_exit_3(ended
 def test_a_world_that_cannot_be_is_told_whatever_letters_it_has(ended, mock, world, shown):
     code, told = ended("clock", "show", "--world", world, "--url", f"http://127.0.0.1:{mock.port}")
     assert (code, shown in told, "is no world key" in told) == (2, True, True)
+
+
+def test_an_address_and_an_option_name_one_world(ended, mock, monkeypatch):
+    monkeypatch.setenv("CROSSCHAIN_MOCK_URL", f"http://127.0.0.1:{mock.port}/w/one%2d")
+    before = mock.control("GET", "/worlds")["worlds"]
+    code, told = ended("clock", "advance", "1h", "--world", "two")
+    assert (code, "names another world; leave one of them out" in told) == (2, True)
+    assert mock.control("GET", "/worlds")["worlds"] == before
+    for more in ((), ("--world", "one-")):
+        assert ended("check", *more) == (0, "")
 
 
 @pytest.mark.parametrize("token", ["\u00fc", " ", "one\ntwo", "end "])
