@@ -245,7 +245,10 @@ def _configured(say: Callable[[str], Any]) -> dict[str, Any]:
 def _marker_settings(node: pytest.Item) -> dict[str, Any]:
     """Return what the markers of a test say; the one closest to it wins."""
     changes: dict[str, Any] = {}
-    for mark in reversed(list(node.iter_markers(_MARKER))):
+    # pytest has the marks of a test's parameters behind those of its function.
+    parameters = getattr(getattr(node, "callspec", None), "marks", ())
+    own = [mark for mark in parameters if mark.name == _MARKER]
+    for mark in (*reversed(list(node.iter_markers(_MARKER))), *own):
         if mark.args:
             pytest.fail(
                 f"the marker {_MARKER} takes settings by name, as in scenario='outage'; "

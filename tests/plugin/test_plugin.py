@@ -225,6 +225,21 @@ pytestmark = pytest.mark.crosschain_mock(scenario="outage", seed=3)
     result.stdout.fnmatch_lines(["*sees outage 4 observed auto 2026"])
 
 
+def test_the_marker_of_a_parameter_is_closer_than_that_of_the_test(project):
+    result = project(
+        """
+@pytest.mark.crosschain_mock(scenario="slow", seed=3)
+@pytest.mark.parametrize("seed", [
+    3, pytest.param(9, marks=[pytest.mark.crosschain_mock(seed=9)])
+])
+def test_it(crosschain_mock, seed):
+    settings = crosschain_mock.settings
+    assert (settings.scenario, settings.seed) == ("slow", seed)
+"""
+    )
+    result.assert_outcomes(passed=2)
+
+
 def test_settings_can_be_overridden(project, pytester):
     pytester.makeconftest(
         """
