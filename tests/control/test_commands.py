@@ -275,7 +275,7 @@ def ended(monkeypatch, capsys):
         try:
             main()
         except SystemExit as exit_:
-            code = exit_.code
+            code = int(exit_.code or 0)
         return code, capsys.readouterr().err
 
     return run
