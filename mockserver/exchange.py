@@ -9,6 +9,8 @@ from mockserver import jsontext
 from mockserver.jsontext import Json
 from mockserver.values import value_class
 
+SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
+"""The methods that change nothing, and may be sent again (RFC 9110)."""
 CONTROL_PATH = "/__mock"
 """What the paths of the control API begin with."""
 WORLD_HEADER = "X-Mock-World"

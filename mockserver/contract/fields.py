@@ -11,6 +11,8 @@ from mockserver.validation import Violation
 
 LOCATIONS = ("headers", "query", "body")
 _CALLED = {"headers": "header", "query": "query parameter", "body": "body field"}
+CHAIN_ROLES = ("chain", "fromChain", "toChain")
+"""The inputs that name a chain."""
 AMOUNT_ROLES = ("amount", "fromAmount")
 """The inputs that say how much; no operation has both."""
 

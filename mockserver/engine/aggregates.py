@@ -21,7 +21,11 @@ from mockserver.engine.catalog import (
 )
 from mockserver.engine.hashes import derived_int
 from mockserver.engine.pricing import (
+    CHAINGE,
+    KYBER,
     MAX_CHANNEL_BPS,
+    ONE_INCH,
+    OPEN_OCEAN,
     Prices,
     Rates,
     checked_aggregator,
@@ -38,20 +42,20 @@ DEADLINE_S = 20 * 60
 
 ROUTERS: Mapping[str, str] = MappingProxyType(
     {
-        "1inch": "0x1111111254eeb25477b68fb85ed929f73a960582",
-        "ChaingeDex": "0x62bc5327868a998e1b3d9fe6037273e642a137ae",
-        "Kyber": "0x6131b5fae19ea4f9d964eac0408e4408b66337b5",
-        "OpenOcean": "0x6352a56caadc4f1e25cd6c75970fa768a3304e64",
+        ONE_INCH: "0x1111111254eeb25477b68fb85ed929f73a960582",
+        CHAINGE: "0x62bc5327868a998e1b3d9fe6037273e642a137ae",
+        KYBER: "0x6131b5fae19ea4f9d964eac0408e4408b66337b5",
+        OPEN_OCEAN: "0x6352a56caadc4f1e25cd6c75970fa768a3304e64",
     }
 )
 """Router by aggregator: the first two are observed (GB2-swap), the others public addresses."""
 
 _ENCODERS: Mapping[str, abi.Encoder] = MappingProxyType(
     {
-        "1inch": abi.one_inch,
-        "ChaingeDex": abi.swap_exact_tokens,
-        "Kyber": abi.kyber,
-        "OpenOcean": abi.open_ocean,
+        ONE_INCH: abi.one_inch,
+        CHAINGE: abi.swap_exact_tokens,
+        KYBER: abi.kyber,
+        OPEN_OCEAN: abi.open_ocean,
     }
 )
 
@@ -310,7 +314,7 @@ def _free(source: Placed, target: Placed) -> bool:
 
 def _shows_route(aggregator: str, source: Placed, execution: Placed) -> bool:
     """Whether a quote shows its route: of Kyber (DEMO), and of Solana, to be packed (SDK2)."""
-    return aggregator == "Kyber" or SOLANA_FAMILY in (source.chain.family, execution.chain.family)
+    return aggregator == KYBER or SOLANA_FAMILY in (source.chain.family, execution.chain.family)
 
 
 def minimum_out(out: int, slippage_bps: int, aggregator: str) -> int:
@@ -318,7 +322,7 @@ def minimum_out(out: int, slippage_bps: int, aggregator: str) -> int:
 
     ChaingeDex takes the cut rounded down off the amount; all others round the rest down.
     """
-    if aggregator == "ChaingeDex":
+    if aggregator == CHAINGE:
         return out - amounts.bps_floor(out, slippage_bps)
     return amounts.bps_floor(out, amounts.BPS - slippage_bps)
 
@@ -347,7 +351,7 @@ def _place_key(placed: Placed) -> tuple[str, str]:
 
 def _path_address(placed: Placed, aggregator: str) -> str:
     # A Uniswap-like path cannot hold the native coin, only its wrapped form.
-    if aggregator == "ChaingeDex" and placed.contract.native and placed.chain.weth:
+    if aggregator == CHAINGE and placed.contract.native and placed.chain.weth:
         return placed.chain.weth
     return placed.contract.address
 

@@ -78,20 +78,21 @@ FEE_LEVEL_BPS = 5
 MIN_SLIPPAGE_BPS, MAX_SLIPPAGE_BPS = 1, 5_000
 """The slippage accepted in swaps: 0.01 % to 50 % (SDK2)."""
 
-AGGREGATORS = ("1inch", "Kyber", "OpenOcean", "ChaingeDex")
+ONE_INCH, KYBER, OPEN_OCEAN, CHAINGE = "1inch", "Kyber", "OpenOcean", "ChaingeDex"
+AGGREGATORS = (ONE_INCH, KYBER, OPEN_OCEAN, CHAINGE)
 """The aggregators the service works with (DEMO)."""
 
 _BY_CHAIN: Mapping[str, str] = MappingProxyType(
     {
-        "FSN": "ChaingeDex",
-        "ETH": "1inch",
-        "BNB": "1inch",
-        "ARB": "Kyber",
-        "POLYGON": "Kyber",
-        "BASE": "Kyber",
-        "AVAXC": "OpenOcean",
-        "FTM": "OpenOcean",
-        "CRO": "OpenOcean",
+        "FSN": CHAINGE,
+        "ETH": ONE_INCH,
+        "BNB": ONE_INCH,
+        "ARB": KYBER,
+        "POLYGON": KYBER,
+        "BASE": KYBER,
+        "AVAXC": OPEN_OCEAN,
+        "FTM": OPEN_OCEAN,
+        "CRO": OPEN_OCEAN,
     }
 )
 
@@ -109,7 +110,7 @@ class Rates:
     depth_usd: Decimal = Decimal(50_000_000)
     recommended_slippage_percent: Decimal = Decimal(1)
     aggregators: Mapping[str, str] = field(default_factory=lambda: _BY_CHAIN)
-    default_aggregator: str = "ChaingeDex"
+    default_aggregator: str = CHAINGE
     hub: str = "FSN"
 
     def gas(self, chain: Chain) -> Decimal:

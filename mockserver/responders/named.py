@@ -3,13 +3,12 @@
 from collections.abc import Iterator
 
 from mockserver.contract import Inputs, Operation
+from mockserver.contract.fields import CHAIN_ROLES
 from mockserver.engine.refusal import Refusal
 from mockserver.engine.world import World
 from mockserver.exchange import Request
 from mockserver.operations.order_texts import Certificate, certificate
 from mockserver.values import dataclass
-
-_CHAINS = ("chain", "fromChain", "toChain")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +28,7 @@ def named_by(operation: Operation, request: Request, world: World) -> Named:
     if inputs.refusal or inputs.violations:
         return Named()
     deposit = deposit_of(inputs)
-    texts = [inputs.text(role) for role in _CHAINS if inputs.optional(role)]
+    texts = [inputs.text(role) for role in CHAIN_ROLES if inputs.optional(role)]
     texts += [deposit.chain] if deposit else []
     chains = {nickname for text in texts for nickname in _nicknames(world, text)}
     order = _order(inputs, deposit, world)

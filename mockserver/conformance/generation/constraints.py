@@ -16,17 +16,6 @@ from mockserver.exchange import Request
 from mockserver.jsontext import Json
 from mockserver.values import dataclass
 
-_KEYWORDS = (
-    "type",
-    "enum",
-    "pattern",
-    "minimum",
-    "exclusiveMinimum",
-    "maximum",
-    "exclusiveMaximum",
-    "minLength",
-    "maxLength",
-)
 UNKNOWN_DOMAINS = (
     "feeLevel",
     "channel",
@@ -86,7 +75,7 @@ def constraints_of(operation: Operation, field: Field) -> tuple[Constraint, ...]
     """Return what is demanded of an input's value."""
     place, found = f"{field.location}.{field.name}", list[Constraint]()
     for branch, inherited in _branches(field.schema, Basis().below(operation.request_schema)):
-        for keyword in filter(branch.__contains__, _KEYWORDS):
+        for keyword in filter(branch.__contains__, KEYWORDS):
             expects = _expects(branch, keyword)
             basis = stated(inherited, operation, "request", (place, keyword), expects)
             if field.location == "headers" and keyword == "type":
@@ -191,13 +180,15 @@ def _expects(node: Schema, keyword: str) -> str:
 
 _TESTS: Mapping[str, Callable[[Json, Json], bool]] = {
     "pattern": lambda value, wanted: re.search(strict(wanted), value) is not None,
-    "minLength": lambda value, wanted: len(value) >= wanted,
-    "maxLength": lambda value, wanted: len(value) <= wanted,
     "minimum": lambda value, wanted: bool(value >= wanted),
     "exclusiveMinimum": lambda value, wanted: bool(value > wanted),
     "maximum": lambda value, wanted: bool(value <= wanted),
     "exclusiveMaximum": lambda value, wanted: bool(value < wanted),
+    "minLength": lambda value, wanted: len(value) >= wanted,
+    "maxLength": lambda value, wanted: len(value) <= wanted,
 }
+KEYWORDS = ("type", "enum", *_TESTS)
+"""The keywords that bound a single value."""
 
 
 def assumed_domains(operation: Operation) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from typing import Any
 from mockserver import jsontext
 from mockserver.conformance.basis import SchemaPath, basis_at, general, joined
 from mockserver.conformance.checks.schema import AppliedSchema, walk
+from mockserver.conformance.generation.constraints import KEYWORDS
 from mockserver.conformance.result import Result
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.names import ProbeName
@@ -17,19 +18,7 @@ from mockserver.jsontext import Json
 from mockserver.validation import Violation
 from mockserver.values import dataclass
 
-_KEYWORDS = (
-    "type",
-    "enum",
-    "const",
-    "pattern",
-    "minimum",
-    "maximum",
-    "exclusiveMinimum",
-    "exclusiveMaximum",
-    "minLength",
-    "maxLength",
-    "not",
-)
+_KEYWORDS = (*KEYWORDS, "const", "not")
 _BRANCHES = ("then", "else", "items")
 
 

@@ -32,7 +32,7 @@ _ARGUMENT = 100_000
 _EXPECTING = 1_000
 # A stamp further off was wrong on purpose, and is repeated as it is.
 _NEAR_S = 86_400
-_WITH_BODY = ("POST", "PUT", "PATCH")
+WITH_BODY = ("POST", "PUT", "PATCH")
 _PLAIN = re.compile(r"[A-Za-z0-9 :_-]+")
 _UNSAFE = re.compile(rb"[^!-~]")
 
@@ -113,7 +113,7 @@ class ReportedExchange:
         stands in for what is not set, since services that check no signature accept any.
         """
         # Without a body curl would omit the Content-Length of a POST, which was sent.
-        bodiless = not self.sent.size and self.method in _WITH_BODY
+        bodiless = not self.sent.size and self.method in WITH_BODY
         url = literal(_behind(self.address, self.target))
         words = ["curl", "-sS", "-i", "--max-time", "30", *_literally(masked(url))]
         if self.method == "HEAD":
@@ -199,7 +199,7 @@ class ReportedExchange:
     def _header_removals(self) -> list[str]:
         """Return the options that keep curl from adding headers that were not sent."""
         lines = [] if self.has_field("Accept") else ["Accept: application/json"]
-        if self.sent.size or self.method in _WITH_BODY:
+        if self.sent.size or self.method in WITH_BODY:
             lines += [] if self.has_field("Content-Type") else ["Content-Type:"]
             lines += ["Expect:"] if self.sent.size > _EXPECTING else []
         return lines

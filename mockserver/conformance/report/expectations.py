@@ -13,11 +13,11 @@ from mockserver.conformance.checks.rule import Finding
 from mockserver.conformance.generation.constraints import strict
 from mockserver.conformance.session.exchange import Exchange, NoAnswer
 from mockserver.conformance.verdict import Verdict
+from mockserver.contract.fields import LOCATIONS
 from mockserver.jsontext import Json, type_of
 from mockserver.validation import Violation, dotted
 from mockserver.values import dataclass
 
-_INPUTS = ("query", "headers", "body")
 _INDEX = re.compile(r"\[\d+\]")
 _TYPES: Mapping[str, str] = {
     "string": "isinstance(value, str)",
@@ -108,7 +108,7 @@ def _answered(exchange: Exchange, finding: Finding, verdict: Verdict) -> Expecta
         line = f'assert answer.status >= 400 or read(body).get("code") != {code}'
         return Expectation((line,)) if taken else None
     alone = len(finding.exchanges) == 1
-    if exchange.refused and alone and finding.place.partition(".")[0] in _INPUTS:
+    if exchange.refused and alone and finding.place.partition(".")[0] in LOCATIONS:
         return Expectation((f'assert read(body)["code"] == {code}',))
     return None
 

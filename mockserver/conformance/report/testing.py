@@ -8,7 +8,12 @@ from urllib.parse import urlsplit
 
 from mockserver.conformance.generation.stages import STAGES
 from mockserver.conformance.report.causes import Cause
-from mockserver.conformance.report.exchanges import ReportedExchange, literal, variable_of
+from mockserver.conformance.report.exchanges import (
+    WITH_BODY,
+    ReportedExchange,
+    literal,
+    variable_of,
+)
 from mockserver.conformance.report.masking import Part, Text, label_of
 from mockserver.conformance.report.model import Report
 from mockserver.conformance.verdict import Verdict
@@ -180,7 +185,7 @@ def _request(exchange: ReportedExchange, ask: str) -> str:
     ]
     if not exchange.has_field("Accept"):
         lines.append("connection.putheader('Accept', 'application/json')")
-    if exchange.sent.size or exchange.method in ("POST", "PUT", "PATCH"):
+    if exchange.sent.size or exchange.method in WITH_BODY:
         lines += [
             f"sent = {body(exchange.raw_body)}",
             "connection.putheader('Content-Length', str(len(sent)))",

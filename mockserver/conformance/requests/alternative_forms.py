@@ -26,7 +26,7 @@ from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.names import ProbeName
 from mockserver.conformance.verdict import NotRun
 from mockserver.contract import Basis, fact_basis, ids
-from mockserver.contract.fields import AMOUNT_ROLES
+from mockserver.contract.fields import AMOUNT_ROLES, CHAIN_ROLES
 from mockserver.documents import Document
 from mockserver.jsontext import Json, plain
 from mockserver.tables import look_up
@@ -204,7 +204,7 @@ def _with_fraction(_: RunContext, given: Decimal) -> Json:
 def _called_as_in_2_0(draft: Draft, context: RunContext) -> Draft:
     twins = {chain.name: twin.name for chain, twin in twins_of(context)}
     body = draft.part("body")
-    given = {name: body.get(name) for name in ("fromChain", "toChain", "chain") if name in body}
+    given = {name: body.get(name) for name in CHAIN_ROLES if name in body}
     called = {
         name: twins[value]
         for name, value in given.items()

@@ -8,10 +8,9 @@ from decimal import Decimal
 from mockserver import limits
 from mockserver.conformance.session.target import Target, UnsafeOrWrong
 from mockserver.contract import Contract
-from mockserver.exchange import Request, is_loopback
+from mockserver.exchange import SAFE_METHODS, Request, is_loopback
 from mockserver.values import dataclass
 
-_HARMLESS = ("GET", "HEAD", "OPTIONS")
 _NO_ACCOUNT = "needs a developer account on a host that is not local; give one with --app-key"
 
 
@@ -58,11 +57,11 @@ class Permit:
         """Return why a request may not be sent; empty where it may."""
         operation = self.contract.find(request.method, request.path)
         if operation is None:
-            if request.method in _HARMLESS:
+            if request.method in SAFE_METHODS:
                 return ""
             return f"{request.method} {request.path} is no operation that is known to be harmless"
         if not operation.writes:
-            return "" if self._posts or request.method in _HARMLESS else _NO_ACCOUNT
+            return "" if self._posts or request.method in SAFE_METHODS else _NO_ACCOUNT
         if not self.arming.writes:
             return f"{operation.id} changes something: it needs --arm-writes"
         if self.writes_sent >= self.arming.most:

@@ -17,7 +17,7 @@ from yarl import URL
 from mockserver import jsontext, limits
 from mockserver.clock import ticks_ms, wall_ms
 from mockserver.errors import CrosschainMockError
-from mockserver.exchange import Headers, Request, Response
+from mockserver.exchange import SAFE_METHODS, Headers, Request, Response
 from mockserver.recordings import RecordedExchange
 from mockserver.server.codings import is_read
 from mockserver.server.connection import ConnectionServer, http_response, parser_reason
@@ -54,7 +54,6 @@ _HOP_BY_HOP = frozenset(
 )
 _OWN_OF_REQUESTS = _HOP_BY_HOP | {"host", "content-length", "expect"}
 _LOWEST_STATUS = 200
-_IDEMPOTENT = ("GET", "HEAD", "OPTIONS")
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +190,7 @@ class RecordingProxy:
 
         The service may have closed it, and whether the request arrived would not be known.
         """
-        lasting = method in _IDEMPOTENT
+        lasting = method in SAFE_METHODS
         if lasting not in self._sessions:
             wait = self._options.wait_seconds
             self._sessions[lasting] = aiohttp.ClientSession(
