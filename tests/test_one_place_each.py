@@ -263,6 +263,24 @@ def _written_twice(*sources: str) -> list[frozenset[str]]:
     return [group for group, count in counted.items() if count > 1]
 
 
+def _listed(text: str) -> bool:
+    """Tell whether a list in JSON or YAML without anchors has every status of tickets."""
+    return any(all(status in found for status in TicketStatus) for found in _LIST.findall(text))
+
+
+_LIST = re.compile(r"\[[^][]*\]")
+
+
+def test_the_statuses_of_tickets_are_listed_with_the_inputs_and_the_orders():
+    files = [one for one in (ROOT / "schemas").rglob("*") if one.suffix in (".json", ".yaml")]
+    assert [one.name for one in sorted(files) if _listed(one.read_text("utf-8"))] == [
+        "checkOrder.data.json",
+        "getAllTicketByAddress.request.json",
+    ]
+    assert _listed("read: [read Unknown, read Pending,\n  read Succeeded]")
+    assert not _listed("open: [Unknown, Pending], final: [Succeeded]")
+
+
 def test_a_group_of_operations_is_written_once():
     assert _written_twice(*(source for _, source in _code())) == []
 

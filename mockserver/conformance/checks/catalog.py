@@ -12,6 +12,7 @@ from mockserver.conformance.checks import acceptance, named, refusals
 from mockserver.conformance.checks.judge import FramedCheck, NamedProbes, Names
 from mockserver.conformance.checks.rule import Rule
 from mockserver.conformance.checks.submitted import ORDER, TICKET, V1_ORDER
+from mockserver.conformance.requests.labels import for_each_status
 from mockserver.conformance.requests.negative import WRONG_VALUES, Kind
 from mockserver.conformance.requests.probe import PLAIN, Need
 from mockserver.conformance.session.names import ProbeName, ProbeNames
@@ -137,7 +138,8 @@ class _RequestedProbes:
         for one in words:
             for name, called in one.items() if isinstance(one, Mapping) else (("", one),):
                 several = (called,) if isinstance(called, str) else called
-                names = tuple(ProbeName(f"{operation_id}/{word}") for word in several)
+                each = for_each_status(several)
+                names = tuple(ProbeName(f"{operation_id}/{word}") for word in each)
                 self.probes |= dict.fromkeys(names)
                 if name:
                     here = self._named.setdefault(operation_id, {})

@@ -1,7 +1,8 @@
 """The tables of requests, and the labels of probes that rules look for."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
+from itertools import chain
 from typing import TypeVar, cast
 
 from mockserver import documents, resources, tables
@@ -49,7 +50,15 @@ FILTERS: tuple[str, ...] = next(
 )
 """The statuses by which tickets are listed: those of the contract."""
 SOLVED = FILTERS[-1]
-TICKET_LISTS = tuple(cast("list[str]", shipped_probes().value["sets"]["ticket lists"]))
+
+
+def for_each_status(names: Iterable[str]) -> tuple[str, ...]:
+    """Return names, each with `{status}` in it once for each status of tickets."""
+    every = ([one.replace("{status}", status) for status in FILTERS] for one in names)
+    return tuple(dict.fromkeys(chain.from_iterable(every)))
+
+
+TICKET_LISTS = for_each_status(cast("list[str]", shipped_probes().value["sets"]["ticket lists"]))
 """The probes that read the tickets of an account that was named."""
 NAMED, LISTED = _WORDS["named"], _WORDS["listed"]
 """The labels of probes for what the user has named, and for tickets that lists show."""

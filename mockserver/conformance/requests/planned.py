@@ -9,7 +9,13 @@ from mockserver import tables
 from mockserver.conformance.discovery import amount_units
 from mockserver.conformance.discovery.listing import scalar, text
 from mockserver.conformance.requests import choices, valid
-from mockserver.conformance.requests.labels import FILTERS, LISTED, NAMED, shipped_probes
+from mockserver.conformance.requests.labels import (
+    FILTERS,
+    LISTED,
+    NAMED,
+    for_each_status,
+    shipped_probes,
+)
 from mockserver.conformance.requests.probe import UNKNOWN, Probe, Stage
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
@@ -123,7 +129,7 @@ class Planned:
 
 def read(document: Document) -> Iterator[Probe]:
     """Yield the probes of a table. Raises `InvalidFile` for a name that nothing has."""
-    sets = document.value["sets"]
+    sets = {name: for_each_status(row) for name, row in document.value["sets"].items()}
     words = {"lists": shipped_facts().lists, "statuses": FILTERS, **document.value["words"]}
     found: set[str] = set()
     for number, block in enumerate(document.value["probes"]):
