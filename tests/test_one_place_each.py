@@ -20,6 +20,7 @@ import pytest
 from mockserver.clock import EXAMPLE_START
 from mockserver.contract import Verdict, ids, load, shipped_facts
 from mockserver.engine.courses import Status
+from mockserver.engine.pricing import AGGREGATORS
 from mockserver.engine.tickets import TicketStatus
 from mockserver.exchange import ANSWER_HEADERS, CONTROL_PATH, TOKEN_HEADER
 from mockserver.limits import AMOUNT_DIGITS
@@ -271,12 +272,16 @@ def _listed(text: str) -> bool:
 _LIST = re.compile(r"\[[^][]*\]")
 
 
-def test_the_statuses_of_tickets_are_listed_with_the_inputs_and_the_orders():
+def test_the_statuses_of_tickets_are_listed_with_the_inputs_and_those_of_orders():
     files = [one for one in (ROOT / "schemas").rglob("*") if one.suffix in (".json", ".yaml")]
     assert [one.name for one in sorted(files) if _listed(one.read_text("utf-8"))] == [
+        "scenario.json",
         "checkOrder.data.json",
         "getAllTicketByAddress.request.json",
     ]
+    form = json.loads((ROOT / "schemas" / "meta" / "scenario.json").read_text("utf-8"))
+    assert form["$defs"]["step"]["properties"]["status"]["enum"] == list(Status)
+    assert form["$defs"]["aggregator"]["enum"] == list(AGGREGATORS)
     assert _listed("read: [read Unknown, read Pending,\n  read Succeeded]")
     assert not _listed("open: [Unknown, Pending], final: [Succeeded]")
 

@@ -52,7 +52,7 @@ def refusal(load: object, file: Path, **known: object) -> str:
         ("fees:\n  gas_usd:\n    BSC: '1'\n", 6, "fees.gas_usd.BSC: 'BSC' is no nickname of the catalog"),
         ("fees:\n  pool_depth_usd: '0'\n", 5, "fees.pool_depth_usd: 0 is no depth; above 0 is right"),
         ("courses:\n  odd:\n    steps:\n      - {status: Succeeded, after: 0s}\n      - {status: Pending, after: 1s}\n", 5, "courses.odd: goes on after"),
-        ("courses:\n  odd:\n    steps:\n      - {status: Done, after: 0s}\n", 7, "courses.odd.steps[0].status: expected one of Unknown, Pending"),
+        ("courses:\n  odd:\n    steps:\n      - {status: Done, after: 0s}\n", 7, "courses.odd.steps[0].status: expected one of 'Unknown', 'Pending'"),
         ("clock:\n  start: 2026-13-01T00:00:00Z\n", 5, "clock.start: '2026-13-01T00:00:00Z' is no time"),
         ("clock:\n  start: tomorrow\n", 5, "clock.start: expected a time with its offset such as 2026-01-01T00:00:00Z, got 'tomorrow'"),
         ("clock:\n  mode: scaled\n  rate: '0'\n", 6, "clock.rate: 0 does not move the clock"),
