@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mockserver.cli.files import read_text
-from mockserver.cli.printing import print_text
+from mockserver.cli.printing import print_text, quiet_refusals
 from mockserver.cli.remote import Remote
 from mockserver.userfiles import write_text
 
@@ -74,18 +74,10 @@ def to_test(file: Path, out: Path) -> None:
 
 
 def _print_replay(capsule: "Capsule", file: Path) -> None:
-    import logging
-
     from mockserver.server import capsules
 
-    # Refusals of the capsule are repeated, and should not be logged again.
-    log = logging.getLogger("mockserver.requests")
-    usual = log.level
-    log.setLevel(logging.ERROR)
-    try:
+    with quiet_refusals():
         replayed = capsules.replay(capsule)
-    finally:
-        log.setLevel(usual)
     for line in f"{file}: {replayed}".splitlines():
         print_text(line)
     if replayed.divergences:

@@ -2,7 +2,8 @@
 
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 from itertools import zip_longest
 from string import Formatter
@@ -15,6 +16,20 @@ from mockserver import jsontext
 from mockserver.jsontext import Json
 
 _COLOURS = {"breaking": "red", "may-break": "yellow", "harmless": "green"}
+
+
+@contextmanager
+def quiet_refusals() -> Iterator[None]:
+    """Do not print refusals: what was refused when it was recorded is refused again."""
+    import logging
+
+    log = logging.getLogger("mockserver.requests")
+    usual = log.level
+    log.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        log.setLevel(usual)
 
 
 def print_json(value: Json) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mockserver.cli.files import write_output, yaml_files
-from mockserver.cli.printing import print_json, print_levels, print_text
+from mockserver.cli.printing import print_json, print_levels, print_text, quiet_refusals
 from mockserver.cli.recording import keeper_options
 from mockserver.userfiles import write_text
 from mockserver.wording import counted
@@ -34,7 +34,8 @@ def simulate(files: tuple[Path, ...], check: bool) -> None:
         if recording.origin != "simulation":
             click.echo(f"left as it is, its origin is {recording.origin}: {file}", err=True)
             continue
-        text = text_of(answered_anew(recording))
+        with quiet_refusals():
+            text = text_of(answered_anew(recording))
         if text == file.read_text("utf-8"):
             continue
         changed += 1

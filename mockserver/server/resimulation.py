@@ -12,7 +12,7 @@ from mockserver.server.service import Service
 from mockserver.signing.keyring import DEMO_APP_KEY
 from mockserver.worlds.hosted import DEFAULT_WORLD
 
-_KEPT_HEADERS = (REFUSAL_HEADER,)
+_KEPT_HEADERS = {REFUSAL_HEADER.lower()}
 _STAND_INS = {"appkey": DEMO_APP_KEY, "signature": "ab" * 65}
 """By headers in lower case. The signature has the form of a wallet's; nobody verifies it here."""
 
@@ -24,6 +24,7 @@ class NotReproducible(CrosschainMockError):
 def answered_anew(recording: Recording) -> Recording:
     """Return a recording with the answers that a fresh world of its scenario gives.
 
+    Headers and fields that were removed from a request count as sent.
     The clock stands still but for the `advance` of an exchange.
     """
     service = build(
@@ -42,10 +43,12 @@ def answered_anew(recording: Recording) -> Recording:
 
 
 def _answered(service: Service, exchange: RecordedExchange) -> RecordedExchange:
+    hosted = service.worlds.get(DEFAULT_WORLD)
     if exchange.advance_ms:
-        service.worlds.get(DEFAULT_WORLD).world.time.advance(exchange.advance_ms)
-    response = service.answer(exchange.request).response
-    headers = tuple(pair for pair in response.headers if pair[0] in _KEPT_HEADERS)
+        hosted.world.time.advance(exchange.advance_ms)
+    response = service.answer(with_credentials(hosted.contract, exchange)).response
+    kept = {name.lower() for name, _ in exchange.response.headers} | _KEPT_HEADERS
+    headers = tuple(pair for pair in response.headers if pair[0].lower() in kept)
     return exchange.answered(Response(response.status, headers, response.body))
 
 

@@ -4,6 +4,7 @@ import base64
 import gzip
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ import yaml
 from mockserver.exchange import Headers, Request, Response
 from mockserver.recordings import RecordedExchange, Recording, load, load_folder, text_of
 from mockserver.server.assembly import build
-from tests.conftest import frozen
+from tests.conftest import WALLET, frozen, order
 
 ROOT = Path(__file__).parents[2]
 ANSWER = '{"code":0,"msg":"success","data":{"price":1.00}}'
@@ -233,6 +234,25 @@ def test_a_journal_of_the_mock(imported, call, lines, tmp_path):
     assert call("recordings", "simulate", str(file)).returncode == 0
     answers = [one.response.body for one in kept]
     assert [one.response.body for one in load(file).exchanges] == answers
+
+
+def test_what_was_masked_in_a_journal_is_no_refusal_when_it_is_simulated(imported, call, tmp_path):
+    service = build(frozen())
+    headers = Headers((("Evmaddress", WALLET), ("Signature", "0x" + "1b" * 65)))
+    request = Request("POST", "/v1/submitOrder", "", headers, json.dumps(order()).encode())
+    service.answer(request)
+    service.answer(replace(request, headers=Headers(headers.items_sent[1:])))
+    told = json.loads(service.answer(Request("GET", "/__mock/journal")).response.body)
+    kept, _ = imported(told)
+    (file,) = (tmp_path / "new").glob("*.yaml")
+    text = file.read_text()
+    assert "Content-Type: application/json" in text
+    ended = call("recordings", "simulate", str(file))
+    assert file.read_text().replace("dialect: documented\n", "") == text
+    assert (ended.returncode, ended.stderr) == (0, "")
+    codes = [json.loads(one.response.body)["code"] for one in kept]
+    assert codes[0] == 0
+    assert codes[1] != 0
 
 
 def test_a_journal_of_conformance(imported, serve, call, tmp_path):
