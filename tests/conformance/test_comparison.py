@@ -14,13 +14,14 @@ from mockserver import contract, resources
 from mockserver.conformance import run
 from mockserver.conformance.comparison import Band, Kind, Terms, compare
 from mockserver.conformance.comparison.answers import NOTHING, Reading, compared, matched
+from mockserver.conformance.comparison.compare import MOST_REPEATS
 from mockserver.conformance.comparison.requests import Translation, draft_from
 from mockserver.conformance.comparison.result import facts, lines
 from mockserver.conformance.comparison.values import Role, Roles, equal, form
 from mockserver.conformance.options import Options
 from mockserver.conformance.session.exchange import Answer, Exchange, NoAnswer
 from mockserver.conformance.session.permit import Arming
-from mockserver.conformance.session.target import UnsafeOrWrong
+from mockserver.conformance.session.target import UnsafeOrWrong, target_of
 from mockserver.exchange import Headers, Request
 from mockserver.jsontext import encode
 from mockserver.testing import MockWorld, running
@@ -136,6 +137,17 @@ def test_yesterdays_journal_and_todays_service(worlds, tmp_path):
     for sides, kind in (((str(path), broken), Kind.MISSING), ((broken, str(path)), Kind.EXTRA)):
         comparison = compare(*sides)
         assert [(cause.kind, cause.place) for cause in comparison.causes] == [(kind, "msg")]
+
+
+def test_a_service_on_this_machine_gets_every_request_of_a_journal(worlds, tmp_path):
+    url, path = worlds(), tmp_path / "edges.jsonl"
+    only = ("v2.getBridgeQuote", "v2.getAggregateQuote", "v2.getAggregateSwap")
+    lived = run(url, journal=path, only=only, edges=True, examples=0)
+    assert lived.requests > Options().limits(target_of(url)).budget + MOST_REPEATS
+    assert compare(str(path), url).compared == lived.requests
+    short = compare(url, str(path), Options(budget=5))
+    assert short.compared == 5 + MOST_REPEATS
+    assert any("budget" in reason for reason in short.left_out.values())
 
 
 def test_masked_secrets_of_a_journal_are_put_back(worlds, tmp_path):

@@ -134,9 +134,11 @@ def compare(
             chosen = replace(chosen, seed=header.seed, dialect=header.dialect)
             break
     contract = contracts.load(chosen.dialect)
+    kept = max(len(side.run.entries) if side.run is not None else 0 for side in sides)
     # Both sides are checked before anything is sent to either.
     transports = [
-        None if side.target is None else _transport(side.target, contract, chosen) for side in sides
+        None if side.target is None else _transport(side.target, contract, chosen, kept)
+        for side in sides
     ]
     with ExitStack() as stack:
         for side, transport in zip(sides, transports, strict=True):
@@ -147,9 +149,13 @@ def compare(
         return comparing.comparison(watch, began)
 
 
-def _transport(target: Target, contract: Contract, options: Options) -> Transport:
+def _transport(target: Target, contract: Contract, options: Options, kept: int) -> Transport:
+    """Return what sends to a side; `kept` is how many requests the journal of the other one has."""
     limits = options.limits(target)
-    limits = replace(limits, budget=limits.budget + MOST_REPEATS)
+    budget = limits.budget
+    if options.budget is None and target.is_local:
+        budget = max(budget, kept)
+    limits = replace(limits, budget=budget + MOST_REPEATS)
     return Transport(target, permit_of(contract, target, options), limits)
 
 
