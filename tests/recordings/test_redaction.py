@@ -372,6 +372,19 @@ def test_another_salt_gives_other_stand_ins_and_the_same_the_same():
     assert of(SALT) != of("f" * 32)
 
 
+@pytest.mark.parametrize("address", [ADDRESS, "0x" + "0" * 20 + "a1" * 10])
+def test_an_address_as_a_number_has_the_same_stand_in(address):
+    sent = {"evmAddress": address, "fromAddress": int(address, 16)}
+    request = Request("POST", "/open/v1/order/submitCrossChain", body=json.dumps(sent).encode())
+    once = Redactor(EVERY_KIND).request(request)
+    kept = json.loads(once.body)
+    assert kept["evmAddress"] != address
+    assert int(kept["evmAddress"], 16) == kept["fromAddress"]
+    assert Redactor(EVERY_KIND).request(once) == once
+    longer = b'{"fromAddress":%s}' % (b"9" * 4000)
+    assert len(Redactor(EVERY_KIND).request(replace(request, body=longer)).body) == len(longer)
+
+
 def test_stand_ins_are_not_replaced_again():
     redactor = Redactor(EVERY_KIND)
     query = urlencode({"address": ADDRESS, "hash": DIGEST, "id": "30000000001"})

@@ -19,6 +19,7 @@ ORDER_MARK = "5050"
 _ADDRESS = re.compile(r"(?<![0-9A-Za-z])0x[0-9a-fA-F]{40}(?![0-9A-Za-z])")
 _ADDRESS_WITHIN = re.compile(r"(?<![0-9A-Za-z])0x[0-9a-fA-F]{40}")
 _HASH = re.compile(r"(?<![0-9A-Za-z])(?:0x)?[0-9a-fA-F]{64}(?![0-9A-Za-z])")
+_NUMBER = re.compile(r"[1-9][0-9]{,48}")
 _LONG_NUMBER = re.compile(r"(?<![0-9A-Za-z.])[0-9]{8,}(?![0-9A-Za-z.])")
 
 ADDRESS_NAMES = frozenset(
@@ -77,6 +78,9 @@ class StandInMaker:
         odd = name in ADDRESS_NAMES and replaced == value and len(value) >= _SHORTEST_ADDRESS
         known = value.lower() in self._public or value.lower().startswith(f"0x{MARK}")
         if odd and not known and "addresses" in self._of:
+            if _NUMBER.fullmatch(value) and int(value) < 1 << 160:
+                # v1 has a `fromAddress` as a number, which is the same as in hexadecimal.
+                return str(int(self._hexadecimal(f"0x{int(value):040x}"), 16))
             return self._same_form(value)
         return replaced
 
