@@ -31,7 +31,7 @@ class Mode(StrEnum):
     DISABLED = "disabled"
     """Listed with the flag that says so; quotes and submissions are refused."""
     LISTED_DEAD = "listed-dead"
-    """Listed as ever; quotes and submissions are refused."""
+    """Listed as always; quotes and submissions are refused."""
     QUOTE_ONLY = "quote-only"
     """Quotes work; submissions are refused."""
     ACCEPT_STALL = "accept-stall"
@@ -158,7 +158,7 @@ class Window:
         )
 
     def speed(self, now_ms: int) -> Fraction:
-        """Return how fast orders progress at a moment: 1 as ever, 0 not at all."""
+        """Return how fast orders progress at a moment: 1 as usual, 0 not at all."""
         if not self.down(now_ms):
             return Fraction(1)
         if self.mode is Mode.LAGGING:

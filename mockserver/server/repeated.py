@@ -120,7 +120,7 @@ class Repeated:
 
 @lru_cache(maxsize=_MOST_CACHED)
 def _shape(names: tuple[str, ...]) -> _Shape | None:
-    """Return the shape of fields; None where they say of the way what no value leaves as ever."""
+    """Return the shape of fields; None where one alters the transport whatever its value."""
     lowered = tuple(map(str.lower, names))
     values = [_HOW_IT_TRAVELS.get(name, _VALUE) for name in lowered]
     if None in values:

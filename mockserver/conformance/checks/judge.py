@@ -34,7 +34,7 @@ _Function = Callable[..., Any]
 NamedProbes = Mapping[str, Mapping[str, Names]]
 """The same by parameter, for each operation that is judged."""
 DEFECT = "a defect of this rule"
-"""How a reason begins where a rule failed of itself."""
+"""How a reason begins where a rule itself raised an error."""
 _EVERY_LIST = Group("the lists", lambda probe: probe.stage in (Stage.LISTS, Stage.LAST_LOOK))
 """Every other request is made of them, so every run has them and every rule may read them."""
 _LISTS = ("data.list[]", "data.tokenVos[]", "data.chains[]")

@@ -103,9 +103,9 @@ class ReadFlow(Flow):
         return exchange
 
     def _list_chain(self, chain: str) -> None:
-        """List the tokens of a chain, and hold them against those of others.
+        """List the tokens of a chain, and compare them with those of other chains.
 
-        Contracts are not shared by all chains.
+        Chains do not all have the same contracts.
         """
         exchange = self._list(f"list the tokens of {chain!r}", _OF_A_CHAIN, chain=chain)
         if exchange is None or not exchange.succeeded:

@@ -134,10 +134,10 @@ def _row(
 ) -> Iterator[str]:
     """Yield the lines of an entry, without what is empty."""
     members = {"cause": cause, "rule": rule, "operations": list(operations), "place": place}
-    shown = [f"{name}: {_quoted(value)}" for name, value in members.items() if value]
-    shown += [f"reason: {_quoted(word.reason)}", f"owner: {_quoted(word.owner)}"]
-    shown.append(f"expires: {word.expires}")
-    for number, text in enumerate(shown):
+    lines = [f"{name}: {_quoted(value)}" for name, value in members.items() if value]
+    lines += [f"reason: {_quoted(word.reason)}", f"owner: {_quoted(word.owner)}"]
+    lines.append(f"expires: {word.expires}")
+    for number, text in enumerate(lines):
         yield f"    {text}" if number else f"  - {text}"
 
 

@@ -194,9 +194,9 @@ def _with_plain(context: RunContext, recordings: _Recordings) -> RunContext:
 
 
 def _needs_plain(outcome: Outcome) -> bool:
-    """Whether a rule was not judged for want of one plain request, and of nothing else.
+    """Whether a rule was not judged only because a plain request is missing.
 
-    A rule that holds answers against each other needs those that belong together.
+    A rule that compares several answers needs those that belong together.
     """
     needs = outcome.rule.probes
     named = {one for one in needs if isinstance(one, str)}

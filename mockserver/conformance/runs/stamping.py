@@ -23,7 +23,7 @@ _LONG_PAST_MS = 946_684_800_000
 def begin_with_the_time(context: RunContext) -> None:
     """Stamp the requests of an account of the user's own with the wall clock, from the first on.
 
-    Such an account is for a service that holds `timestamp` against its clock.
+    Such an account is for a service that compares `timestamp` with its clock.
     """
     if context.caller.own_keys and not context.caller.fixed_time:
         context.now = wall_ms
@@ -33,7 +33,7 @@ class Retries:
     """Repeats requests that may have been refused for what is equal in each run of a seed.
 
     A fixed time and hashes that follow from the seed make runs equal byte for byte. A service that
-    holds `timestamp` against its clock refuses it (interface.md 5: it is the current time); then
+    compares `timestamp` with its clock refuses it (interface.md 5: it is the current time); then
     requests carry the wall clock's, or, where a mock has a clock of its own, the time that it shows
     elsewhere. A service that accepts each deposit once refuses those of an earlier run; then the
     run goes on with new hashes. The journal has them, so a resumed run uses the same ones.

@@ -134,7 +134,7 @@ class Session:
         if ms <= 0:
             return
         if self._patience_ms is None:
-            # Orders of the mock take as long as real ones, or none: its clock is its user's.
+            # Orders of the mock progress by a clock that its user sets: real waiting may not help.
             mocked = any(one.answer.header(WORLD_HEADER) for one in self.context.exchanges[:1])
             self._patience_ms = 0 if mocked else _PATIENCE_MS
         ms = min(ms * self._longer, self._patience_ms)

@@ -30,7 +30,7 @@ class Dialects:
     """Tells in which dialect answers keep the contract."""
 
     def __init__(self, contracts: Mapping[str, Contract]) -> None:
-        """Take the contract in each dialect that answers are held against."""
+        """Take the contract in each dialect that answers are checked against."""
         self._contracts = contracts
         self._sampled: Counter[str] = Counter()
         self._breaks: dict[str, list[str]] = {name: [] for name in contracts}
