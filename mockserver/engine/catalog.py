@@ -124,7 +124,7 @@ class Placed:
     decimals: int = field(init=False, repr=False, compare=False)
     """The token's decimals on this chain."""
     offered: bool = field(init=False, repr=False, compare=False)
-    """Whether neither the chain nor the token is out of service for good."""
+    """Whether the chain is active and the token not delisted, in general and on this chain."""
 
     def __post_init__(self) -> None:
         """Copy what every quote reads: these attributes are on the hottest path."""

@@ -63,9 +63,9 @@ class Layered(Mapping[K, V], Generic[K, V]):
         return iter(list(self._keys(newest=False)))
 
     def each(self, *, newest: bool = False) -> Iterator[V]:
-        """Return the values as they are now, in the order of their keys or from the last one on.
+        """Return the values as they are now, in the order of their keys, or the last one first.
 
-        What is set meanwhile does not show; nothing but the youngest layer is copied.
+        Values that are set later do not appear; only the youngest layer is copied.
         """
         if not self._below:
             values = list(self._own.values())

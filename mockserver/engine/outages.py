@@ -133,7 +133,7 @@ class Window:
         return f"token {self.token} on {chain}" if chain else f"token {self.token}"
 
     def covers(self, now_ms: int) -> bool:
-        """Whether a moment lies in the window, be it in a phase of flapping that is up."""
+        """Whether a moment lies in the window, also where flapping has the subject up just then."""
         return self.from_ms <= now_ms and (self.until_ms is None or now_ms < self.until_ms)
 
     def down(self, now_ms: int) -> bool:

@@ -112,7 +112,7 @@ class _FlappingPhases:
         return cycles * length + sum(inside)
 
     def after(self, wanted: int) -> int | None:
-        """Return the moment by which it was up so long, or None where it is not, ere it ends."""
+        """Return the moment by which it was up for `wanted` ms; None where it ends before that."""
         begin, end = self._stretch.begin, self._stretch.end
         found: int | None = wanted
         if self._stretch.flapping:

@@ -18,7 +18,7 @@ REFUSALS = frozenset(
 
 
 Naming = Callable[[str], str]
-"""Returns what an interface calls the chain of a nickname; nothing where it does not offer it."""
+"""Returns the name of a chain in an interface; empty where the interface does not offer it."""
 
 
 class Refusal(Exception):

@@ -78,7 +78,7 @@ def _rest(schema: Schema) -> dict[str, Any]:
 
 
 _Turned = tuple[Erratum, Operation, frozenset[Place]]
-"""An erratum, an operation where it is turned the other way, and the parts that differ."""
+"""An erratum, an operation under its other reading, and the parts that then differ."""
 
 # Explaining reads a request once for each erratum.
 _MOST_EXPLAINED_BYTES = 65_536

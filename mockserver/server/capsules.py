@@ -207,7 +207,7 @@ def capsule_of(
 ) -> Capsule:
     """Return the capsule of a world from its dump and its journal, in the form of the control API.
 
-    What was made by the requests of the journal is taken out of the dump, and faults count anew.
+    What the requests of the journal made is taken out of the dump, and faults count from zero.
     `secrets` are texts that may not be in the capsule, besides those found by themselves. Raises
     `NothingToKeep` where the journal is empty or has dropped entries.
     """
@@ -284,10 +284,10 @@ def _named_tickets(world: Json, entries: Sequence[Json]) -> _Named:
 
 
 def _older(stored: Sequence[Json], began_ms: int, named: _Named) -> list[Json]:
-    """Return those of a dump's orders or tickets, oldest first, that were there at the beginning.
+    """Return those of a dump's orders or tickets, oldest first, that existed at the beginning.
 
-    Of those of the first moment, which is long where a clock stands, as many as must have been
-    there: the fifth cannot be named after three requests unless two existed before.
+    Many may be of the first moment where a clock stands. Of these, as many count as must have
+    existed: a request cannot name the fifth after three were made unless two existed before.
     """
     made = had = 0
     for place, makes in named:

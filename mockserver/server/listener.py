@@ -120,6 +120,6 @@ def _advice(error: OSError) -> str:
 
 
 async def _two_turns() -> None:
-    """Let the loop do what it has begun: make an accepted connection, tell of a closed one."""
+    """Let the loop finish what it has begun: set up accepted connections, report closed ones."""
     await asyncio.sleep(0)
     await asyncio.sleep(0)

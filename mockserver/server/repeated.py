@@ -81,7 +81,7 @@ class Repeated:
         if headers is None:
             return None
         request = Request(method, path, query, headers, body)
-        request.raw = data  # type: ignore[misc] # of its maker's knowledge
+        request.raw = data  # type: ignore[misc] # only this module knows the bytes
         return request
 
     def remember(self, data: bytes, headers: Headers) -> None:
@@ -98,9 +98,9 @@ class Repeated:
             self._shapes.appendleft(shape)
 
     def _alike(self, fields: str, length: str | None) -> Headers | None:
-        """Return fields that differ from those before in values alone; None where in doubt.
+        """Return fields that differ from earlier ones only in their values; None where in doubt.
 
-        `length` is what the field of that name has to say; None where there is to be none.
+        `length` is the content-length that the fields must have; None where they must have none.
         """
         for shape in self._shapes:
             names, lowered, pattern = shape

@@ -129,8 +129,8 @@ Parts = dict[str, dict[str, Json]]
 def nearest_form(contract: Contract, entry: Entry) -> Json:
     """Return a request like the refused one that keeps the contract, or None where none is near.
 
-    What the client sent is kept where it is right, and respelled where that makes it right; the
-    rest is what the refusal suggests, or comes from the operation's example. `changed` lists what
+    What the client sent is kept where it is right, and respelled where that is enough; the rest
+    is what the refusal suggests, or comes from the operation's example. `changed` lists what
     differs.
     """
     if entry.refusal is None:

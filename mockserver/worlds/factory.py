@@ -121,8 +121,8 @@ class WorldFactory:
     def create(self, key: str, scenario: str | None = None, **changes: Any) -> HostedWorld:
         """Return a new world, of a shipped scenario or as the server's own are.
 
-        `changes` are other options than those of the server; its clock and its seed are those of
-        its own scenario alone. Raises `CrosschainMockError` for what does not exist.
+        `changes` take the place of the server's options. Clock and seed come from them or from the
+        scenario, never from the server. Raises `CrosschainMockError` for what does not exist.
         """
         adjusted = WorldOptions(**changes).adjusted(self._named(scenario))
         options = replace(self._options, **changes)

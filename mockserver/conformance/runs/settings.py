@@ -208,7 +208,7 @@ def _is_whole(value: object, least: int) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool) and value >= least
 
 
-# What makes a setting of a value, by its kind: None where it cannot be one.
+# Functions that turn a value into a setting, one a kind; they return None where they cannot.
 
 
 def _text(_: Option, value: object) -> str | None:

@@ -174,8 +174,8 @@ class Additions:
 def additions_of(last: Lists, catalog: Catalog) -> Additions:
     """Return the chains, tokens and contracts of the last lists that the catalog lacks.
 
-    What was recorded stands as it was, where it has the form of a catalog; the rest is assumed as
-    the simulation assumes it, and named.
+    What was recorded is taken over where it has the form of a catalog. The rest is assumed as
+    the simulation assumes it, and listed in the remarks.
     """
     found = Additions()
     _add_chains(found, last, catalog)

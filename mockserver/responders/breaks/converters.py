@@ -43,7 +43,7 @@ def is_integer(value: Json) -> TypeGuard[int]:
 
 
 def times(value: Json, factor: str) -> Json:
-    """Multiply a decimal number, exactly, be it a text or a number."""
+    """Multiply a decimal number, exactly, whether it is a text or a number."""
     by = Decimal(factor)
     if isinstance(value, str):
         if not value or len(value) > 200 or not value.replace(".", "", 1).isdecimal():
@@ -123,7 +123,7 @@ _TEXTS: Mapping[str, Converter] = {
     "upper-hex": lambda text: (
         f"0x{text[2:].upper()}" if len(text) == 42 and text.startswith("0x") else text
     ),
-    # Without what it begins with; another text is turned into one that means nothing.
+    # Without its prefix; a text with another beginning is made meaningless.
     "without-front": lambda text, front: (
         text.removeprefix(front) if text.startswith(front) else text and f"9999{text}"
     ),
@@ -134,7 +134,7 @@ _TEXTS: Mapping[str, Converter] = {
     "more-digits": lambda text: text and f"{text}{'000' if '.' in text else '.000000'}",
 }
 _DIGITS: Mapping[str, Converter] = {
-    # What is left over by the division is lost.
+    # The remainder of the division is dropped.
     "units-times": lambda digits, ratio: str(int(digits) * ratio[0] // ratio[1]),
     # Hundredths of a percent read as whole percents.
     "percent": lambda digits: str(min(int(digits) * 100, _MOST_PERCENT)),

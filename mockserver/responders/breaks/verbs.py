@@ -94,8 +94,8 @@ _CONDITIONS: Mapping[str, Callable[..., bool]] = {
     "has": _has,
     # The answer shows an order that has come to its end, by the status at a place.
     "ended": _ended,
-    # Every such call, or from such a call on, as the number says: of all calls, or of those with
-    # the same query.
+    # Every so many calls, or from that number on. Those that name looks count only calls with the
+    # same query.
     "every": lambda context, sent, count: context.count() % count == 0,
     "every-look": lambda context, sent, count: _looks(context) % count == 0,
     "from-look": lambda context, sent, count: _looks(context) >= count,
@@ -131,7 +131,7 @@ _BODIES: Mapping[str, Callable[..., bytes]] = {
     "around": lambda body, texts: texts[0].encode() + body + texts[1].encode(),
     "short-by": lambda body, count: body[:-count],
     "sixteen-bits": lambda body: body.decode("ascii", "replace").encode("utf-16"),
-    # JSON written in another way; what is none stays.
+    # JSON written in another way; a body that is no JSON stays as it is.
     "indented": lambda body: _rewritten(
         body, lambda value: jsontext.pretty(value).encode("ascii") + b"\n"
     ),
@@ -166,7 +166,7 @@ Value = Callable[[MutationContext, Json], Json]
 
 
 def _value(spec: Json) -> Value:
-    """Return what makes a value of the one that is there, in the context of a call."""
+    """Return the function that a table names, which replaces a value in the context of a call."""
     try:
         return word(spec, "contextual")
     except UnknownName:
@@ -209,7 +209,7 @@ def _editing(edit: Callable[[MutationContext, EditableAnswer], None]) -> Mutatio
 def _at_places(
     spec: Mapping[str, Any], edit: Callable[[MutationContext, dict[str, Json], str, Any], object]
 ) -> Mutation:
-    """Edit the fields at places of a success, each with what is given for its place."""
+    """Edit fields of a success: `spec` has, by the place of each, the last argument of `edit`."""
 
     def edit_all(context: MutationContext, answer: EditableAnswer) -> None:
         for path, given in spec.items():

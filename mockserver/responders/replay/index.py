@@ -235,7 +235,7 @@ def _apart(ones: Iterable[Playable], absent: frozenset[str]) -> list[Playable]:
 
 
 def _of_its_choices(one: Playable) -> Playable:
-    """Return an exchange as one of a sequence that only those of the same choices belong to."""
+    """Return an exchange as part of a sequence of only those that share its bound values."""
     chosen = tuple((".".join(part), value) for part, value in one.reading.bound.items())
     if not chosen:
         return one

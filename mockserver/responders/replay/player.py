@@ -155,8 +155,8 @@ def _translated(body: bytes, sent: Mapping[str, str]) -> bytes:
 class _Origin:
     """The moments of the world and of the recording that are the same, in milliseconds.
 
-    They are those of an order's submission, and then `route` is the order's; or else those at which
-    the sequence was requested first.
+    For an order these are the moments of its submission, and `route` is its route; for any other
+    sequence they are the moments of its first request.
     """
 
     route: Route | None

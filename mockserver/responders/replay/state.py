@@ -33,9 +33,9 @@ class BadMode(CrosschainMockError):
 class ReplayMode:
     """How recordings are served.
 
-    `strict` refuses what was not recorded; otherwise the simulation answers it. `naked` lets
-    neither outages nor the dialect of the world stand above recorded answers. `counted` moves a
-    sequence on with each request; otherwise it moves as it was recorded, on the world's clock.
+    `strict` refuses what was not recorded; otherwise the simulation answers it. `naked` serves
+    recorded answers whatever outages and dialect the world has. `counted` moves a sequence on
+    with each request; otherwise it moves as it was recorded, on the world's clock.
     """
 
     strict: bool = True

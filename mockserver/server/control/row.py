@@ -1,4 +1,4 @@
-"""A row of the control API's table, what its action is given, and what a server counts."""
+"""A row of the control API's table, the arguments of its action, and the counts of a server."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping
