@@ -666,6 +666,16 @@ def test_transfers_move_what_there_is_and_what_no_order_has_moved(observed):
     assert moved == [10**15, 0, before - TEN, 0, 0]
 
 
+def test_balances_are_listed_alike_in_a_world_that_was_loaded(observed):
+    _told(observed, b"", to="0x" + "5f" * 20, value=10**15, chain="BNB")
+    _submitted(observed, "0x" + "ab" * 32)
+    _told(observed, b"", to="0x" + "4f" * 20, value=10**15)
+    listed = observed.control("GET", "/balances")
+    assert listed["total"] == len(listed["balances"]) == 6
+    observed.control("POST", "/load", observed.control("GET", "/dump"))
+    assert observed.control("GET", "/balances") == listed
+
+
 def test_a_snapshot_takes_back_what_transfers_have_moved(observed):
     before = _held(observed, WALLET)
     observed.control("POST", "/snapshots", {"name": "before"})

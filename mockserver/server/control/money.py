@@ -22,10 +22,9 @@ def balances(request: ControlRequest) -> Json:
     if "chain" in query and "address" not in query:
         raise BadControl("query parameter 'chain': goes with 'address', whose tokens are shown")
     keys = _on_chain(world, query) if "chain" in query else _used(world, query.get("address"))
-    return {
-        "balances": [_balance(world, key) for key in keys[:_MOST]],
-        "total": len(keys),
-    }
+    # Orders and transfers are not used in the same sequence again when a dump is loaded.
+    shown = keys[:_MOST] if "chain" in query else sorted(keys[:_MOST])
+    return {"balances": [_balance(world, key) for key in shown], "total": len(keys)}
 
 
 def quote(request: ControlRequest) -> Json:
