@@ -216,11 +216,11 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Statuses:
-    """How the statuses of a generation's orders end, as texts.
+    """The statuses in which orders of a generation stop, as texts.
 
-    In a `held` status an order stays until something from outside moves it on, such as a ticket; a
-    `final` one never changes again, of which an order that has paid all has the one that is `paid`.
-    In any other an order goes on by itself.
+    In a `held` status an order stays until something from outside moves it on, such as a ticket. A
+    `final` status never changes again; `paid` is the final one of an order that has paid all. In
+    any other status an order goes on by itself.
     """
 
     paid: str

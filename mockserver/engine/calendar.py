@@ -108,7 +108,7 @@ class _RouteWindows(_Windows):
 
     @cached_property
     def _strikers(self) -> tuple[list[tuple[int, Window]], list[tuple[int, Window]]]:
-        """Those that fail or refund orders: once, sorted by their beginning, or while they flap."""
+        """Windows that fail or refund orders: once, sorted by beginning, or while they flap."""
         found = [
             (number, window)
             for number, window in enumerate(self.windows)

@@ -67,7 +67,7 @@ class Policy(StrEnum):
     IMMEDIATE = "immediate"
     """It has taken its course as soon as it is submitted."""
     POLLS = "polls"
-    """It is through after a number of polls."""
+    """It has taken its course after a number of polls."""
     TIME = "time"
     """It moves with the world's clock."""
     MANUAL = "manual"

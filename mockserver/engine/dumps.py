@@ -26,7 +26,7 @@ class NotPlain(ValueError):
 
 
 class _Misfit(Exception):
-    """The same while it rises, when the place is put together from the inside outwards."""
+    """`NotPlain` on its way up: each level of the data adds its part to the front of the place."""
 
     def __init__(self, message: str) -> None:
         self.message = message

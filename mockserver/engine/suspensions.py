@@ -17,7 +17,7 @@ class Suspensions(View):
 
     @property
     def calendar(self) -> Calendar:
-        """All of them as a calendar."""
+        """The outages as a calendar."""
         return self._core.state.calendar
 
     def all(self) -> tuple[Window, ...]:

@@ -21,7 +21,7 @@ class Named(Protocol):
 
     @property
     def weight(self) -> int:
-        """Its bytes."""
+        """How many bytes of memory it counts for."""
 
 
 T = TypeVar("T", bound=Named)

@@ -29,7 +29,7 @@ from mockserver.wording import reason_of
 _THRESHOLDS = (10_000, 5, 10)
 """The thresholds of the garbage collector (decision 170)."""
 _GROWN = 50_000
-"""So many survivors of two collections are taken for long-lived state (decision 186)."""
+"""Objects that survive two collections; so many count as long-lived state (decision 186)."""
 
 
 @contextmanager

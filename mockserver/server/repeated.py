@@ -60,7 +60,7 @@ class Repeated:
         self._blocks: dict[str, Headers] = {}
         """Whole sets of fields, of requests without a body."""
         self._shapes: deque[_Shape] = deque(maxlen=_MOST_CACHED_SHAPES)
-        """Those of requests whose values may differ, the last used first."""
+        """Shapes of requests whose values may differ, the last used first."""
 
     def request(self, data: bytes) -> Request | None:
         """Return the request that these bytes are, if it is like one that came before."""

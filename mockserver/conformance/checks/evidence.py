@@ -114,7 +114,7 @@ def succeeded(context: RunContext, operation: Operation) -> list[Exchange]:
 
 
 def successes(context: RunContext, operation: Operation) -> list[Exchange]:
-    """Return the same. Raises where the usual request was not answered with success."""
+    """Return what `succeeded` does. Raises where the usual request had no success."""
     context.require_success(usual(operation))
     return succeeded(context, operation)
 

@@ -32,7 +32,7 @@ Names = ProbeName | ProbeNames
 """What a parameter of a check gets: the name of one probe, or of several."""
 _Function = Callable[..., Any]
 NamedProbes = Mapping[str, Mapping[str, Names]]
-"""The same by parameter, for each operation that is judged."""
+"""Names of probes by the parameter of a check, for each operation that is judged."""
 DEFECT = "a defect of this rule"
 """How a reason begins where a rule itself raised an error."""
 _EVERY_LIST = Group("the lists", lambda probe: probe.stage in (Stage.LISTS, Stage.LAST_LOOK))

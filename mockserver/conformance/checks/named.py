@@ -32,12 +32,12 @@ class LookUps:
 
     @property
     def exchange(self) -> Exchange:
-        """The last of them."""
+        """The last exchange."""
         return self.every[-1]
 
     @property
     def answered(self) -> list[Exchange]:
-        """Those that were answered with success."""
+        """The exchanges that were answered with success."""
         return [one for one in self.every if one.succeeded]
 
 

@@ -65,7 +65,7 @@ def quotes(context: RunContext, operation: Operation | str) -> tuple[Quote, ...]
 
 
 def quotes_accepted(context: RunContext, operation: Operation) -> tuple[Quote, ...]:
-    """Return the same. Raises where no quote of the operation was accepted at all."""
+    """Return what `quotes` does. Raises where no quote of the operation was accepted at all."""
     require_accepted(context, operation.id)
     return quotes(context, operation)
 

@@ -48,7 +48,7 @@ def known_chain_names(context: RunContext) -> Iterator[str]:
 
 
 def tokens_elsewhere(tokens: Sequence[Token], chain: str) -> Iterator[Token]:
-    """Yield tokens of other chains that a chain has under neither their symbol nor their address.
+    """Yield tokens of other chains whose symbol and address a chain does not have.
 
     Each symbol comes once; coins do not come, since their address is the same on every chain.
     """

@@ -42,8 +42,8 @@ _MOST_SHRINKING = 30
 class Case:
     """A generated request: its kind, how it is broken if it is, and what it is compared by.
 
-    The first of its `relations` that asks for something has one request more sent, whose answer
-    follows from that of the first.
+    The first of its `relations` that applies has a second request sent, whose answer must follow
+    from that of the first.
     """
 
     draft: Draft

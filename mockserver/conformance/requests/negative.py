@@ -165,7 +165,7 @@ def is_negative(exchange: Exchange) -> bool:
 
 
 def negative_probes(contract: Contract) -> tuple[Probe, ...]:
-    """Return the probes of wrong requests, and of one that lacks what it may lack, as sent."""
+    """Return the probes of wrong requests, and that of one without its optional inputs."""
     wrong = [case.probe(operation) for operation in contract for case in negative_cases(operation)]
     short = NegativeCase("without optional inputs", _without_optional)
     return (*wrong, *(short.probe(one) for one in contract if one.id == _WITHOUT_OPTIONAL))

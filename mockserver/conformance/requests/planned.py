@@ -31,9 +31,9 @@ from mockserver.values import dataclass
 _MODULES = (choices, valid, amount_units)
 """Where the functions of the table are looked for."""
 ORDER_STATUSES = shipped_facts().statuses["v2"]
-"""How the statuses of orders of 2.0 end."""
+"""The statuses in which orders of 2.0 stop."""
 V1_ORDER_STATUSES = shipped_facts().statuses["v1"]
-"""Those of v1: completed, failed and partially completed are final."""
+"""The statuses in which orders of v1 stop: completed, failed and partially completed."""
 
 
 def orders_settled(context: RunContext) -> bool:

@@ -39,7 +39,7 @@ class Plan:
     probes: tuple[Probe, ...]
     left_out: Mapping[str, str]
     forbidden: frozenset[str] = frozenset()
-    """Those of `left_out` that the run has no leave to send."""
+    """Names in `left_out` of probes that the run is not allowed to send."""
 
 
 def plan(

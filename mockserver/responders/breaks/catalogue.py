@@ -56,10 +56,10 @@ def _break(
 
 
 BREAKS: tuple[Break, ...] = tuple(read(resources.schemas() / "breaks.yaml"))
-"""All of them, the controls last."""
+"""All breaks, the controls last."""
 
 CATALOGUE: Mapping[str, Break] = MappingProxyType({one.name: one for one in BREAKS})
-"""The same by name."""
+"""All breaks by name."""
 
 
 _INTRODUCTION = """Ways in which a re-implementation of the service is wrong all the time, and,

@@ -23,7 +23,7 @@ _MOST_SAMPLES = 8
 _LARGEST_SAMPLE = 1024 * 1024
 """Bytes of an answer that is checked against the contract: small ones show the dialect, too."""
 _STATUSES = range(200, 600)
-"""Those that a file of ours takes; others are passed on, and not kept."""
+"""Statuses that a file of ours takes; answers with others are passed on, and not kept."""
 
 
 class Dialects:
