@@ -18,6 +18,8 @@ from mockserver.violations import did_you_mean
 
 DOCUMENTED = "documented"
 OBSERVED = "observed"
+DIALECTS = (DOCUMENTED, OBSERVED)
+"""The readings that are shipped."""
 _IDENTITY = ("id", "name")
 
 

@@ -4,12 +4,13 @@ import json
 import posixpath
 from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from mockserver import documents, resources
 from mockserver.contract.dialect import (
+    DIALECTS,
     DOCUMENTED,
     MARK,
     Dialect,
@@ -22,6 +23,7 @@ from mockserver.contract.dialect import (
 )
 from mockserver.contract.facts import FACTS, FactRegister, basis_of_row
 from mockserver.contract.operation import Generation, Operation, RefusalRule, RefusalWords
+from mockserver.jsontext import Json
 from mockserver.values import dataclass
 
 ENDPOINTS, REFUSALS, ERRATA = "endpoints.yaml", "refusals.yaml", "errata.yaml"
@@ -234,6 +236,16 @@ def source_for(dialect: str) -> ContractSource:
     """Return the shipped contract, with the overlay that a dialect names. Raises `InvalidFile`."""
     file = dialect.partition(MARK)[2]
     return ContractSource(overlays=[load_overlay(Path(file))] if file else ())
+
+
+@cache
+def _success_codes() -> tuple[int, ...]:
+    return tuple({one.generation.success_code for name in DIALECTS for one in load(name)})
+
+
+def has_succeeded(body: Json) -> bool:
+    """Tell whether the body of an answer has the code of a success, documented or observed."""
+    return isinstance(body, dict) and body.get("code") in _success_codes()
 
 
 class _Builder:

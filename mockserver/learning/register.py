@@ -14,13 +14,13 @@ from mockserver.conformance.result import Result
 from mockserver.conformance.runs.offline import label_of, run_recorded
 from mockserver.conformance.verdict import Verdict
 from mockserver.contract import BasisKind, Contract, ContractSource
+from mockserver.contract.load import has_succeeded
 from mockserver.jsontext import kind_of
 from mockserver.recordings import RecordedExchange, Source
 from mockserver.recordings.files import yaml_text
 from mockserver.values import dataclass
 from mockserver.wording import counted
 
-_SUCCESS_CODES = (0, 200)
 _MOST_NAMED = 3
 
 
@@ -117,9 +117,8 @@ def _breaches(contract: Contract, one: RecordedExchange) -> int:
         body = one.response_json()
     except jsontext.NotJson:
         return 0
-    code = body.get("code") if isinstance(body, dict) else None
-    taken, other = code in _SUCCESS_CODES, 0
-    if taken and operation.enveloped and code != operation.generation.success_code:
+    taken, other = has_succeeded(body), 0
+    if taken and operation.enveloped and not operation.generation.succeeded(body):
         # The schemas do not say which code is that of success, but the data shows it.
         body, other = {**body, "code": operation.generation.success_code}, 1
     count = len(operation.response_violations(body)) + other

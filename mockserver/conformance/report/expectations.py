@@ -28,7 +28,6 @@ _TYPES: Mapping[str, str] = {
     "array": "isinstance(value, list)",
     "null": "value is None",
 }
-_MEMBERS = {"code": "integer", "status": "integer", "msg": "string", "data": "object"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,9 +130,10 @@ def _unknown(exchange: Exchange, finding: Finding, verdict: Verdict) -> Expectat
 
 def _member(exchange: Exchange, finding: Finding, verdict: Verdict) -> Expectation | None:
     """A member of the envelope has its type."""
-    kind = _MEMBERS.get(finding.place)
-    if kind is None or not exchange.whole:
+    members = exchange.operation.generation.envelope_schema["properties"]
+    if finding.place not in members or not exchange.whole:
         return None
+    kind = members[finding.place].get("type", "object")
     if finding.place in ("msg", "data") and not exchange.succeeded:
         return None
     value = exchange.member(finding.place)

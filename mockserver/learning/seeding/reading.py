@@ -6,6 +6,7 @@ from typing import Any
 
 from mockserver import jsontext
 from mockserver.clock import EXAMPLE_START, parse_instant
+from mockserver.contract.load import has_succeeded
 from mockserver.jsontext import Json
 from mockserver.recordings import RecordedExchange, Source
 from mockserver.recordings.matching import number_in
@@ -50,8 +51,7 @@ def _data(one: RecordedExchange) -> Json:
     if one.response_omitted or one.response.status != 200:
         return None
     body = jsontext.decode_or(one.response.body)
-    succeeded = isinstance(body, dict) and body.get("code") in (0, 200)
-    return body.get("data") if succeeded else None
+    return body.get("data") if has_succeeded(body) else None
 
 
 def items_of(data: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:

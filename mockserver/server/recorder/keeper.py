@@ -10,6 +10,7 @@ from threading import Lock
 
 from mockserver import jsontext
 from mockserver.contract import Contract, ContractSource
+from mockserver.contract.dialect import DIALECTS, OBSERVED
 from mockserver.exchange import Request, Response
 from mockserver.recordings import RecordedExchange, Recording, RecordingFolder, StandIns
 from mockserver.recordings.formats import ForeignRecording
@@ -112,9 +113,6 @@ def _date_ms(response: Response) -> int | None:
         return None
 
 
-_DIALECTS = ("documented", "observed")
-
-
 @dataclass(frozen=True, slots=True)
 class KeeperOptions:
     """How exchanges are kept.
@@ -141,8 +139,8 @@ class Keeper:
     def __init__(self, options: KeeperOptions) -> None:
         """Take the folder. Raises `FolderBusy` and `CannotKeep`."""
         contracts = Contracts(ContractSource())
-        by_name: dict[str, Contract] = {name: contracts.get(name) for name in _DIALECTS}
-        self.contract = by_name["observed"]
+        by_name: dict[str, Contract] = {name: contracts.get(name) for name in DIALECTS}
+        self.contract = by_name[OBSERVED]
         """The contract that tells what is an operation."""
         self._options = options
         self._head = Recording(
