@@ -20,6 +20,8 @@ USUAL_EXAMPLES = 2
 """How many generated requests an operation gets by itself."""
 OPERATIONS = 19
 """How many operations the description has."""
+FALSE_SIGNATURES = 7
+"""How many requests an account of the user's own adds at most: a key and six signatures."""
 NAMED_COST = 8
 """How many requests each named order, ticket or transaction may add."""
 MOST_EDGES = 700
@@ -108,7 +110,7 @@ class Options:
         generated = operations * (self.examples + self.deep * 4) + 60 * self.sequences
         generated += len(self.probes)
         planned = (260 if self.arming.writes else 160) * operations // OPERATIONS
-        planned += NAMED_COST * self.caller.names
+        planned += NAMED_COST * self.caller.names + FALSE_SIGNATURES * self.caller.own_keys
         return planned + (MOST_EDGES if self.edges else 0) + generated
 
 

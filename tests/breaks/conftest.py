@@ -316,6 +316,7 @@ def _later(ids: Sequence[str]) -> Iterator[Request]:
             yield get("/v1/checkOrder", id=number)
         path = "/open/v1/order/getOrderDetailByHashAndEvmAddress"
         yield get(path, signed(late), **DETAIL)
+    yield get(path, signed(late), **DETAIL | {"evmAddress": WALLET.lower()})
     for name in ("Unknown", "Pending", "Succeeded"):
         yield get("/v1/getAllTicketByAddress", address=WALLET, filter=name)
     for address in (WALLET.lower(), OTHER):

@@ -5,6 +5,7 @@ from decimal import Decimal
 
 import pytest
 
+from mockserver import jsontext
 from mockserver.conformance import Verdict, run
 from mockserver.conformance.checks import needs
 from mockserver.conformance.checks.catalog import RULES
@@ -199,7 +200,7 @@ QUOTE = "v2.getBridgeQuote"
     [
         ("600", "6", Verdict.HOLDS),
         ("599", "6", Verdict.HOLDS),
-        ("0", "6", Verdict.NOT_APPLICABLE),
+        ("0", "6", Verdict.DIFFERS_OBSERVED),
         ("600", "0.06", Verdict.NOT_APPLICABLE),
         ("600", 6, Verdict.NOT_APPLICABLE),
         ("1200", "6", Verdict.DIFFERS_OBSERVED),
@@ -211,6 +212,125 @@ def test_a_fee_is_held_against_a_rate_that_can_be_read(fee, rate, verdict):
     data = {"outAmount": "1000000", "serviceFee": fee, "serviceFeeRate": rate}
     told = rejudged({f"{QUOTE}/usual": {**data_of(f"{QUOTE}/usual"), **data}}, rules)
     assert told[rule].verdict is verdict
+
+
+def test_a_swap_within_a_chain_may_be_free_of_its_rate():
+    rules, probe = named("service-fee-is-its-rate"), "v2.getAggregateQuote/usual"
+    data = {**data_of(probe), "serviceFee": "0", "serviceFeeRate": "10"}
+    told = rejudged({probe: data}, rules)["service-fee-is-its-rate[v2.getAggregateQuote]"]
+    assert told.verdict is Verdict.NOT_APPLICABLE
+
+
+V1_QUOTE, V1_LOOK = "v1.getCrossChainQuote", "v1.getOrderDetailByHashAndEvmAddress"
+
+
+@pytest.mark.parametrize(
+    ("rule", "probe", "changes", "verdict"),
+    [
+        # Less by the fees beside it, or by a last digit.
+        ("bridge-keeps-the-amount", QUOTE, {"outAmount": "99999999"}, Verdict.HOLDS),
+        ("bridge-keeps-the-amount", QUOTE, {"outAmount": "99940000"}, Verdict.DIFFERS_OBSERVED),
+        ("bridge-keeps-the-amount", QUOTE, {"outAmount": "99590000"}, Verdict.DIFFERS_OBSERVED),
+        # Gas that is another a moment later, or follows the amount.
+        ("gas-fee-is-not-a-share", QUOTE, {"gasFee": "150000"}, Verdict.HOLDS),
+        ("gas-fee-is-not-a-share", QUOTE, {"gasFee": "100000"}, Verdict.DIFFERS_OBSERVED),
+        # The digits that a double keeps, and others.
+        (
+            "v1-quote-echoes-the-request",
+            V1_QUOTE,
+            {"amountIn": "100.00000000000001"},
+            Verdict.HOLDS,
+        ),
+        (
+            "v1-quote-echoes-the-request",
+            V1_QUOTE,
+            {"amountIn": "100.001"},
+            Verdict.DIFFERS_OBSERVED,
+        ),
+        # What is rounded, and what is left out.
+        ("v1-quote-adds-up", V1_QUOTE, {"amountOut": "99.6"}, Verdict.HOLDS),
+        ("v1-quote-adds-up", V1_QUOTE, {"amountOut": "99.64000000000001"}, Verdict.HOLDS),
+        (
+            "v1-quote-adds-up",
+            V1_QUOTE,
+            {"amountOut": "99.71", "gas": "0.31"},
+            Verdict.DIFFERS_OBSERVED,
+        ),
+        ("v1-quote-adds-up", V1_QUOTE, {"fee": "0.12", "gas": "0.31"}, Verdict.DIFFERS_OBSERVED),
+    ],
+)
+def test_a_quote_is_held_against_its_own_figures(rule, probe, changes, verdict):
+    data = data_of(f"{probe}/usual")
+    if probe == V1_QUOTE:
+        changes = {name: Decimal(value) for name, value in changes.items()}
+        data["crossChain"] |= changes
+    else:
+        data |= changes
+    told = rejudged({f"{probe}/usual": data}, named(rule))
+    assert told[f"{rule}[{probe}]"].verdict is verdict
+
+
+@pytest.mark.parametrize(("bps", "verdict"), [(500, Verdict.HOLDS), (100, Verdict.VIOLATION)])
+def test_the_least_output_follows_the_slippage(bps, verdict):
+    rule, other = "slippage-is-in-hundredths-of-a-percent", f"{SWAP}/to another"
+    call = data_of(other)
+    out = int(call["amountOut"])
+    at = len("0x38ed1739") + 64
+    least = f"{out - out * bps // 10_000:064x}"
+    call["data"] = call["data"][:at] + least + call["data"][at + 64 :]
+    assert rejudged({other: call}, named(rule))[f"{rule}[{SWAP}]"].verdict is verdict
+
+
+@pytest.mark.parametrize(
+    ("made_of", "verdict"), [("its deposit", Verdict.VIOLATION), ("another", Verdict.HOLDS)]
+)
+def test_an_order_is_not_executed_by_its_deposit(made_of, verdict):
+    made = next(one for one in healthy_exchanges() if one.probe == "v2.submitOrder/usual")
+    deposit = jsontext.decode(bytes.fromhex(made.members["sourceCerts"]))["certHash"]
+    shown = deposit if made_of == "its deposit" else f"0x{'5c' * 32}"
+    looks = [one for one in healthy_exchanges() if one.request.query == made_id(made)]
+    told = {
+        str(look.probe): {**data_of(look.probe), "execHash": shown}
+        for look in looks
+        if look.text("status") == "Succeeded"
+    }
+    assert told
+    rule = "success-has-a-hash"
+    assert rejudged(told, named(rule))[f"{rule}[{CHECK}]"].verdict is verdict
+
+
+def made_id(made):
+    return f"id={made.text('id')}"
+
+
+@pytest.mark.parametrize("shown", [None, ""])
+def test_a_completed_v1_order_without_a_hash_is_told_where_it_has_the_member(shown):
+    rule, probe = "v1-success-has-a-hash", f"{V1_LOOK}/at the end"
+    order = data_of(probe)["order"]
+    told = rejudged({probe: {"order": {**order, "toHash": shown}}}, named(rule))
+    assert told[f"{rule}[{V1_LOOK}]"].verdict is Verdict.DIFFERS_OBSERVED
+    looks = [str(one.probe) for one in healthy_exchanges() if one.probe.startswith(V1_LOOK)]
+    without = {one: {"order": {"sn": order["sn"], "status": order["status"]}} for one in looks}
+    told = rejudged(without, named(rule))
+    assert told[f"{rule}[{V1_LOOK}]"].verdict is Verdict.VACUOUS
+
+
+def test_the_coin_of_a_chain_is_compared_where_it_is_alone():
+    rule, probe = "both-lists-say-the-same", "v2.getAssetsByChain/usual"
+    listed = data_of(probe)
+    alone = [one for one in listed["list"] if one["contractAddress"] == f"0x{'ee' * 20}"]
+    moved = [{**alone[0], "contractAddress": f"0x{'0' * 40}"}]
+    for items, verdict in ((alone, Verdict.HOLDS), (moved, Verdict.VIOLATION)):
+        told = rejudged({probe: {**listed, "list": items}}, named(rule))
+        assert told[f"{rule}[v2.getAssetsByChain]"].verdict is verdict
+
+
+def test_tokens_of_v1_are_compared_on_every_chain_that_was_asked():
+    rule, probe = "v1-tokens-are-as-in-2.0", "v1.getSupportTokens/sampled"
+    listed = data_of(probe)
+    listed["tokenVos"][0] |= {"decimals": 5}
+    told = rejudged({probe: listed}, named(rule))
+    assert told[f"{rule}[v1.getSupportTokens]"].verdict is Verdict.DIFFERS_OBSERVED
 
 
 def test_chain_ids_of_another_kind_are_not_networks():

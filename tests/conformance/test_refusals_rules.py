@@ -3,6 +3,7 @@
 import pytest
 
 from mockserver import jsontext
+from mockserver.conformance import run as run_named
 from mockserver.conformance.checks.catalog import RULES
 from mockserver.conformance.options import Options
 from mockserver.conformance.requests.catalog import probes_of
@@ -40,8 +41,8 @@ ODD = [
     (operation, odd)
     for operation in CONTRACT
     for odd in negative_cases(operation)
-    # The lists of the mock show no chain out of service: another file has those.
-    if not odd.words.endswith(" suspended")
+    # The lists of the mock show no chain out of service, and nobody named an account.
+    if not odd.words.endswith(" suspended") and odd.kind is not Kind.SIGNATURE
 ]
 NO = answer({"code": 3, "msg": "no"})
 
@@ -237,7 +238,8 @@ def test_a_service_with_a_fault_is_found_out(fault, rule, verdict):
 
 
 def test_the_wrong_requests_of_a_read_only_run_keep_to_their_budget():
-    mine = {probe.name for probe in negative_probes(CONTRACT)}
+    # False signatures are sent with an account of the user's own alone.
+    mine = {probe.name for probe in negative_probes(CONTRACT) if not probe.conditional}
     reading = [one for one in mine if not CONTRACT.operation(one.partition("/")[0]).writes]
     assert len(reading) == 98
 
@@ -264,3 +266,27 @@ def test_every_wrong_submission_is_of_a_deposit_of_its_own(healthy):
     hashes = [one for one in sent if one is not None]
     assert len(sent) > 10
     assert len(hashes) == len(set(hashes))
+
+
+FALSE_SIGNATURES = (
+    *("v1.getCrossChainQuote", "v1.getTransferToMinterRaw", "v1.submitCrossChain"),
+    *("v1.getOrderDetailByHashAndEvmAddress", "v2.submitOrder", "v2.submitTicket"),
+)
+
+
+@pytest.mark.parametrize("verifies", [True, False])
+def test_false_signatures_are_tried_with_an_own_account(verifies):
+    key, secret, only = "own", "of mine", ["refuses-false-signatures"]
+    known = ((key, secret),) if verifies else ()
+    with running(clock="auto", refusals="allow", app_keys=known, verify_wallets=verifies) as mock:
+        result = run_named(mock.url, arm_writes=True, only=only, app_key=key, app_secret=secret)
+    found = {one.operation.id: one.verdict for one in result.outcomes}
+    by = {"v1": Verdict.VIOLATION, "v2": Verdict.DIFFERS_OBSERVED}
+    assert found == {name: Verdict.HOLDS if verifies else by[name[:2]] for name in FALSE_SIGNATURES}
+
+
+def test_without_an_own_account_any_signature_may_be_taken():
+    with running() as mock:
+        result = run_named(mock.url, only=["refuses-false-signatures"])
+    assert {one.verdict for one in result.outcomes} == {Verdict.NOT_APPLICABLE}
+    assert result.exit_code(strict=True) != 1

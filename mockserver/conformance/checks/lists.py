@@ -343,9 +343,10 @@ def every_listed_token_is_on_its_chain(context: RunContext) -> Findings:
 def both_lists_say_the_same(context: RunContext) -> Judgements:
     listing, found = _all_tokens(context)
     everything = [token for token in found if token.chain]
-    for look in _lists_of_listed_chains(context):
-        here = tokens_in(context, look)
-        placed = _shows_addresses(here) and _shows_addresses(everything)
+    looks = [(look, tokens_in(context, look)) for look in _lists_of_listed_chains(context)]
+    # The coin alone, which is all that some chains have, does not tell.
+    placed = _shows_addresses(everything) and any(_shows_addresses(here) for _, here in looks)
+    for look, here in looks:
         for token in here:
             other = _same_token(everything, token)
             if other is None:

@@ -4,11 +4,15 @@ The form of v1 `data` is not published, so it is read by role.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from itertools import chain
 
-from mockserver.conformance.checks.evidence import check_still_offered, require_answer
+from mockserver.conformance.checks.evidence import (
+    check_still_offered,
+    require_answer,
+    says_it_is_away,
+)
 from mockserver.conformance.checks.quoting import echoed, named_quote
 from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements
 from mockserver.conformance.checks.submitted import (
@@ -30,7 +34,8 @@ from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.names import ProbeName, ProbeNames, usual
 from mockserver.conformance.verdict import Inconclusive, Vacuous
-from mockserver.contract import Operation, fact_basis, ids
+from mockserver.contract import Basis, fact_basis, ids
+from mockserver.jsontext import Json
 
 _IN_HEX = re.compile("0[xX][0-9a-fA-F]*")
 _SHORTEST_HASH = 58
@@ -93,27 +98,63 @@ def failed_orders(context: RunContext) -> Iterator[Exchange]:
     return (look for look in _ends(context) if look.text("status") != _PAID)
 
 
-def success_has_a_hash(context: RunContext, operation: Operation) -> Judgements:
-    found: dict[str, Exchange] = {}
-    for look in succeeded_orders(context):
+def success_has_a_hash(context: RunContext) -> Judgements:
+    orders = [made.members for made in ORDER.made(context)]
+    certs = [str(one.get("sourceCerts")) for one in orders if one.get("orderType") == "1"]
+    hashes = ((look, look.data.get("execHash")) for look in succeeded_orders(context))
+    yield from _hashes(hashes, "data.execHash", certs, fact_basis("order-status.exec-hash"))
+
+
+def v1_success_has_a_hash(context: RunContext) -> Judgements:
+    deposits = [text(made.members.get("certHash")) for made in V1_ORDER.made(context)]
+    look_ups = chain(*V1_ORDER.lines(context))
+    completed = (look for look in look_ups if V1_ORDER.status(look) == V1_ORDER_STATUSES.paid)
+    orders = ((look, look.data.get("order", look.data)) for look in completed)
+    # An order may lack the member; one that has it shows it as null until it is paid.
+    hashes = (
+        (look, order["toHash"] or "")
+        for look, order in orders
+        if isinstance(order, dict) and "toHash" in order
+    )
+    yield from _hashes(hashes, "data.order.toHash", [_hex(one) for one in deposits])
+
+
+def _hex(value: str) -> str:
+    return value.lower().encode(errors="replace").hex()
+
+
+def _hashes(
+    hashes: Iterable[tuple[Exchange, Json]],
+    place: str,
+    deposits: Sequence[str],
+    basis: Basis | None = None,
+) -> Judgements:
+    """Judge the hashes of successful orders, one a look-up; the orders come from other chains.
+
+    `deposits` are texts in hex that contain the hashes of their deposits; `basis` is that of a hash
+    being its order's own, where the rule has another one.
+    """
+    first: dict[str, tuple[Exchange, Json]] = {}
+    name = place.rpartition(".")[2]
+    of = f"{name} of a successful order"
+    for look, value in hashes:
         yield JUDGED
-        value = look.data.get("execHash")
+        before, was = first.setdefault(look.request.query, (look, value))
+        is_hex = isinstance(value, str) and _IN_HEX.fullmatch(value)
         if value == "":
-            yield Finding("execHash of a successful order is empty", (look,), "data.execHash")
-            return
-        if isinstance(value, str) and _IN_HEX.fullmatch(value) and len(value) < _SHORTEST_HASH:
-            message = f"execHash of a successful order is {value!r}, too short to be a hash"
-            yield Finding(
-                message, (look,), "data.execHash", fact_basis("hashes.length"), cause="no hash"
-            )
-            return
-        before = found.setdefault(look.request.query, look)
-        if before.data.get("execHash") != value:
-            was, now = before.text("execHash")[:70], str(value)[:70]
-            message, exchanges = f"execHash of one order is {was!r} and {now!r}", (before, look)
-            basis = fact_basis("order-status.exec-hash")
-            yield Finding(message, exchanges, "data.execHash", basis, cause="hash changed")
-            return
+            yield Finding(f"{of} is empty", (look,), place)
+        elif is_hex and len(value) < _SHORTEST_HASH:
+            message = f"{of} is {value!r}, too short to be a hash"
+            yield Finding(message, (look,), place, fact_basis("hashes.length"), cause="no hash")
+        elif is_hex and any(_hex(value) in deposit.lower() for deposit in deposits):
+            message = f"{of} is {value!r}, the hash of its deposit on another chain"
+            yield Finding(message, (look,), place, basis, cause="deposit")
+        elif value != was:
+            message = f"{name} of one order is {str(was)[:70]!r} and {str(value)[:70]!r}"
+            yield Finding(message, (before, look), place, basis, cause="hash changed")
+        else:
+            continue
+        return
 
 
 def success_has_no_reason(look: Exchange) -> Findings:
@@ -230,12 +271,21 @@ _ECHOED = {
     "fromToken": "fromToken",
     "hash": "certHash",
     "fromAmount": "fromAmount",
+    "feeLevel": "feeLevel",
 }
 
 
 def v1_orders_are_of_their_chain(context: RunContext, another_chain: ProbeName) -> Findings:
     message = "an order is found under a chain that is not its source"
     yield from _found_otherwise(context, another_chain, "query.chain", message)
+
+
+def v1_orders_are_found_in_any_case(context: RunContext, another_case: ProbeName) -> Findings:
+    own = context.require_success(usual(ids.V1_DETAIL))
+    other = require_answer(context, another_case)
+    if other.refused and not says_it_is_away(other):
+        message = "an order is not found for the evmAddress of its user with hex in another case"
+        yield Finding(message, (own, other), "query.evmAddress")
 
 
 def v1_orders_are_their_users(

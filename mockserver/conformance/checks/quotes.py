@@ -32,6 +32,8 @@ _LARGEST_OUTPUT_SHARE, _SMALLEST_OUTPUT_SHARE = Decimal("1.02"), Decimal("0.5")
 _SMALLEST_AMOUNT_FACTOR = Decimal(3)
 # An error of units is a power of ten: less than that is an error of the amount.
 _SAME_UNIT_FACTOR = Decimal(8)
+_LARGEST_GAS_FACTOR = Decimal(3)
+"""How many times the gas of one amount that of another may be a moment later."""
 _DUST_UNITS = 100
 # Sources may disagree about a price; an error of decimals is far beyond this.
 _USD_FACTOR = Decimal(3)
@@ -66,6 +68,13 @@ def bridge_keeps_the_amount(quote: Quote) -> Findings:
         is_near = amounts.within(got, quote.put, _SAME_UNIT_FACTOR)
         basis = fact_basis("units.transfers") if is_near else None
         yield Finding(f"{moved} pays {_brief(got)}{_unit_hint(quote, got)}", basis=basis)
+        return
+    told = (amounts.units(quote.exchange.data.get(name)) or 0 for name in ("serviceFee", "gasFee"))
+    service, gas = map(Decimal, told)
+    gone = put - paid
+    if any(fee and abs(gone - fee) * 100 <= fee for fee in (service, gas, service + gas)):
+        less = f"{_brief(paid)} smallest units, the amount less the fees that are told beside it"
+        yield Finding(f"outAmount is {less}", basis=fact_basis("units.transfers"), cause="net")
 
 
 def usd_value_fits_output(context: RunContext, quote: Quote) -> Findings:
@@ -104,7 +113,7 @@ def gas_fee_is_not_a_share(
     times = amounts.EXACT.divide(other.put, one.put)
     needs.skip_unless(first > _DUST_UNITS and times > _SMALLEST_AMOUNT_FACTOR)
     yield JUDGED
-    if amounts.within(amounts.EXACT.divide(last, first), times, _LARGEST_OUTPUT_SHARE):
+    if last > first * _LARGEST_GAS_FACTOR:
         message = f"gasFee is {first} of an amount, and {last} of {times:.6g} times as much"
         yield Finding(message, (one.exchange, other.exchange), "data.gasFee")
 
@@ -146,7 +155,7 @@ def service_fee_is_its_rate(quote: Quote) -> Findings:
     fee, rate = needs.units(quote.exchange, "serviceFee"), needs.units(quote.exchange, _RATE)
     out = needs.units(quote.exchange, "outAmount")
     # A transfer executed on its source chain has no fee, whatever the rate is.
-    needs.skip_unless(fee)
+    needs.skip_unless(fee or quote.route.source.chain != quote.route.target.chain)
     due = amounts.EXACT.divide(amounts.EXACT.multiply(Decimal(out), Decimal(rate)), _RATE_OF_ALL)
     # A contract divides before it multiplies, and so loses up to the rate in smallest units.
     if abs(fee - due) > max(due * _FEE_TOLERANCE, Decimal(rate + 1)):

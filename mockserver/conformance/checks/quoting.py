@@ -191,10 +191,10 @@ def echoed(
     """
     for role, name in roles.items():
         echo, wanted = scalar(exchange.member("data"), role), sent.get(name)
-        if role.lower().endswith(("amount", "amountin")):
-            numbers = amounts.number(echo), amounts.number(wanted)
-            if None not in numbers:
-                yield name, str(numbers[0]), str(numbers[1]), numbers[0] == numbers[1]
+        if role.lower().endswith(("amount", "amountin", "level")):
+            one, other = amounts.number(echo), amounts.number(wanted)
+            if one is not None and other is not None:
+                yield name, str(one), str(other), amounts.is_same_double(one, other)
         elif isinstance(echo, str) and isinstance(wanted, str):
             yield name, echo[:80], wanted, echo.lower() == wanted.lower()
 

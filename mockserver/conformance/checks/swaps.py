@@ -288,6 +288,22 @@ def _slippage_judgements(context: RunContext, one: Exchange, other: Exchange) ->
             f"{left[1]}, expected {left[2]} and {left[3]}"
         )
         yield Finding(message, (one, other), "query.slippage")
+    elif moved * 2 < abs(wanted[0] - wanted[1]) and (kept := _kept_share(one, other, moved)):
+        asked = " and ".join(f"{share * _BPS:.4g}" for share in wanted)
+        message = f"the call asks for {kept * 100:.4g} percent of the output, for slippages {asked}"
+        yield Finding(message, (one, other), "query.slippage", cause="ignored")
+
+
+def _kept_share(one: Exchange, other: Exchange, moved: Decimal) -> Decimal | None:
+    """Return the share of the output that two calls of a published method ask for alike."""
+    shares = []
+    for call in (one, other):
+        places = _PUBLISHED.get(call.text("data").lower().removeprefix("0x")[:8])
+        out, words = amounts.units(call.data.get("amountOut")), _words(call)
+        if not places or not out or out < _DUST_UNITS or len(words) <= places["least"]:
+            return None
+        shares.append(Decimal(words[places["least"]]) / out)
+    return shares[0] if abs(shares[0] - shares[1]) <= moved + _SLIPPAGE_TOLERANCE else None
 
 
 def more_slippage_asks_for_less(context: RunContext, one: Exchange, other: Exchange) -> Findings:

@@ -8,6 +8,9 @@ from mockserver.jsontext import Json, plain
 EXACT = Context(prec=400)
 """Enough digits for any amount that fits into an answer, whatever its decimals."""
 
+DOUBLE = Decimal("2.3e-16")
+"""By what share of itself a number may change where a double holds it."""
+
 _NUMBER = re.compile(r"[+-]?[0-9]{1,150}(?:\.[0-9]{1,150})?")
 _UNITS = re.compile(r"[0-9]{1,150}")
 
@@ -48,6 +51,11 @@ def ratio(one: Decimal, other: Decimal) -> Decimal | None:
         return EXACT.divide(one, other)
     except InvalidOperation:
         return None
+
+
+def is_same_double(one: Decimal, other: Decimal) -> bool:
+    """Tell whether two numbers are the same for who reads them as doubles, the published type."""
+    return abs(one - other) <= abs(other) * DOUBLE
 
 
 def within(one: Decimal, other: Decimal, factor: Decimal) -> bool:

@@ -26,11 +26,12 @@ from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft, draft_of
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.names import VALID
-from mockserver.conformance.verdict import Inconclusive, NotRun
+from mockserver.conformance.verdict import Inconclusive, NotApplicable, NotRun
 from mockserver.contract import Basis, Contract, Field, Operation, fact_basis, ids
 from mockserver.contract.facts import basis_in_words
 from mockserver.documents import Document
 from mockserver.jsontext import Json, plain
+from mockserver.signing.keyring import EXAMPLE_WALLET_KEY
 from mockserver.tables import look_up
 from mockserver.values import dataclass
 
@@ -64,6 +65,8 @@ class Kind(StrEnum):
     """A text that does not have the form or is none of the words it should be."""
     BODY = "body"
     """A body that is no JSON object."""
+    SIGNATURE = "signature"
+    """A signature that is not the request's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +113,8 @@ class NegativeCase:
             Stage.WRITES if operation.writes or looks_up else Stage.ODD,
             after=self.after if looks_up else (last, *self.after),
             kind=self.kind or "",
+            # It is sent where there is an account alone.
+            conditional=self.kind is Kind.SIGNATURE,
         )
 
 
@@ -213,12 +218,8 @@ def _missing(operation: Operation, field: Field) -> NegativeCase:
     def change(draft: Draft, context: RunContext) -> Draft:
         if name not in draft.part(location):
             raise NotRun(f"the usual request has no {location} {name!r} that could be left out")
-        if location == "headers" and "example_needs" in operation.row:
-            submitted = any(one.succeeded for one in context.of(ids.V1_ORDER))
-            if not (submitted or context.caller.hashes):
-                raise NotRun(
-                    "nothing was submitted, so that a look-up is refused with its headers too"
-                )
+        if location == "headers":
+            _check_there_is_something(operation, context)
         if (operation.id, field.role) in _MADE_LIKELY:
             draft = _MADE_LIKELY[operation.id, field.role](draft, context)
         return draft.without(location, name)
@@ -233,6 +234,23 @@ def _missing(operation: Operation, field: Field) -> NegativeCase:
         # A header that is left out stays out.
         resigned=location != "headers",
     )
+
+
+def _check_there_is_something(operation: Operation, context: RunContext) -> None:
+    """Raise `NotRun` for a look-up of nothing, which is refused whatever its headers are."""
+    submitted = any(one.succeeded for one in context.of(ids.V1_ORDER))
+    if "example_needs" in operation.row and not (submitted or context.caller.hashes):
+        raise NotRun("nothing was submitted, so that a look-up is refused with its headers too")
+
+
+def _check_it_verifies(operation: Operation, caller: Caller) -> None:
+    """Raise `NotApplicable` where nobody says that the service knows who calls.
+
+    A stand-in that knows no account takes any signature.
+    """
+    own_wallet = operation.generation.id == "v2" and caller.wallet_key != EXAMPLE_WALLET_KEY
+    if not (caller.own_keys or own_wallet):
+        raise NotApplicable("signatures are tried with an account of your own: --app-key")
 
 
 def _with_common_contract(draft: Draft, context: RunContext) -> Draft:
@@ -346,6 +364,8 @@ _VALUES: Mapping[str, Callable[[Json, RunContext, str], Json]] = {
     "long past": _long_past,
     "broken hex": lambda value, _, __: f"{str(value)[:6]}xyz{str(value)[9:]}",
     "another address": _another_address,
+    # Still hex of the same length.
+    "false signature": lambda value, _, __: f"{str(value)[:-1]}{int(str(value).endswith('0'))}",
     "other decimals": lambda value, _, __: "7" if str(value) != "7" else "9",
 }
 """Functions that make a wrong value of the right one, by their name in the table."""
@@ -388,6 +408,7 @@ class WrongValues:
                 problem=mistake["says"],
                 basis=_basis(operation, by_role[role], mistake),
                 as_meant="as-meant" in mistake,
+                resigned=mistake["kind"] != Kind.SIGNATURE,
             )
             for role, mistake in self._rows.get(operation.id, ())
             if role in by_role
@@ -406,6 +427,9 @@ def _changed(operation: Operation, field: Field, mistake: Mistake) -> Change:
     label = f"{operation.id} {field.name} {mistake['words']}"
 
     def change(draft: Draft, context: RunContext) -> Draft:
+        if mistake["kind"] == Kind.SIGNATURE:
+            _check_it_verifies(operation, context.caller)
+            _check_there_is_something(operation, context)
         part = draft.part(field.location)
         if field.name not in part and field.location != "headers":
             raise NotRun(f"the usual request has no {field.location} {field.name!r} to make wrong")

@@ -32,7 +32,7 @@ from mockserver.conformance.session.permit import Limits, Permit, Refusing, Spen
 from mockserver.conformance.session.session import Keeper, Session, Watch
 from mockserver.conformance.session.target import Target
 from mockserver.conformance.session.transport import Transport
-from mockserver.conformance.verdict import Inconclusive, NotRun
+from mockserver.conformance.verdict import Inconclusive, NotApplicable, NotRun
 from mockserver.contract import ids
 from mockserver.exchange import Request
 
@@ -158,7 +158,8 @@ def _send(
             else:
                 retries.after(probe, _send_probe(session, probe))
         except (NotRun, Inconclusive, Refusing) as error:
-            context.leave_out(probe.name, str(error))
+            unfit = isinstance(error, NotApplicable)
+            context.leave_out(probe.name, str(error), forbidden=unfit)
         except Spent as error:
             spent = str(error)
             context.leave_out(probe.name, spent)
