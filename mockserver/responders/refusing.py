@@ -28,7 +28,7 @@ class Refuser:
     def __init__(self, contract: Contract, refusal_status: int | None = None) -> None:
         """Take a contract; `refusal_status` replaces the HTTP 200 that enveloped refusals have."""
         self._contract = contract
-        self._status = refusal_status
+        self.status = refusal_status or 200
         self._writers: dict[tuple[str, str], tuple[int, Callable[[str], bytes]]] = {}
 
     def refuse(self, generation: Generation, name: str, reason: str) -> Response:
@@ -40,7 +40,7 @@ class Refuser:
     def _writer(self, generation: Generation, name: str) -> tuple[int, Callable[[str], bytes]]:
         """Return the status of a refusal, and what puts a reason into its body."""
         rule = self._contract.refusals[name]
-        status = self._status if self._status is not None and rule.http == 200 else rule.http
+        status = self.status if rule.http == 200 else rule.http
         bare = jsontext.encode(generation.refusal(rule, ""))
         mark = "\0"
         encoded = jsontext.encode(generation.refusal(rule, mark)).decode("ascii")

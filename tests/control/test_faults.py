@@ -159,6 +159,14 @@ def test_a_quota_counts_in_windows_of_the_worlds_clock(control, line):
     assert [line.get(QUOTE_PATH).status for _ in range(3)] == [200, 200, 429]
 
 
+@pytest.mark.parametrize("refusal", [{"refusal": "no-price"}, {"code": 77, "msg": "hm"}])
+def test_a_refusal_has_the_status_that_the_server_gives_refusals(serve, refusal):
+    client = serve(refusal_status=422).client
+    fault = {"kind": "refusal", "operation": "v2.getChain", "first": 1, **refusal}
+    client.control("POST", "/faults", fault)
+    assert [client.get("/v1/getChain").status for _ in range(2)] == [422, 200]
+
+
 def test_a_quota_may_answer_with_a_refusal(control, line):
     control.post(
         "/faults", {"kind": "quota", "limit": 0, "window": "1m", "refusal": "chain-suspended"}

@@ -225,7 +225,7 @@ def _refusal(options: Options) -> Disturb:
         rule = RefusalRule("injected", "a refusal put in on purpose", 200, {generation.id: words})
         why = (REFUSAL_HEADER, "injected: put in on purpose")
         body = jsontext.encode(generation.refusal(rule, ""))
-        return replace(sending, response=Response(200, (JSON_TYPE, why), body))
+        return replace(sending, response=Response(refuser.status, (JSON_TYPE, why), body))
 
     return disturb
 
