@@ -12,14 +12,20 @@ from mockserver.conformance.requests.saved import SavedRequest
 from mockserver.conformance.session.bindings import Bindings
 from mockserver.conformance.session.caller import Caller
 from mockserver.conformance.session.context import SLOW_MS
-from mockserver.conformance.session.permit import LOCAL_RATE, REMOTE_RATE, Arming, Limits
+from mockserver.conformance.session.permit import (
+    LOCAL_RATE,
+    REMOTE_RATE,
+    REQUEST_MS,
+    RUN_MS,
+    Arming,
+    Limits,
+)
 from mockserver.conformance.session.target import Target
+from mockserver.contract import load
 from mockserver.values import dataclass
 
 USUAL_EXAMPLES = 2
 """How many generated requests an operation gets by itself."""
-OPERATIONS = 19
-"""How many operations the description has."""
 FALSE_SIGNATURES = 7
 """How many requests an account of the user's own adds at most: a key and six signatures."""
 NAMED_COST = 8
@@ -48,8 +54,8 @@ class Options:
     dialect: str = "documented"
     budget: int | None = None
     rate: Decimal | None = None
-    time_ms: int = 600_000
-    request_ms: int = 10_000
+    time_ms: int = RUN_MS
+    request_ms: int = REQUEST_MS
     slow_ms: int = SLOW_MS
     most_bytes: int = limits.ANSWER.most
     hosts: tuple[str, ...] = ()
@@ -92,10 +98,11 @@ class Options:
         names = ("edges", "examples", "sequences", "deep", "only", "skip")
         return {name: getattr(self, name) for name in names}
 
-    def limits(self, target: Target, operations: int = OPERATIONS) -> Limits:
+    def limits(self, target: Target, operations: int | None = None) -> Limits:
         """Return the bounds for a target: a service that is not ours gets requests slowly.
 
-        `operations` is how many the dialect has, each of which gets generated requests.
+        `operations` is how many the dialect has, each of which gets generated requests; by default
+        as many as the description.
         """
         rate = self.rate or (LOCAL_RATE if target.is_local else REMOTE_RATE)
         return Limits(
@@ -106,10 +113,12 @@ class Options:
             most_bytes=self.most_bytes,
         )
 
-    def _usual_budget(self, operations: int) -> int:
+    def _usual_budget(self, operations: int | None) -> int:
+        described = len(load().operations)
+        operations = described if operations is None else operations
         generated = operations * (self.examples + self.deep * 4) + 60 * self.sequences
         generated += len(self.probes)
-        planned = (260 if self.arming.writes else 160) * operations // OPERATIONS
+        planned = (260 if self.arming.writes else 160) * operations // described
         planned += NAMED_COST * self.caller.names + FALSE_SIGNATURES * self.caller.own_keys
         return planned + (MOST_EDGES if self.edges else 0) + generated
 

@@ -26,6 +26,8 @@ class Kind(IntEnum):
     AGGREGATE = 2
 
 
+REFUND_MS = 40_000
+"""How long a refund takes where a scenario does not say so."""
 # Looking up a member of an enumeration takes longer than a global name.
 _SUCCEEDED = Status.SUCCEEDED
 _RETURNED = (Status.FAILED, Status.REFUNDED)
@@ -76,7 +78,7 @@ class Order:
     course: Course
     policy: Policy
     polls_needed: int = 1
-    refund_ms: int = 40_000
+    refund_ms: int = REFUND_MS
     channel: str = ""
     fee_level: int | None = None
     ticks: tuple[int, ...] = ()

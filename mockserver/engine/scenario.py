@@ -9,7 +9,7 @@ from mockserver.engine.aggregates import AggregateQuote, QuoteKey, SwapKey, Swap
 from mockserver.engine.calendar import Calendar
 from mockserver.engine.catalog import Catalog
 from mockserver.engine.courses import COURSES, Course, Policy
-from mockserver.engine.orders import Generation, Kind, Order
+from mockserver.engine.orders import REFUND_MS, Generation, Kind, Order
 from mockserver.engine.outages import Route, Window
 from mockserver.engine.pricing import Prices, Rates
 from mockserver.engine.quotes import (
@@ -91,7 +91,7 @@ class Scenario:
     default_course: str = "success"
     default_policy: Policy = Policy.TIME
     default_polls: int = 3
-    refund_ms: int = 40_000
+    refund_ms: int = REFUND_MS
     ticket_ms: int = 300_000
     openings: Openings = field(default_factory=Openings)
     calendar: Sequence[Window] = ()

@@ -11,7 +11,7 @@ from mockserver.engine.aggregates import AggregateQuote, QuoteKey, SwapKey, plac
 from mockserver.engine.catalog import Catalog, Placed
 from mockserver.engine.courses import Policy, course_problems
 from mockserver.engine.hashes import derived_hash
-from mockserver.engine.orders import Generation, Order
+from mockserver.engine.orders import REFUND_MS, Generation, Order
 from mockserver.engine.outages import Route
 from mockserver.engine.quotes import BridgeKey, BridgeQuote, CrossChainKey, CrossChainQuote
 from mockserver.engine.refusal import Refusal
@@ -38,7 +38,8 @@ def known_orders(
     """
     complaints: list[Complaint] = []
     found: dict[str, Order] = {}
-    refund_ms = parse_duration(value.get("refunded_after", "40s"))
+    after = value.get("refunded_after")
+    refund_ms = REFUND_MS if after is None else parse_duration(after)
     for number, item in enumerate(value.get("known", ())):
         place: FieldPath = ("orders", "known", number)
         problems = list(_order_problems(item, catalog))

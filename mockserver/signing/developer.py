@@ -13,6 +13,9 @@ SIGNED = ("appKey", "expireTime", "timestamp")
 HEADERS = (*SIGNED, "signature")
 """The headers of a developer account (interface.md 5)."""
 
+EXPIRE_MS = 15_000
+"""How long a request is valid where nobody says so, in milliseconds."""
+
 
 @dataclass(frozen=True, slots=True)
 class DeveloperHeaders:

@@ -23,6 +23,7 @@ from mockserver.conformance.report.masking import (
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.target import Target
 from mockserver.signing import wallet
+from mockserver.signing.developer import EXPIRE_MS
 from mockserver.signing.keyring import EXAMPLE_ADDRESS, EXAMPLE_WALLET_KEY
 from mockserver.values import dataclass
 
@@ -157,7 +158,7 @@ class ReportedExchange:
             return f"export {' and '.join(dict.fromkeys(map(variable_of, labels)))} first"
         literal_time = shlex.quote(self.field("timestamp"))
         time = literal_time if self.stamp_s is None else f'"{_seconds(self.stamp_s)}000"'
-        expire = self.field("expireTime") if self.has_field("expireTime") else "15000"
+        expire = self.field("expireTime") if self.has_field("expireTime") else str(EXPIRE_MS)
         return _on_one_line(
             f"export {variable_of('APP_KEY')} and {variable_of('APP_SECRET')} first, then "
             f"export TIMESTAMP={time} && export SIGNATURE=$(crosschain-mock sign v1 "

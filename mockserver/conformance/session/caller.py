@@ -41,7 +41,7 @@ class Caller:
     own_keys: bool = False
     timestamp_ms: int = EXAMPLE_START_MS
     fixed_time: bool = False
-    expire_ms: int = 15_000
+    expire_ms: int = developer.EXPIRE_MS
     address: str = EXAMPLE_ADDRESS
     wallet_key: str | None = field(default=EXAMPLE_WALLET_KEY, repr=False)
     wallet_signature: str = field(default="0x" + "1b" * 65, repr=False)

@@ -11,6 +11,8 @@ from mockserver.contract import Contract
 from mockserver.exchange import SAFE_METHODS, Request, is_loopback
 from mockserver.values import dataclass
 
+RUN_MS, REQUEST_MS = 600_000, 10_000
+"""How long a run and a request may take, in milliseconds of wall time."""
 _NO_ACCOUNT = "needs a developer account on a host that is not local; give one with --app-key"
 
 
@@ -104,8 +106,8 @@ class Limits:
 
     budget: int = 400
     rate: Decimal = LOCAL_RATE
-    time_ms: int = 600_000
-    request_ms: int = 10_000
+    time_ms: int = RUN_MS
+    request_ms: int = REQUEST_MS
     most_bytes: int = limits.ANSWER.most
     most_kept: int = limits.ANSWERS.most
 
