@@ -91,9 +91,9 @@ def print_levels(lines: Iterable[tuple[str | None, str]]) -> None:
 def print_answer(answer: Json, prints: Mapping[str, Any], tables: Mapping[str, Columns]) -> None:
     """Print an answer of the control API, or what it has `of` a name, as JSON or as `prints` says.
 
-    That is by a function of this package, as a line with members in braces (nothing where that is
-    empty), as a member's items on a line each, or as one of the `tables`; a function may follow a
-    table.
+    `prints` names a function of this package, a line with members in braces (an empty one prints
+    nothing), a member whose items have a line each, or one of the `tables`; a function may follow
+    a table.
     """
     found = answer[prints["of"]] if "of" in prints else answer
     if "table" in prints:
@@ -140,7 +140,7 @@ def _wrapped(text: str, room: int, indent: str = "", *, whole_words: bool = Fals
 
 
 def _fitted(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print a table with its cells folded between words, or row by row where that is too wide."""
+    """Print a table with cells folded between words, or row by row where it is still too wide."""
     columns = list(zip(heads, *rows, strict=True))
     wanted = [max(map(len, column)) for column in columns]
     widths = [

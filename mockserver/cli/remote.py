@@ -88,7 +88,7 @@ class Remote:
             ) from None
 
     def _headers(self) -> dict[str, str]:
-        # As bytes of UTF-8: what is no key is told by the server, whichever letters it has.
+        # As bytes of UTF-8, so that any text reaches the server, which says where it is no key.
         world = self.world.encode("utf-8", "replace").decode("latin-1")
         headers = {"Content-Type": "application/json", WORLD_HEADER: world}
         return {**headers, TOKEN_HEADER: self.token} if self.token else headers

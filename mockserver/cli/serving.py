@@ -81,8 +81,8 @@ def _importing_fast() -> Iterator[None]:
     """Import the server without slow work that it does not need.
 
     aiohttp reads all certificates that the machine trusts, twice, for clients that this process
-    does not have. The garbage collector, which looks again and again at what will stay, is let
-    go on by the server as soon as it listens.
+    does not have. The garbage collector, which would look again and again at what stays, is off
+    until the server listens.
     """
     kept = {name: os.environ.get(name) for name in ("SSL_CERT_FILE", "SSL_CERT_DIR")}
     gc.disable()

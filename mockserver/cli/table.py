@@ -91,7 +91,7 @@ class _Command(click.Command):
         return super().make_context(info_name, args, parent, **extra)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the options under their headings; those without one where the first of them is."""
+        """Write the options under their headings; those without come at the first of them."""
         found = [one for one in self.params if isinstance(one, _Option)]
         if not any(one.heading for one in found):
             super().format_options(ctx, formatter)
@@ -174,7 +174,7 @@ def _parameters(takes: Iterable[Any]) -> Iterator[click.Parameter]:
 
 
 def parameter(row: Mapping[str, Any]) -> click.Parameter:
-    """Return an argument or an option; what has a default shows it unless the row says no."""
+    """Return an argument or an option; its help shows its default unless the row forbids that."""
     given = dict(row)
     settings: dict[str, Any] = {"type": _type(given.pop("type", None))}
     if "argument" in given:

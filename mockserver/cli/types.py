@@ -39,7 +39,7 @@ class Parsed(click.ParamType[T]):
         self._parse = parse
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> T:
-        """Return what the text says; what was read before stays as it is."""
+        """Return what the text says; a value that is no text, such as a default, stays as it is."""
         found: T = value
         if isinstance(value, str):
             try:
@@ -117,7 +117,7 @@ class Vocabulary(click.ParamType[str]):
         if text not in self.words:
             near = did_you_mean(text, self.words)
             message = f"{text!r} is none of {', '.join(self.words)}{near}"
-            # An argument would be named by all its words, which the sentence has already.
+            # Click would name an argument by all its words, which the message already lists.
             hint = (param.name or "").upper() if isinstance(param, click.Argument) else None
             raise click.BadParameter(message, ctx, param, hint)
         return text

@@ -219,7 +219,7 @@ class OccupiedTimes:
             self.add(window)
 
     def add(self, window: Window) -> None:
-        """Take a window's time as well."""
+        """Add the times of a window."""
         for times in self._of(window):
             insort(times, (window.from_ms, _end(window), self._count))
         self._count += 1

@@ -58,7 +58,7 @@ class Timekeeper(View):
         return _THROUGH_MS if ahead is None and at(events, now).status.resting else ahead
 
     def next(self) -> int:
-        """Jump to the next thing that happens. Raises `NothingDue` where nothing will."""
+        """Jump to the next event of the world. Raises `NothingDue` where none is due."""
         due = self.next_due()
         if due is None:
             raise NothingDue("nothing is due in this world; advance the clock by a duration")

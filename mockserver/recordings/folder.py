@@ -183,7 +183,7 @@ class _Syncer:
         self._trouble: OSError | None = None
 
     def note(self, path: Path) -> None:
-        """Take in that a file was put in its place; the rename is brought to the disk as well."""
+        """Note that a file was put in its place, so that both it and its rename reach the disk."""
         with self._lock:
             self._changed |= {path: None, path.parent: None}
         if self._thread is None:

@@ -103,7 +103,7 @@ class Service:
         return delivery_of(self.respond(request))
 
     def respond(self, request: Request) -> Response | Delivery:
-        """Return the answer to a request; how it is sent only where that is not at once."""
+        """Return the answer to a request, or its `Delivery` where it is not sent at once."""
         path, key = self._place(request)
         if path.startswith(CONTROL_PATH) and _is_control(path):
             return self._controlled(path.removeprefix(CONTROL_PATH), key, request)

@@ -15,7 +15,7 @@ class Answering(Protocol):
     """What stands behind the socket: plain requests in, plain answers out, never waiting."""
 
     def respond(self, request: Request) -> Response | Delivery:
-        """Return the answer to a request; how it is sent only where that is not at once."""
+        """Return the answer to a request, or its `Delivery` where it is not sent at once."""
 
     def most_bytes(self, request: Request) -> int:
         """Return how many bytes the body of a request may have, of which the head has come."""

@@ -45,7 +45,7 @@ def answers(
     """Return the successful answers of an operation such as `v2.checkOrder`, envelope included.
 
     Each keeps the contract of the dialect, and uses what it leaves open: optional members are
-    there or not, members appear that nobody knows, lists are empty, amounts have up to 77 digits.
+    there or not, unknown members appear, lists are empty, amounts have up to 77 digits.
     With `undocumented` only the interface description has to be kept: texts that were only
     observed to be one of a few (a `status`) or in a form may be others. Numbers are `int` or
     `Decimal`, never `float`; `mockserver.jsontext.encode` writes an answer as it travels. Raises
@@ -102,7 +102,7 @@ def chains(*, dialect: str = "documented") -> SearchStrategy[dict[str, Json]]:
 
 
 def _success(operation: Operation) -> Schema:
-    """Return the schema of a success: as that of every answer, and none of a refusal."""
+    """Return the schema of a success: that of every answer, narrowed so that no refusal fits."""
     if not operation.enveloped:
         # Without an envelope, only its code distinguishes a refusal from a success.
         return {"allOf": [operation.data_schema, {"not": {"required": ["code"]}}]}

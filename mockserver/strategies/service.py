@@ -159,8 +159,8 @@ class _Submitted:
 class Permissive:
     """Answers calls with a generated service; what breaks the contract is left to the simulation.
 
-    What was submitted is what is checked: the number that a submission was given is known from
-    then on, no other is; the same submission is given the same number; a final status stays.
+    Answers agree with each other: only numbers that a submission was given are known, the same
+    submission is given the same number, and a final status stays.
     """
 
     service: GeneratedService

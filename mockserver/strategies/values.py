@@ -64,7 +64,7 @@ _CHARACTERS = f"{WIDE} \t\n\0\u202e\u0301"
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """A schema with its branches laid together; what is empty or None is not restricted.
+    """A schema with its branches merged; what is empty or None is not restricted.
 
     `members` and `items` are schemas again; `others` is that of members which are not declared.
     """
@@ -154,7 +154,7 @@ def values_of(schema: Schema, *, undocumented: bool = False) -> SearchStrategy[J
 
 
 def _values(usual: Schema, firm: Schema) -> SearchStrategy[Json]:
-    """Return values that keep the schema `firm`; where that allows it, of the form of `usual`."""
+    """Return values that keep the schema `firm`, in the form of `usual` where `firm` allows."""
     shape, least = shape_of(usual), shape_of(firm)
     if shape.types == ("object",) or shape.members:
         return _also_other(_object(shape, least), least)

@@ -11,7 +11,7 @@ from mockserver.testing.options import WrongWord
 
 _WORDS = {str: "a string", int: "an integer", bool: "True or False", NoneType: "None"}
 _READ_LATER = (Any, datetime, timedelta, float, Decimal)
-"""Types of what is parsed by the method itself, which says better what cannot be read."""
+"""Types that the method parses itself: its message says better what cannot be read."""
 _LONGEST_EXCERPT = 80
 
 Check = Callable[[tuple[Any, ...], Mapping[str, Any]], None]

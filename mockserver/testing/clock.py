@@ -61,13 +61,13 @@ class MockClock:
         return moment(self._handle.hosted.world.time.set(instant_ms(to)))
 
     def next(self) -> datetime:
-        """Jump to the next thing that happens. Raises `NothingDue` where nothing will."""
+        """Jump to the next event of the world. Raises `NothingDue` where none is due."""
         return moment(self._handle.hosted.world.time.next())
 
     def run_until_final(self, order: OrderRef) -> datetime:
         """Jump to the end of an order, named by its id, its v1 number or as it was looked at.
 
-        Raises `NothingDue` where it comes to none by itself, `UnknownOrder` where there is none.
+        Raises `NothingDue` where the order never ends by itself, and `UnknownOrder`.
         """
         hosted = self._handle.hosted
         return moment(hosted.world.time.run_until_final(order_id(hosted.world, order)))

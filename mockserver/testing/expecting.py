@@ -177,7 +177,7 @@ def operation_ids(name: str, contract: Contract) -> set[str]:
 
 
 def refusal_name(name: str, contract: Contract) -> str:
-    """Return the name of a refusal. Raises `UnknownName` where the contract has no such."""
+    """Return the name of a refusal. Raises `UnknownName` where the contract lacks it."""
     if name in contract.refusals:
         return name
     near = refusal_near(name, contract.refusals) or "; `docs/reference/refusals.md` lists all"

@@ -35,7 +35,7 @@ class LockedService:
         self._last_default_entry = 0
 
     def respond(self, request: Request) -> Response | Delivery:
-        """Return the answer to a request; how it is sent only where that is not at once."""
+        """Return the answer to a request, or its `Delivery` where it is not sent at once."""
         with self.lock:
             worlds = self.service.worlds
             before = len(worlds)
@@ -61,7 +61,7 @@ class LockedService:
         return found
 
     def _note_stray(self, key: str, request: Request) -> None:
-        """Note a request that has created a world, but no late one to a closed world."""
+        """Note a request that has created a world, unless it came late for a closed world."""
         if key in self.made:
             return
         meant = max((made for made in self.made if key.startswith(made)), key=len, default="")

@@ -251,8 +251,8 @@ class MockWorld:
     ) -> ExpectedRefusal:
         """Expect that the service refuses at least one request of a block, by that name.
 
-        At its end `MockCheckFailed` is raised where it did not. Raises `UnknownName` for a refusal
-        or an operation that does not exist.
+        Raises `MockCheckFailed` at the end of the block where it did not, and `UnknownName` for a
+        refusal or an operation that does not exist.
         """
         return ExpectedRefusal(self._handle, self._expected, name, operation)
 
@@ -287,8 +287,8 @@ class MockWorld:
         """Return what the test did not expect, in sentences.
 
         These are defects, idle stubs, refusals, requests to worlds that nobody made, and what the
-        audit finds where the settings ask for one. What was reported by the last call is not
-        repeated.
+        audit finds where the settings ask for one. What was returned
+        before is not repeated.
         """
         hosted = self._handle.hosted
         allow = self.settings.refusals == "allow"
