@@ -1,5 +1,6 @@
 """Refusals that a test expects, its journal as text, and the checks at its end."""
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import Self
 
@@ -142,11 +143,16 @@ def _unused_stubs(hosted: HostedWorld) -> Iterator[str]:
         )
 
 
+_MUTATION = re.compile(r"mutation \([^)]*\)")
+"""A mutation among what disturbed an answer: delays and breaks may stand beside it."""
+
+
 def _mutations_without_effect(entries: list[Entry]) -> Iterator[str]:
     struck: dict[str, list[Entry]] = {}
     for entry in entries:
-        if entry.fault and entry.response.header(MUTATED_HEADER) is not None:
-            struck.setdefault(entry.fault, []).append(entry)
+        named = _MUTATION.search(entry.fault)
+        if named and entry.response.header(MUTATED_HEADER) is not None:
+            struck.setdefault(named[0], []).append(entry)
     for fault, found in struck.items():
         if all(entry.response.header(MUTATED_HEADER) == NOTHING for entry in found):
             yield (

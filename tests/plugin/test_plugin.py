@@ -408,8 +408,12 @@ def test_changed_in_one_of_two_answers(crosschain_mock):
     crosschain_mock.fail(None, "mutation", field="outAmount", change="type")
     get(crosschain_mock, "/v1/getChain")
     quote(crosschain_mock)
+
+def test_changed_and_once_delayed_without_change(crosschain_mock):
+    crosschain_mock.fail("getChain", "latency", delay="1s")
+    test_changed_in_one_of_two_answers(crosschain_mock)
 """)
-    result.assert_outcomes(passed=1, failed=1)
+    result.assert_outcomes(passed=2, failed=1)
     result.stdout.fnmatch_lines(
         ["*fault mutation (1) changed nothing: no answer that it struck has*"]
     )
