@@ -1,5 +1,6 @@
 """Each kind of finding, both ways: a careful wallet gives none, a sloppy one exactly that one."""
 
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -184,6 +185,18 @@ def test_an_order_nobody_asked_for_is_not_followed_once_it_has_moved(wallet):
     assert "it is Succeeded since" in told
     assert "nobody has looked it up since 2026-01-01T00:00:05Z" in told
     wallet.look(order_id)
+    assert wallet.kinds() == []
+
+
+def test_a_fault_is_known_by_its_kind_and_not_by_its_name(wallet):
+    wallet.quote()
+    order_id = wallet.submit()
+    wallet.wait("1h")
+    for kind, more in (("broken-json", {}), ("latency", {"delay": "1s"})):
+        assert wallet.kinds() == ["order-not-followed"]
+        wallet.fault(kind, operation="checkOrder", id=f"{kind}-truncated-body", **more)
+        with suppress(ValueError):
+            wallet.look(order_id)
     assert wallet.kinds() == []
 
 

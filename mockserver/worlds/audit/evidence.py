@@ -167,7 +167,7 @@ def evidence_of(hosted: HostedWorld, quote_age_ms: int) -> Evidence:
 
 def _data(operation: Operation, entry: Entry) -> Json:
     """Return the data of a success that reached its client; None for everything else."""
-    cut = any(one.value in entry.fault for one in Cut)
+    cut = any(f"{one.value} (" in entry.fault for one in Cut)
     if cut or entry.refusal or entry.response.status != 200:
         return None
     body = jsontext.decode_or(entry.response.body)
