@@ -9,23 +9,6 @@ from mockserver import jsontext
 from mockserver.jsontext import Json
 from mockserver.values import value_class
 
-SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
-"""The methods that change nothing, and may be sent again (RFC 9110)."""
-CONTROL_PATH = "/__mock"
-"""What the paths of the control API begin with."""
-WORLD_HEADER = "X-Mock-World"
-TOKEN_HEADER = "X-Mock-Token"  # noqa: S105 (the name of a header)
-REFUSAL_HEADER = "X-Mock-Refusal"
-SOURCE_HEADER = "X-Mock-Source"
-ELAPSED_HEADER = "X-Mock-Virtual-Elapsed"
-FAULT_HEADER = "X-Mock-Fault"
-MUTATED_HEADER = "X-Mock-Mutated"
-ANSWER_HEADERS = (
-    *(REFUSAL_HEADER, WORLD_HEADER, SOURCE_HEADER),
-    *(ELAPSED_HEADER, FAULT_HEADER, MUTATED_HEADER),
-)
-"""The headers that answers have beside those of the service."""
-
 
 class Headers(Mapping[str, str]):
     """Header fields in the order sent; looked up in any case, the first of a repeated name wins."""

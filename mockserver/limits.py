@@ -119,6 +119,8 @@ LONG_FILE = Limit(
     "refused",
 )
 FILE_DEPTH = Limit("nesting of YAML and JSON in files", 50, "levels", "a file", "refused")
+RUN_MS, REQUEST_MS = 600_000, 10_000
+"""How long a run and a request of `conform` may take by default, in wall time."""
 AMOUNT_DIGITS = 77
 """The most digits of an amount in smallest units, as in `schemas/common/smallest-units.json`."""
 PARSER_DEPTH = 500

@@ -22,7 +22,7 @@ from mockserver.contract import Verdict, ids, load, shipped_facts
 from mockserver.engine.courses import Status
 from mockserver.engine.pricing import AGGREGATORS
 from mockserver.engine.tickets import TicketStatus
-from mockserver.exchange import ANSWER_HEADERS, CONTROL_PATH, TOKEN_HEADER
+from mockserver.headers import ANSWER_HEADERS, CONTROL_PATH, TOKEN_HEADER
 from mockserver.limits import AMOUNT_DIGITS
 from mockserver.signing.developer import HEADERS
 from mockserver.signing.keyring import EXAMPLE_ADDRESS
@@ -192,7 +192,7 @@ _ORDER_STATUSES = ["engine/courses.py", "testing/options.py"]
         (OPERATIONS, ["contract/ids.py"]),
         (VERDICTS, ["contract/facts.py"]),
         (SOURCES, []),
-        ({*ANSWER_HEADERS, TOKEN_HEADER, CONTROL_PATH}, ["exchange.py"]),
+        ({*ANSWER_HEADERS, TOKEN_HEADER, CONTROL_PATH}, ["headers.py"]),
         ({EXAMPLE_START}, ["clock.py"]),
         ({EXAMPLE_ADDRESS}, ["signing/keyring.py"]),
         (frozenset(Status) - set(TicketStatus), _ORDER_STATUSES),

@@ -19,7 +19,7 @@ from mockserver import jsontext
 from mockserver.cli.printing import Columns, print_answer, print_json
 from mockserver.cli.types import DEFAULT_URL
 from mockserver.errors import CrosschainMockError
-from mockserver.exchange import CONTROL_PATH, TOKEN_HEADER, WORLD_HEADER
+from mockserver.headers import CONTROL_PATH, TOKEN_HEADER, WORLD_HEADER
 from mockserver.jsontext import Json, camel
 from mockserver.values import dataclass
 

@@ -12,14 +12,7 @@ from mockserver.conformance.requests.saved import SavedRequest
 from mockserver.conformance.session.bindings import Bindings
 from mockserver.conformance.session.caller import Caller
 from mockserver.conformance.session.context import SLOW_MS
-from mockserver.conformance.session.permit import (
-    LOCAL_RATE,
-    REMOTE_RATE,
-    REQUEST_MS,
-    RUN_MS,
-    Arming,
-    Limits,
-)
+from mockserver.conformance.session.permit import LOCAL_RATE, REMOTE_RATE, Arming, Limits
 from mockserver.conformance.session.target import Target
 from mockserver.contract import load
 from mockserver.values import dataclass
@@ -54,8 +47,8 @@ class Options:
     dialect: str = "documented"
     budget: int | None = None
     rate: Decimal | None = None
-    time_ms: int = RUN_MS
-    request_ms: int = REQUEST_MS
+    time_ms: int = limits.RUN_MS
+    request_ms: int = limits.REQUEST_MS
     slow_ms: int = SLOW_MS
     most_bytes: int = limits.ANSWER.most
     hosts: tuple[str, ...] = ()

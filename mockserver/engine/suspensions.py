@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from mockserver.clock import iso
-from mockserver.engine.calendar import Calendar, Span
+from mockserver.engine.calendar import Calendar
 from mockserver.engine.core import View
 from mockserver.engine.outages import Direction, OccupiedTimes, Window, window_issues
 from mockserver.engine.refusal import InvalidOutage
@@ -31,10 +31,6 @@ class Suspensions(View):
     def announced(self) -> tuple[Window, ...]:
         """Return the windows that have not begun but are announced."""
         return self._core.state.calendar.announced(self._core.now())
-
-    def timeline(self, from_ms: int, until_ms: int) -> tuple[Span, ...]:
-        """Return the outages between two moments, by subject."""
-        return self._core.state.calendar.timeline(from_ms, until_ms)
 
     def suspend(self, window: Window) -> Window:
         """Add an outage; one that would begin in the past begins now.

@@ -8,7 +8,8 @@ from typing import Protocol
 
 from mockserver.clock import ClockMode
 from mockserver.engine.world import World
-from mockserver.exchange import ELAPSED_HEADER, Response
+from mockserver.exchange import Response
+from mockserver.headers import ELAPSED_HEADER
 from mockserver.values import value_class
 
 """How much of the world's time an answer took, in milliseconds."""

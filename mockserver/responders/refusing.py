@@ -4,7 +4,8 @@ from collections.abc import Callable
 
 from mockserver import jsontext
 from mockserver.contract import Contract, Generation
-from mockserver.exchange import REFUSAL_HEADER, Response
+from mockserver.exchange import Response
+from mockserver.headers import REFUSAL_HEADER
 from mockserver.values import dataclass
 
 JSON_TYPE = ("Content-Type", "application/json; charset=utf-8")

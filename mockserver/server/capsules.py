@@ -17,7 +17,8 @@ from mockserver.clock import ClockMode, iso, parse_instant
 from mockserver.contract import ids
 from mockserver.engine.courses import Policy
 from mockserver.errors import CrosschainMockError, InvalidFile, Problem
-from mockserver.exchange import REFUSAL_HEADER, Headers, Request, Response
+from mockserver.exchange import Headers, Request, Response
+from mockserver.headers import REFUSAL_HEADER
 from mockserver.jsontext import Json, NotJson
 from mockserver.recordings import RecordedExchange, Recording
 from mockserver.recordings.folder import bring_to_disk, replace_file

@@ -3,7 +3,8 @@
 import re
 
 from mockserver.contract import Contract
-from mockserver.exchange import ANSWER_HEADERS, WORLD_HEADER, Headers, Request, Response
+from mockserver.exchange import Headers, Request, Response
+from mockserver.headers import ANSWER_HEADERS, WORLD_HEADER
 from mockserver.values import keep
 
 _OWN = ("Content-Type", WORLD_HEADER)

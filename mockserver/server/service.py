@@ -9,15 +9,8 @@ from urllib.parse import unquote
 
 from mockserver import jsontext, limits
 from mockserver.contract import Operation
-from mockserver.exchange import (
-    CONTROL_PATH,
-    REFUSAL_HEADER,
-    WORLD_HEADER,
-    Request,
-    Response,
-    allow_header,
-    printable,
-)
+from mockserver.exchange import Request, Response, allow_header, printable
+from mockserver.headers import CONTROL_PATH, REFUSAL_HEADER, WORLD_HEADER
 from mockserver.responders.breaks import Outcome
 from mockserver.responders.delivery import Delivery, charged, delivery_of
 from mockserver.responders.dialects import Contracts

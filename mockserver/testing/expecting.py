@@ -8,7 +8,7 @@ from mockserver.clock import wall_ms
 from mockserver.contract import Contract
 from mockserver.contract.operation import refusal_near
 from mockserver.errors import CrosschainMockError
-from mockserver.exchange import MUTATED_HEADER
+from mockserver.headers import MUTATED_HEADER
 from mockserver.responders.authentication import REFUSED_FOR_TIME, timestamp_ms
 from mockserver.responders.faults.kinds import NOTHING
 from mockserver.responders.refusing import refusal_in

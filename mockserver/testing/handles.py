@@ -7,7 +7,8 @@ from typing import Any, TypeVar
 
 from mockserver.engine.refusal import Refusal
 from mockserver.errors import CrosschainMockError
-from mockserver.exchange import CONTROL_PATH, Request, Response
+from mockserver.exchange import Request, Response
+from mockserver.headers import CONTROL_PATH
 from mockserver.responders.delivery import Delivery
 from mockserver.responders.forms import BadControl
 from mockserver.server.service import Service

@@ -8,14 +8,8 @@ from urllib.parse import unquote, unquote_plus
 
 from mockserver import jsontext, limits
 from mockserver.clock import iso
-from mockserver.exchange import (
-    REFUSAL_HEADER,
-    BadEncoding,
-    Request,
-    Response,
-    query_pairs,
-    usual_request,
-)
+from mockserver.exchange import BadEncoding, Request, Response, query_pairs, usual_request
+from mockserver.headers import REFUSAL_HEADER
 from mockserver.jsontext import Json
 from mockserver.responders.refusing import JSON_HEADERS
 from mockserver.values import value_class

@@ -437,12 +437,12 @@ def test_a_random_calendar_comes_from_the_seed_alone() -> None:
 
 def test_a_time_line_is_cut_to_what_is_asked_for() -> None:
     here = world(calendar=[BNB_OUT, Window("ARB", None, START)])
-    spans = here.outages.timeline(START + HOUR + 1, START + HOUR + 11)
+    spans = here.outages.calendar.timeline(START + HOUR + 1, START + HOUR + 11)
     assert [(span.subject, span.until_ms - span.from_ms) for span in spans] == [
         ("chain ARB", 10),
         ("chain BNB", 10),
     ]
-    assert here.outages.timeline(0, START) == ()
+    assert here.outages.calendar.timeline(0, START) == ()
 
 
 def test_a_delisted_or_disabled_catalog_entry_is_out_for_good() -> None:

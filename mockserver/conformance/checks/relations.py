@@ -77,10 +77,6 @@ def other_output(base: Exchange, other: Exchange, how: str) -> Findings:
 
 
 def more_never_pays_less(less: Quote, more: Quote) -> Findings:
-    return pays_less(less, more)
-
-
-def pays_less(less: Quote, more: Quote) -> Findings:
     """Yield a finding where a larger amount of one route pays less than a smaller one."""
     if less.got and more.got and more.got * _PRICE_FACTOR < less.got:
         message = f"{less.put} pay {less.got}, and {more.put} only {more.got}"
@@ -97,10 +93,6 @@ def wholes(context: RunContext, operation: Operation) -> Iterator[tuple[Quote, .
 
 
 def parts_add_up(whole: Quote, *parts: Quote) -> Findings:
-    return uneven(whole, *parts)
-
-
-def uneven(whole: Quote, *parts: Quote) -> Findings:
     """Yield a finding where an amount pays far more or less than its parts, all of one route."""
     paid = [part.got for part in parts if part.got]
     if not whole.got or len(paid) < len(parts):

@@ -11,7 +11,12 @@ from mockserver.conformance.checks.catalog import RULES
 from mockserver.conformance.checks.evidence import is_its_own
 from mockserver.conformance.checks.quotes import gained
 from mockserver.conformance.checks.quoting import Quote, quote_of
-from mockserver.conformance.checks.relations import differences, other_output, pays_less, uneven
+from mockserver.conformance.checks.relations import (
+    differences,
+    more_never_pays_less,
+    other_output,
+    parts_add_up,
+)
 from mockserver.conformance.checks.rule import Finding
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.amount_units import amount_text, reading_of
@@ -151,10 +156,10 @@ def _grows(context: RunContext, first: Exchange, other: Exchange, how: str) -> I
     less, more = quote_of(context, first), quote_of(context, other)
     if less is None or more is None:
         return
-    yield from pays_less(less, more)
+    yield from more_never_pays_less(less, more)
     # Fixed fees are a large part of a less than usual amount.
     if _is_usual(context, less):
-        yield from uneven(more, less, less)
+        yield from parts_add_up(more, less, less)
 
 
 def _gains(context: RunContext, first: Exchange, other: Exchange, how: str) -> Iterator[Finding]:

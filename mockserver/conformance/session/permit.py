@@ -8,11 +8,10 @@ from decimal import Decimal
 from mockserver import limits
 from mockserver.conformance.session.target import Target, UnsafeOrWrong
 from mockserver.contract import Contract
-from mockserver.exchange import SAFE_METHODS, Request, is_loopback
+from mockserver.exchange import Request, is_loopback
+from mockserver.headers import SAFE_METHODS
 from mockserver.values import dataclass
 
-RUN_MS, REQUEST_MS = 600_000, 10_000
-"""How long a run and a request may take, in milliseconds of wall time."""
 _NO_ACCOUNT = "needs a developer account on a host that is not local; give one with --app-key"
 
 
@@ -106,8 +105,8 @@ class Limits:
 
     budget: int = 400
     rate: Decimal = LOCAL_RATE
-    time_ms: int = RUN_MS
-    request_ms: int = REQUEST_MS
+    time_ms: int = limits.RUN_MS
+    request_ms: int = limits.REQUEST_MS
     most_bytes: int = limits.ANSWER.most
     most_kept: int = limits.ANSWERS.most
 

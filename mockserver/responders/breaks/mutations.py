@@ -11,7 +11,8 @@ from mockserver import jsontext
 from mockserver.contract import Layer, Operation, Verdict
 from mockserver.engine.catalog import Catalog
 from mockserver.engine.refusal import Refusal
-from mockserver.exchange import REFUSAL_HEADER, Headers, Request, Response, pairs_or
+from mockserver.exchange import Headers, Request, Response, pairs_or
+from mockserver.headers import REFUSAL_HEADER
 from mockserver.jsontext import Json
 from mockserver.responders.delivery import Delivery
 from mockserver.responders.refusing import JSON_HEADERS

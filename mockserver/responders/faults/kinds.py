@@ -12,7 +12,8 @@ from typing import Any
 from mockserver import jsontext
 from mockserver.contract import Operation, RefusalRule
 from mockserver.contract.operation import RefusalWords, refusal_near
-from mockserver.exchange import MUTATED_HEADER, REFUSAL_HEADER, Response
+from mockserver.exchange import Response
+from mockserver.headers import MUTATED_HEADER, REFUSAL_HEADER
 from mockserver.jsontext import Json
 from mockserver.responders.delivery import Cut, Delivery
 from mockserver.responders.forms import BadControl, duration_ms

@@ -11,7 +11,8 @@ from mockserver.contract import Contract
 from mockserver.documents import value_of
 from mockserver.engine.hashes import derived_int
 from mockserver.engine.scenario import Scenario
-from mockserver.exchange import FAULT_HEADER, Response
+from mockserver.exchange import Response
+from mockserver.headers import FAULT_HEADER
 from mockserver.jsontext import Json
 from mockserver.responders.delivery import Delivery
 from mockserver.responders.faults.kinds import KINDS, Disturb, FaultedCall, Quota, rule_name

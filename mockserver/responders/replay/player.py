@@ -6,7 +6,8 @@ from mockserver import jsontext
 from mockserver.clock import ClockMode
 from mockserver.engine.orders import Event, at, struck
 from mockserver.engine.outages import Route
-from mockserver.exchange import SOURCE_HEADER, Response
+from mockserver.exchange import Response
+from mockserver.headers import SOURCE_HEADER
 from mockserver.recordings import RequestReading, read_request
 from mockserver.responders.refusing import JSON_TYPE
 from mockserver.responders.replay.index import ExchangeIndex, Playable, Replay

@@ -9,14 +9,8 @@ from itertools import chain, islice
 from mockserver import jsontext, limits
 from mockserver.engine.refusal import Refusal
 from mockserver.errors import CrosschainMockError
-from mockserver.exchange import (
-    CONTROL_PATH,
-    BadEncoding,
-    Request,
-    Response,
-    allow_header,
-    query_pairs,
-)
+from mockserver.exchange import BadEncoding, Request, Response, allow_header, query_pairs
+from mockserver.headers import CONTROL_PATH
 from mockserver.jsontext import Json
 from mockserver.responders.delivery import Delivery
 from mockserver.responders.forms import BadControl, check, members

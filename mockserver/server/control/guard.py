@@ -12,7 +12,8 @@ from hmac import compare_digest
 from urllib.parse import SplitResult, urlsplit
 
 from mockserver.errors import CrosschainMockError
-from mockserver.exchange import TOKEN_HEADER, Headers, is_loopback
+from mockserver.exchange import Headers, is_loopback
+from mockserver.headers import TOKEN_HEADER
 from mockserver.values import dataclass
 
 _SCHEME = "bearer "

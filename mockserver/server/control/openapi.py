@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from mockserver import __version__
-from mockserver.exchange import CONTROL_PATH, TOKEN_HEADER, WORLD_HEADER
+from mockserver.headers import CONTROL_PATH, TOKEN_HEADER, WORLD_HEADER
 from mockserver.server.control.row import Row
 
 _PART = re.compile(r"\{([a-zA-Z]+)\}")

@@ -80,7 +80,7 @@ def timeline(request: ControlRequest) -> Json:
                 "until": iso(span.until_ms),
                 **jsontext.picked(span.window, "mode", "direction", "reason"),
             }
-            for span in world.outages.timeline(begin, end)
+            for span in world.outages.calendar.timeline(begin, end)
         ],
     }
 

@@ -17,7 +17,8 @@ from yarl import URL
 from mockserver import jsontext, limits
 from mockserver.clock import ticks_ms, wall_ms
 from mockserver.errors import CrosschainMockError
-from mockserver.exchange import SAFE_METHODS, Headers, Request, Response
+from mockserver.exchange import Headers, Request, Response
+from mockserver.headers import SAFE_METHODS
 from mockserver.recordings import RecordedExchange
 from mockserver.server.codings import is_read
 from mockserver.server.connection import ConnectionServer, http_response, parser_reason

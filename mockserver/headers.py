@@ -1,0 +1,18 @@
+"""What travels that is of the mock and not of the service: headers, the path of its control API."""
+
+SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
+"""The methods that change nothing, and may be sent again (RFC 9110)."""
+CONTROL_PATH = "/__mock"
+"""What the paths of the control API begin with."""
+WORLD_HEADER = "X-Mock-World"
+TOKEN_HEADER = "X-Mock-Token"  # noqa: S105 (the name of a header)
+REFUSAL_HEADER = "X-Mock-Refusal"
+SOURCE_HEADER = "X-Mock-Source"
+ELAPSED_HEADER = "X-Mock-Virtual-Elapsed"
+FAULT_HEADER = "X-Mock-Fault"
+MUTATED_HEADER = "X-Mock-Mutated"
+ANSWER_HEADERS = (
+    *(REFUSAL_HEADER, WORLD_HEADER, SOURCE_HEADER),
+    *(ELAPSED_HEADER, FAULT_HEADER, MUTATED_HEADER),
+)
+"""The headers that answers have beside those of the service."""
