@@ -135,6 +135,21 @@ def test_a_recorded_run_whose_requests_were_stamped_anew_is_judged_as_the_run_wa
     assert other == {"refuses-wrong-form[v1.getCrossChainQuote]": Verdict.NOT_RUN}
 
 
+def test_no_recorded_success_is_taken_for_one_of_a_false_signature(tmp_path, monkeypatch):
+    journal, kept = str(tmp_path / "run.jsonl"), str(tmp_path / "kept")
+    plain = "v1-output-grows-with-input"
+    with server(clock="auto", app_keys=(("K", "S"),)) as mock:
+        run(mock.url, only=plain, journal=journal, examples=0, app_key="K", app_secret="S")  # noqa: S106
+    command("recordings", "import", journal, "--out", kept)
+    monkeypatch.setenv("CROSSCHAIN_MOCK_APP_KEY", "K")
+    monkeypatch.setenv("CROSSCHAIN_MOCK_APP_SECRET", "S")
+    ended = command("conform", "--recordings", kept, "--only", "refuses-false-signatures")
+    assert ended.exit_code == 3, ended.output
+    assert "keys and signatures are not recorded: refuses-false-signatures[v1" in ended.output
+    ended = command("conform", "--recordings", kept, "--only", plain)
+    assert ended.exit_code == 0, ended.output
+
+
 def test_submissions_with_masked_secrets_are_judged_as_the_run_was(tmp_path):
     journal = tmp_path / "run.jsonl"
     only = ("same-deposit-is-one-order", "refuses-the-unlisted", "order-ids-are-unique")
