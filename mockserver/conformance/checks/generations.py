@@ -168,8 +168,8 @@ def v1_quote_adds_up(quote: Quote) -> Findings:
     for role, cost in costs.items():
         if cost is not None and cost < 0:
             yield Finding(f"{role} is {cost}", place=f"data.crossChain.{role}")
-    told_costs = [cost for cost in costs.values() if cost is not None]
-    total = sum(told_costs, Decimal(0))
+    reported_costs = [cost for cost in costs.values() if cost is not None]
+    total = sum(reported_costs, Decimal(0))
     off = abs(put - total - got)
     # Fixed costs leave little of a small amount; where they are shown, they explain that.
     explained = total > 0 and off <= put / 1000
@@ -177,8 +177,8 @@ def v1_quote_adds_up(quote: Quote) -> Findings:
         yield Finding(f"{put} whole tokens pay {got}")
         return
     # Each number may be off by its last digit, and all of them by those of a double.
-    digits = sum(Decimal(1).scaleb(int(one.as_tuple().exponent)) for one in (got, *told_costs))
-    if len(told_costs) == len(costs) and off > min(
+    digits = sum(Decimal(1).scaleb(int(one.as_tuple().exponent)) for one in (got, *reported_costs))
+    if len(reported_costs) == len(costs) and off > min(
         max(put / 1000, total / 100), max(digits, put * amounts.DOUBLE * 100)
     ):
         left = f"{put} less fee and gas of {total} is {put - total}"

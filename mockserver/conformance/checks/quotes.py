@@ -69,11 +69,11 @@ def bridge_keeps_the_amount(quote: Quote) -> Findings:
         basis = fact_basis("units.transfers") if is_near else None
         yield Finding(f"{moved} pays {_brief(got)}{_unit_hint(quote, got)}", basis=basis)
         return
-    told = (amounts.units(quote.exchange.data.get(name)) or 0 for name in ("serviceFee", "gasFee"))
-    service, gas = map(Decimal, told)
+    fees = (amounts.units(quote.exchange.data.get(name)) or 0 for name in ("serviceFee", "gasFee"))
+    service, gas = map(Decimal, fees)
     gone = put - paid
     if any(fee and abs(gone - fee) * 100 <= fee for fee in (service, gas, service + gas)):
-        less = f"{_brief(paid)} smallest units, the amount less the fees that are told beside it"
+        less = f"{_brief(paid)} smallest units, the amount less the fees shown beside it"
         yield Finding(f"outAmount is {less}", basis=fact_basis("units.transfers"), cause="net")
 
 

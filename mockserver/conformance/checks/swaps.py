@@ -289,8 +289,10 @@ def _slippage_judgements(context: RunContext, one: Exchange, other: Exchange) ->
         )
         yield Finding(message, (one, other), "query.slippage")
     elif moved * 2 < abs(wanted[0] - wanted[1]) and (kept := _kept_share(one, other, moved)):
-        asked = " and ".join(f"{share * _BPS:.4g}" for share in wanted)
-        message = f"the call asks for {kept * 100:.4g} percent of the output, for slippages {asked}"
+        slippages = " and ".join(f"{share * _BPS:.4g}" for share in wanted)
+        message = (
+            f"the call asks for {kept * 100:.4g} percent of the output, for slippages {slippages}"
+        )
         yield Finding(message, (one, other), "query.slippage", cause="ignored")
 
 
