@@ -281,6 +281,15 @@ def test_the_least_output_follows_the_slippage(bps, verdict):
     assert rejudged({other: call}, named(rule))[f"{rule}[{SWAP}]"].verdict is verdict
 
 
+@pytest.mark.parametrize(("out", "verdict"), [(1, Verdict.HOLDS), (1000, Verdict.DIFFERS_OBSERVED)])
+def test_the_least_of_a_single_unit_is_rounded_to_none(out, verdict):
+    rule, probe = "published-call-is-for-what-was-asked", f"{SWAP}/usual"
+    call = data_of(probe)
+    at = len("0x38ed1739") + 64
+    call |= {"amountOut": str(out), "data": call["data"][:at] + "0" * 64 + call["data"][at + 64 :]}
+    assert rejudged({probe: call}, named(rule))[f"{rule}[{SWAP}]"].verdict is verdict
+
+
 @pytest.mark.parametrize(
     ("made_of", "verdict"), [("its deposit", Verdict.VIOLATION), ("another", Verdict.HOLDS)]
 )

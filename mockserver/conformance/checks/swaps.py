@@ -134,7 +134,7 @@ def published_call_is_for_what_was_asked(context: RunContext, exchange: Exchange
         message = f"the least output of the call is {least}, more than amountOut, which is {out}"
         yield Finding(message, cause="minimum")
     # The quote may have been another a moment ago.
-    elif Decimal(least) * _PRICE_FACTOR < out * (1 - Decimal(slippage) / _BPS):
+    elif Decimal(least + 1) * _PRICE_FACTOR < out * (1 - Decimal(slippage) / _BPS):
         message = f"the least output of the call is {least} of {out}, at a slippage of {slippage}"
         yield Finding(message, cause="minimum")
 
