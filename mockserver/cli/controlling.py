@@ -103,7 +103,17 @@ def fault_add(remote: Remote, kind: str, operation: str | None, options: tuple[s
     meant = present(operation=operation)
     if operation is not None and "=" in operation:
         meant, options = {}, (operation, *options)
-    return [remote.post("/faults", {"kind": kind, **meant, **pairs(options)})]
+    return [remote.post("/faults", {"kind": kind, **meant, **pairs(options, _numbers_of_faults())})]
+
+
+def _numbers_of_faults() -> set[str]:
+    """Return the members of faults that are numbers; an order's id is a text of digits."""
+    from mockserver.server.control.table import ROWS
+
+    bodies = (row.body or {} for row in ROWS if (row.method, row.path) == ("POST", "/faults"))
+    kinds = (kind["properties"].items() for body in bodies for kind in body["oneOf"])
+    members = (member for properties in kinds for member in properties)
+    return {name for name, form in members if form.get("type") in ("integer", "number")}
 
 
 def print_faults(faults: Json) -> None:

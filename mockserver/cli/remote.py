@@ -4,7 +4,7 @@ import json
 import re
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from contextlib import nullcontext, redirect_stdout
 from dataclasses import field
 from http.client import HTTPException
@@ -217,14 +217,17 @@ def parsed_value(text: str) -> Json:
         return text
 
 
-def pairs(texts: tuple[str, ...]) -> dict[str, Json]:
-    """Return the members written as `NAME=VALUE`. Raises `UsageError` for anything else."""
+def pairs(texts: tuple[str, ...], numbers: Container[str] | None = None) -> dict[str, Json]:
+    """Return the members written as `NAME=VALUE`; with `numbers` all others are plain text.
+
+    Raises `UsageError` for anything else.
+    """
     found = {}
     for text in texts:
         name, equals, value = text.partition("=")
         if not name or not equals:
             raise click.UsageError(f"{text!r}: write NAME=VALUE, as in delay=2s")
-        found[name] = parsed_value(value)
+        found[name] = parsed_value(value) if numbers is None or name in numbers else value
     return found
 
 

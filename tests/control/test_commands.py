@@ -116,7 +116,10 @@ def test_faults_are_added_listed_and_taken_away(told, mock):
     assert mock.get("/v1/getChain").status == 503
     assert re.search(r"1 +http-status +none +1 +1 +status=503", told("fault", "list"))
     told("fault", "remove", "1")
-    told("fault", "add", "latency", "delay=2s")
+    told("fault", "add", "latency", "delay=2s", "order=30000000001", "id=7", "probability=0.5")
+    assert "order=30000000001" in told("fault", "list")
+    assert "change=null" in told("fault", "add", "mutation", "field=list", "change=null")
+    told("fault", "remove", "7")
     assert told("fault", "clear") == "1 removed\n"
 
 
