@@ -72,8 +72,7 @@ class Remote:
         request = urllib.request.Request(target, raw, self._headers(), method=method)  # noqa: S310
         try:
             with self._opener().open(request, timeout=_TIMEOUT_S) as answer:
-                self.answer = self._read(answer.read())
-                return self.answer
+                found = self._read(answer.read())
         except urllib.error.HTTPError as error:
             with error:
                 refusal = self._read(error.read())
@@ -86,6 +85,11 @@ class Remote:
                 f"no server answers at {self.url} ({str(reason).lower()}); start one with "
                 "'crosschain-mock serve', or name another with --url"
             ) from None
+        # Only a node answers with a list, to several calls at once.
+        if not (isinstance(found, Mapping) or path.startswith("/chains/")):
+            raise self._no_mock()
+        self.answer = found
+        return found
 
     def _headers(self) -> dict[str, str]:
         # As bytes of UTF-8, so that any text reaches the server, which says where it is no key.

@@ -291,6 +291,7 @@ def ended(monkeypatch, capsys):
         b"HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n{",
         b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n{",
         b"HTTP/1.1 200 OK\r\n\r\n<html>",
+        b'HTTP/1.1 200 OK\r\n\r\n[{"name":"v1.2"}]',
         b'HTTP/1.1 200 OK\r\n\r\n{"code":404,"msg":"unknown path","data":{}}',
     ],
 )
