@@ -20,8 +20,8 @@ from mockserver.values import dataclass
 FASTEST = 1_000_000
 """How many times faster than the wall clock a scaled clock may run."""
 
-LATEST_MS = 253_402_300_799_999
-"""The last millisecond of the year 9999: no later time can be read or written as a date."""
+LATEST_MS = 99_999_999_999_999
+"""The last time of a world, in the year 5138: the contract's Unix times have eleven digits."""
 
 _UNITS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 _DURATION = re.compile(r"(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+")
@@ -106,11 +106,11 @@ class Clock:
 
     def now(self, wall: int) -> int:
         """Return the world's time, in milliseconds, when the wall clock shows `wall`."""
-        if self.mode is _REAL:
-            return self.virtual_ms + wall - self.wall_ms
         if self.mode in _STANDING:
             return self.virtual_ms
-        return self.virtual_ms + int((wall - self.wall_ms) * self.rate)
+        passed = wall - self.wall_ms
+        now = self.virtual_ms + (passed if self.mode is _REAL else int(passed * self.rate))
+        return min(LATEST_MS, now)
 
     def set(self, virtual_ms: int, wall: int) -> "Clock":
         """Return the clock moved forward to `virtual_ms`; turning it back is refused."""
@@ -121,7 +121,9 @@ class Clock:
                 f"{iso(virtual_ms)}; revert to a snapshot to go back"
             )
         if virtual_ms > LATEST_MS:
-            raise ClockRefused(f"the clock ends at {iso(LATEST_MS)}, with the years of four digits")
+            raise ClockRefused(
+                f"the clock ends at {iso(LATEST_MS)}, with the Unix times of eleven digits"
+            )
         return replace(self, virtual_ms=virtual_ms, wall_ms=wall)
 
     def advance(self, by_ms: int, wall: int) -> "Clock":
@@ -177,6 +179,14 @@ def parse_instant(text: str) -> int:
     if moment is None or moment.tzinfo is None:
         raise ClockRefused(f"{text!r} is no time; write for example '2026-01-01T00:00:00Z'")
     return int((moment - datetime(1970, 1, 1, tzinfo=UTC)).total_seconds() * 1000)
+
+
+def check_beginning(ms: int) -> None:
+    """Raise `ClockRefused` for a time at which no world begins, and nothing in it has happened."""
+    if not 0 <= ms <= LATEST_MS:
+        raise ClockRefused(
+            f"{iso(ms)} is no time of a world; those are from {iso(0)} to {iso(LATEST_MS)}"
+        )
 
 
 def duration(ms: int) -> str:

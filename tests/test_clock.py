@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mockserver import contract
 from mockserver.clock import (
+    LATEST_MS,
     Clock,
     ClockMode,
     ClockRefused,
@@ -30,6 +32,18 @@ def test_a_standing_clock_ignores_the_wall(mode, passed):
 @given(TIMES, st.integers(0, 10**9))
 def test_a_real_clock_follows_the_wall(start, passed):
     assert Clock(ClockMode.REAL, start, WALL).now(WALL + passed) == start + passed
+
+
+@pytest.mark.parametrize("mode", [ClockMode.REAL, ClockMode.SCALED])
+def test_a_clock_stops_at_the_last_time_that_the_contract_can_tell(mode):
+    most = (
+        contract.load()
+        .operation("v2.checkOrder")
+        .response_schema["then"]["properties"]["data"]["properties"]["timestamp"]["maximum"]
+    )
+    assert most == LATEST_MS // 1000
+    clock = Clock(mode, LATEST_MS - 5, WALL, Decimal(1))
+    assert [clock.now(WALL + passed) - LATEST_MS for passed in (4, 5, 6, 10**9)] == [-1, 0, 0, 0]
 
 
 @given(st.integers(0, 10**9))

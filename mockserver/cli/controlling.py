@@ -11,7 +11,7 @@ import click
 from mockserver import jsontext, limits
 from mockserver.cli.files import read_input, write_output
 from mockserver.cli.printing import print_list
-from mockserver.cli.remote import ControlRefused, Remote, pairs, parsed_value, present
+from mockserver.cli.remote import ControlRefused, NoServer, Remote, pairs, parsed_value, present
 from mockserver.errors import CrosschainMockError
 from mockserver.jsontext import Json, picked
 
@@ -181,7 +181,10 @@ def print_history(order: Json) -> None:
 
 def world_dump(remote: Remote, output: Path | None) -> None:
     """Write a world as JSON, for `world load`."""
-    write_output(jsontext.pretty(remote.get("/dump")) + "\n", output)
+    dump = remote.get("/dump")
+    if not str(dump["format"]).startswith("crosschain-mock/world@"):
+        raise NoServer(f"what answers at {remote.url} is no crosschain-mock, or has no dump")
+    write_output(jsontext.pretty(dump) + "\n", output)
 
 
 def world_load(remote: Remote, file: str) -> Json:

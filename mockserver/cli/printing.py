@@ -97,7 +97,12 @@ def print_answer(answer: Json, prints: Mapping[str, Any], tables: Mapping[str, C
     """
     found = answer[prints["of"]] if "of" in prints else answer
     if "table" in prints:
-        print_list(found if isinstance(found, list) else [found], tables[prints["table"]])
+        columns = tables[prints["table"]]
+        rows = found
+        if not isinstance(found, list):
+            # What another service answers has none of the members: that is no row of blanks.
+            rows = [{**found, (first := next(iter(columns))): found[first]}]
+        print_list(rows, columns)
     if "by" in prints:
         function_named(prints["by"])(found)
     elif "lines" in prints:

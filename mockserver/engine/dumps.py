@@ -12,7 +12,7 @@ from types import NoneType, UnionType
 from typing import Any, get_args, get_origin, get_type_hints
 
 from mockserver import limits
-from mockserver.clock import Clock, ClockMode
+from mockserver.clock import Clock, ClockMode, ClockRefused, check_beginning
 from mockserver.engine.calendar import Calendar
 from mockserver.engine.core import State, Ticket
 from mockserver.engine.orders import Order, back_hash_of, exec_hash_of
@@ -188,7 +188,7 @@ def loaded(data: Mapping[str, Any], scenario: Scenario, wall_ms: int) -> State:
     """
     try:
         return _state(data, scenario, wall_ms)
-    except NotPlain as error:
+    except (NotPlain, ClockRefused) as error:
         raise StateNotLoadable(f"this dump is damaged at {error}") from None
 
 
@@ -219,11 +219,14 @@ def _clock(data: object, wall_ms: int) -> Clock:
     from_dump = data if isinstance(data, Mapping) else {}
     mode: ClockMode = from_plain(ClockMode, from_dump.get("mode"), "clock.mode")
     now: int = from_plain(int, from_dump.get("now_ms"), "clock.now_ms")
+    check_beginning(now)
     clock = Clock(mode, now, wall_ms)
     return Clock(mode, now, wall_ms, from_plain(type(clock.rate), from_dump.get("rate"), "clock"))
 
 
 def _check_order(order: Order, chains: Set[str], tokens: Set[str]) -> None:
+    check_beginning(min(order.submitted_ms, order.started_ms))
+    check_beginning(max(order.submitted_ms, order.started_ms))
     route = order.route
     if not {route.source_chain, route.target_chain} <= chains:
         raise NotPlain(f"order {order.id}: its chains are not in the scenario's catalog")

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 from decimal import Decimal
 
-from mockserver.clock import ClockMode
+from mockserver.clock import ClockMode, check_beginning
 from mockserver.engine.aggregates import AggregateQuote, QuoteKey, SwapKey, SwapQuotes
 from mockserver.engine.calendar import Calendar
 from mockserver.engine.catalog import Catalog
@@ -114,7 +114,14 @@ class Scenario:
     """A cache of routes, by nickname and symbol of both ends."""
 
     def __post_init__(self) -> None:
-        """Make what all worlds of the scenario share."""
+        """Make what all worlds of the scenario share.
+
+        Raises `ClockRefused` where they would begin, or an order be of, before 1970 or too late.
+        """
+        if self.start_ms is not None:
+            check_beginning(self.start_ms)
+            for order in self.known_orders:
+                check_beginning(self.start_ms + order.submitted_ms)
         put = object.__setattr__
         put(self, "outages", Calendar(tuple(self.calendar)))
         fixed = self.fixed

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from decimal import Decimal
 from typing import Any, TypeVar
 
-from mockserver.clock import parse_duration
+from mockserver.clock import ClockRefused, check_beginning, parse_duration
 from mockserver.documents import Complaint, FieldPath
 from mockserver.engine import amounts
 from mockserver.engine.aggregates import AggregateQuote, QuoteKey, SwapKey, place_key
@@ -17,6 +17,7 @@ from mockserver.engine.quotes import BridgeKey, BridgeQuote, CrossChainKey, Cros
 from mockserver.engine.refusal import Refusal
 from mockserver.engine.scenario import FixedQuotes
 from mockserver.jsontext import plain
+from mockserver.scenarios.calendars import WorldStart
 from mockserver.scenarios.values import KINDS, course
 
 _COURSE = "as-known"
@@ -29,9 +30,7 @@ _Quote = TypeVar("_Quote")
 # Orders that are there from the beginning
 
 
-def known_orders(
-    value: Item, catalog: Catalog, seed: int
-) -> tuple[tuple[Order, ...], list[Complaint]]:
+def known_orders(value: Item, begin: WorldStart) -> tuple[tuple[Order, ...], list[Complaint]]:
     """Return the orders of `orders.known`, and all that is wrong with them.
 
     Their times count from the start of the world.
@@ -42,21 +41,25 @@ def known_orders(
     refund_ms = REFUND_MS if after is None else parse_duration(after)
     for number, item in enumerate(value.get("known", ())):
         place: FieldPath = ("orders", "known", number)
-        problems = list(_order_problems(item, catalog))
+        problems = list(_order_problems(item, begin))
         if item["id"] in found:
             problems.append((("id",), f"{item['id']!r} is the id of an earlier order"))
         complaints += [((*place, *path), text) for path, text in problems]
         if not problems:
-            found[item["id"]] = _order(item, catalog, seed, refund_ms)
+            found[item["id"]] = _order(item, begin.catalog, begin.seed, refund_ms)
     return tuple(found.values()), complaints
 
 
-def _order_problems(item: Item, catalog: Catalog) -> Iterator[Complaint]:
+def _order_problems(item: Item, begin: WorldStart) -> Iterator[Complaint]:
     for end in ("from", "to"):
         try:
-            catalog.token_on(item[end]["chain"], item[end]["token"])
+            begin.catalog.token_on(item[end]["chain"], item[end]["token"])
         except Refusal as refusal:
             yield (end,), refusal.reason
+    try:
+        check_beginning(begin.start_ms - parse_duration(item["ago"]))
+    except ClockRefused as error:
+        yield ("ago",), str(error)
     for text in course_problems(course(_COURSE, item)):
         yield ("steps",), text
 

@@ -5,7 +5,14 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from mockserver.clock import ClockMode, ClockRefused, parse_duration, parse_instant, wall_ms
+from mockserver.clock import (
+    ClockMode,
+    ClockRefused,
+    check_beginning,
+    parse_duration,
+    parse_instant,
+    wall_ms,
+)
 from mockserver.documents import Document, FieldPath, part_of, read
 from mockserver.engine.catalog import Catalog
 from mockserver.engine.courses import Policy
@@ -117,9 +124,9 @@ def load_scenario(name_or_path: str | Path, *, wall: Callable[[], int] = wall_ms
     problems += [layers.problem(*complaint) for complaint in complaints]
     start_ms = _start(layers, problems)
     seed = layers.value.get("seed", 0)
-    orders, complaints = known_orders(layers.value.get("orders", {}), catalog, seed)
-    problems += [layers.problem(*complaint) for complaint in complaints]
     start = WorldStart(catalog, wall() if start_ms is None else start_ms, seed)
+    orders, complaints = known_orders(layers.value.get("orders", {}), start)
+    problems += [layers.problem(*complaint) for complaint in complaints]
     calendar = _calendar(layers, start, problems)
     scenario = _scenario(
         layers.value,
@@ -155,7 +162,9 @@ def _start(layers: Layers, problems: list[Problem]) -> int | None:
     if text is None:
         return None
     try:
-        return parse_instant(text)
+        start_ms = parse_instant(text)
+        check_beginning(start_ms)
+        return start_ms
     except ClockRefused as error:
         problems.append(layers.problem(("clock", "start"), str(error)))
         return None

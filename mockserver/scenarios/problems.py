@@ -48,8 +48,6 @@ def scenario_problems(scenario: Scenario) -> Iterator[Complaint]:
     if scenario.default_course not in scenario.courses:
         yield ("orders", "course"), _no_course(scenario.default_course, scenario)
     yield from _rule_problems(scenario)
-    if (scenario.start_ms or 0) < 0:
-        yield ("clock", "start"), f"{scenario.start_ms} is too small; 0 or more is right"
     if scenario.clock_rate <= 0:
         text = f"{scenario.clock_rate} does not move the clock; above 0 is right"
         yield ("clock", "rate"), text

@@ -31,7 +31,7 @@ _SHARED = 4
 """A snapshot shares its values with the world; one in so many counts as its own."""
 
 _PARTS = ("faults", "stubs", "breaks", "played", "transactions")
-_KEY = re.compile(r"[A-Za-z0-9._~-]{1,128}")
+_KEY = re.compile(r"(?!\.{1,2}\Z)[A-Za-z0-9._~-]{1,128}")
 
 
 class BadWorldKey(ValueError):
@@ -366,5 +366,6 @@ def checked_key(key: str) -> str:
     if _KEY.fullmatch(key):
         return key
     raise BadWorldKey(
-        f"{key[:60]!a} is no world key, which has 1 to 128 letters, digits, '.', '_', '~' or '-'"
+        f"{key[:60]!a} is no world key, which has 1 to 128 letters, digits, '.', '_', '~' or '-' "
+        "and is not '.' or '..', which clients take out of a path"
     )

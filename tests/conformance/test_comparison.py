@@ -146,8 +146,16 @@ def test_a_service_on_this_machine_gets_every_request_of_a_journal(worlds, tmp_p
     assert lived.requests > Options().limits(target_of(url)).budget + MOST_REPEATS
     assert compare(str(path), url).compared == lived.requests
     short = compare(url, str(path), Options(budget=5))
-    assert short.compared == 5 + MOST_REPEATS
+    assert (short.compared, short.left.requests) == (5, 5)
     assert any("budget" in reason for reason in short.left_out.values())
+
+
+def test_a_budget_bounds_all_that_a_side_gets(worlds):
+    left, right = worlds(), worlds(breaks=("bridge-whole-tokens",))
+    for budget in (30, 60):
+        comparison = compare(left, right, Options(budget=budget))
+        assert comparison.left.requests == budget
+        assert comparison.right.requests <= budget
 
 
 def test_masked_secrets_of_a_journal_are_put_back(worlds, tmp_path):

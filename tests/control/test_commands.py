@@ -295,7 +295,18 @@ def ended(monkeypatch, capsys):
         b'HTTP/1.1 200 OK\r\n\r\n{"code":404,"msg":"unknown path","data":{}}',
     ],
 )
-@pytest.mark.parametrize("words", [("clock", "show"), ("order", "list"), ("check",), ("journal",)])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("clock", "show"),
+        ("order", "list"),
+        ("check",),
+        ("journal",),
+        ("world", "dump"),
+        ("world", "new", "mine"),
+        ("reset",),
+    ],
+)
 def test_what_is_no_mock_or_ends_while_it_answers_is_a_sentence_and_exit_3(ended, answer, words):
     async def talk(_, writer):
         writer.write(answer)

@@ -398,7 +398,6 @@ def with_token(token: Token) -> Any:
             "orders.rules[0].least_amount",
         ),
         ({"clock_rate": Decimal(0)}, "clock.rate"),
-        ({"start_ms": -1}, "clock.start"),
         ({"rates": Rates(depth_usd=Decimal(0))}, "fees.pool_depth_usd"),
         (
             {"openings": Openings(accounts=[OpeningBalance("ARB", USER, "FSN", Decimal(1))])},

@@ -107,8 +107,9 @@ MISUSES = (
     (lambda w, o, s: w.suspend("BNB", mode="lagging", lag="5"), "'lag': expected an integer, got"),
     (lambda w, o, s: w.suspend(["BNB"]), "option 'chain': expected a string or None, got ['BNB']"),
     (lambda w, o, s: w.restore(), "name what to restore: a chain, a token, or both"),
-    (lambda w, o, s: w.clock.advance(timedelta.max), "the clock ends at 9999-12-31T23:59:59.999Z"),
-    (lambda w, o, s: w.clock.advance("999999999d"), "the clock ends at 9999-12-31T23:59:59.999Z"),
+    (lambda w, o, s: w.clock.advance(timedelta.max), "the clock ends at 5138-11-16T09:46:39.999Z"),
+    (lambda w, o, s: s.world(start="1960-01-01T00:00:00Z"), "1960-01-01T00:00:00Z is no time of a"),
+    (lambda w, o, s: w.clock.advance("999999999d"), "the clock ends at 5138-11-16T09:46:39.999Z"),
     (
         lambda w, o, s: w.fail("x", "latency", probability=float("nan")),
         "expected a number, got nan",

@@ -108,6 +108,10 @@ def served(upstream, raw):
         (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n" + ENDED, "gzip, chunked"),
         (b"HTTP/1.1 200 OK\r\nNo colon\r\n\r\n", "Invalid header token: 'No colon'"),
         (b"hello\r\n\r\n", "Bad status line"),
+        (
+            b"HTTP/1.1 204 No Content\r\nContent-Length: 5\r\n\r\nhello",
+            "or a body follows where HTTP has none: to HEAD, or of status 204 or 304",
+        ),
     ],
 )
 def test_what_is_no_answer_is_told_of(record, upstream, raw, says):

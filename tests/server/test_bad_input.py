@@ -361,7 +361,7 @@ def test_odd_characters_come_back_harmless(mock, value):
     assert answer.refusal.isascii()
 
 
-@pytest.mark.parametrize("key", ["a b", "ä", "x" * 129, "a/b"])
+@pytest.mark.parametrize("key", ["a b", "ä", "x" * 129, "a/b", ".", ".."])
 def test_a_world_key_with_odd_characters(mock, key):
     plain = type(mock)(mock.port, mock.contract)
     answer = plain.get("/v1/getChain", headers={"X-Mock-World": key.encode().decode("latin-1")})

@@ -60,7 +60,8 @@ class Terms:
 class _Side:
     """A side: a service that gets requests, or the journal of a `run`, which gets none.
 
-    `requests` and `submissions` count those sent outside of the `session`.
+    `requests` and `submissions` count those sent outside of the `session`, within the same
+    `budget` where one is given.
     """
 
     name: str
@@ -69,11 +70,14 @@ class _Side:
     session: Session | None = None
     requests: int = 0
     submissions: int = 0
+    budget: int | None = None
 
     def again(self, exchange: Exchange) -> Exchange | None:
         """Send the same once more; what a journal has stays, None where nothing can be sent."""
         if self.session is None:
             return exchange
+        if self.budget is not None and self.requests + self.session.transport.count >= self.budget:
+            return None
         try:
             return self.session.ask(exchange.probe, draft_from(exchange.request))
         except (Refusing, Spent):
@@ -128,6 +132,8 @@ def compare(
     sides = (_side_of(left), _side_of(right))
     chosen = options or Options()
     for side in sides:
+        side.budget = chosen.budget
+    for side in sides:
         if side.run is not None:
             # The seed and the dialect of a journal made its requests.
             header = side.run.header
@@ -155,7 +161,9 @@ def _transport(target: Target, contract: Contract, options: Options, kept: int) 
     budget = limits.budget
     if options.budget is None and target.is_local:
         budget = max(budget, kept)
-    limits = replace(limits, budget=budget + MOST_REPEATS)
+    if options.budget is None:
+        budget += MOST_REPEATS
+    limits = replace(limits, budget=budget)
     return Transport(target, permit_of(contract, target, options), limits)
 
 

@@ -405,6 +405,9 @@ def _explained(request: Request, base: str) -> Any:
         raise _NoAnswer(502, f"{line}: {base} broke off before the answer was whole") from None
     except aiohttp.ClientResponseError as error:
         reason = parser_reason(error.__cause__, error.message)[:200]
+        if reason.startswith("Bad status line"):
+            # The parser takes a body for the next answer, and tells nothing of the one before it.
+            reason += "; or a body follows where HTTP has none: to HEAD, or of status 204 or 304"
         raise _NoAnswer(502, f"{line}: {base} answers no HTTP: {reason}") from None
     except (aiohttp.ClientError, ValueError) as error:
         raise _NoAnswer(502, f"{line}: {base} answers no HTTP: {_reason(error)}") from None
