@@ -111,7 +111,7 @@ class Options:
         operations = described if operations is None else operations
         generated = operations * (self.examples + self.deep * 4) + 60 * self.sequences
         generated += len(self.probes)
-        planned = (260 if self.arming.writes else 160) * operations // described
+        planned = (265 if self.arming.writes else 160) * operations // described
         planned += NAMED_COST * self.caller.names + FALSE_SIGNATURES * self.caller.own_keys
         return planned + (MOST_EDGES if self.edges else 0) + generated
 

@@ -247,6 +247,7 @@ def _v1_reads() -> Iterator[Request]:
     for change in changes:
         yield post(path, {**V1_RAW, **change}, signed())
     yield post(path, {**V1_RAW, "fromAddress": "0x" + "12" * 20}, signed())
+    yield post(path, {**V1_RAW, "evmAddress": "0x123", "fromAddress": "0x123"}, signed())
     yield post(path, V1_RAW, signed(START_MS - 3_600_000))
     yield post(path, [V1_RAW], signed())
     yield post(path, without(V1_RAW, "fromAddress"), signed())
@@ -322,6 +323,8 @@ def _later(ids: Sequence[str]) -> Iterator[Request]:
     for address in (WALLET.lower(), OTHER):
         yield get("/v1/getAllTicketByAddress", address=address, filter="Succeeded")
     yield get("/v1/checkTicket", ticketId="1")
+    yield get("/v1/checkTicket", ticketId="1abc")
+    yield get("/v1/checkOrder", id=f"{ids[0]}abc")
 
 
 @cache

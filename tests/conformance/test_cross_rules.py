@@ -53,6 +53,7 @@ def test_what_is_allowed_is_not_told(server, name):
         ("aggregate-network-unknown", "quote-names-a-listed-chain", SWAP_QUOTE, OBSERVED),
         ("aggregate-output-off-by-a-million", "swap-follows-prices", SWAP_QUOTE, OBSERVED),
         ("balance-of-the-coin", "balance-is-of-the-token", "v2.getBalance", VIOLATION),
+        ("balance-doubles", "balance-of-nobody-stays", "v2.getBalance", ASSUMED),
         ("balance-scaled-wrongly", "readable-balance-is-the-balance", "v2.getBalance", ASSUMED),
         ("chains-cut-to-ten", "tokens-are-on-listed-chains", CHAINS, OBSERVED),
         ("chain-listed-but-unknown", "listed-chains-are-taken", CHAINS, VIOLATION),

@@ -178,6 +178,7 @@ def test_a_break_is_told(server, fault, rule, operation, verdict, place):
         (f"{SWAP}/usual", "data", "0x", "call-data-is-hex[v2.getAggregateSwap]"),
         (f"{SWAP}/usual", "amountOut", "1", "call-pays-what-was-quoted[v2.getAggregateSwap]"),
         ("v2.getBalance/usual", "balance", "-1", "balance-is-not-negative[v2.getBalance]"),
+        ("v2.getBalance/of nobody again", "balance", "7", "balance-of-nobody-stays[v2.getBalance]"),
         ("v2.getPrice/usual", "price", "0", "price-is-a-price[v2.getPrice]"),
         ("v2.getPrice/usual", "source", "", "price-source-is-named[v2.getPrice]"),
         ("v2.getPrice/usual", "updateTime", "soon", "update-time-is-a-time[v2.getPrice]"),

@@ -34,11 +34,11 @@ def test_nothing_is_told_of_a_healthy_service():
 @pytest.mark.parametrize(
     ("name", "outcome"),
     [
-        ("check-by-part-of-an-id", f"named-orders-are-found-as-themselves-only[{CHECK}]"),
-        ("ticket-by-part-of-an-id", f"named-tickets-are-found-as-themselves-only[{TICKET}]"),
-        ("v1-detail-of-any-hash", f"named-v1-orders-are-found-as-themselves-only[{DETAIL}]"),
-        ("v1-detail-on-any-chain", f"named-v1-orders-are-found-as-themselves-only[{DETAIL}]"),
-        ("v1-detail-on-every-chain", f"named-v1-orders-are-found-as-themselves-only[{DETAIL}]"),
+        ("check-by-part-of-an-id", f"orders-are-found-as-themselves-only[{CHECK}]"),
+        ("ticket-by-part-of-an-id", f"tickets-are-found-as-themselves-only[{TICKET}]"),
+        ("v1-detail-of-any-hash", f"v1-orders-are-found-as-themselves-only[{DETAIL}]"),
+        ("v1-detail-on-any-chain", f"v1-orders-are-found-as-themselves-only[{DETAIL}]"),
+        ("v1-detail-on-every-chain", f"v1-orders-are-found-as-themselves-only[{DETAIL}]"),
         ("check-shows-one-order-for-all", f"named-orders-are-told-apart[{CHECK}]"),
         ("check-timestamp-far-ahead", f"named-orders-are-of-the-past[{CHECK}]"),
         ("check-order-vanishes", f"orders-that-are-named-are-known[{CHECK}]"),

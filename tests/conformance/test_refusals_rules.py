@@ -229,6 +229,7 @@ def test_a_read_of_2_0_asks_for_no_key(came, found):
         ("v1-unknown-token-taken", "refuses-the-unlisted", Verdict.VIOLATION),
         ("negative-amount-taken", "refuses-nonsense-amounts", Verdict.DIFFERS_OBSERVED),
         ("refusal-sticks", "forgets-refusals", Verdict.DIFFERS_ASSUMPTION),
+        ("v1-raw-for-a-malformed-user", "refuses-wrong-form", Verdict.DIFFERS_OBSERVED),
     ],
 )
 def test_a_service_with_a_fault_is_found_out(fault, rule, verdict):
@@ -255,6 +256,18 @@ def test_every_assumption_is_registered():
     used = {odd.basis.reference for _, odd in ODD if odd.basis and odd.basis.kind == "assumed"}
     used |= {rule.basis.reference for rule in RULES if rule.basis.kind == "assumed"}
     assert used <= registered
+
+
+@pytest.mark.parametrize(
+    ("operation", "user", "same"),
+    [
+        ("v1.getTransferToMinterRaw", "evmAddress", "0x123"),
+        ("v1.submitCrossChain", "evmAddres", 0x123),
+    ],
+)
+def test_a_malformed_user_has_two_addresses_that_are_equal(healthy, operation, user, same):
+    body = jsontext.decode(healthy[f"{operation}/evmAddress malformed"].request.body)
+    assert (body[user], body["fromAddress"]) == ("0x123", same)
 
 
 def test_every_wrong_submission_is_of_a_deposit_of_its_own(healthy):

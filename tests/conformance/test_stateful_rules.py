@@ -75,6 +75,13 @@ def test_nothing_is_submitted_and_judged_where_writes_are_not_armed(server):
         ("v1-order-not-found", "accepted-v1-orders-are-found", DETAIL, VIOLATION),
         ("v1-order-reopens", "final-v1-statuses-stay", DETAIL, OBSERVED),
         ("v1-order-for-anyone", "v1-orders-are-their-users", DETAIL, VIOLATION),
+        ("order-found-by-its-beginning", "orders-are-found-as-themselves-only", CHECK, ASSUMED),
+        (
+            "ticket-found-with-letters-behind",
+            "tickets-are-found-as-themselves-only",
+            CHECK_TICKET,
+            ASSUMED,
+        ),
     ],
 )
 def test_a_break_is_told(server, fault, rule, operation, verdict):
@@ -173,6 +180,41 @@ def test_a_v1_order_that_pays_another_is_told(told, wrong):
     rules = named("v1-order-tells-what-was-submitted")
     (outcome,) = rejudged({f"{DETAIL}/usual": {"order": order}}, rules).values()
     assert outcome.verdict is (OBSERVED if wrong else Verdict.HOLDS)
+
+
+@pytest.mark.parametrize(
+    ("told", "verdict"), [("7", OBSERVED), ("0", Verdict.HOLDS), ("", Verdict.HOLDS)]
+)
+def test_a_v1_order_of_another_fee_level_is_told(told, verdict):
+    order = {**data_of(f"{DETAIL}/usual")["order"], "feeLevel": told}
+    rules = named("v1-order-tells-what-was-submitted")
+    (outcome,) = rejudged({f"{DETAIL}/usual": {"order": order}}, rules).values()
+    assert outcome.verdict is verdict
+    places = [one.place for one in outcome.findings]
+    assert places == (["data.order.feeLevel"] if verdict is OBSERVED else [])
+
+
+@pytest.mark.parametrize(
+    ("probe", "change", "verdict"),
+    [
+        (f"{CHECK}/without its end", {}, ASSUMED),
+        # Somebody else's order, and an id that is answered as unknown.
+        (f"{CHECK}/without its end", {"timestamp": 1_700_000_000}, Verdict.HOLDS),
+        (f"{CHECK}/with letters behind", {"status": "Unknown"}, Verdict.HOLDS),
+    ],
+)
+def test_an_order_under_another_id_is_told(probe, change, verdict):
+    answers = {probe: {**data_of(f"{CHECK}/at the end"), **change}}
+    (outcome,) = rejudged(answers, named("orders-are-found-as-themselves-only")).values()
+    assert outcome.verdict is verdict
+
+
+def test_a_v1_order_under_another_hash_is_told():
+    rules, order = named("v1-orders-are-found-as-themselves-only"), data_of(f"{DETAIL}/usual")
+    other = {"order": {**order["order"], "sn": "CC7"}}
+    for shown, verdict in ((order, ASSUMED), (other, Verdict.HOLDS)):
+        (outcome,) = rejudged({f"{DETAIL}/with another end": shown}, rules).values()
+        assert outcome.verdict is verdict
 
 
 def test_a_ticket_about_something_else_is_told():

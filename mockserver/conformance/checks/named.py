@@ -7,6 +7,7 @@ from itertools import chain, pairwise
 from mockserver.conformance.checks import needs, submitted
 from mockserver.conformance.checks.evidence import in_words, says_it_is_away
 from mockserver.conformance.checks.quoting import echoed
+from mockserver.conformance.checks.reads import UNKNOWN_STATUSES
 from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements
 from mockserver.conformance.checks.tickets import Entry, entries, unlike
 from mockserver.conformance.discovery.clocks import MILLISECONDS, seconds_of
@@ -22,6 +23,7 @@ from mockserver.values import dataclass
 _ECHOED = {"hash": "hash", "fromChain": "chain"}
 # A timestamp may be ahead by a day (A-295).
 _A_DAY_S = 86_400
+_ITS_OWN = ("timestamp", "amountOut")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,28 +94,35 @@ def named_v1_orders_are_told_alike(named: LookUps) -> Findings:
             break
 
 
-def what_was_named_is_found_as_itself_only(
-    context: RunContext, operation: Operation, beside: ProbeNames
+def what_is_known_is_found_as_itself_only(
+    context: RunContext, operation: Operation, submitted: ProbeNames, beside: ProbeNames
 ) -> Judgements:
     first = [named.every[0] for named in look_ups(context, operation)]
-    own = next((one for one in first if one.succeeded), None)
-    for other in context.sent(*beside):
-        if own is None or not other.whole:
+    every = [one for one in (*first, *context.sent(*submitted)) if one.succeeded]
+    for other in context.sent(*beside) if every else ():
+        if not other.whole:
             continue
         yield JUDGED
-        if other.succeeded and _are_about_one(own, other):
-            named, altered = own.parameters, other.parameters
-            changed = (key for key in altered if named.get(key) != altered[key])
+        own = next((one for one in every if other.succeeded and _are_about_one(one, other)), None)
+        if own is not None:
+            known, altered = own.parameters, other.parameters
+            changed = (key for key in altered if known.get(key) != altered[key])
             apart = ", ".join(f"{key} {altered[key][:80]!r}" for key in changed)
             words = other.probe.words
-            message = f"a look-up of what was {words} finds it all the same: {apart}"
+            message = f"a look-up of what is not there ({words}) finds what is: {apart}"
             yield Finding(message, (own, other), "query", cause=words, should_refuse=True)
 
 
 def _are_about_one(own: Exchange, other: Exchange) -> bool:
-    """Tell whether two answers are about one thing; those about tickets do not show their id."""
+    """Tell whether two answers are about one thing; none shows the id of an order or a ticket."""
     if other.operation.id != ids.V1_DETAIL:
-        return own.data.keys() == other.data.keys()
+        if own.data.keys() != other.data.keys() or other.operation.id == ids.CHECK_TICKET:
+            return own.data.keys() == other.data.keys()
+        # The beginning of an id may be that of somebody else's order.
+        is_longer = len(other.request.query) > len(own.request.query)
+        values, same = ([one.data.get(name) for name in _ITS_OWN] for one in (own, other))
+        is_known = folded(other.text("status")) not in UNKNOWN_STATUSES
+        return is_known and (is_longer or (values == same and all(values)))
     number, same = (text(scalar(one.member("data"), "number")) for one in (own, other))
     return bool(number) and number == same
 

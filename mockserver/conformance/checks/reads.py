@@ -25,7 +25,7 @@ _OTHER_PRICE_FACTOR = Decimal(3)
 _AHEAD_S = 3600
 # Further ahead it is a mock with a clock of its own (decision 0192).
 _ANOTHER_TIME_S = 7 * 86_400
-_UNKNOWN = shipped_facts().names["words"]["unknown"]
+UNKNOWN_STATUSES = shipped_facts().names["words"]["unknown"]
 
 
 def balance_is_not_negative(exchange: Exchange) -> Findings:
@@ -164,7 +164,7 @@ def unknown_is_not_succeeded(
             place = "data.status" if is_paid else "data.succeeded"
             basis = basis_of_row(look.operation)
             yield Finding(f"{what} as succeeded: {query}", (look,), place, basis)
-        elif done is False or (isinstance(status, str) and folded(status) not in _UNKNOWN):
+        elif done is False or (isinstance(status, str) and folded(status) not in UNKNOWN_STATUSES):
             place = "data.status" if isinstance(status, str) else "data.succeeded"
             yield Finding(f"{what} like one that was: {query}", (look,), place, cause="told of")
 

@@ -46,8 +46,10 @@ from mockserver.conformance.discovery.routes import (
 from mockserver.conformance.requests import labels
 from mockserver.conformance.requests.valid import (
     first_chains,
+    fresh_hash,
     named_v1_order,
     order_route,
+    submitted_id,
 )
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.list_probes import ANOTHER_NAME
@@ -386,7 +388,10 @@ def _one_of(names: tuple[str, ...], number: int, what: str) -> str:
 
 def hash_with_another_end(context: RunContext) -> str:
     """Return a hash that only begins like the one that was named."""
-    _, transaction = named_v1_order(context)
+    return _with_another_end(named_v1_order(context)[1])
+
+
+def _with_another_end(transaction: str) -> str:
     end = "00000000" if not transaction.endswith("00000000") else "11111111"
     return f"{transaction[:-8]}{end}"
 
@@ -415,6 +420,10 @@ CHOICES: Mapping[str, Callable[..., Any]] = {
     # Ids that do not exist, though they begin like what was named.
     "longer_order": lambda context: f"{named_order(context, labels.NAMED[0])}7000003",
     "longer_ticket": lambda context: f"{known_ticket(context, labels.LISTED[0])}7000003",
+    "longer_id": lambda context, probe: f"{submitted_id(context, probe)}abc",
+    # It may be somebody else's.
+    "shorter_id": lambda context, probe: submitted_id(context, probe)[:-1],
+    "other_v1_hash": lambda context: _with_another_end(fresh_hash(context, "usual v1 order")),
     "no_chain": lambda context: f"{named_v1_order(context)[0]}QZ",
 }
 """The choices that need arguments or a few calls, by their name in the table."""

@@ -433,8 +433,12 @@ def _changed(operation: Operation, field: Field, mistake: Mistake) -> Change:
         part = draft.part(field.location)
         if field.name not in part and field.location != "headers":
             raise NotRun(f"the usual request has no {field.location} {field.name!r} to make wrong")
-        if "put" in mistake:
-            return draft.having(field.location, field.name, mistake["put"])
+        if put := mistake.get("put"):
+            draft = draft.having(field.location, field.name, put)
+            for one in (one for one in operation.fields if one.role == mistake.get("also")):
+                same = put if "string" in one.types else int(put, 16)
+                draft = draft.having(one.location, one.name, same)
+            return draft
         value = _VALUES[mistake["value"]](part.get(field.name, ""), context, label)
         return draft.having(field.location, field.name, value)
 
