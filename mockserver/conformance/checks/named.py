@@ -120,9 +120,9 @@ def _are_about_one(own: Exchange, other: Exchange) -> bool:
             return own.data.keys() == other.data.keys()
         # The beginning of an id may be that of somebody else's order.
         is_longer = len(other.request.query) > len(own.request.query)
-        values, same = ([one.data.get(name) for name in _ITS_OWN] for one in (own, other))
+        before, now = ([one.data.get(name) for name in _ITS_OWN] for one in (own, other))
         is_known = folded(other.text("status")) not in UNKNOWN_STATUSES
-        return is_known and (is_longer or (values == same and all(values)))
+        return is_known and (is_longer or (before == now and all(now)))
     number, same = (text(scalar(one.member("data"), "number")) for one in (own, other))
     return bool(number) and number == same
 
