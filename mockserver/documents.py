@@ -17,6 +17,20 @@ T = TypeVar("T")
 FieldPath = tuple[str | int, ...]
 Complaint = tuple[FieldPath, str]
 """A field below the root of a file, and what is wrong with it."""
+_IMPORTED = "; `crosschain-mock recordings import` makes recordings of it"
+_OTHERS = (
+    (rb"PK\x03\x04", "a ZIP file; if it is a capsule, `crosschain-mock capsule replay` reads it"),
+    (rb'\s*\{"format": ?"crosschain-mock/run@', f"the journal of a run of conform{_IMPORTED}"),
+    (rb'\s*\{\s*"(sequence|last|entries)"', f"a journal of the mock{_IMPORTED}"),
+    (rb'\s*\{\s*"log"', f"a HAR file{_IMPORTED}"),
+    (rb'\s*\{\s*"mappings"', f"a file of WireMock mappings{_IMPORTED}"),
+    (rb"\s*interactions:|\s*\{\s*\"interactions\"", f"a cassette of VCR.py{_IMPORTED}"),
+    (
+        rb'\s*\{\s*"format": ?"crosschain-mock/world@',
+        "the dump of a world; `crosschain-mock world load` reads it",
+    ),
+)
+"""How files begin that other commands read, and what they are."""
 _FORMAT = re.compile(r"crosschain-mock/([a-z-]+)@(\d+)")
 
 
@@ -48,8 +62,13 @@ def read(file: Path, kind: str | None = None) -> Document:
     The file names its format in its first key, as in `format: crosschain-mock/scenario@1`. `kind`
     asks for one format. Raises `InvalidFile` with every problem, each with its line.
     """
-    document = parse(text_of(file), file)
-    found = _kind(document, kind)
+    try:
+        document = parse(text_of(file), file)
+        found = _kind(document, kind)
+    except InvalidFile:
+        if reason := _of_another_use(file):
+            raise InvalidFile([Problem(file, None, "", reason)]) from None
+        raise
     return _checked(Document(file, found, document.value, document.lines))
 
 
@@ -107,6 +126,19 @@ def _meta(kind: str) -> SchemaCheck:
     return SchemaCheck(json.loads(path.read_text("utf-8")))
 
 
+def _of_another_use(file: Path) -> str:
+    """Return what a file is that another command reads, and which; empty where unknown."""
+    try:
+        with userfiles.opened(file) as stream:
+            return _use_of(stream.read(4096))
+    except userfiles.NotReadable:
+        return ""
+
+
+def _use_of(start: bytes) -> str:
+    return next((text for pattern, text in _OTHERS if re.match(pattern, start)), "")
+
+
 def _forms(kind: str) -> list[str]:
     named = _meta(kind).schema["properties"]["format"]
     return list(named["enum"]) if "enum" in named else [named["const"]]
@@ -144,6 +176,8 @@ def decoded(raw: bytes, file: Path) -> str:
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError as error:
+        if reason := _use_of(raw):
+            raise InvalidFile([Problem(file, None, "", reason)]) from None
         line = raw.count(b"\n", 0, error.start) + 1
         message = f"not UTF-8 at byte offset {error.start}"
         raise InvalidFile([Problem(file, line, "", message)]) from None

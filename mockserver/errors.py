@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import PurePath
 
 from mockserver.values import dataclass
+from mockserver.wording import first_lines
 
 
 class CrosschainMockError(Exception):
@@ -37,11 +38,11 @@ class Problem:
 
 
 class InvalidFile(CrosschainMockError):
-    """A file breaks its format; every problem found is listed."""
+    """A file breaks its format; `problems` has every one."""
 
     def __init__(self, problems: Sequence[Problem]) -> None:
-        """Keep the problems; the text of the error is one line for each."""
-        super().__init__("\n".join(map(str, problems)))
+        """Keep the problems; the text of the error is one line for each of the first."""
+        super().__init__("\n".join(first_lines(problems)))
         self.problems = tuple(problems)
 
 

@@ -20,6 +20,13 @@ def listed(names: Sequence[str], most: int = 6) -> str:
     return f"{first} and {len(names) - most} more" if len(names) > most else first
 
 
+def first_lines(items: Sequence[object], most: int = 50) -> Iterator[str]:
+    """Yield a line for each item, and after `most` of them how many more there are."""
+    yield from map(str, items[:most])
+    if len(items) > most:
+        yield f"and {len(items) - most} more"
+
+
 def one_line(text: str, most: int = 0) -> str:
     """Return a text on one line, cut to `most` characters where a number is given."""
     line = " ".join(text.split())

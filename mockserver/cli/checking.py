@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,6 +14,10 @@ from mockserver import __version__, resources
 from mockserver.cli.files import with_overlay, yaml_files
 from mockserver.cli.printing import print_json, print_text
 from mockserver.errors import InvalidFile, Problem
+from mockserver.wording import first_lines
+
+if TYPE_CHECKING:
+    from mockserver.recordings import Recording
 
 _EXTRAS = {
     "speed": ("more requests a second", ("uvloop", "orjson")),
@@ -26,23 +31,49 @@ def validate(
     files: tuple[Path, ...], *, against_contract: bool, dialect: str | None, overlay: Path | None
 ) -> None:
     """Check FILES in formats of this project, and print problems with their line."""
-    problems: list[Problem] = []
-    broken: list[Problem] = []
+    problems: list[str] = []
+    broken: list[str] = []
     for file in yaml_files(files):
         try:
             kind = _check(file)
+            if kind == "recording" and not against_contract:
+                recording_of(file, dialect, overlay)
         except InvalidFile as error:
-            problems.extend(error.problems)
+            problems.append(str(error))
         else:
             click.echo(f"{file}: a valid {kind}")
             if against_contract and kind == "recording":
-                broken.extend(_breaches(file, dialect, overlay))
-    for problem in problems:
-        click.echo(str(problem), err=True)
-    for problem in broken:
-        click.echo(str(problem), err=True)
+                broken.extend(first_lines(_breaches(file, dialect, overlay)))
+    for line in (*problems, *broken):
+        click.echo(line, err=True)
     if problems or broken:
         sys.exit(2 if problems else 1)
+
+
+def recording_of(
+    file: Path, dialect: str | None = None, overlay: Path | None = None
+) -> "Recording":
+    """Return a recording file. Raises `InvalidFile`, also for operations that its dialect lacks."""
+    from mockserver import documents, recordings
+    from mockserver.contract import load
+    from mockserver.validation import did_you_mean
+
+    recording = recordings.load(file)
+    spoken = [dialect or recording.dialect or "documented"]
+    # Without a dialect of its own, a recording may be of any.
+    spoken += [] if dialect or recording.dialect else ["observed"]
+    names = [one.id for name in spoken for one in load(with_overlay(name, overlay))]
+    unknown = {
+        index: f"{one.operation!r} is no operation{did_you_mean(one.operation, names)}"
+        for index, one in enumerate(recording.exchanges)
+        if one.operation not in names
+    }
+    if unknown:
+        document = documents.read(file, "recording")
+        raise InvalidFile(
+            [document.problem(("exchanges", at, "operation"), text) for at, text in unknown.items()]
+        )
+    return recording
 
 
 def _check(file: Path) -> str:

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from mockserver.cli.checking import recording_of
 from mockserver.cli.files import write_output, yaml_files
 from mockserver.cli.printing import print_json, print_levels, print_text, quiet_refusals
 from mockserver.cli.recording import keeper_options
 from mockserver.userfiles import write_text
-from mockserver.wording import counted
+from mockserver.wording import counted, first_lines
 
 if TYPE_CHECKING:
     from mockserver.recordings import Recording
@@ -25,12 +26,12 @@ def simulate(files: tuple[Path, ...], check: bool) -> None:
     Only files with `origin: simulation` are written; others are listed and left as they are. The
     same scenario, start and requests give the same bytes.
     """
-    from mockserver.recordings import load, text_of
+    from mockserver.recordings import text_of
     from mockserver.server.resimulation import answered_anew
 
     changed = 0
     for file in yaml_files(files):
-        recording = load(file)
+        recording = recording_of(file)
         if recording.origin != "simulation":
             click.echo(f"left as it is, its origin is {recording.origin}: {file}", err=True)
             continue
@@ -92,8 +93,8 @@ def _import_one(file: Path, name: str | None, source: str | None, given: Mapping
         keeper.close()
     total = keeper.kept.total()
     click.echo(f"{file} ({found.format}): {total} of {total + len(left_out)} exchanges can be used")
-    for place, reason in left_out.items():
-        click.echo(f"  left out: {place}: {reason}", err=True)
+    for line in first_lines([f"left out: {one}: {why}" for one, why in left_out.items()]):
+        click.echo(f"  {line}", err=True)
     for written in keeper.files:
         click.echo(f"  {written}")
     return total
@@ -200,6 +201,6 @@ def world_from_recording(named: tuple[str, ...], output: Path | None) -> None:
         click.echo(
             f"left out, as neither the catalog nor a recorded list has them: {names}", err=True
         )
-    for sentence in seed.orders.left_out:
-        click.echo(f"left out: {sentence}", err=True)
+    for line in first_lines([f"left out: {one}" for one in seed.orders.left_out]):
+        click.echo(line, err=True)
     write_output(text, output)

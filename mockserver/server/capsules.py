@@ -175,7 +175,8 @@ def _unpack(file: Path, folder: Path) -> None:
     except userfiles.NotReadable as error:
         raise BadCapsule(f"{file}: {error}") from None
     except (zipfile.BadZipFile, RuntimeError, NotImplementedError, ValueError) as error:
-        raise BadCapsule(f"{file}: no capsule: {str(error).lower()}") from None
+        reason = f"{str(error).lower()}; `crosschain-mock capsule save` writes one"
+        raise BadCapsule(f"{file}: no capsule: {reason}") from None
 
 
 def _check(file: Path, archive: zipfile.ZipFile) -> None:

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -14,6 +15,7 @@ from mockserver.conformance.verdict import Verdict
 from mockserver.contract import load
 from mockserver.exchange import Response
 from mockserver.recordings import RecordedExchange, Recording, Source, gather, text_of
+from mockserver.recordings import load as load_recording
 from mockserver.responders.breaches import breaches
 from mockserver.signing.keyring import DEMO_APP_KEY
 from mockserver.testing import running as server
@@ -199,6 +201,59 @@ def test_a_wrong_request_counts_only_where_it_was_taken(file):
     taken = exchange("v2.getPrice", "GET", "/v1/getPrice", data={"price": "1"})
     ended = command("validate", "--against-contract", file(taken))
     assert "was taken although" in ended.output
+
+
+def test_an_operation_that_no_dialect_has_is_refused_by_plain_commands_too(file):
+    observed = exchange("v2.getVaultAddress", "GET", "/v1/getVaultAddress", data={})
+    kept = file(observed)
+    for words in (("validate",), ("recordings", "simulate", "--check")):
+        assert command(*words, kept).exit_code == 0
+    assert command("validate", "--dialect", "documented", kept).exit_code == 2
+    misspelt = file(quote("1", ""), replace(observed, operation="v2.getVaultAdress"))
+    told = "exchanges[1].operation: 'v2.getVaultAdress' is no operation; did you mean"
+    assert told in command("validate", misspelt).output
+    assert told in str(command("recordings", "simulate", misspelt).exception)
+
+
+def test_many_complaints_are_cut_and_counted(file):
+    wrong = quote("10000000", "97", raw='{"code":0,"msg":"success","data":{}}')
+    kept = file(*[replace(wrong, name=f"n-{number}") for number in range(70)])
+    lines = command("validate", "--against-contract", kept).output.splitlines()
+    recording = load_recording(Path(kept))
+    every = list(breaches(recording, load("documented")))
+    assert len(lines) == 1 + 50 + 1
+    assert lines[-1] == f"and {len(every) - 50} more"
+    text = Path(kept).read_text("utf-8").replace("status: 200", "status: none")
+    Path(kept).write_text(text, "utf-8")
+    for words in (("validate",), ("recordings", "learn")):
+        ended = command(*words, kept)
+        told = (ended.output + str(ended.exception)).splitlines()
+        assert any(line.startswith("and 20 more") for line in told)
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ('{"format":"crosschain-mock/run@1","seed":1}\n{"probe":"x"}\n', "the journal of a run of"),
+        ('{"sequence":1}\n{"sequence":2}\n', "a journal of the mock; `crosschain-mock recordings"),
+        ('{"last":1,"entries":[]}', "a journal of the mock; `crosschain-mock recordings import`"),
+        ('{\n  "log": {"entries": []}}', "a HAR file; `crosschain-mock recordings import` makes"),
+        ('{"mappings": []}', "a file of WireMock mappings; `crosschain-mock recordings import`"),
+        ("interactions: []\n", "a cassette of VCR.py; `crosschain-mock recordings import` makes"),
+        ("PK\3\4\xff", "if it is a capsule, `crosschain-mock capsule replay` reads it"),
+        (
+            '{"format": "crosschain-mock/world@1"}',
+            "the dump of a world; `crosschain-mock world load",
+        ),
+        ("format: crosschain-mock/scenario@1\n", "got 'crosschain-mock/scenario@1'"),
+        ("a: 1\n", "expected one of crosschain-mock/recording@2, got None"),
+    ],
+)
+def test_a_file_of_another_use_is_called_so(tmp_path, content, says):
+    given = tmp_path / "given"
+    given.write_bytes(content.encode("latin-1"))
+    for words in (("conform", "--recordings"), ("recordings", "learn")):
+        assert says in str(command(*words, str(given)).exception)
 
 
 def test_a_page_and_an_operation_nobody_knows_are_named(file):

@@ -152,8 +152,9 @@ def read_foreign(file: Path, name: str | None = None) -> ForeignRecording:
     if name is None and str(_member(document.value, ("format",))).startswith(RECORDING):
         raise _invalid(file, "is a recording already, and needs no import")
     if name is None:
-        known = ", ".join((*FORMATS, "conform"))
-        raise _invalid(file, f"none of the formats that are read: {known}")
+        known, own = ", ".join((*FORMATS, "conform")), _member(document.value, ("format",))
+        given = f"a file of the format {own[:60]!r}, and " if isinstance(own, str) else ""
+        raise _invalid(file, f"{given}none of the formats that are read: {known}")
     violations = documents.foreign_check(name).violations(document.value)
     if violations:
         raise InvalidFile([document.problem(one.path, one.message) for one in violations])
