@@ -93,15 +93,16 @@ def print_answer(answer: Json, prints: Mapping[str, Any], tables: Mapping[str, C
 
     `prints` names a function of this package, a line with members in braces (an empty one prints
     nothing), a member whose items have a line each, or one of the `tables`; a function may follow
-    a table.
+    a table. Raises `KeyError` for an answer without what is printed, as another service gives.
     """
     found = answer[prints["of"]] if "of" in prints else answer
     if "table" in prints:
-        columns = tables[prints["table"]]
-        rows = found
+        columns, rows = tables[prints["table"]], found
         if not isinstance(found, list):
+            rows, first = [found], next(iter(columns))
             # What another service answers has none of the members: that is no row of blanks.
-            rows = [{**found, (first := next(iter(columns))): found[first]}]
+            if first not in found:
+                raise KeyError(first)
         print_list(rows, columns)
     if "by" in prints:
         function_named(prints["by"])(found)
