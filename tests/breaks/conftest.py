@@ -318,6 +318,7 @@ def _later(ids: Sequence[str]) -> Iterator[Request]:
         path = "/open/v1/order/getOrderDetailByHashAndEvmAddress"
         yield get(path, signed(late), **DETAIL)
     yield get(path, signed(late), **DETAIL | {"evmAddress": WALLET.lower()})
+    yield get(path, signed(late), **DETAIL | {"hash": f"{_V1_HASH[:-8]}00000000"})
     for name in ("Unknown", "Pending", "Succeeded"):
         yield get("/v1/getAllTicketByAddress", address=WALLET, filter=name)
     for address in (WALLET.lower(), OTHER):

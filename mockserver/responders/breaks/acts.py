@@ -135,15 +135,18 @@ def first_order(context: MutationContext) -> Delivery:
 
 
 def as_submitted(context: MutationContext, names: Mapping[str, str]) -> Delivery:
-    """Show a v1 order whatever some inputs are: those of its submission replace them."""
-    inputs = context.inputs
+    """Show a v1 order whatever some inputs are: those of its submission replace them.
+
+    It is known by the beginning of its hash, so that the hash can be replaced as well.
+    """
+    inputs, end = context.inputs, -8
     ((looked_up, submitted),) = names.items()
     if context.call.operation.id == ids.V1_ORDER:
         sent = context.answer()
         if editable(context, sent):
-            context.remember(str(inputs.body.get("certHash")), inputs.body.get(submitted))
+            context.remember(str(inputs.body.get("certHash"))[:end], inputs.body.get(submitted))
         return sent
-    right = context.memory.get(inputs.query.get("hash", ""))
+    right = context.memory.get(inputs.query.get("hash", "")[:end])
     is_known = right is not None and inputs.query.get(looked_up)
     return context.answer(inputs.setting(f"query.{looked_up}", right) if is_known else None)
 
