@@ -1,6 +1,5 @@
 """Refusals that a test expects, its journal as text, and the checks at its end."""
 
-import re
 from collections.abc import Iterable, Iterator
 from typing import Self
 
@@ -143,21 +142,17 @@ def _unused_stubs(hosted: HostedWorld) -> Iterator[str]:
         )
 
 
-_MUTATION = re.compile(r"mutation \([^)]*\)")
-"""A mutation among what disturbed an answer: delays and breaks may stand beside it."""
-
-
 def _mutations_without_effect(entries: list[Entry]) -> Iterator[str]:
     struck: dict[str, list[Entry]] = {}
     for entry in entries:
-        named = _MUTATION.search(entry.fault)
-        if named and entry.response.header(MUTATED_HEADER) is not None:
-            struck.setdefault(named[0], []).append(entry)
-    for fault, found in struck.items():
+        mutations = [name for kind, name in entry.disturbances if kind == "mutation"]
+        if mutations and entry.response.header(MUTATED_HEADER) is not None:
+            struck.setdefault(mutations[0], []).append(entry)
+    for name, found in struck.items():
         if all(entry.response.header(MUTATED_HEADER) == NOTHING for entry in found):
             yield (
-                f"fault {fault} changed nothing: no answer that it struck has the field, or breaks "
-                f"the contract by this change; the first:\n{entry_lines(found[:1])}"
+                f"fault mutation ({name}) changed nothing: no answer that it struck has the field, "
+                f"or breaks the contract by this change; the first:\n{entry_lines(found[:1])}"
             )
 
 

@@ -1,5 +1,6 @@
 """The journal of a world: its newest requests and answers, and a count of dropped ones."""
 
+import re
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import field
@@ -22,6 +23,7 @@ _OVERHEAD = 1000
 """Bytes that an entry counts beside its texts."""
 
 _LONGEST_LINE = 400
+_DISTURBANCE = re.compile(r"([a-z-]+) \(([^)]*)\)")
 
 _MOST_DEPTH = jsontext.MAX_DEPTH // 2
 """How deep a body may nest that is shown as JSON: JSON parsers of readers have limits, too."""
@@ -88,6 +90,11 @@ class Entry:
         """The method and target of the request, as below its world, cut to a line."""
         query = f"?{self.query}" if self.query else ""
         return cut_line(f"{self.request.method} {self.path}{query}")
+
+    @property
+    def disturbances(self) -> tuple[tuple[str, str], ...]:
+        """What disturbed the answer: the kind and the id of each fault, `break` and its name."""
+        return tuple(_DISTURBANCE.findall(self.fault))
 
     @property
     def outcome(self) -> str:

@@ -1,6 +1,5 @@
 """Searches a journal, and verifies what a test expects of the requests that a world got."""
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from mockserver.contract import Contract
@@ -71,7 +70,7 @@ def search_of(fields: Mapping[str, Json], contract: Contract) -> Search:
 
 
 _OUTAGES = ("chain-suspended", "token-suspended")
-_REFUSING = re.compile(r"\b(?:refusal|quota|break) \(")
+_REFUSING = frozenset(("refusal", "quota", "break"))
 """Faults that make a refusal themselves; the others disturb an answer that the world gave."""
 
 
@@ -85,7 +84,7 @@ def unexpected_refusals(hosted: HostedWorld) -> list[Entry]:
         entry
         for entry in hosted.journal
         if entry.refusal is not None
-        and not _REFUSING.search(entry.fault)
+        and _REFUSING.isdisjoint(kind for kind, _ in entry.disturbances)
         and entry.responder != STUB
         and not _expected(hosted, entry)
     ]

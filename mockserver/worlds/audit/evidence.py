@@ -26,6 +26,7 @@ from mockserver.worlds.transactions import ChainTransaction
 
 _MADE_UP = (STUB, PLAYBACK, GENERATED)
 """Responders that answer without a world: an order in their answers is none of the world."""
+_CUTS = frozenset(Cut)
 
 HashKey = tuple[str, str]
 
@@ -167,8 +168,8 @@ def evidence_of(hosted: HostedWorld, quote_age_ms: int) -> Evidence:
 
 def _data(operation: Operation, entry: Entry) -> Json:
     """Return the data of a success that reached its client; None for everything else."""
-    cut = any(f"{one.value} (" in entry.fault for one in Cut)
-    if cut or entry.refusal or entry.response.status != 200:
+    is_cut = not _CUTS.isdisjoint(kind for kind, _ in entry.disturbances)
+    if is_cut or entry.refusal or entry.response.status != 200:
         return None
     body = jsontext.decode_or(entry.response.body)
     if not operation.enveloped:

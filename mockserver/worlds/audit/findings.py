@@ -176,10 +176,12 @@ def _why_lost(tried: Sequence[Submission], tx: ChainTransaction | None) -> str:
 
 def _payment(evidence: Evidence, tx: ChainTransaction | None) -> str:
     """Return what a transaction paid, in a token or the chain's coin, where that is known."""
+    if tx is None:
+        return "a payment"
     catalog = evidence.world.scenario.catalog
+    token, _, units = moved_by(tx) or (NATIVE, "", tx.value)
     with suppress(Refusal):
-        token, _, units = (tx and moved_by(tx)) or (NATIVE, "", tx.value if tx else 0)
-        if tx is not None and units:
+        if units:
             return _money(units, catalog.placed_at(catalog.chain(tx.chain), token))
     return "a payment"
 
