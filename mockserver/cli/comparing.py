@@ -1,35 +1,10 @@
-"""The commands `diff` and `compare`: two versions of the contract, and two services."""
+"""The command `compare`."""
 
 import sys
 from contextlib import nullcontext
 from typing import Any
 
-import click
-
-from mockserver.cli.printing import print_json, print_levels, print_text
-
-
-def diff(old: str, new: str, dialect: str, form: str, fail_on: str, texts: bool) -> None:
-    """Show what the contract NEW changes for clients of the contract OLD.
-
-    Each is a folder of the form of `schemas/`, an OpenAPI 3.1 document (JSON or YAML), or a dialect
-    of the shipped contract: 'documented', 'observed' or errata such as 'E-01,E-05'. Exits with 1
-    if something breaks, and with 2 if one of the two cannot be read.
-    """
-    from mockserver.contract.diff import Level, read_side
-    from mockserver.contract.diff import compare as held_against
-    from mockserver.contract.diff.report import as_github, as_json, as_markdown, as_text
-
-    comparison = held_against(read_side(old, dialect), read_side(new, dialect))
-    comparison = comparison if texts else comparison.without_texts()
-    if form == "text":
-        print_levels(as_text(comparison))
-    else:
-        written = {"json": as_json, "markdown": as_markdown, "github": as_github}[form]
-        click.echo(written(comparison))
-    failing = () if fail_on == "never" else Level(fail_on).or_worse
-    if any(comparison.of(level) for level in failing):
-        sys.exit(1)
+from mockserver.cli.printing import print_json, print_text
 
 
 def compare(left: str, right: str, *, as_json: bool, verbose: bool, **given: Any) -> None:

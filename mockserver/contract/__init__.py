@@ -1,8 +1,7 @@
 """The contract as data: the endpoint table and JSON Schemas, loaded and ready to validate messages.
 
 `load.py` reads `schemas/`, `dialect.py` applies errata, `reading.py` validates requests,
-`writing.py` writes answers. `openapi.py` and `reference.py` make documents, `diff/` compares two
-contracts.
+`writing.py` writes answers. `openapi.py` and `reference.py` make documents.
 """
 
 from mockserver.contract.dialect import Dialect, Erratum, UnknownDialect

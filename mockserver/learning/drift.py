@@ -6,11 +6,11 @@ The shape of an operation's answers is which fields there are, of which types an
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
+from enum import StrEnum
 from typing import Any
 
 from mockserver import jsontext
 from mockserver.contract import Contract, Operation
-from mockserver.contract.diff import Level
 from mockserver.errors import CrosschainMockError
 from mockserver.jsontext import Json, kind_of
 from mockserver.recordings import RecordedExchange, RequestForm, Source, load_rules, read_request
@@ -21,6 +21,19 @@ class Undecided(CrosschainMockError):
     """Nothing can be compared, so that changes cannot be detected."""
 
     exit_code = 3
+
+
+class Level(StrEnum):
+    """What a change does to clients that were written for the old answers."""
+
+    BREAKING = "breaking"
+    MAY_BREAK = "may-break"
+    HARMLESS = "harmless"
+
+    @property
+    def or_worse(self) -> tuple["Level", ...]:
+        """The levels that are as bad as this one, or worse; the worst is first."""
+        return tuple(Level)[: tuple(Level).index(self) + 1]
 
 
 SUCCESS, REFUSAL, NO_JSON = "success", "refusal", "no JSON"

@@ -8,8 +8,7 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 
 from mockserver import jsontext
 from mockserver.contract import Contract, load
-from mockserver.contract.diff import Level
-from mockserver.learning.drift import Change, Drift, drift
+from mockserver.learning.drift import Change, Drift, Level, drift
 from mockserver.learning.requesting import NoAnswers, not_all_answered, requested_again
 from mockserver.recordings import gather
 from mockserver.wording import counted

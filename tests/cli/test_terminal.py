@@ -48,13 +48,6 @@ def test_a_table_that_is_too_wide_is_told_row_by_row():
     assert re.match(r"  summary +\S", next(line for line in lines[at:] if "summary" in line))
 
 
-def test_changes_of_a_contract_are_folded_below_where_they_begin():
-    lines = seen("diff", "documented", "observed", "--fail-on", "never", columns=80)
-    assert max(map(len, lines)) <= 80
-    at = next(n for n, line in enumerate(lines) if line.startswith("      clients that look"))
-    assert lines[at + 1].startswith("        ")
-
-
 def test_an_explanation_is_folded_between_words():
     lines = seen("conform", "explain", "data-form", columns=80)
     assert max(map(len, lines)) <= 80

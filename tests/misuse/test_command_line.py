@@ -47,7 +47,6 @@ def typed(server, monkeypatch, capsys, tmp_path):
     "line",
     [
         "validate {}",
-        "diff {} {}",
         "compare {} {}",
         "recordings export --to har {}",
         "serve --replay {}",

@@ -11,8 +11,7 @@ from click.testing import CliRunner
 
 from mockserver.cli import _cli
 from mockserver.contract import load
-from mockserver.contract.diff import Level
-from mockserver.learning.drift import Undecided, drift
+from mockserver.learning.drift import Level, Undecided, drift
 from mockserver.learning.drifting import drift_of
 from mockserver.learning.requesting import NoAnswers, requested_again
 from mockserver.recordings import Recording, gather, text_of

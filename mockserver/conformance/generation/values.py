@@ -4,7 +4,6 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from functools import partial
-from itertools import compress
 
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
@@ -12,7 +11,6 @@ from hypothesis.strategies import SearchStrategy
 from mockserver.conformance.discovery.amounts import units_of
 from mockserver.conformance.generation.constraints import Constraint, breaks
 from mockserver.contract import Field
-from mockserver.contract.diff.patterns import LAST, Ahead, Chars, Choice, Repeat, Tree, parse
 from mockserver.jsontext import Json, type_of
 from mockserver.limits import AMOUNT_DIGITS
 
@@ -204,44 +202,8 @@ def is_reserved(value: Json) -> bool:
 
 
 def matching(pattern: str, alphabet: str = WIDE) -> SearchStrategy[str]:
-    """Return texts that match a pattern as a whole; excluding classes choose from `alphabet`.
+    """Return texts that match a pattern as a whole; its classes choose from `alphabet`.
 
-    They are built piece by piece, which is cheaper than `from_regex`. Look-aheads are left to
-    a filter. Raises `NotSimple` for what the parser does not read.
+    Raises `re.error` for what is no regular expression.
     """
-    return _parts_of(parse(pattern, whole=True), alphabet)
-
-
-def _parts_of(tree: Tree, alphabet: str) -> SearchStrategy[str]:
-    match tree:
-        case Ahead():
-            return st.just("")
-        case Chars():
-            return _repeated(tree, 1, 1, alphabet)
-        case Choice(items):
-            return st.one_of([_parts_of(one, alphabet) for one in items])
-        case Repeat(item, least, most):
-            end = (least if least > 1 else 0) + _OPEN_ENDED
-            return _repeated(item, least, end if most is None else most, alphabet)
-    parts = [_parts_of(one, alphabet) for one in tree.items]
-    return parts[0] if len(parts) == 1 else st.tuples(*parts).map("".join)
-
-
-def _repeated(item: Tree, least: int, most: int, alphabet: str) -> SearchStrategy[str]:
-    if isinstance(item, Chars):
-        characters = _characters(item, alphabet)
-        if len(characters) == 1 and least == most:
-            return st.just(characters * least)
-        return st.text(characters, min_size=least, max_size=most)
-    one = _parts_of(item, alphabet)
-    if least == most == 1:
-        return one
-    return st.lists(one, min_size=least, max_size=most).map("".join)
-
-
-def _characters(chars: Chars, alphabet: str) -> str:
-    """Return the characters of a class; of one that excludes some, those of the alphabet."""
-    if chars.ranges[-1][1] == LAST:
-        inside = (any(low <= ord(one) <= high for low, high in chars.ranges) for one in alphabet)
-        return "".join(compress(alphabet, inside))
-    return "".join(chr(code) for low, high in chars.ranges for code in range(low, high + 1))
+    return st.from_regex(re.compile(pattern, re.ASCII), fullmatch=True, alphabet=alphabet)

@@ -16,7 +16,6 @@ from mockserver.conformance.generation.values import is_reserved, matching
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
 from mockserver.contract import BasisKind, Operation, load
-from mockserver.contract.diff.patterns import NotSimple
 from mockserver.engine.reserved import RESERVED
 
 CONTRACTS = {dialect: load(dialect) for dialect in ("documented", "observed")}
@@ -61,9 +60,9 @@ def test_texts_match_the_pattern_they_are_made_of(pattern):
     holds()
 
 
-@pytest.mark.parametrize("pattern", ["a(?!b)", r"\bx", "a{,3}", "[a-", "(?:a", "x+*y", "a)"])
-def test_a_pattern_beyond_those_of_the_contract_is_refused(pattern):
-    with pytest.raises(NotSimple):
+@pytest.mark.parametrize("pattern", ["[a-", "(?:a", "x+*y", "a)"])
+def test_what_is_no_pattern_is_refused(pattern):
+    with pytest.raises(re.error):
         matching(pattern)
 
 
