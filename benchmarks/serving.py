@@ -42,8 +42,8 @@ from benchmarks.loadgen import Flow
 from benchmarks.orders import WALLET, order_body
 from benchmarks.peers import wiremock
 from benchmarks.processes import NotServing, Running, free_port, pinned, started, started_at
-from mockserver import __version__
-from mockserver.contract import load
+from mockserver import __version__, jsontext
+from mockserver.contract import load, openapi
 
 _RUN = random.Random().randrange(1 << 60)  # noqa: S311 - only makes requests new
 _TAIL = "abcd"
@@ -290,7 +290,10 @@ def _of_npm(modules: Path, folder: Path, data: Path) -> Iterator[Start]:
         script = str(Path(__file__).parent / "peers" / "express.js")
         yield partial(started, "Express", "env", f"NODE_PATH={modules}", "node", script, str(data))
     if (modules / "@stoplight" / "prism-cli").exists():
-        document = str(_ROOT / "docs" / "reference" / "openapi-v2.json")
+        document = str(folder / "openapi-v2.json")
+        contract = load()
+        text = jsontext.pretty(openapi.document(contract, "v2", version="benchmark"))
+        Path(document).write_text(text, "utf-8")
         yield partial(
             _on_a_port,
             "Prism",

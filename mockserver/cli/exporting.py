@@ -108,7 +108,7 @@ def breaks(as_json: bool) -> None:
 
 
 def reference(folder: Path, check: bool) -> None:
-    """Write the generated pages and documents into FOLDER."""
+    """Write the generated pages into FOLDER."""
     from mockserver import limits
     from mockserver.conformance import option_table
     from mockserver.conformance.checks.catalog import rules_by_fact
@@ -116,7 +116,7 @@ def reference(folder: Path, check: bool) -> None:
     from mockserver.server.control.pages import pages as control_pages
 
     stale = []
-    found = {**pages(__version__, rules_by_fact()), **control_pages()}
+    found = {**pages(rules_by_fact()), **control_pages()}
     found |= {"limits.md": limits.page(), "options.md": option_table.page()}
     for name, text in found.items():
         path = folder / name

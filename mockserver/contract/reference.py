@@ -1,15 +1,13 @@
-"""The generated pages of `docs/reference`: operations, refusals, assumptions, errata, OpenAPI."""
+"""The generated pages of `docs/reference`: operations, refusals, assumptions, errata."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from mockserver import jsontext, markdown
-from mockserver.contract import openapi
 from mockserver.contract.dialect import DOCUMENTED, OBSERVED, Erratum, apply, places, value_at
 from mockserver.contract.facts import Fact, FactRegister, basis_in_words
 from mockserver.contract.fields import Field
 from mockserver.contract.load import Assumption, Contract, ContractSource
-from mockserver.contract.openapi import shipped_examples
 from mockserver.contract.operation import Operation, RefusalRule
 from mockserver.markdown import cell, table
 
@@ -58,7 +56,7 @@ A world speaks one dialect, and one server may host worlds of both. A request in
 other dialect is refused, and the refusal names the erratum."""
 
 
-def pages(version: str, rules: Mapping[str, Sequence[str]] | None = None) -> dict[str, str]:
+def pages(rules: Mapping[str, Sequence[str]] | None = None) -> dict[str, str]:
     """Return every generated file by its name below `docs/reference`, as text.
 
     `rules` are the names of the conformance rules that stand on a fact, by its id.
@@ -67,10 +65,7 @@ def pages(version: str, rules: Mapping[str, Sequence[str]] | None = None) -> dic
     found = {}
     for spec, suffix in ((DOCUMENTED, ""), (OBSERVED, "-observed")):
         spoken = source.contract(spec)
-        examples = shipped_examples(spoken)
         for generation in spoken.generations:
-            document = openapi.document(spoken, generation, version=version, examples=examples)
-            found[f"openapi-{generation}{suffix}.json"] = jsontext.pretty(document) + "\n"
             found[f"{generation}{suffix}.md"] = _operations_page(spoken, generation)
     refusals = source.contract().refusals.values()
     facts = _facts(source.facts, rules or {})

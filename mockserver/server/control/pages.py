@@ -1,4 +1,4 @@
-"""The generated pages about the control API: its document, its table, the reserved values."""
+"""The generated pages about the control API: its table, the reserved values."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -11,7 +11,6 @@ from mockserver.exchange import Headers, Request
 from mockserver.jsontext import Json
 from mockserver.responders.breaks import catalogue as breaks
 from mockserver.server.assembly import Settings, build
-from mockserver.server.control.openapi import document
 from mockserver.server.control.row import Row
 from mockserver.server.control.table import ROWS
 from mockserver.server.service import Service
@@ -46,7 +45,6 @@ def pages() -> dict[str, str]:
     reserved = ((one.code, one.meaning, f"`{one.amount}`", f"`{one.address}`") for one in RESERVED)
     table = markdown.table(("code", "what happens", "amount", "address"), reserved)
     return {
-        "openapi-control.json": jsontext.pretty(document(ROWS)) + "\n",
         "control.md": markdown.page("The control API", _ABOUT_CONTROL, _control()),
         "reserved.md": markdown.page("Reserved values", _ABOUT_RESERVED, table),
         "breaks.md": breaks.page(markdown.NOTE),
