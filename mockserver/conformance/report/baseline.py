@@ -9,8 +9,7 @@ from pathlib import Path
 from mockserver import documents
 from mockserver.clock import wall_ms
 from mockserver.conformance.checks.rule import Rule
-from mockserver.conformance.report.causes import Acceptance, Cause, ReportedFinding
-from mockserver.conformance.report.expectations import general_place
+from mockserver.conformance.report.causes import Acceptance, Cause, ReportedFinding, general_place
 from mockserver.conformance.report.model import Report
 from mockserver.conformance.verdict import Verdict
 from mockserver.documents import Document

@@ -7,9 +7,10 @@ from dataclasses import replace
 
 from mockserver.conformance.checks.rule import Finding, Outcome, Rule
 from mockserver.conformance.report.exchanges import ReportedExchange
-from mockserver.conformance.report.expectations import Expectation, general_place
+from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import UNJUDGED, Verdict
 from mockserver.contract import Basis
+from mockserver.validation import dotted
 from mockserver.values import dataclass
 
 _QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|`[^`]*`")
@@ -17,6 +18,7 @@ _VALUE = re.compile(r"0x[0-9a-fA-F]+|[0-9a-fA-F]{16,}|[-+]?\d[\d.,_]*(?:[eE][-+]
 # Chains and tokens: `BNB`, `USDT`, `wBTC`. Field names are camel case and stay.
 _NAME = re.compile(r"\b[a-z]{0,2}[A-Z][A-Z0-9]+\b")
 _ID_DIGITS = 10
+_INDEX = re.compile(r"\[\d+\]")
 _WORST_FIRST = tuple(Verdict).index
 
 
@@ -64,9 +66,8 @@ class Cause:
 
     `id` depends on rule, place, verdict and way of being wrong, never on a value or on chance, so
     that a baseline finds it again in the next run. `ground` is a sentence that names what it
-    contradicts. `best` is the exchange that shows it best, None where it has none; `expected` is
-    what its answer should have been, where a single answer shows it. `acceptance` is that of a
-    baseline, also one that has expired.
+    contradicts. `best` is the exchange that shows it best, None where it has none. `acceptance` is
+    that of a baseline, also one that has expired.
     """
 
     id: str
@@ -77,7 +78,6 @@ class Cause:
     ground: str
     findings: tuple[ReportedFinding, ...]
     best: ReportedExchange | None = None
-    expected: Expectation | None = None
     acceptance: Acceptance = _NOBODYS
     expired: tuple[Acceptance, ...] = ()
     """Who had accepted it, and until when."""
@@ -146,6 +146,25 @@ class ReportedOutcome:
     def failing(self, verdicts: Sequence[Verdict]) -> list[Cause]:
         """Return its causes of some verdicts."""
         return [cause for cause in self.causes if cause.verdict in verdicts]
+
+
+def general_place(place: str) -> str:
+    """Return the place of a finding, the same for every item of a list."""
+    return _INDEX.sub("[]", place)
+
+
+def best_exchange(finding: Finding) -> Exchange | None:
+    """Return the exchange that shows a finding best: one that is wrong by itself, else the last."""
+    last = next(reversed(finding.exchanges), None)
+    alone = (one for one in finding.exchanges if _is_wrong_alone(one, finding.place))
+    return last if finding.should_refuse else next(alone, last)
+
+
+def _is_wrong_alone(exchange: Exchange, place: str) -> bool:
+    if exchange.answer.trouble or exchange.answer.status >= 300 or exchange.unreadable:
+        return True
+    violations = exchange.operation.response_violations(exchange.body)
+    return any(general_place(dotted(one.path)) == general_place(place) for one in violations)
 
 
 def worst_first(causes: Iterable[Cause]) -> tuple[Cause, ...]:

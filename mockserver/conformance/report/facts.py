@@ -8,7 +8,6 @@ from mockserver.conformance.report.causes import Cause
 from mockserver.conformance.report.coverage import Coverage, Share
 from mockserver.conformance.report.exchanges import ReportedExchange
 from mockserver.conformance.report.model import Report
-from mockserver.conformance.report.testing import test_of
 from mockserver.conformance.verdict import Verdict
 from mockserver.contract import Basis
 from mockserver.jsontext import Json, picked
@@ -41,7 +40,7 @@ def facts_of(model: Report) -> dict[str, Json]:
         },
         "counts": {verdict.value: model.counts[verdict] for verdict in Verdict},
         **picked(model, "hints", "notes"),
-        "causes": [_cause(cause, model) for cause in model.causes],
+        "causes": [_cause(cause) for cause in model.causes],
         "accepted": [_accepted(one) for one in model.accepted],
         "expired": [_accepted(one) for one in model.expired],
         "outcomes": [
@@ -68,7 +67,7 @@ def rule_facts(rule: Rule) -> dict[str, Json]:
     }
 
 
-def _cause(cause: Cause, model: Report) -> dict[str, Json]:
+def _cause(cause: Cause) -> dict[str, Json]:
     return {
         **picked(cause, "id", "verdict"),
         "rule": cause.rule.name,
@@ -89,7 +88,6 @@ def _cause(cause: Cause, model: Report) -> dict[str, Json]:
             }
             for exchange in cause.exchanges
         ],
-        "pytest": test_of(cause, model),
     }
 
 

@@ -15,7 +15,6 @@ from mockserver import __version__
 from mockserver.conformance.report.causes import Cause
 from mockserver.conformance.report.exchanges import ReportedExchange
 from mockserver.conformance.report.model import Report
-from mockserver.conformance.report.testing import test_of
 from mockserver.conformance.verdict import FINDINGS, UNJUDGED, UNREACHED, Verdict
 from mockserver.wording import counted, listed, one_line
 
@@ -92,7 +91,7 @@ def _findings(model: Report) -> str:
             for verdict, number in found.items()
         ),
     )
-    causes = [_cause(cause, model, opened=n < _OPEN) for n, cause in enumerate(model.causes)]
+    causes = [_cause(cause, opened=n < _OPEN) for n, cause in enumerate(model.causes)]
     return _part(
         "findings",
         filters=filters if causes else "",
@@ -101,7 +100,7 @@ def _findings(model: Report) -> str:
     )
 
 
-def _cause(cause: Cause, model: Report, *, opened: bool) -> str:
+def _cause(cause: Cause, *, opened: bool) -> str:
     return _part(
         "cause",
         cause=cause,
@@ -109,17 +108,16 @@ def _cause(cause: Cause, model: Report, *, opened: bool) -> str:
         operations=listed(cause.operations),
         findings=counted(cause.count, "finding"),
         places=counted(len(cause.operations), "operation"),
-        details=_joined(_details(cause, model)),
+        details=_joined(_details(cause)),
     )
 
 
-def _details(cause: Cause, model: Report) -> Iterator[str]:
+def _details(cause: Cause) -> Iterator[str]:
     yield from (_part("hint", text=f"was {word}") for word in cause.expired)
     yield from map(_exchange, cause.exchanges[:_MOST_EXCHANGES])
     if len(cause.exchanges) > _MOST_EXCHANGES:
         more = counted(len(cause.exchanges) - _MOST_EXCHANGES, "more exchange")
         yield _part("remark", text=f"and {more}")
-    yield _part("test", text=test_of(cause, model))
     if cause.count > 1:
         rows = (_part("one", one=finding) for finding in cause.findings[:_MOST_OTHERS])
         yield _part("all", count=cause.count, rows=_joined(rows))

@@ -15,12 +15,13 @@ from mockserver.conformance.report.causes import (
     Cause,
     ReportedFinding,
     ReportedOutcome,
+    best_exchange,
     cause_id,
+    general_place,
     worst_first,
 )
 from mockserver.conformance.report.coverage import Coverage
 from mockserver.conformance.report.exchanges import ReportedExchange, reported
-from mockserver.conformance.report.expectations import Expectation, expectation_of, general_place
 from mockserver.conformance.report.masking import masker_for, visible
 from mockserver.conformance.report.rule_explanation import ground_of
 from mockserver.conformance.result import INTERRUPTED, Result
@@ -265,7 +266,7 @@ class _Masking:
     ) -> Cause:
         verdict, basis = outcome.verdict_of(first), outcome.basis_of(first)
         first = replace(first, exchanges=self._exchanges_of(outcome, first))
-        expected, best = expectation_of(first, verdict)
+        best = best_exchange(first)
         return Cause(
             name,
             outcome.rule,
@@ -275,11 +276,7 @@ class _Masking:
             self.text(ground_of(verdict, basis, self._result.contract)),
             tuple(findings),
             None if best is None else self._exchange(best),
-            None if expected is None else self._expected(expected),
         )
-
-    def _expected(self, expected: Expectation) -> Expectation:
-        return replace(expected, lines=tuple(map(self._masker.text, expected.lines)))
 
     def _exchange(self, exchange: Exchange) -> ReportedExchange:
         if exchange.number not in self._exchanges:

@@ -88,7 +88,7 @@ class _Page:
                 self._rule(group)
         if self._report.causes and not has_tests:
             self._gap()
-            self._line("for a test of each finding: --report pytest=FILE", "dim")
+            self._line("for a test of the findings: --report pytest=FILE", "dim")
 
     def accepted(self) -> None:
         """Print how much a baseline accepts; what that is in detail only with `--verbose`."""

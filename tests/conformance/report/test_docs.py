@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from mockserver.cli.table import TABLE, command
-from mockserver.conformance.report.writing import FORMATS
+from mockserver.conformance.report.writing import NAMES
 from mockserver.conformance.verdict import Verdict
 
 CONFORM = {
@@ -24,7 +24,7 @@ def test_the_tables_are_whole():
     rows = re.findall(r"^\| `([a-z-]+)` \|", PAGE, re.MULTILINE)
     assert rows == [
         *(v for v in Verdict if v is not Verdict.HOLDS),
-        *sorted(FORMATS, key=rows.index),
+        *sorted(NAMES, key=rows.index),
     ]
 
 

@@ -1,32 +1,23 @@
 """Commands and tests of a report are run for real."""
 
 import os
-import re
 import subprocess
 import sys
-from dataclasses import replace
-from decimal import Decimal
 from pathlib import Path
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from mockserver.conformance.options import Options
 from mockserver.conformance.report.exchanges import reported
 from mockserver.conformance.report.masking import masker_for
-from mockserver.conformance.report.model import report_of
-from mockserver.conformance.report.testing import test_of as module_of
-from mockserver.conformance.runs.runner import run as run_rules
 from mockserver.conformance.session.caller import Caller
 from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.exchange import Answer
 from mockserver.conformance.session.target import Target
-from mockserver.responders.breaks.catalogue import CATALOGUE
 from tests.conformance.rawserver import http, raw_server, saying
-from tests.conformance.report.made import BASE, exchange, finding, report
-from tests.conformance.report.pack import REQUIRED
+from tests.conformance.report.made import BASE, exchange
 
 V1_QUOTE = "v1.getCrossChainQuote"
 TIMED = (("timestamp", "1767225600000"),)
@@ -190,116 +181,3 @@ def test_a_time_that_was_now_is_now_again(listening):
     far = Answer(200, (("Date", "Sat, 21 Nov 2026 00:00:00 GMT"),), b"{}", 5)
     one = exchange(V1_QUOTE, headers=TIMED, body=b"{}", answer=far)
     assert "timestamp: 1767225600000" in line_of(one, listening)
-
-
-def pytest_of(modules, folder):
-    """Run test modules; return what each came to, by its name."""
-    folder.mkdir()
-    for name, text in modules.items():
-        (folder / f"test_{name}.py").write_text(text, "utf-8")
-    ended = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-rA", "-p", "no:cacheprovider", "."],
-        capture_output=True,
-        text=True,
-        timeout=600,
-        check=False,
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
-    )
-    told = re.findall(r"^(PASSED|FAILED|ERROR) test_(\w+)\.py", ended.stdout, re.MULTILINE)
-    return {name: outcome for outcome, name in told}
-
-
-def test_a_test_fails_on_the_broken_service_and_passes_on_the_healthy_one(found, tmp_path):
-    told = found.report
-    plain = {
-        cause.id: module_of(cause, told)
-        for cause in told.causes
-        if cause.rule.name in ("body-is-strict-json", "data-keeps-its-form", REQUIRED.name)
-    }
-    assert len(plain) == 4
-    assert pytest_of(plain, tmp_path / "broken") == dict.fromkeys(plain, "FAILED")
-    healthy = {name: text.replace("/w/broken/", "/w/healthy/") for name, text in plain.items()}
-    assert pytest_of(healthy, tmp_path / "healthy") == dict.fromkeys(plain, "PASSED")
-
-
-TOLD_BY_ONE_RUN_ONLY = {
-    # Each depends on what was asked before it, on how long ago, or on how long it takes.
-    "slow-token-list",
-    "third-read-fails",
-    "bridge-chains-swapped",
-    "bridge-output-shrinks",
-    "price-cached-by-chain",
-    "price-of-tomorrow",
-    "quote-of-the-one-before",
-    # On the healthy service other names are right, other answers come at all, and no quote names
-    # the rate of its fee.
-    "chain-names-in-lower-case",
-    "asset-symbols-in-lower-case",
-    "refusal-with-code-zero",
-    "bridge-fee-of-another-rate",
-}
-OF_SOME_LAYERS = (
-    "v1-unknown-token-taken",
-    "chain-tokens-of-the-first",
-    "gzip-in-name-only",
-    "swap-wants-route-summary",
-)
-
-
-@pytest.mark.parametrize(
-    "names",
-    [
-        OF_SOME_LAYERS,
-        pytest.param(
-            tuple(
-                one.name
-                for one in CATALOGUE.values()
-                if not one.needs_writes and one.name not in TOLD_BY_ONE_RUN_ONLY
-            ),
-            marks=pytest.mark.deep,
-        ),
-    ],
-    ids=["some", "all"],
-)
-def test_each_test_fails_on_its_break_and_passes_on_the_healthy_service(server, tmp_path, names):
-    broken, healthy = {}, {}
-    sound = server.world("sound").base_url
-    for number, name in enumerate(names):
-        world = server.world(name, breaks=(name,)).base_url
-        told = report_of(run_of(world))
-        for cause in told.causes:
-            text = module_of(cause, told)
-            key = f"{number}_{cause.id}"
-            broken[key] = text
-            path = urlsplit(world).path
-            healthy[key] = text.replace(world, sound).replace(
-                f"{path}/", f"{urlsplit(sound).path}/"
-            )
-    assert len(broken) >= len(OF_SOME_LAYERS)
-    assert pytest_of(broken, tmp_path / "broken") == dict.fromkeys(broken, "FAILED")
-    assert pytest_of(healthy, tmp_path / "healthy") == dict.fromkeys(healthy, "PASSED")
-
-
-def run_of(url):
-    """Return a reading run of every rule."""
-    return run_rules(Target(url, url), Options(rate=Decimal(100_000)))
-
-
-def test_what_takes_several_answers_asks_the_rule_again():
-    one, other = exchange(), exchange(number=2)
-    told = report(finding("differs 'a' \"b\" \n'''", one, other))
-    text = module_of(told.causes[0], replace(told, own_keys=True))
-    assert "only=['a-rule']" in text
-    assert "app_secret=os.environ[" in text
-    compile(text, "test", "exec")
-
-
-@given(st.text(max_size=80), st.text(max_size=40), st.binary(max_size=40))
-def test_a_test_is_python_whatever_was_found(message, place, body):
-    one = exchange(V1_QUOTE, body=body, query=f"q={quote(place, errors='replace')}", headers=KEYS)
-    for exchanges in ((one,), (one, one), ()):
-        told = report(finding(message, *exchanges, place=place))
-        text = module_of(told.causes[0], told)
-        compile(text, "test", "exec")
-        assert KEYS[1][1] not in text

@@ -14,6 +14,7 @@ from mockserver.conformance.checks.rule import Finding, Outcome, Rule
 from mockserver.conformance.report.coverage import coverage_of
 from mockserver.conformance.report.masking import Masker, masked, masker_for
 from mockserver.conformance.report.model import report_of
+from mockserver.conformance.report.testing import as_pytest, saved_lines
 from mockserver.conformance.report.writing import FORMATS
 from mockserver.conformance.result import Result
 from mockserver.conformance.session.caller import Caller
@@ -42,6 +43,7 @@ def every_format(told):
     """Yield the name and text of a report in each format, the terminal's both ways."""
     for name, write in FORMATS.items():
         yield name, write(told)
+    yield "pytest", as_pytest(told, "x.probes") + "".join(saved_lines(told))
     yield "terminal", printed(told)
     yield "verbose", printed(told, verbose=True)
 
