@@ -30,6 +30,8 @@ _MAX_DIGITS = limits.DIGITS.most
 _MAX_EXPONENT = limits.EXPONENT.most
 _MOST_QUICK = 65_536
 """Longer texts skip orjson, whose attempt would cost too much where it fails."""
+_PIECE = 65_536
+"""Characters after which a piece of a long text ends, so that others have their turn."""
 _PLAIN = frozenset({str, int, bool, type(None)})
 _FORM = re.compile(r"[\w.~%+\[\]-]{1,100}=[^\s{\"]*(&|\Z)")
 _PLAIN_PLACES = 100
@@ -179,7 +181,8 @@ class LazyArray:
 
 
 def pieces(value: Json, many: int = 128) -> Iterator[bytes]:
-    """Yield the text that `encode` makes of a value; of an `LazyArray`, so many items at a time.
+    """Yield the text that `encode` makes of a value; of an `LazyArray`, at most `many` items at
+    a time, fewer where they are long.
 
     An `LazyArray` stands below objects only.
     """
@@ -235,11 +238,14 @@ def _parts(value: Json, many: int) -> Iterator[str | None]:
             separator = ","
         yield "{}" if separator == "{" else "}"
     elif type(value) is LazyArray:
-        separator = "["
+        separator, size = "[", 0
         for number, item in enumerate(value.items, start=1):
-            yield separator + _text(item)
+            text = _text(item)
+            yield separator + text
             separator = ","
-            if number % many == 0:
+            size += len(text)
+            if number % many == 0 or size > _PIECE:
+                size = 0
                 yield None
         yield "[]" if separator == "[" else "]"
     else:

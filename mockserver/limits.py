@@ -41,9 +41,17 @@ LOAD_BODY = Limit(
 )
 HEAD = Limit("names and values of all headers", 64 * KIB, "bytes", "a request", "HTTP 431")
 HEAD_FIELDS = Limit("lines of a request head", 1000, "lines", "a request", "HTTP 431")
+PARAMETERS = Limit("parameters of a query", 1000, "parameters", "a request", "HTTP 431")
+VALUES = Limit(
+    "members and items of the JSON of a body", 10_000, "values", "a request", "HTTP 413 (A-030)"
+)
 DEPTH = Limit("nesting of JSON", 64, "levels", "a request", "HTTP 400")
 DIGITS = Limit("digits of a JSON number", 4300, "digits", "a request", "HTTP 400")
 EXPONENT = Limit("exponent of a JSON number, up or down", 1000, "places", "a request", "HTTP 400")
+
+UNKNOWN_NAMES = Limit(
+    "unknown names in a refusal", 20, "names", "a request", "the others are only counted"
+)
 
 IDLE = Limit("wait for a whole request head", 75, "seconds", "a connection", "closed")
 BODY_WAIT = Limit("wait for the body of a request", 60, "seconds", "a request", "HTTP 408")

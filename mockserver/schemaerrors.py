@@ -11,9 +11,11 @@ from jsonschema import Draft202012Validator, validators
 from jsonschema.exceptions import ValidationError
 from jsonschema.protocols import Validator
 
+from mockserver import limits
 from mockserver.compiledschema import Compiled
 from mockserver.jsontext import Json
 from mockserver.violations import Violation, did_you_mean, excerpt, kind_of
+from mockserver.wording import counted
 
 Schema = Mapping[str, Any]
 Path = tuple[str | int, ...]
@@ -232,9 +234,13 @@ def _messages(error: ValidationError | _Error, path: Path) -> Iterator[tuple[Pat
                     yield (*path, name), f"missing, it is required{_purpose(schema, name)}"
         case "additionalProperties":
             known = sorted(schema.get("properties", {}))
-            for name in value:
-                if name not in known:
-                    yield (*path, name), _unknown(name, known)
+            unknown = [name for name in value if name not in schema.get("properties", {})]
+            # A near name is sought for each, which would take seconds for thousands of them.
+            for name in unknown[: limits.UNKNOWN_NAMES.most]:
+                yield (*path, name), _unknown(name, known)
+            if len(unknown) > limits.UNKNOWN_NAMES.most:
+                more = len(unknown) - limits.UNKNOWN_NAMES.most
+                yield path, f"and {counted(more, 'more unknown name')}"
         case "anyOf" | "oneOf" if "x-expects" not in schema:
             yield path, f"fits none of the allowed forms: {_alternatives(error)}"
         case _:

@@ -179,6 +179,7 @@ class RequestReader:
 
     def _read_query(self, query: str, extra: list[Violation]) -> dict[str, Json]:
         found: dict[str, Json] = {}
+        repeated: set[str] = set()
         known = self._query
         for name, text in query_pairs(query):
             field = known.get(name)
@@ -188,7 +189,8 @@ class RequestReader:
                 continue
             elif name not in found:
                 found[name] = text if field.typed is None else field.typed(text)
-            elif not field.repeatable:
+            elif not field.repeatable and name not in repeated:
+                repeated.add(name)
                 extra.append(_repeated("query", name))
         return found
 

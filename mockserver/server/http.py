@@ -14,12 +14,13 @@ from aiohttp.web_protocol import RequestHandler
 from aiohttp.web_request import BaseRequest
 from aiohttp.web_response import StreamResponse
 
+from mockserver import limits
 from mockserver.exchange import Request, Response
 from mockserver.responders.delivery import Cut, Delivery, Stream, delivery_of
 from mockserver.server import codings
 from mockserver.server.connection import Connection, ConnectionServer, http_response
 from mockserver.server.heads import Heads, cut_head
-from mockserver.server.incoming import Unreadable, body_of, too_large
+from mockserver.server.incoming import Unreadable, body_of, too_large, too_many_values
 from mockserver.server.lane import LaneConnection, is_possible
 from mockserver.server.repeated import Repeated
 from mockserver.server.wire import Answering, head_of
@@ -193,7 +194,12 @@ async def _read(http: BaseRequest, request: Request, answering: Answering) -> Re
     body = await body_of(http, request, answering.most_bytes)
     if body is None:
         return request
-    return replace(request, body=_plain(body, request, answering.most_bytes(request)))
+    most = answering.most_bytes(request)
+    body = _plain(body, request, most)
+    # A dump of a world may be longer than a body, and has as many values as it needs.
+    if most <= limits.BODY.most and (refusal := too_many_values(body)):
+        raise refusal
+    return replace(request, body=body)
 
 
 def _plain(body: bytes, request: Request, most: int) -> bytes:

@@ -43,6 +43,9 @@ def _check(http: BaseRequest, request: Request) -> None:
         raise Unreadable(
             "head-too-large", f"the headers have {size} bytes, expected at most {limits.HEAD.most}"
         )
+    # Separators are counted: reading thousands of parameters to count them takes too long.
+    if request.query.count("&") >= limits.PARAMETERS.most:
+        raise Unreadable("head-too-large", f"the query has more than {limits.PARAMETERS}")
     coding = request.headers.get("Transfer-Encoding", "chunked")
     if coding.strip().lower() != "chunked":
         raise Unreadable(
@@ -94,6 +97,19 @@ async def _read(http: BaseRequest, most: int) -> bytes:
         reason = f"the body did not arrive within {limits.BODY_WAIT}"
         raise Unreadable("request-timeout", reason) from None
     return b"".join(found)
+
+
+def too_many_values(body: bytes) -> Unreadable | None:
+    """Return the refusal of a body whose JSON has so many values that others would wait for it.
+
+    The commas are counted, which takes no time beside reading the values. Those in texts count as
+    well: no text of an operation has thousands.
+    """
+    most = limits.VALUES.most
+    if len(body) <= 2 * most or body.count(b",") < most:
+        return None
+    reason = f"the JSON of the body has more than {most} members and items"
+    return Unreadable("body-too-large", reason)
 
 
 def too_large(most: int) -> Unreadable:

@@ -106,6 +106,8 @@ class LaneConnection(Connection):
         headers = WireHeaders(message.headers)
         if headers.size > limits.HEAD.most or payload.total_bytes > _MOST_BODY:
             return False
+        if message.path.count("&") >= limits.PARAMETERS.most:
+            return False
         body = b"" if payload is EMPTY_PAYLOAD else payload.read_nowait()
         if not self._sent(request_of(message.method, message.path, headers, body)):
             return False

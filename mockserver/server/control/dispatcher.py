@@ -1,6 +1,7 @@
 """Takes control requests: finds the row of a request, checks its form, and acts."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
@@ -156,9 +157,9 @@ def _query(row: Row, request: Request) -> Mapping[str, Json]:
         pairs = query_pairs(request.query)
     except BadEncoding as error:
         raise BadControl(f"query: {error}") from None
-    names = [name for name, _ in pairs]
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
+    most_frequent = Counter(name for name, _ in pairs).most_common(1)
+    if most_frequent and most_frequent[0][1] > 1:
+        twice = most_frequent[0][0]
         raise BadControl(f"query parameter {twice[:60]!r}: given more than once, expected once")
     found = {name: _typed(text, row.query.get(name, {})) for name, text in pairs}
     check(members(row.query), found, "query")

@@ -1,12 +1,14 @@
 """Control of the journal: searched, verified, judged after a test, and kept as a recording."""
 
-from collections.abc import Iterable
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from mockserver import jsontext
 from mockserver.clock import iso
 from mockserver.exchange import Headers
 from mockserver.jsontext import Json, picked
-from mockserver.recordings import RecordedExchange, Recording, text_of
+from mockserver.recordings import RecordedExchange, Recording
+from mockserver.recordings.files import exchange_text, head_text
 from mockserver.recordings.redaction import Redactor
 from mockserver.responders.faults.kinds import rule_name
 from mockserver.responders.faults.registry import operation_id
@@ -22,19 +24,21 @@ from mockserver.worlds.journal import Entry
 from mockserver.worlds.verification import search_of, unexpected_refusals
 
 
-def show(request: ControlRequest) -> Json:
+def show(request: ControlRequest) -> Iterator[bytes]:
     """Return the requests of a world; `next` is the cursor of the next page."""
     journal = request.hosted.journal
     search = search_of(request.query, request.hosted.contract)
     found = search.matching(journal)
     limit = request.query.get("limit", len(found))
     page = found[:limit]
-    return {
-        "last": journal.last_sequence,
-        "next": page[-1].sequence if len(found) > limit else journal.last_sequence,
-        "dropped": request.hosted.dropped,
-        "entries": [_entry(request.hosted, entry) for entry in page],
-    }
+    return jsontext.pieces(
+        {
+            "last": journal.last_sequence,
+            "next": page[-1].sequence if len(found) > limit else journal.last_sequence,
+            "dropped": request.hosted.dropped,
+            "entries": jsontext.LazyArray(_entry(request.hosted, entry) for entry in page),
+        }
+    )
 
 
 def detail(request: ControlRequest) -> Json:
@@ -51,13 +55,19 @@ def detail(request: ControlRequest) -> Json:
     return {**_entry(request.hosted, entry), "decoded": decoded(entry)}
 
 
-def record(request: ControlRequest) -> Json:
-    """Return requests of the journal as the text of a recording file, without secrets."""
+def record(request: ControlRequest) -> Iterator[bytes]:
+    """Return requests of the journal as the text of a recording file, without secrets.
+
+    Preflights and requests that no operation answers are left out. Raises `BadControl` where
+    nothing is left.
+    """
     hosted, query = request.hosted, request.query
-    found = search_of(query, hosted.contract).matching(hosted.journal)
-    title = query.get("title", f"Requests of the world {hosted.key}")
-    text, count = _recorded(hosted, found[: query.get("limit", len(found))], title)
-    return {"text": text, "exchanges": count}
+    matching = search_of(query, hosted.contract).matching(hosted.journal)
+    page = matching[: query.get("limit", len(matching))]
+    kept = [entry for entry in page if entry.operation is not None]
+    if not kept:
+        raise BadControl("none of these requests is one of an operation, so none can be kept")
+    return _recorded(hosted, kept, query.get("title", f"Requests of the world {hosted.key}"))
 
 
 def forget(request: ControlRequest) -> Json:
@@ -90,21 +100,23 @@ def expect(request: ControlRequest) -> Json:
     return {"expected": len(hosted.expected)}
 
 
-def check(request: ControlRequest) -> Json:
+def check(request: ControlRequest) -> Iterator[bytes]:
     """Return the problems that a test should fail for at its end."""
     hosted = request.hosted
     unused = [
         {**stub.definition, "id": stub.id, "used": hosted.stubs.used(stub)}
         for stub in hosted.stubs.unused()
     ]
-    refusals = [_entry(hosted, entry) for entry in unexpected_refusals(hosted)]
+    refusals = unexpected_refusals(hosted)
     failures = list(hosted.failures)
-    return {
-        "ok": not (unused or refusals or failures),
-        "unusedStubs": unused,
-        "failures": failures,
-        "unexpectedRefusals": refusals,
-    }
+    return jsontext.pieces(
+        {
+            "ok": not (unused or refusals or failures),
+            "unusedStubs": unused,
+            "failures": failures,
+            "unexpectedRefusals": jsontext.LazyArray(_entry(hosted, entry) for entry in refusals),
+        }
+    )
 
 
 def _entry(hosted: HostedWorld, entry: Entry) -> Json:
@@ -130,30 +142,31 @@ def _order(hosted: HostedWorld, entry: Entry) -> Json:
     }
 
 
-def _recorded(hosted: HostedWorld, entries: Iterable[Entry], title: str) -> tuple[str, int]:
-    """Return the text of a recording of some entries, and how many exchanges it has.
+def _recorded(hosted: HostedWorld, kept: Sequence[Entry], title: str) -> Iterator[bytes]:
+    """Yield the pieces of the answer with a recording of some entries, without any secret.
 
-    Preflights and requests that no operation answers are left out, and so is every secret. Raises
-    `BadControl` where nothing is left.
+    A piece is an exchange, since a full journal takes seconds to be written.
     """
-    kept = [entry for entry in entries if entry.operation is not None]
-    if not kept:
-        raise BadControl("none of these requests is one of an operation, so none can be kept")
     redactor = Redactor()
-    exchanges = []
-    before = kept[0].at_ms
-    for entry in kept:
-        exchanges.append(redactor.exchange(_exchange(entry, before)))
-        before = entry.at_ms
-    recording = Recording(
+    head = Recording(
         title=title,
         origin=SIMULATION,
-        exchanges=tuple(exchanges),
+        exchanges=(),
         dialect=hosted.contract.dialect.name,
         scenario=hosted.world.scenario.name,
         start=iso(kept[0].at_ms),
     )
-    return text_of(recording), len(kept)
+    yield b'{"text":"' + _escaped(head_text(head))
+    before = kept[0].at_ms
+    for entry in kept:
+        exchange = redactor.exchange(_exchange(entry, before))
+        yield _escaped(exchange_text(exchange, SIMULATION))
+        before = entry.at_ms
+    yield b'","exchanges":%d}' % len(kept)
+
+
+def _escaped(text: str) -> bytes:
+    return jsontext.escaped(text).encode("ascii")
 
 
 def _exchange(entry: Entry, before_ms: int) -> RecordedExchange:

@@ -1,0 +1,194 @@
+"""No request, however it is made, keeps the others waiting: CPU of each turn of the event loop."""
+
+import asyncio
+import http.client
+import json
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from mockserver import limits
+from mockserver.contract import load
+from mockserver.server.control.table import ROWS
+from mockserver.testing import running
+from tests.conftest import WALLET
+
+_MOST_MS = 50
+_CALIBRATED_MS = 12
+"""What `_machine_ms` takes on the machine for which the bound holds."""
+
+_MANY = limits.BODY.most // 20
+_SHAPES: dict[str, Any] = {
+    "unknown members": {f"m{number}": 1 for number in range(_MANY)},
+    "members nearly known": {f"amoun{number}": 1 for number in range(_MANY)},
+    "unknown members below": {"fromAmount": {f"m{number}": 1 for number in range(_MANY)}},
+    "as many values as are read": {f"k{number}": "x" * 80 for number in range(9_990)},
+    "items": [0] * (6 * _MANY),
+    "objects": [{"a": 1}] * _MANY,
+    "one long text": {"amount": "9" * (limits.BODY.most - 100)},
+    "one long name": {"a" * (limits.BODY.most - 100): 1},
+    "names of blanks": {" " * number: 0 for number in range(1_400)},
+    "escapes": {"hash": "\0" * (limits.BODY.most // 7)},
+    "a long number": {"amount": int("9" * 4_000)},
+}
+_BODIES = {name: json.dumps(shape).encode() for name, shape in _SHAPES.items()}
+_QUERIES = {
+    "unknown parameters": "&".join(f"a{number}=1" for number in range(8_000)),
+    "as many parameters as are read": "&".join(f"amoun{number}=1" for number in range(999)),
+    "one parameter again": "&".join(["amount=1"] * 7_000),
+    "one parameter, as often as is read": "&".join(["amount=1"] * 999),
+    "a long value": "amount=" + "9" * 60_000,
+    "percent signs": "amount=" + "%41" * 20_000,
+}
+_SIGNED = {
+    "Evmaddress": WALLET,
+    "EvmAddress": WALLET,
+    "Signature": "ab" * 65,
+    "appKey": "k",
+    "expireTime": "60000",
+    "timestamp": "1",
+    "signature": "ab" * 32,
+}
+
+
+def _machine_ms() -> float:
+    """Return how long this machine takes for a fixed piece of work."""
+    began = time.thread_time()
+    for number in range(100_000):
+        str(number)
+    return 1000 * (time.thread_time() - began)
+
+
+class _Turns:
+    """The longest turn of any event loop, in milliseconds of its thread's CPU time."""
+
+    def __init__(self) -> None:
+        self.longest_ms = 0.0
+
+    @contextmanager
+    def watched(self) -> Iterator[None]:
+        plain = asyncio.Handle._run
+
+        def run(handle: asyncio.Handle) -> None:
+            began = time.thread_time()
+            plain(handle)
+            self.longest_ms = max(self.longest_ms, 1000 * (time.thread_time() - began))
+
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(asyncio.Handle, "_run", run)
+            yield
+
+
+@pytest.fixture(scope="module")
+def turns():
+    watching = _Turns()
+    with watching.watched(), running() as mock:
+        # The first refusal imports what explains it, which is not what is measured here.
+        _longest_ms((watching, mock), "GET", "/v1/getBridgeQuote", None, {})
+        yield watching, mock
+
+
+def _longest_ms(turns, method: str, path: str, body: bytes | None, headers) -> float:
+    watching, mock = turns
+    # Once more where it was slow: a collection of garbage, or a neighbour on the machine.
+    tries: list[float] = []
+    for _ in range(3):
+        watching.longest_ms = 0.0
+        connection = http.client.HTTPConnection("127.0.0.1", mock.port, timeout=120)
+        connection.request(method, path, body, headers)
+        answer = connection.getresponse()
+        answer.read()
+        assert answer.status < 500, (path, answer.status)
+        # The turn that answered has ended when the next request is answered.
+        connection.close()
+        after = http.client.HTTPConnection("127.0.0.1", mock.port, timeout=120)
+        after.request("GET", "/__mock/live")
+        after.getresponse().read()
+        after.close()
+        tries.append(watching.longest_ms)
+        if tries[-1] < _MOST_MS:
+            break
+    return min(tries)
+
+
+def _slow(turns, requests) -> list[str]:
+    allowed = _MOST_MS * max(1.0, min(_machine_ms() for _ in range(5)) / _CALIBRATED_MS)
+    slow = []
+    for name, method, path, body in requests:
+        took = _longest_ms(turns, method, path, body, _SIGNED)
+        if took > allowed:
+            slow.append(f"{name}: {method} {path[:60]} took {took:.0f} ms of a turn")
+    return slow
+
+
+def _operations():
+    return load("documented").operations
+
+
+def test_no_request_of_an_operation_takes_long_in_a_turn(turns):
+    posted = [
+        (name, "POST", operation.path, body)
+        for operation in _operations()
+        if operation.method == "POST"
+        for name, body in _BODIES.items()
+    ]
+    read = [
+        (name, "GET", f"{operation.path}?{query}", None)
+        for operation in _operations()
+        if operation.method == "GET"
+        for name, query in _QUERIES.items()
+    ]
+    assert len(posted) == 5 * len(_BODIES)
+    assert len(read) == 14 * len(_QUERIES)
+    assert _slow(turns, posted + read) == []
+
+
+def test_no_request_to_control_takes_long_in_a_turn(turns):
+    # The dump of a world may be as long as a world is.
+    rows = [
+        (row.method, f"/__mock{row.path}".replace("{", "").replace("}", ""))
+        for row in ROWS
+        if not row.streams and row.path != "/load"
+    ]
+    requests = [
+        (name, method, path, body)
+        for method, path in rows
+        if method in ("POST", "PUT", "PATCH")
+        for name, body in _BODIES.items()
+    ] + [
+        (name, method, f"{path}?{query}", None)
+        for method, path in rows
+        if method == "GET"
+        for name, query in _QUERIES.items()
+    ]
+    assert len(requests) > 300
+    assert _slow(turns, requests) == []
+
+
+def test_a_full_journal_is_shown_in_slices(turns):
+    _, mock = turns
+    body = json.dumps({"channel": "x" * 60_000}).encode()
+    for _ in range(250):
+        connection = http.client.HTTPConnection("127.0.0.1", mock.port, timeout=60)
+        connection.request("POST", "/w/full/v1/submitOrder", body, _SIGNED)
+        assert connection.getresponse().read()
+        connection.close()
+    paths = ("/journal", "/check", "/recording")
+    requests = [("full journal", "GET", f"/w/full/__mock{path}", None) for path in paths]
+    assert _slow(turns, requests) == []
+
+
+def test_a_turn_that_takes_long_is_noticed(turns):
+    watching, _ = turns
+
+    async def busy() -> None:
+        while time.thread_time() < until:
+            pass
+
+    until = time.thread_time() + 0.06
+    watching.longest_ms = 0.0
+    asyncio.run(busy())
+    assert watching.longest_ms > _MOST_MS
