@@ -33,8 +33,8 @@ def _counting_apart(node: Any) -> Any:
         key: part if key in ("const", "enum") else _counting_apart(part)
         for key, part in node.items()
     }
-    found = _COUNTED.fullmatch(pattern) if isinstance(pattern := copy.get("pattern"), str) else None
-    if found is None or "minLength" in copy or "maxLength" in copy:
+    match = _COUNTED.fullmatch(pattern) if isinstance(pattern := copy.get("pattern"), str) else None
+    if match is None or "minLength" in copy or "maxLength" in copy:
         return copy
-    kind, least, most = found.groups()
+    kind, least, most = match.groups()
     return {**copy, "pattern": f"^{kind}*$", "minLength": int(least), "maxLength": int(most)}

@@ -49,11 +49,11 @@ class Document:
 
     def problem(self, path: FieldPath, message: str) -> Problem:
         """Return a problem at a field, or at its nearest enclosing field that is in the file."""
-        near = whole = (*self.within, *path)
+        near = path_in_file = (*self.within, *path)
         lines = self.lines()
         while near and near not in lines:
             near = near[:-1]
-        return Problem(self.file, lines.get(near), dotted(whole), message)
+        return Problem(self.file, lines.get(near), dotted(path_in_file), message)
 
 
 def read(file: Path, kind: str | None = None) -> Document:
@@ -64,12 +64,12 @@ def read(file: Path, kind: str | None = None) -> Document:
     """
     try:
         document = parse(text_of(file), file)
-        found = _kind(document, kind)
+        known_kind = _kind(document, kind)
     except InvalidFile:
         if reason := _of_another_use(file):
             raise InvalidFile([Problem(file, None, "", reason)]) from None
         raise
-    return _checked(Document(file, found, document.value, document.lines))
+    return _checked(Document(file, known_kind, document.value, document.lines))
 
 
 def part_of(document: Document, kind: str, value: Mapping[str, Any], within: FieldPath) -> Document:
@@ -97,9 +97,9 @@ def value_of(kind: type[T], row: Mapping[str, Any], **more: Any) -> T:
     What has no field is left out, and what is missing has its default; `more` goes before the row.
     """
     names = {field.name for field in fields(kind)}  # type: ignore[arg-type]  # a dataclass
-    given = {name: value for name, value in row.items() if name in names} | more
-    lists = {name: tuple(value) for name, value in given.items() if isinstance(value, list)}
-    return kind(**(given | lists))
+    row_values = {name: value for name, value in row.items() if name in names} | more
+    lists = {name: tuple(value) for name, value in row_values.items() if isinstance(value, list)}
+    return kind(**(row_values | lists))
 
 
 def item_checks(kind: str, name: str) -> dict[str, SchemaCheck]:

@@ -147,7 +147,7 @@ def usual_request(raw: bytes) -> Request:
     line, *fields = head.decode("latin-1").split("\r\n")
     method, target, _ = line.split(" ")
     path, _, query = target.partition("?")
-    named = [one.partition(": ") for one in fields]
+    named = [name.partition(": ") for name in fields]
     return Request(method, path, query, Headers([(name, value) for name, _, value in named]), body)
 
 
@@ -204,15 +204,17 @@ def pairs_or(query: str, default: Sequence[tuple[str, str]] = ()) -> Sequence[tu
 
 def by_name(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
     """Return the values of each name, in the order of their first."""
-    found: dict[str, list[str]] = {}
+    values: dict[str, list[str]] = {}
     for name, value in pairs:
-        found.setdefault(name, []).append(value)
-    return found
+        values.setdefault(name, []).append(value)
+    return values
 
 
 def folded(pairs: Iterable[tuple[str, str]]) -> dict[str, Json]:
     """Return pairs as a mapping, with a list where a name is repeated."""
-    return {name: one[0] if len(one) == 1 else one for name, one in by_name(pairs).items()}
+    return {
+        name: values[0] if len(values) == 1 else values for name, values in by_name(pairs).items()
+    }
 
 
 def _decoded(text: str) -> str:

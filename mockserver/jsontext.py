@@ -74,8 +74,8 @@ def decode(raw: bytes, *, depth: int = MAX_DEPTH) -> Json:
     try:
         return _DECODER.decode(text)
     except json.JSONDecodeError as error:
-        if other := _other_format(text):
-            raise NotJson(other) from None
+        if format_ := _other_format(text):
+            raise NotJson(format_) from None
         place = f"line {error.lineno} column {error.colno}"
         reason = error.msg.removesuffix(" at")
         raise NotJson(f"{reason[:1].lower()}{reason[1:]} at {place}") from None
@@ -122,7 +122,7 @@ def camel(name: str) -> str:
 
 def members_of(value: Any, *left_out: str) -> dict[str, Json]:
     """Return the fields of a dataclass as the members of an object, their values as they are."""
-    names = [one.name for one in fields(value) if one.name not in left_out]
+    names = [field.name for field in fields(value) if field.name not in left_out]
     return {camel(name): getattr(value, name) for name in names}
 
 
@@ -169,7 +169,7 @@ def _sorted(value: Json) -> Json:
     if isinstance(value, Mapping):
         return {str(key): _sorted(value[key]) for key in sorted(value, key=str)}
     if isinstance(value, list | tuple):
-        return [_sorted(one) for one in value]
+        return [_sorted(item) for item in value]
     return Decimal(repr(value)) if isinstance(value, float) else value
 
 
@@ -304,15 +304,15 @@ def _no_constant(name: str) -> NoReturn:
 
 
 def _unique(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
-    found = dict(pairs)
-    if len(found) == len(pairs):
-        return found
-    found = {}
+    members = dict(pairs)
+    if len(members) == len(pairs):
+        return members
+    members = {}
     for key, value in pairs:
-        if key in found:
+        if key in members:
             raise NotJson(f"the key {key!r} is given twice")
-        found[key] = value
-    return found
+        members[key] = value
+    return members
 
 
 def _decimal(text: str) -> Decimal:

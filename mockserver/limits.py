@@ -137,7 +137,7 @@ PARSER_DEPTH = 500
 MOST_SEED = 2**64 - 1
 """The highest seed of a world; the files and routes that take one have it in their schemas."""
 
-TABLE = tuple(found for found in list(vars().values()) if isinstance(found, Limit))
+TABLE = tuple(constant for constant in list(vars().values()) if isinstance(constant, Limit))
 """Every bound, in the order of the page."""
 
 
@@ -152,6 +152,6 @@ def page() -> str:
     """Return the page of the bounds."""
     from mockserver import markdown  # noqa: PLC0415 - no server needs it
 
-    rows = ((one.what, str(one), one.scope, one.beyond) for one in TABLE)
+    rows = ((limit.what, str(limit), limit.scope, limit.beyond) for limit in TABLE)
     heads = ("what", "most", "for each", "beyond it")
     return markdown.page("Limits", _ABOUT, markdown.table(heads, rows))

@@ -92,11 +92,11 @@ def _check_run(config: pytest.Config) -> None:
 def pytest_terminal_summary(terminalreporter: Any) -> None:
     """Print what a conformance run sent, and its findings that fail no test."""
     properties = [
-        found
+        user_property
         for reports in terminalreporter.stats.values()
         for report in reports
         if getattr(report, "when", "") == "call"
-        for found in report.user_properties
+        for user_property in report.user_properties
     ]
     runs = [value for name, value in properties if name == f"{_MARKER}_run"]
     if not runs:
@@ -125,8 +125,8 @@ def crosschain_conformance(pytestconfig: pytest.Config) -> "Callable[..., Result
             named = addresses(pytestconfig)
             url, v1, v2 = named.get("url"), named.get("v1"), named.get("v2")
         with _readable_failures():
-            given: Any = {**settings(pytestconfig), **options}
-            return run(url, v1=v1, v2=v2, **given)
+            run_options: Any = {**settings(pytestconfig), **options}
+            return run(url, v1=v1, v2=v2, **run_options)
 
     return judge
 
@@ -191,11 +191,11 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
     except BaseException:
         item.stash[_COMPLAINTS] = _complaints(item)
         raise
-    found = _complaints(item)
-    if found:
+    complaints = _complaints(item)
+    if complaints:
         # A failing test case of unittest does not raise here: report this beside its failure.
-        item.stash[_COMPLAINTS] = found
-        pytest.fail("\n".join(found), pytrace=False)
+        item.stash[_COMPLAINTS] = complaints
+        pytest.fail("\n".join(complaints), pytrace=False)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -234,12 +234,12 @@ def _readable_failures() -> Iterator[None]:
 
 def _configured(say: Callable[[str], Any]) -> dict[str, Any]:
     """Return what options, or ini keys, say; the seed as a number."""
-    found = {}
+    settings = {}
     for name in _OPTIONS:
         value = say(f"{_MARKER}_{name}")
         if value:
-            found[name] = int(value) if name == "seed" and value.isdecimal() else value
-    return found
+            settings[name] = int(value) if name == "seed" and value.isdecimal() else value
+    return settings
 
 
 def _marker_settings(node: pytest.Item) -> dict[str, Any]:

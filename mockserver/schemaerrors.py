@@ -49,14 +49,14 @@ class Explainer:
             every = []
             for error in self._validator.iter_errors(value):
                 every += _violations(error, tuple(error.path), tuple(error.schema_path))
-        found: dict[tuple[Path, str], Violation] = {}
+        violations: dict[tuple[Path, str], Violation] = {}
         for violation in every:
             key = (violation.path, violation.message)
-            before = found.setdefault(key, violation)
+            before = violations.setdefault(key, violation)
             # A repeated violation of a branch is cited from the outermost place.
             if len(violation.schema_path) < len(before.schema_path):
-                found[key] = violation
-        return tuple(sorted(found.values(), key=lambda violation: _order(violation.path)))
+                violations[key] = violation
+        return tuple(sorted(violations.values(), key=lambda violation: _order(violation.path)))
 
 
 def _refers(node: Json) -> bool:
@@ -89,20 +89,20 @@ class _Keyword(NamedTuple):
     schema: Schema
     validator: Validator
 
-    def violations(self, whole: Json) -> list[Violation]:
+    def violations(self, instance: Json) -> list[Violation]:
         """Return what is wrong with what is in a whole value, which breaks this keyword."""
         name, schema = self.name, self.schema
-        value, wanted = reduce(getitem, self.path, whole), schema[name]
+        value, wanted = reduce(getitem, self.path, instance), schema[name]
         if name in _ALONE or (wanted is False and name == "additionalProperties"):
             return _violations(_Error(name, wanted, value, schema), self.path, self.place)
-        found: list[Violation] = []
+        violations: list[Violation] = []
         for error in _STRICT.VALIDATORS[name](self.validator, wanted, value, schema) or ():
             path, place = (*self.path, *error.path), (*self.place, *error.schema_path)
             if not error.schema_path and error.validator is not None:
                 error.validator, error.validator_value = name, wanted
                 error.instance, error.schema = value, schema
-            found += _violations(error, path, place)
-        return found
+            violations += _violations(error, path, place)
+        return violations
 
 
 class _BrokenKeywords:
@@ -130,14 +130,16 @@ class _BrokenKeywords:
         except ValueError:
             # Half a surrogate pair, which is no text for the compiled library.
             return None
-        return [one for number in sorted(broken) for one in broken[number].violations(value)]
+        return [
+            violation for number in sorted(broken) for violation in broken[number].violations(value)
+        ]
 
     def _keyword(self, place: Path) -> _Keyword | None:
         """Return the keyword at a place, or above it; None where there is none."""
         known = self._keywords
         if place not in known:
             above = (place[:end] for end in range(len(place), 0, -1))
-            known[place] = next((known[one] for one in above if one in known), None)
+            known[place] = next((known[path] for path in above if path in known), None)
         return known[place]
 
     def _enter(self, schema: Schema, place: Path, path: Path) -> None:
@@ -152,12 +154,12 @@ class _BrokenKeywords:
                 # The library reports no keyword for a condition itself.
                 at = place if name == "if" else (*place, name)
                 number = len(self._keywords)
-                found = _Keyword(number, name, at, path, schema, validator)
-                self._keywords[*place, *steps] = found
+                keyword = _Keyword(number, name, at, path, schema, validator)
+                self._keywords[*place, *steps] = keyword
                 if name == "pattern":
                     # What a pattern counts is compiled apart (`compiledschema.py`).
                     for counted in ("minLength", "maxLength"):
-                        self._keywords.setdefault((*place, counted), found)
+                        self._keywords.setdefault((*place, counted), keyword)
 
 
 _ALONE = frozenset(
@@ -182,7 +184,7 @@ def _parts(schema: Schema, name: str) -> list[tuple[Path, Schema | bool]]:
         case "allOf":
             return [((name, index), part) for index, part in enumerate(wanted)]
         case "if":
-            return [((one,), schema[one]) for one in ("then", "else") if one in schema]
+            return [((name,), schema[name]) for name in ("then", "else") if name in schema]
         case _:
             return [((name,), True)]
 

@@ -77,7 +77,7 @@ class Trial:
     def verdict(self) -> str:
         """The worst verdict of what was found; `none` where nothing was."""
         order = [verdict.value for verdict in Verdict]
-        return min((one.verdict for one in self.findings), key=order.index, default=NOTHING)
+        return min((finding.verdict for finding in self.findings), key=order.index, default=NOTHING)
 
     @property
     def right(self) -> bool:
@@ -109,9 +109,13 @@ def tried(
     options = replace(options or Options(rate=_UNHURRIED), arming=arming, seed=seed)
     with mock.world(called, breaks=() if broken is None else (called,)) as world:
         result = run(Target(world.base_url, world.base_url), options)
-    failed = [one for one in result.outcomes if one.reason.startswith(DEFECT)]
+    failed = [outcome for outcome in result.outcomes if outcome.reason.startswith(DEFECT)]
     every = {outcome.rule.name for outcome in result.outcomes}
-    judged = {one.rule.name for one in result.outcomes if one.verdict is not Verdict.NOT_APPLICABLE}
+    judged = {
+        outcome.rule.name
+        for outcome in result.outcomes
+        if outcome.verdict is not Verdict.NOT_APPLICABLE
+    }
     return Trial(
         name=f"{HEALTHY} (seed {seed})" if broken is None else called,
         layer=HEALTHY if broken is None else broken.layer.value,
@@ -124,7 +128,7 @@ def tried(
         requests=result.requests,
         submissions=result.submissions,
         elapsed_ms=result.elapsed_ms,
-        defects=tuple(f"{one.id}: {one.reason}" for one in failed),
+        defects=tuple(f"{outcome.id}: {outcome.reason}" for outcome in failed),
         unasked=frozenset(every - judged),
     )
 
@@ -133,9 +137,14 @@ def _findings(result: Result) -> tuple[TrialFinding, ...]:
     return tuple(
         sorted(
             {
-                TrialFinding(one.rule.name, one.operation.id, one.verdict_of(found), found.message)
-                for one in result.outcomes
-                for found in one.findings
+                TrialFinding(
+                    outcome.rule.name,
+                    outcome.operation.id,
+                    outcome.verdict_of(finding),
+                    finding.message,
+                )
+                for outcome in result.outcomes
+                for finding in outcome.findings
             }
         )
     )
@@ -282,7 +291,7 @@ class Summary:
     @property
     def idle_rules(self) -> tuple[str, ...]:
         """Rules that found nothing in any trial, so that they may be unable to."""
-        spoke = {one.rule for trial in self.breaks for one in trial.findings}
+        spoke = {finding.rule for trial in self.breaks for finding in trial.findings}
         quiet = {*spoke, *self.unasked_rules}
         return tuple(rule for rule in self.rules if rule not in quiet)
 
@@ -292,8 +301,8 @@ class Summary:
 
         The trials do not test them, though the answers of a break may.
         """
-        usual = self.healthy or self.breaks
-        return tuple(rule for rule in self.rules if all(rule in trial.unasked for trial in usual))
+        trials = self.healthy or self.breaks
+        return tuple(rule for rule in self.rules if all(rule in trial.unasked for trial in trials))
 
     @property
     def defects(self) -> tuple[str, ...]:
@@ -309,8 +318,8 @@ class Summary:
     @property
     def right_share(self) -> Decimal:
         """How many of the breaks found have the right label, in percent rounded down."""
-        found = [trial for trial in self.breaks if trial.detected]
-        return percent(sum(trial.right for trial in found), len(found))
+        trials = [trial for trial in self.breaks if trial.detected]
+        return percent(sum(trial.right for trial in trials), len(trials))
 
     @property
     def reading(self) -> tuple[Trial, ...]:
@@ -320,8 +329,8 @@ class Summary:
     @property
     def reading_share(self) -> Decimal | None:
         """How many of these found their break, in percent rounded down; None where none is."""
-        found = sum(trial.detected for trial in self.reading)
-        return percent(found, len(self.reading)) if self.reading else None
+        detected = sum(trial.detected for trial in self.reading)
+        return percent(detected, len(self.reading)) if self.reading else None
 
     @property
     def reading_submissions(self) -> int:
@@ -359,11 +368,11 @@ def summary_of(trials: Iterable[Trial], rules: Sequence[Rule]) -> Summary:
     return Summary(tuple(trials), tuple(rule.name for rule in rules))
 
 
-def percent(part: int, whole: int) -> Decimal:
+def percent(part: int, total: int) -> Decimal:
     """Return a share in percent with one decimal, rounded down; 100 of nothing."""
-    if not whole:
+    if not total:
         return Decimal(100)
-    return _PERCENT.quantize(_PERCENT.divide(Decimal(100 * part), whole), Decimal("0.1"))
+    return _PERCENT.quantize(_PERCENT.divide(Decimal(100 * part), total), Decimal("0.1"))
 
 
 def as_json(summary: Summary) -> Json:
@@ -396,5 +405,5 @@ def _brief(trial: Trial) -> Json:
         **picked(trial, "name", "layer", "control"),
         "submits": trial.armed,
         **picked(trial, "seed", "expected", "verdict", "requests", "submissions"),
-        "told": [str(one) for one in trial.findings],
+        "told": [str(finding) for finding in trial.findings],
     }

@@ -38,6 +38,6 @@ def by_name(*modules: ModuleType) -> Mapping[str, ModuleType]:
 
 def function_of(module: ModuleType, name: str) -> Callable[..., Any] | None:
     """Return a module's own function by its name, in tables with dashes; None without it."""
-    found = vars(module).get(name.replace("-", "_"))
-    is_own = isinstance(found, FunctionType) and found.__module__ == module.__name__
-    return found if is_own else None
+    function = vars(module).get(name.replace("-", "_"))
+    is_own = isinstance(function, FunctionType) and function.__module__ == module.__name__
+    return function if is_own else None

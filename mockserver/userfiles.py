@@ -62,10 +62,10 @@ def opened(file: Path) -> Iterator[BinaryIO]:
 
 def read_stream(stream: BinaryIO, limit: limits.Limit) -> bytes:
     """Return what a stream holds. Raises `NotReadable` where it is more than a bound."""
-    found = stream.read(limit.most + 1)
-    if len(found) > limit.most:
+    content = stream.read(limit.most + 1)
+    if len(content) > limit.most:
         raise NotReadable(f"cannot be read: larger than {limit}")
-    return found
+    return content
 
 
 def write_text(path: Path, text: str, *, parents: bool = False) -> None:

@@ -54,18 +54,18 @@ def _initializer(made: Any, guarded: bool) -> Callable[..., None]:
     """Return the compiled `__init__` of a dataclass."""
     known: dict[str, Any] = {"MISSING": MISSING}
     parameters, lines = ["self"], []
-    for one in fields(made):
-        name = value = one.name
-        optional = not one.default is one.default_factory is MISSING
-        if not (one.init or optional):
+    for field in fields(made):
+        name = value = field.name
+        optional = not field.default is field.default_factory is MISSING
+        if not (field.init or optional):
             continue
-        known[f"__usual_{name}"] = one.default
-        if one.init:
+        known[f"__usual_{name}"] = field.default
+        if field.init:
             parameters.append(f"{name}=__usual_{name}" if optional else name)
         else:
             lines.append(f"{name} = __usual_{name}")
-        if one.default_factory is not MISSING:
-            known[f"__new_{name}"] = one.default_factory
+        if field.default_factory is not MISSING:
+            known[f"__new_{name}"] = field.default_factory
             value = f"__new_{name}() if {name} is MISSING else {name}"
         if guarded:
             known[f"__set_{name}"] = getattr(made, name).__set__
@@ -80,7 +80,7 @@ def _initializer(made: Any, guarded: bool) -> Callable[..., None]:
 
 
 def _comparing(fields: tuple["Field[Any]", ...], hashed: bool) -> dict[str, Any]:
-    names = [one.name for one in fields if one.compare] or ["__class__"]
+    names = [field.name for field in fields if field.compare] or ["__class__"]
     # `attrgetter` of one name returns the value, and not a tuple: take it twice.
     values = attrgetter(*names) if len(names) > 1 else attrgetter(*names, *names)
 
@@ -94,7 +94,9 @@ def _comparing(fields: tuple["Field[Any]", ...], hashed: bool) -> dict[str, Any]
 
 @recursive_repr()
 def _repr(self: Any) -> str:
-    members = (f"{one.name}={getattr(self, one.name)!r}" for one in fields(self) if one.repr)
+    members = (
+        f"{field.name}={getattr(self, field.name)!r}" for field in fields(self) if field.repr
+    )
     return f"{self.__class__.__qualname__}({', '.join(members)})"
 
 
@@ -107,12 +109,12 @@ def _refuse_delete(self: object, name: str) -> NoReturn:
 
 
 def _state(self: Any) -> list[Any]:
-    return [getattr(self, one.name) for one in fields(self)]
+    return [getattr(self, field.name) for field in fields(self)]
 
 
 def _restore(self: Any, state: list[Any]) -> None:
-    for one, value in zip(fields(self), state, strict=True):
-        object.__setattr__(self, one.name, value)
+    for field, value in zip(fields(self), state, strict=True):
+        object.__setattr__(self, field.name, value)
 
 
 _GUARD: dict[str, Any] = {

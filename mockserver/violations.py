@@ -53,13 +53,17 @@ def did_you_mean(name: str, known: Iterable[str] | Mapping[str, str]) -> str:
     A mapping gives the name that is meant by each way to call it.
     """
     meant = known if isinstance(known, Mapping) else {candidate: candidate for candidate in known}
-    found: dict[float, str] = {}
+    names_by_likeness: dict[float, str] = {}
     # First with the words in any order: `quote-bridge` is near to `bridge-quote`.
     for form in (_sorted_words, str.casefold):
-        folded, wanted = {form(one): it for one, it in meant.items()}, form(str(name)[:200])
+        folded, wanted = {form(meaning): it for meaning, it in meant.items()}, form(str(name)[:200])
         for near in get_close_matches(wanted, folded, n=1, cutoff=0.6):
-            found[SequenceMatcher(None, near, wanted).ratio()] = folded[near]
-    return f"; did you mean {found[max(found)]!r}?" if found else ""
+            names_by_likeness[SequenceMatcher(None, near, wanted).ratio()] = folded[near]
+    return (
+        f"; did you mean {names_by_likeness[max(names_by_likeness)]!r}?"
+        if names_by_likeness
+        else ""
+    )
 
 
 def _sorted_words(name: str) -> str:

@@ -33,11 +33,14 @@ def one_line(text: str, most: int = 0) -> str:
     return f"{line[:most]}…" if most and len(line) > most else line
 
 
-def reason_lines(groups: Mapping[str, Sequence[str]], most: int, *, whole: bool) -> Iterator[str]:
-    """Yield a line for each reason with the names that it is about; `whole` leaves out nothing."""
-    chosen = list(groups.items())[: len(groups) if whole else most]
+def reason_lines(
+    groups: Mapping[str, Sequence[str]], most: int, *, complete: bool
+) -> Iterator[str]:
+    """Yield a line for each reason with the names that it is about; `complete`: all."""
+    chosen = list(groups.items())[: len(groups) if complete else most]
     for reason, names in chosen:
-        yield f"{len(names)} x {one_line(reason, 400)}: {listed(names, len(names) if whole else 2)}"
+        shown = listed(names, len(names) if complete else 2)
+        yield f"{len(names)} x {one_line(reason, 400)}: {shown}"
     if len(groups) > len(chosen):
         yield f"and {counted(len(groups) - len(chosen), 'other reason')}; --verbose"
 
@@ -62,10 +65,10 @@ def audit_lines(audit: Mapping[str, Any]) -> Iterator[str]:
 def finding_lines(finding: Mapping[str, Any]) -> Iterator[str]:
     """Yield the lines of one finding of an audit."""
     yield f"{finding['kind']}: {finding['told']}"
-    for one in finding["requests"]:
-        yield f"  {one['sequence']}. {one['request']} -> {one['outcome']}"
-    for one in finding["transactions"]:
-        yield f"  transaction {one['hash']} on {one['chain']}"
+    for row in finding["requests"]:
+        yield f"  {row['sequence']}. {row['request']} -> {row['outcome']}"
+    for row in finding["transactions"]:
+        yield f"  transaction {row['hash']} on {row['chain']}"
 
 
 def github_command(level: str, title: str, text: str) -> str:

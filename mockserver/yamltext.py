@@ -94,17 +94,17 @@ class _Builder:
         return self._scalar(node, path)
 
     def _mapping(self, node: yaml.MappingNode, path: FieldPath) -> dict[str, Json]:
-        found: dict[str, Json] = {}
+        members: dict[str, Json] = {}
         for key_node, value_node in node.value:
             if not isinstance(key_node, yaml.ScalarNode):
                 self._report(key_node, path, "a key is a plain text, not a list or a mapping")
                 continue
             key = str(key_node.value)
-            if key in found:
+            if key in members:
                 self._report(key_node, (*path, key), "the key is given twice")
             self.lines[*path, key] = key_node.start_mark.line + 1
-            found[key] = self.build(value_node, (*path, key))
-        return found
+            members[key] = self.build(value_node, (*path, key))
+        return members
 
     def _scalar(self, node: yaml.Node, path: FieldPath) -> Json:
         text = str(node.value)

@@ -49,7 +49,7 @@ def calendar_show(name: str, start: str | None, days: int | None, width: int | N
     last = max([begin + 1, *(window.until_ms or window.from_ms + _DAY_MS for window in windows)])
     if width is None:
         columns = shutil.get_terminal_size((100, 24)).columns
-        width = max(20, columns - 2 - max((len(one.subject) for one in windows), default=0))
+        width = max(20, columns - 2 - max((len(window.subject) for window in windows), default=0))
     _print(windows, begin, begin + days * _DAY_MS if days else last, width)
 
 
@@ -97,6 +97,6 @@ def _print(windows: Sequence["Window"], begin_ms: int, end_ms: int, width: int) 
                 window.direction.value,
                 window.reason,
             )
-            for window in sorted(windows, key=lambda one: (one.from_ms, one.subject))
+            for window in sorted(windows, key=lambda window: (window.from_ms, window.subject))
         ],
     )

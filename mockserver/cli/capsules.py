@@ -31,7 +31,7 @@ def test_{stem}():
 
 
 def save(
-    remote: Remote, file: Path, scenario: Path | None, title: str | None, **given: Any
+    remote: Remote, file: Path, scenario: Path | None, title: str | None, **settings: Any
 ) -> None:
     """Save the history of a world of a running server in FILE.
 
@@ -45,7 +45,7 @@ def save(
         remote.get("/journal"),
         title or file.stem,
         scenario_text=read_text(scenario) if scenario else "",
-        **given,
+        **settings,
     )
     capsules.save(made, file)
     _print_replay(made, file)

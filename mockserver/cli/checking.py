@@ -69,11 +69,11 @@ def recording_of(
     spoken = [dialect or recording.dialect or "documented"]
     # Without a dialect of its own, a recording may be of any.
     spoken += [] if dialect or recording.dialect else ["observed"]
-    names = [one.id for name in spoken for one in load(with_overlay(name, overlay))]
+    names = [operation.id for name in spoken for operation in load(with_overlay(name, overlay))]
     unknown = {
-        index: f"{one.operation!r} is no operation{did_you_mean(one.operation, names)}"
-        for index, one in enumerate(recording.exchanges)
-        if one.operation not in names
+        index: f"{exchange.operation!r} is no operation{did_you_mean(exchange.operation, names)}"
+        for index, exchange in enumerate(recording.exchanges)
+        if exchange.operation not in names
     }
     if unknown:
         document = documents.read(file, "recording")
@@ -117,13 +117,13 @@ def _breaches(file: Path, dialect: str | None, overlay: Path | None) -> list[Pro
 
 def doctor(as_json: bool) -> None:
     """Check the installation: what is there, what is missing, what may conflict."""
-    found = tuple(_examined())
+    examined = tuple(_examined())
     if as_json:
-        print_json([{"mark": mark, "text": text} for mark, text in found])
+        print_json([{"mark": mark, "text": text} for mark, text in examined])
     else:
-        for mark, text in found:
+        for mark, text in examined:
             print_text(f"{mark:4}  {text}")
-    if any(mark == "BAD" for mark, _ in found):
+    if any(mark == "BAD" for mark, _ in examined):
         sys.exit(1)
 
 
@@ -184,8 +184,8 @@ def _parser() -> _Examined:
     from aiohttp.http_parser import HttpRequestParser
 
     compiled = HttpRequestParser.__module__ == "aiohttp._http_parser"
-    found = "compiled" if compiled else "slow Python"
-    return "ok" if compiled else "note", f"aiohttp's HTTP parser is {found}"
+    parser = "compiled" if compiled else "slow Python"
+    return "ok" if compiled else "note", f"aiohttp's HTTP parser is {parser}"
 
 
 def completion(shell: str) -> None:

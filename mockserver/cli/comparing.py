@@ -7,7 +7,7 @@ from typing import Any
 from mockserver.cli.printing import print_json, print_text
 
 
-def compare(left: str, right: str, *, as_json: bool, verbose: bool, **given: Any) -> None:
+def compare(left: str, right: str, *, as_json: bool, verbose: bool, **settings: Any) -> None:
     """Show where the answers of RIGHT differ from those of LEFT.
 
     Each is the base address of a service, two of them joined by a comma for v1 and 2.0, or a file
@@ -24,8 +24,8 @@ def compare(left: str, right: str, *, as_json: bool, verbose: bool, **given: Any
     from mockserver.conformance.result import INTERRUPTED
     from mockserver.conformance.runs.settings import options_from
 
-    terms = Terms(Band(given.pop("band")), given.pop("words"), given.pop("ignore"))
-    options = options_from(given)
+    terms = Terms(Band(settings.pop("band")), settings.pop("words"), settings.pop("ignore"))
+    options = options_from(settings)
     with Progress(sys.stderr) if sys.stderr.isatty() else nullcontext() as progress:
         comparison = held_against(left, right, options, terms, watch=progress)
     if as_json:

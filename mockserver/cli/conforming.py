@@ -23,24 +23,24 @@ class WrongOption(CrosschainMockError):
     """An option that does not go with the others; nothing was sent."""
 
 
-def judge(**given: Any) -> None:
+def judge(**settings: Any) -> None:
     """Judge the service behind URL."""
     from mockserver.cli import judging
     from mockserver.conformance.runs.settings import options_from
 
-    output = judging.output_of(given)
-    if recordings := given.pop("recordings"):
-        _check_unsent(given, journalled=bool(output.journal or output.resume))
-        sys.exit(judging.judge_recordings(recordings, options_from(given), output))
-    target = _target(given)
-    sys.exit(judging.judge(target, _generating(given, target), output))
+    output = judging.output_of(settings)
+    if recordings := settings.pop("recordings"):
+        _check_unsent(settings, journalled=bool(output.journal or output.resume))
+        sys.exit(judging.judge_recordings(recordings, options_from(settings), output))
+    target = _target(settings)
+    sys.exit(judging.judge(target, _generating(settings, target), output))
 
 
-def _check_unsent(given: Mapping[str, Any], *, journalled: bool) -> None:
+def _check_unsent(settings: Mapping[str, Any], *, journalled: bool) -> None:
     """Refuse what makes no sense where nothing is sent."""
-    if any(given[name] for name in ("url", "v1", "v2")):
+    if any(settings[name] for name in ("url", "v1", "v2")):
         raise WrongOption("--recordings goes with no address: nothing is sent")
-    if given["arm_writes"] or given["examples"] or given["sequences"] or given["deep"]:
+    if settings["arm_writes"] or settings["examples"] or settings["sequences"] or settings["deep"]:
         raise WrongOption("--recordings sends nothing: leave out what is about requests to send")
     if journalled:
         raise WrongOption("--recordings keeps no journal: nothing is sent")
@@ -53,8 +53,8 @@ def explain(rule: str) -> None:
     from mockserver.conformance.requests.catalog import probes_of
 
     contract, every = contracts.load(), _every_rule()
-    found = rule_named(rule, every)
-    for heading, text in explained(found, every, probes_of(contract), contract):
+    chosen_rule = rule_named(rule, every)
+    for heading, text in explained(chosen_rule, every, probes_of(contract), contract):
         print_text(f"{heading}: {text}" if heading else text)
         if not heading:
             click.echo()
@@ -87,14 +87,14 @@ def _every_rule() -> "tuple[Rule, ...]":
     return (*RULES, *stage_rules(contracts.load()))
 
 
-def plan(as_json: bool, **given: Any) -> None:
+def plan(as_json: bool, **settings: Any) -> None:
     """List the requests that would be sent to URL, without sending them."""
     from mockserver.conformance.runs.planner import prepared
 
-    if not any(given[name] for name in ("url", "v1", "v2")):
-        given["url"] = DEFAULT_URL
-    target = _target(given)
-    options = _generating(given, target)
+    if not any(settings[name] for name in ("url", "v1", "v2")):
+        settings["url"] = DEFAULT_URL
+    target = _target(settings)
+    options = _generating(settings, target)
     ready = prepared(target, options)
     operations = [ready.contract.operation(probe.operation_id) for probe in ready.plan.probes]
     probes = [
@@ -140,24 +140,24 @@ def _plan_in_words(ready: "Prepared", submissions: int, *, edges: bool) -> Itera
         yield f"left out: {number} x {reason}"
 
 
-def _target(given: Mapping[str, Any]) -> "Target":
+def _target(settings: Mapping[str, Any]) -> "Target":
     from mockserver.conformance.session.target import target_of
 
-    url, v1, v2 = given["url"], given["v1"], given["v2"]
+    url, v1, v2 = settings["url"], settings["v1"], settings["v2"]
     if url is not None and v1 is not None and v2 is not None:
         raise WrongOption(f"{url!r} is left over: --v1 and --v2 name both addresses")
     return target_of(url, v1=v1, v2=v2)
 
 
-def _generating(given: Mapping[str, Any], target: "Target") -> "Options":
+def _generating(settings: Mapping[str, Any], target: "Target") -> "Options":
     """Return the settings of a run with the generation that is usual for its target."""
     from mockserver.conformance.options import is_installed
     from mockserver.conformance.runs.settings import options_from
 
-    if given["examples"] is None and not is_installed():
+    if settings["examples"] is None and not is_installed():
         click.echo(
             "generated requests are left out: Hypothesis is not installed; "
             "pip install 'crosschain-mock[conformance]'",
             err=True,
         )
-    return options_from(given, target)
+    return options_from(settings, target)

@@ -54,7 +54,7 @@ def outage_load(remote: Remote, name: str, start: str | None) -> Json:
     body = present(name=name, start=start)
     if name not in calendar_names():
         begin = parse_instant(start) if start else remote.get("/clock")["ms"]
-        body = {"windows": [_described(one) for one in load_calendar(name, start_ms=begin)]}
+        body = {"windows": [_described(window) for window in load_calendar(name, start_ms=begin)]}
     calendar = remote.post("/calendar", body)
     if calendar["past"]:
         click.echo(f"{calendar['past']} of its outages are past already", err=True)
@@ -169,7 +169,7 @@ def world_new(
 
 def print_history(order: Json) -> None:
     """Print the events of an order and its moves of money, each as a table."""
-    moved = [{**move, **one} for move in order["moves"] for one in move["entries"]]
+    moved = [{**move, **entry} for move in order["moves"] for entry in move["entries"]]
     for rows, head, members in (
         (order["events"], "event", ("past", "status", "reason")),
         (moved, "move", ("past", "what", "account", "chain", "token")),

@@ -16,24 +16,24 @@ def routes(dialect: str, as_json: bool) -> None:
     """List every operation with its method, path and inputs."""
     from mockserver.contract import load
 
-    found = [
+    rows = [
         {
-            **picked(one, "id", "method", "path"),
+            **picked(operation, "id", "method", "path"),
             "inputs": [
                 {"in": field.location, "name": field.name, "required": field.required}
-                for field in one.fields
+                for field in operation.fields
             ],
         }
-        for one in load(dialect)
+        for operation in load(dialect)
     ]
     columns: Columns = {
         "method": "{method}",
         "path": "{path}",
         "inputs (? = optional)": lambda route: ", ".join(
-            one["name"] + ("" if one["required"] else "?") for one in route["inputs"]
+            field["name"] + ("" if field["required"] else "?") for field in route["inputs"]
         ),
     }
-    print_list(found, columns, as_json=as_json)
+    print_list(rows, columns, as_json=as_json)
 
 
 def openapi(
@@ -51,7 +51,7 @@ def openapi(
         write_output(jsontext.pretty(of_rows(ROWS)) + "\n", output)
         return
     contract = load(dialect)
-    found = document(
+    made = document(
         contract,
         generation,
         version=__version__,
@@ -59,7 +59,7 @@ def openapi(
         lifted=lifted,
         examples=shipped_examples(contract),
     )
-    write_output(jsontext.pretty(found) + "\n", output)
+    write_output(jsontext.pretty(made) + "\n", output)
 
 
 def assumptions(as_json: bool) -> None:
@@ -73,7 +73,11 @@ def assumptions(as_json: bool) -> None:
         "why": "{reason}",
     }
     members = ("id", "title", "chosen", "reason", "alternatives", "concerns")
-    print_list([picked(one, *members) for one in load().assumptions], columns, as_json=as_json)
+    print_list(
+        [picked(assumption, *members) for assumption in load().assumptions],
+        columns,
+        as_json=as_json,
+    )
 
 
 def errata(as_json: bool) -> None:
@@ -82,7 +86,7 @@ def errata(as_json: bool) -> None:
 
     columns = {name: f"{{{name}}}" for name in ("id", "documented", "observed", "source")}
     members = (*columns, "title", "operations")
-    print_list([picked(one, *members) for one in load().errata], columns, as_json=as_json)
+    print_list([picked(erratum, *members) for erratum in load().errata], columns, as_json=as_json)
 
 
 def breaks(as_json: bool) -> None:
@@ -98,13 +102,13 @@ def breaks(as_json: bool) -> None:
 
     columns: Columns = {
         "name": "{name}",
-        "layer": lambda one: "control" if one["control"] else one["layer"],
+        "layer": lambda row: "control" if row["control"] else row["layer"],
         "verdict": "{verdict}",
         "by": "{section}",
-        "needs writes": lambda one: "yes" if one["needsWrites"] else "",
+        "needs writes": lambda row: "yes" if row["needsWrites"] else "",
         "summary": "{summary}",
     }
-    print_list([break_json(one) for one in CATALOGUE.values()], columns, as_json=as_json)
+    print_list([break_json(break_) for break_ in CATALOGUE.values()], columns, as_json=as_json)
 
 
 def reference(folder: Path, check: bool) -> None:
@@ -116,9 +120,9 @@ def reference(folder: Path, check: bool) -> None:
     from mockserver.server.control.pages import pages as control_pages
 
     stale = []
-    found = {**pages(rules_by_fact()), **control_pages()}
-    found |= {"limits.md": limits.page(), "options.md": option_table.page()}
-    for name, text in found.items():
+    pages_by_name = {**pages(rules_by_fact()), **control_pages()}
+    pages_by_name |= {"limits.md": limits.page(), "options.md": option_table.page()}
+    for name, text in pages_by_name.items():
         path = folder / name
         if path.is_file() and path.read_text("utf-8") == text:
             continue

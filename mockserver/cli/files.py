@@ -25,14 +25,14 @@ def yaml_files(paths: Iterable[Path]) -> list[Path]:
 
     Raises `CannotRead` for a folder without any: a check of nothing would pass.
     """
-    found: list[Path] = []
+    listed: list[Path] = []
     for path in paths:
         folder = path.is_dir()
         files = sorted(path.rglob("*.y*ml")) if folder else [path]
         if not files:
             raise CannotRead(f"{printable(str(path))}: no YAML file is in this folder")
-        found += files
-    return found
+        listed += files
+    return listed
 
 
 def read_input(name: str, limit: limits.Limit = limits.BODY) -> bytes:

@@ -59,15 +59,15 @@ class Output:
     verbose: bool
 
 
-def output_of(given: dict[str, Any]) -> Output:
+def output_of(settings: dict[str, Any]) -> Output:
     """Take what is to be written out of the options of `conform`; nothing is sent or written yet.
 
     Raises `CrosschainMockError` where something requested cannot be done.
     """
-    destinations = tuple(destination_of(text) for text in given.pop("report"))
+    destinations = tuple(destination_of(text) for text in settings.pop("report"))
     if sum(destination.file is None for destination in destinations) > 1:
         raise UnsafeOrWrong("--report: only one report can go to stdout")
-    file, owner, last_day = (given.pop(one) for one in ("write_baseline", "owner", "expires"))
+    file, owner, last_day = (settings.pop(name) for name in ("write_baseline", "owner", "expires"))
     expires = None
     if file is not None:
         if not owner or not last_day:
@@ -78,16 +78,16 @@ def output_of(given: dict[str, Any]) -> Output:
         if expires < baselines.today_utc():
             raise UnsafeOrWrong(f"--expires: {last_day} is over already")
         check_writable(file, "--write-baseline")
-    accepted = given.pop("baseline")
+    accepted = settings.pop("baseline")
     baseline = baselines.read_baseline(accepted) if accepted is not None else None
     as_read = () if accepted == file else (("--baseline", accepted),)
     _check_apart(
         *(("--report", destination.file) for destination in destinations),
-        *(("--write-baseline", file), ("--journal", given["journal"]), *as_read),
-        ("--resume", given["resume"]),
+        *(("--write-baseline", file), ("--journal", settings["journal"]), *as_read),
+        ("--resume", settings["resume"]),
     )
     plain = ("reason", "journal", "resume", "strict", "fail_on", "quiet", "verbose")
-    as_given = {name: given.pop(name) for name in plain}
+    as_given = {name: settings.pop(name) for name in plain}
     return Output(destinations, baseline, file, owner or "", expires, **as_given)
 
 
@@ -97,8 +97,8 @@ def _check_apart(*files: tuple[str, Path | None]) -> None:
     for option, file in files:
         if file is None or (file.exists() and not file.is_file()):
             continue
-        if other := seen.get(file.resolve()):
-            raise UnsafeOrWrong(f"{other} and {option}: both are {str(file)!r}; name two files")
+        if earlier := seen.get(file.resolve()):
+            raise UnsafeOrWrong(f"{earlier} and {option}: both are {str(file)!r}; name two files")
         seen[file.resolve()] = option
 
 

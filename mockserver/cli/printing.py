@@ -24,12 +24,12 @@ def quiet_refusals() -> Iterator[None]:
     import logging
 
     log = logging.getLogger("mockserver.requests")
-    usual = log.level
+    level = log.level
     log.setLevel(logging.ERROR)
     try:
         yield
     finally:
-        log.setLevel(usual)
+        log.setLevel(level)
 
 
 def print_json(value: Json) -> None:
@@ -69,15 +69,18 @@ class _CellFormatter(Formatter):
         return jsontext.encode(value).decode() if isinstance(value, dict) else str(value)
 
 
-def print_list(found: Sequence[Json], columns: Columns, *, as_json: bool = False) -> None:
+def print_list(items: Sequence[Json], columns: Columns, *, as_json: bool = False) -> None:
     """Print objects as a table, or as JSON."""
     if as_json:
-        print_json(found)
+        print_json(items)
         return
     text = _CellFormatter()
     rows = [
-        [cell(one) if callable(cell) else text.vformat(cell, (), one) for cell in columns.values()]
-        for one in found
+        [
+            cell(item) if callable(cell) else text.vformat(cell, (), item)
+            for cell in columns.values()
+        ]
+        for item in items
     ]
     print_table(tuple(columns), rows)
 
@@ -95,24 +98,24 @@ def print_answer(answer: Json, prints: Mapping[str, Any], tables: Mapping[str, C
     nothing), a member whose items have a line each, or one of the `tables`; a function may follow
     a table. Raises `KeyError` for an answer without what is printed, as another service gives.
     """
-    found = answer[prints["of"]] if "of" in prints else answer
+    content = answer[prints["of"]] if "of" in prints else answer
     if "table" in prints:
-        columns, rows = tables[prints["table"]], found
-        if not isinstance(found, list):
-            rows, first = [found], next(iter(columns))
+        columns, rows = tables[prints["table"]], content
+        if not isinstance(content, list):
+            rows, first = [content], next(iter(columns))
             # What another service answers has none of the members: that is no row of blanks.
-            if first not in found:
+            if first not in content:
                 raise KeyError(first)
         print_list(rows, columns)
     if "by" in prints:
-        function_named(prints["by"])(found)
+        function_named(prints["by"])(content)
     elif "lines" in prints:
-        for one in found[prints["lines"]]:
-            click.echo(one)
+        for line in content[prints["lines"]]:
+            click.echo(line)
     elif prints.get("line"):
-        click.echo(prints["line"].format_map(found))
+        click.echo(prints["line"].format_map(content))
     elif not {"table", "line"} & set(prints):
-        print_json(found)
+        print_json(content)
 
 
 def function_named(place: str) -> Callable[..., Any]:

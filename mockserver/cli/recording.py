@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from mockserver.server.recorder import Keeper, KeeperOptions, RecordingProxy
 
 
-def record(**given: Any) -> None:
+def record(**settings: Any) -> None:
     """Record what a service answers, as a proxy on this machine.
 
     Point a client at the address in the ready line. Only reading requests are passed on unless
@@ -25,27 +25,27 @@ def record(**given: Any) -> None:
     from mockserver.server.process import Listening, to_stdout
     from mockserver.server.recorder import record
 
-    proxy = proxy_of(given)
+    proxy = proxy_of(settings)
 
     def announce(url: str) -> None:
-        to_stdout(f"crosschain-mock records on {url} ({_scope(proxy, given)})")
+        to_stdout(f"crosschain-mock records on {url} ({_scope(proxy, settings)})")
 
-    listening = Listening(given["host"], given["port"], given["ready_file"])
+    listening = Listening(settings["host"], settings["port"], settings["ready_file"])
     with closing(proxy.keeper):
         record(proxy, listening, announce)
         _print_summary(proxy.keeper, proxy.not_kept)
 
 
-def proxy_of(given: Mapping[str, Any]) -> "RecordingProxy":
+def proxy_of(settings: Mapping[str, Any]) -> "RecordingProxy":
     """Return the proxy that the options of `record` ask for; nothing listens yet.
 
     Raises `CrosschainMockError` for what is unsafe or cannot be written.
     """
-    _refuse_files(given)
-    if given["out"] is None:
+    _refuse_files(settings)
+    if settings["out"] is None:
         raise click.UsageError("name the folder that gets the recordings with --out DIR")
 
-    if given["v1"] is None and given["v2"] is None:
+    if settings["v1"] is None and settings["v2"] is None:
         raise click.UsageError("name the service with --upstream-v1 URL, --upstream-v2 URL or both")
 
     from mockserver.conformance.session.permit import Arming, Permit
@@ -53,49 +53,49 @@ def proxy_of(given: Mapping[str, Any]) -> "RecordingProxy":
     from mockserver.contract import load
     from mockserver.server.recorder import Keeper, ProxyOptions, RecordingProxy
 
-    target = target_of(v1=given["v1"], v2=given["v2"])
+    target = target_of(v1=settings["v1"], v2=settings["v2"])
     # A host that is not allowed is refused before anything is written.
-    arming = Arming(given["arm_writes"], given["most_writes"], given["confirm_hosts"])
-    hosts = given["allow_hosts"]
+    arming = Arming(settings["arm_writes"], settings["most_writes"], settings["confirm_hosts"])
+    hosts = settings["allow_hosts"]
     permit = Permit(load("observed"), target, hosts=hosts, arming=arming, own_keys=True)
     options = ProxyOptions(
         upstreams=target.bases,
         refusal=permit.refusal,
         note=permit.note,
         tell=lambda sentence: click.echo(f"not kept: {sentence}", err=True),
-        wait_seconds=given["wait_ms"] / 1000,
-        tls=_tls(given["upstream_ca"]),
+        wait_seconds=settings["wait_ms"] / 1000,
+        tls=_tls(settings["upstream_ca"]),
     )
     source = " and ".join(dict.fromkeys(target.bases.values()))
-    return RecordingProxy(options, Keeper(keeper_options(given, source)))
+    return RecordingProxy(options, Keeper(keeper_options(settings, source)))
 
 
-def _refuse_files(given: Mapping[str, Any]) -> None:
-    if given["files"] or given["check"]:
-        files = " ".join(map(str, given["files"][:1])) or "FILES"
+def _refuse_files(settings: Mapping[str, Any]) -> None:
+    if settings["files"] or settings["check"]:
+        files = " ".join(map(str, settings["files"][:1])) or "FILES"
         raise click.UsageError(
             "record keeps what a service answers, and takes no files; to answer recordings anew by "
             f"the simulation: crosschain-mock recordings simulate {files}"
         )
 
 
-def keeper_options(given: Mapping[str, Any], source: str) -> "KeeperOptions":
+def keeper_options(settings: Mapping[str, Any], source: str) -> "KeeperOptions":
     """Return how exchanges are kept, from the options `keeping` of the table, and `--out`."""
     from mockserver.recordings import StandIns
     from mockserver.recordings.redaction import new_salt
     from mockserver.server.recorder import KeeperOptions
 
-    salt = given["salt"] or new_salt()
+    salt = settings["salt"] or new_salt()
     if len(salt) != 32 or set(salt) - set("0123456789abcdef"):
         raise click.UsageError(f"--salt: expected 32 hexadecimal digits, got {salt!r}")
-    kinds = tuple(dict.fromkeys(given["kinds"]))
+    kinds = tuple(dict.fromkeys(settings["kinds"]))
     return KeeperOptions(
-        folder=given["out"],
-        title=given["title"],
+        folder=settings["out"],
+        title=settings["title"],
         source=source,
-        one_file=given["file_per"] == "flow",
+        one_file=settings["file_per"] == "flow",
         stand_ins=StandIns(kinds, salt) if kinds else StandIns(),
-        secrets=given["secrets"],
+        secrets=settings["secrets"],
     )
 
 
@@ -110,11 +110,13 @@ def _tls(file: Path | None) -> ssl.SSLContext | None:
     return context
 
 
-def _scope(proxy: "RecordingProxy", given: Mapping[str, Any]) -> str:
+def _scope(proxy: "RecordingProxy", settings: Mapping[str, Any]) -> str:
     known = proxy.keeper.contract.generations
-    bases = ", ".join(f"{known[one].name} from {base}" for one, base in proxy.upstreams.items())
-    what = "submissions too" if given["arm_writes"] else "reading requests only"
-    return f"{bases}; into {given['out']}; {what}"
+    bases = ", ".join(
+        f"{known[upstream].name} from {base}" for upstream, base in proxy.upstreams.items()
+    )
+    what = "submissions too" if settings["arm_writes"] else "reading requests only"
+    return f"{bases}; into {settings['out']}; {what}"
 
 
 def _print_summary(keeper: "Keeper", not_kept: Mapping[str, int]) -> None:

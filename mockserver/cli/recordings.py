@@ -47,14 +47,14 @@ def simulate(files: tuple[Path, ...], check: bool) -> None:
         sys.exit(1)
 
 
-def import_(files: tuple[Path, ...], name: str | None, source: str | None, **given: Any) -> None:
+def import_(files: tuple[Path, ...], name: str | None, source: str | None, **settings: Any) -> None:
     """Turn FILES that other tools wrote into recordings.
 
     Reads HAR files of browsers and proxies, cassettes of VCR.py, WireMock mappings, journals of
     this server (`crosschain-mock journal --json`, `/__mock/journal`) and of `conform --journal`.
     Secrets are masked. Exits with 1 if nothing could be used.
     """
-    kept = sum(_import_one(file, name, source, given) for file in files)
+    kept = sum(_import_one(file, name, source, settings) for file in files)
     if not kept:
         sys.exit(1)
 
@@ -68,7 +68,9 @@ def export(named: tuple[str, ...], name: str, out: Path | None, base_url: str | 
     from mockserver.recordings.formats import har_text, wiremock_text
 
     loaded = [source.recording for source in gather(named)]
-    exchanges = [one for recording in loaded for one in recording.exchanges]
+    exchanges = [
+        recorded_exchange for recording in loaded for recorded_exchange in recording.exchanges
+    ]
     base = base_url or _common_base(loaded)
     text = har_text(exchanges, base) if name == "har" else wiremock_text(exchanges)
     write_output(text, out)
@@ -76,24 +78,31 @@ def export(named: tuple[str, ...], name: str, out: Path | None, base_url: str | 
         click.echo(f"{counted(len(exchanges), 'exchange')}: {out}", err=True)
 
 
-def _import_one(file: Path, name: str | None, source: str | None, given: Mapping[str, Any]) -> int:
+def _import_one(
+    file: Path, name: str | None, source: str | None, settings: Mapping[str, Any]
+) -> int:
     from mockserver.clock import iso
     from mockserver.server.recorder import Keeper, keep_all
 
-    found = _read(file, name)
-    options = keeper_options(given, source or found.source or file.name)
-    if found.origin == "simulation":
-        times = [one.time_ms for one in found.exchanges.values() if one.time_ms is not None]
+    foreign_recording = _read(file, name)
+    options = keeper_options(settings, source or foreign_recording.source or file.name)
+    if foreign_recording.origin == "simulation":
+        times = [
+            recorded_exchange.time_ms
+            for recorded_exchange in foreign_recording.exchanges.values()
+            if recorded_exchange.time_ms is not None
+        ]
         start = iso(min(times, default=0))
         options = replace(options, origin="simulation", start=start, one_file=True)
     keeper = Keeper(options)
     try:
-        left_out = keep_all(found, keeper)
+        left_out = keep_all(foreign_recording, keeper)
     finally:
         keeper.close()
     total = keeper.kept.total()
-    click.echo(f"{file} ({found.format}): {total} of {total + len(left_out)} exchanges can be used")
-    for line in first_lines([f"left out: {one}: {why}" for one, why in left_out.items()]):
+    shares = f"{total} of {total + len(left_out)} exchanges"
+    click.echo(f"{file} ({foreign_recording.format}): {shares} can be used")
+    for line in first_lines([f"left out: {name}: {why}" for name, why in left_out.items()]):
         click.echo(f"  {line}", err=True)
     for written in keeper.files:
         click.echo(f"  {written}")
@@ -137,7 +146,7 @@ def _common_base(loaded: "list[Recording]") -> str:
     return only if is_url else "http://localhost"
 
 
-def drift(old: str, new: str, *, form: str, fail_on: str, dialect: str, **given: Any) -> None:
+def drift(old: str, new: str, *, form: str, fail_on: str, dialect: str, **settings: Any) -> None:
     """Show how the shape of answers changed from OLD to NEW.
 
     Each is a shipped recording, a file or a folder; NEW may be the base address of a service, which
@@ -147,17 +156,17 @@ def drift(old: str, new: str, *, form: str, fail_on: str, dialect: str, **given:
     from mockserver.contract import load
     from mockserver.learning.drifting import as_facts, as_junit, as_lines, as_test, compared
 
-    hosts = given["allow_hosts"]
-    found, silent = compared([old], new, load(dialect), hosts)
-    if given["write_test"] is not None:
-        write_text(given["write_test"], as_test(found, old, new, dialect, hosts))
+    hosts = settings["allow_hosts"]
+    drifted, silent = compared([old], new, load(dialect), hosts)
+    if settings["write_test"] is not None:
+        write_text(settings["write_test"], as_test(drifted, old, new, dialect, hosts))
     if form == "text":
-        print_levels(as_lines(found))
+        print_levels(as_lines(drifted))
     elif form == "junit":
-        click.echo(as_junit(found, fail_on))
+        click.echo(as_junit(drifted, fail_on))
     else:
-        print_json(as_facts(found))
-    if found.failing(fail_on):
+        print_json(as_facts(drifted))
+    if drifted.failing(fail_on):
         sys.exit(1)
     if silent is not None:
         raise silent
@@ -173,13 +182,13 @@ def learn(named: tuple[str, ...], *, as_json: bool, overlay: Path | None) -> Non
     from mockserver.learning.register import as_facts, as_lines, as_overlay, evidence_of
     from mockserver.recordings import gather
 
-    found = evidence_of(gather(named))
+    register_evidence = evidence_of(gather(named))
     if overlay is not None:
-        write_text(overlay, as_overlay(found, f"learned from {', '.join(named)}"))
+        write_text(overlay, as_overlay(register_evidence, f"learned from {', '.join(named)}"))
     if as_json:
-        print_json(as_facts(found))
+        print_json(as_facts(register_evidence))
         return
-    for line in as_lines(found):
+    for line in as_lines(register_evidence):
         print_text(line)
 
 
@@ -201,6 +210,6 @@ def world_from_recording(named: tuple[str, ...], output: Path | None) -> None:
         click.echo(
             f"left out, as neither the catalog nor a recorded list has them: {names}", err=True
         )
-    for line in first_lines([f"left out: {one}" for one in seed.orders.left_out]):
+    for line in first_lines([f"left out: {name}" for name in seed.orders.left_out]):
         click.echo(line, err=True)
     write_output(text, output)

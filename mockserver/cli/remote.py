@@ -72,7 +72,7 @@ class Remote:
         request = urllib.request.Request(target, raw, self._headers(), method=method)  # noqa: S310
         try:
             with self._opener().open(request, timeout=_TIMEOUT_S) as answer:
-                found = self._read(answer.read())
+                reply = self._read(answer.read())
         except urllib.error.HTTPError as error:
             with error:
                 refusal = self._read(error.read())
@@ -86,10 +86,10 @@ class Remote:
                 "'crosschain-mock serve', or name another with --url"
             ) from None
         # Only a node answers with a list, to several calls at once.
-        if not (isinstance(found, Mapping) or path.startswith("/chains/")):
+        if not (isinstance(reply, Mapping) or path.startswith("/chains/")):
             raise self._no_mock()
-        self.answer = found
-        return found
+        self.answer = reply
+        return reply
 
     def _headers(self) -> dict[str, str]:
         # As bytes of UTF-8, so that any text reaches the server, which says where it is no key.
@@ -198,11 +198,11 @@ def request_of(row: Mapping[str, Any]) -> Callable[..., Json]:
 def _as_typed(sentence: str) -> str:
     """Return a sentence of the control API with the options of this command as they are typed."""
     names = {
-        camel(str(one.name)): max(one.opts, key=len).lstrip("-")
-        for one in click.get_current_context().command.params
-        if isinstance(one, click.Option)
+        camel(str(parameter.name)): max(parameter.opts, key=len).lstrip("-")
+        for parameter in click.get_current_context().command.params
+        if isinstance(parameter, click.Option)
     }
-    return re.sub(r"\b[a-z]+[A-Z]\w*", lambda found: names.get(found[0], found[0]), sentence)
+    return re.sub(r"\b[a-z]+[A-Z]\w*", lambda match: names.get(match[0], match[0]), sentence)
 
 
 def present(**members: Json) -> dict[str, Json]:
@@ -226,13 +226,13 @@ def pairs(texts: tuple[str, ...], numbers: Container[str] | None = None) -> dict
 
     Raises `UsageError` for anything else.
     """
-    found = {}
+    values = {}
     for text in texts:
         name, equals, value = text.partition("=")
         if not name or not equals:
             raise click.UsageError(f"{text!r}: write NAME=VALUE, as in delay=2s")
-        found[name] = parsed_value(value) if numbers is None or name in numbers else value
-    return found
+        values[name] = parsed_value(value) if numbers is None or name in numbers else value
+    return values
 
 
 def _refusal_text(refusal: Json, status: int) -> str:

@@ -64,15 +64,15 @@ def _print_audits(worlds: Iterable["HostedWorld"]) -> bool:
     """Print what the audit finds in each world; tell whether there is anything."""
     from mockserver.worlds.audit import audit
 
-    found = [(hosted.key, audit(hosted)) for hosted in worlds]
-    for key, result in found:
+    audits = [(hosted.key, audit(hosted)) for hosted in worlds]
+    for key, result in audits:
         if result or result.unjudged:
             click.echo(f"audit of world {key}:", err=True)
             click.echo("\n".join(map(printable, str(result).splitlines())), err=True)
-    if not any(result for _, result in found):
-        orders = counted(sum(result.judged for _, result in found), "order")
+    if not any(result for _, result in audits):
+        orders = counted(sum(result.judged for _, result in audits), "order")
         click.echo(f"audit: all is well with {orders}", err=True)
-    return any(result for _, result in found)
+    return any(result for _, result in audits)
 
 
 def _exit_code_of(command: Sequence[str], environment: Mapping[str, str]) -> int:
@@ -103,7 +103,11 @@ def _signals(first: Callable[[int], None]) -> Iterator[Callable[[Callable[[int],
             receivers[-1](number)
 
     # Signals that were ignored from the start, as under nohup, stay ignored.
-    taken = [one for one in _FORWARDED if signal.getsignal(one) is not signal.SIG_IGN]
+    taken = [
+        signal_number
+        for signal_number in _FORWARDED
+        if signal.getsignal(signal_number) is not signal.SIG_IGN
+    ]
     before = {number: signal.signal(number, receive) for number in taken}
     try:
         yield receivers.append

@@ -103,7 +103,7 @@ def _print(summary: "Summary", *, findings: bool) -> None:
 
 def _print_findings(summary: "Summary") -> None:
     for trial in summary.trials:
-        rules = sorted({f"{one.rule} ({one.verdict})" for one in trial.findings})
+        rules = sorted({f"{finding.rule} ({finding.verdict})" for finding in trial.findings})
         click.echo(f"{_name(trial)}: {', '.join(rules) or 'nothing'}")
 
 

@@ -39,8 +39,8 @@ def serve(
 
     settings = settings_of(options)
     # The log itself goes to stderr, as that of every command.
-    usual = "info" if sys.stderr.isatty() else "warning"
-    logging.getLogger().setLevel((log_level or usual).upper())
+    default_level = "info" if sys.stderr.isatty() else "warning"
+    logging.getLogger().setLevel((log_level or default_level).upper())
     guard = guard_for(host, control_token, control_origins)
     service = build(replace(settings, guard=guard))
     scenario = settings.scenario
@@ -150,12 +150,12 @@ def _app_keys(file: str | None) -> list[tuple[str, str]]:
     from mockserver.cli.files import read_input
 
     lines = read_input(file).decode("utf-8", "replace").splitlines()
-    found = []
+    keys = []
     for number, line in enumerate(lines, 1):
         key, _, secret = line.strip().partition(":")
         if not line.strip() or line.startswith("#"):
             continue
         if not key or not secret:
             raise click.UsageError(f"{file}:{number}: expected KEY:SECRET")
-        found.append((key, secret))
-    return found
+        keys.append((key, secret))
+    return keys

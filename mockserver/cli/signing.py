@@ -16,19 +16,21 @@ class CannotSign(CrosschainMockError):
     """A request that cannot be signed as it was given."""
 
 
-def v1(*, body: str, timestamp: int | None, **given: Any) -> None:
+def v1(*, body: str, timestamp: int | None, **settings: Any) -> None:
     """Sign a v1 request; a GET is signed without a body, its query is not signed."""
     from mockserver.clock import wall_ms
     from mockserver.signing import developer
 
     sent = wall_ms() if timestamp is None else timestamp
-    headers = developer.DeveloperHeaders(given["app_key"], str(given["expire_time"]), str(sent))
+    headers = developer.DeveloperHeaders(
+        settings["app_key"], str(settings["expire_time"]), str(sent)
+    )
     text = _text(lambda: developer.signed_text(_raw(body), headers))
-    made = developer.signature(text, given["app_secret"])
-    _print(headers.signed(made), f"signed: {text}", given)
+    made = developer.signature(text, settings["app_secret"])
+    _print(headers.signed(made), f"signed: {text}", settings)
 
 
-def v2(*, key: str, body: str, address: str | None, kaspa: bool, **given: Any) -> None:
+def v2(*, key: str, body: str, address: str | None, kaspa: bool, **settings: Any) -> None:
     """Sign a 2.0 submission, an order or a ticket, with a wallet's key."""
     from mockserver.signing import kaspa as kaspa_wallet
     from mockserver.signing import wallet
@@ -45,9 +47,9 @@ def v2(*, key: str, body: str, address: str | None, kaspa: bool, **given: Any) -
     else:
         sent = address or _with_key(lambda: wallet.address_of(key))
         text = _text(lambda: wallet.signed_text(raw, sent))
-        made = _with_key(lambda: wallet.signature(text, key, as_bytes=given["as_bytes"]))
+        made = _with_key(lambda: wallet.signature(text, key, as_bytes=settings["as_bytes"]))
         headers = {"EvmAddress": sent, "Signature": made}
-    _print(headers, f"signed: {text}\nkeccak-256: {wallet.digest(text)}", given)
+    _print(headers, f"signed: {text}\nkeccak-256: {wallet.digest(text)}", settings)
 
 
 def _raw(body: str) -> bytes:
@@ -80,10 +82,10 @@ def _key_bytes(key: str) -> bytes:
     return raw
 
 
-def _print(headers: dict[str, str], signed: str, given: Mapping[str, Any]) -> None:
-    if given["as_json"]:
+def _print(headers: dict[str, str], signed: str, settings: Mapping[str, Any]) -> None:
+    if settings["as_json"]:
         print_json(headers)
     else:
         click.echo("\n".join(f"{name}: {value}" for name, value in headers.items()))
-    if given["show_text"]:
+    if settings["show_text"]:
         click.echo(signed, err=True)

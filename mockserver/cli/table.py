@@ -41,9 +41,11 @@ class _Group(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands; click itself cuts what does not fit into a line."""
-        found = [(name, self.commands[name]) for name in self.list_commands(ctx)]
+        commands = [(name, self.commands[name]) for name in self.list_commands(ctx)]
         with formatter.section("Commands"):
-            formatter.write_dl([(name, one.get_short_help_str(150)) for name, one in found])
+            formatter.write_dl(
+                [(name, command.get_short_help_str(150)) for name, command in commands]
+            )
 
 
 class Commands(_Group):
@@ -61,10 +63,13 @@ class Commands(_Group):
         """Write the commands by what they are for, each group with an example."""
         width = max(map(len, NAMES))
         for group in TABLE["groups"]:
-            found = [command(name) for name in group["commands"]]
+            commands = [command(name) for name in group["commands"]]
             with formatter.section(group["title"]):
                 formatter.write_dl(
-                    [(str(one.name).ljust(width), one.get_short_help_str(76)) for one in found]
+                    [
+                        (str(command.name).ljust(width), command.get_short_help_str(76))
+                        for command in commands
+                    ]
                 )
                 formatter.write_text(f"$ {ctx.command_path} {group['example']}")
 
@@ -92,16 +97,20 @@ class _Command(click.Command):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options under their headings; those without come at the first of them."""
-        found = [one for one in self.params if isinstance(one, _Option)]
-        if not any(one.heading for one in found):
+        options = [param for param in self.params if isinstance(param, _Option)]
+        if not any(option.heading for option in options):
             super().format_options(ctx, formatter)
             return
         from mockserver.conformance.option_table import HEADINGS
 
-        for heading in (*HEADINGS, "") if found[0].heading else ("", *HEADINGS):
-            every = [one for one in self.get_params(ctx) if isinstance(one, click.Option)]
-            rows = [one for one in every if getattr(one, "heading", "") == heading]
-            records = [record for one in rows if (record := one.get_help_record(ctx))]
+        for heading in (*HEADINGS, "") if options[0].heading else ("", *HEADINGS):
+            every = [
+                parameter
+                for parameter in self.get_params(ctx)
+                if isinstance(parameter, click.Option)
+            ]
+            rows = [option for option in every if getattr(option, "heading", "") == heading]
+            records = [record for option in rows if (record := option.get_help_record(ctx))]
             if records:
                 with formatter.section(heading or "Options"):
                     formatter.write_dl(records)
@@ -139,13 +148,13 @@ def command(path: str) -> click.Command:
     """Return the command of a path such as `clock show`."""
     row = _ROWS[path]
     name, takes = path.rpartition(" ")[2], [*row.get("takes", ())]
-    inside = [other for other in _ROWS if other.rpartition(" ")[0] == path]
+    inside = [known_row for known_row in _ROWS if known_row.rpartition(" ")[0] == path]
     function = function_named(row["does"]) if "does" in row else None
     text = row.get("help") or getattr(function, "__doc__", None) or ""
     if row.get("remote") or "request" in row:
         from mockserver.cli import remote
 
-        has_json = any(isinstance(one, dict) and one.get("key") == "as_json" for one in takes)
+        has_json = any(isinstance(taken, dict) and taken.get("key") == "as_json" for taken in takes)
         takes += ["server"] if has_json else ["json", "server"]
         function = remote.connected(
             function or remote.request_of(row), row, TABLE["tables"], own_json=has_json
@@ -158,33 +167,39 @@ def command(path: str) -> click.Command:
     }
     if not inside:
         return _Command(name, **settings)
-    commands = {other.rpartition(" ")[2]: command(other) for other in inside}
+    commands = {known.rpartition(" ")[2]: command(known) for known in inside}
     kind = _WithDefault if "run" in commands else _Group
     return kind(name, commands=commands, **settings)
 
 
 def _parameters(takes: Iterable[Any]) -> Iterator[click.Parameter]:
-    for one in takes:
-        if not isinstance(one, str):
-            yield parameter(one)
-        elif one in TABLE["lists"]:
-            yield from map(parameter, TABLE["lists"][one])
+    for taken in takes:
+        if not isinstance(taken, str):
+            yield parameter(taken)
+        elif taken in TABLE["lists"]:
+            yield from map(parameter, TABLE["lists"][taken])
         else:
-            yield from rows_as_parameters(_option_rows(one))
+            yield from rows_as_parameters(_option_rows(taken))
 
 
 def parameter(row: Mapping[str, Any]) -> click.Parameter:
     """Return an argument or an option; its help shows its default unless the row forbids that."""
-    given = dict(row)
-    settings: dict[str, Any] = {"type": _type(given.pop("type", None))}
-    if "argument" in given:
-        return click.Argument([given.pop("argument")], **settings, **given)
-    names = [*given.pop("option").split(", "), *([given.pop("key")] if "key" in given else [])]
-    if isinstance(default := given.get("default"), str):
-        given["default"] = types.DEFAULTS.get(default, default)
-    settings |= {"show_default": "default" in given, "show_envvar": "envvar" in given}
-    heading = given.pop("heading", "")
-    option = _Option(names, **{**settings, **given})
+    settings_of_row = dict(row)
+    settings: dict[str, Any] = {"type": _type(settings_of_row.pop("type", None))}
+    if "argument" in settings_of_row:
+        return click.Argument([settings_of_row.pop("argument")], **settings, **settings_of_row)
+    names = [
+        *settings_of_row.pop("option").split(", "),
+        *([settings_of_row.pop("key")] if "key" in settings_of_row else []),
+    ]
+    if isinstance(default := settings_of_row.get("default"), str):
+        settings_of_row["default"] = types.DEFAULTS.get(default, default)
+    settings |= {
+        "show_default": "default" in settings_of_row,
+        "show_envvar": "envvar" in settings_of_row,
+    }
+    heading = settings_of_row.pop("heading", "")
+    option = _Option(names, **{**settings, **settings_of_row})
     option.heading = heading
     return option
 

@@ -40,13 +40,13 @@ class Parsed(click.ParamType[T]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> T:
         """Return what the text says; a value that is no text, such as a default, stays as it is."""
-        found: T = value
+        converted: T = value
         if isinstance(value, str):
             try:
-                found = self._parse(value)
+                converted = self._parse(value)
             except (WrongValue, ClockRefused) as error:
                 self.fail(str(error), param, ctx)
-        return found
+        return converted
 
 
 def _instant_or_ms(text: str) -> int:
@@ -62,11 +62,11 @@ def duration(*, zero: bool = False) -> Parsed[int]:
     """Return the type of a duration such as 30s, in milliseconds; `zero` tells that 0 is one."""
 
     def parse(text: str) -> int:
-        found = parse_duration(text)
-        if not (0 if zero else 1) <= found <= _MOST_DURATION_MS:
+        duration = parse_duration(text)
+        if not (0 if zero else 1) <= duration <= _MOST_DURATION_MS:
             least = "at least 0" if zero else "more than 0"
             raise WrongValue(f"{text!r} is not {least} and at most 7d")
-        return found
+        return duration
 
     return Parsed("duration", parse)
 
@@ -76,12 +76,12 @@ def quantity(name: str, of: str, least: str, most: str, sign: str = "") -> Parse
 
     def parse(text: str) -> Decimal:
         try:
-            found = Decimal(text.removesuffix(sign))
+            number = Decimal(text.removesuffix(sign))
         except InvalidOperation:
             raise WrongValue(f"{text!r} is no number of {of}") from None
-        if not (found.is_finite() and Decimal(least) <= found <= Decimal(most)):
+        if not (number.is_finite() and Decimal(least) <= number <= Decimal(most)):
             raise WrongValue(f"{text!r} is not between {least} and {most} {of}")
-        return found
+        return number
 
     return Parsed(name, parse)
 
@@ -106,8 +106,8 @@ class Vocabulary(click.ParamType[str]):
 
     def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:
         """Return the words as help and usage show them."""
-        given = "|".join(self.words)
-        return f"[{given}]" if param.param_type_name == "option" else f"{{{given}}}"
+        choices = "|".join(self.words)
+        return f"[{choices}]" if param.param_type_name == "option" else f"{{{choices}}}"
 
     def convert(
         self, value: object, param: click.Parameter | None, ctx: click.Context | None
@@ -126,7 +126,7 @@ class Vocabulary(click.ParamType[str]):
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
         """Return the words that begin as what is typed."""
-        return [CompletionItem(one) for one in self.words if one.startswith(incomplete)]
+        return [CompletionItem(word) for word in self.words if word.startswith(incomplete)]
 
 
 def _key_and_secret(text: str) -> tuple[str, str]:

@@ -67,17 +67,17 @@ def verify(remote: Remote, **options: Any) -> None:
 
 def check(remote: Remote) -> None:
     """Find unused stubs, failures and unexpected refusals; exit 1 if any."""
-    found = remote.get("/check")
-    for stub in found["unusedStubs"]:
+    state = remote.get("/check")
+    for stub in state["unusedStubs"]:
         wanted = f" of {stub['times']} times" if "times" in stub else " times"
         print_text(printable(f"unused: stub {stub['id']} answered {stub['used']}{wanted}"))
-    for failure in found["failures"]:
+    for failure in state["failures"]:
         print_text(printable(f"failure: {failure}"))
-    if found["unexpectedRefusals"]:
+    if state["unexpectedRefusals"]:
         click.echo("unexpected refusals:")
-    for entry in found["unexpectedRefusals"]:
+    for entry in state["unexpectedRefusals"]:
         _print_entry(entry)
-    if not found["ok"]:
+    if not state["ok"]:
         sys.exit(1)
     click.echo("all is well: no unused stub, no failure, no unexpected refusal")
 

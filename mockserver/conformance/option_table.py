@@ -91,10 +91,14 @@ HEADINGS = tuple(_TABLE["headings"])
 def _option(row: Mapping[str, Any]) -> Option:
     """Return a row; the reasons why forms lack it are its own, or shared ones by name."""
     reasons: dict[Form, str] = {}
-    for one in row.get("absent", ()):
-        reasons |= _TABLE["absences"][one] if isinstance(one, str) else one
+    for reason in row.get("absent", ()):
+        reasons |= _TABLE["absences"][reason] if isinstance(reason, str) else reason
     values = {name: value for name, value in row.items() if name not in ("group", "absent")}
-    heading = next(one for one in HEADINGS if row["name"] in _TABLE["headings"][one])
+    heading = next(
+        known_heading
+        for known_heading in HEADINGS
+        if row["name"] in _TABLE["headings"][known_heading]
+    )
     words = tuple(row.get("words", ()))
     return Option(**{**values, "words": words, "absent": reasons, "heading": heading})
 
@@ -155,9 +159,9 @@ def _section(heading: str, rows: Iterable[Option]) -> Iterator[str]:
     """Yield the lines of the options under a heading; nothing where there are none."""
     from mockserver import markdown  # noqa: PLC0415 - no run needs it
 
-    if found := [row for row in rows if row.heading == heading]:
+    if options := [row for row in rows if row.heading == heading]:
         yield from (f"## {heading}" if heading else "", "")
-        yield from (*markdown.table(_COLUMNS, map(_row, found)), "")
+        yield from (*markdown.table(_COLUMNS, map(_row, options)), "")
 
 
 def _row(row: Option) -> tuple[str, ...]:
@@ -187,6 +191,6 @@ def _reasons(rows: tuple[Option, ...]) -> Iterator[tuple[str, ...]]:
             if reason := row.absent.get(form):
                 by_reason.setdefault(reason, {}).setdefault(row.name, []).append(form)
     for reason, absent in by_reason.items():
-        forms = dict.fromkeys(_TITLES[form] for found in absent.values() for form in found)
+        forms = dict.fromkeys(_TITLES[form] for forms in absent.values() for form in forms)
         names = ", ".join(f"`{name}`" for name in absent)
         yield ", ".join(forms), names, reason

@@ -124,11 +124,11 @@ def with_generation(
     A service on this machine gets edge cases of its inputs, and some requests of Hypothesis where
     that is installed; another one gets only what options name.
     """
-    usual = USUAL_EXAMPLES if target.is_local and is_installed() else 0
+    default_examples = USUAL_EXAMPLES if target.is_local and is_installed() else 0
     return replace(
         options,
         edges=target.is_local if edges is None else edges,
-        examples=usual if examples is None else examples,
+        examples=default_examples if examples is None else examples,
     )
 
 

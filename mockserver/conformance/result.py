@@ -83,7 +83,9 @@ class Result:
 
 def _plain(result: Result) -> str:
     """Return the counts of verdicts; a run has the text of its causes from the report."""
-    return ", ".join(f"{one.id}: {one.verdict}" for one in result.outcomes if one.findings)
+    return ", ".join(
+        f"{outcome.id}: {outcome.verdict}" for outcome in result.outcomes if outcome.findings
+    )
 
 
 Complain = Callable[[Result, bool, Verdict], str]

@@ -78,9 +78,9 @@ class Inconclusive(Unjudged):
     verdict = Verdict.INCONCLUSIVE
 
 
-def if_known(make: Callable[_P, _T], *given: _P.args, **named: _P.kwargs) -> _T | None:
+def if_known(make: Callable[_P, _T], *args: _P.args, **named: _P.kwargs) -> _T | None:
     """Return what a function returns; None where it lacks what it needs."""
     try:
-        return make(*given, **named)
+        return make(*args, **named)
     except (NotRun, Inconclusive):
         return None

@@ -79,7 +79,7 @@ def dialect_of(spec: str, register: Sequence[Erratum]) -> Dialect:
         )
         raise UnknownDialect(f"unknown dialect {spec!r}{near or known}")
     # The register's order, since a later erratum may build on an earlier one.
-    ordered = tuple(one for one in every if one in chosen)
+    ordered = tuple(name for name in every if name in chosen)
     return Dialect(",".join(ordered), ordered)
 
 
@@ -128,8 +128,8 @@ def _change(document: Any, change: Mapping[str, Any], where: str) -> None:
             *from_parents, from_last = _pointer(change["from"])
             source = _walk(document, from_parents, f"{where}{change['from']}")
             _put(target, last, _take(source, from_last, where))
-        case other:
-            raise ValueError(f"{where}: unknown change {other!r}")
+        case unknown:
+            raise ValueError(f"{where}: unknown change {unknown!r}")
 
 
 def _pointer(text: str) -> list[str]:
@@ -201,12 +201,12 @@ class Overlay:
         What the schema says stays as it is. Raises `InvalidFile` for a member that it mentions, and
         for one of an object that it does not know.
         """
-        found = dict(schema)
+        schema_so_far = dict(schema)
         for learned in self.fields:
             if learned.operation == operation:
                 names = learned.place.replace("[]", ".[]").split(".")[1:]
-                found = self._with(found, names, learned)
-        return found
+                schema_so_far = self._with(schema_so_far, names, learned)
+        return schema_so_far
 
     def _with(
         self, schema: Mapping[str, Any], names: Sequence[str], learned: LearnedField

@@ -286,13 +286,13 @@ class FactRegister:
         """
         key = (operation, side, place, keyword)
         if key not in self._behind:
-            found = [
+            ranked = [
                 (carrier.rank, fact)
                 for fact in self.facts
                 for carrier in fact.schema
                 if carrier.covers(*key)
             ]
-            self._behind[key] = max(found, key=lambda one: one[0])[1] if found else None
+            self._behind[key] = max(ranked, key=lambda ranked: ranked[0])[1] if ranked else None
         return self._behind[key]
 
     def of_row(self, section: str) -> Fact:
@@ -300,10 +300,10 @@ class FactRegister:
 
         Raises `UnknownFact` for a section that is no row.
         """
-        found = next((fact for fact in self.facts if fact.section == section), None)
-        if found is None or " row " not in section:
+        row = next((fact for fact in self.facts if fact.section == section), None)
+        if row is None or " row " not in section:
             raise UnknownFact(f"no fact of {section!r} in schemas/{FACTS}")
-        return found
+        return row
 
     def section_title(self, section: str) -> str:
         """Return the title of the section that a reference such as `4.2 row 4` begins with."""

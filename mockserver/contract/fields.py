@@ -87,7 +87,7 @@ class Field:
 
 def fields_of(schema: Mapping[str, Any]) -> tuple[Field, ...]:
     """Return the inputs that a request schema declares, headers first, in their own order."""
-    found = []
+    fields = []
     for location in LOCATIONS:
         part = schema.get("properties", {}).get(location, {})
         required = {
@@ -95,8 +95,8 @@ def fields_of(schema: Mapping[str, Any]) -> tuple[Field, ...]:
         }
         for name, node in part.get("properties", {}).items():
             role = node.get("x-role", name)
-            found.append(Field(location, name, role, name in required, node))
-    return tuple(found)
+            fields.append(Field(location, name, role, name in required, node))
+    return tuple(fields)
 
 
 def describe(path: tuple[str | int, ...]) -> str:

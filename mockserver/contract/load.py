@@ -111,16 +111,17 @@ class Contract:
         `open` ones need no authentication. `v1-offers` and `v2-offers` are the reads of a
         generation that need neither an order nor a ticket.
         """
-        reads = [one for one in self if not one.writes]
-        found = {"every": self.operations, "reads": reads}
-        found["open"] = [one for one in self if one.auth == "none"]
+        reads = [operation for operation in self if not operation.writes]
+        grouped = {"every": self.operations, "reads": reads}
+        grouped["open"] = [operation for operation in self if operation.auth == "none"]
         for name in self.generations:
-            found[f"{name}-offers"] = [
-                one
-                for one in reads
-                if one.generation.id == name and not {"orders", "tickets"} & {*one.row["tags"]}
+            grouped[f"{name}-offers"] = [
+                operation
+                for operation in reads
+                if operation.generation.id == name
+                and not {"orders", "tickets"} & {*operation.row["tags"]}
             ]
-        ids = {name: tuple(one.id for one in every) for name, every in found.items()}
+        ids = {name: tuple(operation.id for operation in every) for name, every in grouped.items()}
         return {"lists": self.facts.lists, **ids}
 
     @property
@@ -193,7 +194,7 @@ class ContractSource:
             return Dialect(name, dialect.errata)
         added = self.dialect(",".join(overlay.errata)).errata
         chosen = {*dialect.errata, *added}
-        return Dialect(name, tuple(one.id for one in self.errata if one.id in chosen))
+        return Dialect(name, tuple(erratum.id for erratum in self.errata if erratum.id in chosen))
 
     @cached_property
     def raw(self) -> dict[str, Any]:
@@ -240,7 +241,9 @@ def source_for(dialect: str) -> ContractSource:
 
 @cache
 def _success_codes() -> tuple[int, ...]:
-    return tuple({one.generation.success_code for name in DIALECTS for one in load(name)})
+    return tuple(
+        {operation.generation.success_code for name in DIALECTS for operation in load(name)}
+    )
 
 
 def has_succeeded(body: Json) -> bool:
@@ -285,8 +288,8 @@ class _Builder:
             schema.pop("$schema", None)
             schema.pop("$id", None)
             self._inlined[name] = self._inline(schema, PurePosixPath(name).parent)
-        found: dict[str, Any] = self._inlined[name]
-        return found
+        inlined: dict[str, Any] = self._inlined[name]
+        return inlined
 
     def _inline(self, node: Any, folder: PurePosixPath) -> Any:
         """Return a schema without references: both validators then report the same paths."""
@@ -307,7 +310,9 @@ def _opened(request: Mapping[str, Any]) -> dict[str, Any]:
     """Return a request schema whose query and body may carry names it does not declare."""
     parts = {}
     for name, part in request.get("properties", {}).items():
-        kept = [one for one in part.get("allOf", ()) if one.get("additionalProperties", True)]
+        kept = [
+            branch for branch in part.get("allOf", ()) if branch.get("additionalProperties", True)
+        ]
         closed = {key: value for key, value in part.items() if key != "allOf"}
         parts[name] = {**closed, "allOf": kept} if kept else closed
     return {**request, "properties": parts}
@@ -321,8 +326,10 @@ def resolved(folder: PurePosixPath, reference: object) -> str:
 
 def _refusal(row: Mapping[str, Any]) -> RefusalRule:
     words = {
-        name: RefusalWords(one["code"], one["msg"], one.get("status"), basis_of_row(one))
-        for name, one in row.items()
+        name: RefusalWords(
+            refusal["code"], refusal["msg"], refusal.get("status"), basis_of_row(refusal)
+        )
+        for name, refusal in row.items()
         if name in ("v1", "v2")
     }
     http, also = row.get("http", 200), tuple(row.get("also", ()))

@@ -35,18 +35,18 @@ class Examples:
 
 def shipped_examples(contract: Contract) -> Mapping[str, Examples]:
     """Return examples by operation id, of exchanges that keep the contract in its dialect."""
-    found: dict[tuple[str, bool], list[tuple[int, Example]]] = {}
+    examples: dict[tuple[str, bool], list[tuple[int, Example]]] = {}
     for source in _shipped():
         own = source.recording.dialect == contract.dialect.name
-        for label, one in source.labelled():
-            operation = contract.get(one.operation)
-            example = None if operation is None else _example(label, one, operation)
+        for label, recorded_exchange in source.labelled():
+            operation = contract.get(recorded_exchange.operation)
+            example = None if operation is None else _example(label, recorded_exchange, operation)
             if operation is not None and example is not None:
-                size = len(one.response.body) + (0 if own else 1_000_000)
+                size = len(recorded_exchange.response.body) + (0 if own else 1_000_000)
                 kind = operation.id, _succeeded(operation, example.answer)
-                found.setdefault(kind, []).append((size, example))
-    best = {kind: min(rows, key=lambda row: row[0])[1] for kind, rows in found.items()}
-    names = dict.fromkeys(name for name, _ in found)
+                examples.setdefault(kind, []).append((size, example))
+    best = {kind: min(rows, key=lambda row: row[0])[1] for kind, rows in examples.items()}
+    names = dict.fromkeys(name for name, _ in examples)
     return {name: Examples(best.get((name, True)), best.get((name, False))) for name in names}
 
 
@@ -55,16 +55,22 @@ def _shipped() -> tuple[Source, ...]:
     return gather(_SHIPPED)
 
 
-def _example(label: str, one: RecordedExchange, operation: Operation) -> Example | None:
+def _example(
+    label: str, recorded_exchange: RecordedExchange, operation: Operation
+) -> Example | None:
     """Return an exchange as an example; None where it breaks the contract or is no JSON."""
     try:
-        answer = one.response_json()
-        body = jsontext.decode(one.request.body) if one.request.body else None
+        answer = recorded_exchange.response_json()
+        body = (
+            jsontext.decode(recorded_exchange.request.body)
+            if recorded_exchange.request.body
+            else None
+        )
     except jsontext.NotJson:
         return None
     if operation.response_violations(answer):
         return None
-    if _succeeded(operation, answer) and operation.read(one.request).violations:
+    if _succeeded(operation, answer) and operation.read(recorded_exchange.request).violations:
         return None
     return Example(label, body, answer)
 
@@ -134,16 +140,16 @@ def _description(generations: Iterable[Generation], contract: Contract, *, lifte
 
 def _operation(operation: Operation, examples: Examples, *, lifted: bool) -> dict[str, Any]:
     row = operation.row
-    found: dict[str, Any] = {
+    described: dict[str, Any] = {
         "operationId": operation.operation_id,
         "summary": operation.summary,
         "tags": list(row.get("tags", ())),
         "x-section": operation.section,
     }
     if row.get("description"):
-        found["description"] = row["description"].strip()
+        described["description"] = row["description"].strip()
     if row.get("deprecated"):
-        found["deprecated"] = True
+        described["deprecated"] = True
     example = row.get("example", {})
     parameters = [
         {**_parameter(field, example), **_section(operation, field.location)}
@@ -151,7 +157,7 @@ def _operation(operation: Operation, examples: Examples, *, lifted: bool) -> dic
         if field.location in _IN
     ]
     if parameters:
-        found["parameters"] = parameters
+        described["parameters"] = parameters
     body = operation.request_schema.get("properties", {}).get("body")
     if body is not None:
         content: dict[str, Any] = {"schema": {**body, **_section(operation, "body")}}
@@ -159,33 +165,33 @@ def _operation(operation: Operation, examples: Examples, *, lifted: bool) -> dic
             content["example"] = example["body"]
         if examples.success is not None and examples.success.request is not None:
             recorded = {_name(examples.success): {"value": examples.success.request}}
-            given = {"usual": {"value": content.pop("example")}} if "example" in content else {}
-            content["examples"] = {**given, **recorded}
-        found["requestBody"] = {"required": True, "content": {"application/json": content}}
-    found["responses"] = dict(_responses(operation, examples, lifted=lifted))
-    return found
+            shown = {"usual": {"value": content.pop("example")}} if "example" in content else {}
+            content["examples"] = {**shown, **recorded}
+        described["requestBody"] = {"required": True, "content": {"application/json": content}}
+    described["responses"] = dict(_responses(operation, examples, lifted=lifted))
+    return described
 
 
 def _section(operation: Operation, location: str) -> dict[str, str]:
     """Return the section that describes a part of the request, where the row alone does not."""
-    whole = operation.request_schema
-    part = whole.get("properties", {}).get(location, {})
-    section = str(part.get("x-section", whole.get("x-section", operation.section)))
+    request_schema = operation.request_schema
+    part = request_schema.get("properties", {}).get(location, {})
+    section = str(part.get("x-section", request_schema.get("x-section", operation.section)))
     return {"x-section": section} if section != operation.section else {}
 
 
 def _parameter(field: Field, example: Mapping[str, Any]) -> dict[str, Any]:
     schema = {key: value for key, value in field.schema.items() if key != "description"}
-    found: dict[str, Any] = {"name": field.name, "in": _IN[field.location]}
+    described: dict[str, Any] = {"name": field.name, "in": _IN[field.location]}
     if "description" in field.schema:
-        found["description"] = field.schema["description"]
+        described["description"] = field.schema["description"]
     if field.required:
-        found["required"] = True
-    found["schema"] = schema
-    given = example.get(field.location, {})
-    if field.name in given:
-        found["example"] = given[field.name]
-    return found
+        described["required"] = True
+    described["schema"] = schema
+    example_values = example.get(field.location, {})
+    if field.name in example_values:
+        described["example"] = example_values[field.name]
+    return described
 
 
 def _responses(
@@ -205,15 +211,17 @@ def _responses(
         "required": required,
         "allOf": [*envelope.get("allOf", ()), {"properties": success}],
     }
-    whole = taken if operation.enveloped else dict(operation.data_schema)
-    yield "200", _with_examples(_answer("A success", whole), success_too)
+    body_schema = taken if operation.enveloped else dict(operation.data_schema)
+    yield "200", _with_examples(_answer("A success", body_schema), success_too)
     no_success = {"properties": {"code": {"not": {"const": generation.success_code}}}}
     refused = {**envelope, "allOf": [*envelope.get("allOf", ()), no_success]}
     yield "400", _with_examples(_answer("A refusal", refused), refusal_too)
 
 
 def _with_examples(answer: dict[str, Any], *examples: Example | None) -> dict[str, Any]:
-    values = {_name(one): {"value": one.answer} for one in examples if one is not None}
+    values = {
+        _name(example): {"value": example.answer} for example in examples if example is not None
+    }
     if values:
         answer["content"]["application/json"]["examples"] = values
     return answer

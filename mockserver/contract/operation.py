@@ -42,7 +42,7 @@ class RefusalRule:
 
 def refusal_near(name: str, refusals: Mapping[str, RefusalRule]) -> str:
     """Return `; did you mean 'expired'?` for a refusal of another name, or an empty text."""
-    also = {other: rule.name for rule in refusals.values() for other in rule.also}
+    also = {word: rule.name for rule in refusals.values() for word in rule.also}
     return did_you_mean(name, {rule: rule for rule in refusals} | also)
 
 

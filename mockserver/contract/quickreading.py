@@ -70,13 +70,21 @@ class QuickReader:
     def __init__(self, parts: Mapping[str, Mapping[str, QuickInput]], tied: Iterable[str]) -> None:
         """Take the inputs by location and name, and the roles of those that are tied."""
         self._headers = [
-            (name.lower(), one.role, one.typed, one.accepted, one.takes)
-            for name, one in parts["headers"].items()
+            (
+                name.lower(),
+                quick_input.role,
+                quick_input.typed,
+                quick_input.accepted,
+                quick_input.takes,
+            )
+            for name, quick_input in parts["headers"].items()
         ]
         self._query = parts["query"]
         self._body = parts.get("body")
         members = (self._body or {}).items()
-        self._renamed = {name: one.role for name, one in members if name != one.role}
+        self._renamed = {
+            name: quick_input.role for name, quick_input in members if name != quick_input.role
+        }
         self._members: set[tuple[str, Json]] = set()
         """Some members of bodies that were accepted, each a text, by name and value."""
         self._tied = tuple(tied)
@@ -141,16 +149,20 @@ class QuickReader:
                 name, text = decoded_pair(part)
             except BadEncoding:
                 return None
-        one = self._query.get(name)
-        if one is None:
+        quick_input = self._query.get(name)
+        if quick_input is None:
             return None
-        if text in one.absent:
+        if text in quick_input.absent:
             return "", None
-        value = text if one.typed is None else one.typed(text)
-        if not one.takes(value):
+        value = text if quick_input.typed is None else quick_input.typed(text)
+        if not quick_input.takes(value):
             return None
-        pair = one.role, value
-        if value in one.accepted and len(part) <= _LONGEST and len(self._pairs) < _MOST_PAIRS:
+        pair = quick_input.role, value
+        if (
+            value in quick_input.accepted
+            and len(part) <= _LONGEST
+            and len(self._pairs) < _MOST_PAIRS
+        ):
             self._pairs[part] = pair
         return pair
 
@@ -162,10 +174,10 @@ class QuickReader:
         members: dict[str, Json] = body
         try:
             for name, value in filterfalse(self._members.__contains__, members.items()):
-                one = known.get(name)
-                if one is None or not one.takes(value):
+                quick_input = known.get(name)
+                if quick_input is None or not quick_input.takes(value):
                     return False
-                if value in one.accepted:
+                if value in quick_input.accepted:
                     self._members.add((name, value))
         except TypeError:
             # Arrays and objects are not remembered: read in full.

@@ -136,8 +136,8 @@ class RequestReader:
             return WrongInputs(values, self._by_role, (*extra, *violations))
         parts = [part for part in instance.values() if type(part) is dict]
         # An input with an unknown name is not among the values.
-        whole = len(parts) == len(instance) and len(values) == sum(map(len, parts))
-        if self._quick is not None and whole:
+        is_complete = len(parts) == len(instance) and len(values) == sum(map(len, parts))
+        if self._quick is not None and is_complete:
             self._quick.learn(values)
         return Inputs(values, self._by_role)
 
@@ -178,24 +178,24 @@ class RequestReader:
         return instance
 
     def _read_query(self, query: str, extra: list[Violation]) -> dict[str, Json]:
-        found: dict[str, Json] = {}
+        values: dict[str, Json] = {}
         repeated: set[str] = set()
         known = self._query
         for name, text in query_pairs(query):
             field = known.get(name)
             if field is None:
-                found.setdefault(name, text)
+                values.setdefault(name, text)
             elif text in field.absent:
                 continue
-            elif name not in found:
-                found[name] = text if field.typed is None else field.typed(text)
+            elif name not in values:
+                values[name] = text if field.typed is None else field.typed(text)
             elif not field.repeatable and name not in repeated:
                 repeated.add(name)
                 extra.append(_repeated("query", name))
-        return found
+        return values
 
     def _read_headers(self, headers: Headers, extra: list[Violation]) -> dict[str, Json]:
-        found: dict[str, Json] = {}
+        values: dict[str, Json] = {}
         repeats = headers.repeats()
         for field in self._headers:
             text = headers.lowered(field.name.lower())
@@ -204,8 +204,8 @@ class RequestReader:
             if repeats and headers.count(field.name) > 1:
                 extra.append(_repeated("headers", field.name))
             text = text.strip()
-            found[field.name] = text if field.typed is None else field.typed(text)
-        return found
+            values[field.name] = text if field.typed is None else field.typed(text)
+        return values
 
     def _values(self, instance: Mapping[str, Json]) -> dict[str, Json]:
         values: dict[str, Json] = {}

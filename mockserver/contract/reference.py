@@ -62,11 +62,11 @@ def pages(rules: Mapping[str, Sequence[str]] | None = None) -> dict[str, str]:
     `rules` are the names of the conformance rules that stand on a fact, by its id.
     """
     source = ContractSource()
-    found = {}
+    pages = {}
     for spec, suffix in ((DOCUMENTED, ""), (OBSERVED, "-observed")):
         spoken = source.contract(spec)
         for generation in spoken.generations:
-            found[f"{generation}{suffix}.md"] = _operations_page(spoken, generation)
+            pages[f"{generation}{suffix}.md"] = _operations_page(spoken, generation)
     refusals = source.contract().refusals.values()
     facts = _facts(source.facts, rules or {})
     for name, title, about, lines in (
@@ -76,8 +76,8 @@ def pages(rules: Mapping[str, Sequence[str]] | None = None) -> dict[str, str]:
         ("facts", "Facts", _ABOUT_FACTS, facts),
         ("dialects", "The two dialects", _ABOUT_DIALECTS, _dialects(source)),
     ):
-        found[f"{name}.md"] = markdown.page(title, about, lines)
-    return found
+        pages[f"{name}.md"] = markdown.page(title, about, lines)
+    return pages
 
 
 def _operations_page(contract: Contract, generation_id: str) -> str:
@@ -177,7 +177,11 @@ def _refusals(rules: Iterable[RefusalRule]) -> Iterator[str]:
             f"`{rule.name}`",
             rule.meaning,
             str(rule.http),
-            *(part for one in rule.words.values() for part in (str(one.code), one.msg)),
+            *(
+                part
+                for refusal_words in rule.words.values()
+                for part in (str(refusal_words.code), refusal_words.msg)
+            ),
         )
         for rule in rules
     )
@@ -185,13 +189,13 @@ def _refusals(rules: Iterable[RefusalRule]) -> Iterator[str]:
 
 
 def _assumptions(register: Iterable[Assumption]) -> Iterator[str]:
-    for one in register:
-        yield f"## {one.id}: {one.title}"
+    for assumption in register:
+        yield f"## {assumption.id}: {assumption.title}"
         yield ""
-        yield f"- **Chosen**: {one.chosen}"
-        yield f"- **Reason**: {one.reason}"
-        yield f"- **As plausible**: {'; '.join(one.alternatives)}"
-        yield f"- **Concerns**: {_names(one.concerns)}"
+        yield f"- **Chosen**: {assumption.chosen}"
+        yield f"- **Reason**: {assumption.reason}"
+        yield f"- **As plausible**: {'; '.join(assumption.alternatives)}"
+        yield f"- **Concerns**: {_names(assumption.concerns)}"
         yield ""
 
 
@@ -204,10 +208,16 @@ def _errata(register: Iterable[Erratum]) -> Iterator[str]:
         ("id", "what", "documented", "observed", "source", "operations"),
         (
             (
-                *(one.id, one.title, one.documented, one.observed, ", ".join(one.source)),
-                _names(one.operations) or "all",
+                *(
+                    erratum.id,
+                    erratum.title,
+                    erratum.documented,
+                    erratum.observed,
+                    ", ".join(erratum.source),
+                ),
+                _names(erratum.operations) or "all",
             )
-            for one in register
+            for erratum in register
         ),
     )
 
@@ -235,17 +245,17 @@ def _changes(source: ContractSource, erratum: Erratum) -> Iterator[tuple[str, An
     """
     documents = source.raw
     patched = apply(documents, source.errata, source.dialect(erratum.id))
-    whole: list[str] = []
+    reported: list[str] = []
     for change in erratum.changes:
         name = change["document"]
         for pointer in places(change):
             place = f"{name}#{pointer}"
-            if any(place.startswith(f"{other}/") for other in whole):
+            if any(place.startswith(f"{reported_place}/") for reported_place in reported):
                 continue
             before = value_at(documents[name], pointer, _NOTHING)
             after = value_at(patched[name], pointer, change.get("value", _NOTHING))
             if before != after and {} not in (before, after):
-                whole.append(place)
+                reported.append(place)
                 yield place, before, after
 
 
@@ -276,8 +286,13 @@ def _facts(register: FactRegister, rules: Mapping[str, Sequence[str]]) -> Iterat
     yield from table(
         ("fact", "says", "source", "rules"),
         (
-            (f"`{one.id}`", one.says, str(one.basis), _names(rules.get(one.id, ())))
-            for one in register.evidence
+            (
+                f"`{known_fact.id}`",
+                known_fact.says,
+                str(known_fact.basis),
+                _names(rules.get(known_fact.id, ())),
+            )
+            for known_fact in register.evidence
         ),
     )
     yield from ("", "## Statuses of orders", "")
@@ -286,11 +301,11 @@ def _facts(register: FactRegister, rules: Mapping[str, Sequence[str]]) -> Iterat
         (
             (
                 name,
-                one.paid,
-                *(", ".join(part) or "none" for part in (one.held, one.final)),
-                str(one.basis),
+                statuses.paid,
+                *(", ".join(part) or "none" for part in (statuses.held, statuses.final)),
+                str(statuses.basis),
             )
-            for name, one in register.statuses.items()
+            for name, statuses in register.statuses.items()
         ),
     )
 

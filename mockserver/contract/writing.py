@@ -21,8 +21,8 @@ def writer_of(schema: Mapping[str, Any]) -> Writer:
     """Return a function that writes what a schema declares, in its types."""
     members = dict(_members(schema))
     if members:
-        whole = _whole_writer if len(members) > 1 else _single_writer
-        return whole(members, _object_writer(members))
+        writer = _whole_writer if len(members) > 1 else _single_writer
+        return writer(members, _object_writer(members))
     items = schema.get("items")
     if isinstance(items, Mapping):
         return _array_writer(writer_of(items))
@@ -34,14 +34,14 @@ def writer_of(schema: Mapping[str, Any]) -> Writer:
 
 
 def _members(schema: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    found: dict[str, dict[str, Any]] = {}
+    members: dict[str, dict[str, Any]] = {}
     for node in (schema, *schema.get("allOf", ())):
         for name, member in node.get("properties", {}).items():
-            known = found.setdefault(name, {})
+            known = members.setdefault(name, {})
             # A second branch about the same member adds keywords that the first does not have.
             for key, value in member.items():
                 known.setdefault(key, value)
-    yield from found.items()
+    yield from members.items()
 
 
 def _types(schema: Mapping[str, Any]) -> Iterator[str]:
@@ -62,10 +62,14 @@ def _object_writer(members: Mapping[str, Mapping[str, Any]]) -> Writer:
         written = []
         for name, key, text, inner in parts:
             if name in value:
-                one = value[name]
+                value_of_member = value[name]
                 written.append(
                     key
-                    + (encode_basestring_ascii(one) if text and type(one) is str else inner(one))
+                    + (
+                        encode_basestring_ascii(value_of_member)
+                        if text and type(value_of_member) is str
+                        else inner(value_of_member)
+                    )
                 )
         return f"{{{','.join(written)}}}"
 
@@ -129,7 +133,10 @@ def _map_writer(item: Writer) -> Writer:
     def write(value: Json) -> str:
         if not isinstance(value, Mapping):
             return _as_it_is(value)
-        written = [f"{encode_basestring_ascii(name)}:{item(one)}" for name, one in value.items()]
+        written = [
+            f"{encode_basestring_ascii(name)}:{item(value_of_member)}"
+            for name, value_of_member in value.items()
+        ]
         return f"{{{','.join(written)}}}"
 
     return write

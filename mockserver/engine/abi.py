@@ -180,10 +180,10 @@ def _number(raw: bytes, place: int) -> int:
 
 
 def _slice(raw: bytes, place: int, length: int) -> bytes:
-    found = raw[place : place + length]
-    if len(found) != length:
+    piece = raw[place : place + length]
+    if len(piece) != length:
         raise NotThisCall("the bytes end too early")
-    return found
+    return piece
 
 
 def encoded(selector: bytes, *arguments: Any) -> bytes:

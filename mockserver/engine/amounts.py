@@ -58,33 +58,33 @@ def checked_units(units: int) -> int:
     return units
 
 
-def units_exact(whole: Decimal, decimals: int) -> int:
+def units_exact(tokens: Decimal, decimals: int) -> int:
     """Return whole tokens as smallest units.
 
     Raises `Refusal` where the token has fewer decimals than the amount, and for amounts that no
     client may send.
     """
-    if not whole.is_finite() or whole <= 0:
+    if not tokens.is_finite() or tokens <= 0:
         raise Refusal(
             "amount-not-positive",
-            f"amount {str(whole)[:40]} is not a positive number of whole tokens",
+            f"amount {str(tokens)[:40]} is not a positive number of whole tokens",
             about="amount",
         )
-    if whole.adjusted() + decimals >= AMOUNT_DIGITS:
+    if tokens.adjusted() + decimals >= AMOUNT_DIGITS:
         raise Refusal(
             "amount-too-large",
-            f"amount {str(whole)[:40]} has more than {AMOUNT_DIGITS} digits of smallest units; "
+            f"amount {str(tokens)[:40]} has more than {AMOUNT_DIGITS} digits of smallest units; "
             f"the largest is {plain(whole_tokens(MAX_UNITS, decimals))}",
             about="amount",
         )
-    digits, exponent = _significant(whole)
+    digits, exponent = _significant(tokens)
     if exponent + decimals < 0:
         # Cut as text: a power of ten with the exponent that a client chose may have no end.
         rounded = int("0" + digits[: max(0, len(digits) + exponent + decimals)])
         near = f"; did you mean '{plain(whole_tokens(rounded, decimals))}'?" if rounded else ""
         raise Refusal(
             "amount-too-precise",
-            f"amount {str(whole)[:60]} has more decimals than the token's {decimals}; "
+            f"amount {str(tokens)[:60]} has more decimals than the token's {decimals}; "
             f"round it to whole smallest units{near}",
             about="amount",
         )
@@ -97,9 +97,9 @@ def whole_tokens(units: int, decimals: int) -> Decimal:
     return Decimal((sign, tuple(map(int, str(abs(units)))), -decimals))
 
 
-def units_floor(whole: Decimal, decimals: int) -> int:
+def units_floor(tokens: Decimal, decimals: int) -> int:
     """Return whole tokens as smallest units, rounded down."""
-    return floor(Fraction(whole) * 10**decimals)
+    return floor(Fraction(tokens) * 10**decimals)
 
 
 def fixed(value: Fraction, places: int) -> str:
@@ -123,8 +123,10 @@ def scaled(text: str, units: int, of: int) -> str:
 
 def nearest(amount: int, known: Iterable[int], most_percent: int) -> int | None:
     """Return which known amount is nearest, None where all are off by more than that share."""
-    off, found = min(((abs(one - amount), one) for one in known), default=(0, 0))
-    return found if found and off * 100 <= found * most_percent else None
+    off, nearest_known = min(
+        ((abs(candidate - amount), candidate) for candidate in known), default=(0, 0)
+    )
+    return nearest_known if nearest_known and off * 100 <= nearest_known * most_percent else None
 
 
 def least(holds: Callable[[int], bool]) -> int | None:

@@ -32,7 +32,7 @@ class Balance:
     decimals: int
 
     @property
-    def whole(self) -> Decimal:
+    def whole_tokens(self) -> Decimal:
         """The balance in whole tokens."""
         return amounts.whole_tokens(self.units, self.decimals)
 
@@ -138,16 +138,16 @@ def opening(core: Core, placed: Placed, address: str) -> int:
 def _opening(scenario: Scenario, placed: Placed) -> int:
     """Return what an address that the scenario does not name owns at the beginning."""
     openings = scenario.openings
-    if placed.symbol in openings.whole:
-        return _units(openings.whole[placed.symbol], placed)
+    if placed.symbol in openings.amounts:
+        return _units(openings.amounts[placed.symbol], placed)
     price = scenario.prices.usd.get(placed.symbol)
     if not price:
         return 0
     usd, part = openings.usd.as_integer_ratio()
-    dear, one = price.as_integer_ratio()
-    return int(usd * one * 10**placed.decimals // (part * dear))
+    dear, divisor = price.as_integer_ratio()
+    return int(usd * divisor * 10**placed.decimals // (part * dear))
 
 
-def _units(whole: Decimal, placed: Placed) -> int:
-    part, one = whole.as_integer_ratio()
-    return int(part * 10**placed.decimals // one)
+def _units(tokens: Decimal, placed: Placed) -> int:
+    part, divisor = tokens.as_integer_ratio()
+    return int(part * 10**placed.decimals // divisor)

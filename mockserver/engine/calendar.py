@@ -70,16 +70,16 @@ class _Windows:
     def _active(self) -> list[tuple[Window, ...]]:
         """The windows of each stretch; that of index 0 is before the first bound."""
         coming = sorted(enumerate(self.windows), key=lambda item: item[1].from_ms, reverse=True)
-        found: list[tuple[Window, ...]] = [()]
+        active: list[tuple[Window, ...]] = [()]
         running: dict[int, Window] = {}
         for bound in self._bounds:
-            running = {place: one for place, one in running.items() if one.covers(bound)}
+            running = {place: window for place, window in running.items() if window.covers(bound)}
             while coming and coming[-1][1].from_ms <= bound:
                 place, window = coming.pop()
                 if window.covers(bound):
                     running[place] = window
-            found.append(tuple(running[place] for place in sorted(running)))
-        return found
+            active.append(tuple(running[place] for place in sorted(running)))
+        return active
 
 
 class _RouteWindows(_Windows):
@@ -109,13 +109,13 @@ class _RouteWindows(_Windows):
     @cached_property
     def _strikers(self) -> tuple[list[tuple[int, Window]], list[tuple[int, Window]]]:
         """Windows that fail or refund orders: once, sorted by beginning, or while they flap."""
-        found = [
+        strikers = [
             (number, window)
             for number, window in enumerate(self.windows)
             if window.in_flight in (InFlight.FAIL, InFlight.REFUND)
         ]
-        once = [item for item in found if item[1].mode is not Mode.FLAPPING]
-        repeatedly = [item for item in found if item[1].mode is Mode.FLAPPING]
+        once = [item for item in strikers if item[1].mode is not Mode.FLAPPING]
+        repeatedly = [item for item in strikers if item[1].mode is Mode.FLAPPING]
         return sorted(once, key=_begin_of), repeatedly
 
 
@@ -190,8 +190,8 @@ class Calendar(_Windows):
         return not self.windows or self._of(route).quiet(from_ms, until_ms)
 
     def _of(self, route: Route) -> _RouteWindows:
-        found = self._routes.get(route)
-        if found is None:
+        route_windows = self._routes.get(route)
+        if route_windows is None:
             places = {
                 place
                 for chain, token, end in _ends(route)
@@ -200,15 +200,15 @@ class Calendar(_Windows):
                 if self.windows[place].concerns(chain, token, end)
             }
             met = _RouteWindows(tuple(self.windows[place] for place in sorted(places)))
-            found = keep(self._routes, route, met, _MOST_CACHED_ROUTES)
-        return found
+            route_windows = keep(self._routes, route, met, _MOST_CACHED_ROUTES)
+        return route_windows
 
     @cached_property
     def _subjects(self) -> dict[tuple[str | None, str | None], list[int]]:
-        found: dict[tuple[str | None, str | None], list[int]] = {}
+        places: dict[tuple[str | None, str | None], list[int]] = {}
         for place, window in enumerate(self.windows):
-            found.setdefault((window.chain, window.token), []).append(place)
-        return found
+            places.setdefault((window.chain, window.token), []).append(place)
+        return places
 
     def next_boundary(self, now_ms: int) -> int | None:
         """Return the first moment after now at which any window begins, ends or flaps."""
@@ -216,7 +216,7 @@ class Calendar(_Windows):
             return None
         place = bisect_right(self._begins, now_ms)
         turns = [window.next_boundary(now_ms) for window in self.active(now_ms)]
-        moments = [*self._begins[place : place + 1], *(one for one in turns if one is not None)]
+        moments = [*self._begins[place : place + 1], *(turn for turn in turns if turn is not None)]
         return min(moments, default=None)
 
     def timeline(self, from_ms: int, until_ms: int) -> tuple[Span, ...]:

@@ -169,27 +169,27 @@ class Catalog:
 
     def chain(self, nickname: str, about: str = "chain") -> Chain:
         """Return the chain of a 2.0 nickname. Raises `Refusal` for any other text."""
-        found = self._by_nickname.get(nickname)
-        if found is None:
+        chain = self._by_nickname.get(nickname)
+        if chain is None:
             raise self._no_chain(nickname, about, v1=False)
-        return found
+        return chain
 
     def chain_v1(self, name: str, about: str = "chain") -> Chain:
         """Return the chain of a v1 name. Raises `Refusal` for any other text."""
-        found = self._by_v1_name.get(name)
-        if found is None:
+        chain = self._by_v1_name.get(name)
+        if chain is None:
             raise self._no_chain(name, about, v1=True)
-        return found
+        return chain
 
     def _no_chain(self, name: str, about: str, *, v1: bool) -> Refusal:
         """Return the refusal of an unknown chain, with a hint where the other interface has it."""
         known, others = self._by_nickname, self._by_v1_name
         if v1:
             known, others = others, known
-        other = others.get(name)
-        if other is None:
+        chain = others.get(name)
+        if chain is None:
             return unknown("unknown-chain", about, name, known)
-        right = other.v1_name if v1 else other.nickname
+        right = chain.v1_name if v1 else chain.nickname
         means = "the first generation's name; the 2.0 interface"
         if v1:
             means = "a nickname of the 2.0 interface; v1"
@@ -200,8 +200,8 @@ class Catalog:
 
     def v1_name(self, nickname: str) -> str:
         """Return what v1 calls the chain of a nickname; nothing where v1 does not offer it."""
-        found = self._by_nickname.get(nickname)
-        return "" if found is None else found.v1_name or ""
+        chain = self._by_nickname.get(nickname)
+        return "" if chain is None else chain.v1_name or ""
 
     def v1_chains(self) -> tuple[Chain, ...]:
         """Return the chains v1 offers, in the catalog's order."""
@@ -213,15 +213,15 @@ class Catalog:
 
     def token(self, symbol: str, about: str = "token") -> Token:
         """Return the token of a symbol. Raises `Refusal` where there is none."""
-        found = self._by_symbol.get(symbol)
-        if found is None:
+        token = self._by_symbol.get(symbol)
+        if token is None:
             raise unknown("unknown-token", about, symbol, self._by_symbol)
-        return found
+        return token
 
     def token_by_index(self, index: int, about: str = "target token") -> Token:
         """Return the token of an index. Raises `Refusal` where there is none."""
-        found = self._by_index.get(index)
-        if found is None:
+        token = self._by_index.get(index)
+        if token is None:
             near = sorted(self._by_index, key=lambda known: (abs(known - index), known))[:3]
             raise Refusal(
                 "unknown-token",
@@ -230,19 +230,19 @@ class Catalog:
                 about=about,
                 nearest=map(str, near),
             )
-        return found
+        return token
 
     def placed(self, chain: Chain, token: Token, about: str = "token") -> Placed:
         """Return a token on a chain. Raises `Refusal` where it has no contract there."""
         key = (chain.nickname, token.symbol)
-        found = self._placed.get(key)
-        if found is not None and found.token is token and found.chain is chain:
-            return found
+        placed = self._placed.get(key)
+        if placed is not None and placed.token is token and placed.chain is chain:
+            return placed
         contract = token.contracts.get(chain.nickname)
         if contract is None:
             raise _not_on_chain(chain, token, about)
-        found = self._placed[key] = Placed(chain, token, contract)
-        return found
+        placed = self._placed[key] = Placed(chain, token, contract)
+        return placed
 
     def token_on(self, nickname: str, symbol: str) -> Placed:
         """Return a token on a chain by their 2.0 names. Raises `Refusal` where it is not there."""
@@ -251,13 +251,13 @@ class Catalog:
     def ends(self, symbol: str, source: str, target: str) -> tuple[Placed, Placed]:
         """Return a token on two chains, named by their nicknames. Raises `Refusal`."""
         key = (symbol, source, target)
-        found = self._ends.get(key)
-        if found is None:
+        known_ends = self._ends.get(key)
+        if known_ends is None:
             chains = self.chain(source, "source chain"), self.chain(target, "target chain")
             token = self.token(symbol)
-            found = self.placed(chains[0], token), self.placed(chains[1], token)
-            keep(self._ends, key, found, _MOST_CACHED_ENDS)
-        return found
+            known_ends = self.placed(chains[0], token), self.placed(chains[1], token)
+            keep(self._ends, key, known_ends, _MOST_CACHED_ENDS)
+        return known_ends
 
     def ends_by_index(
         self, source: str, source_index: int, target: str | None, target_index: int
@@ -267,20 +267,20 @@ class Catalog:
         Without a target both are on the source chain.
         """
         key = (source, source_index, target, target_index)
-        found = self._order_ends.get(key)
-        if found is None:
+        known_ends = self._order_ends.get(key)
+        if known_ends is None:
             begin = self.chain(source, "source chain")
             end = begin if target is None else self.chain(target, "target chain")
             tokens = (
                 self.token_by_index(source_index, "source token"),
                 self.token_by_index(target_index, "target token"),
             )
-            found = (
+            known_ends = (
                 self.placed(begin, tokens[0], "source token"),
                 self.placed(end, tokens[1], "target token"),
             )
-            keep(self._order_ends, key, found, _MOST_CACHED_ENDS)
-        return found
+            keep(self._order_ends, key, known_ends, _MOST_CACHED_ENDS)
+        return known_ends
 
     def placed_at(self, chain: Chain, address: str, about: str = "token address") -> Placed:
         """Return the token whose contract has that address; EVM addresses match in any case.
@@ -313,7 +313,7 @@ class Catalog:
 
 def _not_on_chain(chain: Chain, token: Token, about: str) -> Refusal:
     def reason(named: Naming) -> str:
-        homes = ", ".join(repr(home) for one in token.contracts if (home := named(one)))
+        homes = ", ".join(repr(home) for contract in token.contracts if (home := named(contract)))
         there = f"it is on {homes or 'no chain that is offered here'}"
         return f"{about} {token.symbol!r} is not on {named(chain.nickname)!r}; {there}"
 

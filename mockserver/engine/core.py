@@ -64,12 +64,12 @@ class Reports:
 
     def of(self, address: str) -> list[int]:
         """Return the tickets of an address, oldest first."""
-        found = []
+        numbers = []
         number = self.newest.get(account_address(address))
         while number is not None:
-            found.append(number)
+            numbers.append(number)
             number = self.older.get(number)
-        return found[::-1]
+        return numbers[::-1]
 
 
 HashKey = tuple[str, str]
@@ -278,17 +278,17 @@ class Core:
         """Return the route from one token on a chain to another, which its orders share."""
         routes = self.scenario.routes
         key = source.chain.nickname, source.symbol, target.chain.nickname, target.symbol
-        found = routes.get(key)
-        if found is None:
-            found = keep(routes, key, Route(*key), _MOST_CACHED_ROUTES)
-        return found
+        route = routes.get(key)
+        if route is None:
+            route = keep(routes, key, Route(*key), _MOST_CACHED_ROUTES)
+        return route
 
     def order(self, order_id: str) -> Order:
         """Return a stored order. Raises `Refusal` where there is none."""
-        found = self.state.orders.get(order_id)
-        if found is None:
+        order = self.state.orders.get(order_id)
+        if order is None:
             raise no_order(f"order {order_id[:80]!r} does not exist here", "order")
-        return found
+        return order
 
 
 def hash_key(chain: str, tx_hash: str) -> tuple[str, str]:

@@ -91,7 +91,7 @@ class Course:
     steps: Sequence[Step]
     delivered_percent: int = 100
 
-    def whole(self) -> "Course":
+    def all_or_nothing(self) -> "Course":
         """Return the course of an order that cannot be filled in part: all of it, or nothing."""
         if self.delivered_percent == 100:
             return self
@@ -135,20 +135,20 @@ def course_problems(course: Course) -> tuple[str, ...]:
     """Return what is wrong with a course, as sentences."""
     if not course.steps:
         return ("has no step; give at least one",)
-    found = []
+    problems = []
     if course.steps[0].after_ms != 0:
-        found.append(f"begins after {course.steps[0].after_ms} ms; the first step is at 0")
+        problems.append(f"begins after {course.steps[0].after_ms} ms; the first step is at 0")
     for before, step in zip(course.steps, course.steps[1:], strict=False):
         if step.after_ms < before.after_ms:
-            found.append(f"reaches {step.status!r} before {before.status!r}; sort its steps")
+            problems.append(f"reaches {step.status!r} before {before.status!r}; sort its steps")
         if before.status.resting:
             why = "is final" if before.status.final else "only a ticket lifts"
-            found.append(f"goes on after {before.status!r}, which {why}")
+            problems.append(f"goes on after {before.status!r}, which {why}")
         elif _RANK[step.status] <= _RANK[before.status]:
-            found.append(f"goes back from {before.status!r} to {step.status!r}")
+            problems.append(f"goes back from {before.status!r} to {step.status!r}")
     if not 1 <= course.delivered_percent <= 100:
-        found.append(f"delivers {course.delivered_percent} percent; 1 to 100 is right")
-    return tuple(found)
+        problems.append(f"delivers {course.delivered_percent} percent; 1 to 100 is right")
+    return tuple(problems)
 
 
 def _course(name: str, *later: Step, delivered_percent: int = 100) -> Course:

@@ -78,7 +78,10 @@ def _reader(wanted: Any) -> _Reader:
 
 
 def _optional(choices: tuple[Any, ...]) -> _Reader:
-    read, empty = _reader(next(one for one in choices if one is not NoneType)), NoneType in choices
+    read, empty = (
+        _reader(next(choice for choice in choices if choice is not NoneType)),
+        NoneType in choices,
+    )
     return lambda data, shared: None if data is None and empty else read(data, shared)
 
 
@@ -105,14 +108,14 @@ def _dataclass(wanted: Any) -> _Reader:
     def made(data: Any, shared: Shared) -> Any:
         if not isinstance(data, Mapping) or not needed <= data.keys() <= readers.keys():
             raise _Misfit(f"the keys of {wanted.__name__} were expected: {sorted(readers)}")
-        found = {}
+        values = {}
         for name, value in data.items():
             try:
-                found[name] = readers[name](value, shared)
+                values[name] = readers[name](value, shared)
             except _Misfit as error:
                 error.place = f".{name}{error.place}"
                 raise
-        return wanted(**found)
+        return wanted(**values)
 
     return made
 
@@ -130,7 +133,11 @@ def _once(read: _Reader, wanted: Any) -> _Reader:
 
 
 def _scalar(wanted: Any) -> _Reader:
-    members = {one.value: one for one in wanted} if issubclass(wanted, Enum) else None
+    members = (
+        {scalar_type.value: scalar_type for scalar_type in wanted}
+        if issubclass(wanted, Enum)
+        else None
+    )
 
     def read(data: Any, _: Shared) -> Any:
         if type(data) is wanted and members is None:
@@ -196,9 +203,9 @@ def _state(data: Mapping[str, Any], scenario: Scenario, wall_ms: int) -> State:
     windows: tuple[Window, ...] = from_plain(tuple[Window, ...], data.get("calendar"), "calendar")
     orders: tuple[Order, ...] = from_plain(tuple[Order, ...], data.get("orders"), "orders")
     tickets: tuple[Ticket, ...] = from_plain(tuple[Ticket, ...], data.get("tickets"), "tickets")
-    for found, limit in ((orders, limits.ORDERS), (tickets, limits.TICKETS)):
-        if len(found) > limit.most:
-            raise NotPlain(f"{len(found)} {limit.unit}; a world has at most {limit}")
+    for stored, limit in ((orders, limits.ORDERS), (tickets, limits.TICKETS)):
+        if len(stored) > limit.most:
+            raise NotPlain(f"{len(stored)} {limit.unit}; a world has at most {limit}")
     state = State(clock=_clock(data.get("clock"), wall_ms), calendar=Calendar(windows))
     chains = {chain.nickname for chain in scenario.catalog.chains}
     tokens = {token.symbol for token in scenario.catalog.tokens}

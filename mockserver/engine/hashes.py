@@ -39,7 +39,9 @@ class HashForm:
 _PREFIXED = HashForm(re.compile("0x[0-9a-fA-F]{64}"), "'0x' and 64 hexadecimal digits", "0x")
 _BARE = HashForm(re.compile("(?:0x)?[0-9a-fA-F]{64}"), "64 hexadecimal digits", "")
 _BASE58 = HashForm(re.compile("[1-9A-HJ-NP-Za-km-z]{64,88}"), "64 to 88 characters of base 58")
-_OTHER = HashForm(re.compile("[!-~]{16,128}"), "16 to 128 printable characters without blanks")
+_OTHER_CHAINS = HashForm(
+    re.compile("[!-~]{16,128}"), "16 to 128 printable characters without blanks"
+)
 
 _BY_FAMILY: Mapping[int, HashForm] = MappingProxyType(
     {
@@ -85,7 +87,7 @@ def base58_checked(raw: bytes) -> str:
 
 def hash_form(chain: Chain) -> HashForm:
     """Return the form in which a chain writes hashes."""
-    return _BY_FAMILY.get(chain.family, _OTHER)
+    return _BY_FAMILY.get(chain.family, _OTHER_CHAINS)
 
 
 def made_up_hash(chain: Chain, seed: int, *parts: object) -> str:

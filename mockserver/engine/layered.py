@@ -45,10 +45,10 @@ class Layered(Mapping[K, V], Generic[K, V]):
         return self._under + len(self._own) - len(self._once_more)
 
     def __getitem__(self, key: K) -> V:
-        found = self.get(key)
-        if found is None:
+        value = self.get(key)
+        if value is None:
             raise KeyError(key)
-        return found
+        return value
 
     def __contains__(self, key: object) -> bool:
         return self.get(key) is not None
@@ -115,9 +115,9 @@ def _through(layers: tuple[dict[K, V], ...]) -> Callable[..., Any]:
 
     def get(key: K, default: V | None = None) -> V | None:
         for layer in newest_first:
-            found = layer.get(key)
-            if found is not None:
-                return found
+            value = layer.get(key)
+            if value is not None:
+                return value
         return default
 
     return get

@@ -53,7 +53,7 @@ class Lists(View):
     def tokens(self) -> Listing[Token]:
         """Return every token listed now; contracts on chains that are gone are left out."""
         out = self._out()
-        found = []
+        tokens = []
         for token in self._core.scenario.catalog.tokens:
             if not token.listed or (Mode.DELISTED, None, token.symbol) in out:
                 continue
@@ -64,26 +64,26 @@ class Lists(View):
             }
             # A token without contracts is listed as such; one whose contracts are gone is not.
             if contracts or not token.contracts:
-                found.append(replace(token, contracts=contracts))
-        return Listing(self.version(), found)
+                tokens.append(replace(token, contracts=contracts))
+        return Listing(self.version(), tokens)
 
     def tokens_on(self, chain: Chain) -> Listing[Placed]:
         """Return the tokens of a chain listed now."""
         out = self._out()
-        found = [
+        placed_tokens = [
             Placed(chain, placed.token, _contract(chain.nickname, placed.token, out))
             for placed in self._core.scenario.catalog.tokens_on(chain)
             if (Mode.DELISTED, None, placed.symbol) not in out
             and not _gone(chain.nickname, placed.symbol, out)
         ]
-        return Listing(self.version(), found)
+        return Listing(self.version(), placed_tokens)
 
     def _listed(self, chains: Sequence[Chain]) -> list[Chain]:
         out = self._out()
         return [
-            replace(one, disabled=True) if (Mode.DISABLED, one.nickname, None) in out else one
-            for one in chains
-            if (Mode.DELISTED, one.nickname, None) not in out
+            replace(chain, disabled=True) if (Mode.DISABLED, chain.nickname, None) in out else chain
+            for chain in chains
+            if (Mode.DELISTED, chain.nickname, None) not in out
         ]
 
     def _out(self, now_ms: int | None = None) -> _Out:

@@ -95,16 +95,16 @@ class OrderBook(View):
             order = self._jumped(order)
         return view(order, core.state.calendar, core.now(), core.scenario.seed)
 
-    def look(self, order_id: str) -> OrderView:
+    def peek(self, order_id: str) -> OrderView:
         """Return an order without counting a look-up. Raises `Refusal` for an unknown one."""
         return self._view(self._core.order(order_id))
 
     def id_of_sn(self, number: str) -> str:
         """Return the id of a v1 order number. Raises `Refusal` for an unknown one."""
-        found = self._core.state.by_sn.get(number)
-        if found is None:
+        order_id = self._core.state.by_sn.get(number)
+        if order_id is None:
             raise no_order(f"order number {number[:80]!r} does not exist here", "order number")
-        return found
+        return order_id
 
     def id_of_hash(self, chain: str, tx_hash: str) -> str:
         """Return the id of the order a transaction on a nickname pays for. Raises `Refusal`."""
@@ -230,15 +230,15 @@ class OrderBook(View):
 
     def _by_hash(self, chain: Chain, tx_hash: str) -> Order:
         key = hash_key(chain.nickname, known_hash(chain, tx_hash))
-        found = self._core.state.by_hash.get(key)
-        if found is None:
+        order_id = self._core.state.by_hash.get(key)
+        if order_id is None:
             raise no_order(
                 lambda named: (
                     f"no order was paid for by {tx_hash[:80]!r} on {named(chain.nickname)!r}"
                 ),
                 "transaction hash",
             )
-        return self._core.state.orders[found]
+        return self._core.state.orders[order_id]
 
     def _view(self, order: Order) -> OrderView:
         core = self._core

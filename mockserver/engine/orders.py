@@ -157,14 +157,14 @@ def history(order: Order, calendar: Calendar) -> tuple[Event, ...]:
     """Return all events of an order, past and to come, as the calendar stands."""
     if _is_undisturbed(order, calendar):
         return _planned(order)
-    found = [*order.past]
+    events = [*order.past]
     for event in _interrupted(order, calendar):
-        if not found or found[-1].status is not event.status:
-            found.append(event)
-    if order.ticket_ms is not None and found[-1].status is Status.DROPPED:
-        resolved = max(order.ticket_ms, found[-1].at_ms) + order.resolve_ms
-        found.append(Event(resolved, Status.REFUNDED, "refunded after a ticket"))
-    return tuple(found)
+        if not events or events[-1].status is not event.status:
+            events.append(event)
+    if order.ticket_ms is not None and events[-1].status is Status.DROPPED:
+        resolved = max(order.ticket_ms, events[-1].at_ms) + order.resolve_ms
+        events.append(Event(resolved, Status.REFUNDED, "refunded after a ticket"))
+    return tuple(events)
 
 
 def exec_hash_of(order: Order, seed: int) -> str:
@@ -229,12 +229,12 @@ def _is_undisturbed(order: Order, calendar: Calendar) -> bool:
 def _planned(order: Order) -> tuple[Event, ...]:
     reached, *later = order.course.steps
     started = order.started_ms
-    found = [Event(started, reached.status, reached.reason)]
+    events = [Event(started, reached.status, reached.reason)]
     for step in later:
         if step.status is not reached.status:
-            found.append(Event(started + max(0, step.after_ms), step.status, step.reason))
+            events.append(Event(started + max(0, step.after_ms), step.status, step.reason))
             reached = step
-    return tuple(found)
+    return tuple(events)
 
 
 def at(events: tuple[Event, ...], now_ms: int) -> Event:

@@ -112,13 +112,15 @@ class Window:
 
         `ms` reads their durations. Raises `ValueError` for a word that has no meaning.
         """
-        given = {
+        settings = {
             name: options[name] for name in ("lag", "down_percent", "reason") if name in options
         }
-        given |= {name: kind(options[name]) for name, kind in WORDS.items() if name in options}
+        settings |= {name: kind(options[name]) for name, kind in WORDS.items() if name in options}
         spans = {"announced": "lead_ms", "period": "period_ms"}
-        given |= {name: ms(options[option]) for option, name in spans.items() if option in options}
-        return cls(options.get("chain"), options.get("token"), from_ms, until_ms, **given)
+        settings |= {
+            name: ms(options[option]) for option, name in spans.items() if option in options
+        }
+        return cls(options.get("chain"), options.get("token"), from_ms, until_ms, **settings)
 
     @property
     def subject(self) -> str:
@@ -201,11 +203,11 @@ WindowProblem = tuple[int, str, str]
 def window_problems(windows: Sequence[Window], catalog: Catalog) -> tuple[WindowProblem, ...]:
     """Return everything that is wrong with a calendar, in its order."""
     taken = OccupiedTimes()
-    found: list[WindowProblem] = []
+    problems: list[WindowProblem] = []
     for index, window in enumerate(windows):
-        found += [(index, *issue) for issue in window_issues(window, catalog, taken)]
+        problems += [(index, *issue) for issue in window_issues(window, catalog, taken)]
         taken.add(window)
-    return tuple(found)
+    return tuple(problems)
 
 
 class OccupiedTimes:
@@ -226,15 +228,15 @@ class OccupiedTimes:
 
     def overlapped(self, window: Window) -> int | None:
         """Return the number of the window, by its order, that another one overlaps first."""
-        found = []
+        numbers = []
         for times in self._of(window):
             # Earlier windows do not overlap each other, or were reported: neighbours are enough.
             place = bisect_left(times, (window.from_ms, -1, -1))
             for begin, end, number in times[max(0, place - 1) : place + 1]:
                 if begin < _end(window) and window.from_ms < end:
-                    found.append(number)
+                    numbers.append(number)
                     break
-        return min(found, default=None)
+        return min(numbers, default=None)
 
     def _of(self, window: Window) -> Iterator[list[_Time]]:
         ends = (Direction.SOURCE, Direction.TARGET)
@@ -273,6 +275,6 @@ def window_issues(
         yield "period", f"{window.period_ms} ms is too short; {MIN_PERIOD_MS} ms or more is right"
     if window.mode is Mode.FLAPPING and not 1 <= window.down_percent <= 99:
         yield "down_percent", f"{window.down_percent} is outside 1 to 99"
-    other = taken.overlapped(window)
-    if other is not None:
-        yield "from", f"overlaps window {other} of {window.subject}; leave a gap or join them"
+    earlier = taken.overlapped(window)
+    if earlier is not None:
+        yield "from", f"overlaps window {earlier} of {window.subject}; leave a gap or join them"

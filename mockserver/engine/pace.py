@@ -35,14 +35,14 @@ class Stretch:
 
 def progress(windows: Sequence[Window], from_ms: int, until_ms: int) -> Fraction:
     """Return the progress made between two moments, in milliseconds at full speed."""
-    found = Fraction(0)
+    advanced = Fraction(0)
     for stretch in _stretches(windows, from_ms):
         if stretch.begin >= until_ms:
             break
         end = until_ms if stretch.end is None else min(stretch.end, until_ms)
         if stretch.pace:
-            found += Fraction(_FlappingPhases(stretch).up(end), stretch.pace)
-    return found
+            advanced += Fraction(_FlappingPhases(stretch).up(end), stretch.pace)
+    return advanced
 
 
 def moment(windows: Sequence[Window], from_ms: int, progress_ms: int) -> int | None:
@@ -51,9 +51,9 @@ def moment(windows: Sequence[Window], from_ms: int, progress_ms: int) -> int | N
     for stretch in _stretches(windows, from_ms):
         if stretch.pace:
             turns = _FlappingPhases(stretch)
-            found = turns.after(ceil(rest * stretch.pace))
-            if found is not None:
-                return found
+            ended_at = turns.after(ceil(rest * stretch.pace))
+            if ended_at is not None:
+                return ended_at
             if stretch.end is not None:
                 rest -= Fraction(turns.up(stretch.end), stretch.pace)
     return None
@@ -61,8 +61,8 @@ def moment(windows: Sequence[Window], from_ms: int, progress_ms: int) -> int | N
 
 def _stretches(windows: Sequence[Window], from_ms: int) -> Iterator[Stretch]:
     ahead = sorted(
-        (one for one in windows if one.until_ms is None or one.until_ms > from_ms),
-        key=lambda one: one.from_ms,
+        (window for window in windows if window.until_ms is None or window.until_ms > from_ms),
+        key=lambda window: window.from_ms,
         reverse=True,
     )
     running: list[Window] = []
@@ -70,11 +70,13 @@ def _stretches(windows: Sequence[Window], from_ms: int) -> Iterator[Stretch]:
     while True:
         while ahead and ahead[-1].from_ms <= begin:
             running.append(ahead.pop())
-        running = [one for one in running if one.covers(begin)]
-        ends = [one.until_ms for one in running if one.until_ms is not None]
-        end = min([*ends, *(one.from_ms for one in ahead[-1:])], default=None)
-        steady = [_pace(one) for one in running if one.mode is not Mode.FLAPPING]
-        flapping = tuple(one for one in running if one.mode is Mode.FLAPPING and _pace(one) == 0)
+        running = [window for window in running if window.covers(begin)]
+        ends = [window.until_ms for window in running if window.until_ms is not None]
+        end = min([*ends, *(window.from_ms for window in ahead[-1:])], default=None)
+        steady = [_pace(window) for window in running if window.mode is not Mode.FLAPPING]
+        flapping = tuple(
+            window for window in running if window.mode is Mode.FLAPPING and _pace(window) == 0
+        )
         yield Stretch(begin, end, 0 if 0 in steady else max(steady, default=1), flapping)
         if end is None:
             return
@@ -95,9 +97,11 @@ class _FlappingPhases:
 
     def __init__(self, stretch: Stretch) -> None:
         self._stretch = stretch
-        periods = [one.period_ms for one in stretch.flapping]
+        periods = [window.period_ms for window in stretch.flapping]
         cycle = lcm(*periods)
-        self._cycle = cycle if sum([2 * cycle // one for one in periods]) <= _MOST_TURNS else None
+        self._cycle = (
+            cycle if sum([2 * cycle // period for period in periods]) <= _MOST_TURNS else None
+        )
         self._pattern: list[tuple[int, int]] | None = None
 
     def up(self, until_ms: int) -> int:
@@ -114,23 +118,27 @@ class _FlappingPhases:
     def after(self, wanted: int) -> int | None:
         """Return the moment by which it was up for `wanted` ms; None where it ends before that."""
         begin, end = self._stretch.begin, self._stretch.end
-        found: int | None = wanted
+        reached_at: int | None = wanted
         if self._stretch.flapping:
             length = 0 if self._cycle is None else self._length()
             cycles = (wanted - 1) // length if length else 0
-            found = _reached(
+            reached_at = _reached(
                 self._ups(None if end is None else end - begin), wanted - cycles * length
             )
-            found = None if found is None else cycles * (self._cycle or 0) + found
-        return None if found is None or (end is not None and begin + found > end) else begin + found
+            reached_at = None if reached_at is None else cycles * (self._cycle or 0) + reached_at
+        return (
+            None
+            if reached_at is None or (end is not None and begin + reached_at > end)
+            else begin + reached_at
+        )
 
     def _ups(self, until: int | None) -> Iterable[tuple[int, int]]:
         """Return the phases that are up: all up to a moment, or those of the cycle."""
         if self._cycle is None:
             return self._phases(until, _MOST_TURNS * _MOST_CYCLES)
         if self._pattern is None:
-            found = self._phases(self._cycle, _MOST_TURNS * 2)
-            self._pattern = [(start, min(end, self._cycle)) for start, end in found]
+            ups = self._phases(self._cycle, _MOST_TURNS * 2)
+            self._pattern = [(start, min(end, self._cycle)) for start, end in ups]
         return self._pattern
 
     def _length(self) -> int:
@@ -143,10 +151,10 @@ class _FlappingPhases:
             if until is not None and begin >= until:
                 return
             turns, downs = [], []
-            for one in self._stretch.flapping:
-                phase = (self._stretch.begin + begin - one.from_ms) % one.period_ms
-                turns.append(one.period_ms - phase)
-                downs.append(one.down_ms - phase)
+            for window in self._stretch.flapping:
+                phase = (self._stretch.begin + begin - window.from_ms) % window.period_ms
+                turns.append(window.period_ms - phase)
+                downs.append(window.down_ms - phase)
             if max(downs) > 0:
                 begin += max(downs)
                 continue

@@ -109,8 +109,8 @@ class QuoteService(View):
     def v1_placed(self, symbol: str, chain: str, chain_about: str, token_about: str) -> Placed:
         """Return a token on a v1 chain. Raises `Refusal` naming the roles given."""
         catalog = self._core.scenario.catalog
-        found = catalog.chain_v1(chain, chain_about)
-        return catalog.placed(found, catalog.token(symbol, token_about), token_about)
+        known_chain = catalog.chain_v1(chain, chain_about)
+        return catalog.placed(known_chain, catalog.token(symbol, token_about), token_about)
 
     def placed(self, chain: str, address: str, decimals: int | None, end: str) -> Placed:
         """Return the token of an address on a nickname, at the `source` or the `target` end.
@@ -119,8 +119,8 @@ class QuoteService(View):
         """
         catalog = self._core.scenario.catalog
         known = catalog.chain(chain, f"{end} chain")
-        found = catalog.placed_at(known, address, f"{end} token address")
-        return found if decimals is None else claimed(found, decimals, f"{end} decimals")
+        placed = catalog.placed_at(known, address, f"{end} token address")
+        return placed if decimals is None else claimed(placed, decimals, f"{end} decimals")
 
     def admit(
         self, source: Placed, target: Placed, phase: Phase, now_ms: int | None = None

@@ -55,22 +55,26 @@ def fixed_near(
     if key in fixed or not percent:
         return fixed.get(key), key[place]
     others = key[:place] + key[place + 1 :]
-    alike = {one[place]: one for one in fixed if one[:place] + one[place + 1 :] == others}
+    alike = {
+        known_key[place]: known_key
+        for known_key in fixed
+        if known_key[:place] + known_key[place + 1 :] == others
+    }
     near = amounts.nearest(key[place], alike, percent)
     return (None, 0) if near is None else (fixed[alike[near]], near)
 
 
 def fixed_quote(fixed: Mapping[_Key, _Quote], key: _Key, place: int, percent: int) -> _Quote | None:
     """Return the quote that is fixed for a request, or follows from that for a near amount."""
-    found, near = fixed_near(fixed, key, place, percent)
+    fixed_or_none, near = fixed_near(fixed, key, place, percent)
     amount = key[place]
-    if found is None or near == amount:
-        return found
+    if fixed_or_none is None or near == amount:
+        return fixed_or_none
     quote = replace(
-        found,
-        gross=found.gross * amount // near,
-        out_usd=amounts.scaled(found.out_usd, amount, near),
-        service_fee=found.service_fee * amount // near,
+        fixed_or_none,
+        gross=fixed_or_none.gross * amount // near,
+        out_usd=amounts.scaled(fixed_or_none.out_usd, amount, near),
+        service_fee=fixed_or_none.service_fee * amount // near,
     )
     return quote if quote.net > 0 else None
 
@@ -113,7 +117,7 @@ class Tariff:
     rise: int
     fall: int
     usd: int
-    one: int
+    divisor: int
 
 
 _MOST_CACHED = 4_096
@@ -147,7 +151,7 @@ class TransferQuotes:
             return tariff
         return BridgeQuote(
             gross,
-            amounts.pointed(gross * tariff.usd // tariff.one, 18),
+            amounts.pointed(gross * tariff.usd // tariff.divisor, 18),
             fee,
             gas,
             rate,
@@ -195,11 +199,11 @@ class TransferQuotes:
         """
         ends = source.chain.nickname, target.chain.nickname
         key = source.symbol, units, *ends, fee_level
-        found, near = fixed_near(self.fixed_v1, key, 1, self.near_percent)
-        if found is None or near == units:
-            return found
-        fee = amounts.units_floor(found.fee, source.decimals) * units // near
-        gas = amounts.units_floor(found.gas, source.decimals)
+        cross_chain_quote, near = fixed_near(self.fixed_v1, key, 1, self.near_percent)
+        if cross_chain_quote is None or near == units:
+            return cross_chain_quote
+        fee = amounts.units_floor(cross_chain_quote.fee, source.decimals) * units // near
+        gas = amounts.units_floor(cross_chain_quote.gas, source.decimals)
         return _cross_chain(units, fee, gas, source, target)
 
     def cross_chain(
@@ -226,7 +230,7 @@ class TransferQuotes:
     def _tariff(self, source: Placed, target: Placed, now_ms: int) -> Tariff:
         gas = self._gas(target, target, now_ms)
         price = self.prices.usd_of(source.symbol, now_ms)
-        usd, one = price.as_integer_ratio()
+        usd, divisor = price.as_integer_ratio()
         tariff = Tariff(
             price=price,
             price_text=plain(price),
@@ -234,7 +238,7 @@ class TransferQuotes:
             rise=10 ** max(0, target.decimals - source.decimals),
             fall=10 ** max(0, source.decimals - target.decimals),
             usd=usd * 10**18,
-            one=one * 10**target.decimals,
+            divisor=divisor * 10**target.decimals,
         )
         if self.prices.drift is None:
             key = source.symbol, source.chain.nickname, target.chain.nickname
@@ -254,19 +258,19 @@ class TransferQuotes:
 def gas_in_token(rates: Rates, prices: Prices, token: Placed, at: Placed, now_ms: int) -> int:
     """Return what execution on the chain of `at` costs in a token's units, rounded down."""
     usd, part = rates.gas(at.chain).as_integer_ratio()
-    price, one = prices.usd_of(token.symbol, now_ms).as_integer_ratio()
-    return int(usd * one * 10**token.decimals // (part * price))
+    price, divisor = prices.usd_of(token.symbol, now_ms).as_integer_ratio()
+    return int(usd * divisor * 10**token.decimals // (part * price))
 
 
 def too_low(minimum: int | None, source: Placed) -> Refusal:
     """Return the refusal of an amount that does not cover the fees, naming the least that would."""
     if minimum is None:
         return Refusal("amount-too-low", "no amount covers gas and fee here", about="amount")
-    whole = plain(amounts.whole_tokens(minimum, source.decimals))
+    least = plain(amounts.whole_tokens(minimum, source.decimals))
     return Refusal(
         "amount-too-low",
         f"the amount does not cover gas and fee; at least {minimum} smallest units are needed "
-        f"({whole} {source.symbol} on {source.chain.nickname!r})",
+        f"({least} {source.symbol} on {source.chain.nickname!r})",
         about="amount",
         nearest=(str(minimum),),
     )
@@ -276,15 +280,15 @@ def too_low_v1(minimum: int | None, source: Placed) -> Refusal:
     """Return the same in v1's whole tokens."""
     if minimum is None:
         return too_low(None, source)
-    whole = plain(amounts.whole_tokens(minimum, source.decimals))
+    least = plain(amounts.whole_tokens(minimum, source.decimals))
     return Refusal(
         "amount-too-low",
         lambda named: (
-            f"the amount does not cover gas and fee; at least {whole} {source.symbol} are needed "
+            f"the amount does not cover gas and fee; at least {least} {source.symbol} are needed "
             f"on {named(source.chain.nickname)!r}"
         ),
         about="amount",
-        nearest=(whole,),
+        nearest=(least,),
     )
 
 

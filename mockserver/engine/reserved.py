@@ -83,16 +83,16 @@ def in_hex(text: str) -> Reserved | None:
     """Return what an address or a hash reserves."""
     if text[-4:] not in _BY_CODE or not text.startswith(_HEX_START) or len(text) not in (42, 66):
         return None
-    found = _HEX.fullmatch(text)
-    return _BY_CODE.get(found[1]) if found else None
+    match = _HEX.fullmatch(text)
+    return _BY_CODE.get(match[1]) if match else None
 
 
 def reserved_in(units: int, decimals: int, *texts: str) -> list[Reserved]:
     """Return what the values of a request reserve: the amount's first, then of each text."""
-    found = in_amount(units, decimals)
-    reserved = [] if found is None else [found]
+    reserved_value = in_amount(units, decimals)
+    reserved = [] if reserved_value is None else [reserved_value]
     for text in texts:
         # Most texts end in no code: this check is faster than the call.
-        if text[-4:] in _BY_CODE and (found := in_hex(text)):
-            reserved.append(found)  # noqa: PERF401 - which is nearly never
+        if text[-4:] in _BY_CODE and (reserved_value := in_hex(text)):
+            reserved.append(reserved_value)  # noqa: PERF401 - which is nearly never
     return reserved

@@ -53,7 +53,7 @@ class Openings:
     """What addresses own at the beginning: `usd` worth of each token, or a fixed amount of it."""
 
     usd: Decimal = Decimal(1000)
-    whole: Mapping[str, Decimal] = field(default_factory=dict)
+    amounts: Mapping[str, Decimal] = field(default_factory=dict)
     accounts: Sequence[OpeningBalance] = ()
 
 

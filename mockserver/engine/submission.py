@@ -246,14 +246,14 @@ def _terms(core: Core, quotes: QuoteService, request: OrderRequest) -> Terms:
 def _terms_v1(core: Core, quotes: QuoteService, request: OrderRequest) -> Terms:
     source, target, fee_level = request.source, request.target, request.fee_level or 0
     level, scenario, now = fee_level_bps(fee_level), core.scenario, core.now()
-    whole = amounts.whole_tokens(request.amount, source.decimals)
+    tokens = amounts.whole_tokens(request.amount, source.decimals)
     quotes.admit(source, target, Phase.SUBMIT)
     if request.kind is _BRIDGE:
-        out = scenario.transfers.cross_chain(whole, source, target, now, fee_level).out_units
+        out = scenario.transfers.cross_chain(tokens, source, target, now, fee_level).out_units
         gross = amounts.rescale_floor(request.amount, source.decimals, target.decimals)
         rate = scenario.rates.v1_bps + level
     else:
-        out = scenario.swaps.aggregate_v1(whole, source, target, now, fee_level).out_units
+        out = scenario.swaps.aggregate_v1(tokens, source, target, now, fee_level).out_units
         gross = scenario.swaps.gross(request.amount, source, target, now)
         rate = scenario.rates.v1_aggregate_bps + level
     # v1 charges in the token in; what is lost on the way is booked as fee first, then as gas.
@@ -299,7 +299,7 @@ def _steering(
     if shortfall and course.name == "refund":
         course = course.because(shortfall)
     if course.delivered_percent != 100 and not _may_take(request, course):
-        course = course.whole()
+        course = course.all_or_nothing()
     return course, policy, polls
 
 
@@ -320,15 +320,15 @@ def _may_take(request: OrderRequest, course: Course) -> bool:
 
 
 def _matches(rule: OrderRule, request: OrderRequest) -> bool:
-    whole = amounts.whole_tokens(request.amount, request.source.decimals)
+    tokens = amounts.whole_tokens(request.amount, request.source.decimals)
     return (
         rule.generation in (None, request.generation)
         and rule.kind in (None, request.kind)
         and rule.source_chain in (None, request.source.chain.nickname)
         and rule.target_chain in (None, request.target.chain.nickname)
         and rule.token in (None, request.source.symbol)
-        and (rule.least_amount is None or whole >= rule.least_amount)
-        and (rule.most_amount is None or whole <= rule.most_amount)
+        and (rule.least_amount is None or tokens >= rule.least_amount)
+        and (rule.most_amount is None or tokens <= rule.most_amount)
     )
 
 
@@ -340,8 +340,8 @@ def _net(terms: Terms) -> int:
 def _same(order: Order, request: OrderRequest, cert_hash: str) -> Order:
     chain, route = request.target.chain, route_of(request.source, request.target)
     before, now = (
-        (one.generation, one.kind, one.amount, address_key(chain, one.recipient))
-        for one in (order, request)
+        (side.generation, side.kind, side.amount, address_key(chain, side.recipient))
+        for side in (order, request)
     )
     if before == now and order.route == route:
         return order

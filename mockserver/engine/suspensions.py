@@ -44,12 +44,12 @@ class Suspensions(View):
         now, before = self._core.now(), self._core.state.calendar.windows
         taken, added = OccupiedTimes(before), []
         for window in windows:
-            one = replace(window, from_ms=max(window.from_ms, now), closed=False)
-            issues = list(window_issues(one, self._core.scenario.catalog, taken))
+            closed = replace(window, from_ms=max(window.from_ms, now), closed=False)
+            issues = list(window_issues(closed, self._core.scenario.catalog, taken))
             if issues:
                 raise InvalidOutage("; ".join(f"{field}: {text}" for field, text in issues))
-            taken.add(one)
-            added.append(one)
+            taken.add(closed)
+            added.append(closed)
         self._core.state.calendar = Calendar((*before, *added))
         return tuple(added)
 
@@ -64,11 +64,11 @@ class Suspensions(View):
         Raises `InvalidOutage` where there is none.
         """
         now, windows = self._core.now(), self._core.state.calendar.windows
-        active = [one for one in self._of(chain, token, direction) if one.covers(now)]
+        active = [window for window in self._of(chain, token, direction) if window.covers(now)]
         if not active:
             raise InvalidOutage(f"{_subject(chain, token)} is not suspended at {iso(now)}")
-        ended = {one: replace(one, until_ms=now, closed=True) for one in active}
-        self._core.state.calendar = Calendar(tuple(ended.get(one, one) for one in windows))
+        ended = {window: replace(window, until_ms=now, closed=True) for window in active}
+        self._core.state.calendar = Calendar(tuple(ended.get(window, window) for window in windows))
         return tuple(ended.values())
 
     def cancel(
@@ -82,11 +82,15 @@ class Suspensions(View):
         Raises `InvalidOutage` where there is none.
         """
         now = self._core.now()
-        planned = tuple(one for one in self._of(chain, token, direction) if one.from_ms > now)
+        planned = tuple(
+            window for window in self._of(chain, token, direction) if window.from_ms > now
+        )
         if not planned:
             raise InvalidOutage(f"{_subject(chain, token)} has no outage ahead at {iso(now)}")
         windows, struck = self._core.state.calendar.windows, set(planned)
-        self._core.state.calendar = Calendar(tuple(one for one in windows if one not in struck))
+        self._core.state.calendar = Calendar(
+            tuple(window for window in windows if window not in struck)
+        )
         return planned
 
     def _of(

@@ -86,22 +86,22 @@ class Tickets(View):
 
     def check(self, ticket_id: int) -> TicketView:
         """Return a ticket as it stands. Raises `Refusal` for an unknown one."""
-        found = self._core.state.tickets.get(ticket_id)
-        if found is None:
+        ticket = self._core.state.tickets.get(ticket_id)
+        if ticket is None:
             raise Refusal(
                 "unknown-ticket",
                 f"ticket {digits(ticket_id)} does not exist here; "
                 "list the tickets of an address first",
                 about="ticket",
             )
-        return self._view(found)
+        return self._view(ticket)
 
     def of(self, address: str, status: TicketStatus | None = None) -> tuple[TicketView, ...]:
         """Return an address's tickets, oldest first, those of one status if it is given."""
         state = self._core.state
         numbers = [] if state.reports is None else state.reports.of(address)
         views = [self._view(state.tickets[number]) for number in numbers]
-        return tuple(found for found in views if status in (None, found.status))
+        return tuple(ticket_view for ticket_view in views if status in (None, ticket_view.status))
 
     def _view(self, ticket: Ticket) -> TicketView:
         state = self._core.state

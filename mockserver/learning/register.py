@@ -78,7 +78,7 @@ def evidence_of(sources: Iterable[Source]) -> RegisterEvidence:
     """
     sources, register = tuple(sources), ContractSource()
     errata = tuple(_errata(sources, register))
-    dialect = ",".join(one.id for one in errata if one.confirmed)
+    dialect = ",".join(evidence.id for evidence in errata if evidence.confirmed)
     result = run_recorded(sources, Options(dialect=dialect or "documented"))
     return RegisterEvidence(
         exchanges=len(result.exchanges),
@@ -96,10 +96,16 @@ def _errata(sources: tuple[Source, ...], register: ContractSource) -> Iterator[E
         if not erratum.changes:
             continue
         observed, evidence = register.contract(erratum.id), Evidence(erratum.id, erratum.title)
-        for label, one in (pair for source in sources for pair in source.labelled()):
-            if one.operation not in erratum.operations or one.response_omitted:
+        for label, recorded_exchange in (pair for source in sources for pair in source.labelled()):
+            if (
+                recorded_exchange.operation not in erratum.operations
+                or recorded_exchange.response_omitted
+            ):
                 continue
-            as_documented, as_observed = _breaches(documented, one), _breaches(observed, one)
+            as_documented, as_observed = (
+                _breaches(documented, recorded_exchange),
+                _breaches(observed, recorded_exchange),
+            )
             if as_observed < as_documented:
                 evidence.supported_by[label] = None
             elif as_observed > as_documented:
@@ -108,51 +114,58 @@ def _errata(sources: tuple[Source, ...], register: ContractSource) -> Iterator[E
             yield evidence
 
 
-def _breaches(contract: Contract, one: RecordedExchange) -> int:
+def _breaches(contract: Contract, first: RecordedExchange) -> int:
     """Return in how many places an exchange breaks a contract; its request if it was accepted."""
-    operation = contract.get(one.operation)
+    operation = contract.get(first.operation)
     if operation is None:
         return 1_000
     try:
-        body = one.response_json()
+        body = first.response_json()
     except jsontext.NotJson:
         return 0
-    taken, other = has_succeeded(body), 0
+    taken, second = has_succeeded(body), 0
     if taken and operation.enveloped and not operation.generation.succeeded(body):
         # The schemas do not say which code is that of success, but the data shows it.
-        body, other = {**body, "code": operation.generation.success_code}, 1
-    count = len(operation.response_violations(body)) + other
-    if not taken or one.request_omitted:
+        body, second = {**body, "code": operation.generation.success_code}, 1
+    count = len(operation.response_violations(body)) + second
+    if not taken or first.request_omitted:
         return count
-    removed = {name.lower() for name in one.removed}
-    broken = operation.read(one.request).violations
+    removed = {name.lower() for name in first.removed}
+    broken = operation.read(first.request).violations
     return count + sum(
         not any(str(part).lower() in removed for part in violation.path) for violation in broken
     )
 
 
 def _assumptions(result: Result, register: ContractSource) -> tuple[Evidence, ...]:
-    found = {one.id: Evidence(one.id, one.title) for one in register.assumptions}
+    evidence_by_id = {
+        assumption.id: Evidence(assumption.id, assumption.title)
+        for assumption in register.assumptions
+    }
     for exchange in result.exchanges:
         every = facts_of_operation(exchange.operation)
         assumed = [fact for fact in every if fact.basis.kind is BasisKind.ASSUMED]
         proven = exercised(assumed, [exchange]).proven if assumed else ()
         for fact in assumed:
-            if fact.id in proven and fact.basis.source in found:
-                found[fact.basis.source].supported_by[label_of(exchange)] = None
+            if fact.id in proven and fact.basis.source in evidence_by_id:
+                evidence_by_id[fact.basis.source].supported_by[label_of(exchange)] = None
     for outcome in result.outcomes:
         basis = outcome.rule.basis
-        if outcome.verdict is Verdict.HOLDS and basis.source in found:
+        if outcome.verdict is Verdict.HOLDS and basis.source in evidence_by_id:
             for exchange in result.exchanges:
                 if exchange.operation.id == outcome.operation.id and exchange.succeeded:
-                    found[basis.source].supported_by[label_of(exchange)] = None
+                    evidence_by_id[basis.source].supported_by[label_of(exchange)] = None
         for number, finding in enumerate(outcome.findings):
             source = outcome.basis_of(finding).source
-            if source in found:
+            if source in evidence_by_id:
                 label = _example(outcome, number)
-                found[source].against[label] = finding.message
-                found[source].supported_by.pop(label, None)
-    return tuple(one for one in found.values() if one.supported_by or one.against)
+                evidence_by_id[source].against[label] = finding.message
+                evidence_by_id[source].supported_by.pop(label, None)
+    return tuple(
+        evidence
+        for evidence in evidence_by_id.values()
+        if evidence.supported_by or evidence.against
+    )
 
 
 def _violated(result: Result) -> Iterator[Violated]:
@@ -170,75 +183,80 @@ def _example(outcome: Outcome, number: int) -> str:
 
 
 def _unknown(result: Result) -> Iterator[UnknownMember]:
-    found: dict[tuple[str, str], tuple[set[str], set[int]]] = defaultdict(lambda: (set(), set()))
-    for exchange in (one for one in result.exchanges if one.succeeded):
+    seen: dict[tuple[str, str], tuple[set[str], set[int]]] = defaultdict(lambda: (set(), set()))
+    for exchange in (exchange for exchange in result.exchanges if exchange.succeeded):
         for part in parts_of(exchange):
             if isinstance(part, UndeclaredMember) and part.place[:1] == ("data",):
                 key = exchange.operation.id, ".".join(part.place).replace(".[]", "[]")
-                kinds, numbers = found[key]
+                kinds, numbers = seen[key]
                 kinds.add(kind_of(part.value))
                 numbers.add(exchange.number)
-    for key in sorted(found):
-        kinds, numbers = found[key]
+    for key in sorted(seen):
+        kinds, numbers = seen[key]
         yield UnknownMember(*key, tuple(sorted(kinds)), len(numbers))
 
 
-def as_lines(found: RegisterEvidence) -> Iterator[str]:
+def as_lines(register_evidence: RegisterEvidence) -> Iterator[str]:
     """Yield the lines of the text."""
-    yield counted(found.exchanges, "exchange")
-    for one in found.assumptions:
-        yield from _evidence_lines(one, "confirmed", "refuted")
-    for one in found.errata:
-        yield from _evidence_lines(one, "seen", "contradicted")
-    for violated in found.violated:
+    yield counted(register_evidence.exchanges, "exchange")
+    for evidence in register_evidence.assumptions:
+        yield from _evidence_lines(evidence, "confirmed", "refuted")
+    for evidence in register_evidence.errata:
+        yield from _evidence_lines(evidence, "seen", "contradicted")
+    for violated in register_evidence.violated:
         where = f"{violated.operation}: {violated.place}".rstrip(": ")
         yield f"violated, {violated.basis}: {where}: {violated.message} ({violated.example})"
-    for member in found.unknown:
+    for member in register_evidence.unknown:
         kinds, often = " or ".join(member.types), counted(member.seen, "exchange")
         yield f"unknown: {member.operation}: {member.place}: {kinds}, in {often}"
 
 
-def _evidence_lines(one: Evidence, good: str, bad: str) -> Iterator[str]:
-    if one.against:
-        label, reason = next(iter(one.against.items()))
-        rest = f" and {len(one.against) - 1} more" if len(one.against) > 1 else ""
-        yield f"{one.id} {bad} by {label}{rest}: {reason} ({one.title})"
-    if one.supported_by:
-        labels = ", ".join(list(one.supported_by)[:_MOST_NAMED])
-        often = counted(len(one.supported_by), "exchange") + (", elsewhere" if one.against else "")
-        yield f"{one.id} {good} by {often}: {one.title} ({labels})"
+def _evidence_lines(evidence: Evidence, good: str, bad: str) -> Iterator[str]:
+    if evidence.against:
+        label, reason = next(iter(evidence.against.items()))
+        rest = f" and {len(evidence.against) - 1} more" if len(evidence.against) > 1 else ""
+        yield f"{evidence.id} {bad} by {label}{rest}: {reason} ({evidence.title})"
+    if evidence.supported_by:
+        labels = ", ".join(list(evidence.supported_by)[:_MOST_NAMED])
+        often = counted(len(evidence.supported_by), "exchange") + (
+            ", elsewhere" if evidence.against else ""
+        )
+        yield f"{evidence.id} {good} by {often}: {evidence.title} ({labels})"
 
 
-def as_facts(found: RegisterEvidence) -> dict[str, Any]:
+def as_facts(register_evidence: RegisterEvidence) -> dict[str, Any]:
     """Return the same as data."""
     return {
-        "exchanges": found.exchanges,
-        "assumptions": [_facts(one) for one in found.assumptions],
-        "errata": [_facts(one) for one in found.errata],
-        "violated": [jsontext.members_of(one) for one in found.violated],
-        "unknown": [jsontext.members_of(one) for one in found.unknown],
+        "exchanges": register_evidence.exchanges,
+        "assumptions": [_facts(evidence) for evidence in register_evidence.assumptions],
+        "errata": [_facts(evidence) for evidence in register_evidence.errata],
+        "violated": [jsontext.members_of(violated) for violated in register_evidence.violated],
+        "unknown": [
+            jsontext.members_of(unknown_member) for unknown_member in register_evidence.unknown
+        ],
     }
 
 
-def _facts(one: Evidence) -> dict[str, Any]:
+def _facts(evidence: Evidence) -> dict[str, Any]:
     return {
-        "id": one.id,
-        "title": one.title,
-        "verdict": "refuted" if one.against else "confirmed",
-        "seenIn": list(one.supported_by),
-        "against": [{"exchange": label, "reason": why} for label, why in one.against.items()],
+        "id": evidence.id,
+        "title": evidence.title,
+        "verdict": "refuted" if evidence.against else "confirmed",
+        "seenIn": list(evidence.supported_by),
+        "against": [{"exchange": label, "reason": why} for label, why in evidence.against.items()],
     }
 
 
-def as_overlay(found: RegisterEvidence, title: str) -> str:
+def as_overlay(register_evidence: RegisterEvidence, title: str) -> str:
     """Return the overlay file with what was learned."""
     return yaml_text(
         {
             "format": "crosschain-mock/overlay@1",
             "title": title,
-            "errata": [one.id for one in found.errata if one.confirmed],
+            "errata": [evidence.id for evidence in register_evidence.errata if evidence.confirmed],
             "fields": [
-                {**jsontext.members_of(one), "types": [*one.types]} for one in found.unknown
+                {**jsontext.members_of(unknown_member), "types": [*unknown_member.types]}
+                for unknown_member in register_evidence.unknown
             ],
         }
     )

@@ -40,13 +40,15 @@ def requested_again(
     limits = Limits(rate=Limits().rate if target.is_local else Limits().rate / 250)
     with Transport(target, permit, limits) as transport:
         silent = [] if unanswered is None else unanswered
-        found = tuple(_source_again(transport, contract, source, silent) for source in sources)
-    if not any(source.recording.exchanges for source in found):
+        source_again = tuple(
+            _source_again(transport, contract, source, silent) for source in sources
+        )
+    if not any(source.recording.exchanges for source in source_again):
         raise NoAnswers(
             f"{address} answered none of the recorded reading requests, so nothing is compared; is "
             "the service running, and is this its address?"
         )
-    return found
+    return source_again
 
 
 def not_all_answered(address: str, unanswered: list[str]) -> NoAnswers:
@@ -62,18 +64,22 @@ def _source_again(
     transport: Transport, contract: Contract, source: Source, silent: list[str]
 ) -> Source:
     every = source.recording.exchanges
-    answered = (_answered(transport, contract, one, silent) for one in every)
-    exchanges = tuple(one for one in answered if one is not None)
+    answered = (
+        _answered(transport, contract, recorded_exchange, silent) for recorded_exchange in every
+    )
+    exchanges = tuple(
+        recorded_exchange for recorded_exchange in answered if recorded_exchange is not None
+    )
     return replace(source, recording=replace(source.recording, exchanges=exchanges))
 
 
 def _answered(
-    transport: Transport, contract: Contract, one: RecordedExchange, silent: list[str]
+    transport: Transport, contract: Contract, recorded_exchange: RecordedExchange, silent: list[str]
 ) -> RecordedExchange | None:
-    operation = contract.find(one.request.method, one.request.path)
-    if operation is None or one.request_omitted:
+    operation = contract.find(recorded_exchange.request.method, recorded_exchange.request.path)
+    if operation is None or recorded_exchange.request_omitted:
         return None
-    request = one.request
+    request = recorded_exchange.request
     if "timestamp" in request.headers:
         request = stamped(request, Caller(), wall_ms())
     try:
@@ -84,4 +90,4 @@ def _answered(
         silent.append(operation.id)
         return None
     response = Response(answer.status, answer.headers, answer.body)
-    return replace(one.answered(response), response_omitted="")
+    return replace(recorded_exchange.answered(response), response_omitted="")

@@ -68,9 +68,12 @@ class Transfer:
         ends = f"from {self.source} to {self.target}"
         return f"<Transfer {self.number}, {self.flow}: {self.amount} {self.symbol} {ends}>"
 
-    def whole(self, units: int) -> Decimal:
+    def whole_tokens(self, units: int) -> Decimal:
         """Return smallest units of the target chain in whole tokens."""
         return Decimal(units).scaleb(-self.target_decimals)
+
+    # Machines that were written before this name call it so.
+    whole = whole_tokens
 
     def is_of(self, view: OrderView) -> bool:
         """Tell whether an order moves the money of this transfer."""
@@ -220,7 +223,7 @@ class CrosschainMachine(RuleBasedStateMachine):
             if getattr(cls, name) is getattr(CrosschainMachine, name):
                 raise BadSetting(f"{cls.__name__} defines no {name}(); it needs start, send, state")
         flows: Any = cls.flows
-        if isinstance(flows, str) or not flows or not all(one in ids.FLOWS for one in flows):
+        if isinstance(flows, str) or not flows or not all(flow in ids.FLOWS for flow in flows):
             raise BadSetting(f"flows: expected some of {', '.join(ids.FLOWS)}, got {flows!r}")
         routes: Any = cls.routes
         if not routes or not all(isinstance(route, Route) for route in routes):
@@ -274,10 +277,10 @@ class CrosschainMachine(RuleBasedStateMachine):
             self._send(transfer, fault)
 
     @rule(transfer=sent, fault=_FAULT)
-    def look(self, transfer: Transfer, fault: Fault | None) -> None:
+    def look_up(self, transfer: Transfer, fault: Fault | None) -> None:
         """Look a transfer up with the client."""
         if transfer in self._names:
-            self._look(transfer, fault)
+            self._look_up(transfer, fault)
 
     @precondition(lambda self: type(self).quote is not CrosschainMachine.quote)
     @rule(transfer=sent)
@@ -362,7 +365,7 @@ class CrosschainMachine(RuleBasedStateMachine):
             if self._orders_of(transfer)[0].status is Status.DROPPED:
                 self.help(transfer)
                 self.world.clock.advance(days=1)
-            self._look(transfer, None)
+            self._look_up(transfer, None)
             end = _state_of(self._orders_of(transfer)[0])
             if self._ends.get(transfer) != end:
                 self._fail(f"{transfer} has {end}, and {order!r} is reported as underway for ever")
@@ -380,13 +383,13 @@ class CrosschainMachine(RuleBasedStateMachine):
         with self._disturbed(transfer, fault, ids.FLOWS[transfer.flow][0]):
             name = str(self.send(transfer))
             self._check_orders()
-            known = [one for view in self._orders_of(transfer) for one in _names_of(view)]
+            known = [name for view in self._orders_of(transfer) for name in _names_of(view)]
             if name not in known:
                 there = f"it is known by {' or '.join(map(repr, known))}" if known else "none came"
                 self._fail(f"{transfer} is lost: send() returned {name!r}, and {there}")
             self._names[transfer] = name
 
-    def _look(self, transfer: Transfer, fault: Fault | None) -> None:
+    def _look_up(self, transfer: Transfer, fault: Fault | None) -> None:
         order = self._names[transfer]
         with self._disturbed(None, fault, ids.FLOWS[transfer.flow][1]):
             state = self.state(order)
@@ -409,7 +412,7 @@ class CrosschainMachine(RuleBasedStateMachine):
 
     def _count(self, transfer: Transfer, reported: Decimal | int | None) -> None:
         [view] = self._orders_of(transfer)
-        came = transfer.whole(view.amount_out)
+        came = transfer.whole_tokens(view.amount_out)
         if reported is not None and Decimal(reported) != came:
             what = "made" if Decimal(reported) > came else "lost"
             self._fail(f"money is {what}: of {transfer} {came} arrived, reported was {reported}")

@@ -18,12 +18,12 @@ OperationFunction = Callable[[World, Inputs], Json]
 
 def _named(generation: str, module: ModuleType) -> Iterator[tuple[str, OperationFunction]]:
     """Yield the functions of a file by the operations that they are called after."""
-    for name, found in vars(module).items():
-        if isinstance(found, FunctionType) and found.__module__ == module.__name__:
+    for name, value in vars(module).items():
+        if isinstance(value, FunctionType) and value.__module__ == module.__name__:
             first, *rest = name.split("_")
             # The parts of several operations begin with an underscore.
             if first:
-                yield f"{generation}.{first}{''.join(map(str.capitalize, rest))}", found
+                yield f"{generation}.{first}{''.join(map(str.capitalize, rest))}", value
 
 
 OPERATIONS: Mapping[str, OperationFunction] = MappingProxyType(

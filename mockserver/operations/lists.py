@@ -30,22 +30,22 @@ CHAIN_MEMBERS: Mapping[str, str] = MappingProxyType(
 """How 2.0 calls what is known of a chain."""
 
 
-def chain(one: Chain) -> Json:
+def chain(listed: Chain) -> Json:
     """Return a chain as 2.0 lists it; what the chain does not have is left out."""
-    members = {member: getattr(one, name) for name, member in CHAIN_MEMBERS.items()}
-    return _present(**{**members, "noSwap": one.no_swap or None})
+    members = {member: getattr(listed, name) for name, member in CHAIN_MEMBERS.items()}
+    return _present(**{**members, "noSwap": listed.no_swap or None})
 
 
-def v1_chain(one: Chain, coin: int | None) -> Json:
+def v1_chain(listed: Chain, coin: int | None) -> Json:
     """Return a chain as v1 lists it; `coin` is the index of its base coin (OAE)."""
     return {
-        "id": one.v1_id or 0,
-        "name": one.v1_name,
-        "chainId": int(one.network or 0),
-        "fullName": one.full_name,
-        "url": one.v1_icon or _v1_icon(coin, one.v1_name),
+        "id": listed.v1_id or 0,
+        "name": listed.v1_name,
+        "chainId": int(listed.network or 0),
+        "fullName": listed.full_name,
+        "url": listed.v1_icon or _v1_icon(coin, listed.v1_name),
         "tokens": [],
-        "isActive": one.active,
+        "isActive": listed.active,
     }
 
 
@@ -153,23 +153,23 @@ def held_tokens(world: World, chain: Chain, address: str) -> Json:
 
     Amounts are whole tokens (A-034); values are rounded down to cents.
     """
-    found = []
+    held = []
     for placed in world.lists.tokens_on(chain).items:
         balance = world.balances.of_placed(placed, address)
         if balance.units > 0:
-            found.append(_held(world, placed, balance.whole))
-    return {"TokenList": found, "TokenAddress": address, "ChangeVal24H": "0"}
+            held.append(_held(world, placed, balance.whole_tokens))
+    return {"TokenList": held, "TokenAddress": address, "ChangeVal24H": "0"}
 
 
-def _held(world: World, placed: Placed, whole: Decimal) -> Json:
+def _held(world: World, placed: Placed, tokens: Decimal) -> Json:
     usd = _usd(world, placed.symbol)
-    cents = amounts.floor(Fraction(whole) * Fraction(usd) * 100)
+    cents = amounts.floor(Fraction(tokens) * Fraction(usd) * 100)
     return {
         "Name": placed.token.name,
         "Symbol": placed.symbol,
         "Decimals": placed.decimals,
         "TokenAddress": placed.contract.address,
-        "Amount": plain(whole),
+        "Amount": plain(tokens),
         "Price": plain(usd),
         "Value": plain(Decimal(cents).scaleb(-2)),
         "LogoUrl": icon(placed),

@@ -47,21 +47,21 @@ def certificate(inputs: Inputs) -> Certificate | None:
     observed dialect for every other form as well.
     """
     strict = inputs.reading("sourceCerts") == STRICT_DEPOSIT
-    given = _decoded(inputs.text("sourceCerts"), strict=strict)
-    if given is None:
+    decoded = _decoded(inputs.text("sourceCerts"), strict=strict)
+    if decoded is None:
         return None
-    if not given.keys() >= (_ALL_SET if strict else _NEEDED_SET):
-        if not strict and given.keys().isdisjoint(_NEEDED):
+    if not decoded.keys() >= (_ALL_SET if strict else _NEEDED_SET):
+        if not strict and decoded.keys().isdisjoint(_NEEDED):
             return None
-        missing = [key for key in (_ALL if strict else _NEEDED) if key not in given]
+        missing = [key for key in (_ALL if strict else _NEEDED) if key not in decoded]
         raise _bad_certificate(f"the order information lacks {', '.join(map(repr, missing))}")
     if strict:
-        _check_public_key(given["fromPublicKey"])
-    amount, index = _number(given, "fromAmount"), _number(given, "fromIndex")
-    chain, address, cert_hash = texts = _texts_of(given)
+        _check_public_key(decoded["fromPublicKey"])
+    amount, index = _number(decoded, "fromAmount"), _number(decoded, "fromIndex")
+    chain, address, cert_hash = texts = _texts_of(decoded)
     if not type(chain) is type(address) is type(cert_hash) is str:
         key = next(key for key, text in zip(_TEXTS, texts, strict=True) if type(text) is not str)
-        raise _bad_certificate(f"{key!r} is {ascii(given[key])[:60]}, expected text")
+        raise _bad_certificate(f"{key!r} is {ascii(decoded[key])[:60]}, expected text")
     return Certificate(amount, index, chain, address, cert_hash)
 
 
@@ -91,8 +91,8 @@ def _check_public_key(value: Json) -> None:
         )
 
 
-def _number(given: Mapping[str, Json], key: str) -> int:
-    value = given[key]
+def _number(values: Mapping[str, Json], key: str) -> int:
+    value = values[key]
     if type(value) is str and _DIGITS.fullmatch(value):
         return int(value)
     if type(value) is int and _DIGITS.fullmatch(str(value)):
@@ -164,7 +164,9 @@ def rules_of(text: str) -> OrderRules:
         if not form.fullmatch(value):
             raise _bad_rules(f"{name} is {value[:90]!r}, expected {right}")
         rules[rule] = value
-    expected, minimum = (int(rules[one]) if one in rules else None for one in ("1", "4"))
+    expected, minimum = (
+        int(rules[rule_number]) if rule_number in rules else None for rule_number in ("1", "4")
+    )
     if expected is not None and minimum is not None and minimum > expected:
         raise _bad_rules(
             f"the minimum (rule 4) {minimum} is more than the expected (rule 1) {expected}"

@@ -141,16 +141,22 @@ def reported_orders(
             return [(inputs.text("id"), ReportedStatus(str(data["status"])))]
         if operation in ids.V1_DETAILS:
             order = data["order"]
-            found = ReportedStatus(int(order["status"]), order.get("backHash") is not None)
-            return [(world.orders.id_of_sn(order["sn"]), found)]
+            reported_status = ReportedStatus(
+                int(order["status"]), order.get("backHash") is not None
+            )
+            return [(world.orders.id_of_sn(order["sn"]), reported_status)]
         if operation in ids.SUBMITTED_ORDERS and "sn" in data:
             return [(world.orders.id_of_sn(data["sn"]), ReportedStatus(int(data["status"])))]
         if operation == ids.CHECK_TICKET and data["succeeded"] is True:
             return _of_ticket(world, world.tickets.check(inputs.integer("ticketId")))
         if operation == ids.TICKETS:
-            resolved = [one["ticketId"] for one in data["list"] if one["succeeded"] is True]
+            resolved = [
+                ticket["ticketId"] for ticket in data["list"] if ticket["succeeded"] is True
+            ]
             views = [world.tickets.check(int(number)) for number in resolved]
-            return [found for view in views for found in _of_ticket(world, view)]
+            return [
+                order_and_status for view in views for order_and_status in _of_ticket(world, view)
+            ]
     except _UNREADABLE:
         pass
     return []

@@ -67,7 +67,7 @@ def refuse_used(world: World, generation: Generation, nickname: str, cert_hash: 
     """Raise `Refusal` where a transaction has made an order already, whichever that is (E-36)."""
     orders = world.orders
     try:
-        order = orders.look(orders.id_of_hash(nickname, cert_hash)).order.name_in(generation)
+        order = orders.peek(orders.id_of_hash(nickname, cert_hash)).order.name_in(generation)
     except Refusal:
         return
     raise Refusal(
@@ -179,13 +179,13 @@ def order_of_transfer(world: World, transfer: ContractCall, token: str) -> Order
 
 def _routed(world: World, transfer: ContractCall, source: Placed, route: bytes) -> OrderText:
     """Return the order of a packed route: the swap of its quote, paid to the sender (A-086)."""
-    found = world.scenario.swaps.routed(transfer.value, source, route.decode("ascii", "replace"))
-    if found is None:
+    routed = world.scenario.swaps.routed(transfer.value, source, route.decode("ascii", "replace"))
+    if routed is None:
         raise Reverted(
             f"the route in the memo is that of no quote of {transfer.value} smallest units of "
             f"{source.symbol!r}; pack 'routeSummary' of the quote of this amount"
         )
-    target, bps = found
+    target, bps = routed
     return OrderText("", target, transfer.sender, 0, f"2_{bps};3_2")
 
 
@@ -210,12 +210,14 @@ def order_text(world: World, raw: bytes) -> OrderText:
     return OrderText(head[0], target, recipient, _bps(tail[1]), tail[2])
 
 
-def _vault_out(world: World, call: ContractCall, chain: Chain, given: _Arguments) -> OrderRequest:
-    token = _address_on(chain, given["token"])
+def _vault_out(
+    world: World, call: ContractCall, chain: Chain, arguments: _Arguments
+) -> OrderRequest:
+    token = _address_on(chain, arguments["token"])
     source = world.scenario.catalog.placed_at(chain, token, "source token address")
-    _check_value(call, source, given["amount"])
-    order = order_text(world, _raw(given["order"]))
-    return _request(call, source, given["amount"], order, minimum=0)
+    _check_value(call, source, arguments["amount"])
+    order = order_text(world, _raw(arguments["order"]))
+    return _request(call, source, arguments["amount"], order, minimum=0)
 
 
 def _address_on(chain: Chain, argument: str) -> str:
@@ -225,17 +227,17 @@ def _address_on(chain: Chain, argument: str) -> str:
     return base58_checked(b"\x41" + bytes.fromhex(argument[2:]))
 
 
-def _swap(world: World, call: ContractCall, chain: Chain, given: _Arguments) -> OrderRequest:
+def _swap(world: World, call: ContractCall, chain: Chain, arguments: _Arguments) -> OrderRequest:
     catalog = world.scenario.catalog
-    source = catalog.placed_at(chain, given["tokenIn"], "source token address")
-    _check_value(call, source, given["amountIn"])
-    router, receiver = given["router"], given["receiver"]
-    receives = catalog.placed_at(chain, given["tokenOut"], "target token address")
+    source = catalog.placed_at(chain, arguments["tokenIn"], "source token address")
+    _check_value(call, source, arguments["amountIn"])
+    router, receiver = arguments["router"], arguments["receiver"]
+    receives = catalog.placed_at(chain, arguments["tokenOut"], "target token address")
     if router not in ROUTERS.values():
         raise Reverted(f"{router} is the router of no aggregator; take 'to' of getAggregateSwap")
-    if len(_raw(given["data"])) < 4:
+    if len(_raw(arguments["data"])) < 4:
         raise Reverted("the router is called without data; take 'data' of getAggregateSwap")
-    order = order_text(world, _raw(given["order"]))
+    order = order_text(world, _raw(arguments["order"]))
     target = order.target
     if (target.chain.nickname, target.token.index) != (chain.nickname, receives.token.index):
         raise Reverted(
@@ -244,7 +246,7 @@ def _swap(world: World, call: ContractCall, chain: Chain, given: _Arguments) -> 
         )
     if order.recipient.lower() != receiver:
         raise Reverted(f"the order pays {order.recipient!r}, the call {receiver!r}")
-    return _request(call, source, given["amountIn"], order, minimum=given["minimum"])
+    return _request(call, source, arguments["amountIn"], order, minimum=arguments["minimum"])
 
 
 def _request(

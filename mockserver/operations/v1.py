@@ -32,18 +32,21 @@ def get_support_chains(world: World, inputs: Inputs) -> Json:
     """List the chains v1 offers."""
     listing = world.lists.v1_chains()
     coins = {token.symbol: token.index for token in world.scenario.catalog.tokens}
-    chains = [lists.v1_chain(one, coins.get(one.base_coin)) for one in listing.items]
+    chains = [lists.v1_chain(chain, coins.get(chain.base_coin)) for chain in listing.items]
     return {"chains": chains, "version": listing.version}
 
 
 def get_support_tokens(world: World, inputs: Inputs) -> Json:
     """List the tokens of a chain; without a chain, which only real clients leave out, of all."""
-    names = [one.v1_name for one in world.lists.v1_chains().items if one.v1_name is not None]
+    names = [chain.v1_name for chain in world.lists.v1_chains().items if chain.v1_name is not None]
     names = [inputs.text("chain")] if inputs.has("chain") else names
     prices, chains = world.quotes, map(world.scenario.catalog.chain_v1, names)
-    found = [one for chain in chains for one in world.lists.tokens_on(chain).items]
+    placed_tokens = [placed for chain in chains for placed in world.lists.tokens_on(chain).items]
     return {
-        "tokenVos": [lists.v1_token(one, plain(prices.price(one.symbol).usd)) for one in found],
+        "tokenVos": [
+            lists.v1_token(placed, plain(prices.price(placed.symbol).usd))
+            for placed in placed_tokens
+        ],
         "version": world.lists.version(),
     }
 
@@ -162,11 +165,11 @@ def _order(world: World, view: OrderView) -> Json:
     target = catalog.token_on(route.target_chain, route.target_token)
     start, goal = source.chain.v1_name, target.chain.v1_name
     third = order.delivered.channel_fee if view.amount_out else 0
-    fee, out = _whole(third, target.decimals), _whole(view.amount_out, target.decimals)
-    back = _whole(view.back_amount, source.decimals)
+    fee, out = _in_tokens(third, target.decimals), _in_tokens(view.amount_out, target.decimals)
+    back = _in_tokens(view.back_amount, source.decimals)
     return order_members(
         (order.sn, view.v1_status, order.kind, order.cert_hash),
-        (order.sender, _whole(order.amount, source.decimals), start, route.source_token),
+        (order.sender, _in_tokens(order.amount, source.decimals), start, route.source_token),
         (order.recipient, out, goal, view.exec_hash, route.target_token),
         None if order.fee_level is None else str(order.fee_level),
         (None, fee, goal, None, target.symbol) if third else NOTHING,
@@ -219,5 +222,5 @@ def _same_address(inputs: Inputs) -> None:
         )
 
 
-def _whole(units: int, decimals: int) -> str:
+def _in_tokens(units: int, decimals: int) -> str:
     return plain(Decimal(amounts.whole_tokens(units, decimals)))

@@ -23,19 +23,19 @@ _KINDS = {kind.value: kind for kind in Kind}
 def get_chain(world: World, inputs: Inputs) -> Json:
     """List the chains."""
     listing = world.lists.chains()
-    return {"version": listing.version, "list": [lists.chain(one) for one in listing.items]}
+    return {"version": listing.version, "list": [lists.chain(chain) for chain in listing.items]}
 
 
 def get_assets(world: World, inputs: Inputs) -> Json:
     """List the tokens with their contracts on every chain."""
     listing = world.lists.tokens()
-    return {"version": listing.version, "list": [lists.asset(one) for one in listing.items]}
+    return {"version": listing.version, "list": [lists.asset(token) for token in listing.items]}
 
 
 def get_assets_by_chain(world: World, inputs: Inputs) -> Json:
     """List the tokens of one chain."""
     listing = world.lists.tokens_on(world.scenario.catalog.chain(inputs.text("chain")))
-    items = [lists.asset_on_chain(one) for one in listing.items]
+    items = [lists.asset_on_chain(placed) for placed in listing.items]
     return {"version": listing.version, "list": items}
 
 
@@ -161,7 +161,7 @@ def get_balance(world: World, inputs: Inputs) -> Json:
     balance = world.balances.of(
         inputs.text("chain"), inputs.text("contractAddress"), inputs.text("address")
     )
-    return {"balance": str(balance.units), "hrpBalance": plain(balance.whole)}
+    return {"balance": str(balance.units), "hrpBalance": plain(balance.whole_tokens)}
 
 
 def get_price(world: World, inputs: Inputs) -> Json:
@@ -178,17 +178,17 @@ def get_price(world: World, inputs: Inputs) -> Json:
 
 def submit_ticket(world: World, inputs: Inputs) -> Json:
     """Accept a problem report about a transaction."""
-    found = world.tickets.submit(
+    ticket_view = world.tickets.submit(
         inputs.text("chain"), inputs.text("hash"), inputs.text("userAddress")
     )
-    return {"ticketId": found.ticket.id}
+    return {"ticketId": ticket_view.ticket.id}
 
 
 def get_all_ticket_by_address(world: World, inputs: Inputs) -> Json:
     """List the tickets of an address in one status."""
     status = TicketStatus(inputs.text("filter"))
-    found = world.tickets.of(inputs.text("address"), status)
-    return {"list": [ticket_members(one) for one in found]}
+    ticket_views = world.tickets.of(inputs.text("address"), status)
+    return {"list": [ticket_members(ticket_view) for ticket_view in ticket_views]}
 
 
 def check_ticket(world: World, inputs: Inputs) -> Json:
@@ -242,13 +242,13 @@ def get_chain_gas_usd(world: World, inputs: Inputs) -> Json:
     gas = world.scenario.rates.gas
     return [
         {
-            "chain": one.nickname,
-            "chainId": one.network,
-            "basecoin": gas(one),
-            "token": gas(one),
-            "dex": gas(one),
+            "chain": chain.nickname,
+            "chainId": chain.network,
+            "basecoin": gas(chain),
+            "token": gas(chain),
+            "dex": gas(chain),
         }
-        for one in world.lists.chains().items
+        for chain in world.lists.chains().items
     ]
 
 

@@ -133,9 +133,9 @@ def body_members(body: bytes) -> dict[str, Json]:
     """Return the members of a request or an answer that show a body, the most readable way."""
     if not body:
         return {}
-    found = layout_of(body)
-    if found is not None:
-        layout, value = found
+    named_layout = layout_of(body)
+    if named_layout is not None:
+        layout, value = named_layout
         return {"body": value} | ({} if layout == DEFAULT_LAYOUT else {"layout": layout})
     text = as_text(body)
     if text is not None:

@@ -53,7 +53,7 @@ _HEAD: _Members = (
     (
         "stand_ins",
         "standIns",
-        lambda given: StandIns(tuple(given.get("of", ())), given.get("salt", "")),
+        lambda value: StandIns(tuple(value.get("of", ())), value.get("salt", "")),
         lambda chosen: {"of": list(chosen.of), "salt": chosen.salt} if chosen.of else {},
     ),
     ("remarks", "remarks", tuple, list),
@@ -73,21 +73,21 @@ _EXCHANGE: _Members = (
 def _read(
     document: Document, place: FieldPath, members: _Members, row: Mapping[str, Any]
 ) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for name, key, read, _ in members:
         try:
-            found |= {name: read(row[key])} if key in row else {}
+            values |= {name: read(row[key])} if key in row else {}
         except ClockRefused as error:
             # The schema checks the form of a time, but not that it exists: 30th of February.
             raise InvalidFile([document.problem((*place, key), str(error))]) from None
-    return found
+    return values
 
 
 def _written(members: _Members, value: object) -> dict[str, Json]:
     """Return the members of a file; what is None or written as nothing is left out."""
-    given = ((key, getattr(value, field), write) for field, key, _, write in members)
-    written = {key: write(one) for key, one, write in given if one is not None}
-    return {key: one for key, one in written.items() if one}
+    parts = ((key, getattr(value, field), write) for field, key, _, write in members)
+    written = {key: write(value) for key, value, write in parts if value is not None}
+    return {key: value for key, value in written.items() if value}
 
 
 def load(file: Path) -> Recording:
@@ -275,8 +275,8 @@ class Source:
 
     def labelled(self) -> Iterator[tuple[str, RecordedExchange]]:
         """Yield its exchanges, each with the label that reports call it by."""
-        for one in self.recording.exchanges:
-            yield f"{self.label}#{one.name}", one
+        for recorded_exchange in self.recording.exchanges:
+            yield f"{self.label}#{recorded_exchange.name}", recorded_exchange
 
 
 def shipped_names() -> list[str]:
@@ -292,18 +292,18 @@ def gather(named: Iterable[str | Path]) -> tuple[Source, ...]:
 
     A path that exists goes before a shipped name. Raises `InvalidFile`.
     """
-    found = dict.fromkeys(pair for one in named for pair in _files(one))
-    return tuple(Source(label, load(file)) for label, file in found)
+    files = dict.fromkeys(pair for path in named for pair in _files(path))
+    return tuple(Source(label, load(file)) for label, file in files)
 
 
 def digest(named: Iterable[str | Path]) -> bytes:
     """Return a digest of the files that `gather` would read now. Raises `InvalidFile`."""
-    found = hashlib.sha256()
-    for one in named:
-        for label, file in _files(one):
+    checksum = hashlib.sha256()
+    for path in named:
+        for label, file in _files(path):
             content = documents.text_of(file).encode()
-            found.update(repr((label, len(content))).encode() + content)
-    return found.digest()
+            checksum.update(repr((label, len(content))).encode() + content)
+    return checksum.digest()
 
 
 def _files(named: str | Path) -> Iterator[tuple[str, Path]]:
@@ -325,7 +325,7 @@ def _shipped(name: str) -> Iterator[tuple[str, Path]]:
     if name not in names:
         kind = "folder" if name.endswith("/") else "file, folder or shipped recording"
         near = did_you_mean(name, names)
-        shipped = ", ".join(one for one in names if "/" not in one)
+        shipped = ", ".join(ending for ending in names if "/" not in ending)
         message = f"there is no such {kind}{near} (shipped: {shipped})"
         raise InvalidFile([Problem(name, None, "", message)])
     if (root / name).is_dir():

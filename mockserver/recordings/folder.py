@@ -73,7 +73,7 @@ class RecordingFolder:
     @property
     def files(self) -> tuple[Path, ...]:
         """The files written so far, in the order in which they were begun."""
-        return tuple(one.path for one in self._files.values() if one.rows)
+        return tuple(open_file.path for open_file in self._files.values() if open_file.rows)
 
     def keep(self, group: str, exchange: RecordedExchange) -> Path:
         """Add an exchange to the file of its group, such as an operation's id; return that file.
@@ -106,19 +106,19 @@ class RecordingFolder:
         """
         with self._writing, self._lock:
             try:
-                for one in self._files.values():
-                    if one.rows and one.head != self._head:
-                        with _explained(one.path):
-                            self._write(one, one.rows)
+                for open_file in self._files.values():
+                    if open_file.rows and open_file.head != self._head:
+                        with _explained(open_file.path):
+                            self._write(open_file, open_file.rows)
             finally:
                 with _explained(self.folder):
                     self._syncer.close()
 
     def _open_file(self, group: str) -> "_OpenFile":
-        found = self._files.get(group)
-        if found is not None and found.size <= FULL_FILE:
-            return found
-        if found is not None:
+        open_file = self._files.get(group)
+        if open_file is not None and open_file.size <= FULL_FILE:
+            return open_file
+        if open_file is not None:
             # A full file still gets the last head; its key is one that no group has.
             self._files[f"{group} {len(self._files)}"] = self._files.pop(group)
         stem = re.sub(r"[^A-Za-z0-9.-]+", "-", group).strip("-.") or "recording"
@@ -148,11 +148,11 @@ class RecordingFolder:
                     self._put(path, body)
         return names
 
-    def _write(self, one: "_OpenFile", rows: list[str]) -> None:
-        head = replace(self._head, title=f"{self._head.title}: {one.group}", exchanges=())
+    def _write(self, open_file: "_OpenFile", rows: list[str]) -> None:
+        head = replace(self._head, title=f"{self._head.title}: {open_file.group}", exchanges=())
         raw = (head_text(head) + "".join(rows)).encode()
-        self._put(one.path, raw)
-        one.size, one.head = len(raw), self._head
+        self._put(open_file.path, raw)
+        open_file.size, open_file.head = len(raw), self._head
 
     def _put(self, path: Path, raw: bytes) -> None:
         # The folder may have been deleted meanwhile: make it again, and lose nothing more.

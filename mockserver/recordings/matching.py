@@ -69,7 +69,7 @@ def load_rules(file: Path | None = None) -> MatchRules:
 def _rule(row: Mapping[str, Any], every: MatchRule) -> MatchRule:
     route = row.get("route", {})
     ends = {
-        name: End(**{one: _part(part) for one, part in route[name].items()})
+        name: End(**{member: _part(part) for member, part in route[name].items()})
         for name in ("source", "target")
         if name in route
     }
@@ -99,11 +99,11 @@ class RequestForm:
     headers: tuple[tuple[str, str], ...]
     body: str
 
-    def differences(self, other: "RequestForm") -> Iterator[str]:
+    def differences(self, request_form: "RequestForm") -> Iterator[str]:
         """Yield where another request of the same operation differs, in words."""
-        yield from _differ("query parameter", dict(other.query), dict(self.query))
-        yield from _differ("header", dict(other.headers), dict(self.headers))
-        ours, theirs = _members(other.body), _members(self.body)
+        yield from _differ("query parameter", dict(request_form.query), dict(self.query))
+        yield from _differ("header", dict(request_form.headers), dict(self.headers))
+        ours, theirs = _members(request_form.body), _members(self.body)
         yield from _differ("body field", ours, theirs)
 
 
@@ -122,15 +122,15 @@ class RequestReading:
     amounts: Mapping[Part, Decimal]
     absent: frozenset[str] = frozenset()
 
-    def distance(self, other: "RequestReading", rule: MatchRule) -> Decimal | None:
+    def distance(self, request_reading: "RequestReading", rule: MatchRule) -> Decimal | None:
         """Return by how many percent the amounts are off; None where that is too much."""
-        if self.loose != other.loose or set(self.amounts) != set(other.amounts):
+        if self.loose != request_reading.loose or set(self.amounts) != set(request_reading.amounts):
             return None
         worst = Decimal(0)
         for part, recorded in self.amounts.items():
             if recorded <= 0:
                 return None
-            off = abs(other.amounts[part] - recorded) * 100 / recorded
+            off = abs(request_reading.amounts[part] - recorded) * 100 / recorded
             if off > rule.near[part]:
                 return None
             worst = max(worst, off)
@@ -171,10 +171,10 @@ class RequestParts:
             return self._in_body(names, take=take)
         if where == "headers":
             return (self.headers.pop if take else self.headers.get)(names[0], "")
-        found = next((value for name, value in self.query if name == names[0]), "")
+        first_value = next((value for name, value in self.query if name == names[0]), "")
         if take:
             self.query = [pair for pair in self.query if pair[0] != names[0]]
-        return found
+        return first_value
 
     def _in_body(self, names: list[str], *, take: bool) -> str:
         node: Any = self.body
@@ -186,8 +186,8 @@ class RequestParts:
             node = node[name]
         if not isinstance(node, dict) or names[-1] not in node:
             return ""
-        found = node.pop(names[-1]) if take else node[names[-1]]
-        return found if isinstance(found, str) else jsontext.encode(found).decode()
+        member = node.pop(names[-1]) if take else node[names[-1]]
+        return member if isinstance(member, str) else jsontext.encode(member).decode()
 
     def _without(self, value: Json, names: frozenset[str]) -> Json:
         match value:
@@ -246,17 +246,17 @@ def read_request(
 def number_in(text: str) -> Decimal | None:
     """Return the number that a text is; None for anything else, and for one that is too long."""
     try:
-        found = Decimal(text) if len(text) <= _MOST_DIGITS else None
+        number = Decimal(text) if len(text) <= _MOST_DIGITS else None
     except InvalidOperation:
         return None
-    return found if found is not None and found.is_finite() else None
+    return number if number is not None and number.is_finite() else None
 
 
 def _body(request: Request) -> Json:
     if not request.body or request.method == "GET":
         return None
-    found = jsontext.decode_or(request.body, _NO_JSON)
-    return request.body.decode("utf-8", "backslashreplace") if found is _NO_JSON else found
+    body = jsontext.decode_or(request.body, _NO_JSON)
+    return request.body.decode("utf-8", "backslashreplace") if body is _NO_JSON else body
 
 
 def _unpacked(text: str) -> Json:

@@ -16,30 +16,30 @@ def breaches(recording: Recording, contract: Contract) -> Iterator[Breach]:
     A request counts where the service accepted it: to refuse a wrong one keeps the contract. Parts
     that a recorder has removed do not count.
     """
-    for index, one in enumerate(recording.exchanges):
-        operation = contract.get(one.operation)
+    for index, recorded_exchange in enumerate(recording.exchanges):
+        operation = contract.get(recorded_exchange.operation)
         if operation is None:
             dialect = contract.dialect.name
-            message = f"the dialect {dialect!r} has no operation {one.operation!r}"
-            yield index, one.name, "operation", message
+            message = f"the dialect {dialect!r} has no operation {recorded_exchange.operation!r}"
+            yield index, recorded_exchange.name, "operation", message
             continue
-        for part, message in _of(one, operation):
-            yield index, one.name, part, message
+        for part, message in _of(recorded_exchange, operation):
+            yield index, recorded_exchange.name, part, message
 
 
-def _of(one: RecordedExchange, operation: Operation) -> Iterator[tuple[str, str]]:
-    if one.response_omitted:
+def _of(recorded_exchange: RecordedExchange, operation: Operation) -> Iterator[tuple[str, str]]:
+    if recorded_exchange.response_omitted:
         return
     try:
-        body = one.response_json()
+        body = recorded_exchange.response_json()
     except jsontext.NotJson as error:
         yield "response", f"the answer is no JSON: {error}"
         return
     for violation in operation.response_violations(body):
         yield "response", str(violation)
-    if not operation.generation.succeeded(body) or one.request_omitted:
+    if not operation.generation.succeeded(body) or recorded_exchange.request_omitted:
         return
-    removed = {name.lower() for name in one.removed}
-    for violation in operation.read(one.request).violations:
+    removed = {name.lower() for name in recorded_exchange.removed}
+    for violation in operation.read(recorded_exchange.request).violations:
         if not any(str(part).lower() in removed for part in violation.path):
             yield "request", f"was taken although {violation}"

@@ -59,7 +59,7 @@ class Delivery:
         steady = self.stream is None and self.parts is None
         return self.cut is None and steady and not self.delay_ms
 
-    def whole(self) -> Response:
+    def complete(self) -> Response:
         """Return the response with all of its body, which is made at once."""
         if self.parts is None:
             return self.response

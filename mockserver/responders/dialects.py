@@ -36,37 +36,39 @@ def _part(violation: Violation) -> Place:
     return place[: _PART_LENGTH if named else _PART_LENGTH - 1]
 
 
-def changed(one: Schema, other: Schema) -> frozenset[Place]:
+def changed(schema: Schema, second_schema: Schema) -> frozenset[Place]:
     """Return the parts of one request schema that are different or missing in another one.
 
     Only violations of these parts may be accepted by the other schema.
     """
-    parts, others = one.get("properties", {}), other.get("properties", {})
-    if _rest(one) != _rest(other) or parts.keys() != others.keys():
+    parts, others = schema.get("properties", {}), second_schema.get("properties", {})
+    if _rest(schema) != _rest(second_schema) or parts.keys() != others.keys():
         return frozenset({()})
     return frozenset(
         place for location in parts for place in _parts(location, parts[location], others[location])
-    ) | {("required", name) for name in _freed(one, other)}
+    ) | {("required", name) for name in _freed(schema, second_schema)}
 
 
-def _parts(location: str, one: Schema, other: Schema) -> Iterator[Place]:
-    inputs, others = one.get("properties", {}), other.get("properties", {})
+def _parts(location: str, schema: Schema, second_schema: Schema) -> Iterator[Place]:
+    inputs, others = schema.get("properties", {}), second_schema.get("properties", {})
     names = [name for name in inputs if inputs[name] != others.get(name)]
     # Conditions see the typed value, which changes where the type of an input changes.
     retyped = location != "body" and inputs != others
-    for index, part in enumerate(one.get("allOf", ())):
-        if retyped or part not in other.get("allOf", ()):
+    for index, part in enumerate(schema.get("allOf", ())):
+        if retyped or part not in second_schema.get("allOf", ()):
             yield "properties", location, "allOf", index
-    if retyped or inputs.keys() != others.keys() or _rest(one) != _rest(other):
-        yield from (("properties", location, key) for key in _rest(one))
+    if retyped or inputs.keys() != others.keys() or _rest(schema) != _rest(second_schema):
+        yield from (("properties", location, key) for key in _rest(schema))
     yield from (("properties", location, "properties", name) for name in names)
-    for name in _freed(one, other):
+    for name in _freed(schema, second_schema):
         yield "properties", location, "required", name
 
 
-def _freed(one: Schema, other: Schema) -> list[str]:
+def _freed(schema: Schema, second_schema: Schema) -> list[str]:
     """Return the names that one schema requires and the other does not."""
-    return [name for name in one.get("required", ()) if name not in other.get("required", ())]
+    return [
+        name for name in schema.get("required", ()) if name not in second_schema.get("required", ())
+    ]
 
 
 def _rest(schema: Schema) -> dict[str, Any]:
@@ -139,15 +141,19 @@ class Contracts:
         if others is None:
             others = tuple(self._turned(contract, operation))
             keep(self._others, operation, others, _MOST_CONTRACTS)
-        found = found_by(violations)
-        for erratum, other, places in others:
-            if places.isdisjoint(found):
+        explained = found_by(violations)
+        for erratum, dialect_operation, places in others:
+            if places.isdisjoint(explained):
                 continue
             owed = violations
             if contract.dialect.applies(erratum.id):
                 # The value of an input that only the erratum has cannot be explained by it.
-                owed = tuple(one for one in violations if _knows_input(other, one))
-            if len(other.violations(request)) < len(owed):
+                owed = tuple(
+                    violation
+                    for violation in violations
+                    if _knows_input(dialect_operation, violation)
+                )
+            if len(dialect_operation.violations(request)) < len(owed):
                 yield erratum
 
     def _turned(self, contract: Contract, operation: Operation) -> Iterator[_Turned]:
@@ -156,14 +162,14 @@ class Contracts:
         for erratum in contract.errata:
             if operation.id not in erratum.operations or not erratum.changes:
                 continue
-            turned = [one for one in applied if one != erratum.id]
+            turned = [name for name in applied if name != erratum.id]
             if erratum.id not in applied:
                 turned.append(erratum.id)
-            other = self.get(",".join(turned) or "documented").get(operation.id)
-            if other is not None:
-                places = changed(operation.request_schema, other.request_schema)
+            dialect_operation = self.get(",".join(turned) or "documented").get(operation.id)
+            if dialect_operation is not None:
+                places = changed(operation.request_schema, dialect_operation.request_schema)
                 if places:
-                    yield erratum, other, places
+                    yield erratum, dialect_operation, places
 
 
 def _knows_input(operation: Operation, violation: Violation) -> bool:

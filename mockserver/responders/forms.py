@@ -25,16 +25,16 @@ class BadControl(CrosschainMockError):
 
 def members(properties: Mapping[str, Schema], *required: str, least: int = 0) -> Schema:
     """Return the form of an object with these members and no others."""
-    found: dict[str, Any] = {
+    form: dict[str, Any] = {
         "type": "object",
         "properties": {name: dict(schema) for name, schema in properties.items()},
         "additionalProperties": False,
     }
     if required:
-        found["required"] = list(required)
+        form["required"] = list(required)
     if least:
-        found["minProperties"] = least
-    return found
+        form["minProperties"] = least
+    return form
 
 
 def variants(schemas: Mapping[str, Schema], by: str) -> Schema:
@@ -62,10 +62,10 @@ def check(schema: Schema, value: Json, where: str) -> None:
 
 def duration_ms(text: str) -> int:
     """Return a duration in milliseconds. Raises `ClockRefused` for more than a hundred years."""
-    found = parse_duration(text)
-    if found > LONGEST_MS:
+    duration = parse_duration(text)
+    if duration > LONGEST_MS:
         raise ClockRefused(f"{text!r} is more than a hundred years; '36500d' is the most")
-    return found
+    return duration
 
 
 def instant_ms(text: str) -> int:
@@ -100,16 +100,16 @@ def _branch(schema: Schema, value: Json, where: str) -> Schema:
     if "discriminator" not in schema or not isinstance(value, Mapping):
         return schema
     by = schema["discriminator"]["propertyName"]
-    found: dict[str, Schema] = {
+    branches: dict[str, Schema] = {
         branch["properties"][by]["const"]: branch for branch in schema["oneOf"]
     }
     named = value.get(by)
-    if isinstance(named, str) and named in found:
-        return found[named]
-    allowed = ", ".join(found)
+    if isinstance(named, str) and named in branches:
+        return branches[named]
+    allowed = ", ".join(branches)
     if by not in value:
         raise BadControl(f"{where} field {by!r}: missing, it is one of {allowed}")
-    near = did_you_mean(named, list(found)) if isinstance(named, str) else ""
+    near = did_you_mean(named, list(branches)) if isinstance(named, str) else ""
     raise BadControl(f"{where} field {by!r}: expected one of {allowed}, got {excerpt(named)}{near}")
 
 
@@ -135,8 +135,8 @@ def filled(value: Json) -> Json:
 
 
 def _named_bound(name: re.Match[str]) -> str:
-    found = named_code(name[1])
-    return str(found.most) if isinstance(found, limits.Limit) else ", ".join(found)
+    bound = named_code(name[1])
+    return str(bound.most) if isinstance(bound, limits.Limit) else ", ".join(bound)
 
 
 class FormTable:
@@ -146,7 +146,7 @@ class FormTable:
         """Take the table's own forms."""
         self.named = named
 
-    def whole(self, spec: Json, make: Callable[[Mapping[str, Json]], Schema]) -> Schema:
+    def message(self, spec: Json, make: Callable[[Mapping[str, Json]], Schema]) -> Schema:
         """Return the form of a body or an answer: one with a name, or `make` of its fields."""
         if isinstance(spec, Mapping) and "schema" not in spec:
             return make(spec)
@@ -158,12 +158,12 @@ class FormTable:
             return {name: form for part in spec for name, form in self.fields(part).items()}
         if isinstance(spec, str):
             spec = self.takes(spec)
-        return {name.removesuffix("!"): self.field(one) for name, one in spec.items()}
+        return {name.removesuffix("!"): self.field(field_spec) for name, field_spec in spec.items()}
 
     def takes(self, name: str) -> Mapping[str, Json]:
         """Return the fields that an object of a name takes, as the table has them, if any."""
-        found: Mapping[str, Json] = self.named.get(name, {}).get("takes", {})
-        return found
+        named: Mapping[str, Json] = self.named.get(name, {}).get("takes", {})
+        return named
 
     def taken(self, spec: Mapping[str, Json], *, least: int = 0) -> Schema:
         """Return the form of an object in requests: these fields alone, some required."""
@@ -174,7 +174,9 @@ class FormTable:
         """Return the form of an object in answers: all of these fields, and no others."""
         return {
             "type": "object",
-            "properties": {name.removesuffix("?"): self.field(one) for name, one in spec.items()},
+            "properties": {
+                name.removesuffix("?"): self.field(field_spec) for name, field_spec in spec.items()
+            },
             "required": [name for name in spec if not name.endswith("?")],
             "additionalProperties": False,
         }
@@ -194,13 +196,13 @@ class FormTable:
         if "words" in spec:
             words = spec["words"]
             known = named_code(words) if isinstance(words, str) else words
-            found = {"enum": [str(one) for one in known]}
-            return {**found, "description": spec["is"]} if spec.get("is") else found
+            form = {"enum": [str(word) for word in known]}
+            return {**form, "description": spec["is"]} if spec.get("is") else form
         return {name: self._part(name, part) for name, part in spec.items()}
 
     def _part(self, keyword: str, value: Json) -> Json:
         if keyword == "properties":
-            return {name: self.field(one) for name, one in value.items()}
+            return {name: self.field(field_spec) for name, field_spec in value.items()}
         return self.field(value) if keyword == "items" else filled(value)
 
     def _by_name(self, name: str) -> Schema:
@@ -209,8 +211,8 @@ class FormTable:
         if name.startswith("list of "):
             return {"type": "array", "items": self._by_name(name.removeprefix("list of "))}
         if ":" in name:
-            found: Schema = named_code(name)()
-            return found
+            form: Schema = named_code(name)()
+            return form
         plain = name.removesuffix("?")
         if plain not in _TYPES:
             raise UnknownName(f"{name!r} is nothing")

@@ -33,7 +33,7 @@ def named_by(operation: Operation, request: Request, world: World) -> Named:
     chains = {nickname for text in texts for nickname in _nicknames(world, text)}
     order = _order(inputs, deposit, world)
     if order is not None:
-        route = world.orders.look(order).order.route
+        route = world.orders.peek(order).order.route
         chains |= {route.source_chain, route.target_chain}
     return Named(frozenset(chains), order)
 
@@ -59,7 +59,7 @@ def _order(inputs: Inputs, deposit: Certificate | None, world: World) -> str | N
     orders = world.orders
     try:
         if inputs.optional("id"):
-            return orders.look(inputs.text("id")).order.id
+            return orders.peek(inputs.text("id")).order.id
         if inputs.optional("sn"):
             return orders.id_of_sn(inputs.text("sn"))
         if deposit is not None:

@@ -75,13 +75,13 @@ class Settable(Generic[T, Count]):
 
     def remove(self, item_id: str) -> tuple[T, Count | None]:
         """Take one away and return it with its count. Raises `BadControl` for an unknown id."""
-        found = next((item for item in self.items if item.id == item_id), None)
-        if found is None:
+        removed = next((item for item in self.items if item.id == item_id), None)
+        if removed is None:
             known = ", ".join(item.id for item in self.items) or "none"
             raise BadControl(f"{self.word} {item_id[:80]!r} does not exist; there are {known}")
-        self.items = tuple(item for item in self.items if item is not found)
-        self.weight -= found.weight
-        return found, self._counts.pop(item_id, None)
+        self.items = tuple(item for item in self.items if item is not removed)
+        self.weight -= removed.weight
+        return removed, self._counts.pop(item_id, None)
 
     def clear(self) -> int:
         """Take all away and return how many there were."""

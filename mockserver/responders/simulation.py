@@ -91,11 +91,11 @@ class Simulation:
         scenario, operation = world.scenario, call.operation
         # The scenario is kept with the bytes, so that its identity is not given to another one.
         key = (operation.id, dialect, inputs.optional("chain"), id(scenario), world.lists.state())
-        found = self._lists.get(key)
-        if found is None:
+        kept = self._lists.get(key)
+        if kept is None:
             body = operation.write(self._data(call, inputs))
-            found = keep(self._lists, key, (scenario, body), _MOST_LISTS)
-        return found[1]
+            kept = keep(self._lists, key, (scenario, body), _MOST_LISTS)
+        return kept[1]
 
     def _data(self, call: Call, inputs: Inputs) -> Json:
         function = self._operations.get(call.operation.id)

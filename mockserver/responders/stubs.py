@@ -134,7 +134,7 @@ def _response(
         name = rule_name(response["refusal"], contract.refusals)
         reason = response.get("reason", "put in on purpose")
         return refuser.refuse(operation.generation, name, reason).with_headers(*more)
-    return _whole(response, more)
+    return _raw_response(response, more)
 
 
 def _success(definition: Mapping[str, Json], operation: Operation) -> Response:
@@ -149,7 +149,7 @@ def _success(definition: Mapping[str, Json], operation: Operation) -> Response:
     return Response(200, (JSON_TYPE,), jsontext.encode(answer))
 
 
-def _whole(response: Mapping[str, Json], more: tuple[tuple[str, str], ...]) -> Response:
+def _raw_response(response: Mapping[str, Json], more: tuple[tuple[str, str], ...]) -> Response:
     body = response.get("body", "")
     typed = any(name.lower() == "content-type" for name, _ in more)
     if isinstance(body, str):

@@ -23,23 +23,23 @@ class Subset:
 
     def missing(self, request: Request) -> list[str]:
         """Return how a request differs, as sentences; empty where it matches."""
-        found = []
+        sentences = []
         if self.query:
             # The first of a repeated parameter counts.
             sent = dict(reversed(pairs_or(request.query)))
-            found += [
+            sentences += [
                 f"query parameter {name!r}: expected {value!r}, got {_got(sent.get(name))}"
                 for name, value in self.query.items()
                 if sent.get(name) != value
             ]
-        found += [
+        sentences += [
             f"header {name!r}: expected {value!r}, got {_got(request.headers.get(name))}"
             for name, value in self.headers.items()
             if request.headers.get(name) != value
         ]
         if self.body:
-            found += _differences(self.body, jsontext.decode_or(request.body), "body")
-        return found
+            sentences += _differences(self.body, jsontext.decode_or(request.body), "body")
+        return sentences
 
 
 def subset_of(definition: Mapping[str, Json]) -> Subset:

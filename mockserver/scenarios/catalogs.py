@@ -49,8 +49,8 @@ def load_catalog(folder: str | Path | None = None, added: Document | None = None
         added = replace(added, value={**added.value, "chain_defaults": defaults})
         chains += _items([added], "chains")
         known = {item["symbol"]: item for _, _, item in assets}
-        for one in _items([added], "assets"):
-            (more if one[2]["symbol"] in known else assets).append(one)
+        for asset in _items([added], "assets"):
+            (more if asset[2]["symbol"] in known else assets).append(asset)
         problems += _renamings(more, known)
     for keys in (("nickname",), ("index",), ("network",), ("v1", "name"), ("v1", "id")):
         problems += _twice(chains, keys)
@@ -60,8 +60,8 @@ def load_catalog(folder: str | Path | None = None, added: Document | None = None
     contracts: dict[str, dict[str, Contract]] = {}
     for _, _, item in (*assets, *more):
         contracts.setdefault(item["symbol"], {}).update(
-            (nickname, Contract(**{**one, "address": _address(one["address"])}))
-            for nickname, one in item["contracts"].items()
+            (nickname, Contract(**{**contract, "address": _address(contract["address"])}))
+            for nickname, contract in item["contracts"].items()
         )
     return Catalog(
         tuple(_chain(document, item) for document, _, item in chains),

@@ -36,18 +36,18 @@ def known_orders(value: Item, begin: WorldStart) -> tuple[tuple[Order, ...], lis
     Their times count from the start of the world.
     """
     complaints: list[Complaint] = []
-    found: dict[str, Order] = {}
+    orders: dict[str, Order] = {}
     after = value.get("refunded_after")
     refund_ms = REFUND_MS if after is None else parse_duration(after)
     for number, item in enumerate(value.get("known", ())):
         place: FieldPath = ("orders", "known", number)
         problems = list(_order_problems(item, begin))
-        if item["id"] in found:
+        if item["id"] in orders:
             problems.append((("id",), f"{item['id']!r} is the id of an earlier order"))
         complaints += [((*place, *path), text) for path, text in problems]
         if not problems:
-            found[item["id"]] = _order(item, begin.catalog, begin.seed, refund_ms)
-    return tuple(found.values()), complaints
+            orders[item["id"]] = _order(item, begin.catalog, begin.seed, refund_ms)
+    return tuple(orders.values()), complaints
 
 
 def _order_problems(item: Item, begin: WorldStart) -> Iterator[Complaint]:
@@ -108,7 +108,7 @@ def fixed_quotes(value: Item, catalog: Catalog) -> tuple[FixedQuotes, list[Compl
     def table(
         name: str, read: Callable[[Item, Catalog], tuple[_Key, _Quote]]
     ) -> dict[_Key, _Quote]:
-        found: dict[_Key, _Quote] = {}
+        table: dict[_Key, _Quote] = {}
         for number, item in enumerate(value.get(name, ())):
             place: FieldPath = ("quotes", name, number)
             try:
@@ -116,11 +116,11 @@ def fixed_quotes(value: Item, catalog: Catalog) -> tuple[FixedQuotes, list[Compl
             except _Unreadable as error:
                 complaints.extend(((*place, *path), text) for path, text in error.complaints)
                 continue
-            if key in found:
+            if key in table:
                 text = "another entry fixes the same request already; leave one of them"
                 complaints.append((place, text))
-            found.setdefault(key, quote)
-        return found
+            table.setdefault(key, quote)
+        return table
 
     quotes = FixedQuotes(
         table("bridge", _bridge),
@@ -153,13 +153,13 @@ def _ends(
 
     `also` is the field of another chain, which has to be known as well.
     """
-    found, complaints = [], []
+    ends, complaints = [], []
     for chain, token in places:
         last = chain
         try:
             on = catalog.chain(_inside(item, chain))
             last = token
-            found.append(catalog.placed(on, catalog.token(_inside(item, token))))
+            ends.append(catalog.placed(on, catalog.token(_inside(item, token))))
         except Refusal as refusal:
             complaints.append((tuple(last.split(".")), refusal.reason))
     if also:
@@ -169,7 +169,7 @@ def _ends(
             complaints.append((tuple(also.split(".")), refusal.reason))
     if complaints:
         raise _Unreadable(complaints)
-    source, target = found
+    source, target = ends
     return source, target
 
 

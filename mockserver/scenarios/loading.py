@@ -45,14 +45,14 @@ class Layers:
 
     def owner(self, path: FieldPath) -> Document:
         """Return the file that gives the value at a path, or the nearest that encloses it."""
-        found = [(document, document.value) for document in self.documents]
+        owners = [(document, document.value) for document in self.documents]
         for part in path:
-            inside = [(document, value[part]) for document, value in found if _has(value, part)]
+            inside = [(document, value[part]) for document, value in owners if _has(value, part)]
             if not inside:
                 break
             # What is not a map replaces all that it extends.
-            found = inside if isinstance(inside[0][1], Mapping) else inside[:1]
-        return found[0][0]
+            owners = inside if isinstance(inside[0][1], Mapping) else inside[:1]
+        return owners[0][0]
 
 
 def layered(document: Document) -> Layers:
@@ -119,7 +119,7 @@ def load_scenario(name_or_path: str | Path, *, wall: Callable[[], int] = wall_ms
     file = located("scenarios", name_or_path)
     layers = layered(read(file, "scenario"))
     catalog = _catalog(layers)
-    problems = [layers.problem(*found) for found in unknown_keys(layers.value, catalog)]
+    problems = [layers.problem(*unknown_key) for unknown_key in unknown_keys(layers.value, catalog)]
     fixed, complaints = fixed_quotes(layers.value.get("quotes", {}), catalog)
     problems += [layers.problem(*complaint) for complaint in complaints]
     start_ms = _start(layers, problems)
@@ -138,23 +138,25 @@ def load_scenario(name_or_path: str | Path, *, wall: Callable[[], int] = wall_ms
         known_orders=orders,
         calendar=calendar,
     )
-    problems += [layers.problem(*found) for found in scenario_problems(scenario)]
+    problems += [
+        layers.problem(*scenario_problem) for scenario_problem in scenario_problems(scenario)
+    ]
     if problems:
         raise InvalidFile(problems)
     return scenario
 
 
 def _catalog(layers: Layers) -> Catalog:
-    given: Any = layers.value.get("catalog")
-    if given is None:
+    catalog: Any = layers.value.get("catalog")
+    if catalog is None:
         return load_catalog()
     owner = layers.owner(("catalog",))
-    if isinstance(given, str):
-        folder = owner.file.parent / given
+    if isinstance(catalog, str):
+        folder = owner.file.parent / catalog
         if not folder.is_dir():
             raise InvalidFile([owner.problem(("catalog",), f"there is no folder {str(folder)!r}")])
         return load_catalog(folder)
-    return load_catalog(added=part_of(owner, "catalog", given, ("catalog",)))
+    return load_catalog(added=part_of(owner, "catalog", catalog, ("catalog",)))
 
 
 def _start(layers: Layers, problems: list[Problem]) -> int | None:
@@ -171,13 +173,13 @@ def _start(layers: Layers, problems: list[Problem]) -> int | None:
 
 
 def _calendar(layers: Layers, start: WorldStart, problems: list[Problem]) -> tuple[Window, ...]:
-    given, owner = layers.value.get("calendar", []), layers.owner(("calendar",))
-    if not isinstance(given, str):
-        windows, complaints = calendar_windows({"windows": given}, start)
+    calendar, owner = layers.value.get("calendar", []), layers.owner(("calendar",))
+    if not isinstance(calendar, str):
+        windows, complaints = calendar_windows({"windows": calendar}, start)
         problems += [layers.problem(("calendar", *path[1:]), text) for path, text in complaints]
         return windows
     try:
-        document = read(_named_in(owner, "calendar", "calendars", given), "calendar")
+        document = read(_named_in(owner, "calendar", "calendars", calendar), "calendar")
     except InvalidFile as error:
         problems.extend(error.problems)
         return ()

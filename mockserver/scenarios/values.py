@@ -39,7 +39,7 @@ def prices(value: Value, catalog: Catalog, seed: int) -> Prices:
 
 def rates(value: Value, catalog: Catalog) -> Rates:
     """Return what `fees` charges; what is not given is as in `Rates`."""
-    given = _given(
+    rates = _present(
         value,
         bridge_bps=int,
         aggregate_bps=int,
@@ -53,14 +53,14 @@ def rates(value: Value, catalog: Catalog) -> Rates:
         ("slippage_percent", "recommended_slippage_percent"),
     ):
         if name in value:
-            given[field] = Decimal(value[name])
-    given["aggregators"] = {**Rates().aggregators, **value.get("aggregators", {})}
-    return Rates(gas_usd=_amounts(value.get("gas_usd", {}), nicknames(catalog)), **given)
+            rates[field] = Decimal(value[name])
+    rates["aggregators"] = {**Rates().aggregators, **value.get("aggregators", {})}
+    return Rates(gas_usd=_amounts(value.get("gas_usd", {}), nicknames(catalog)), **rates)
 
 
 def courses(value: Value) -> dict[str, Course]:
     """Return the courses every world knows with those of `courses` over them."""
-    return {**COURSES, **{name: course(name, one) for name, one in value.items()}}
+    return {**COURSES, **{name: course(name, steps) for name, steps in value.items()}}
 
 
 def order_rules(items: list[Value]) -> tuple[OrderRule, ...]:
@@ -72,7 +72,7 @@ def openings(value: Value, catalog: Catalog) -> Openings:
     """Return what `balances` says addresses own."""
     return Openings(
         usd=Decimal(value.get("usd", "1000")),
-        whole=_amounts(value.get("tokens", {}), symbols(catalog)),
+        amounts=_amounts(value.get("tokens", {}), symbols(catalog)),
         accounts=tuple(
             value_of(OpeningBalance, item, amount=Decimal(item["amount"]))
             for item in value.get("accounts", ())
@@ -93,10 +93,10 @@ def _rule(item: Value) -> OrderRule:
     texts = dict.fromkeys(("course", "source_chain", "target_chain", "token"), str)
     amounts = dict.fromkeys(("least_amount", "most_amount"), Decimal)
     words = {"policy": Policy, "generation": Generation, "kind": KINDS.__getitem__}
-    return OrderRule(**_given(item, polls=int, **texts, **amounts, **words))
+    return OrderRule(**_present(item, polls=int, **texts, **amounts, **words))
 
 
-def _given(value: Value, **read: Callable[[Any], Any]) -> dict[str, Any]:
+def _present(value: Value, **read: Callable[[Any], Any]) -> dict[str, Any]:
     """Return what a value gives of some fields, each read by its function."""
     return {name: reader(value[name]) for name, reader in read.items() if name in value}
 

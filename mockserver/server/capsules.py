@@ -120,10 +120,12 @@ def load(file: Path) -> Capsule:
 def _journal(file: Path, folder: Path) -> Recording:
     """Return all exchanges of a capsule in the order of their times. Raises `BadCapsule`."""
     first, *rest = recordings.load_folder(folder / JOURNAL)
-    whole = [exchange for one in (first, *rest) for exchange in one.exchanges]
-    if any(exchange.time_ms is None for exchange in whole):
+    recorded_exchanges = [
+        exchange for recording in (first, *rest) for exchange in recording.exchanges
+    ]
+    if any(exchange.time_ms is None for exchange in recorded_exchanges):
         raise BadCapsule(f"{file}: an exchange of its journal has no time")
-    ordered = tuple(sorted(whole, key=lambda exchange: exchange.time_ms or 0))
+    ordered = tuple(sorted(recorded_exchanges, key=lambda exchange: exchange.time_ms or 0))
     return Recording(
         first.title, first.origin, ordered, dialect=first.dialect, start=first.start, file=file
     )
@@ -243,8 +245,8 @@ def _before(dump: Json, began_ms: int, entries: Sequence[Json]) -> Json:
     world = dump["world"]
     orders = _older(world["orders"], began_ms, _named_orders(world, entries))
     tickets = _older(world["tickets"], began_ms, _named_tickets(world, entries))
-    hashes = {one["hash"] for one in tickets}
-    orders = [_order_before(one, began_ms, hashes) for one in orders]
+    hashes = {ticket["hash"] for ticket in tickets}
+    orders = [_order_before(order, began_ms, hashes) for order in orders]
     # The journal is the trace of a clock that ran; one that jumps by itself does so again.
     by_itself = world["clock"]["mode"] == ClockMode.AUTO.value
     mode = ClockMode.AUTO if by_itself else ClockMode.FROZEN
@@ -257,7 +259,7 @@ def _before(dump: Json, began_ms: int, entries: Sequence[Json]) -> Json:
         "appKeys": [],
     }
     if "breaks" in dump:
-        before["breaks"] = [{**one, "memory": {}} for one in dump["breaks"]]
+        before["breaks"] = [{**name, "memory": {}} for name in dump["breaks"]]
     return before
 
 
@@ -266,7 +268,7 @@ _Named = Iterable[tuple[int | None, bool]]
 
 
 def _named_orders(world: Json, entries: Sequence[Json]) -> _Named:
-    places = {one["id"]: place for place, one in enumerate(world["orders"])}
+    places = {order_row["id"]: place for place, order_row in enumerate(world["orders"])}
     # A ticket may have named a deposit before its order.
     names_orders = {*ids.SUBMITTED_ORDERS, ids.CHECK, *ids.V1_DETAILS}
     for entry in entries:
@@ -277,8 +279,8 @@ def _named_orders(world: Json, entries: Sequence[Json]) -> _Named:
 
 def _named_tickets(world: Json, entries: Sequence[Json]) -> _Named:
     places: dict[str, int] = {}
-    for place, one in enumerate(world["tickets"]):
-        places.setdefault(one["hash"], place)
+    for place, ticket in enumerate(world["tickets"]):
+        places.setdefault(ticket["hash"], place)
     for entry in entries:
         if entry["refusal"] is None and entry["operation"] == ids.TICKET:
             body = entry["request"]["body"]
@@ -297,9 +299,9 @@ def _older(stored: Sequence[Json], began_ms: int, named: _Named) -> list[Json]:
         if place is not None:
             had = max(had, place + 1 - made)
     return [
-        one
-        for place, one in enumerate(stored)
-        if one["submitted_ms"] < began_ms or (one["submitted_ms"] == began_ms and place < had)
+        row
+        for place, row in enumerate(stored)
+        if row["submitted_ms"] < began_ms or (row["submitted_ms"] == began_ms and place < had)
     ]
 
 
@@ -380,7 +382,7 @@ class Replayed:
         if not self.divergences:
             return f"{sent}, byte for byte the same{more}"
         lines = [f"{len(self.divergences)} of {sent} differ{more}"]
-        return "\n".join([*lines, *(f"  {one}" for one in self.divergences)])
+        return "\n".join([*lines, *(f"  {divergence}" for divergence in self.divergences)])
 
 
 def replay(capsule: Capsule) -> Replayed:
@@ -392,14 +394,14 @@ def replay(capsule: Capsule) -> Replayed:
         service = _service(capsule, Path(folder))
     _begin(service, capsule)
     redactor = Redactor()
-    found, left_out = [], 0
+    divergences, left_out = [], 0
     for number, exchange in enumerate(capsule.journal.exchanges, 1):
         refusal = refusal_in(exchange.response.header(REFUSAL_HEADER))
         if refusal in REFUSED_FOR_CREDENTIALS:
             left_out += 1
         elif reason := _differs(service, exchange, refusal, redactor):
-            found.append(Divergence(number, exchange, reason))
-    return Replayed(len(capsule.journal.exchanges), tuple(found), left_out)
+            divergences.append(Divergence(number, exchange, reason))
+    return Replayed(len(capsule.journal.exchanges), tuple(divergences), left_out)
 
 
 def _service(capsule: Capsule, folder: Path) -> Service:
@@ -486,7 +488,7 @@ def _places(now: Json, then: Json, path: tuple[str | int, ...]) -> Iterator[str]
         for name in {**then, **now}:
             yield from _places(now.get(name), then.get(name), (*path, name))
     elif isinstance(now, list) and isinstance(then, list) and len(now) == len(then):
-        for index, (one, other) in enumerate(zip(now, then, strict=True)):
-            yield from _places(one, other, (*path, index))
+        for index, (first, second) in enumerate(zip(now, then, strict=True)):
+            yield from _places(first, second, (*path, index))
     elif now != then:
         yield f"{dotted(path)} is {excerpt(now)}, in the capsule {excerpt(then)}"

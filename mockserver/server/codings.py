@@ -77,17 +77,17 @@ def _members(body: memoryview, form: int, most: int) -> bytes:
 
     Raises `zlib.error` where one is damaged or cut off, and `TooLong`.
     """
-    found, at = bytearray(), 0
+    unpacked, at = bytearray(), 0
     while True:
         unpacker = zlib.decompressobj(form)
         while not unpacker.eof and at < len(body):
             part = body[at : at + _PART]
-            found += unpacker.decompress(part, most + 1 - len(found))
-            if len(found) > most:
+            unpacked += unpacker.decompress(part, most + 1 - len(unpacked))
+            if len(unpacked) > most:
                 raise TooLong
             at += len(part) - len(unpacker.unused_data)
         if unpacker.eof and at == len(body):
-            return bytes(found)
+            return bytes(unpacked)
         if not unpacker.eof or form != _GZIP:
             raise zlib.error
 

@@ -138,8 +138,8 @@ class Connection(RequestHandler):
     def eof_received(self) -> bool:  # type: ignore[override]  # asyncio asks, aiohttp does not
         """Close, but first answer a client that has sent a whole request and still listens."""
         self.ended = True
-        whole = self._body is not None and self._body.is_eof()
-        if not whole or self.idle or self._stalled is not None:
+        is_complete = self._body is not None and self._body.is_eof()
+        if not is_complete or self.idle or self._stalled is not None:
             return False
         if self._messages and isinstance(last := self._messages[-1][0], RawRequestMessage):
             self._messages[-1] = (last._replace(should_close=True), self._messages[-1][1])

@@ -56,8 +56,8 @@ def _plain(response: Response) -> bool:
     names = {name.lower() for name, _ in response.headers}
     texts = "".join(f"{name}{value}" for name, value in response.headers)
     printable = texts.isascii() and texts.isprintable()
-    usual = "content-type" in names and not names & _ADDED
-    return printable and usual and response.status >= 200 and response.status not in _BODILESS
+    is_ordinary = "content-type" in names and not names & _ADDED
+    return printable and is_ordinary and response.status >= 200 and response.status not in _BODILESS
 
 
 def _head(response: Response) -> bytes:

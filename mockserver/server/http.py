@@ -78,12 +78,16 @@ class HttpServer(ConnectionServer):
 
     def shed(self) -> int:
         """Close half of the idle connections, those first that came first; return how many."""
-        idle = [one for one in self.connections if one in self._open and _is_idle(one)]
+        idle = [
+            request_handler
+            for request_handler in self.connections
+            if request_handler in self._open and _is_idle(request_handler)
+        ]
         closed = idle[: -(-len(idle) // 2)]
-        for one in closed:
-            one.force_close()
+        for request_handler in closed:
+            request_handler.force_close()
             # asyncio reports its end later, but it frees a descriptor now.
-            self._open.discard(one)
+            self._open.discard(request_handler)
         return len(closed)
 
 
@@ -91,7 +95,7 @@ def _is_idle(connection: RequestHandler) -> bool:
     return isinstance(connection, Connection) and connection.idle
 
 
-class _Whole:
+class _Prepared:
     """An answer whose bytes are ready, in place of aiohttp's response object."""
 
     __slots__ = ("_http", "_raw")
@@ -185,7 +189,7 @@ async def _delivered(http: BaseRequest, server: HttpServer, delivery: Delivery) 
     if http.version == HttpVersion11 and http.keep_alive and http.method != "HEAD":
         raw = server.heads.written(delivery.response)
         if raw is not None:
-            return cast(StreamResponse, _Whole(http, raw))
+            return cast(StreamResponse, _Prepared(http, raw))
     return http_response(delivery.response)
 
 

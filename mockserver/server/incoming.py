@@ -83,11 +83,11 @@ async def _read(http: BaseRequest, most: int) -> bytes:
     if (http.content_length or 0) > most:
         raise too_large(most)
     invite_body(http)
-    found, size = [], 0
+    parts, size = [], 0
     try:
         async with asyncio.timeout(limits.BODY_WAIT.most):
             async for part in http.content.iter_any():
-                found.append(part)
+                parts.append(part)
                 size += len(part)
                 if size > most:
                     raise too_large(most)
@@ -96,7 +96,7 @@ async def _read(http: BaseRequest, most: int) -> bytes:
     except TimeoutError:
         reason = f"the body did not arrive within {limits.BODY_WAIT}"
         raise Unreadable("request-timeout", reason) from None
-    return b"".join(found)
+    return b"".join(parts)
 
 
 def too_many_values(body: bytes) -> Unreadable | None:

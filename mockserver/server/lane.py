@@ -94,14 +94,14 @@ class LaneConnection(Connection):
         if len(self._messages) != waiting + 1:
             return False
         message, payload = self._messages[-1]
-        if not isinstance(message, RawRequestMessage) or not _whole(message, payload):
+        if not isinstance(message, RawRequestMessage) or not _is_ordinary(message, payload):
             return False
         return data.find(b"\r\n\r\n") + 4 + payload.total_bytes == len(data)
 
     def _answered(self, data: bytes) -> bool:
         """Answer the one request in the queue, unless the ordinary road has to."""
         message, payload = self._messages[0]
-        if not isinstance(message, RawRequestMessage) or not _whole(message, payload):
+        if not isinstance(message, RawRequestMessage) or not _is_ordinary(message, payload):
             return False
         headers = WireHeaders(message.headers)
         if headers.size > limits.HEAD.most or payload.total_bytes > _MOST_BODY:
@@ -139,7 +139,7 @@ class LaneConnection(Connection):
         return True
 
 
-def _whole(message: RawRequestMessage, payload: StreamReader) -> bool:
+def _is_ordinary(message: RawRequestMessage, payload: StreamReader) -> bool:
     """Tell whether a request is complete and usual."""
     if message.should_close or message.upgrade or message.version != HttpVersion11:
         return False

@@ -43,7 +43,7 @@ class EndingServer(Server):
 
     async def shutdown(self, timeout: float | None = None) -> None:  # noqa: ASYNC109 (aiohttp's)
         """Let what is on its way end within twice `timeout` seconds, then close everything."""
-        left = [one.transport for one in self.connections]
+        left = [request_handler.transport for request_handler in self.connections]
         await super().shutdown(timeout)
         for transport in left:
             # aiohttp has closed it, which waits for a client that does not read.
@@ -93,12 +93,12 @@ def bound(host: str, port: int) -> socket.socket:
     if not 0 <= port <= _LAST_PORT:
         raise CannotServe(f"cannot listen on {where}: a port is a number from 0 to {_LAST_PORT}")
     try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except socket.gaierror as error:
         raise CannotServe(
             f"cannot listen on {where}: the host is not known here ({error})"
         ) from None
-    family, kind, protocol, _, place = found[0]
+    family, kind, protocol, _, place = addresses[0]
     listener = socket.socket(family, kind, protocol)
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

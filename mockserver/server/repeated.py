@@ -104,13 +104,13 @@ class Repeated:
         """
         for shape in self._shapes:
             names, lowered, pattern = shape
-            found = pattern.fullmatch(fields)
-            if found is not None:
+            match = pattern.fullmatch(fields)
+            if match is not None:
                 if shape is not self._shapes[0]:
                     # It is tried first the next time.
                     self._shapes.remove(shape)
                     self._shapes.appendleft(shape)
-                first = dict(zip(lowered, found.groups(), strict=True))
+                first = dict(zip(lowered, match.groups(), strict=True))
                 if first.get("content-length") != length:
                     return None
                 # Two bytes stand between name and value (`: `), and two between lines.

@@ -292,9 +292,9 @@ class Service:
         return responders[-1], outcome
 
     def _unbroken(self, call: HostedCall) -> tuple[str, Response]:
-        found = self._in_front(call) if call.hosted.has_responders_in_front() else None
-        if found is not None:
-            return found
+        interrupted = self._in_front(call) if call.hosted.has_responders_in_front() else None
+        if interrupted is not None:
+            return interrupted
         response = self._simulation.respond(call)
         if self._check_answers:
             self._check(call.operation, response)

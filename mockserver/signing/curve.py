@@ -24,8 +24,8 @@ def require() -> None:
 def keccak256(data: bytes) -> bytes:
     """Return the 32 bytes of the hash. Raises `SigningUnavailable`."""
     _, keccak = _libraries()
-    found: bytes = keccak.new(data=data, digest_bits=256).digest()
-    return found
+    digest: bytes = keccak.new(data=data, digest_bits=256).digest()
+    return digest
 
 
 def public_key(key: bytes) -> bytes:
@@ -39,8 +39,8 @@ def signed(digest: bytes, key: bytes) -> tuple[bytes, int]:
     The nonce is that of RFC 6979, so that equal inputs give equal signatures. Raises
     `SigningUnavailable` and `ValueError`.
     """
-    found = _private(key).sign_recoverable(digest, hasher=None)
-    return found[:64], found[64]
+    signature = _private(key).sign_recoverable(digest, hasher=None)
+    return signature[:64], signature[64]
 
 
 def recovered(digest: bytes, signature: bytes, odd: int) -> bytes | None:
@@ -49,9 +49,9 @@ def recovered(digest: bytes, signature: bytes, odd: int) -> bytes | None:
     Raises `SigningUnavailable`.
     """
     coincurve, _ = _libraries()
-    whole = signature + bytes([odd])
+    complete = signature + bytes([odd])
     try:
-        key = coincurve.PublicKey.from_signature_and_message(whole, digest, hasher=None)
+        key = coincurve.PublicKey.from_signature_and_message(complete, digest, hasher=None)
     except ValueError:
         return None
     return _point(key)
@@ -70,20 +70,20 @@ def schnorr_verifies(digest: bytes, x: bytes, signature: bytes) -> bool:
     """Tell whether the key with that x signed 32 bytes (BIP 340). Raises `SigningUnavailable`."""
     coincurve, _ = _libraries()
     try:
-        found: bool = coincurve.PublicKeyXOnly(x).verify(signature, digest)
+        verified: bool = coincurve.PublicKeyXOnly(x).verify(signature, digest)
     except ValueError:
         return False
-    return found
+    return verified
 
 
 def _private(key: bytes) -> "PrivateKey":
     coincurve, _ = _libraries()
     try:
-        found: PrivateKey = coincurve.PrivateKey(key)
+        private_key: PrivateKey = coincurve.PrivateKey(key)
     except ValueError:
         problem = "a private key is a number from 1 to the order of the curve less 1"
         raise ValueError(problem) from None
-    return found
+    return private_key
 
 
 def _point(key: "PublicKey") -> bytes:

@@ -96,5 +96,5 @@ def _placed(digits: str, point: int) -> str:
 
 def utf8(text: str) -> bytes:
     """Return a text as JavaScript encodes it: half a surrogate pair becomes U+FFFD."""
-    whole = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    return whole.encode("utf-8")
+    well_formed = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return well_formed.encode("utf-8")

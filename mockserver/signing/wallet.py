@@ -100,10 +100,10 @@ def well_formed(came: str) -> bool:
 
 
 def _secret(key: str) -> bytes:
-    found = _KEY.fullmatch(key)
-    if found is None:
+    match = _KEY.fullmatch(key)
+    if match is None:
         raise ValueError("a private key has 32 bytes, 64 hex digits")
-    return bytes.fromhex(found[1])
+    return bytes.fromhex(match[1])
 
 
 def _personal(hashed: str, *, as_bytes: bool) -> bytes:

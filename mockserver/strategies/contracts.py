@@ -57,9 +57,9 @@ def answers(
 @cache
 def _answers(name: str, dialect: str, undocumented: bool) -> SearchStrategy[dict[str, Json]]:
     operation = operation_of(name, dialect)
-    whole = _success(operation)
-    made = values_of(whole, undocumented=undocumented)
-    return made.filter(SchemaCheck(documented(whole) if undocumented else whole).accepts)
+    schema = _success(operation)
+    made = values_of(schema, undocumented=undocumented)
+    return made.filter(SchemaCheck(documented(schema) if undocumented else schema).accepts)
 
 
 def refusals(
@@ -74,8 +74,8 @@ def refusals(
     contract = load(dialect)
     if generation is None:
         every = [
-            refusals(one, dialect=dialect, undocumented=undocumented)
-            for one in contract.generations
+            refusals(generation, dialect=dialect, undocumented=undocumented)
+            for generation in contract.generations
         ]
         return st.one_of(every)
     if generation not in contract.generations:
@@ -90,8 +90,10 @@ def refusals(
         "properties": members,
     }
     codes = st.one_of(st.sampled_from(_CODES), st.integers(-(10**9), 10**9))
-    other = st.builds(lambda body, code: {**body, "code": code}, values_of(schema), codes)
-    return st.one_of(known, other).filter(lambda body: bool(body["code"] != envelope.success_code))
+    refused = st.builds(lambda body, code: {**body, "code": code}, values_of(schema), codes)
+    return st.one_of(known, refused).filter(
+        lambda body: bool(body["code"] != envelope.success_code)
+    )
 
 
 def chains(*, dialect: str = "documented") -> SearchStrategy[dict[str, Json]]:
@@ -142,9 +144,9 @@ def requests(operation: str, *, dialect: str = "documented") -> SearchStrategy[R
     service may refuse them, and may not fail. `path` and `query` are ready to be put behind a base
     address, v1 requests are signed with the demo key. Raises `UnknownOperation`, `UnknownDialect`.
     """
-    found = operation_of(operation, dialect)
-    drafts = Requests(found, RunContext(load(dialect)), is_free=True).valid()
-    return drafts.map(lambda draft: draft.request(found))
+    spoken = operation_of(operation, dialect)
+    drafts = Requests(spoken, RunContext(load(dialect)), is_free=True).valid()
+    return drafts.map(lambda draft: draft.request(spoken))
 
 
 def invalid_requests(
@@ -154,11 +156,11 @@ def invalid_requests(
 
     Nothing is generated where an operation has no input to break. Raises as `requests` does.
     """
-    found = operation_of(operation, dialect)
-    ways = any_of(Requests(found, RunContext(load(dialect)), is_free=True).broken())
+    spoken = operation_of(operation, dialect)
+    ways = any_of(Requests(spoken, RunContext(load(dialect)), is_free=True).broken())
     return ways.map(
-        lambda one: InvalidRequest(
-            one.draft.request(found), one.place, one.kind, one.label, one.basis
+        lambda broken: InvalidRequest(
+            broken.draft.request(spoken), broken.place, broken.kind, broken.label, broken.basis
         )
     )
 

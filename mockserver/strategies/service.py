@@ -82,19 +82,19 @@ def service_of(
 
     Raises as `services` does.
     """
-    found: list[GeneratedService] = []
+    generated_services: list[GeneratedService] = []
     made = services(*operations, dialect=dialect, undocumented=undocumented)
     with isolated_hypothesis():
         # The first example is always the smallest one, whatever the seed.
-        each(made, found.append, quiet(2), seed)
-    return found[-1]
+        each(made, generated_services.append, quiet(2), seed)
+    return generated_services[-1]
 
 
 def _row(name: str, dialect: str, *, undocumented: bool) -> SearchStrategy[tuple[Json, ...]]:
-    one = answers(name, dialect=dialect, undocumented=undocumented)
+    answer = answers(name, dialect=dialect, undocumented=undocumented)
     if name in STEADY:
-        return st.tuples(one)
-    many = st.lists(one, min_size=1, max_size=_MOST_ANSWERS)
+        return st.tuples(answer)
+    many = st.lists(answer, min_size=1, max_size=_MOST_ANSWERS)
     if name not in CHECKS:
         return many.map(tuple)
     finals = load(dialect).facts.statuses[name.partition(".")[0]].final
@@ -222,7 +222,7 @@ class Permissive:
 
     def _numbered(self, answer: Json, member: str) -> Json:
         """Return an answer with a number that nothing else was given."""
-        taken = {order_in(one.answer).get(member) for one in self._submitted.values()}
+        taken = {order_in(submitted.answer).get(member) for submitted in self._submitted.values()}
         number = order_in(answer).get(member)
         if not isinstance(number, str):
             return answer
@@ -241,8 +241,8 @@ class Permissive:
 def _transfer(inputs: Inputs, chain: str) -> _Subject:
     """Return what a v1 transfer is found by: chain, transaction and user."""
     hashed = "certHash" if inputs.has("certHash") else "hash"
-    found = (inputs.optional(chain), inputs.optional(hashed), inputs.optional("evmAddress"))
-    return ("v1", *(text or "" for text in found))
+    looked_up = (inputs.optional(chain), inputs.optional(hashed), inputs.optional("evmAddress"))
+    return ("v1", *(text or "" for text in looked_up))
 
 
 def _echoed(body: bytes, answer: Json) -> Mapping[str, Json]:

@@ -85,24 +85,35 @@ def shape_of(schema: Schema) -> Shape:
     """Return what the branches of a schema say together."""
     branches = list(_branches(schema))
     named = [branch.get("properties", {}) for branch in branches]
-    choices = [tuple(one["enum"]) for one in branches if "enum" in one]
-    choices += [(one["const"],) for one in branches if "const" in one]
-    types = [one["type"] for one in branches if "type" in one]
+    choices = [tuple(branch["enum"]) for branch in branches if "enum" in branch]
+    choices += [(branch["const"],) for branch in branches if "const" in branch]
+    types = [branch["type"] for branch in branches if "type" in branch]
     return Shape(
-        types=_in_all([(one,) if isinstance(one, str) else tuple(one) for one in types]),
+        types=_in_all(
+            [
+                (type_name,) if isinstance(type_name, str) else tuple(type_name)
+                for type_name in types
+            ]
+        ),
         choices=_in_all(choices) if choices else None,
-        patterns=tuple(one["pattern"] for one in branches if "pattern" in one),
-        least=max((one["minimum"] for one in branches if "minimum" in one), default=None),
-        most=min((one["maximum"] for one in branches if "maximum" in one), default=None),
-        longest=min((one["maxLength"] for one in branches if "maxLength" in one), default=None),
+        patterns=tuple(branch["pattern"] for branch in branches if "pattern" in branch),
+        least=max((branch["minimum"] for branch in branches if "minimum" in branch), default=None),
+        most=min((branch["maximum"] for branch in branches if "maximum" in branch), default=None),
+        longest=min(
+            (branch["maxLength"] for branch in branches if "maxLength" in branch), default=None
+        ),
         members={
-            name: _all_of([one[name] for one in named if name in one])
-            for name in dict.fromkeys(name for one in named for name in one)
+            name: _all_of([schema[name] for schema in named if name in schema])
+            for name in dict.fromkeys(name for schema in named for name in schema)
         },
-        required=frozenset(name for one in branches for name in one.get("required", ())),
-        items=_all_of([one["items"] for one in branches if "items" in one]),
+        required=frozenset(name for branch in branches for name in branch.get("required", ())),
+        items=_all_of([branch["items"] for branch in branches if "items" in branch]),
         others=_all_of(
-            [one["additionalProperties"] for one in branches if "additionalProperties" in one]
+            [
+                branch["additionalProperties"]
+                for branch in branches
+                if "additionalProperties" in branch
+            ]
         ),
     )
 
@@ -134,7 +145,7 @@ def _branches(schema: Schema) -> Iterator[Schema]:
 def _in_all(several: list[tuple[Any, ...]]) -> tuple[Any, ...]:
     """Return what is in each of several."""
     return (
-        tuple(one for one in several[0] if all(one in each for each in several[1:]))
+        tuple(name for name in several[0] if all(name in each for each in several[1:]))
         if several
         else ()
     )
@@ -153,9 +164,9 @@ def values_of(schema: Schema, *, undocumented: bool = False) -> SearchStrategy[J
     return _values(schema, documented(schema) if undocumented else schema)
 
 
-def _values(usual: Schema, firm: Schema) -> SearchStrategy[Json]:
-    """Return values that keep the schema `firm`, in the form of `usual` where `firm` allows."""
-    shape, least = shape_of(usual), shape_of(firm)
+def _values(ordinary: Schema, firm: Schema) -> SearchStrategy[Json]:
+    """Return values that keep the schema `firm`, in the form of `ordinary` where `firm` allows."""
+    shape, least = shape_of(ordinary), shape_of(firm)
     if shape.types == ("object",) or shape.members:
         return _also_other(_object(shape, least), least)
     if shape.types == ("array",):
@@ -183,7 +194,7 @@ def _object(shape: Shape, least: Shape) -> SearchStrategy[Json]:
     further = st.dictionaries(names, others, max_size=2)
     # Most objects come as they are known.
     maybe = further if shape.others else st.one_of(st.just({}), st.just({}), further)
-    return st.builds(lambda one, more: {**one, **more}, declared, maybe)
+    return st.builds(lambda item, more: {**item, **more}, declared, maybe)
 
 
 def _leaf(shape: Shape) -> SearchStrategy[Json]:
@@ -230,7 +241,7 @@ def _of_type(kind: str, shape: Shape) -> SearchStrategy[Json]:
 def _integers(shape: Shape) -> SearchStrategy[Json]:
     low = -_HUGE if shape.least is None else shape.least
     high = max(low, 0) + _HUGE if shape.most is None else shape.most
-    edges = [one for one in (*_INTEGERS, low, high) if _is_within(one, shape)]
+    edges = [integer for integer in (*_INTEGERS, low, high) if _is_within(integer, shape)]
     return st.one_of(st.sampled_from(edges), st.integers(low, high))
 
 
@@ -253,5 +264,5 @@ def _texts(shape: Shape) -> SearchStrategy[Json]:
     else:
         made = st.text(_CHARACTERS, max_size=min(_LONGEST, shape.longest or _LONGEST))
     edges = [text for text in _TEXTS if fits(text)]
-    found: SearchStrategy[Json] = st.one_of(st.sampled_from(edges), made) if edges else made
-    return found.filter(fits) if len(shape.patterns) > 1 else found
+    texts: SearchStrategy[Json] = st.one_of(st.sampled_from(edges), made) if edges else made
+    return texts.filter(fits) if len(shape.patterns) > 1 else texts

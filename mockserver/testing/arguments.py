@@ -24,23 +24,23 @@ def check_of(method: Callable[..., Any]) -> Check:
 
     def check(args: tuple[Any, ...], options: Mapping[str, Any]) -> None:
         try:
-            given = shape.bind(None, *args, **options).arguments
+            arguments = shape.bind(None, *args, **options).arguments
         except TypeError:
             # Missing or extra arguments: Python itself raises at the call.
             return
-        for name, value in list(given.items())[1:]:
+        for name, value in list(arguments.items())[1:]:
             parameter = shape.parameters[name]
             hint = parameter.annotation
             if parameter.kind is Parameter.VAR_POSITIONAL:
-                for one in value:
-                    check_type(name, one, hint)
+                for item in value:
+                    check_type(name, item, hint)
             elif parameter.kind is Parameter.VAR_KEYWORD:
                 # `Unpack[Form]`, a typed dictionary that has the annotations.
                 hints: dict[str, Any] = {}
                 for form in get_args(hint):
                     hints |= form.__annotations__
-                for key, one in value.items():
-                    check_type(key, one, hints.get(key, Any))
+                for key, item in value.items():
+                    check_type(key, item, hints.get(key, Any))
             else:
                 check_type(name, value, hint)
 
@@ -58,13 +58,13 @@ def check_type(name: str, value: object, hint: Any) -> None:
 def _fits(value: object, hint: Any) -> bool:
     origin, inner = get_origin(hint), get_args(hint)
     if origin in (Union, UnionType):
-        return any(_fits(value, one) for one in inner)
+        return any(_fits(value, hint) for hint in inner)
     if origin is Literal:
         return isinstance(value, str)
     if origin is list:
-        return isinstance(value, list | tuple) and all(_fits(one, inner[0]) for one in value)
+        return isinstance(value, list | tuple) and all(_fits(item, inner[0]) for item in value)
     if origin is not None:
-        return isinstance(value, Mapping) and all(_fits(one, inner[1]) for one in value.values())
+        return isinstance(value, Mapping) and all(_fits(item, inner[1]) for item in value.values())
     if hint in _READ_LATER or not isinstance(hint, type):
         return True
     return isinstance(value, hint) and (hint is not int or not isinstance(value, bool))

@@ -84,20 +84,20 @@ def complaints(hosted: HostedWorld, since: int, expected: set[int], *, allow: bo
     `expected` are the numbers of refusals that it did; with `allow` all refusals are fine.
     """
     entries = hosted.journal.since(since)
-    found = [
+    complaints = [
         *_defects(hosted, entries),
         *_unused_stubs(hosted),
         *_mutations_without_effect(entries),
     ]
     if not allow:
-        found += [
+        complaints += [
             _refused(hosted, entry)
             for entry in unexpected_refusals(hosted)
             if entry.sequence > since and entry.sequence not in expected
             # A defect is reported as such already.
             if refusal_in(entry.refusal) != _MOCK_FAILED
         ]
-    return found
+    return complaints
 
 
 def _refused(hosted: HostedWorld, entry: Entry) -> str:
@@ -148,11 +148,11 @@ def _mutations_without_effect(entries: list[Entry]) -> Iterator[str]:
         mutations = [name for kind, name in entry.disturbances if kind == "mutation"]
         if mutations and entry.response.header(MUTATED_HEADER) is not None:
             struck.setdefault(mutations[0], []).append(entry)
-    for name, found in struck.items():
-        if all(entry.response.header(MUTATED_HEADER) == NOTHING for entry in found):
+    for name, changed in struck.items():
+        if all(entry.response.header(MUTATED_HEADER) == NOTHING for entry in changed):
             yield (
                 f"fault mutation ({name}) changed nothing: no answer that it struck has the field, "
-                f"or breaks the contract by this change; the first:\n{entry_lines(found[:1])}"
+                f"or breaks the contract by this change; the first:\n{entry_lines(changed[:1])}"
             )
 
 
@@ -169,10 +169,14 @@ def operation_ids(name: str, contract: Contract) -> set[str]:
     Raises `UnknownName`.
     """
     known = [operation.id for operation in contract]
-    found = {one for one in known if name in (one, one.partition(".")[2])}
-    if found:
-        return found
-    short = [one.partition(".")[2] for one in known]
+    matching = {
+        operation_id
+        for operation_id in known
+        if name in (operation_id, operation_id.partition(".")[2])
+    }
+    if matching:
+        return matching
+    short = [operation_id.partition(".")[2] for operation_id in known]
     near = did_you_mean(name, [*known, *short]) or f"; there are {', '.join(known)}"
     raise UnknownName(f"{name!r} is no operation of dialect {contract.dialect.name!r}{near}")
 
@@ -193,13 +197,13 @@ def entry_lines(entries: Iterable[Entry]) -> str:
 
 def journal_text(entries: Iterable[Entry]) -> str:
     """Return the newest entries with their bodies, as a person reads them in a report."""
-    found = list(entries)
+    kept = list(entries)
     lines = (
-        [f"({len(found) - _MOST_ENTRIES} older ones are not shown)"]
-        if len(found) > _MOST_ENTRIES
+        [f"({len(kept) - _MOST_ENTRIES} older ones are not shown)"]
+        if len(kept) > _MOST_ENTRIES
         else []
     )
-    for entry in found[-_MOST_ENTRIES:]:
+    for entry in kept[-_MOST_ENTRIES:]:
         lines.append(f"{entry.sequence}. {entry.render()['at']} {entry.request_line}")
         if entry.request.body:
             lines.append(f"   sent     {cut_line(_text(entry.request.body))}")

@@ -53,13 +53,13 @@ class LockedService:
     def strays(self) -> list[str]:
         """Return sentences about requests to worlds that no test has made, each once."""
         with self.lock:
-            found, self._strays = self._strays, []
+            strays, self._strays = self._strays, []
             journal = self.service.worlds.get(DEFAULT_WORLD).journal
             came = journal.since(self._last_default_entry)
             self._last_default_entry = journal.last_sequence
         if came and not self.default_used:
-            found.append(_requests_without_world(came))
-        return found
+            strays.append(_requests_without_world(came))
+        return strays
 
     def _note_stray(self, key: str, request: Request) -> None:
         """Note a request that has created a world, unless it came late for a closed world."""
@@ -135,13 +135,13 @@ def public_api(made: _Class) -> _Class:
     `CrosschainMockError` in Python's spelling, whose traceback ends in the calling line of the
     test.
     """
-    for name, found in list(vars(made).items()):
+    for name, value in list(vars(made).items()):
         if name.startswith("_") and name not in ("__getitem__", "__iter__", "__len__"):
             continue
-        if isinstance(found, property) and found.fget is not None:
-            setattr(made, name, property(_public(found.fget), doc=found.__doc__))
-        elif callable(found) and not hasattr(found, "__wrapped__"):
-            setattr(made, name, _public(found))
+        if isinstance(value, property) and value.fget is not None:
+            setattr(made, name, property(_public(value.fget), doc=value.__doc__))
+        elif callable(value) and not hasattr(value, "__wrapped__"):
+            setattr(made, name, _public(value))
     return made
 
 

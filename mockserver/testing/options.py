@@ -29,17 +29,17 @@ def word(name: str, kind: type[_Word], value: object) -> _Word:
     try:
         return kind(str(value))
     except ValueError:
-        known = [one.value for one in kind]
+        known = [known_word.value for known_word in kind]
         near = did_you_mean(str(value), known)
         raise WrongWord(
             f"{name}: expected one of {', '.join(known)}, got {value!r}{near}"
         ) from None
 
 
-def check_names(given: Iterable[str], known: Iterable[str], what: str) -> None:
+def check_names(options: Iterable[str], known: Iterable[str], what: str) -> None:
     """Raise `WrongWord` for the first name that is not among those known."""
     names = list(known)
-    for name in given:
+    for name in options:
         if name not in names:
             near = (
                 did_you_mean(_OTHER_NAMES.get(name, name), names)
@@ -51,8 +51,8 @@ def check_names(given: Iterable[str], known: Iterable[str], what: str) -> None:
 def in_python(text: str, names: Iterable[str]) -> str:
     """Return a sentence of the control API with these names as Python spells them."""
     spelled = {camel(name): name for name in names if "_" in name}
-    text = _MEMBER_PLACE.sub(lambda found: f"option {found[1]!r}", text).replace("body: ", "")
-    return re.sub(r"\b[a-z]+[A-Z]\w*", lambda found: spelled.get(found[0], found[0]), text)
+    text = _MEMBER_PLACE.sub(lambda match: f"option {match[1]!r}", text).replace("body: ", "")
+    return re.sub(r"\b[a-z]+[A-Z]\w*", lambda match: spelled.get(match[0], match[0]), text)
 
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -276,6 +276,8 @@ def window(chain: str | None, token: str | None, now_ms: int, options: Outage) -
     begin = instant_ms(options["starting"]) if "starting" in options else now_ms
     lasting = options.get("lasting")
     until = None if lasting is None else begin + duration_ms(lasting)
-    given: dict[str, Any] = {**options, "chain": chain, "token": token}
-    words = {name: word(name, kind, given[name]) for name, kind in WORDS.items() if name in given}
-    return Window.of({**given, **words}, begin, until, duration_ms)
+    settings: dict[str, Any] = {**options, "chain": chain, "token": token}
+    words = {
+        name: word(name, kind, settings[name]) for name, kind in WORDS.items() if name in settings
+    }
+    return Window.of({**settings, **words}, begin, until, duration_ms)

@@ -69,15 +69,15 @@ class MockOrders:
         Raises `UnknownOrder`, which is a `KeyError`, for one that does not exist.
         """
         hosted = self._handle.hosted
-        return hosted.world.orders.look(order_id(hosted.world, order))
+        return hosted.world.orders.peek(order_id(hosted.world, order))
 
     @property
     def last(self) -> OrderView:
         """The newest order. Raises `UnknownOrder`, which is a `LookupError`, before the first."""
-        found = tuple(self)
-        if not found:
+        order_views = tuple(self)
+        if not order_views:
             raise UnknownOrder("no order has been submitted to this world")
-        return found[-1]
+        return order_views[-1]
 
     def events(self, order: OrderRef) -> tuple[Event, ...]:
         """Return an order's statuses with their times, past and to come. Raises `UnknownOrder`."""

@@ -110,14 +110,14 @@ class MockServer:
         """Return the scenario as settings change it, read once, or `again` if it is a file."""
         # Worlds that differ in their breaks alone share the scenario, and what is made of it.
         key = replace(settings, breaks=(), replay=(), replay_mode="strict")
-        found = self._scenarios.get(key)
-        if found is None or (again and is_file(settings.scenario)):
+        scenario = self._scenarios.get(key)
+        if scenario is None or (again and is_file(settings.scenario)):
             loaded = self._loaded(settings)
-            found = found if loaded == found else loaded
+            scenario = scenario if loaded == scenario else loaded
             # A calendar that counts from now is another one for the next world.
-            if found.start_ms is not None or not found.calendar:
-                self._scenarios[key] = found
-        return found
+            if scenario.start_ms is not None or not scenario.calendar:
+                self._scenarios[key] = scenario
+        return scenario
 
     def _loaded(self, settings: MockSettings) -> Scenario:
         start, (mode, rate) = settings.start_ms(), settings.clock_mode_and_rate()

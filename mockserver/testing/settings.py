@@ -102,7 +102,7 @@ class MockSettings:
 
         Tests change the working folder; a file that was named before stays the same one.
         """
-        scenario, replay = self.scenario, tuple(anchored(one, folder) for one in self.replay)
+        scenario, replay = self.scenario, tuple(anchored(path, folder) for path in self.replay)
         if is_file(scenario):
             scenario = anchored(scenario, folder)
         return replace(self, scenario=scenario, replay=replay)
@@ -151,27 +151,29 @@ def _require(good: bool, setting: str, expected: str, value: object) -> None:
 
 def _breaks(names: object) -> tuple[str, ...]:
     """Return the names of breaks, also of one or of several in one text. Raises `BadSetting`."""
-    found: Any = names.replace(",", " ").split() if isinstance(names, str) else names
-    good = isinstance(found, list | tuple) and all(isinstance(name, str) for name in found)
+    value: Any = names.replace(",", " ").split() if isinstance(names, str) else names
+    good = isinstance(value, list | tuple) and all(isinstance(name, str) for name in value)
     _require(good, "breaks", "names of breaks", names)
-    return tuple(one.name for one in breaks_named(found))
+    return tuple(break_.name for break_ in breaks_named(value))
 
 
 def _app_keys(keys: object) -> tuple[tuple[str, str], ...]:
     """Return pairs of a developer key and its secret, also of a mapping. Raises `BadSetting`."""
-    found: Any = list(keys.items()) if isinstance(keys, Mapping) else keys
-    good = isinstance(found, list | tuple) and all(
-        isinstance(pair, list | tuple) and [type(one) for one in pair] == [str, str]
-        for pair in found
+    value: Any = list(keys.items()) if isinstance(keys, Mapping) else keys
+    good = isinstance(value, list | tuple) and all(
+        isinstance(pair, list | tuple) and [type(item) for item in pair] == [str, str]
+        for pair in value
     )
     _require(good, "app_keys", "pairs of a key and its secret", keys)
-    return tuple((key, secret) for key, secret in found)
+    return tuple((key, secret) for key, secret in value)
 
 
 def _sources(replay: object) -> tuple[str | Path, ...]:
     """Return sources of recordings, also one or several in one text. Raises `BadSetting`."""
-    found: Any = [one.strip() for one in replay.split(",")] if isinstance(replay, str) else replay
-    found = [found] if isinstance(found, Path) else found
-    good = isinstance(found, list | tuple) and all(isinstance(one, str | Path) for one in found)
+    value: Any = [name.strip() for name in replay.split(",")] if isinstance(replay, str) else replay
+    value = [value] if isinstance(value, Path) else value
+    good = isinstance(value, list | tuple) and all(
+        isinstance(source, str | Path) for source in value
+    )
     _require(good, "replay", "shipped names, files or folders", replay)
-    return tuple(one for one in found if str(one))
+    return tuple(source for source in value if str(source))

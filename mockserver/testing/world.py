@@ -163,8 +163,8 @@ class MockWorld:
         the contract is refused unless `unchecked`. Raises `BadControl`.
         """
         check_names(response, StubResponse.__annotations__, "a stub")
-        given = {name: json_of(name, value) for name, value in response.items()}
-        wanted: dict[str, Json] = {"operation": operation, "response": given}
+        members = {name: json_of(name, value) for name, value in response.items()}
+        wanted: dict[str, Json] = {"operation": operation, "response": members}
         more = {"match": json_of("match", match), "times": times, "unchecked": unchecked or None}
         wanted |= {name: value for name, value in more.items() if value is not None}
         hosted = self._handle.hosted
@@ -292,19 +292,19 @@ class MockWorld:
         """
         hosted = self._handle.hosted
         allow = self.settings.refusals == "allow"
-        found = complaints(hosted, self._checked, self._expected, allow=allow)
+        sentences = complaints(hosted, self._checked, self._expected, allow=allow)
         self._checked = hosted.journal.last_sequence
         audited = audit(hosted, self.settings.audit) if self.settings.audit else Audit()
-        news = [one for one in audited if one.message not in self._audited]
-        self._audited |= {one.message for one in news}
-        return [*found, *(f"audit: {one}" for one in news), *self._handle.strays()]
+        news = [finding for finding in audited if finding.message not in self._audited]
+        self._audited |= {finding.message for finding in news}
+        return [*sentences, *(f"audit: {finding}" for finding in news), *self._handle.strays()]
 
     def check(self) -> None:
         """Raise `MockCheckFailed` with all that the test did not expect."""
         __tracebackhide__ = True
-        found = self.complaints()
-        if found:
-            raise MockCheckFailed("\n".join(found))
+        sentences = self.complaints()
+        if sentences:
+            raise MockCheckFailed("\n".join(sentences))
 
     def report(self) -> str:
         """Return the journal as text for a person."""

@@ -151,7 +151,7 @@ def _taken(
         # A world may have been reverted to before the order.
         with suppress(Refusal):
             if known.order_id is not None:
-                hosted.world.orders.look(known.order_id)
+                hosted.world.orders.peek(known.order_id)
             return known
     if full := hosted.transactions.full():
         raise BadTransaction(full)

@@ -93,14 +93,14 @@ def _hex(text: str) -> bytes | None:
 
 def _call(method: abi.Method, raw: bytes) -> Json:
     try:
-        found = abi.arguments(method, raw[_SELECTOR:])
+        by_name = abi.arguments(method, raw[_SELECTOR:])
     except abi.NotThisCall as error:
         return f"not its arguments: {error}"
-    arguments = {name: _value_json(value) for name, value in found.items()}
-    if isinstance(found.get("order"), str):
-        order = bytes.fromhex(str(found["order"])[2:])
+    arguments = {name: _value_json(value) for name, value in by_name.items()}
+    if isinstance(by_name.get("order"), str):
+        order = bytes.fromhex(str(by_name["order"])[2:])
         arguments["order"] = order.decode("utf-8", "backslashreplace")
-    inner = _hex(str(found.get("data", "")))
+    inner = _hex(str(by_name.get("data", "")))
     if inner is not None and inner[:_SELECTOR].hex() in abi.METHODS:
         called = abi.METHODS[inner[:_SELECTOR].hex()]
         arguments["data"] = {f"call of {called.name}": _call(called, inner)}
@@ -139,15 +139,15 @@ def nearest_form(contract: Contract, entry: Entry) -> Json:
     if operation is None or entry.refusal.startswith(_OF_THE_WORLD):
         return None
     example = operation.row.get("example", {})
-    request, given = entry.request, entry.request.headers
-    headers = {name: given[name] for name in operation.header_names if name in given}
+    request, sent_values = entry.request, entry.request.headers
+    headers = {name: sent_values[name] for name in operation.header_names if name in sent_values}
     sent: Parts = {"headers": headers, "query": request.parameters, "body": request.members}
     kept = _repaired(operation, sent)
     _correct(kept, sent, example, entry.refusal)
     for field in operation.fields:
-        given = example.get(field.location, {})
-        if field.required and field.name in given:
-            kept[field.location].setdefault(field.name, given[field.name])
+        sent_values = example.get(field.location, {})
+        if field.required and field.name in sent_values:
+            kept[field.location].setdefault(field.name, sent_values[field.name])
     reading = operation.read(_encoded(operation, kept))
     if reading.refusal or reading.violations:
         return None
@@ -223,7 +223,11 @@ def _number_forms(number: Decimal) -> Iterator[Json]:
 
 def _broken(operation: Operation, parts: Parts) -> set[tuple[str, str]]:
     violations = operation.read(_encoded(operation, parts)).violations
-    return {(str(one.path[0]), str(one.path[1])) for one in violations if len(one.path) > 1}
+    return {
+        (str(violation.path[0]), str(violation.path[1]))
+        for violation in violations
+        if len(violation.path) > 1
+    }
 
 
 def _correct(kept: Parts, sent: Parts, example: Mapping[str, Json], refusal: str) -> None:
@@ -250,15 +254,15 @@ def _encoded(operation: Operation, parts: Parts) -> Request:
 
 
 def _changes(operation: Operation, sent: Parts, kept: Parts, entry: Entry) -> list[str]:
-    found = []
+    changes = []
     if (entry.request.method, entry.path) != (operation.method, operation.path):
-        found.append(f"{operation.method} {operation.path}")
+        changes.append(f"{operation.method} {operation.path}")
     words = {location: word for word, location in _LOCATIONS.items()}
     for location, values in kept.items():
         for name in sorted({*values, *sent[location]}):
             before, after = sent[location].get(name), values.get(name)
             if name not in values:
-                found.append(f"{words[location]} {name!r}: left out")
+                changes.append(f"{words[location]} {name!r}: left out")
             elif before != after:
                 texts = [
                     _short(value if value is None else redacted(name, _as_text(value)))
@@ -266,8 +270,8 @@ def _changes(operation: Operation, sent: Parts, kept: Parts, entry: Entry) -> li
                     else _short(value)
                     for value in (after, before)
                 ]
-                found.append(f"{words[location]} {name!r}: {' instead of '.join(texts)}")
-    return found
+                changes.append(f"{words[location]} {name!r}: {' instead of '.join(texts)}")
+    return changes
 
 
 def _as_text(value: Json) -> str:

@@ -78,8 +78,8 @@ class WorldOptions:
             "start_ms": self.start_ms,
             "seed": self.seed,
         }
-        given = {name: value for name, value in changes.items() if value is not None}
-        return replace(scenario, **given) if given else scenario
+        settings = {name: value for name, value in changes.items() if value is not None}
+        return replace(scenario, **settings) if settings else scenario
 
     def keyring(self) -> Keyring:
         """Return the keys that a world begins with. Raises `SigningUnavailable`."""
@@ -193,7 +193,11 @@ class WorldFactory:
 
             if digest(replay) != self._digests[replay]:
                 del self._digests[replay]
-                kept = {key: found for key, found in self._replays.items() if key[0] != replay}
+                kept = {
+                    key: replay_state
+                    for key, replay_state in self._replays.items()
+                    if key[0] != replay
+                }
                 self._replays = kept
 
     def _named(self, name: str | None) -> Scenario:

@@ -148,7 +148,9 @@ class HostedWorld(CalledWorld):
     @property
     def weight(self) -> int:
         """About how many bytes the world and its snapshots keep, beside its journal."""
-        return self._weight() + sum([one.weight for one in (self._snapshots or {}).values()])
+        return self._weight() + sum(
+            [snapshot.weight for snapshot in (self._snapshots or {}).values()]
+        )
 
     def expect(self, expected: Expected) -> None:
         """Expect a refusal. Raises `BadControl` where too many are expected already."""
@@ -205,9 +207,11 @@ class HostedWorld(CalledWorld):
         horizon, last = self.horizon, self.journal.last_sequence
         oldest = last - len(self.journal)
         # Stretches before the journal, or within the new one, are no longer needed.
-        stretches = [one for one in horizon.undone if one[1] > oldest and one[0] < since]
+        stretches = [
+            undone for undone in horizon.undone if undone[1] > oldest and undone[0] < since
+        ]
         begin = min([since, *(first for first, end in stretches if end >= since)])
-        stretches = [one for one in stretches if one[0] < begin]
+        stretches = [stretch for stretch in stretches if stretch[0] < begin]
         self.horizon = Horizon(
             min(horizon.orders, self.world.orders.count()),
             min(horizon.transactions, len(self.transactions)),
@@ -272,12 +276,12 @@ class Worlds:
 
         Raises `BadWorldKey`, and `TooManyWorlds` where there is no room for another.
         """
-        found = self._worlds.get(key)
-        if found is None:
+        hosted_world = self._worlds.get(key)
+        if hosted_world is None:
             self._room(checked_key(key))
-            found = self._make(key)
-            self.put(found)
-        return found
+            hosted_world = self._make(key)
+            self.put(hosted_world)
+        return hosted_world
 
     def put(self, hosted: HostedWorld) -> None:
         """Host a world under its key, in place of one that was there. Raises `TooManyWorlds`."""
@@ -322,9 +326,11 @@ class Worlds:
         changed.
         """
         for app_key in app_keys:
-            other = self._by_app_key.get(app_key, key)
-            if other != key:
-                raise BadControl(f"app key {app_key!r} belongs to world {other!r}; drop that first")
+            bound_world = self._by_app_key.get(app_key, key)
+            if bound_world != key:
+                raise BadControl(
+                    f"app key {app_key!r} belongs to world {bound_world!r}; drop that first"
+                )
         bound = dict.fromkeys((*self._bound.get(key, ()), *app_keys))
         more = len(self._by_app_key) + len(bound) - len(self._bound.get(key, ()))
         for count, limit in ((len(bound), limits.APP_KEYS), (more, limits.ALL_APP_KEYS)):

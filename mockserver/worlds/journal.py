@@ -158,7 +158,7 @@ class JournalSpace:
     def make_room(self) -> None:
         """Halve the largest journals until all of them have room."""
         while self.used > self.most:
-            max(self._journals.values(), key=lambda one: one.weight).halve()
+            max(self._journals.values(), key=lambda journal: journal.weight).halve()
 
 
 class Journal:
@@ -258,7 +258,7 @@ class Journal:
         """Return the entries after a sequence number."""
         first = max(self.dropped, sequence)
         kept = islice(self._entries or (), first - self.dropped, None)
-        return [Entry(number, *one) for number, one in enumerate(kept, first + 1)]
+        return [Entry(number, *item) for number, item in enumerate(kept, first + 1)]
 
     def clear(self) -> None:
         """Forget everything; the numbers go on."""

@@ -152,19 +152,19 @@ def answer(hosted: HostedWorld, nickname: str, body: Json) -> Json:
         if not 0 < len(body) <= limits.BATCH.most:
             text = f"a batch has at least one call and at most {limits.BATCH}, got {len(body)}"
             return _error(None, RpcError(_INVALID, text))
-        return [_one(hosted, chain, call) for call in body]
-    return _one(hosted, chain, body)
+        return [_answer_to_call(hosted, chain, call) for call in body]
+    return _answer_to_call(hosted, chain, body)
 
 
-def _one(hosted: HostedWorld, chain: Chain, call: Json) -> Json:
+def _answer_to_call(hosted: HostedWorld, chain: Chain, call: Json) -> Json:
     number: Json = None
     try:
         if not isinstance(call, Mapping) or not isinstance(call.get("method"), str):
             raise RpcError(_INVALID, "no JSON-RPC call: expected an object with 'method'")
-        given, params = call.get("id"), call.get("params", [])
-        if isinstance(given, bool) or not isinstance(given, str | int | Decimal | None):
+        call_id, params = call.get("id"), call.get("params", [])
+        if isinstance(call_id, bool) or not isinstance(call_id, str | int | Decimal | None):
             raise RpcError(_INVALID, "'id': expected text, a number or null")
-        number = given
+        number = call_id
         method = METHODS.get(call["method"])
         if method is None:
             known = ", ".join(METHODS)
@@ -196,11 +196,13 @@ def _tried(call: RpcCall) -> tuple[ContractCall, str]:
     Raises `RpcError` where a contract would revert, or is not known.
     """
     # Some libraries send empty members in place of leaving them out.
-    given = {name: one for name, one in call.members.items() if one not in (None, "", "0x")}
-    named = "data" if "data" in given else "input"
+    settings = {
+        name: member for name, member in call.members.items() if member not in (None, "", "0x")
+    }
+    named = "data" if "data" in settings else "input"
     forms = (("from", _ZERO, _ADDRESS), ("to", _ZERO, _ADDRESS), ("value", "0x0", _QUANTITY))
     sender, to, value, data = (
-        _checked(given.get(name, default), f"parameter 1: {name!r}", form)
+        _checked(settings.get(name, default), f"parameter 1: {name!r}", form)
         for name, default, form in (*forms, (named, "0x", _BYTES))
     )
     raw = bytes.fromhex(data[2:])
@@ -323,7 +325,10 @@ def _payout(call: RpcCall, tx_hash: str) -> Json:
         if not contract.contract.native:
             moved = _TRANSFER_LOG, _padded(proxy), _padded(order.recipient)
             events.insert(0, (token, moved, abi.uint(paid.net)))
-        before = sum(one.at_ms <= view.since_ms for one in call.hosted.transactions.values())
+        before = sum(
+            chain_transaction.at_ms <= view.since_ms
+            for chain_transaction in call.hosted.transactions.values()
+        )
         number = before * _BLOCKS + 1
         logs = list(_logged(tx_hash, number, events))
         return _mined(tx_hash, number, (chain.minter or _ZERO, proxy), logs, reverted=False)
@@ -367,10 +372,10 @@ def _logged(tx_hash: str, number: int, events: Iterable[_Log]) -> Iterator[dict[
 
 def _events(call: RpcCall, tx: ChainTransaction) -> Iterator[_Log]:
     """Yield what the contracts log: tokens that move or may be moved, and the order's id (SOL)."""
-    given = None if tx.reverted else tx.arguments
-    if given is None:
+    arguments = None if tx.reverted else tx.arguments
+    if arguments is None:
         return
-    first, second, *others = given.values()
+    first, second, *others = arguments.values()
     if (taken := taken_by_contract(tx)) is not None:
         token, amount = taken
         contract = _token(call, token)
@@ -403,24 +408,24 @@ def _found_logs(call: RpcCall) -> Json:
     if not isinstance(topics, Sequence) or isinstance(topics, str):
         raise _bad_parameter("'topics'", "an array", topics)
     filters = [_any_of(wanted.get("address"), "'address'", _ADDRESS)]
-    filters += [_any_of(one, "'topics'", _HASH) for one in topics]
-    found: list[Json] = []
+    filters += [_any_of(topic, "'topics'", _HASH) for topic in topics]
+    logs: list[Json] = []
     for tx in call.hosted.transactions.values():
         if tx.chain == call.chain.nickname and least <= tx.number * _BLOCKS <= most:
             for log in _logs(call, tx):
                 own = (log["address"], *log["topics"])
                 if len(filters) <= len(own) and all(
-                    not any_of or str(one).lower() in any_of
-                    for one, any_of in zip(own, filters, strict=False)
+                    not any_of or str(topic).lower() in any_of
+                    for topic, any_of in zip(own, filters, strict=False)
                 ):
-                    found.append(log)
-    return found
+                    logs.append(log)
+    return logs
 
 
 def _any_of(value: Json, where: str, form: _Form) -> list[str]:
     """Return the values that a place of a filter allows, in lower case; empty allows any."""
     many = value if isinstance(value, Sequence) and not isinstance(value, str) else [value]
-    return [_checked(one, where, form).lower() for one in many if one is not None]
+    return [_checked(wanted, where, form).lower() for wanted in many if wanted is not None]
 
 
 def _number(call: RpcCall, block: Json, where: str) -> int:

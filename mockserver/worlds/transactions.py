@@ -121,14 +121,14 @@ class ChainTransactions:
         """Note the allowance that a transaction gives, or what a contract has taken of one."""
         if tx.reverted:
             return
-        taken, given = taken_by_contract(tx), tx.arguments
+        taken, arguments = taken_by_contract(tx), tx.arguments
         if taken is not None:
             token, amount = taken
             allowed = self.allowance(tx.chain, token, tx.sender, tx.to)
             if allowed < _UNLIMITED:
                 self._allowed[_key(tx, token, tx.to)] = max(0, allowed - amount)
-        elif given is not None and tx.method == "approve":
-            spender, units = map(str, given.values())
+        elif arguments is not None and tx.method == "approve":
+            spender, units = map(str, arguments.values())
             self._allowed[_key(tx, tx.to, spender)] = int(units)
 
 

@@ -90,7 +90,7 @@ def test_orders_and_tickets_of_each_side_are_looked_up_by_its_own_ids(worlds):
     with running(clock="auto", seed=1) as other:
         comparison = compare(url, other.url, ARMED)
     assert comparison.right.submissions > 0
-    checked = [one for one in comparison.found if one.operation == "v2.checkOrder"]
+    checked = [one for one in comparison.occurrences if one.operation == "v2.checkOrder"]
     assert checked == []
 
 
@@ -124,7 +124,7 @@ def test_a_suspended_chain_is_an_item_and_not_a_place_of_the_list(worlds, mock):
     comparison = compare(worlds(), suspended.base_url, SOME)
     suspended.close()
     lost = [cause for cause in of_kind(comparison, Kind.LOST) if "v2.getChain" in cause.operations]
-    assert [found.difference.item for found in lost[0].found][:1] == ["bnb"]
+    assert [found.difference.item for found in lost[0].occurrences][:1] == ["bnb"]
     assert not [cause for cause in of_kind(comparison, Kind.VALUE) if "chain" in cause.place]
 
 

@@ -76,7 +76,7 @@ def test_without_an_answer_nothing_is_proven_but_all_was_within_reach():
     assert share.proven == 0
     assert share.index > 50
     assert share.score == 0
-    assert coverage.whole.total == len(FACTS)
+    assert coverage.overall.total == len(FACTS)
     assert set(coverage.unproven) == set(FACTS)
 
 
@@ -90,8 +90,8 @@ def test_an_empty_list_proves_nothing_about_its_items():
 def test_a_whole_run_proves_most_of_the_contract():
     with running(clock="auto") as mock:
         only_read = run(Target(mock.url, mock.url), rules=UNJUDGED)
-    reading = exercised(FACTS, only_read.exchanges).whole
-    whole = exercised(FACTS, healthy_exchanges()).whole
+    reading = exercised(FACTS, only_read.exchanges).overall
+    whole = exercised(FACTS, healthy_exchanges()).overall
     assert whole.score > 90
     assert whole.score <= whole.index <= 100
     assert reading.score < whole.score

@@ -125,7 +125,7 @@ def test_amounts_are_exact_and_total():
     assert amounts.number("-0.25") == amounts.number("-0.250")
     assert amounts.number("NaN") is None
     assert amounts.number(True) is None
-    assert amounts.units_of(amounts.whole(int("9" * 80), 18), 18) == int("9" * 80)
+    assert amounts.units_of(amounts.whole_tokens(int("9" * 80), 18), 18) == int("9" * 80)
 
 
 def test_every_operation_has_its_usual_probe_and_names_are_unique():
@@ -207,7 +207,7 @@ def test_whole_tokens_are_found_out():
     for operation_id in (BRIDGE, SWAP_QUOTE):
         found = accepted(context, operation_id)
         assert found is not None
-        assert found.reading is Reading.WHOLE
+        assert found.reading is Reading.TOKENS
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ def seen(*times):
 
 def looked_into(*times):
     context = context_of(seen(*times))
-    return [(one.late.operation.id, one.usual.operation.id) for one in suspects(context)]
+    return [(one.late.operation.id, one.typical.operation.id) for one in suspects(context)]
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 
 from mockserver.conformance import Options, UnsafeOrWrong
 from mockserver.conformance.result import INTERRUPTED, Result
-from mockserver.conformance.runs.api import whole
+from mockserver.conformance.runs.api import raise_if_interrupted
 from mockserver.conformance.runs.journal import journalled
 from mockserver.conformance.runs.settings import RunOptions, options_of
 from mockserver.conformance.session.target import Target
@@ -85,6 +85,6 @@ def test_a_journal_is_begun_or_resumed_but_not_both(tmp_path):
 
 def test_an_interruption_reaches_the_caller():
     result = Result(load(), Target("http://127.0.0.1:9", None), 1, (), (), {})
-    assert whole(result) is result
+    assert raise_if_interrupted(result) is result
     with pytest.raises(KeyboardInterrupt):
-        whole(Result(load(), result.target, 1, (), (), {}, notes=(INTERRUPTED,)))
+        raise_if_interrupted(Result(load(), result.target, 1, (), (), {}, notes=(INTERRUPTED,)))

@@ -53,7 +53,7 @@ class Place:
 
     def orders(self, query: str) -> dict[str, Any]:
         """Return the answer to a request for orders."""
-        found: dict[str, Any] = json.loads(self.asked("/orders", query).whole().body)
+        found: dict[str, Any] = json.loads(self.asked("/orders", query).complete().body)
         return found
 
 
@@ -82,12 +82,12 @@ def test_a_dump_in_pieces_is_the_dump(place):
     delivery = place.asked("/dump")
     assert not delivery.at_once
     assert delivery.response.body == b""
-    assert delivery.whole().body == jsontext.encode(place.hosted.dump())
+    assert delivery.complete().body == jsontext.encode(place.hosted.dump())
 
 
 @pytest.mark.parametrize(("path", "query"), [("/dump", ""), ("/orders", ""), ("/orders", "find=a")])
 def test_what_happens_meanwhile_does_not_show(place, path, query):
-    before = place.asked(path, query).whole().body
+    before = place.asked(path, query).complete().body
     delivery = place.asked(path, query)
     first = next(delivery.parts)
     place.submit(MANY)
@@ -95,7 +95,7 @@ def test_what_happens_meanwhile_does_not_show(place, path, query):
     world.orders.force(list(world.orders.each())[-3].id, Status.DROPPED)
     world.time.advance(3_600_000)
     assert first + b"".join(delivery.parts) == before
-    assert place.asked(path, query).whole().body != before
+    assert place.asked(path, query).complete().body != before
 
 
 def test_a_few_orders_are_answered_at_once():
@@ -105,7 +105,7 @@ def test_a_few_orders_are_answered_at_once():
     for path in ("/dump", "/orders"):
         delivery = place.asked(path)
         assert delivery.at_once
-        assert delivery.response.body == delivery.whole().body != b""
+        assert delivery.response.body == delivery.complete().body != b""
 
 
 @pytest.mark.parametrize("newest", ["", "&newest=true"])

@@ -111,7 +111,7 @@ def test_an_order_may_move_by_polls_alone() -> None:
     here = world(default_policy=Policy.POLLS, default_polls=3)
     order_id = here.orders.submit(bridge()).order.id
     here.time.advance(10**9)
-    assert here.orders.look(order_id).status == "Unknown"
+    assert here.orders.peek(order_id).status == "Unknown"
     seen = [here.orders.poll(order_id).status.value for _ in range(4)]
     assert seen == ["Pending", "Verified", "Succeeded", "Succeeded"]
     with pytest.raises(CannotSteer, match="which is final"):
@@ -343,7 +343,7 @@ def test_a_ticket_before_the_drop_and_before_the_order() -> None:
     assert here.tickets.check(1).status is TicketStatus.PENDING
     assert here.time.run_until_final(order_id) == START + 30_000
     assert here.time.next() == START + 90_000
-    assert here.orders.look(order_id).status == "Refunded"
+    assert here.orders.peek(order_id).status == "Refunded"
 
 
 def test_tickets_are_listed_by_address_and_status() -> None:

@@ -263,18 +263,18 @@ def test_suspending_and_restoring_by_hand_changes_nothing_that_has_happened() ->
     here = world()
     order_id = here.orders.submit(bridge()).order.id
     here.time.advance(15_000)
-    assert here.orders.look(order_id).status == "Verified"
+    assert here.orders.peek(order_id).status == "Verified"
     here.outages.suspend(Window("BNB", None, 0, mode=Mode.DELISTED))
-    assert here.orders.look(order_id).status == "Verified"
+    assert here.orders.peek(order_id).status == "Verified"
     assert [window.chain for window in here.outages.active()] == ["BNB"]
     assert here.lists.version() == 2
     here.time.advance(HOUR)
-    assert here.orders.look(order_id).status == "Verified"
+    assert here.orders.peek(order_id).status == "Verified"
     assert here.outages.restore("BNB")[0].until_ms == here.now()
     assert here.lists.version() == 3
     assert here.outages.active() == ()
     here.time.advance(15_000)
-    assert here.orders.look(order_id).status == "Succeeded"
+    assert here.orders.peek(order_id).status == "Succeeded"
 
 
 def test_a_strike_stays_although_the_outage_ends_at_once() -> None:
@@ -282,10 +282,10 @@ def test_a_strike_stays_although_the_outage_ends_at_once() -> None:
     order_id = here.orders.submit(bridge()).order.id
     here.time.advance(1)
     here.outages.suspend(Window("BNB", None, 0, in_flight=InFlight.FAIL))
-    assert here.orders.look(order_id).status == "Failed"
+    assert here.orders.peek(order_id).status == "Failed"
     here.outages.restore("BNB")
-    assert here.orders.look(order_id).status == "Failed"
-    assert "chain BNB suspended at 2026" in here.orders.look(order_id).reason
+    assert here.orders.peek(order_id).status == "Failed"
+    assert "chain BNB suspended at 2026" in here.orders.peek(order_id).reason
 
 
 STRIKING = [(InFlight.FAIL, "Failed"), (InFlight.REFUND, "Refunding")]
@@ -300,11 +300,11 @@ def test_an_outage_of_the_very_instant_of_the_submission_strikes(
     order_id = here.orders.submit(bridge()).order.id
     window = Window("BNB", None, 0, mode=mode, in_flight=policy, lag=2, period_ms=10_000)
     here.outages.suspend(window)
-    assert here.orders.look(order_id).status == struck
+    assert here.orders.peek(order_id).status == struck
     here.outages.restore("BNB")
-    assert here.orders.look(order_id).status == struck
+    assert here.orders.peek(order_id).status == struck
     here.time.advance(HOUR)
-    assert here.orders.look(order_id).status == {"Refunding": "Refunded"}.get(struck, struck)
+    assert here.orders.peek(order_id).status == {"Refunding": "Refunded"}.get(struck, struck)
 
 
 @pytest.mark.parametrize(("policy", "struck"), STRIKING)
@@ -336,20 +336,20 @@ def test_flapping_strikes_what_is_submitted_at_the_instant_it_goes_down() -> Non
         here.orders.submit(bridge())
     here.time.advance(9_999)
     order_id = here.orders.submit(bridge()).order.id
-    assert here.orders.look(order_id).status == "Unknown"
+    assert here.orders.peek(order_id).status == "Unknown"
     here.time.advance(1)
-    assert here.orders.look(order_id).status == "Failed"
+    assert here.orders.peek(order_id).status == "Failed"
 
 
 def test_a_status_forced_after_the_strike_of_the_same_instant_stays() -> None:
     here = world()
     order_id = here.orders.submit(bridge()).order.id
     here.outages.suspend(Window("BNB", None, 0, in_flight=InFlight.REFUND))
-    assert here.orders.look(order_id).status == "Refunding"
+    assert here.orders.peek(order_id).status == "Refunding"
     here.orders.force(order_id, Status.VERIFIED)
-    assert here.orders.look(order_id).status == "Verified"
+    assert here.orders.peek(order_id).status == "Verified"
     here.time.advance(HOUR)
-    assert here.orders.look(order_id).status == "Verified"
+    assert here.orders.peek(order_id).status == "Verified"
 
 
 def test_an_order_forced_or_steered_before_the_outage_of_the_same_instant_is_struck() -> None:
@@ -358,7 +358,7 @@ def test_an_order_forced_or_steered_before_the_outage_of_the_same_instant_is_str
     here.orders.force(forced, Status.VERIFIED)
     here.orders.steer(steered, "slow")
     here.outages.suspend(Window("BNB", None, 0, in_flight=InFlight.FAIL))
-    assert here.orders.look(forced).status == here.orders.look(steered).status == "Failed"
+    assert here.orders.peek(forced).status == here.orders.peek(steered).status == "Failed"
 
 
 def test_an_outage_is_announced_before_it_begins_and_may_be_called_off() -> None:
@@ -465,9 +465,9 @@ def test_a_flapping_strike_at_the_very_end_by_hand_stays() -> None:
     here.time.advance(6_000)
     order_id = here.orders.submit(bridge()).order.id
     here.time.advance(4_000)
-    assert here.orders.look(order_id).status == "Failed"
+    assert here.orders.peek(order_id).status == "Failed"
     here.outages.restore("BNB")
-    assert here.orders.look(order_id).status == "Failed"
+    assert here.orders.peek(order_id).status == "Failed"
 
 
 def test_a_planned_end_of_flapping_strikes_no_more() -> None:

@@ -111,7 +111,7 @@ def _ids(here: World, number: int) -> str:
 
 
 def _ticket(here: World, number: int, _: int) -> None:
-    order = here.orders.look(_ids(here, number)).order
+    order = here.orders.peek(_ids(here, number)).order
     here.tickets.submit(order.route.source_chain, order.cert_hash, USER)
 
 
@@ -308,7 +308,7 @@ def test_balances_open_as_the_scenario_says_and_the_faucet_lends_the_rest() -> N
     openings = Openings(Decimal(100), {"ETH": Decimal(2)}, [account])
     here = world(openings=openings)
     assert here.balances.of("ARB", USDT["ARB"], USER).units == 3_500_000
-    assert here.balances.of("ARB", USDT["ARB"], OTHER).whole == Decimal(100)
+    assert here.balances.of("ARB", USDT["ARB"], OTHER).whole_tokens == Decimal(100)
     assert here.balances.of("ETH", NATIVE, OTHER).units == 2 * 10**18
     order = here.orders.submit(bridge()).order
     assert order.topup == 6_500_000

@@ -367,8 +367,8 @@ def test_outages_touch_orders_that_are_there_from_the_beginning(tmp_path):
     world.outages.suspend(window)
     for one, ended in ((world, Status.FAILED), (calm, Status.SUCCEEDED)):
         one.time.set(60_000)
-        assert one.orders.look("30000000001").status is ended
-    assert calm.orders.look("30000000001").amount_out == 9267350515463917526
+        assert one.orders.peek("30000000001").status is ended
+    assert calm.orders.peek("30000000001").amount_out == 9267350515463917526
 
 
 AMOUNTS = (10_000_000, 12_500_000, 200_000_000)

@@ -55,7 +55,7 @@ class WalletMachine(CrosschainMachine):
         return V2_ENDS.get(self.wallet.status(order), "underway")
 
     def quote(self, transfer: Transfer) -> Decimal:
-        return transfer.whole(
+        return transfer.whole_tokens(
             self.wallet.receives(transfer.units, transfer.symbol, transfer.source, transfer.target)
         )
 

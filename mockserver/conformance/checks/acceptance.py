@@ -29,7 +29,7 @@ from mockserver.conformance.requests.http_cases import is_outside_the_contract
 from mockserver.conformance.requests.negative import is_negative
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange, refusal_of
-from mockserver.conformance.session.names import ProbeName, ProbeNames, usual
+from mockserver.conformance.session.names import ProbeName, ProbeNames, plain_probe
 from mockserver.conformance.verdict import Inconclusive, Vacuous, Verdict
 from mockserver.contract import Basis, Operation, fact_basis, ids, shipped_facts
 from mockserver.contract.dialect import DOCUMENTED
@@ -45,7 +45,11 @@ _GIVEN_BEFORE = {
 }
 """The operation that requests are built on, or that takes the same chains and tokens."""
 PROBES = tuple(
-    dict.fromkeys(name for one in ALTERNATIVES for name in (one.of, one.probe, one.once_more))
+    dict.fromkeys(
+        name
+        for alternative_form in ALTERNATIVES
+        for name in (alternative_form.of, alternative_form.probe, alternative_form.once_more)
+    )
 )
 """The requests of which one form is compared with another."""
 
@@ -53,18 +57,18 @@ PROBES = tuple(
 def is_taken(context: RunContext, operation: Operation, tried: ProbeName, how: str) -> Findings:
     exchange = context.require(tried)
 
-    def amounts_of(one: Exchange) -> list[str]:
-        amount = one.operation.amount
+    def amounts_of(exchange: Exchange) -> list[str]:
+        amount = exchange.operation.amount
         wanted = amount.name if amount else None
-        return [value for name, value in query_pairs(one.request.query) if name == wanted]
+        return [value for name, value in query_pairs(exchange.request.query) if name == wanted]
 
     before = [
-        one
-        for one in succeeded(context, operation)
-        if one.number < exchange.number
-        and not is_negative(one)
+        earlier
+        for earlier in succeeded(context, operation)
+        if earlier.number < exchange.number
+        and not is_negative(earlier)
         # Bounds are not published: another amount that was taken says nothing about this one.
-        and amounts_of(one) == amounts_of(exchange)
+        and amounts_of(earlier) == amounts_of(exchange)
     ]
     if not before:
         raise Vacuous("the usual request did not succeed either, nor one for the same amount")
@@ -85,7 +89,9 @@ def _observed_as_optional(context: RunContext, exchange: Exchange) -> Basis | No
     ]
     for erratum in contract.errata:
         for name in lacking if operation_id in erratum.operations else ():
-            if any(str(one.get("path")).endswith(f"/required/{name}") for one in erratum.changes):
+            if any(
+                str(change.get("path")).endswith(f"/required/{name}") for change in erratum.changes
+            ):
                 return erratum.basis
     return None
 
@@ -102,50 +108,72 @@ def asks_for_no_key(exchange: Exchange) -> Findings:
 
 def takes_both_values_of_a_boolean(context: RunContext, operation: Operation) -> Judgements:
     every = [
-        one
-        for one in context.of(operation)
-        if is_its_own(one) and (one.probe.edge is None or one.probe.edge.sound)
+        exchange
+        for exchange in context.of(operation)
+        if is_its_own(exchange) and (exchange.probe.edge is None or exchange.probe.edge.sound)
     ]
     for field in operation.fields:
         if "boolean" not in field.types:
             continue
         for value in ("true", "false"):
-            having = [one for one in every if one.parameters.get(field.name, "") == value]
-            others = [one for one in every if one.parameters.get(field.name, "") not in (value, "")]
-            taken = [one for one in others if one.succeeded]
+            having = [
+                exchange for exchange in every if exchange.parameters.get(field.name, "") == value
+            ]
+            others = [
+                exchange
+                for exchange in every
+                if exchange.parameters.get(field.name, "") not in (value, "")
+            ]
+            taken = [exchange for exchange in others if exchange.succeeded]
             if len(having) < _FEWEST_REQUESTS or not taken:
                 continue
             yield JUDGED
-            if all(one.refused for one in having):
+            if all(exchange.refused for exchange in having):
                 what = f"{field.name}={value} is refused each of {len(having)} times"
                 place = f"{field.location}.{field.name}"
                 yield wrongly_refused(context, having[0], what, taken[0], place=place, cause=value)
 
 
 def documented_operations_are_served(context: RunContext, operation: Operation) -> Findings:
-    judged = [one for one in answered(context, operation) if not is_outside_the_contract(one)]
-    for one in judged:
-        status = one.answer.status
+    judged = [
+        exchange
+        for exchange in answered(context, operation)
+        if not is_outside_the_contract(exchange)
+    ]
+    for exchange in judged:
+        status = exchange.answer.status
         if status in (_NOT_ALLOWED, _NOT_IMPLEMENTED):
             message = f"{operation.method} {operation.path} is answered with HTTP {status}"
-            yield Finding(message, (one,), cause="method refused")
+            yield Finding(message, (exchange,), cause="method refused")
             return
     if len(judged) < _FEWEST_REQUESTS:
         return
-    if any(one.answer.status != _NOT_FOUND for one in judged):
-        if operation.fields or not all(one.refused for one in judged):
+    if any(exchange.answer.status != _NOT_FOUND for exchange in judged):
+        if operation.fields or not all(exchange.refused for exchange in judged):
             return
         # A request without input can only be refused when the service refuses everything.
         first, last = judged[0], judged[-1]
-        between = [one for one in context.exchanges if first.number < one.number < last.number]
-        own = [one for one in between if one.operation.generation is operation.generation]
-        if not any(one.succeeded for one in own):
+        between = [
+            exchange
+            for exchange in context.exchanges
+            if first.number < exchange.number < last.number
+        ]
+        own = [
+            exchange
+            for exchange in between
+            if exchange.operation.generation is operation.generation
+        ]
+        if not any(exchange.succeeded for exchange in own):
             raise Inconclusive(f"the service refuses everything: {in_words(first)}")
         message = f"{operation.path} takes no input, and is refused each time: {in_words(first)}"
         yield Finding(message, (first, last), cause="refused without input")
         return
-    refusals = {refusal_of(one) for one in judged}
-    elsewhere = [one for one in context.exchanges if one.request.path != one.operation.path]
+    refusals = {refusal_of(exchange) for exchange in judged}
+    elsewhere = [
+        exchange
+        for exchange in context.exchanges
+        if exchange.request.path != exchange.operation.path
+    ]
     for nowhere in elsewhere:
         if nowhere.answer.status == _NOT_FOUND and refusals == {refusal_of(nowhere)}:
             what = "is answered like a path that is not there"
@@ -154,60 +182,68 @@ def documented_operations_are_served(context: RunContext, operation: Operation) 
 
 
 def published_forms_are_taken(context: RunContext, operation: Operation) -> Findings:
-    published = context.sent(*dict.fromkeys(one.of for one in alternatives_of(operation.id)))
-    refused = [one for one in published if one.refused and is_its_own(one)]
-    found = [finding for one in refused for finding in _taken_otherwise(context, one)]
-    yield from found
-    if found or any(one.succeeded for one in published):
+    published = context.sent(
+        *dict.fromkeys(alternative_form.of for alternative_form in alternatives_of(operation.id))
+    )
+    refused = [exchange for exchange in published if exchange.refused and is_its_own(exchange)]
+    findings = [finding for exchange in refused for finding in _taken_otherwise(context, exchange)]
+    yield from findings
+    if findings or any(exchange.succeeded for exchange in published):
         return
     if not refused:
-        context.require_success(usual(operation))
+        context.require_success(plain_probe(operation))
         return
     reason = in_words(refused[0])
     raise Vacuous(f"the published form is refused, and so are the others: {reason}")
 
 
 def _taken_otherwise(context: RunContext, exchange: Exchange) -> Findings:
-    for one in alternatives_of(exchange.operation.id):
-        other = context.get(one.probe)
-        if one.of != exchange.probe or other is None or not other.succeeded:
+    for first in alternatives_of(exchange.operation.id):
+        second = context.get(first.probe)
+        if first.of != exchange.probe or second is None or not second.succeeded:
             continue
-        again = context.get(one.once_more)
+        again = context.get(first.once_more)
         if again is None or not again.refused or not is_its_own(again):
-            raise Inconclusive(f"{one.of} was refused at first only, or not requested again")
-        if not _within_taken(context, exchange, other, one.place):
+            raise Inconclusive(f"{first.of} was refused at first only, or not requested again")
+        if not _within_taken(context, exchange, second, first.place):
             raise Inconclusive("a bound may lie between the two amounts, and bounds are not shown")
-        message = f"the published form is refused ({in_words(exchange)}), and taken with {one.how}"
-        yield Finding(message, (exchange, other, again), one.place, one.basis, cause=one.words)
+        message = (
+            f"the published form is refused ({in_words(exchange)}), and taken with {first.how}"
+        )
+        yield Finding(
+            message, (exchange, second, again), first.place, first.basis, cause=first.words
+        )
 
 
 def _within_taken(context: RunContext, refused: Exchange, taken: Exchange, place: str) -> bool:
     """Tell whether smaller and larger amounts than a refused one were taken, if one near it was."""
     name = place.rpartition(".")[2]
-    amount, other = (amounts.number(one.members.get(name)) for one in (refused, taken))
-    if amount is None or other is None or not 0 < abs(amount - other) < 1:
+    amount, taken_amount = (
+        amounts.number(exchange.members.get(name)) for exchange in (refused, taken)
+    )
+    if amount is None or taken_amount is None or not 0 < abs(amount - taken_amount) < 1:
         return True
     rest = {**refused.members, name: None}
-    found = [
+    taken_numbers = [
         number
-        for one in context.exchanges
-        if one.operation is refused.operation and one.succeeded
-        if {**one.members, name: None} == rest
-        if (number := amounts.number(one.members.get(name))) is not None
+        for exchange in context.exchanges
+        if exchange.operation is refused.operation and exchange.succeeded
+        if {**exchange.members, name: None} == rest
+        if (number := amounts.number(exchange.members.get(name))) is not None
     ]
-    return min(found, default=amount) < amount < max(found, default=amount)
+    return min(taken_numbers, default=amount) < amount < max(taken_numbers, default=amount)
 
 
 def orders_need_no_target_chain(
-    context: RunContext, lacking: ProbeName, whole: ProbeName
+    context: RunContext, lacking: ProbeName, complete: ProbeName
 ) -> Findings:
-    exchange, other = context.require(lacking), context.require(whole)
+    exchange, second_exchange = context.require(lacking), context.require(complete)
     if not was_refused(exchange):
         return
-    if not other.succeeded:
+    if not second_exchange.succeeded:
         raise Vacuous("the same order with its target chain was not accepted either")
     what = "an order is refused without toChain, and accepted with it"
-    yield wrongly_refused(context, exchange, what, other, place="body.toChain")
+    yield wrongly_refused(context, exchange, what, second_exchange, place="body.toChain")
 
 
 def aggregate_orders_are_a_type(
@@ -220,7 +256,7 @@ def aggregate_orders_are_a_type(
     if not was_refused(exchange):
         return
     unknown, others = context.require(unknown_type), context.sent(*wrong_elsewhere)
-    refusals = [refusal_of(one) for one in others if one.refused]
+    refusals = [refusal_of(exchange) for exchange in others if exchange.refused]
     alike = unknown.refused and refusal_of(unknown) == refusal_of(exchange)
     if not alike or not refusals or refusal_of(exchange) in refusals:
         raise Vacuous(f"the order is refused for a reason of its own: {in_words(exchange)}")
@@ -236,20 +272,22 @@ def listed_chains_are_taken(
     renamed: ProbeName,
     sampled: ProbeName,
 ) -> Findings:
-    listing = context.require_success(usual(operation))
+    listing = context.require_success(plain_probe(operation))
     looks = context.sent(first, second, renamed, sampled)
-    if not any(one.whole for one in looks):
+    if not any(exchange.has_answer for exchange in looks):
         context.require_success(first)
-    if not any(one.succeeded or one.refused for one in looks):
+    if not any(exchange.succeeded or exchange.refused for exchange in looks):
         tokens = first.operation_id
         raise Inconclusive(f"{tokens} was answered neither with success nor with a refusal")
     # "from getChain" does not say which member: where another one is accepted, it is that one.
-    is_renamed = any(one.probe == renamed and one.succeeded for one in looks)
-    for look in looks:
-        if look.refused and not (is_renamed and look.probe == first):
-            chain, cause = repr(requested_chain(look)), "listed chain refused"
+    is_renamed = any(exchange.probe == renamed and exchange.succeeded for exchange in looks)
+    for exchange in looks:
+        if exchange.refused and not (is_renamed and exchange.probe == first):
+            chain, cause = repr(requested_chain(exchange)), "listed chain refused"
             what = f"chain {chain} is listed, and refused when its tokens are requested"
-            yield wrongly_refused(context, look, what, listing, place="data.list[]", cause=cause)
+            yield wrongly_refused(
+                context, exchange, what, listing, place="data.list[]", cause=cause
+            )
 
 
 def listed_tokens_can_be_moved(
@@ -259,7 +297,7 @@ def listed_tokens_can_be_moved(
     control: ProbeNames,
     larger_control: ProbeNames,
 ) -> Findings:
-    tried = [one.probe for one in attempts(context, ids.BRIDGE)]
+    tried = [attempt.probe for attempt in attempts(context, ids.BRIDGE)]
     sent = context.sent(*tried)
     if not sent:
         context.require(tried[0])
@@ -276,7 +314,7 @@ def listed_tokens_can_be_moved(
         _check_chains_are_up(context, more)
         inputs = quote.parameters
         # A refused amount must be known as sound: the same number was taken of another token.
-        number_is_sound = any(one.succeeded for one in context.sent(*controls))
+        number_is_sound = any(exchange.succeeded for exchange in context.sent(*controls))
         if not number_is_sound or not _amount_is_sound(context, quote):
             unclear = inputs.get("symbol", "")
             continue
@@ -300,10 +338,12 @@ def _check_chains_are_up(context: RunContext, refused: Exchange) -> None:
     named = [any(word in message for word in known[kind]) for kind in ("of-tokens", "of-chains")]
     if named == [True, False]:
         return
-    given = [one.parameters for one in context.of(ids.BRIDGE) if one.succeeded]
+    accepted_requests = [
+        exchange.parameters for exchange in context.of(ids.BRIDGE) if exchange.succeeded
+    ]
     for name in ("fromChain", "toChain"):
         chain = refused.parameters.get(name)
-        if not any(one.get(name) == chain for one in given):
+        if not any(parameters.get(name) == chain for parameters in accepted_requests):
             raise Inconclusive(
                 f"no quote was given with {name} {chain!r}, which may be out of service"
             )
@@ -315,14 +355,14 @@ def _token_refused(message: str, *quotes: Exchange) -> Finding:
 
 def _no_quote_at_all(context: RunContext, sent: Sequence[Exchange]) -> Finding:
     """Return the finding that no quote is given. Raises `Inconclusive` where that may be right."""
-    refused = [one for one in sent if one.refused]
+    refused = [exchange for exchange in sent if exchange.refused]
     if not refused:
         raise Inconclusive("no quote was answered with success or with a refusal")
     refusals: dict[object, set[object]] = {}
-    for one in refused:
-        check_is_there(context, one)
-        what = (one.parameters.get("symbol"), chains_named(one))
-        refusals.setdefault(what, set()).add(refusal_of(one))
+    for exchange in refused:
+        check_is_there(context, exchange)
+        what = (exchange.parameters.get("symbol"), chains_named(exchange))
+        refusals.setdefault(what, set()).add(refusal_of(exchange))
     if len(refusals) < _FEWEST_REQUESTS:
         raise Inconclusive("only one token was tried, and its amount may be what is refused")
     if any(len(ways) > 1 for ways in refusals.values()):
@@ -346,25 +386,27 @@ def _amount_is_sound(context: RunContext, quote: Exchange) -> bool:
     if token is None:
         return False
     others = context.of(ids.BRIDGE)
-    if any(one.succeeded and one.parameters.get("symbol") == symbol for one in others):
+    if any(
+        exchange.succeeded and exchange.parameters.get("symbol") == symbol for exchange in others
+    ):
         return True
     price = routes.price_of(context, token)
     return routes.is_stable(token) or (price is not None and routes.is_plausible(price))
 
 
 def _usual_token_refused(context: RunContext, pair: list[Exchange]) -> Findings:
-    if len(pair) != 2 or not all(one.refused for one in pair):
+    if len(pair) != 2 or not all(exchange.refused for exchange in pair):
         return
     _check_chains_are_up(context, pair[0])
     if not _amount_is_sound(context, pair[0]):
         raise Inconclusive("the amount may have been refused: what it is worth is not known")
 
     def numbers(quotes: Sequence[Exchange]) -> list[Decimal]:
-        found = (amounts.number(one.parameters.get("amount")) for one in quotes)
-        return [one for one in found if one is not None]
+        numbers = (amounts.number(exchange.parameters.get("amount")) for exchange in quotes)
+        return [number for number in numbers if number is not None]
 
-    taken = numbers([one for one in context.of(ids.BRIDGE) if one.succeeded])
-    if not taken or not any(min(taken) <= one <= max(taken) for one in numbers(pair)):
+    taken = numbers([exchange for exchange in context.of(ids.BRIDGE) if exchange.succeeded])
+    if not taken or not any(min(taken) <= number <= max(taken) for number in numbers(pair)):
         raise Inconclusive(
             "the amount may have been refused: bounds are not shown, and no number as large "
             "and none as small was taken of another token"
@@ -380,36 +422,38 @@ def sound_reads_are_taken(
     requested: ProbeNames,
     sampled: ProbeName | None = None,
 ) -> Findings:
-    exchanges = context.sent(*(one for one in requested if one.operation_id == operation.id))
-    if not any(one.whole for one in exchanges):
-        context.require_success(usual(operation))
+    exchanges = context.sent(
+        *(probe_name for probe_name in requested if probe_name.operation_id == operation.id)
+    )
+    if not any(exchange.has_answer for exchange in exchanges):
+        context.require_success(plain_probe(operation))
     # Some tokens may have no price (an assumption); that none has one contradicts the description.
-    some = operation.id == ids.PRICE and any(one.succeeded for one in exchanges)
-    for one in [one for one in exchanges if one.refused][:1]:
-        what = f"refused, though made of what the lists show: {one.request.query}"
-        basis = fact_basis("tokens.priced") if some or one.probe == sampled else None
+    some = operation.id == ids.PRICE and any(exchange.succeeded for exchange in exchanges)
+    for exchange in [exchange for exchange in exchanges if exchange.refused][:1]:
+        what = f"refused, though made of what the lists show: {exchange.request.query}"
+        basis = fact_basis("tokens.priced") if some or exchange.probe == sampled else None
         cause = "sound request refused"
-        yield wrongly_refused(context, one, what, place="query", basis=basis, cause=cause)
+        yield wrongly_refused(context, exchange, what, place="query", basis=basis, cause=cause)
 
 
-def names_of_v1_stay_in_v1(context: RunContext, look: ProbeName) -> Findings:
-    found = require_answer(context, look)
-    if found.succeeded and found.items():
-        message = f"chain {requested_chain(found)!r} is in the list of v1 only, and taken"
+def names_of_v1_stay_in_v1(context: RunContext, former_name: ProbeName) -> Findings:
+    exchange = require_answer(context, former_name)
+    if exchange.succeeded and exchange.items():
+        message = f"chain {requested_chain(exchange)!r} is in the list of v1 only, and taken"
         extra = Verdict.EXTRA
-        yield Finding(message, (found,), "query.chain", verdict=extra, should_refuse=True)
+        yield Finding(message, (exchange,), "query.chain", verdict=extra, should_refuse=True)
 
 
 def some_sound_request_is_taken(context: RunContext, operation: Operation) -> Judgements:
-    plain = [one for one in context.of(operation) if is_plain(one)]
+    plain = [exchange for exchange in context.of(operation) if is_plain(exchange)]
     before = _GIVEN_BEFORE[operation.id]
-    given = [one for one in context.of(before) if one.succeeded]
-    different = {(one.request.query, one.request.body) for one in plain}
-    if not given or len(different) < _FEWEST_REQUESTS:
+    exchanges = [exchange for exchange in context.of(before) if exchange.succeeded]
+    different = {(exchange.request.query, exchange.request.body) for exchange in plain}
+    if not exchanges or len(different) < _FEWEST_REQUESTS:
         return
     yield JUDGED
-    if all(one.refused for one in plain):
-        for one in plain:
-            check_is_there(context, one)
+    if all(exchange.refused for exchange in plain):
+        for exchange in plain:
+            check_is_there(context, exchange)
         what = f"each of {len(different)} requests is refused, while {before} answers"
-        yield wrongly_refused(context, plain[0], what, given[0], cause="all refused")
+        yield wrongly_refused(context, plain[0], what, exchanges[0], cause="all refused")

@@ -44,9 +44,9 @@ def read(file: Path) -> Iterator[Rule]:
     for place, part in table["rules"].items():
         for name, row in part["rules"].items():
             # The requests that a row has for each operation replace those of its part.
-            usual = part if "each" not in row else {**part, "asks": ()}
+            shared = part if "each" not in row else {**part, "asks": ()}
             with tables.row(document, "rules", place, "rules", name):
-                rule = _rule(name, part.get("file", place), {**usual, **row}, table)
+                rule = _rule(name, part.get("file", place), {**shared, **row}, table)
             yield rule
 
 
@@ -56,11 +56,15 @@ def _rule(name: str, file: str, row: Mapping[str, Any], table: Mapping[str, Any]
         raise UnknownName("it judges no operation")
     requested = _RequestedProbes()
     requested.take(row.get("asks", ()), table["probes"])
-    for one in judged:
-        requested.take_words(one, row.get("each", ()))
+    for operation_id in judged:
+        requested.take_words(operation_id, row.get("each", ()))
     return Rule(
         name=name,
-        check=_check(file, {"check": name, **row}, {one: requested.named(one) for one in judged}),
+        check=_check(
+            file,
+            {"check": name, **row},
+            {operation_id: requested.named(operation_id) for operation_id in judged},
+        ),
         layer=Layer(row["layer"]),
         severity=Severity(row["severity"]),
         basis=fact_basis(row["fact"]),
@@ -76,21 +80,21 @@ def _rule(name: str, file: str, row: Mapping[str, Any], table: Mapping[str, Any]
 def _check(file: str, row: Mapping[str, Any], named: NamedProbes) -> FramedCheck:
     check = _function(row["check"], file)
     things = _function(row["of"], "evidence") if "of" in row else None
-    given, taken = row.get("given", {}), signature(check).parameters
-    if unknown := given.keys() - taken:
+    arguments, taken = row.get("given", {}), signature(check).parameters
+    if unknown := arguments.keys() - taken:
         raise UnknownName(f"{row['check']!r} takes no {', '.join(sorted(unknown))}")
-    known = {"context", "operation", *given, *set.intersection(*map(set, named.values()))}
+    known = {"context", "operation", *arguments, *set.intersection(*map(set, named.values()))}
     # Where things are judged one at a time, the other parameters get the thing.
     for function, is_of in ((check, "of" in row or "pair" in row), (things, False)):
-        for one in signature(function).parameters.values() if function else ():
-            is_given = one.name in known or one.default is not one.empty
-            if not is_given and (not is_of or one.annotation in _OF_PROBES):
-                raise UnknownName(f"none of its probes is named {one.name!r}")
+        for parameter in signature(function).parameters.values() if function else ():
+            is_given = parameter.name in known or parameter.default is not parameter.empty
+            if not is_given and (not is_of or parameter.annotation in _OF_PROBES):
+                raise UnknownName(f"none of its probes is named {parameter.name!r}")
     kinds = {Vacuous.verdict.value: Vacuous, "not-shown": NotApplicable}
     return FramedCheck(
         check,
         things=things,
-        given=given,
+        arguments=arguments,
         named=named,
         pair=tuple(row.get("pair", ())),
         place=row.get("place", ""),
@@ -105,14 +109,16 @@ def _function(written: str, file: str) -> Callable[..., Any]:
     named_file, _, name = written.rpartition(".")
     file = named_file or file
     module = f"{_FOLDER}.{file}"
-    found = function_of(import_module(module), name) if find_spec(module) else None
-    if found is None:
+    function = function_of(import_module(module), name) if find_spec(module) else None
+    if function is None:
         raise UnknownName(f"checks/{file}.py has no function {name!r}")
-    return found
+    return function
 
 
 def _operations(names: Iterable[str], table: Mapping[str, Any]) -> tuple[str, ...]:
-    return tuple(one for name in names for one in table["groups"].get(name, (name,)))
+    return tuple(
+        operation_id for name in names for operation_id in table["groups"].get(name, (name,))
+    )
 
 
 class _RequestedProbes:
@@ -123,20 +129,20 @@ class _RequestedProbes:
         self._named: dict[str, dict[str, Names]] = {}
 
     def take(self, rows: Iterable[Any], groups: Mapping[str, Any]) -> None:
-        for one in rows:
-            if not isinstance(one, str):
-                for operation_id, words in one.items():
+        for row in rows:
+            if not isinstance(row, str):
+                for operation_id, words in row.items():
                     self.take_words(operation_id, words)
-            elif one in groups:
-                self.take((groups[one],), {})
-            elif one in _NEEDS:
-                self.probes |= dict.fromkeys(_NEEDS[one])
+            elif row in groups:
+                self.take((groups[row],), {})
+            elif row in _NEEDS:
+                self.probes |= dict.fromkeys(_NEEDS[row])
             else:
-                raise UnknownName(f"no probes are called {one!r}")
+                raise UnknownName(f"no probes are called {row!r}")
 
     def take_words(self, operation_id: str, words: Iterable[Any]) -> None:
-        for one in words:
-            for name, called in one.items() if isinstance(one, Mapping) else (("", one),):
+        for entry in words:
+            for name, called in entry.items() if isinstance(entry, Mapping) else (("", entry),):
                 several = (called,) if isinstance(called, str) else called
                 each = for_each_status(several)
                 names = tuple(ProbeName(f"{operation_id}/{word}") for word in each)
@@ -147,7 +153,7 @@ class _RequestedProbes:
 
     def named(self, operation_id: str) -> Mapping[str, Names]:
         """Return what a check of an operation gets: its own probes before those of others."""
-        requested = tuple(one for one in self.probes if isinstance(one, ProbeName))
+        requested = tuple(group for group in self.probes if isinstance(group, ProbeName))
         every: dict[str, Names] = {"requested": requested}
         for names in (*self._named.values(), self._named.get(operation_id, {})):
             every |= names
@@ -160,8 +166,8 @@ RULES: tuple[Rule, ...] = tuple(read(resources.schemas() / "rules.yaml"))
 
 def rules_by_fact() -> dict[str, list[str]]:
     """Return the names of the rules that stand on a fact of the register, by its id."""
-    found: dict[str, list[str]] = {}
+    names_by_fact: dict[str, list[str]] = {}
     for rule in RULES:
         if rule.basis.fact:
-            found.setdefault(rule.basis.fact, []).append(rule.name)
-    return found
+            names_by_fact.setdefault(rule.basis.fact, []).append(rule.name)
+    return names_by_fact

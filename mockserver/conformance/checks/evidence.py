@@ -12,7 +12,7 @@ from mockserver.conformance.requests.negative import is_negative
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.list_probes import last_list
-from mockserver.conformance.session.names import usual
+from mockserver.conformance.session.names import plain_probe
 from mockserver.conformance.verdict import Inconclusive, NotApplicable, NotRun, Vacuous
 from mockserver.contract import Basis, Operation, ids
 from mockserver.validation import excerpt
@@ -44,7 +44,7 @@ def in_words(exchange: Exchange) -> str:
 
 def is_its_own(exchange: Exchange) -> bool:
     """Tell whether a whole answer came, and from the service itself."""
-    return exchange.whole and exchange.answer.status not in GATEWAY_STATUSES
+    return exchange.has_answer and exchange.answer.status not in GATEWAY_STATUSES
 
 
 def is_redirect(exchange: Exchange) -> bool:
@@ -78,9 +78,9 @@ def chains_named(exchange: Exchange) -> tuple[str, ...]:
 
 def sent(context: RunContext, operation: Operation) -> tuple[Exchange, ...]:
     """Return every exchange of an operation. Raises `NotRun` where there is none."""
-    found = context.of(operation)
-    if found:
-        return found
+    exchanges = context.of(operation)
+    if exchanges:
+        return exchanges
     mine = [probe for probe in context.unsent_probes if probe.operation_id == operation.id]
     raise context.not_sent(*mine, otherwise=f"no request for {operation.id} was sent")
 
@@ -90,10 +90,10 @@ def require_answer(context: RunContext, probe: str) -> Exchange:
 
     Raises `NotRun` where it was not sent, `Inconclusive` where no answer came.
     """
-    found = context.require(probe)
-    if not found.whole:
-        raise Inconclusive(f"{probe} was not answered: {in_words(found)}")
-    return found
+    exchange = context.require(probe)
+    if not exchange.has_answer:
+        raise Inconclusive(f"{probe} was not answered: {in_words(exchange)}")
+    return exchange
 
 
 def answered(context: RunContext, operation: Operation) -> tuple[Exchange, ...]:
@@ -102,27 +102,27 @@ def answered(context: RunContext, operation: Operation) -> tuple[Exchange, ...]:
     Raises `NotRun` where nothing was sent, `Inconclusive` where nothing came back.
     """
     every = sent(context, operation)
-    found = tuple(filter(is_its_own, every))
-    if not found:
+    exchanges = tuple(filter(is_its_own, every))
+    if not exchanges:
         raise Inconclusive(f"no request was answered: {in_words(every[0])}")
-    return found
+    return exchanges
 
 
 def succeeded(context: RunContext, operation: Operation) -> list[Exchange]:
     """Return what was answered with success, whatever was requested."""
-    return [one for one in context.of(operation) if one.succeeded]
+    return [exchange for exchange in context.of(operation) if exchange.succeeded]
 
 
 def successes(context: RunContext, operation: Operation) -> list[Exchange]:
     """Return what `succeeded` does. Raises where the usual request had no success."""
-    context.require_success(usual(operation))
+    context.require_success(plain_probe(operation))
     return succeeded(context, operation)
 
 
 def answers(context: RunContext, operation: Operation) -> list[Exchange]:
     """Return the successes of requests that keep the contract. Raises as `successes` does."""
-    found = successes(context, operation)
-    return [one for one in found if not operation.read(one.request).violations]
+    exchanges = successes(context, operation)
+    return [exchange for exchange in exchanges if not operation.read(exchange.request).violations]
 
 
 def any_successes(context: RunContext, operation: Operation) -> list[Exchange]:
@@ -132,23 +132,23 @@ def any_successes(context: RunContext, operation: Operation) -> list[Exchange]:
     legible, and `Vacuous` where every answer is a refusal.
     """
     every = answered(context, operation)
-    found = [one for one in every if one.succeeded]
-    if found:
-        return found
-    if not any(one.refused for one in every):
+    exchanges = [exchange for exchange in every if exchange.succeeded]
+    if exchanges:
+        return exchanges
+    if not any(exchange.refused for exchange in every):
         raise Inconclusive(f"no answer can be read as yes or no: {in_words(every[0])}")
-    plain = usual(operation)
-    if not any(one.probe == plain for one in every):
+    plain = plain_probe(operation)
+    if not any(exchange.probe == plain for exchange in every):
         raise context.not_sent(plain, otherwise="nothing that should succeed was requested")
     raise Vacuous(f"every request was refused: {in_words(every[0])}")
 
 
 def plain(context: RunContext, operation: Operation) -> list[Exchange]:
     """Return the answers to requests with nothing wrong."""
-    found = [one for one in answered(context, operation) if is_plain(one)]
-    if not found:
+    exchanges = [exchange for exchange in answered(context, operation) if is_plain(exchange)]
+    if not exchanges:
         raise NotRun("no plain request was sent")
-    return found
+    return exchanges
 
 
 def quotes_given(context: RunContext, operation: Operation) -> list[Exchange]:
@@ -162,14 +162,15 @@ def quotes_given(context: RunContext, operation: Operation) -> list[Exchange]:
 
 def check_answered(every: Sequence[Exchange]) -> None:
     """Raise `Inconclusive` where no answer came to any of some requests."""
-    if every and not any(one.whole for one in every):
+    if every and not any(exchange.has_answer for exchange in every):
         raise Inconclusive(f"no request was answered: {in_words(every[0])}")
 
 
 def check_edges_requested(context: RunContext) -> None:
     """Raise `NotApplicable` where the run was not to request the edges of inputs."""
     if not any(
-        name.edge for name in (*(one.probe for one in context.exchanges), *context.unsent_probes)
+        name.edge
+        for name in (*(exchange.probe for exchange in context.exchanges), *context.unsent_probes)
     ):
         raise NotApplicable("edge cases of inputs are not requested (--edges)")
 
@@ -177,10 +178,10 @@ def check_edges_requested(context: RunContext) -> None:
 def last_chains(context: RunContext, generation: str = "v2") -> tuple[Chain, ...] | None:
     """Return the chains as listed at the end of the run, None where that list did not come."""
     operation_id = ids.V1_CHAINS if generation == "v1" else ids.CHAINS
-    look = context.get(last_list(operation_id))
-    if look is None or not look.succeeded:
+    exchange = context.get(last_list(operation_id))
+    if exchange is None or not exchange.succeeded:
         return None
-    return chains_of(look, context.bindings) or None
+    return chains_of(exchange, context.bindings) or None
 
 
 def check_still_offered(context: RunContext, *chains: str, generation: str = "v2") -> None:

@@ -21,7 +21,7 @@ from mockserver.conformance.discovery.listing import folded, scalar
 from mockserver.conformance.discovery.routes import price_of
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.session.names import ProbeName, usual
+from mockserver.conformance.session.names import ProbeName, plain_probe
 from mockserver.conformance.verdict import Inconclusive, Vacuous
 from mockserver.contract import fact_basis, ids, shipped_facts
 from mockserver.engine.abi import APPROVE, TRANSFER
@@ -40,18 +40,18 @@ _LARGEST_OUTPUT_SHARE = Decimal("1.02")
 
 
 def v1_chains_are_chains_of_the_service(context: RunContext) -> Findings:
-    look, inventory = context.require_success(usual(ids.V1_CHAINS)), inventory_of(context)
-    lists = [value for value in look.data.values() if isinstance(value, list)]
+    exchange, inventory = context.require_success(plain_probe(ids.V1_CHAINS)), inventory_of(context)
+    lists = [value for value in exchange.data.values() if isinstance(value, list)]
     evm = [chain for chain in inventory.offered if chain.evm]
     if lists and not any(lists) and evm:
         lists_of_2 = f"2.0 lists {evm[0].name} and {len(evm) - 1} more EVM chains"
         message, basis = f"v1 lists no chain, {lists_of_2}", fact_basis("v1-chains.some")
-        exchanges = (context.require(usual(ids.CHAINS)), look)
+        exchanges = (context.require(plain_probe(ids.CHAINS)), exchange)
         yield Finding(message, exchanges, "data.chains[]", basis, cause="no chain")
         return
     chains = _v1_chains(context)
     if not inventory.chains:
-        context.require_success(usual(ids.CHAINS))
+        context.require_success(plain_probe(ids.CHAINS))
         raise Vacuous("2.0 lists no chain")
     unmatched = [chain for chain in chains if inventory.twin(chain) is None]
     # Each generation has its own names, so a name alone does not identify a chain.
@@ -60,7 +60,7 @@ def v1_chains_are_chains_of_the_service(context: RunContext) -> Findings:
         raise Inconclusive("chains of v1 have other names than in 2.0, and no network id")
     for chain in known:
         message = f"v1 lists {chain.name} with network {chain.network}, which 2.0 does not list"
-        exchanges = (context.require(usual(ids.CHAINS)), look)
+        exchanges = (context.require(plain_probe(ids.CHAINS)), exchange)
         yield Finding(message, exchanges, "data.chains[]", cause="unknown chain")
 
 
@@ -71,36 +71,43 @@ def v1_chains_are_evm_chains(context: RunContext) -> Findings:
         named_otherwise = evm is None and {folded(name) for name in chain.names} & _NO_EVM
         if evm is False or named_otherwise:
             message = f"v1 lists {chain.name}, which is no EVM chain"
-            exchanges = (context.require(usual(ids.V1_CHAINS)),)
+            exchanges = (context.require(plain_probe(ids.V1_CHAINS)),)
             yield Finding(message, exchanges, "data.chains[]", cause="no EVM chain")
 
 
 def v1_chains_have_the_networks_of_2(context: RunContext) -> Judgements:
     by_name = {folded(chain.name): chain for chain in inventory_of(context).chains}
     pairs = [
-        (chain, other)
+        (chain, second_chain)
         for chain in _v1_chains(context)
-        if (other := by_name.get(folded(chain.name))) and chain.network and other.network
+        if (second_chain := by_name.get(folded(chain.name)))
+        and chain.network
+        and second_chain.network
     ]
     apart = [pair for pair in pairs if pair[0].network != pair[1].network]
     # Where most ids differ they are another kind of number, such as an index of the list.
     if len(apart) * 2 >= len(pairs):
         return
     yield JUDGED
-    for chain, other in apart:
-        message = f"{chain.name} is network {chain.network} in v1, {other.network} in 2.0"
-        exchanges = (context.require(usual(ids.CHAINS)), context.require(usual(ids.V1_CHAINS)))
+    for chain, second_chain in apart:
+        message = f"{chain.name} is network {chain.network} in v1, {second_chain.network} in 2.0"
+        exchanges = (
+            context.require(plain_probe(ids.CHAINS)),
+            context.require(plain_probe(ids.V1_CHAINS)),
+        )
         yield Finding(message, exchanges, "data.chains[]", cause="network")
 
 
 def v1_tokens_are_those_of_2(context: RunContext) -> Judgements:
     v2 = inventory_of(context)
     twins = {chain.name: twin.name for chain, twin in twins_of(context)}
-    looks = [look for look in context.of(ids.V1_TOKENS) if look.succeeded]
-    tokens = dict.fromkeys(token for look in looks for token in tokens_in(context, look))
+    looks = [exchange for exchange in context.of(ids.V1_TOKENS) if exchange.succeeded]
+    tokens = dict.fromkeys(token for exchange in looks for token in tokens_in(context, exchange))
     pairs = [(token, v2.on(twins[token.chain])) for token in tokens if token.chain in twins]
     for token, others in pairs:
-        same = [one for one in others if folded(one.symbol) == folded(token.symbol)]
+        same = [
+            candidate for candidate in others if folded(candidate.symbol) == folded(token.symbol)
+        ]
         if len(same) != 1:
             continue
         yield JUDGED
@@ -152,9 +159,9 @@ def v1_prices_are_in_usd(context: RunContext) -> Judgements:
 
 
 def v1_quote_echoes_the_request(quote: Quote) -> Findings:
-    found = list(echoed(quote.exchange, quote.exchange.members, _ECHOED))
-    needs.skip_unless(found)
-    for name, answered, sent, same in found:
+    echoes = list(echoed(quote.exchange, quote.exchange.members, _ECHOED))
+    needs.skip_unless(echoes)
+    for name, answered, sent, same in echoes:
         is_address = name == "token" and answered.lower() == quote.route.source.address.lower()
         if not same and not is_address:
             place = f"data.crossChain.{name}In"
@@ -177,7 +184,9 @@ def v1_quote_adds_up(quote: Quote) -> Findings:
         yield Finding(f"{put} whole tokens pay {got}")
         return
     # Each number may be off by its last digit, and all of them by those of a double.
-    digits = sum(Decimal(1).scaleb(int(one.as_tuple().exponent)) for one in (got, *reported_costs))
+    digits = sum(
+        Decimal(1).scaleb(int(amount.as_tuple().exponent)) for amount in (got, *reported_costs)
+    )
     if len(reported_costs) == len(costs) and off > min(
         max(put / 1000, total / 100), max(digits, put * amounts.DOUBLE * 100)
     ):
@@ -185,9 +194,9 @@ def v1_quote_adds_up(quote: Quote) -> Findings:
         yield Finding(f"amountOut is {got}, while {left}")
 
 
-def v1_quote_is_like_that_of_2(context: RunContext, other: ProbeName, again: ProbeName) -> Findings:
+def v1_quote_is_like_that_of_2(context: RunContext, twin: ProbeName, again: ProbeName) -> Findings:
     first = named_quote(context, require_accepted(context, ids.V1_QUOTE).probe)
-    in_2, repeated = named_quote(context, other), named_quote(context, again)
+    in_2, repeated = named_quote(context, twin), named_quote(context, again)
     steady(out_of(first), out_of(repeated), "the v1 quote")
     if not amounts.within(first.put, in_2.put, Decimal("1.001")):
         raise Inconclusive("the two generations were requested with other amounts")
@@ -206,41 +215,43 @@ def raw_moves_the_amount(context: RunContext, exchange: Exchange) -> Findings:
     if _SIGNED.fullmatch(raw) and _rlp_items(raw) is None:
         yield Finding(f"no transaction can be read from {raw[:40]!r}", cause="no transaction")
         return
-    found, other = _movement(exchange), _other_chain(context, exchange)
-    if other:
-        message = f"the transaction is for chain {other}, requested was {body.get('chain')}"
+    movement, other_chain = _movement(exchange), _other_chain(context, exchange)
+    if other_chain:
+        message = f"the transaction is for chain {other_chain}, requested was {body.get('chain')}"
         yield Finding(message, cause="chain", basis=fact_basis("v1-raw.chain"))
     put, decimals = needs.value(amounts.number(body.get("amount"))), needs.value(token.decimals)
     needs.skip_unless(put > 0)
     wanted = amounts.units_of(put, decimals)
-    if found.units != wanted:
-        moves = f"{found.units} smallest units, requested were {wanted}"
+    if movement.units != wanted:
+        moves = f"{movement.units} smallest units, requested were {wanted}"
         yield Finding(f"the transaction moves {moves}")
-    if found.contract and not token.is_native and found.contract != token.address.lower():
+    if movement.contract and not token.is_native and movement.contract != token.address.lower():
         at = f"{token.symbol} is at {token.address}"
-        yield Finding(f"the transaction calls {found.contract}, {at}")
+        yield Finding(f"the transaction calls {movement.contract}, {at}")
     # Only a coin that is listed, at its published address, can be distinguished from a token.
-    coins = [one for one in tokens if one.is_native and one.address]
-    if found.contract and token in coins:
+    coins = [listed for listed in tokens if listed.is_native and listed.address]
+    if movement.contract and token in coins:
         is_coin = f"{token.symbol} is the chain's coin"
-        yield Finding(f"the transaction calls {found.contract}, {is_coin}", cause="coin as a token")
-    if not found.contract and coins and not token.is_native:
+        yield Finding(
+            f"the transaction calls {movement.contract}, {is_coin}", cause="coin as a token"
+        )
+    if not movement.contract and coins and not token.is_native:
         message = f"the transaction moves the chain's coin, {token.symbol} is at {token.address}"
         yield Finding(message, cause="token as a coin")
-    if found.coins:
-        sent = f"{found.coins} of the chain's coin are sent along with a token"
+    if movement.coins:
+        sent = f"{movement.coins} of the chain's coin are sent along with a token"
         yield Finding(sent, cause="coins")
     users = {str(body.get(name)).lower() for name in ("evmAddress", "fromAddress")}
-    contracts = {one.address.lower() for one in tokens if not one.is_native}
-    if not int(found.payee, 16):
-        yield Finding(f"the transaction pays {found.payee}, which is nobody", cause="nobody")
-    elif found.payee in users | contracts:
-        whose = "the user" if found.payee in users else "the contract of a token"
-        yield Finding(f"the transaction pays {found.payee}, {whose}", cause="payee")
+    contracts = {listed.address.lower() for listed in tokens if not listed.is_native}
+    if not int(movement.payee, 16):
+        yield Finding(f"the transaction pays {movement.payee}, which is nobody", cause="nobody")
+    elif movement.payee in users | contracts:
+        whose = "the user" if movement.payee in users else "the contract of a token"
+        yield Finding(f"the transaction pays {movement.payee}, {whose}", cause="payee")
 
 
-def raw_depends_on_the_amount(one: Exchange, other: Exchange) -> Findings:
-    texts = [scalar(exchange.member("data"), "raw") for exchange in (one, other)]
+def raw_depends_on_the_amount(first: Exchange, second: Exchange) -> Findings:
+    texts = [scalar(exchange.member("data"), "raw") for exchange in (first, second)]
     needs.skip_unless(all(isinstance(text, str) and text for text in texts))
     if texts[0] == texts[1]:
         yield Finding("ten times the amount makes the same transaction")
@@ -249,7 +260,7 @@ def raw_depends_on_the_amount(one: Exchange, other: Exchange) -> Findings:
 
 
 def _v1_chains(context: RunContext) -> tuple[Chain, ...]:
-    context.require_success(usual(ids.V1_CHAINS))
+    context.require_success(plain_probe(ids.V1_CHAINS))
     chains = inventory_of(context, "v1").chains
     if not chains:
         raise Vacuous("v1 lists no chain whose name can be read")
@@ -258,19 +269,21 @@ def _v1_chains(context: RunContext) -> tuple[Chain, ...]:
 
 def _empty_list(context: RunContext, chain: Chain) -> Exchange | None:
     """Return the list of tokens of a v1 chain that was given, and has no item."""
-    for look in context.of(ids.V1_TOKENS):
-        if look.succeeded and requested_chain(look) in chain.names:
-            lists = [value for value in look.data.values() if isinstance(value, list)]
+    for exchange in context.of(ids.V1_TOKENS):
+        if exchange.succeeded and requested_chain(exchange) in chain.names:
+            lists = [value for value in exchange.data.values() if isinstance(value, list)]
             if lists and not any(lists):
-                return look
+                return exchange
     return None
 
 
 def _lists_with(context: RunContext, token: Token) -> tuple[Exchange, ...]:
     """Return the lists that show a token of v1; any list where it is not known which does."""
-    given = [one for one in context.of(ids.V1_TOKENS) if one.succeeded]
-    here = [one for one in given if one.request.headers.get("chain") == token.chain]
-    return tuple(here or given[:1])
+    exchanges = [exchange for exchange in context.of(ids.V1_TOKENS) if exchange.succeeded]
+    here = [
+        exchange for exchange in exchanges if exchange.request.headers.get("chain") == token.chain
+    ]
+    return tuple(here or exchanges[:1])
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,20 +66,23 @@ class FramedCheck:
     once: bool = False
     nothing: Unjudged | None = None
     requires: tuple[str, ...] = ()
-    given: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    arguments: Mapping[str, Any] = field(default_factory=dict, compare=False)
     named: NamedProbes = field(default_factory=dict, compare=False)
 
     def __call__(self, context: RunContext, operation: Operation) -> Findings:
         """Yield what is wrong. Raises `Unjudged` where nothing could be judged."""
         judged, reported = False, set()
         try:
-            for one in self._judgements(context, operation):
+            for judgement in self._judgements(context, operation):
                 judged = True
-                if not isinstance(one, Finding) or (one.place, one.cause) in reported:
+                if (
+                    not isinstance(judgement, Finding)
+                    or (judgement.place, judgement.cause) in reported
+                ):
                     continue
                 if self.once:
-                    reported.add((one.place, one.cause))
-                yield one
+                    reported.add((judgement.place, judgement.cause))
+                yield judgement
         except needs.Missing:
             if self.nothing is None:
                 raise
@@ -90,12 +93,12 @@ class FramedCheck:
         raise type(self.nothing)(*self.nothing.args)
 
     def _judgements(self, context: RunContext, operation: Operation) -> Judgements:
-        known = {"context": context, "operation": operation, **self.given}
+        known = {"context": context, "operation": operation, **self.arguments}
         known |= self.named.get(operation.id, {})
         if self.things is not None:
             for thing in _called(self.things, known):
                 parts = thing if isinstance(thing, tuple) else (thing,)
-                shows = (one if isinstance(one, Exchange) else one.exchange for one in parts)
+                shows = (part if isinstance(part, Exchange) else part.exchange for part in parts)
                 try:
                     yield from self._findings_about(
                         tuple(shows), _called(self.check, known, *parts)
@@ -110,25 +113,29 @@ class FramedCheck:
         else:
             yield from _called(self.check, known)
 
-    def _findings_about(self, exchanges: tuple[Exchange, ...], found: Findings) -> Findings:
-        for one in found:
-            place = one.place or self.place
-            yield replace(one, exchanges=one.exchanges or exchanges, place=place)
+    def _findings_about(self, exchanges: tuple[Exchange, ...], findings: Findings) -> Findings:
+        for finding in findings:
+            place = finding.place or self.place
+            yield replace(finding, exchanges=finding.exchanges or exchanges, place=place)
 
 
 def _called(function: _Function, known: Mapping[str, Any], *parts: Any) -> Any:
     rest = iter(parts)
-    found = [
+    arguments = [
         known.get(name, default) if name in known or default is not Parameter.empty else next(rest)
         for name, default in _parameters(function)
     ]
-    return function(*found, *rest)
+    return function(*arguments, *rest)
 
 
 @cache
 def _parameters(function: _Function) -> tuple[tuple[str, Any], ...]:
     every = signature(function).parameters.values()
-    return tuple((one.name, one.default) for one in every if one.kind is not one.VAR_POSITIONAL)
+    return tuple(
+        (parameter.name, parameter.default)
+        for parameter in every
+        if parameter.kind is not parameter.VAR_POSITIONAL
+    )
 
 
 def named(exchange: Exchange, member: str) -> Findings:

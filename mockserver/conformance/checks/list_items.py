@@ -14,7 +14,7 @@ from mockserver.conformance.discovery.inventory import Token, inventory_of, toke
 from mockserver.conformance.discovery.listing import count, folded, list_place, listed, text
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange, cached
-from mockserver.conformance.session.names import ProbeName, ProbeNames, usual
+from mockserver.conformance.session.names import ProbeName, ProbeNames, plain_probe
 from mockserver.contract import Operation, ids
 from mockserver.jsontext import Json, kind_of
 
@@ -43,7 +43,7 @@ MembersByPlace = dict[str, list[Member]]
 
 
 def every_token_is_complete(context: RunContext, operation: Operation) -> Judgements:
-    for look, tokens in _lists(context, operation):
+    for exchange, tokens in _lists(context, operation):
         is_judged = False
         for role in ("decimals", "index"):
             lacking = [token for token in tokens if getattr(token, role) is None]
@@ -52,54 +52,54 @@ def every_token_is_complete(context: RunContext, operation: Operation) -> Judgem
             is_judged = True
             yield JUDGED
             if lacking:
-                names = ", ".join(f"{one.symbol} on {one.chain}" for one in lacking[:_A_FEW])
+                names = ", ".join(f"{token.symbol} on {token.chain}" for token in lacking[:_A_FEW])
                 message = f"{len(lacking)} of {len(tokens)} tokens show no {role}: {names}"
                 place, cause = f"data.list[].{role}", f"{role} missing"
-                yield Finding(message, (look,), place, cause=cause)
+                yield Finding(message, (exchange,), place, cause=cause)
         if is_judged:
             return
 
 
 def one_index_is_one_token(context: RunContext, operation: Operation) -> Judgements:
-    for look, tokens in _lists(context, operation):
+    for exchange, tokens in _lists(context, operation):
         for chain in dict.fromkeys(token.chain for token in tokens):
-            here = [one for one in tokens if one.chain == chain and one.index is not None]
-            if len({one.index for one in here}) < 2:
+            here = [item for item in tokens if item.chain == chain and item.index is not None]
+            if len({item.index for item in here}) < 2:
                 # A number that is the same for all is no index of a token.
                 continue
             yield JUDGED
             first: dict[str | None, Token] = {}
             for token in here:
-                one = first.setdefault(token.index, token)
-                same = one.address.lower() == token.address.lower()
-                if folded(one.symbol) != folded(token.symbol) and not same:
-                    both = f"{one.symbol} and {token.symbol} on {chain}"
-                    message = f"{both} both have index {one.index}"
-                    yield Finding(message, (look,), "data.list[].index", cause="index shared")
+                earlier = first.setdefault(token.index, token)
+                same = earlier.address.lower() == token.address.lower()
+                if folded(earlier.symbol) != folded(token.symbol) and not same:
+                    both = f"{earlier.symbol} and {token.symbol} on {chain}"
+                    message = f"{both} both have index {earlier.index}"
+                    yield Finding(message, (exchange,), "data.list[].index", cause="index shared")
                     return
 
 
 def _lists(
     context: RunContext, operation: Operation
 ) -> Iterator[tuple[Exchange, tuple[Token, ...]]]:
-    context.require_success(usual(operation))
-    for look in context.of(operation):
-        if look.succeeded:
-            yield look, tokens_in(context, look)
+    context.require_success(plain_probe(operation))
+    for exchange in context.of(operation):
+        if exchange.succeeded:
+            yield exchange, tokens_in(context, exchange)
 
 
 def names_are_bare(context: RunContext, operation: Operation, requested: ProbeNames) -> Judgements:
     inventory = inventory_of(context, operation.generation.id)
     names = {name for chain in inventory.chains for name in chain.names}
     names.update(name for token in inventory.tokens for name in (token.symbol, token.address))
-    for look, place, value in _values(context, requested, operation):
-        for one in value if isinstance(value, Mapping) else (value,):
-            if not isinstance(one, str) or _bare(one) not in names:
+    for exchange, place, value in _values(context, requested, operation):
+        for spelled in value if isinstance(value, Mapping) else (value,):
+            if not isinstance(spelled, str) or _bare(spelled) not in names:
                 continue
             yield JUDGED
-            if one != _bare(one):
-                message = f"{one!r} has invisible characters around it"
-                yield Finding(message, (look,), place, cause="not bare")
+            if spelled != _bare(spelled):
+                message = f"{spelled!r} has invisible characters around it"
+                yield Finding(message, (exchange,), place, cause="not bare")
                 return
 
 
@@ -113,40 +113,42 @@ def chains_are_spelled_alike(
     chains = inventory_of(context).chains
     names = {name for chain in chains for name in (*chain.names, chain.network)}
     known = {folded(chain.name): chain.name for chain in chains}
-    for look, place, value in _values(context, requested, operation):
+    for exchange, place, value in _values(context, requested, operation):
         for key in value if isinstance(value, Mapping) and _is_keyed(value) else ():
             name = known.get(folded(key.strip()), key)
             yield JUDGED
             if key not in names and name != key:
                 message = f"a token is on {key!r}, the list of chains has {name!r}"
-                yield Finding(message, (look,), place, cause="spelling")
+                yield Finding(message, (exchange,), place, cause="spelling")
                 return
 
 
 def addresses_are_whole(context: RunContext, operation: Operation) -> Judgements:
-    evm = {one.name for one in inventory_of(context).chains if one.evm}
+    evm = {chain.name for chain in inventory_of(context).chains if chain.evm}
     if operation.generation.id == "v1":
-        evm = {one.name for one, twin in twins_of(context) if twin.evm}
-    for look, tokens in _lists(context, operation):
+        evm = {chain.name for chain, twin in twins_of(context) if twin.evm}
+    for exchange, tokens in _lists(context, operation):
         for token in tokens:
-            here = [one for one in tokens if one.chain == token.chain and one is not token]
-            whole = sum(_EVM_ADDRESS.fullmatch(one.address) is not None for one in here)
+            here = [
+                listed for listed in tokens if listed.chain == token.chain and listed is not token
+            ]
+            evm_count = sum(_EVM_ADDRESS.fullmatch(item.address) is not None for item in here)
             if token.address.startswith("0x") and (
-                token.chain in evm or len(here) == whole > _A_FEW
+                token.chain in evm or len(here) == evm_count > _A_FEW
             ):
                 yield JUDGED
                 if not _EVM_ADDRESS.fullmatch(token.address):
                     message = f"{token.symbol} on {token.chain} is at {token.address[:80]!r}"
                     where = "where addresses have 40 digits"
-                    yield Finding(f"{message}, {where}", (look,), "data.list[]", cause="cut")
+                    yield Finding(f"{message}, {where}", (exchange,), "data.list[]", cause="cut")
                     return
 
 
 def coins_are_as_their_chains_say(context: RunContext, operation: Operation) -> Judgements:
-    look, everything = context.require_each(usual(operation), usual(ids.ASSETS))
-    coins = {one.chain: one for one in tokens_in(context, everything) if one.is_native}
-    symbols = {folded(one.symbol) for one in coins.values()}
-    for _, item in listed(look.member("data")):
+    exchange, everything = context.require_each(plain_probe(operation), plain_probe(ids.ASSETS))
+    coins = {token.chain: token for token in tokens_in(context, everything) if token.is_native}
+    symbols = {folded(token.symbol) for token in coins.values()}
+    for _, item in listed(exchange.member("data")):
         names = item if isinstance(item, Mapping) else {}
         coin = next((coins[text(name)] for name in names.values() if text(name) in coins), None)
         if coin is None or not coin.address:
@@ -156,10 +158,10 @@ def coins_are_as_their_chains_say(context: RunContext, operation: Operation) -> 
         if None not in (decimals, coin.decimals) and decimals != coin.decimals:
             message = f"{coin.chain} has {decimals} decimals, its coin {coin.symbol} is listed with"
             place = "data.list[].decimals"
-            yield Finding(f"{message} {coin.decimals}", (everything, look), place)
+            yield Finding(f"{message} {coin.decimals}", (everything, exchange), place)
         elif folded(called) != folded(coin.symbol) and folded(called) in symbols:
             message = f"baseCoin of {coin.chain} is {called}, its coin is listed as {coin.symbol}"
-            yield Finding(message, (everything, look), "data.list[].baseCoin", cause="coin")
+            yield Finding(message, (everything, exchange), "data.list[].baseCoin", cause="coin")
 
 
 def have_one_form(
@@ -168,15 +170,17 @@ def have_one_form(
     requested: ProbeNames,
     read: ProbeNames = (),
 ) -> Judgements:
-    context.require_success(usual(operation))
+    context.require_success(plain_probe(operation))
     # A member that is optional in one list may be so in others of its generation.
     lists = read or requested
     generation = operation.generation.id
-    beside = [one.id for one in context.contract if one.generation.id == generation]
+    beside = [
+        candidate.id for candidate in context.contract if candidate.generation.id == generation
+    ]
     varying = frozenset(
         name
-        for one in beside
-        for places in _members_by_place(context, lists, one)
+        for operation_id in beside
+        for places in _members_by_place(context, lists, operation_id)
         for name in _varying(places)
     )
     for places in _members_by_place(context, lists, operation.id):
@@ -185,13 +189,13 @@ def have_one_form(
                 continue
             yield JUDGED
             kind = Counter(_kind(value) for _, value in members).most_common(1)[0][0]
-            odd = [one for one in members if _kind(one[1]) != kind]
+            odd = [member for member in members if _kind(member[1]) != kind]
             if odd and _are_few(odd, members):
-                look, value = odd[0]
+                exchange, value = odd[0]
                 having = f"{_kind(value)} where the others have {kind}"
                 message = f"{len(odd)} of {len(members)} items have {having}"
-                yield Finding(message, (look,), place, cause="another type")
-            items = [(look, value) for look, value in members if isinstance(value, Mapping)]
+                yield Finding(message, (exchange,), place, cause="another type")
+            items = [(exchange, value) for exchange, value in members if isinstance(value, Mapping)]
             if place[-1] in "]*" and len(items) >= _FEWEST_ITEMS:
                 yield from _lacking(place, items, varying)
 
@@ -202,7 +206,9 @@ def _values(
     """Yield the values in the lists of an operation, with their places."""
     for places in _members_by_place(context, lists, operation.id):
         yield from (
-            (look, place, one) for place, members in places.items() for look, one in members
+            (exchange, place, member)
+            for place, members in places.items()
+            for exchange, member in members
         )
 
 
@@ -213,41 +219,49 @@ def _members_by_place(
 
     Tickets of each status are yielded apart: a solved one may well show more than an open one.
     """
-    looks = context.sent(*(one for one in lists if one.operation_id == operation_id))
-    given = [look for look in looks if look.succeeded]
-    for group in [[one] for one in given] if operation_id == ids.TICKETS else [given]:
+    looks = context.sent(
+        *(probe_name for probe_name in lists if probe_name.operation_id == operation_id)
+    )
+    exchanges = [exchange for exchange in looks if exchange.succeeded]
+    for group in (
+        [[exchange] for exchange in exchanges] if operation_id == ids.TICKETS else [exchanges]
+    ):
         places: MembersByPlace = {}
-        for look in group:
-            for place, members in _members_of(look).items():
+        for exchange in group:
+            for place, members in _members_of(exchange).items():
                 places.setdefault(place, []).extend(members)
         yield places
 
 
 @cached
-def _members_of(look: Exchange) -> MembersByPlace:
+def _members_of(exchange: Exchange) -> MembersByPlace:
     places: MembersByPlace = {}
-    data = look.member("data")
+    data = exchange.member("data")
     for _, item in listed(data):
-        _collect(places, f"data{list_place(data)}", look, item, 0)
+        _collect(places, f"data{list_place(data)}", exchange, item, 0)
     return places
 
 
-def _collect(places: MembersByPlace, place: str, look: Exchange, value: Json, depth: int) -> None:
+def _collect(
+    places: MembersByPlace, place: str, exchange: Exchange, value: Json, depth: int
+) -> None:
     if value is None or depth > _DEEPEST:
         return
-    places.setdefault(place, []).append((look, value))
+    places.setdefault(place, []).append((exchange, value))
     if isinstance(value, list):
-        for one in value:
-            _collect(places, f"{place}[]", look, one, depth + 1)
+        for child in value:
+            _collect(places, f"{place}[]", exchange, child, depth + 1)
     elif isinstance(value, Mapping):
         keyed = _is_keyed(value)
-        for name, one in value.items():
-            _collect(places, f"{place}.*" if keyed else f"{place}.{name}", look, one, depth + 1)
+        for name, child in value.items():
+            _collect(
+                places, f"{place}.*" if keyed else f"{place}.{name}", exchange, child, depth + 1
+            )
 
 
 def _is_keyed(value: Mapping[str, Json]) -> bool:
     """Tell whether an object may be keyed by names, as of chains: all its members are objects."""
-    return bool(value) and all(isinstance(one, Mapping) for one in value.values())
+    return bool(value) and all(isinstance(child, Mapping) for child in value.values())
 
 
 def _lacking(place: str, items: list[Member], varying: frozenset[str]) -> Findings:
@@ -261,18 +275,18 @@ def _lacking(place: str, items: list[Member], varying: frozenset[str]) -> Findin
 def _without(items: list[Member]) -> dict[str, list[Member]]:
     """Return the items that lack a member, for each that some item has."""
     present = [
-        (one, {name: None for name, value in one[1].items() if value is not None})
-        for one in items
-        if isinstance(one[1], Mapping)
+        (item, {name: None for name, value in item[1].items() if value is not None})
+        for item in items
+        if isinstance(item[1], Mapping)
     ]
     names = dict.fromkeys(name for _, has in present for name in has)
-    return {name: [one for one, has in present if name not in has] for name in names}
+    return {name: [item for item, has in present if name not in has] for name in names}
 
 
 def _varying(places: MembersByPlace) -> Iterator[str]:
     """Yield the names of members that some items have and more than a few have not."""
     for members in places.values():
-        items = [one for one in members if isinstance(one[1], Mapping)]
+        items = [member for member in members if isinstance(member[1], Mapping)]
         for name, odd in _without(items).items():
             if odd and not _are_few(odd, items):
                 yield folded(name)
@@ -282,7 +296,7 @@ def _are_few(odd: list[Member], members: list[Member]) -> bool:
     """Tell whether one item of each answer is odd at most, or one in `_NEARLY_ALL` of all."""
     if len(odd) <= len(members) // _NEARLY_ALL:
         return True
-    alone = max(Counter(look.number for look, _ in odd).values()) == 1
+    alone = max(Counter(exchange.number for exchange, _ in odd).values()) == 1
     return alone and len(odd) * 3 <= len(members)
 
 

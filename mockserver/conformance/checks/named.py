@@ -16,7 +16,7 @@ from mockserver.conformance.discovery.unlisted import known_chain_names
 from mockserver.conformance.requests.planned import look_ups_of_named
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.session.names import ProbeNames, usual
+from mockserver.conformance.session.names import ProbeNames, plain_probe
 from mockserver.contract import Operation, fact_basis, ids
 from mockserver.values import dataclass
 
@@ -40,24 +40,28 @@ class LookUps:
     @property
     def answered(self) -> list[Exchange]:
         """The exchanges that were answered with success."""
-        return [one for one in self.every if one.succeeded]
+        return [exchange for exchange in self.every if exchange.succeeded]
 
 
 def look_ups(context: RunContext, operation: Operation) -> Iterator[LookUps]:
     """Yield the looks at each thing that was named."""
     for names in look_ups_of_named(operation.id).values():
-        found = [one for one in context.sent(*names) if one.whole]
-        if found:
-            yield LookUps(found)
+        exchanges = [exchange for exchange in context.sent(*names) if exchange.has_answer]
+        if exchanges:
+            yield LookUps(exchanges)
 
 
 def what_was_named_is_known(context: RunContext, named: LookUps, read: ProbeNames) -> Findings:
-    refused = [one for one in named.every if one.refused and not says_it_is_away(one)]
-    for one in refused[:1]:
+    refused = [
+        exchange for exchange in named.every if exchange.refused and not says_it_is_away(exchange)
+    ]
+    for exchange in refused[:1]:
         before = named.answered[:1] or context.sent(*read)
-        earlier = before if one.operation.id == ids.CHECK_TICKET else before[:1]
-        wanted = " ".join(map(str, one.parameters.values()))[:120]
-        yield Finding(f"{wanted} is not known: {in_words(one)}", (*earlier, one), cause="not known")
+        earlier = before if exchange.operation.id == ids.CHECK_TICKET else before[:1]
+        wanted = " ".join(map(str, exchange.parameters.values()))[:120]
+        yield Finding(
+            f"{wanted} is not known: {in_words(exchange)}", (*earlier, exchange), cause="not known"
+        )
 
 
 def listed_tickets_are_told_alike(
@@ -71,25 +75,27 @@ def listed_tickets_are_told_alike(
         message = "a ticket that had succeeded is open again"
         yield Finding(message, (first, last), "data.succeeded", basis, cause="unsolved")
     wanted = first.parameters.get("ticketId", "")
-    listed = {one.number: one for one in entries(context.sent(*read))}
+    listed = {entry.number: entry for entry in entries(context.sent(*read))}
     if wanted in listed and first.data == last.data:
-        found = unlike(listed[wanted], first)
-        yield from (replace(one, cause=one.place.removeprefix("data.")) for one in found)
+        findings = unlike(listed[wanted], first)
+        yield from (
+            replace(finding, cause=finding.place.removeprefix("data.")) for finding in findings
+        )
 
 
 def named_v1_orders_are_told_alike(named: LookUps) -> Findings:
     needs.skip_unless(named.answered)
-    look = named.answered[0]
-    for name, reported, sent, same in echoed(look, look.parameters, _ECHOED):
+    exchange = named.answered[0]
+    for name, reported, sent, same in echoed(exchange, exchange.parameters, _ECHOED):
         if reported and not same:
             message = f"{name} of the order is {reported!r}, requested was {sent!r}"
-            yield Finding(message, (look,), f"query.{name}")
-    for one, other in pairwise(named.answered):
-        over = submitted.V1_ORDER.is_over(one) and submitted.V1_ORDER.is_over(other)
-        if over and one.data != other.data:
+            yield Finding(message, (exchange,), f"query.{name}")
+    for first, second in pairwise(named.answered):
+        over = submitted.V1_ORDER.is_over(first) and submitted.V1_ORDER.is_over(second)
+        if over and first.data != second.data:
             message = "an order that has come to its end is answered differently later"
             yield Finding(
-                message, (one, other), "data", fact_basis("lookups.settled"), cause="changed"
+                message, (first, second), "data", fact_basis("lookups.settled"), cause="changed"
             )
             break
 
@@ -98,58 +104,71 @@ def what_is_known_is_found_as_itself_only(
     context: RunContext, operation: Operation, submitted: ProbeNames, beside: ProbeNames
 ) -> Judgements:
     first = [named.every[0] for named in look_ups(context, operation)]
-    every = [one for one in (*first, *context.sent(*submitted)) if one.succeeded]
-    for other in context.sent(*beside) if every else ():
-        if not other.whole:
+    every = [exchange for exchange in (*first, *context.sent(*submitted)) if exchange.succeeded]
+    for answer in context.sent(*beside) if every else ():
+        if not answer.has_answer:
             continue
         yield JUDGED
-        own = next((one for one in every if other.succeeded and _are_about_one(one, other)), None)
+        own = next(
+            (
+                exchange
+                for exchange in every
+                if answer.succeeded and _are_about_one(exchange, answer)
+            ),
+            None,
+        )
         if own is not None:
-            known, altered = own.parameters, other.parameters
+            known, altered = own.parameters, answer.parameters
             changed = (key for key in altered if known.get(key) != altered[key])
             apart = ", ".join(f"{key} {altered[key][:80]!r}" for key in changed)
-            words = other.probe.words
+            words = answer.probe.words
             message = f"a look-up of what is not there ({words}) finds what is: {apart}"
-            yield Finding(message, (own, other), "query", cause=words, should_refuse=True)
+            yield Finding(message, (own, answer), "query", cause=words, should_refuse=True)
 
 
-def _are_about_one(own: Exchange, other: Exchange) -> bool:
+def _are_about_one(own: Exchange, exchange: Exchange) -> bool:
     """Tell whether two answers are about one thing; none shows the id of an order or a ticket."""
-    if other.operation.id != ids.V1_DETAIL:
-        if own.data.keys() != other.data.keys() or other.operation.id == ids.CHECK_TICKET:
-            return own.data.keys() == other.data.keys()
+    if exchange.operation.id != ids.V1_DETAIL:
+        if own.data.keys() != exchange.data.keys() or exchange.operation.id == ids.CHECK_TICKET:
+            return own.data.keys() == exchange.data.keys()
         # The beginning of an id may be that of somebody else's order.
-        is_longer = len(other.request.query) > len(own.request.query)
-        before, now = ([one.data.get(name) for name in _ITS_OWN] for one in (own, other))
-        is_known = folded(other.text("status")) not in UNKNOWN_STATUSES
+        is_longer = len(exchange.request.query) > len(own.request.query)
+        before, now = (
+            [exchange.data.get(name) for name in _ITS_OWN] for exchange in (own, exchange)
+        )
+        is_known = folded(exchange.text("status")) not in UNKNOWN_STATUSES
         return is_known and (is_longer or (before == now and all(now)))
-    number, same = (text(scalar(one.member("data"), "number")) for one in (own, other))
+    number, same = (text(scalar(exchange.member("data"), "number")) for exchange in (own, exchange))
     return bool(number) and number == same
 
 
 def named_orders_are_told_apart(context: RunContext, operation: Operation) -> Judgements:
     earlier: dict[str, Exchange] = {}
-    for look in (one for named in look_ups(context, operation) for one in named.answered[:1]):
-        transaction = text(look.data.get("execHash"))
-        if not transaction and not submitted.ORDER.is_over(look):
+    for exchange in (
+        exchange for named in look_ups(context, operation) for exchange in named.answered[:1]
+    ):
+        transaction = text(exchange.data.get("execHash"))
+        if not transaction and not submitted.ORDER.is_over(exchange):
             continue
         if earlier:
             yield JUDGED
-        same = [one for one in earlier.values() if one.data == look.data]
+        same = [before for before in earlier.values() if before.data == exchange.data]
         if same:
             message = "two orders have the same status, timestamp, execHash and amountOut"
-            yield Finding(message, (same[0], look), "data", cause="one answer")
+            yield Finding(message, (same[0], exchange), "data", cause="one answer")
             return
-        earlier[transaction] = look
+        earlier[transaction] = exchange
 
 
 def named_orders_are_of_the_past(context: RunContext, named: LookUps) -> Findings:
     needs.skip_unless(named.answered)
     moment = needs.integer(named.answered[0], "timestamp")
     date = named.answered[0].answer.header("Date") or ""
-    prices = (text(one.data.get("updateTime")) for one in context.sent(usual(ids.PRICE)))
-    times = [seconds_of(one) for one in (date, *prices) if one]
-    now = needs.value(max((one for one in times if one is not None), default=None))
+    prices = (
+        text(exchange.data.get("updateTime")) for exchange in context.sent(plain_probe(ids.PRICE))
+    )
+    times = [seconds_of(text) for text in (date, *prices) if text]
+    now = needs.value(max((time for time in times if time is not None), default=None))
     if now + _A_DAY_S < moment < MILLISECONDS:
         days = (moment - now) // _A_DAY_S
         message = f"timestamp is {moment}, {days} days ahead of the prices' and the Date"

@@ -22,25 +22,25 @@ def skip_unless(condition: object) -> None:
         raise Missing
 
 
-def value(found: _T | None) -> _T:
+def value(value: _T | None) -> _T:
     """Return what is there. Raises `Missing` for None, and for nothing else."""
-    if found is None:
+    if value is None:
         raise Missing
-    return found
+    return value
 
 
 def text(exchange: Exchange, name: str) -> str:
     """Return a member of an answer's data that is a text, also an empty one."""
-    found = exchange.data.get(name)
-    skip_unless(isinstance(found, str))
-    return str(found)
+    value = exchange.data.get(name)
+    skip_unless(isinstance(value, str))
+    return str(value)
 
 
 def integer(exchange: Exchange, name: str) -> int:
     """Return a member that is an integer, and neither true nor false."""
-    found = exchange.data.get(name)
-    skip_unless(isinstance(found, int) and not isinstance(found, bool))
-    return int(found or 0)
+    value = exchange.data.get(name)
+    skip_unless(isinstance(value, int) and not isinstance(value, bool))
+    return int(value or 0)
 
 
 def number(exchange: Exchange, name: str) -> Decimal:

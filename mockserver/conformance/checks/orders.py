@@ -32,7 +32,7 @@ from mockserver.conformance.requests.planned import ORDER_STATUSES, V1_ORDER_STA
 from mockserver.conformance.requests.valid import fresh_hash, order_route
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.session.names import ProbeName, ProbeNames, usual
+from mockserver.conformance.session.names import ProbeName, ProbeNames, plain_probe
 from mockserver.conformance.verdict import Inconclusive, Vacuous
 from mockserver.contract import Basis, fact_basis, ids
 from mockserver.jsontext import Json
@@ -50,30 +50,30 @@ _LATEST_S = 10**11
 
 
 def status_is_spelled_as_published(context: RunContext) -> Findings:
-    for look in chain(*ORDER.lines(context)):
-        status = look.text("status")
+    for exchange in chain(*ORDER.lines(context)):
+        status = exchange.text("status")
         if folded(status) == folded(_PAID) and status != _PAID:
             message = f"status is {status!r}, published is {_PAID!r}"
-            yield Finding(message, (look,), "data.status")
+            yield Finding(message, (exchange,), "data.status")
             return
-        if isinstance(look.data.get("status"), str) and not status.strip():
+        if isinstance(exchange.data.get("status"), str) and not status.strip():
             basis = fact_basis("order-status.status")
-            yield Finding("status is an empty text", (look,), "data.status", basis)
+            yield Finding("status is an empty text", (exchange,), "data.status", basis)
             return
 
 
 def timestamps_are_seconds_and_go_on(context: RunContext) -> Judgements:
     for looks in ORDER.lines(context):
         line = Timeline(ORDER)
-        for look in looks:
-            change, now = breaking(line, look, Property.GOES_ON), time_of(look)
+        for exchange in looks:
+            change, now = breaking(line, exchange, Property.GOES_ON), time_of(exchange)
             if now is None:
                 continue
             yield JUDGED
             if not LEAST_S <= now < _LATEST_S:
                 message = f"timestamp is {now}, no time in seconds of this century"
                 basis = fact_basis("order-status.timestamp") if now >= _LATEST_S else None
-                yield Finding(message, (look,), "data.timestamp", basis, cause="unit")
+                yield Finding(message, (exchange,), "data.timestamp", basis, cause="unit")
                 break
             if change is not None:
                 message = f"timestamp goes back from {change.was} to {now}"
@@ -84,39 +84,43 @@ def timestamps_are_seconds_and_go_on(context: RunContext) -> Judgements:
 def _ends(context: RunContext) -> Iterator[Exchange]:
     """Yield the look-ups of orders in their first end; another rule judges a change after it."""
     for looks in ORDER.lines(context):
-        ends = [look for look in looks if look.text("status") in ORDER_STATUSES.resting]
-        yield from (look for look in ends if look.text("status") == ends[0].text("status"))
+        ends = [exchange for exchange in looks if exchange.text("status") in ORDER_STATUSES.resting]
+        yield from (
+            exchange for exchange in ends if exchange.text("status") == ends[0].text("status")
+        )
 
 
 def succeeded_orders(context: RunContext) -> Iterator[Exchange]:
     """Yield the look-ups of orders that succeeded."""
-    return (look for look in _ends(context) if look.text("status") == _PAID)
+    return (exchange for exchange in _ends(context) if exchange.text("status") == _PAID)
 
 
 def failed_orders(context: RunContext) -> Iterator[Exchange]:
     """Yield the look-ups of orders that came to another end."""
-    return (look for look in _ends(context) if look.text("status") != _PAID)
+    return (exchange for exchange in _ends(context) if exchange.text("status") != _PAID)
 
 
 def success_has_a_hash(context: RunContext) -> Judgements:
     orders = [made.members for made in ORDER.made(context)]
-    certs = [str(one.get("sourceCerts")) for one in orders if one.get("orderType") == "1"]
-    hashes = ((look, look.data.get("execHash")) for look in succeeded_orders(context))
+    certs = [str(order.get("sourceCerts")) for order in orders if order.get("orderType") == "1"]
+    hashes = ((exchange, exchange.data.get("execHash")) for exchange in succeeded_orders(context))
     yield from _hashes(hashes, "data.execHash", certs, fact_basis("order-status.exec-hash"))
 
 
 def v1_success_has_a_hash(context: RunContext) -> Judgements:
     deposits = [text(made.members.get("certHash")) for made in V1_ORDER.made(context)]
     look_ups = chain(*V1_ORDER.lines(context))
-    completed = (look for look in look_ups if V1_ORDER.status(look) == V1_ORDER_STATUSES.paid)
-    orders = ((look, look.data.get("order", look.data)) for look in completed)
+    completed = (
+        exchange for exchange in look_ups if V1_ORDER.status(exchange) == V1_ORDER_STATUSES.paid
+    )
+    orders = ((exchange, exchange.data.get("order", exchange.data)) for exchange in completed)
     # An order may lack the member; one that has it shows it as null until it is paid.
     hashes = (
-        (look, order["toHash"] or "")
-        for look, order in orders
+        (exchange, order["toHash"] or "")
+        for exchange, order in orders
         if isinstance(order, dict) and "toHash" in order
     )
-    yield from _hashes(hashes, "data.order.toHash", [_hex(one) for one in deposits])
+    yield from _hashes(hashes, "data.order.toHash", [_hex(deposit) for deposit in deposits])
 
 
 def _hex(value: str) -> str:
@@ -137,34 +141,34 @@ def _hashes(
     first: dict[str, tuple[Exchange, Json]] = {}
     name = place.rpartition(".")[2]
     of = f"{name} of a successful order"
-    for look, value in hashes:
+    for exchange, value in hashes:
         yield JUDGED
-        before, was = first.setdefault(look.request.query, (look, value))
+        before, was = first.setdefault(exchange.request.query, (exchange, value))
         is_hex = isinstance(value, str) and _IN_HEX.fullmatch(value)
         if value == "":
-            yield Finding(f"{of} is empty", (look,), place)
+            yield Finding(f"{of} is empty", (exchange,), place)
         elif is_hex and len(value) < _SHORTEST_HASH:
             message = f"{of} is {value!r}, too short to be a hash"
-            yield Finding(message, (look,), place, fact_basis("hashes.length"), cause="no hash")
+            yield Finding(message, (exchange,), place, fact_basis("hashes.length"), cause="no hash")
         elif is_hex and any(_hex(value) in deposit.lower() for deposit in deposits):
             message = f"{of} is {value!r}, the hash of its deposit on another chain"
-            yield Finding(message, (look,), place, basis, cause="deposit")
+            yield Finding(message, (exchange,), place, basis, cause="deposit")
         elif value != was:
             message = f"{name} of one order is {str(was)[:70]!r} and {str(value)[:70]!r}"
-            yield Finding(message, (before, look), place, basis, cause="hash changed")
+            yield Finding(message, (before, exchange), place, basis, cause="hash changed")
         else:
             continue
         return
 
 
-def success_has_no_reason(look: Exchange) -> Findings:
-    if look.text("reason").strip():
-        yield Finding(f"reason of a successful order is {look.text('reason')[:80]!r}")
+def success_has_no_reason(exchange: Exchange) -> Findings:
+    if exchange.text("reason").strip():
+        yield Finding(f"reason of a successful order is {exchange.text('reason')[:80]!r}")
 
 
-def failure_has_a_reason(look: Exchange) -> Findings:
-    if look.data.get("reason") == "":
-        yield Finding(f"reason of an order that is {look.text('status')} is empty")
+def failure_has_a_reason(exchange: Exchange) -> Findings:
+    if exchange.data.get("reason") == "":
+        yield Finding(f"reason of an order that is {exchange.text('status')} is empty")
 
 
 def success_pays_what_was_quoted(
@@ -175,22 +179,22 @@ def success_pays_what_was_quoted(
     route = order_route(context)
     check_still_offered(context, route.source.chain, route.target.chain)
     for submission, times in ((first, 1), (second, 3)):
-        for look in ORDER.answered(context, submission):
-            value = look.data.get("amountOut")
+        for exchange in ORDER.answered(context, submission):
+            value = exchange.data.get("amountOut")
             paid = amounts.number(value)
             known = paid is not None and quote.got is not None
-            if look.text("status") != _PAID or not (known or value == ""):
+            if exchange.text("status") != _PAID or not (known or value == ""):
                 continue
             yield JUDGED
             if paid is None:
                 message = "amountOut of a successful order is empty"
-                yield Finding(message, (look,), "data.amountOut", cause="empty")
+                yield Finding(message, (exchange,), "data.amountOut", cause="empty")
                 return
             got = amounts.EXACT.scaleb(paid, -(route.target.decimals or 0))
             fair = amounts.EXACT.multiply(quote.got or 0, Decimal(times))
             if not amounts.within(got, fair, _QUOTED_FACTOR):
                 pays = f"{got:.6g} {route.target.symbol}, the quote said {fair:.6g}"
-                exchanges = (quote.exchange, look)
+                exchanges = (quote.exchange, exchange)
                 yield Finding(f"the order pays {pays}", exchanges, "data.amountOut")
                 return
 
@@ -205,52 +209,57 @@ def each_order_is_told_for_itself(
         ends = [_ended(ORDER.named_line(context, number))[-1:] for number in (0, 1)]
     if not all(ends):
         raise Vacuous("not both orders came to their end while they were looked at (--patience)")
-    one, other = chain(*ends)
-    if one.request.query == other.request.query:
+    first_answer, second_answer = chain(*ends)
+    if first_answer.request.query == second_answer.request.query:
         raise Inconclusive("both orders have the same id")
-    if not one.text("status") == other.text("status") == _PAID:
+    if not first_answer.text("status") == second_answer.text("status") == _PAID:
         raise Vacuous("an order that failed pays nothing that could be compared")
     names = ("execHash", "amountOut", "timestamp")
-    result, other_result = ([look.data.get(name) for name in names] for look in (one, other))
+    result, other_result = (
+        [exchange.data.get(name) for name in names] for exchange in (first_answer, second_answer)
+    )
     if result == other_result and result[0] and result[1] and not _second_ended_later(*lines):
         # Two orders may be executed in one transaction. Each still pays its own amount, but that
         # these must differ is sure only where the quote shows that the amount counts.
-        basis = None if _is_quoted(context, one) else fact_basis("orders.amount-out")
-        both = f"orders {one.request.query!r} and {other.request.query!r} of different amounts"
+        basis = None if _is_quoted(context, first_answer) else fact_basis("orders.amount-out")
+        queries = f"{first_answer.request.query!r} and {second_answer.request.query!r}"
+        both = f"orders {queries} of different amounts"
         same = "have the same execHash, amountOut and timestamp, and never differ in status"
-        yield Finding(f"{both} {same}", (one, other), "query.id", basis)
+        yield Finding(f"{both} {same}", (first_answer, second_answer), "query.id", basis)
 
 
 def settled_orders_are_told_alike(context: RunContext, at_the_end: ProbeNames) -> Findings:
     named = ORDER.named_line(context, 0)
-    one, again = named[:2] if len(named) > 1 else context.require_each(*at_the_end)
-    if one.text("status") not in ORDER_STATUSES.final:
+    exchange, again = named[:2] if len(named) > 1 else context.require_each(*at_the_end)
+    if exchange.text("status") not in ORDER_STATUSES.final:
         raise Vacuous("the order had not come to its end (--patience)")
     for name in ("reason", "amountOut", "timestamp"):
-        was, now = one.data.get(name), again.data.get(name)
+        was, now = exchange.data.get(name), again.data.get(name)
         if was != now:
             change = f"{name} of a settled order is {str(was)[:60]!r}, then {str(now)[:60]!r}"
-            yield Finding(change, (one, again), f"data.{name}")
+            yield Finding(change, (exchange, again), f"data.{name}")
 
 
 def _ended(line: list[Exchange]) -> list[Exchange]:
-    return [one for one in line if one.text("status") in ORDER_STATUSES.resting]
+    return [exchange for exchange in line if exchange.text("status") in ORDER_STATUSES.resting]
 
 
 def _quote_taken(context: RunContext, operation_id: str) -> ProbeName:
-    found = accepted(context, operation_id)
-    return found.probe if found else usual(operation_id)
+    attempt = accepted(context, operation_id)
+    return attempt.probe if attempt else plain_probe(operation_id)
 
 
-def _is_quoted(context: RunContext, look: Exchange) -> bool:
+def _is_quoted(context: RunContext, exchange: Exchange) -> bool:
     """Tell whether an order pays what the quote before it said, with or without its fees."""
     quote = context.get(_quote_taken(context, ids.BRIDGE))
-    paid = amounts.number(look.data.get("amountOut"))
+    paid = amounts.number(exchange.data.get("amountOut"))
     if quote is None or paid is None:
         return False
     names = ("outAmount", "serviceFee", "gasFee")
     out, *fees = [amounts.number(quote.data.get(name)) or Decimal(0) for name in names]
-    return any(amounts.within(paid, one, _SAME_AMOUNT_FACTOR) for one in (out, out - sum(fees)))
+    return any(
+        amounts.within(paid, amount, _SAME_AMOUNT_FACTOR) for amount in (out, out - sum(fees))
+    )
 
 
 def _second_ended_later(first: list[Exchange], second: list[Exchange]) -> bool:
@@ -259,8 +268,8 @@ def _second_ended_later(first: list[Exchange], second: list[Exchange]) -> bool:
     Two that are executed in one transaction share its hash and its time (2.3).
     """
     ends, rest = _ended(first), _ended(second)
-    later = [one for one in second if ends and one.number > ends[0].number]
-    return any(one not in rest for one in later)
+    later = [exchange for exchange in second if ends and exchange.number > ends[0].number]
+    return any(exchange not in rest for exchange in later)
 
 
 _ECHOED = {
@@ -281,61 +290,68 @@ def v1_orders_are_of_their_chain(context: RunContext, another_chain: ProbeName) 
 
 
 def v1_orders_are_found_in_any_case(context: RunContext, another_case: ProbeName) -> Findings:
-    own = context.require_success(usual(ids.V1_DETAIL))
-    other = require_answer(context, another_case)
-    if other.refused and not says_it_is_away(other):
+    own = context.require_success(plain_probe(ids.V1_DETAIL))
+    exchange = require_answer(context, another_case)
+    if exchange.refused and not says_it_is_away(exchange):
         message = "an order is not found for the evmAddress of its user with hex in another case"
-        yield Finding(message, (own, other), "query.evmAddress")
+        yield Finding(message, (own, exchange), "query.evmAddress")
 
 
 def v1_orders_are_their_users(
     context: RunContext, another_address: ProbeName, named_by_another: ProbeName
 ) -> Findings:
     place, message = "query.evmAddress", "an order is shown to an evmAddress that is not its user's"
-    made, other = context.sent(usual(ids.V1_ORDER)), context.get(named_by_another)
-    if made or other is None:
+    made, exchange = context.sent(plain_probe(ids.V1_ORDER)), context.get(named_by_another)
+    if made or exchange is None:
         yield from _found_otherwise(context, another_address, place, message)
         return
     own = context.require_success(next(iter(V1_ORDER.named.values()))[0])
     transaction = context.caller.hashes[0].partition(":")[2]
-    yield from _foreign_order(own, other, transaction, place, message)
+    yield from _foreign_order(own, exchange, transaction, place, message)
 
 
-def _found_otherwise(context: RunContext, look: ProbeName, place: str, message: str) -> Findings:
-    context.require_success(usual(ids.V1_ORDER))
-    own, other = context.require_success(usual(ids.V1_DETAIL)), require_answer(context, look)
-    yield from _foreign_order(own, other, fresh_hash(context, "usual v1 order"), place, message)
+def _found_otherwise(
+    context: RunContext, probe_name: ProbeName, place: str, message: str
+) -> Findings:
+    context.require_success(plain_probe(ids.V1_ORDER))
+    own, exchange = (
+        context.require_success(plain_probe(ids.V1_DETAIL)),
+        require_answer(context, probe_name),
+    )
+    yield from _foreign_order(own, exchange, fresh_hash(context, "usual v1 order"), place, message)
 
 
 def _foreign_order(
-    own: Exchange, other: Exchange, transaction: str, place: str, message: str
+    own: Exchange, exchange: Exchange, transaction: str, place: str, message: str
 ) -> Findings:
-    number, data = text(scalar(own.member("data"), "number")), other.member("data")
-    found = holds(data, transaction) or (number and holds(data, number))
-    if other.succeeded and found:
-        yield Finding(message, (own, other), place)
+    number, data = text(scalar(own.member("data"), "number")), exchange.member("data")
+    is_shown = holds(data, transaction) or (number and holds(data, number))
+    if exchange.succeeded and is_shown:
+        yield Finding(message, (own, exchange), place)
 
 
 def v1_order_tells_what_was_submitted(context: RunContext) -> Judgements:
     for made in V1_ORDER.made(context):
-        for look in V1_ORDER.answered(context, made.probe):
-            numbers = [text(scalar(one.member("data"), "number")) for one in (made, look)]
+        for exchange in V1_ORDER.answered(context, made.probe):
+            numbers = [
+                text(scalar(exchange.member("data"), "number")) for exchange in (made, exchange)
+            ]
             if all(numbers) and numbers[0] != numbers[1]:
                 message = f"sn is {numbers[1]!r}, submitted as {numbers[0]!r}"
                 basis = fact_basis("v1-orders.number")
-                yield Finding(message, (made, look), "data.order.sn", basis)
+                yield Finding(message, (made, exchange), "data.order.sn", basis)
             sent_whole = {"evmAddres": made.members.get("evmAddress"), **made.members}
-            for name, echo, sent, same in echoed(look, sent_whole, _ECHOED):
+            for name, echo, sent, same in echoed(exchange, sent_whole, _ECHOED):
                 # An order may show a member later; until then it is empty.
                 if echo:
                     yield JUDGED
                 if echo and not same:
                     message = f"{name} is {echo!r}, submitted was {sent!r}"
-                    yield Finding(message, (made, look), f"data.order.{name}")
-            if _pays_another_token(context, made, look):
-                paid, wanted = scalar(look.member("data"), "toToken"), made.members["fromToken"]
+                    yield Finding(message, (made, exchange), f"data.order.{name}")
+            if _pays_another_token(context, made, exchange):
+                paid, wanted = scalar(exchange.member("data"), "toToken"), made.members["fromToken"]
                 message = f"toToken is {paid!r}, submitted was {wanted!r}"
-                yield Finding(message, (made, look), "data.order.toToken")
+                yield Finding(message, (made, exchange), "data.order.toToken")
 
 
 def v1_order_settles_its_amount(context: RunContext) -> Judgements:
@@ -343,8 +359,11 @@ def v1_order_settles_its_amount(context: RunContext) -> Judgements:
     share = amounts.EXACT.divide(quote.pays, quote.put)
     for made in V1_ORDER.made(context):
         put = amounts.number(made.members.get("fromAmount"))
-        for look in V1_ORDER.answered(context, made.probe):
-            data, is_done = look.member("data"), V1_ORDER.status(look) == V1_ORDER_STATUSES.paid
+        for exchange in V1_ORDER.answered(context, made.probe):
+            data, is_done = (
+                exchange.member("data"),
+                V1_ORDER.status(exchange) == V1_ORDER_STATUSES.paid,
+            )
             paid, back = (amounts.number(scalar(data, role)) for role in ("paid", "refunded"))
             if put is None or (paid is None and back is None):
                 continue
@@ -361,16 +380,19 @@ def v1_order_settles_its_amount(context: RunContext) -> Judgements:
                 message = f"pays {paid}, the quote said {put * share:.6g},"
                 place = "data.order.toAmount"
             if message:
-                yield Finding(f"the order {message} of {put} submitted", (made, look), place)
+                yield Finding(f"the order {message} of {put} submitted", (made, exchange), place)
                 return
 
 
-def _pays_another_token(context: RunContext, made: Exchange, look: Exchange) -> bool:
+def _pays_another_token(context: RunContext, made: Exchange, exchange: Exchange) -> bool:
     """Tell whether an order pays another token though the target chain has the one submitted.
 
     Without such a token, a chain may have its own name for what comes from elsewhere.
     """
     here = inventory_of(context, "v1").on(str(made.members.get("toChain")))
-    paid, sent = text(scalar(look.member("data"), "toToken")), text(made.members.get("fromToken"))
+    paid, sent = (
+        text(scalar(exchange.member("data"), "toToken")),
+        text(made.members.get("fromToken")),
+    )
     listed = {folded(token.symbol) for token in here}
     return bool(paid) and folded(paid) != folded(sent) and folded(sent) in listed

@@ -52,8 +52,8 @@ def body_is_strict_json(exchange: Exchange) -> Findings:
     elif body.lstrip()[:1] == b"<":
         fault = "the body is a page of HTML or XML"
     else:
-        found = (fault for words, fault in _JSON_FAULTS if words in exchange.unreadable)
-        fault = next(found, "the body is not JSON")
+        faults = (fault for words, fault in _JSON_FAULTS if words in exchange.unreadable)
+        fault = next(faults, "the body is not JSON")
     begins = body[:200].decode("utf-8", "replace")
     text = f"; the body begins with {excerpt(begins)}" if begins else ""
     basis = fact_basis("errors.envelope") if refused else None
@@ -63,18 +63,18 @@ def body_is_strict_json(exchange: Exchange) -> Findings:
 def media_type_is_json(exchange: Exchange) -> Findings:
     if exchange.unreadable or is_redirect(exchange):
         return
-    given = exchange.answer.header("Content-Type")
-    if given is None:
+    media_type = exchange.answer.header("Content-Type")
+    if media_type is None:
         basis = fact_basis("http.media-type")
         yield Finding("there is no Content-Type", basis=basis, cause="none")
         return
-    media, _rest, rest = given.partition(";")
+    media, _rest, rest = media_type.partition(";")
     charset = re.search(r"charset\s*=\s*\"?([\w-]+)", rest, re.IGNORECASE)
     if not _JSON.fullmatch(media.strip().lower()):
-        yield Finding(f"Content-Type is {excerpt(given)}", cause="other")
+        yield Finding(f"Content-Type is {excerpt(media_type)}", cause="other")
     elif charset and charset[1].lower() not in ("utf-8", "utf8", "us-ascii"):
         basis = fact_basis("http.utf-8")
-        yield Finding(f"Content-Type is {excerpt(given)}", basis=basis, cause="charset")
+        yield Finding(f"Content-Type is {excerpt(media_type)}", basis=basis, cause="charset")
 
 
 def no_unasked_compression(exchange: Exchange) -> Findings:
@@ -92,54 +92,58 @@ def success_is_http_200(exchange: Exchange) -> Findings:
 
 def no_server_error(context: RunContext, operation: Operation) -> Findings:
     every = sent(context, operation)
-    found = [one for one in _not_hostile(every) if one.answer.status >= 500]
-    if not found:
+    exchanges = [exchange for exchange in _not_hostile(every) if exchange.answer.status >= 500]
+    if not exchanges:
         answered(context, operation)
-    own = [one for one in found if one.answer.status not in GATEWAY_STATUSES]
-    if found and not own and not any(one.succeeded for one in every):
-        raise Inconclusive(f"the service seems to be down: {in_words(found[0])}")
-    for status in dict.fromkeys(one.answer.status for one in own or found):
-        cases = [one for one in found if one.answer.status == status]
+    own = [exchange for exchange in exchanges if exchange.answer.status not in GATEWAY_STATUSES]
+    if exchanges and not own and not any(exchange.succeeded for exchange in every):
+        raise Inconclusive(f"the service seems to be down: {in_words(exchanges[0])}")
+    for status in dict.fromkeys(exchange.answer.status for exchange in own or exchanges):
+        cases = [exchange for exchange in exchanges if exchange.answer.status == status]
         message = f"{in_words(cases[0])} to {len(cases)} of {len(every)} requests"
         yield Finding(message, tuple(cases[:3]), cause=str(status))
 
 
 def no_redirect(context: RunContext, operation: Operation) -> Findings:
-    found = [
-        one
-        for one in answered(context, operation)
-        if is_redirect(one) and not is_outside_the_contract(one)
+    exchanges = [
+        exchange
+        for exchange in answered(context, operation)
+        if is_redirect(exchange) and not is_outside_the_contract(exchange)
     ]
-    if not found:
+    if not exchanges:
         return
     generation = operation.generation.id
-    others = [one for one in context.exchanges if one.operation.generation.id == generation]
-    where = excerpt(found[0].answer.header("Location") or "nowhere")
-    if len({one.operation.id for one in others}) > 1 and all(map(is_redirect, others)):
+    others = [
+        exchange for exchange in context.exchanges if exchange.operation.generation.id == generation
+    ]
+    where = excerpt(exchanges[0].answer.header("Location") or "nowhere")
+    if len({exchange.operation.id for exchange in others}) > 1 and all(map(is_redirect, others)):
         raise Inconclusive(f"everything is redirected, for example to {where}")
-    message = f"HTTP {found[0].answer.status} redirects to {where}"
-    yield Finding(message, tuple(found[:3]), cause="3xx")
+    message = f"HTTP {exchanges[0].answer.status} redirects to {where}"
+    yield Finding(message, tuple(exchanges[:3]), cause="3xx")
 
 
 def answers_are_whole(context: RunContext, operation: Operation) -> Findings:
     every = [
-        one for one in _not_hostile(sent(context, operation)) if not is_outside_the_contract(one)
+        exchange
+        for exchange in _not_hostile(sent(context, operation))
+        if not is_outside_the_contract(exchange)
     ]
-    found: dict[str, list[Exchange]] = {}
+    exchanges_by_trouble: dict[str, list[Exchange]] = {}
     for exchange in every:
         trouble, began = exchange.answer.trouble, exchange.answer.status != 0
         # Only an answer that began can be cut; one that never came is for other rules.
         if trouble in _BROKEN_ANSWERS or (trouble is NoAnswer.TIMED_OUT and began):
-            found.setdefault(str(trouble), []).append(exchange)
-    for cause, cases in found.items():
+            exchanges_by_trouble.setdefault(str(trouble), []).append(exchange)
+    for cause, cases in exchanges_by_trouble.items():
         often = f" ({len(cases)} times)" if len(cases) > 1 else ""
         yield Finding(f"{in_words(cases[0])}{often}", tuple(cases[:3]), cause=cause)
-    if not found:
+    if not exchanges_by_trouble:
         check_answered(every)
 
 
 def _not_hostile(every: Iterable[Exchange]) -> list[Exchange]:
-    return [one for one in every if not is_hostile(one)]
+    return [exchange for exchange in every if not is_hostile(exchange)]
 
 
 def survives_hostile_text(
@@ -151,7 +155,7 @@ def survives_hostile_text(
         yield Finding(f"the answer is HTTP {answer.status}", (exchange,), cause="5xx")
     if answer.trouble is None:
         return
-    if not any(one.whole for one in sent(context, operation)):
+    if not any(exchange.has_answer for exchange in sent(context, operation)):
         raise Inconclusive(f"no request was answered: {in_words(exchange)}")
     yield Finding(f"there is no whole answer: {in_words(exchange)}", (exchange,), cause="no answer")
 
@@ -170,7 +174,9 @@ def equal_requests_are_answered_alike(context: RunContext, operation: Operation)
             continue
         request = exchange.request
         # Requests that differ in the time of their stamp alone mean the same.
-        headers = [one for one in request.headers.items_sent if one[0].lower() not in _STAMPS]
+        headers = [
+            header for header in request.headers.items_sent if header[0].lower() not in _STAMPS
+        ]
         key = (request.method, request.path, request.query, tuple(headers), request.body)
         before = first.setdefault(key, exchange)
         if before is exchange:
@@ -183,22 +189,22 @@ def equal_requests_are_answered_alike(context: RunContext, operation: Operation)
             return
 
 
-def _difference(one: Exchange, other: Exchange) -> str:
+def _difference(first: Exchange, second: Exchange) -> str:
     """Return the first place whose JSON type differs between two answers; else empty."""
-    if one.answer.status != other.answer.status:
+    if first.answer.status != second.answer.status:
         return "HTTP status"
-    forms, others = _forms(one.body), _forms(other.body)
+    forms, others = _forms(first.body), _forms(second.body)
     return next((place for place, form in forms.items() if others.get(place, form) != form), "")
 
 
 def _forms(body: Json) -> dict[str, str]:
-    found: dict[str, str] = {}
+    kinds: dict[str, str] = {}
     if isinstance(body, dict):
-        found |= {str(name): kind_of(value) for name, value in body.items()}
+        kinds |= {str(name): kind_of(value) for name, value in body.items()}
         data = body.get("data")
         if isinstance(data, dict) and len(data) < 200:
-            found |= {f"data.{name}": kind_of(value) for name, value in data.items()}
-    return found
+            kinds |= {f"data.{name}": kind_of(value) for name, value in data.items()}
+    return kinds
 
 
 _FEWEST_LATE_ANSWERS = 3
@@ -208,10 +214,10 @@ GRACE_MS = 150
 
 
 def keeps_expire_time(context: RunContext, operation: Operation) -> Findings:
-    every = [one for one in sent(context, operation) if _expires_ms(one) is not None]
+    every = [exchange for exchange in sent(context, operation) if _expires_ms(exchange) is not None]
     if not every:
         raise Inconclusive("no request with an expireTime was sent")
-    late = [one for one in every if is_late(one)]
+    late = [exchange for exchange in every if is_late(exchange)]
     if len(late) == 1:
         # A machine that was busy for a while explains it as well.
         raise Inconclusive(f"one of {len(every)} answers came late, and no other")
@@ -229,8 +235,8 @@ def _taken_ms(exchange: Exchange) -> int:
 
 def is_late(exchange: Exchange) -> bool:
     """Tell whether an answer took longer than the `expireTime` of its request allows."""
-    given = _expires_ms(exchange)
-    return given is not None and exchange.takes_longer_than(given + GRACE_MS)
+    expires_ms = _expires_ms(exchange)
+    return expires_ms is not None and exchange.takes_longer_than(expires_ms + GRACE_MS)
 
 
 def _expires_ms(exchange: Exchange) -> int | None:
@@ -240,7 +246,7 @@ def _expires_ms(exchange: Exchange) -> int | None:
 
 def answers_in_time(context: RunContext, operation: Operation) -> Findings:
     every = sent(context, operation)
-    slow = [one for one in every if one.takes_longer_than(context.slow_ms)]
+    slow = [exchange for exchange in every if exchange.takes_longer_than(context.slow_ms)]
     if not slow:
         check_answered(every)
         return
@@ -258,8 +264,8 @@ def _is_confirmed(slow: list[Exchange], every: tuple[Exchange, ...]) -> bool:
 
     Two in a row that never came are enough: the run sends no more of them.
     """
-    hung = [one.answer.trouble is NoAnswer.TIMED_OUT for one in every]
-    if any(one and other for one, other in pairwise(hung)):
+    hung = [exchange.answer.trouble is NoAnswer.TIMED_OUT for exchange in every]
+    if any(first and second for first, second in pairwise(hung)):
         return True
     if len(slow) >= _FEWEST_LATE_ANSWERS and len(slow) * 2 >= len(every):
         return True
@@ -278,7 +284,7 @@ def answers_as_soon_as_its_kind(context: RunContext, operation: Operation) -> Ju
     for looks, usual_ms in again(context, operation.id):
         yield JUDGED
         if is_far_slower(looks, usual_ms):
-            times = ", ".join(str(_taken_ms(one)) for one in looks)
+            times = ", ".join(str(_taken_ms(exchange)) for exchange in looks)
             message = f"answers took {times} ms, while others of its kind took {usual_ms:.0f} ms"
             yield Finding(message, (looks[-1],), cause="slower than its kind")
             return

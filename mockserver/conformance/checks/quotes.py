@@ -23,7 +23,7 @@ from mockserver.conformance.discovery.listing import folded
 from mockserver.conformance.discovery.routes import Route, is_stable, price_of
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.session.names import ProbeName, usual
+from mockserver.conformance.session.names import ProbeName, plain_probe
 from mockserver.conformance.verdict import Inconclusive
 from mockserver.contract import Operation, fact_basis, ids
 
@@ -59,7 +59,7 @@ def amounts_are_whole_units(exchange: Exchange) -> Findings:
 def bridge_keeps_the_amount(quote: Quote) -> Findings:
     got = needs.value(quote.got)
     needs.skip_unless(got >= 0)
-    put, paid = (amounts.EXACT.scaleb(one, quote.decimals) for one in (quote.put, got))
+    put, paid = (amounts.EXACT.scaleb(amount, quote.decimals) for amount in (quote.put, got))
     # Fees or rounding may leave nothing of a very small amount.
     needs.skip_unless(put >= _DUST_UNITS or paid - put >= 1)
     if not _SMALLEST_OUTPUT_SHARE <= amounts.EXACT.divide(got, quote.put) <= _LARGEST_OUTPUT_SHARE:
@@ -79,7 +79,10 @@ def bridge_keeps_the_amount(quote: Quote) -> Findings:
 
 def usd_value_fits_output(context: RunContext, quote: Quote) -> Findings:
     usd, target = needs.number(quote.exchange, "outAmountUsd"), quote.route.target
-    values = [amounts.EXACT.multiply(quote.pays, one) for one in prices_for(context, target)]
+    values = [
+        amounts.EXACT.multiply(quote.pays, known_price)
+        for known_price in prices_for(context, target)
+    ]
     # A USD value with few digits says nothing about a very small amount.
     needs.skip_unless(values and (max(values) > _CENT or abs(usd) > _CENT))
     if not any(
@@ -107,22 +110,22 @@ def usd_value_fits_output(context: RunContext, quote: Quote) -> Findings:
 def gas_fee_is_not_a_share(
     context: RunContext, operation: Operation, more: ProbeName
 ) -> Judgements:
-    one, other = _usual(context, operation), named_quote(context, more)
-    fees = [amounts.units(each.exchange.data.get("gasFee")) for each in (one, other)]
+    quote, larger_quote = _accepted_quote(context, operation), named_quote(context, more)
+    fees = [amounts.units(each.exchange.data.get("gasFee")) for each in (quote, larger_quote)]
     first, last = (Decimal(needs.value(fee)) for fee in fees)
-    times = amounts.EXACT.divide(other.put, one.put)
+    times = amounts.EXACT.divide(larger_quote.put, quote.put)
     needs.skip_unless(first > _DUST_UNITS and times > _SMALLEST_AMOUNT_FACTOR)
     yield JUDGED
     if last > first * _LARGEST_GAS_FACTOR:
         message = f"gasFee is {first} of an amount, and {last} of {times:.6g} times as much"
-        yield Finding(message, (one.exchange, other.exchange), "data.gasFee")
+        yield Finding(message, (quote.exchange, larger_quote.exchange), "data.gasFee")
 
 
 def amount_is_read_as_smallest_units(context: RunContext, operation: Operation) -> Findings:
-    one = require_accepted(context, operation.id)
-    if one.reading is Reading.WHOLE:
-        tried = [each for each in context.of(operation.id) if each.probe == usual(operation)]
-        exchanges = (*tried, context.require(one.probe))
+    attempt = require_accepted(context, operation.id)
+    if attempt.reading is Reading.TOKENS:
+        tried = [each for each in context.of(operation.id) if each.probe == plain_probe(operation)]
+        exchanges = (*tried, context.require(attempt.probe))
         place = "query.amount" if operation.id == ids.BRIDGE else "query.fromAmount"
         yield Finding("the amount of the request is read as whole tokens", exchanges, place)
 
@@ -219,8 +222,8 @@ def _fee_in_other_decimals(quote: Quote, name: str, fee: Decimal) -> Findings:
     share = amounts.EXACT.divide(amounts.EXACT.scaleb(fee, -decimals), got)
     if share < _NEGLIGIBLE_SHARE and quote.route.rescales:
         of = f"{_brief(got)} {quote.route.target.symbol}"
-        other = f"it may count in {quote.route.source.decimals} decimals"
-        message = f"{name} is {fee} smallest units, next to nothing of {of}; {other}"
+        alternative = f"it may count in {quote.route.source.decimals} decimals"
+        message = f"{name} is {fee} smallest units, next to nothing of {of}; {alternative}"
         yield Finding(message, place=f"data.{name}")
 
 
@@ -269,7 +272,7 @@ def output_grows_with_input(
 
 
 def equal_quotes_agree(context: RunContext, operation: Operation, again: ProbeName) -> Findings:
-    first, repeated = _usual(context, operation), named_quote(context, again)
+    first, repeated = _accepted_quote(context, operation), named_quote(context, again)
     exchanges = (first.exchange, repeated.exchange)
     for name in sorted(set(first.exchange.data) ^ set(repeated.exchange.data)):
         yield Finding(f"{name} is in one of two equal quotes only", exchanges, f"data.{name}")
@@ -284,22 +287,22 @@ def there_and_back_gains_nothing(
 ) -> Findings:
     first, returned, _ = _steady(context, operation, back, again)
     yield from gained(first, returned)
-    for one, other in _quotes_with_ways_back(quotes(context, operation.id)):
-        yield from gained(one, other)
+    for quote, way_back in _quotes_with_ways_back(quotes(context, operation.id)):
+        yield from gained(quote, way_back)
 
 
 def gained(first: Quote, back: Quote) -> Findings:
     """Yield a finding where a way back pays over two percent more of a token than was put in."""
     share = amounts.EXACT.divide(out_of(back), back.put)
-    whole = amounts.EXACT.multiply(share, amounts.EXACT.divide(out_of(first), first.put))
-    if whole > _LARGEST_GAIN:
-        message = f"there and back turns 1 {first.route.source.symbol} into {whole:.6g}"
+    returned = amounts.EXACT.multiply(share, amounts.EXACT.divide(out_of(first), first.put))
+    if returned > _LARGEST_GAIN:
+        message = f"there and back turns 1 {first.route.source.symbol} into {returned:.6g}"
         yield Finding(message, (first.exchange, back.exchange), back.place)
 
 
-def _quotes_with_ways_back(given: tuple[Quote, ...]) -> Iterator[tuple[Quote, Quote]]:
+def _quotes_with_ways_back(forward: tuple[Quote, ...]) -> Iterator[tuple[Quote, Quote]]:
     """Yield a quote at an edge for each route with one of the way back, where both were given."""
-    edges = [quote for quote in given if quote.exchange.probe.edge]
+    edges = [quote for quote in forward if quote.exchange.probe.edge]
     by_route = {quote.route: quote for quote in edges if quote.got is not None and quote.got > 0}
     returned: set[Route] = set()
     for route, quote in by_route.items():
@@ -311,34 +314,36 @@ def _quotes_with_ways_back(given: tuple[Quote, ...]) -> Iterator[tuple[Quote, Qu
 
 def swap_follows_prices(context: RunContext, quote: Quote) -> Findings:
     source, target = quote.route.source, quote.route.target
-    one, other = price_of(context, source), price_of(context, target)
+    source_price, target_price = price_of(context, source), price_of(context, target)
     got, fair = quote.pays, needs.value(fair_output(context, quote))
     # Two equal prices may be of one token by mistake, which another rule reports.
-    needs.skip_unless(one != other or (is_stable(source) and is_stable(target)))
+    needs.skip_unless(source_price != target_price or (is_stable(source) and is_stable(target)))
     if not amounts.within(got, fair, _PRICE_FACTOR) and not _explained_by_price_impact(quote, fair):
-        pay = f"{quote.put:.6g} {source.symbol} at {one} USD pay {got:.6g} {target.symbol}"
-        yield Finding(f"{pay} at {other} USD, expected about {fair:.6g}")
+        pay = f"{quote.put:.6g} {source.symbol} at {source_price} USD pay {got:.6g} {target.symbol}"
+        yield Finding(f"{pay} at {target_price} USD, expected about {fair:.6g}")
 
 
 def quote_price_is_the_tokens(context: RunContext, quote: Quote) -> Findings:
     source, price = quote.route.source, needs.number(quote.exchange, "price")
     known = needs.value(price_of(context, source))
-    requests = [one for one in context.of(ids.PRICE) if one.succeeded]
-    needs.skip_unless(any(f"symbol={source.symbol}" in one.request.query for one in requests))
+    requests = [exchange for exchange in context.of(ids.PRICE) if exchange.succeeded]
+    needs.skip_unless(
+        any(f"symbol={source.symbol}" in exchange.request.query for exchange in requests)
+    )
     if not amounts.within(price, known, _PRICE_FACTOR):
         yield Finding(f"price of {source.symbol} is {price} in the quote, {known} in getPrice")
 
 
-def _usual(context: RunContext, operation: Operation) -> Quote:
+def _accepted_quote(context: RunContext, operation: Operation) -> Quote:
     return named_quote(context, require_accepted(context, operation.id).probe)
 
 
 def _steady(
-    context: RunContext, operation: Operation, other: ProbeName, again: ProbeName
+    context: RunContext, operation: Operation, probe_name: ProbeName, again: ProbeName
 ) -> tuple[Quote, Quote, Quote]:
     """Return the usual quote, another one, and the usual one again, which still pays the same."""
-    first = _usual(context, operation)
-    second, repeated = named_quote(context, other), named_quote(context, again)
+    first = _accepted_quote(context, operation)
+    second, repeated = named_quote(context, probe_name), named_quote(context, again)
     steady(out_of(first), out_of(repeated), "the quote")
     return first, second, repeated
 

@@ -54,10 +54,10 @@ class Quote:
 
 def quotes(context: RunContext, operation: Operation | str) -> tuple[Quote, ...]:
     """Return the quotes that were given of listed tokens with their decimals, in their order."""
-    given = context.of(operation)
+    exchanges = context.of(operation)
 
     def read() -> tuple[Quote, ...]:
-        return tuple(quote for one in given if (quote := quote_of(context, one)))
+        return tuple(quote for exchange in exchanges if (quote := quote_of(context, exchange)))
 
     # Many checks read all quotes, and there are hundreds of them at the end of a run.
     which = operation if isinstance(operation, str) else operation.id
@@ -136,10 +136,10 @@ def known_chains(context: RunContext) -> dict[str, Chain]:
 
 def named_quote(context: RunContext, probe: str) -> Quote:
     """Return the quote of a probe. Raises `NotRun` or `Inconclusive` where there is none."""
-    found = quote_of(context, context.require_success(probe))
-    if found is None:
+    quote = quote_of(context, context.require_success(probe))
+    if quote is None:
         raise NotRun(f"what {probe} requested is not in the lists with its decimals")
-    return found
+    return quote
 
 
 def out_of(quote: Quote) -> Decimal:
@@ -156,10 +156,12 @@ def out_of(quote: Quote) -> Decimal:
 
 def fair_output(context: RunContext, quote: Quote) -> Decimal | None:
     """Return what a swap would pay by the prices of getPrice, in whole tokens, or None."""
-    one, other = (price_of(context, end) for end in (quote.route.source, quote.route.target))
-    if not one or not other:
+    source_price, target_price = (
+        price_of(context, end) for end in (quote.route.source, quote.route.target)
+    )
+    if not source_price or not target_price:
         return None
-    return amounts.EXACT.divide(amounts.EXACT.multiply(quote.put, one), other)
+    return amounts.EXACT.divide(amounts.EXACT.multiply(quote.put, source_price), target_price)
 
 
 def steady(before: Decimal, after: Decimal, what: str) -> None:
@@ -192,16 +194,21 @@ def echoed(
     for role, name in roles.items():
         echo, wanted = scalar(exchange.member("data"), role), sent.get(name)
         if role.lower().endswith(("amount", "amountin", "level")):
-            one, other = amounts.number(echo), amounts.number(wanted)
-            if one is not None and other is not None:
-                yield name, str(one), str(other), amounts.is_same_double(one, other)
+            echoed_number, wanted_number = amounts.number(echo), amounts.number(wanted)
+            if echoed_number is not None and wanted_number is not None:
+                yield (
+                    name,
+                    str(echoed_number),
+                    str(wanted_number),
+                    amounts.is_same_double(echoed_number, wanted_number),
+                )
         elif isinstance(echo, str) and isinstance(wanted, str):
             yield name, echo[:80], wanted, echo.lower() == wanted.lower()
 
 
-def power_of_ten(one: Decimal, other: Decimal) -> int:
+def power_of_ten(first: Decimal, second: Decimal) -> int:
     """Return how many powers of ten a number is from another one, rounded; 0 where it is near."""
-    share = amounts.ratio(one, other)
+    share = amounts.ratio(first, second)
     if share is None:
         return 0
     return (share * Decimal(3)).adjusted() if share >= 1 else -((1 / share) * Decimal(3)).adjusted()
@@ -220,8 +227,8 @@ def _swap(tokens: tuple[Token, ...], sent: Mapping[str, str]) -> Route:
         chain = sent.get(f"{end}Chain") or sent.get("chain", "")
         token = needs.value(token_at(tokens, chain, address=sent.get(f"{end}TokenAddress", "")))
         # A quote within a chain may leave out the decimals of the token that is bought.
-        usual = str(token.decimals) if end == "to" else None
-        needs.skip_unless(sent.get(f"{end}Decimal", usual) == str(token.decimals))
+        decimals_text = str(token.decimals) if end == "to" else None
+        needs.skip_unless(sent.get(f"{end}Decimal", decimals_text) == str(token.decimals))
         ends.append(token)
     return Route(*ends)
 
@@ -245,10 +252,12 @@ def prices_for(context: RunContext, token: Token) -> tuple[Decimal, ...]:
     A source that is wrong about some other token is left out, so that there may be no price.
     """
     sound = list(_prices_beside_quotes(context, token))
-    here = (one for one in quotes(context, ids.BRIDGE) if one.route.source.symbol == token.symbol)
-    prices = (price for one in here if (price := one.number("price")) and price > 0)
+    here = (
+        quote for quote in quotes(context, ids.BRIDGE) if quote.route.source.symbol == token.symbol
+    )
+    prices = (price for quote in here if (price := quote.number("price")) and price > 0)
     for quoted in islice(prices, 1):
-        near = any(amounts.within(quoted, one, _PRICE_FACTOR) for one in sound)
+        near = any(amounts.within(quoted, price, _PRICE_FACTOR) for price in sound)
         if near or _quotes_sound(context):
             sound.append(quoted)
     return tuple(sound)
@@ -260,9 +269,9 @@ def _prices_beside_quotes(context: RunContext, token: Token) -> Iterator[Decimal
     price = price_of(context, token)
     if price is not None and _prices_sound(context):
         yield price
-    for other in inventory_of(context, "v1").tokens:
-        listed = amounts.number(other.price)
-        if other.symbol == token.symbol and listed is not None and listed > 0:
+    for second_token in inventory_of(context, "v1").tokens:
+        listed = amounts.number(second_token.price)
+        if second_token.symbol == token.symbol and listed is not None and listed > 0:
             yield listed
             return
 
@@ -270,7 +279,7 @@ def _prices_beside_quotes(context: RunContext, token: Token) -> Iterator[Decimal
 def _prices_sound(context: RunContext) -> bool:
     """Tell whether getPrice is right about the stable coins that were requested."""
     prices = (price_of(context, Token(symbol, "", "")) for symbol in DOLLARS)
-    return all(one is None or is_a_dollar(one) for one in prices)
+    return all(price is None or is_a_dollar(price) for price in prices)
 
 
 def _quotes_sound(context: RunContext) -> bool:
@@ -281,7 +290,8 @@ def _quotes_sound(context: RunContext) -> bool:
             list(_prices_beside_quotes(context, quote.route.source)) if price is not None else []
         )
         if others and not any(
-            amounts.within(price or Decimal(0), one, _PRICE_FACTOR) for one in others
+            amounts.within(price or Decimal(0), second_price, _PRICE_FACTOR)
+            for second_price in others
         ):
             return False
     return True

@@ -42,22 +42,22 @@ def balance_is_not_negative(exchange: Exchange) -> Findings:
 def readable_balance_is_the_balance(context: RunContext, exchange: Exchange) -> Findings:
     token = needs.value(_token_of(context, exchange))
     decimals = needs.value(token.decimals)
-    units, whole = needs.number(exchange, "balance"), needs.number(exchange, "hrpBalance")
-    needs.skip_unless(units or whole)
+    units, in_tokens = needs.number(exchange, "balance"), needs.number(exchange, "hrpBalance")
+    needs.skip_unless(units or in_tokens)
     fair = amounts.EXACT.scaleb(units, -decimals)
-    if not amounts.within(fair, whole, Decimal("1.001")):
+    if not amounts.within(fair, in_tokens, Decimal("1.001")):
         is_so = f"{fair:.6g} {token.symbol} with {decimals} decimals"
-        yield Finding(f"hrpBalance is {whole}, while balance {units} is {is_so}")
+        yield Finding(f"hrpBalance is {in_tokens}, while balance {units} is {is_so}")
 
 
-def balance_is_of_the_token(context: RunContext, one: Exchange, other: Exchange) -> Findings:
-    tokens = _token_of(context, one), _token_of(context, other)
+def balance_is_of_the_token(context: RunContext, first: Exchange, second: Exchange) -> Findings:
+    tokens = _token_of(context, first), _token_of(context, second)
     if tokens[0] is None or tokens[1] is None or tokens[0].decimals == tokens[1].decimals:
         raise Vacuous("no two tokens with different decimals are listed on the chain")
-    balances = one.text("balance"), other.text("balance")
+    balances = first.text("balance"), second.text("balance")
     if not all(map(amounts.number, balances)):
         raise Vacuous("the address owns nothing of one of the tokens")
-    readable = one.text("hrpBalance"), other.text("hrpBalance")
+    readable = first.text("hrpBalance"), second.text("hrpBalance")
     if balances[0] == balances[1] and readable[0] == readable[1]:
         both = f"balance {balances[0][:60]} and hrpBalance {readable[0][:60]}"
         yield Finding(f"{both} are answered for {tokens[0].symbol} and for {tokens[1].symbol}")
@@ -72,11 +72,13 @@ def price_is_a_price(context: RunContext, exchange: Exchange) -> Findings:
         yield Finding(f"price of {token.symbol} is {price}, expected about 1 USD")
 
 
-def price_is_of_the_token(context: RunContext, one: Exchange, other: Exchange) -> Findings:
-    first, second = _token_of(context, one), _token_of(context, other)
+def price_is_of_the_token(
+    context: RunContext, exchange: Exchange, second_exchange: Exchange
+) -> Findings:
+    first, second = _token_of(context, exchange), _token_of(context, second_exchange)
     if first is None or second is None or (is_stable(first) and is_stable(second)):
         raise Vacuous("no two tokens of different value were requested")
-    prices = one.text("price"), other.text("price")
+    prices = exchange.text("price"), second_exchange.text("price")
     if None in map(amounts.number, prices):
         raise Vacuous("price is no number in one of the two answers")
     rates = [
@@ -113,9 +115,9 @@ def price_agrees_with_quotes(context: RunContext, exchange: Exchange) -> Finding
 def _quotes_agree(context: RunContext, token: Token, implied: Decimal) -> bool:
     """Tell whether the prices in quotes of a token, if any, support the price that is implied."""
     of_token = [
-        one for one in quotes(context, ids.BRIDGE) if one.route.source.symbol == token.symbol
+        quote for quote in quotes(context, ids.BRIDGE) if quote.route.source.symbol == token.symbol
     ]
-    prices = [price for one in of_token if (price := one.number("price")) and price > 0]
+    prices = [price for quote in of_token if (price := quote.number("price")) and price > 0]
     return not prices or any(amounts.within(price, implied, _PRICE_FACTOR) for price in prices)
 
 
@@ -136,8 +138,8 @@ def update_time_is_a_time(context: RunContext, exchange: Exchange) -> Findings:
         yield Finding(f"{what}, {ahead} hours ahead of the service's own time", cause="ahead")
 
 
-def update_time_never_goes_back(one: Exchange, again: Exchange) -> Findings:
-    times = [text(answer.data.get("updateTime")) for answer in (one, again)]
+def update_time_never_goes_back(exchange: Exchange, again: Exchange) -> Findings:
+    times = [text(answer.data.get("updateTime")) for answer in (exchange, again)]
     before, now = (needs.value(clocks.seconds_of(value)) for value in times)
     if now < before:
         yield Finding(f"updateTime goes back from {times[0]} to {times[1]}")
@@ -146,8 +148,8 @@ def update_time_never_goes_back(one: Exchange, again: Exchange) -> Findings:
 def tickets_are_of_the_address(exchange: Exchange) -> Findings:
     wanted = exchange.parameters.get("address", "")
     needs.skip_unless(wanted)
-    for one in [one for one in entries([exchange]) if not one.is_of(wanted)][:1]:
-        address = str(one.item["address"])
+    for entry in [entry for entry in entries([exchange]) if not entry.is_of(wanted)][:1]:
+        address = str(entry.item["address"])
         yield Finding(f"a ticket of {address[:60]!r} is listed for {wanted!r}")
 
 
@@ -156,17 +158,17 @@ def unknown_is_not_succeeded(
 ) -> Findings:
     exchange = require_answer(context, unknown)
     # The hostile text is sent as an id only where it might be mistaken for a submission.
-    for look in (exchange, *context.sent(hostile)):
+    for look_up in (exchange, *context.sent(hostile)):
         # What is no success has no data.
-        status, done = look.data.get("status"), look.data.get("succeeded")
-        what, query = "an id that nobody submitted is reported", look.request.query[:80]
+        status, done = look_up.data.get("status"), look_up.data.get("succeeded")
+        what, query = "an id that nobody submitted is reported", look_up.request.query[:80]
         if (is_paid := status == ORDER_STATUSES.paid) or done is True:
             place = "data.status" if is_paid else "data.succeeded"
-            basis = basis_of_row(look.operation)
-            yield Finding(f"{what} as succeeded: {query}", (look,), place, basis)
+            basis = basis_of_row(look_up.operation)
+            yield Finding(f"{what} as succeeded: {query}", (look_up,), place, basis)
         elif done is False or (isinstance(status, str) and folded(status) not in UNKNOWN_STATUSES):
             place = "data.status" if isinstance(status, str) else "data.succeeded"
-            yield Finding(f"{what} like one that was: {query}", (look,), place, cause="told of")
+            yield Finding(f"{what} like one that was: {query}", (look_up,), place, cause="told of")
 
 
 def unknown_v1_order_is_not_shown(context: RunContext, unknown: ProbeName) -> Findings:

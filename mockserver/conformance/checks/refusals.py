@@ -14,28 +14,40 @@ from mockserver.conformance.requests.negative import Kind, NegativeCase, negativ
 from mockserver.conformance.requests.probe import Group
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.session.names import EdgeKind, usual
+from mockserver.conformance.session.names import EdgeKind, plain_probe
 from mockserver.conformance.verdict import Inconclusive, NotApplicable, Vacuous
 from mockserver.contract import Basis, Operation, fact_basis, ids
 
 
 def is_refused(context: RunContext, operation: Operation, kind: str) -> Findings:
-    cases = [one for one in negative_cases(operation) if one.kind == kind]
+    cases = [
+        negative_case for negative_case in negative_cases(operation) if negative_case.kind == kind
+    ]
     if not cases:
         raise NotApplicable("the operation has no input that could be wrong in this way")
-    names = [one.probe_name(operation) for one in cases]
-    answers = [(one, context.get(name)) for one, name in zip(cases, names, strict=True)]
+    names = [negative_case.probe_name(operation) for negative_case in cases]
+    answers = [
+        (negative_case, context.get(name)) for negative_case, name in zip(cases, names, strict=True)
+    ]
     # Requests at the edges of inputs are wrong in the same way, with other values.
-    edges = [(one.probe.edge, one) for one in context.of(operation)]
-    wrong = [(edge.of, one) for edge, one in edges if edge and edge.kind is EdgeKind.WRONG]
+    edges = [(exchange.probe.edge, exchange) for exchange in context.of(operation)]
+    wrong = [
+        (edge.of, exchange) for edge, exchange in edges if edge and edge.kind is EdgeKind.WRONG
+    ]
     for case in cases:
-        answers += [(case, one) for of, one in wrong if of == case.words]
-    there = [(one, exchange) for one, exchange in answers if exchange is not None]
+        answers += [(case, exchange) for of, exchange in wrong if of == case.words]
+    there = [
+        (negative_case, exchange) for negative_case, exchange in answers if exchange is not None
+    ]
     if not there:
         raise context.not_sent(*names, otherwise="nothing of the kind was sent")
-    found = [finding for one, exchange in there for finding in _taken(context, one, exchange)]
-    yield from found
-    if found:
+    findings = [
+        finding
+        for negative_case, exchange in there
+        for finding in _taken(context, negative_case, exchange)
+    ]
+    yield from findings
+    if findings:
         return
     if not any(is_its_own(exchange) for _, exchange in there):
         raise Inconclusive(f"no such request was answered: {in_words(there[0][1])}")
@@ -52,7 +64,7 @@ def _taken(context: RunContext, case: NegativeCase, exchange: Exchange) -> Findi
     what = case.problem if case.kind is Kind.MISSING else f"{case.place} is {case.problem}"
     yield Finding(
         f"{what}, and the answer is a success",
-        (*context.sent(usual(exchange.operation)), exchange),
+        (*context.sent(plain_probe(exchange.operation)), exchange),
         case.place,
         basis,
         cause=case.words,
@@ -88,7 +100,9 @@ def check_that_refusals_mean_something(context: RunContext, operation: Operation
     if "example_needs" in operation.row:
         return
     if not any(exchange.succeeded for exchange in context.of(operation)):
-        how = "".join(f": {in_words(one)}" for one in context.sent(usual(operation)))
+        how = "".join(
+            f": {in_words(exchange)}" for exchange in context.sent(plain_probe(operation))
+        )
         raise Vacuous(f"the same request with nothing wrong with it did not succeed either{how}")
 
 
@@ -120,8 +134,10 @@ def refusal_is_told(exchange: Exchange) -> Findings:
 
 def refuses_what_is_known_and_not_listed(context: RunContext, operation: Operation) -> Judgements:
     places = {field.role: f"{field.location}.{field.name}" for field in operation.fields}
-    edges = [(one.probe.edge, one) for one in context.of(operation)]
-    requested = [(edge, one) for edge, one in edges if edge and edge.kind is EdgeKind.UNLISTED]
+    edges = [(exchange.probe.edge, exchange) for exchange in context.of(operation)]
+    requested = [
+        (edge, exchange) for edge, exchange in edges if edge and edge.kind is EdgeKind.UNLISTED
+    ]
     unsent = (name.edge for name in context.unsent_probes)
     if not requested and not any(edge and edge.kind is EdgeKind.UNLISTED for edge in unsent):
         check_edges_requested(context)

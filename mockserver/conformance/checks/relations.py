@@ -35,25 +35,25 @@ def same_meaning_same_answer(context: RunContext, operation: Operation) -> Judge
         yield from _taken_in_any_case(context, operation)
         return
     moved = needs.value(_changed_meanwhile(context, operation))
-    for base, other in _pairs(context, operation, EdgeKind.SAME_MEANING):
+    for base, exchange in _pairs(context, operation, EdgeKind.SAME_MEANING):
         yield JUDGED
-        for finding in differences(context, base, other, _label(other)):
+        for finding in differences(context, base, exchange, _label(exchange)):
             if finding.place not in moved:
                 yield finding
 
 
-def differences(context: RunContext, base: Exchange, other: Exchange, how: str) -> Findings:
+def differences(context: RunContext, base: Exchange, exchange: Exchange, how: str) -> Findings:
     """Yield a finding for each difference in the answer to another form of the same request.
 
     Raises `Inconclusive` where a refusal may be due to an outage.
     """
-    if not other.succeeded:
+    if not exchange.succeeded:
         what = f"the request is refused with {how}"
-        yield wrongly_refused(context, other, what, base, cause=how)
+        yield wrongly_refused(context, exchange, what, base, cause=how)
         return
-    for place, before, now in _differing_members(base.data, other.data, "data"):
+    for place, before, now in _differing_members(base.data, exchange.data, "data"):
         message = f"{place} is {before!r}, and {now!r} with {how}"
-        yield Finding(message, (base, other), place, cause=how)
+        yield Finding(message, (base, exchange), place, cause=how)
 
 
 def calls_for_others(
@@ -64,16 +64,16 @@ def calls_for_others(
     return (pair for pair in pairs if pair[1].succeeded)
 
 
-def output_is_the_same_for_anybody(base: Exchange, other: Exchange) -> Findings:
-    return other_output(base, other, _label(other))
+def output_is_the_same_for_anybody(base: Exchange, exchange: Exchange) -> Findings:
+    return other_output(base, exchange, _label(exchange))
 
 
-def other_output(base: Exchange, other: Exchange, how: str) -> Findings:
+def other_output(base: Exchange, second: Exchange, how: str) -> Findings:
     """Yield a finding where a swap pays another amount for another recipient or slippage."""
-    one, two = (amounts.number(each.data.get("amountOut")) for each in (base, other))
-    if one and two and not amounts.within(one, two, _PRICE_FACTOR):
-        message = f"amountOut is {one}, and {two} with {how}"
-        yield Finding(message, (base, other), "data.amountOut", cause=how)
+    first, two = (amounts.number(each.data.get("amountOut")) for each in (base, second))
+    if first and two and not amounts.within(first, two, _PRICE_FACTOR):
+        message = f"amountOut is {first}, and {two} with {how}"
+        yield Finding(message, (base, second), "data.amountOut", cause=how)
 
 
 def more_never_pays_less(less: Quote, more: Quote) -> Findings:
@@ -86,46 +86,46 @@ def more_never_pays_less(less: Quote, more: Quote) -> Findings:
 def wholes(context: RunContext, operation: Operation) -> Iterator[tuple[Quote, ...]]:
     """Yield the quote of an amount, and those of its parts, where all were given."""
     parts = _at(context, operation, EdgeKind.PART)
-    edges = (*_at(context, operation, EdgeKind.WHOLE), *parts)
-    found = [quote for one in edges if (quote := quote_of(context, one))]
-    if len(found) > len(parts) > 1 and all(quote.got for quote in found):
-        yield tuple(found)
+    edges = (*_at(context, operation, EdgeKind.SUM), *parts)
+    quotes_at_edges = [quote for exchange in edges if (quote := quote_of(context, exchange))]
+    if len(quotes_at_edges) > len(parts) > 1 and all(quote.got for quote in quotes_at_edges):
+        yield tuple(quotes_at_edges)
 
 
-def parts_add_up(whole: Quote, *parts: Quote) -> Findings:
+def parts_add_up(all_at_once: Quote, *parts: Quote) -> Findings:
     """Yield a finding where an amount pays far more or less than its parts, all of one route."""
     paid = [part.got for part in parts if part.got]
-    if not whole.got or len(paid) < len(parts):
+    if not all_at_once.got or len(paid) < len(parts):
         return
-    share = amounts.EXACT.divide(whole.got, sum(paid, Decimal(0)))
-    least, most = _SHARE_OF_PARTS[whole.exchange.operation.id]
+    share = amounts.EXACT.divide(all_at_once.got, sum(paid, Decimal(0)))
+    least, most = _SHARE_OF_PARTS[all_at_once.exchange.operation.id]
     if not least <= share <= most:
-        message = f"an amount pays {whole.got}, its parts {' and '.join(map(str, paid))}"
-        exchanges = dict.fromkeys(one.exchange for one in (*parts, whole))
-        yield Finding(message, tuple(exchanges), whole.place)
+        message = f"an amount pays {all_at_once.got}, its parts {' and '.join(map(str, paid))}"
+        exchanges = dict.fromkeys(quote.exchange for quote in (*parts, all_at_once))
+        yield Finding(message, tuple(exchanges), all_at_once.place)
 
 
 def amounts_are_reckoned_exactly(context: RunContext, operation: Operation) -> Judgements:
-    given = [
-        (one, amounts.units(one.data.get("outAmount")))
-        for one in context.of(operation)
-        if one.succeeded and len(str(one.data.get("outAmount"))) >= _FLOAT_DIGITS
+    outputs = [
+        (exchange, amounts.units(exchange.data.get("outAmount")))
+        for exchange in context.of(operation)
+        if exchange.succeeded and len(str(exchange.data.get("outAmount"))) >= _FLOAT_DIGITS
     ]
-    long = [(one, out) for one, out in given if out is not None]
+    long = [(exchange, out) for exchange, out in outputs if out is not None]
     if len(long) < _FEWEST_LONG_AMOUNTS:
         return
     yield JUDGED
     if all(int(float(out)) == out for _, out in long):
-        one, out = long[0]
+        exchange, out = long[0]
         message = f"outAmount {out}, like all of so many digits, is what a float makes of an amount"
-        yield Finding(message, (one,), "data.outAmount")
+        yield Finding(message, (exchange,), "data.outAmount")
 
 
 def optional_inputs_stand_alone(context: RunContext, operation: Operation) -> Judgements:
     by_inputs = {
-        frozenset(one.parameters.items()): one
-        for one in _at(context, operation, EdgeKind.COMBINATION)
-        if is_its_own(one)
+        frozenset(exchange.parameters.items()): exchange
+        for exchange in _at(context, operation, EdgeKind.COMBINATION)
+        if is_its_own(exchange)
     }
     optional = [field.name for field in operation.fields if not field.required]
     for name in optional:
@@ -137,32 +137,34 @@ def optional_inputs_stand_alone(context: RunContext, operation: Operation) -> Ju
             continue
         for _, lacking in refused:
             check_is_there(context, lacking)
-        (whole, lacking), what = refused[0], f"refused without {name}, and taken with it"
+        (answer, lacking), what = refused[0], f"refused without {name}, and taken with it"
         place = f"query.{name}"
-        yield wrongly_refused(context, lacking, what, whole, place=place, cause=name)
+        yield wrongly_refused(context, lacking, what, answer, place=place, cause=name)
 
 
 def _with_and_without(
     by_inputs: Mapping[frozenset[tuple[str, str]], Exchange], name: str
 ) -> Iterator[tuple[Exchange, Exchange]]:
     """Yield the requests that succeed with an input, each with the same without it."""
-    for inputs, whole in by_inputs.items():
+    for inputs, complete in by_inputs.items():
         fewer = frozenset(pair for pair in inputs if pair[0] != name)
         lacking = by_inputs.get(fewer)
-        if fewer != inputs and lacking is not None and whole.succeeded:
-            yield whole, lacking
+        if fewer != inputs and lacking is not None and complete.succeeded:
+            yield complete, lacking
 
 
 def _taken_in_any_case(context: RunContext, operation: Operation) -> Judgements:
     """Judge submissions, whose answers cannot be compared: all forms are accepted, or none."""
     every = sent(context, operation)
-    base = next((one for one in every if one.succeeded and one.probe.edge), None)
+    base = next(
+        (exchange for exchange in every if exchange.succeeded and exchange.probe.edge), None
+    )
     if base is None:
         return
-    for other in filter(is_its_own, _at(context, operation, EdgeKind.SAME_MEANING)):
+    for exchange in filter(is_its_own, _at(context, operation, EdgeKind.SAME_MEANING)):
         yield JUDGED
-        if other.refused:
-            yield from differences(context, base, other, _label(other))
+        if exchange.refused:
+            yield from differences(context, base, exchange, _label(exchange))
 
 
 def _changed_meanwhile(context: RunContext, operation: Operation) -> frozenset[str] | None:
@@ -185,37 +187,37 @@ def _pairs(
 ) -> Iterator[tuple[Exchange, Exchange]]:
     """Yield the usual request, where it succeeded, with each edge case of some kinds."""
     for base in _at(context, operation, EdgeKind.ONCE_MORE)[:1]:
-        for one in _at(context, operation, *kinds) if base.succeeded else ():
-            if is_its_own(one):
-                yield base, one
+        for exchange in _at(context, operation, *kinds) if base.succeeded else ():
+            if is_its_own(exchange):
+                yield base, exchange
 
 
 def _at(context: RunContext, operation: Operation, *kinds: EdgeKind) -> list[Exchange]:
-    edges = ((one.probe.edge, one) for one in context.of(operation))
-    return [one for edge, one in edges if edge and edge.kind in kinds]
+    edges = ((exchange.probe.edge, exchange) for exchange in context.of(operation))
+    return [exchange for edge, exchange in edges if edge and edge.kind in kinds]
 
 
 def _label(exchange: Exchange) -> str:
     return exchange.probe.edge.label if exchange.probe.edge else ""
 
 
-def _differing_members(one: Json, other: Json, place: str) -> Iterator[tuple[str, Json, Json]]:
+def _differing_members(first: Json, second: Json, place: str) -> Iterator[tuple[str, Json, Json]]:
     """Yield the places where two values differ. Texts that are no numbers may differ.
 
     Of lists, only the number of items is compared.
     """
-    if isinstance(one, Mapping) and isinstance(other, Mapping):
-        for name in sorted({*one, *other}):
-            if name not in one or name not in other:
-                yield f"{place}.{name}", one.get(name), other.get(name)
+    if isinstance(first, Mapping) and isinstance(second, Mapping):
+        for name in sorted({*first, *second}):
+            if name not in first or name not in second:
+                yield f"{place}.{name}", first.get(name), second.get(name)
             else:
-                yield from _differing_members(one[name], other[name], f"{place}.{name}")
+                yield from _differing_members(first[name], second[name], f"{place}.{name}")
         return
-    if isinstance(one, list) and isinstance(other, list):
-        if len(one) != len(other):
-            yield place, _counted(one), _counted(other)
+    if isinstance(first, list) and isinstance(second, list):
+        if len(first) != len(second):
+            yield place, _counted(first), _counted(second)
         return
-    before, now = amounts.number(one), amounts.number(other)
+    before, now = amounts.number(first), amounts.number(second)
     if before is None or now is None:
         is_apart = (before is None) != (now is None)
     else:
@@ -223,7 +225,7 @@ def _differing_members(one: Json, other: Json, place: str) -> Iterator[tuple[str
             before > 0 and now > 0 and not amounts.within(before, now, _PRICE_FACTOR)
         )
     if is_apart:
-        yield place, one, other
+        yield place, first, second
 
 
 def _counted(items: list[Json]) -> str:
@@ -239,8 +241,8 @@ def ladders(context: RunContext, operation: Operation) -> Iterator[tuple[Quote, 
             ends = (quote.route.source, quote.route.target)
             key = tuple(part for end in ends for part in (end.chain, end.symbol, end.address))
             by_route.setdefault(key, []).append(quote)
-    for found in by_route.values():
-        rising = sorted(found, key=lambda quote: quote.put)
+    for route_quotes in by_route.values():
+        rising = sorted(route_quotes, key=lambda quote: quote.put)
         for less, more in pairwise(rising):
             if more.put > less.put * 2:
                 yield less, more

@@ -36,10 +36,10 @@ class Finding:
 class Judged(Enum):
     """Says that there was something to judge; what is wrong with it is yielded as findings."""
 
-    ONE = "one"
+    SINGLE = "one"
 
 
-JUDGED = Judged.ONE
+JUDGED = Judged.SINGLE
 """Yielded for each thing that a check looked at and could have found fault with."""
 
 Findings = Iterator[Finding]

@@ -12,7 +12,7 @@ from mockserver.conformance.checks.rule import Finding, Findings
 from mockserver.conformance.requests.http_cases import is_outside_the_contract
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange, cached
-from mockserver.conformance.session.names import usual
+from mockserver.conformance.session.names import plain_probe
 from mockserver.conformance.verdict import Inconclusive, Verdict
 from mockserver.contract import Basis, BasisKind, Operation, fact_basis, ids
 from mockserver.jsontext import Json
@@ -69,12 +69,12 @@ def first_parts(
 
     Answers that are no JSON have no parts.
     """
-    found: dict[str, tuple[Exchange, Json]] = {}
+    parts: dict[str, tuple[Exchange, Json]] = {}
     for exchange in exchanges:
         for part in () if exchange.unreadable else parts_of(exchange):
             if which(exchange, part):
-                found.setdefault(joined(part.place), (exchange, part.value))
-    return found
+                parts.setdefault(joined(part.place), (exchange, part.value))
+    return parts
 
 
 def _walk(
@@ -168,7 +168,9 @@ Which = Callable[[Exchange, Violation], bool]
 def envelope_code(context: RunContext, operation: Operation) -> Findings:
     every = answered(context, operation)
     # What HTTP itself refuses with 4xx may have no envelope; another rule judges it.
-    judged = [one for one in every if one.answer.status < 300 and operation.enveloped]
+    judged = [
+        exchange for exchange in every if exchange.answer.status < 300 and operation.enveloped
+    ]
     return _broken(judged, lambda _, violation: violation.path in ((), ("code",)))
 
 
@@ -177,7 +179,7 @@ def envelope_members(context: RunContext, operation: Operation) -> Findings:
 
 
 def data_form(context: RunContext, operation: Operation) -> Findings:
-    return _broken(any_successes(context, operation), lambda _, one: len(one.path) > 1)
+    return _broken(any_successes(context, operation), lambda _, violation: len(violation.path) > 1)
 
 
 def success_has_success_code(exchange: Exchange) -> Findings:
@@ -197,8 +199,8 @@ def _has_result(exchange: Exchange) -> bool:
         as_success = {**body, "code": operation.generation.success_code}
         broken = operation.response_violations(as_success)
         return not any(
-            basis_of(operation, one).kind is BasisKind.DOCUMENTED and len(one.path) > 1
-            for one in broken
+            basis_of(operation, violation).kind is BasisKind.DOCUMENTED and len(violation.path) > 1
+            for violation in broken
         )
     # The fields of v1 are not published, so that a list or the word has to do.
     words = exchange.member("msg")
@@ -210,8 +212,12 @@ def success_has_content(context: RunContext, operation: Operation) -> Findings:
     every = list(any_successes(context, operation))
     if operation.id == ids.V1_DETAIL:
         # A service may answer with nothing about an order that does not exist, or not yet.
-        known = {one.members.get("certHash") for one in context.of(ids.V1_ORDER) if one.succeeded}
-        every = [one for one in every if one.parameters.get("hash") in known]
+        known = {
+            exchange.members.get("certHash")
+            for exchange in context.of(ids.V1_ORDER)
+            if exchange.succeeded
+        }
+        every = [exchange for exchange in every if exchange.parameters.get("hash") in known]
         if not all(map(_holds_nothing, every)):
             return
     for exchange in every:
@@ -234,29 +240,29 @@ def _without_list(context: RunContext, operation: Operation) -> Findings:
 
     Raises `Inconclusive` for an empty one: its items may all be suspended.
     """
-    look = context.get(usual(operation))
-    if look is None or not look.succeeded:
+    exchange = context.get(plain_probe(operation))
+    if exchange is None or not exchange.succeeded:
         return
-    whole = look.member("data")
-    inside = list(whole.values()) if isinstance(whole, Mapping) else [whole]
+    data = exchange.member("data")
+    inside = list(data.values()) if isinstance(data, Mapping) else [data]
     # A list may be keyed by the names of its items: the form of v1 data is not shown.
     lists = [value for value in inside if isinstance(value, list | Mapping)]
     if not lists:
-        yield Finding(f"data holds no list: {excerpt(whole)}", (look,), "data", cause="no list")
+        yield Finding(f"data holds no list: {excerpt(data)}", (exchange,), "data", cause="no list")
     elif not any(lists):
         raise Inconclusive("the list is empty, and nothing tells whether all is suspended")
 
 
 def integers_are_plain(context: RunContext, operation: Operation) -> Findings:
-    found = first_parts(answered(context, operation), _is_odd_integer)
-    for place, (exchange, value) in found.items():
+    parts = first_parts(answered(context, operation), _is_odd_integer)
+    for place, (exchange, value) in parts.items():
         yield Finding(f"{place}: the integer is written {excerpt(value)}", (exchange,), place)
 
 
 def no_undocumented_members(context: RunContext, operation: Operation) -> Findings:
-    found = first_parts(answered(context, operation), _is_unmentioned)
+    parts = first_parts(answered(context, operation), _is_unmentioned)
     # Where a list is keyed by names the contract does not have, there may be thousands.
-    for place, (exchange, value) in list(found.items())[:_MOST_UNDOCUMENTED]:
+    for place, (exchange, value) in list(parts.items())[:_MOST_UNDOCUMENTED]:
         message = f"{place} is not mentioned anywhere; it came as {excerpt(value)}"
         yield Finding(message, (exchange,), place, verdict=Verdict.EXTRA, cause="extra")
 
@@ -294,14 +300,14 @@ def _broken(exchanges: Iterable[Exchange], which: Which) -> Findings:
 
     Members that an object lacks on the same basis are one finding.
     """
-    found: dict[tuple[str, str], list[Case]] = {}
+    cases_by_place: dict[tuple[str, str], list[Case]] = {}
     for exchange in exchanges:
         for violation in exchange.violations:
             if which(exchange, violation):
                 key = (place_of(violation), violation.keyword)
-                found.setdefault(key, []).append((exchange, violation))
+                cases_by_place.setdefault(key, []).append((exchange, violation))
     missing: dict[tuple[str, BasisKind, str], list[tuple[str, list[Case]]]] = {}
-    for (place, keyword), cases in found.items():
+    for (place, keyword), cases in cases_by_place.items():
         # Where an observed and a documented schema both say it, the documented one counts.
         first = max(cases, key=lambda case: _basis(case).firmness)
         cases.insert(0, cases.pop(cases.index(first)))
@@ -332,8 +338,8 @@ def _missing_members(parent: str, lacking: list[tuple[str, list[Case]]]) -> Find
         return _finding(str(violation), f"{parent}.{name}".removeprefix("."), basis, cases)
     names = ", ".join(name for name, _ in lacking)
     at = dotted(violation.path[:-1]) or "the body"
-    whole = replace(basis, says=f"{parent or 'the whole'} has all its members")
-    return _finding(f"{at}: {names} are missing, they are required", parent, whole, cases)
+    members_basis = replace(basis, says=f"{parent or 'the whole'} has all its members")
+    return _finding(f"{at}: {names} are missing, they are required", parent, members_basis, cases)
 
 
 def _finding(message: str, place: str, basis: Basis, cases: list[Case]) -> Finding:

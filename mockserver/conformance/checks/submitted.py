@@ -21,7 +21,7 @@ from mockserver.conformance.requests.planned import (
 )
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.session.names import ProbeName, ProbeNames, usual
+from mockserver.conformance.session.names import ProbeName, ProbeNames, plain_probe
 from mockserver.conformance.verdict import Inconclusive
 from mockserver.contract import Operation, ids
 from mockserver.values import dataclass
@@ -71,9 +71,9 @@ class Submitted:
         looks = chain(*self.look_ups.values(), *self.named.values())
         return (*self.look_ups, *self.again.values(), *looks)
 
-    def is_over(self, look: Exchange) -> bool:
+    def is_over(self, exchange: Exchange) -> bool:
         """Tell whether a look-up shows that it has come to its end."""
-        return self.status(look) in self.final
+        return self.status(exchange) in self.final
 
     def is_second(self, first: str, again: str) -> bool:
         """Tell whether a repeated submission, by its number, made a second one."""
@@ -81,7 +81,7 @@ class Submitted:
 
     def made(self, context: RunContext) -> list[Exchange]:
         """Return the submissions of different things that were accepted."""
-        return [one for one in context.sent(*self.look_ups) if one.succeeded]
+        return [exchange for exchange in context.sent(*self.look_ups) if exchange.succeeded]
 
     def answered(self, context: RunContext, submission: ProbeName) -> list[Exchange]:
         """Return the look-ups of what a submission has made that were answered with success."""
@@ -90,10 +90,10 @@ class Submitted:
     def lines(self, context: RunContext) -> list[list[Exchange]]:
         """Return the successful look-ups of each. Raises where there are none at all."""
         looks = (*self.look_ups.values(), *self.named.values())
-        found = [_succeeded(context, names) for names in looks]
-        if not any(found):
-            context.require_success(usual(self.look_id))
-        return found
+        answers = [_succeeded(context, names) for names in looks]
+        if not any(answers):
+            context.require_success(plain_probe(self.look_id))
+        return answers
 
     def named_line(self, context: RunContext, number: int) -> list[Exchange]:
         """Return the successful look-ups of one that the user has named, the first being 0."""
@@ -101,7 +101,7 @@ class Submitted:
 
 
 def _succeeded(context: RunContext, names: Iterable[ProbeName]) -> list[Exchange]:
-    return [look for look in context.sent(*names) if look.succeeded]
+    return [exchange for exchange in context.sent(*names) if exchange.succeeded]
 
 
 ORDER = Submitted(
@@ -112,7 +112,7 @@ ORDER = Submitted(
     key="query.id",
     number=lambda made: made.text("id"),
     place="data.id",
-    status=lambda look: look.text("status"),
+    status=lambda exchange: exchange.text("status"),
     status_place="data.status",
     named=look_ups_of_named(ids.CHECK),
     final=ORDER_STATUSES.final,
@@ -126,7 +126,7 @@ V1_ORDER = Submitted(
     key="query.hash",
     number=lambda made: text(scalar(made.member("data"), "number")),
     place="data.sn",
-    status=lambda look: text(scalar(look.member("data"), "status")),
+    status=lambda exchange: text(scalar(exchange.member("data"), "status")),
     status_place="data.order.status",
     named=look_ups_of_named(ids.V1_DETAIL),
     final=V1_ORDER_STATUSES.final,
@@ -140,14 +140,14 @@ TICKET = Submitted(
     key="query.ticketId",
     number=lambda made: text(made.data.get("ticketId")),
     place="data.ticketId",
-    status=lambda look: SOLVED if look.data.get("succeeded") is True else "open",
+    status=lambda exchange: SOLVED if exchange.data.get("succeeded") is True else "open",
     status_place="data.succeeded",
     final=(SOLVED,),
 )
 _BY_OPERATION = {
-    operation_id: one
-    for one in (ORDER, V1_ORDER, TICKET)
-    for operation_id in (one.operation_id, one.look_id)
+    operation_id: submitted
+    for submitted in (ORDER, V1_ORDER, TICKET)
+    for operation_id in (submitted.operation_id, submitted.look_id)
 }
 
 
@@ -188,24 +188,26 @@ class Timeline:
         """Return the value that is kept of a member; an empty text where it was never shown."""
         return self._values[name][0] if name in self._values else ""
 
-    def follow(self, look: Exchange) -> list[Change]:
+    def follow(self, exchange: Exchange) -> list[Change]:
         """Take the next successful look-up; return what it breaks."""
         now: list[tuple[Property, str, str | int]] = [
-            (Property.ENDS_ONCE, "status", self.kind.status(look))
+            (Property.ENDS_ONCE, "status", self.kind.status(exchange))
         ]
-        time = time_of(look)
+        time = time_of(exchange)
         if time is not None:
             now.append((Property.GOES_ON, "timestamp", time))
-        if self.kind.is_over(look):
-            now += [(Property.FACTS_STAY, name, look.text(name)) for name in self.kind.facts]
-        return [change for one in now for change in self._changes(look, *one)]
+        if self.kind.is_over(exchange):
+            now += [(Property.FACTS_STAY, name, exchange.text(name)) for name in self.kind.facts]
+        return [change for entry in now for change in self._changes(exchange, *entry)]
 
-    def _changes(self, look: Exchange, of: Property, name: str, now: str | int) -> Iterator[Change]:
-        was, before = self._values.get(name, (now, look))
+    def _changes(
+        self, exchange: Exchange, of: Property, name: str, now: str | int
+    ) -> Iterator[Change]:
+        was, before = self._values.get(name, (now, exchange))
         if of is not Property.FACTS_STAY or name not in self._values:
-            self._values[name] = (now, look)
+            self._values[name] = (now, exchange)
         if _BREAKS[of](self.kind, was, now):
-            yield Change(of, name, was, now, (before, look))
+            yield Change(of, name, was, now, (before, exchange))
 
 
 _BREAKS: Mapping[Property, Callable[[Submitted, Any, Any], bool]] = {
@@ -215,15 +217,15 @@ _BREAKS: Mapping[Property, Callable[[Submitted, Any, Any], bool]] = {
 }
 
 
-def time_of(look: Exchange) -> int | None:
+def time_of(exchange: Exchange) -> int | None:
     """Return the time of the last change in a look-up, None where that is no whole number."""
-    now = look.data.get("timestamp")
+    now = exchange.data.get("timestamp")
     return now if isinstance(now, int) and not isinstance(now, bool) else None
 
 
-def breaking(line: Timeline, look: Exchange, broken: Property) -> Change | None:
+def breaking(line: Timeline, exchange: Exchange, broken: Property) -> Change | None:
     """Take the next look-up; return the change that breaks a property, None where none does."""
-    return next((change for change in line.follow(look) if change.breaks is broken), None)
+    return next((change for change in line.follow(exchange) if change.breaks is broken), None)
 
 
 def is_known(
@@ -232,62 +234,64 @@ def is_known(
     what = _BY_OPERATION[operation.id]
     for made in what.made(context):
         names = what.look_ups[made.probe]
-        looks = [one for one in context.sent(*names) if one.succeeded or one.refused]
-        for number, look in enumerate(looks):
+        looks = [
+            exchange for exchange in context.sent(*names) if exchange.succeeded or exchange.refused
+        ]
+        for number, exchange in enumerate(looks):
             yield JUDGED
-            later = any(one.succeeded for one in looks[number + 1 :])
+            later = any(exchange.succeeded for exchange in looks[number + 1 :])
             # A service that is busy, or shows a submission late, has not lost it.
-            if look.refused and not later and not says_it_is_away(look):
-                controls = [control] if control and look.probe != names[0] else []
+            if exchange.refused and not later and not says_it_is_away(exchange):
+                controls = [control] if control and exchange.probe != names[0] else []
                 # It may be about the age of the stamp that v1 requests carry: a quote tells.
-                if controls and not any(one.succeeded for one in context.sent(*controls)):
+                if controls and not any(exchange.succeeded for exchange in context.sent(*controls)):
                     raise Inconclusive(
                         "v1 no longer accepts requests with these stamps, not even a quote"
                     )
-                reason = text(look.member("msg"))[:160]
+                reason = text(exchange.member("msg"))[:160]
                 message = f"{what.called} {what.number(made)!r} was accepted, and is not known"
                 message += f": {reason!r}" if reason else ""
-                yield Finding(message, (made, look), what.key, cause=cause)
+                yield Finding(message, (made, exchange), what.key, cause=cause)
                 break
 
 
 def has_its_own_number(context: RunContext, operation: Operation, cause: str = "") -> Judgements:
     what = _BY_OPERATION[operation.id]
-    found: dict[str, Exchange] = {}
+    exchanges: dict[str, Exchange] = {}
     called = what.place.rpartition(".")[2]
-    for one in what.made(context):
-        number = what.number(one).strip()
-        before = found.setdefault(number, one) if number else None
+    for exchange in what.made(context):
+        number = what.number(exchange).strip()
+        before = exchanges.setdefault(number, exchange) if number else None
         if before is None:
-            if what.always_numbered and isinstance(one.data.get(called), str):
-                yield Finding(f"{called} is an empty text", (one,), what.place)
-        elif before is not one:
+            if what.always_numbered and isinstance(exchange.data.get(called), str):
+                yield Finding(f"{called} is an empty text", (exchange,), what.place)
+        elif before is not exchange:
             message = f"two {what.called}s have the {called} {number!r}"
-            yield Finding(message, (before, one), what.place, cause=cause)
-        elif len(found) > 1:
+            yield Finding(message, (before, exchange), what.place, cause=cause)
+        elif len(exchanges) > 1:
             yield JUDGED
 
 
 def is_one(context: RunContext, operation: Operation) -> Findings:
     what = _BY_OPERATION[operation.id]
     [(name, repeated)] = what.again.items()
-    one, again = context.require_success(name), require_answer(context, repeated)
-    first, second = what.number(one), what.number(again)
+    exchange, again = context.require_success(name), require_answer(context, repeated)
+    first, second = what.number(exchange), what.number(again)
     if again.succeeded and what.is_second(first, second):
         message = f"one {what.submission} makes the {what.called}s {first!r} and {second!r}"
-        yield Finding(message, (one, again), what.place)
+        yield Finding(message, (exchange, again), what.place)
 
 
 def keeps_its_end(context: RunContext, operation: Operation, cause: str = "") -> Judgements:
     what = _BY_OPERATION[operation.id]
     for looks in what.lines(context):
         line = Timeline(what)
-        for look in looks:
-            change = breaking(line, look, Property.ENDS_ONCE)
+        for exchange in looks:
+            change = breaking(line, exchange, Property.ENDS_ONCE)
             if change is not None:
                 now = str(change.now)[:60]
                 message = f"the {what.called} was {change.was!r}, and is {now!r} later"
                 yield Finding(message, change.looks, what.status_place, cause=cause)
                 break
-            if what.is_over(look):
+            if what.is_over(exchange):
                 yield JUDGED

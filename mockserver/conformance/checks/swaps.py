@@ -13,7 +13,7 @@ from mockserver.conformance.discovery.inventory import Token, inventory_of
 from mockserver.conformance.discovery.listing import text
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.session.names import EdgeKind, ProbeName, ProbeNames, usual
+from mockserver.conformance.session.names import EdgeKind, ProbeName, ProbeNames, plain_probe
 from mockserver.conformance.verdict import Inconclusive, NotApplicable, Vacuous
 from mockserver.contract import fact_basis, ids
 from mockserver.engine.abi import ONE_INCH_SWAP, SWAP_EXACT_TOKENS, UNISWAP_V3_SWAP
@@ -87,14 +87,14 @@ def call_is_from_the_sender(exchange: Exchange) -> Findings:
 def value_is_sent_for_coins_only(
     context: RunContext, exchange: Exchange, of_some_worth: ProbeNames
 ) -> Findings:
-    text, given = needs.text(exchange, "value"), exchange.parameters
-    address = given.get("fromTokenAddress", "").lower()
-    here = inventory_of(context).on(given.get("chain", ""))
-    source = needs.value(next((one for one in here if one.address.lower() == address), None))
+    text, parameters = needs.text(exchange, "value"), exchange.parameters
+    address = parameters.get("fromTokenAddress", "").lower()
+    here = inventory_of(context).on(parameters.get("chain", ""))
+    source = needs.value(next((token for token in here if token.address.lower() == address), None))
     needs.skip_unless(
         _NUMBER.fullmatch(text) and (source.is_native or source.address.startswith("0x"))
     )
-    sent = given.get("fromAmount", "")
+    sent = parameters.get("fromAmount", "")
     value = int(text, 16) if text.startswith("0x") else int(text)
     if not source.is_native and value:
         yield Finding(f"value is {text[:60]}, while {source.symbol} is no coin of its chain")
@@ -107,7 +107,7 @@ def value_is_sent_for_coins_only(
 
 def published_call_is_for_what_was_asked(context: RunContext, exchange: Exchange) -> Findings:
     method = exchange.text("data").lower().removeprefix("0x")[:8]
-    given = needs.value(amounts.units(exchange.parameters.get("fromAmount")))
+    put = needs.value(amounts.units(exchange.parameters.get("fromAmount")))
     places, words = needs.value(_PUBLISHED.get(method)), _words(exchange)
     needs.skip_unless(len(words) > max(places.values()))
     args = {role: words[place] for role, place in places.items()}
@@ -124,8 +124,8 @@ def published_call_is_for_what_was_asked(context: RunContext, exchange: Exchange
     if now is not None and args["deadline"] < now - _SLACK_S:
         message = f"the call has to be made by {args['deadline']}, and it is {now}"
         yield Finding(message, cause="deadline")
-    if amount != given:
-        yield Finding(f"the call gives {amount} smallest units, {given} were named", cause="amount")
+    if amount != put:
+        yield Finding(f"the call gives {amount} smallest units, {put} were named", cause="amount")
     out = amounts.units(exchange.data.get("amountOut"))
     slippage = amounts.units(exchange.parameters.get("slippage"))
     if not out or slippage is None or slippage > _BPS:
@@ -162,10 +162,10 @@ def _other_tokens(
             yield Finding(f"{what}, {token.symbol} is at {token.address}", cause=role)
 
 
-def call_can_still_be_made(context: RunContext, one: Exchange, other: Exchange) -> Findings:
-    now = needs.value(_time_of(context, one))
+def call_can_still_be_made(context: RunContext, first: Exchange, second: Exchange) -> Findings:
+    now = needs.value(_time_of(context, first))
     # A time hardly changes from one call to the next, and is no round number.
-    pairs = zip(_words(one), _words(other), strict=False)
+    pairs = zip(_words(first), _words(second), strict=False)
     times = [
         word
         for word, later in pairs
@@ -182,14 +182,14 @@ def _time_of(context: RunContext, exchange: Exchange) -> int | None:
     A mock may have a clock of its own, which only the times of its prices show.
     """
     now = clocks.service_time(context, exchange)
-    prices = (text(one.data.get("updateTime")) for one in context.of(ids.PRICE))
+    prices = (text(exchange.data.get("updateTime")) for exchange in context.of(ids.PRICE))
     priced = [time for price in prices if (time := clocks.seconds_of(price))]
     return min(now, *priced) if now is not None and priced else None
 
 
 def call_pays_what_was_quoted(context: RunContext, quoted_again: ProbeName) -> Judgements:
     quote = quote_of(context, _quote_before(context))
-    call = context.require_success(usual(ids.SWAP))
+    call = context.require_success(plain_probe(ids.SWAP))
     if quote is None or quote.route.target.decimals is None:
         raise Vacuous("the decimals of the swapped tokens are not listed")
     again = context.get(quoted_again)
@@ -207,22 +207,22 @@ def call_pays_what_was_quoted(context: RunContext, quoted_again: ProbeName) -> J
 
 
 def call_is_for_the_amount(context: RunContext, more: ProbeName) -> Judgements:
-    one, other = context.require_success(usual(ids.SWAP)), context.get(more)
-    if other is None or not other.succeeded:
+    first, second = context.require_success(plain_probe(ids.SWAP)), context.get(more)
+    if second is None or not second.succeeded:
         raise NotApplicable("no call was given for a larger amount")
-    paid, paid_more = needs.number(one, "amountOut"), needs.number(other, "amountOut")
+    paid, paid_more = needs.number(first, "amountOut"), needs.number(second, "amountOut")
     yield JUDGED
-    both, least = (one, other), _least_of(one)
-    kept = [place for place, word in enumerate(_words(other)) if least.get(place) == word]
+    both, least = (first, second), _least_of(first)
+    kept = [place for place, word in enumerate(_words(second)) if least.get(place) == word]
     if amounts.within(paid, paid_more, _PRICE_FACTOR):
         message = (
             f"amountOut is {paid:.6g} for an amount, and {paid_more:.6g} for ten times as much"
         )
         yield Finding(message, both, "query.fromAmount")
-    elif _call_without_times(one) == _call_without_times(other):
+    elif _call_without_times(first) == _call_without_times(second):
         message = "the call for ten times the amount is the same, apart from times"
         yield Finding(message, both, "data.data", cause="same call")
-    elif kept and not _least_of(other):
+    elif kept and not _least_of(second):
         message = f"the call for ten times the amount has {least[kept[0]]} as its least output too"
         yield Finding(message, both, "data.data", cause="least output")
 
@@ -249,26 +249,36 @@ def _call_without_times(call: Exchange) -> tuple[str, ...]:
 def slippage_is_in_hundredths_of_a_percent(
     context: RunContext, to_another: ProbeName
 ) -> Judgements:
-    calls = context.require_each(usual(ids.SWAP), to_another)
+    calls = context.require_each(plain_probe(ids.SWAP), to_another)
     named = {
-        one.parameters.get("slippage"): one
-        for one in context.of(ids.SWAP)
-        if one.succeeded and one.probe.edge and one.probe.edge.kind is EdgeKind.SLIPPAGE
+        exchange.parameters.get("slippage"): exchange
+        for exchange in context.of(ids.SWAP)
+        if exchange.succeeded
+        and exchange.probe.edge
+        and exchange.probe.edge.kind is EdgeKind.SLIPPAGE
     }
     # A run with edges has two more calls for the usual amount, with a small and a large slippage.
     more = [named[slippage] for slippage in _SLIPPAGES if slippage in named]
-    for one, other in (calls, more) if len(more) == len(_SLIPPAGES) else (calls,):
-        judgements = list(_slippage_judgements(context, one, other))
+    for first, second in (calls, more) if len(more) == len(_SLIPPAGES) else (calls,):
+        judgements = list(_slippage_judgements(context, first, second))
         yield from judgements
         if judgements:
             return
 
 
-def _slippage_judgements(context: RunContext, one: Exchange, other: Exchange) -> Judgements:
+def _slippage_judgements(
+    context: RunContext, first_call: Exchange, second_call: Exchange
+) -> Judgements:
     """Judge the slippages of two calls, where their least outputs can be found."""
-    moved = _price_movement(context, one, other)
-    wanted = [Decimal(call.parameters.get("slippage", "0")) / _BPS for call in (one, other)]
-    cuts = [pair for outs in _outputs(context, one, other) for pair in _cuts(one, other, outs)]
+    moved = _price_movement(context, first_call, second_call)
+    wanted = [
+        Decimal(call.parameters.get("slippage", "0")) / _BPS for call in (first_call, second_call)
+    ]
+    cuts = [
+        pair
+        for outs in _outputs(context, first_call, second_call)
+        for pair in _cuts(first_call, second_call, outs)
+    ]
     # A word follows the slippage where it changes by more than prices may have moved.
     following = [
         cut for cut in cuts if abs(cut[0] - cut[1]) > moved or min(cut) > max(wanted) + moved
@@ -287,19 +297,21 @@ def _slippage_judgements(context: RunContext, one: Exchange, other: Exchange) ->
             f"slippage {first} leaves {left[0]} percent of the output and {second} leaves "
             f"{left[1]}, expected {left[2]} and {left[3]}"
         )
-        yield Finding(message, (one, other), "query.slippage")
-    elif moved * 2 < abs(wanted[0] - wanted[1]) and (kept := _kept_share(one, other, moved)):
+        yield Finding(message, (first_call, second_call), "query.slippage")
+    elif moved * 2 < abs(wanted[0] - wanted[1]) and (
+        kept := _kept_share(first_call, second_call, moved)
+    ):
         slippages = " and ".join(f"{share * _BPS:.4g}" for share in wanted)
         message = (
             f"the call asks for {kept * 100:.4g} percent of the output, for slippages {slippages}"
         )
-        yield Finding(message, (one, other), "query.slippage", cause="ignored")
+        yield Finding(message, (first_call, second_call), "query.slippage", cause="ignored")
 
 
-def _kept_share(one: Exchange, other: Exchange, moved: Decimal) -> Decimal | None:
+def _kept_share(first: Exchange, second: Exchange, moved: Decimal) -> Decimal | None:
     """Return the share of the output that two calls of a published method ask for alike."""
     shares = []
-    for call in (one, other):
+    for call in (first, second):
         places = _PUBLISHED.get(call.text("data").lower().removeprefix("0x")[:8])
         out, words = amounts.units(call.data.get("amountOut")), _words(call)
         if not places or not out or out < _DUST_UNITS or len(words) <= places["least"]:
@@ -308,31 +320,33 @@ def _kept_share(one: Exchange, other: Exchange, moved: Decimal) -> Decimal | Non
     return shares[0] if abs(shares[0] - shares[1]) <= moved + _SLIPPAGE_TOLERANCE else None
 
 
-def more_slippage_asks_for_less(context: RunContext, one: Exchange, other: Exchange) -> Findings:
-    first, second = (needs.number(call, "amountOut") for call in (one, other))
+def more_slippage_asks_for_less(
+    context: RunContext, first_call: Exchange, second_call: Exchange
+) -> Findings:
+    first, second = (needs.number(call, "amountOut") for call in (first_call, second_call))
     needs.skip_unless(first > 0)
     if second > first * _PRICE_FACTOR:
-        if second <= first * (1 + _price_movement(context, one, other)):
+        if second <= first * (1 + _price_movement(context, first_call, second_call)):
             raise Inconclusive("equal quotes moved as far as amountOut did between the calls")
         yield Finding(f"amountOut rises from {first} to {second} as slippage rises from 100 to 500")
 
 
-def call_pays_the_recipient(one: Exchange, other: Exchange) -> Findings:
-    named = [call.parameters.get("recipient", "") for call in (one, other)]
+def call_pays_the_recipient(first: Exchange, second: Exchange) -> Findings:
+    named = [call.parameters.get("recipient", "") for call in (first, second)]
     for address in named:
         if not _ADDRESS.fullmatch(address):
             raise Inconclusive(f"{address!r} is no address whose form is known")
-    usual, another = (address[2:].lower() for address in named)
-    data = [needs.text(call, "data").lower() for call in (one, other)]
-    if usual in data[0]:
+    sender, another = (address[2:].lower() for address in named)
+    data = [needs.text(call, "data").lower() for call in (first, second)]
+    if sender in data[0]:
         if another not in data[1]:
-            kept = " and still names the sender" if usual in data[1] else ""
+            kept = " and still names the sender" if sender in data[1] else ""
             yield Finding(f"the call data does not name the recipient 0x{another}{kept}")
     elif another not in data[1]:
         if data[0] == data[1]:
             message, cause = "is the same, and names neither", "same call"
             basis = fact_basis("calls.recipient")
-        elif usual in data[1]:
+        elif sender in data[1]:
             message, cause = "names the sender, and not who is paid", "sender alone"
             basis = fact_basis("calls.payee")
         else:
@@ -344,9 +358,9 @@ def _quote_before(context: RunContext) -> Exchange:
     return context.require_success(usual_attempt(context, ids.SWAP_QUOTE).probe)
 
 
-def _outputs(context: RunContext, one: Exchange, other: Exchange) -> Iterator[tuple[int, int]]:
+def _outputs(context: RunContext, first: Exchange, second: Exchange) -> Iterator[tuple[int, int]]:
     """Yield the outputs of the two calls: by their own amountOut, and by the quote."""
-    own = [amounts.units(call.data.get("amountOut")) for call in (one, other)]
+    own = [amounts.units(call.data.get("amountOut")) for call in (first, second)]
     if own[0] and own[1]:
         yield own[0], own[1]
     quoted = amounts.units(_quote_before(context).data.get("outAmount"))
@@ -355,16 +369,16 @@ def _outputs(context: RunContext, one: Exchange, other: Exchange) -> Iterator[tu
 
 
 def _cuts(
-    one: Exchange, other: Exchange, outs: tuple[int, int]
+    first: Exchange, second: Exchange, outs: tuple[int, int]
 ) -> Iterator[tuple[Decimal, Decimal]]:
     """Yield what share of the output is missing in each word that may be the least output."""
-    words, given = (_words(one), _words(other)), one.parameters.get("fromAmount", "")
-    slippages = [call.parameters.get("slippage") for call in (one, other)]
+    words, amount_text = (_words(first), _words(second)), first.parameters.get("fromAmount", "")
+    slippages = [call.parameters.get("slippage") for call in (first, second)]
     if len(words[0]) != len(words[1]) or slippages[0] == slippages[1]:
         return
     for pair in zip(*words, strict=True):
         # The given amount and a deadline are numbers as well, and no outputs.
-        if str(pair[0]) == given or any(_EARLIEST_S < word < _LATEST_S for word in pair):
+        if str(pair[0]) == amount_text or any(_EARLIEST_S < word < _LATEST_S for word in pair):
             continue
         cuts = Decimal(outs[0] - pair[0]) / outs[0], Decimal(outs[1] - pair[1]) / outs[1]
         in_range = all(Decimal("-0.001") <= cut <= Decimal("0.99") for cut in cuts)
@@ -373,7 +387,7 @@ def _cuts(
             yield cuts
 
 
-def _price_movement(context: RunContext, one: Exchange, other: Exchange) -> Decimal:
+def _price_movement(context: RunContext, first: Exchange, second: Exchange) -> Decimal:
     """Return by what share prices may have moved between two calls, as equal quotes show.
 
     More time may lie between the calls than between the quotes, so the spread of these counts
@@ -386,7 +400,7 @@ def _price_movement(context: RunContext, one: Exchange, other: Exchange) -> Deci
     spread = _spread(out for out in quoted if out)
     if not spread:
         return Decimal(0)
-    own = [amounts.units(call.data.get("amountOut")) for call in (one, other)]
+    own = [amounts.units(call.data.get("amountOut")) for call in (first, second)]
     apart = _spread(out or 0 for out in own) if all(own) else Decimal(0)
     return max(spread * _QUOTE_SPREAD_FACTOR, min(apart, spread * _CALL_SPREAD_FACTOR))
 
@@ -402,8 +416,8 @@ def _words(call: Exchange) -> list[int]:
     if not _HEX.fullmatch(data):
         return []
     digits = data[8:]
-    whole = len(digits) // _WORD_HEX * _WORD_HEX
+    length = len(digits) // _WORD_HEX * _WORD_HEX
     return [
         int(digits[at : at + _WORD_HEX], 16)
-        for at in range(0, min(whole, 100 * _WORD_HEX), _WORD_HEX)
+        for at in range(0, min(length, 100 * _WORD_HEX), _WORD_HEX)
     ]

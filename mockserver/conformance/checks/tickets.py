@@ -9,7 +9,7 @@ from mockserver.conformance.discovery.listing import text
 from mockserver.conformance.requests import labels
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.session.names import ProbeName, ProbeNames, usual
+from mockserver.conformance.session.names import ProbeName, ProbeNames, plain_probe
 from mockserver.conformance.verdict import Vacuous
 from mockserver.contract import Operation, fact_basis, ids
 from mockserver.jsontext import Json
@@ -57,22 +57,22 @@ class Entry:
 
 def entries(looks: Iterable[Exchange]) -> list[Entry]:
     """Return the tickets of some lists."""
-    items = ((look, item) for look in looks for item in look.items())
-    return [Entry(look, item) for look, item in items if isinstance(item, Mapping)]
+    items = ((exchange, item) for exchange in looks for item in exchange.items())
+    return [Entry(exchange, item) for exchange, item in items if isinstance(item, Mapping)]
 
 
 def _listed(context: RunContext, *lists: ProbeNames) -> list[Entry]:
     """Return the caller's tickets as lists show them. Raises `NotRun` or `Inconclusive`."""
-    return entries(look for names in lists for look in context.require_each(*names))
+    return entries(exchange for names in lists for exchange in context.require_each(*names))
 
 
 def tickets_are_listed(context: RunContext, late: ProbeNames) -> Findings:
     # A service may take a while to list a new ticket.
     looks = context.require_each(*late)
-    found = {"", *(one.number for one in entries(looks))}
+    known_numbers = {"", *(entry.number for entry in entries(looks))}
     for made in submitted.TICKET.made(context):
         number = submitted.TICKET.number(made)
-        if number not in found:
+        if number not in known_numbers:
             message = f"ticket {number} is listed under none of {', '.join(labels.FILTERS)}"
             yield Finding(message, (made, *looks), "data.list[]", cause="ticket not listed")
             return
@@ -81,34 +81,34 @@ def tickets_are_listed(context: RunContext, late: ProbeNames) -> Findings:
 def tickets_have_one_status(
     context: RunContext, read: ProbeNames, early: ProbeNames, late: ProbeNames
 ) -> Judgements:
-    found: list[Finding] = []
+    findings: list[Finding] = []
     twice: set[tuple[str, str, str]] = set()
     for lists in _given_lists(context, read, early, late):
         places: dict[str, list[Entry]] = {}
-        for one in _listed(context, lists):
+        for first in _listed(context, lists):
             yield JUDGED
-            number, kind = one.number, one.kind
-            if one.contradicts_its_list:
-                flag = str(one.item["succeeded"]).lower()
+            number, kind = first.number, first.kind
+            if first.contradicts_its_list:
+                flag = str(first.item["succeeded"]).lower()
                 message = f"ticket {number} is listed under {kind} with succeeded {flag}"
-                found.append(_misplaced(message, one))
-            for other in places.get(number, []) if number else []:
-                key = (number, other.kind, kind)
+                findings.append(_misplaced(message, first))
+            for second in places.get(number, []) if number else []:
+                key = (number, second.kind, kind)
                 # An open ticket may move on from one request to the next.
-                if other.kind != kind and (other.item.get("succeeded") is True or key in twice):
-                    message = f"ticket {number} is listed under {other.kind} and under {kind}"
-                    found.append(_misplaced(message, other, one))
+                if second.kind != kind and (second.item.get("succeeded") is True or key in twice):
+                    message = f"ticket {number} is listed under {second.kind} and under {kind}"
+                    findings.append(_misplaced(message, second, first))
                 twice.add(key)
-            places.setdefault(number, []).append(one)
+            places.setdefault(number, []).append(first)
     # What contradicts the rule's own basis comes before what contradicts another one.
-    yield from sorted(found, key=lambda one: one.basis is not None)[:1]
+    yield from sorted(findings, key=lambda finding: finding.basis is not None)[:1]
 
 
-def _misplaced(message: str, *found: Entry) -> Finding:
-    of_any_status = labels.FILTERS[0] in [one.kind for one in found]
+def _misplaced(message: str, *entry: Entry) -> Finding:
+    of_any_status = labels.FILTERS[0] in [entry.kind for entry in entry]
     basis = fact_basis("tickets.unknown") if of_any_status else None
-    cause = "status and flag" if len(found) == 1 else "two statuses"
-    exchanges = tuple(one.exchange for one in found)
+    cause = "status and flag" if len(entry) == 1 else "two statuses"
+    exchanges = tuple(entry.exchange for entry in entry)
     return Finding(message, exchanges, "query.filter", basis, cause=cause)
 
 
@@ -116,14 +116,14 @@ def tickets_are_listed_for_their_address(
     context: RunContext, early: ProbeNames, late: ProbeNames, of_somebody_else: ProbeNames
 ) -> Findings:
     mine, accepted = context.caller.address.lower(), _own_numbers(context)
-    for one in _listed(context, early, late):
-        if not one.is_of(mine) and one.number in accepted:
-            address = str(one.item["address"])
+    for entry in _listed(context, early, late):
+        if not entry.is_of(mine) and entry.number in accepted:
+            address = str(entry.item["address"])
             message = f"a ticket of {mine} is listed with address {address[:60]!r}"
-            yield Finding(message, (one.exchange,), "data.list[].address", cause="address")
+            yield Finding(message, (entry.exchange,), "data.list[].address", cause="address")
             return
     theirs = context.sent(*of_somebody_else)
-    if accepted & {one.number for one in entries(theirs)}:
+    if accepted & {entry.number for entry in entries(theirs)}:
         message = "a ticket is listed for an address that did not submit it"
         yield Finding(message, tuple(theirs), "query.address", cause="listed for another")
 
@@ -131,7 +131,7 @@ def tickets_are_listed_for_their_address(
 def tickets_of_the_caller(context: RunContext, early: ProbeNames, late: ProbeNames) -> list[Entry]:
     """Return the tickets that the caller has submitted, as lists show them."""
     accepted = _own_numbers(context)
-    return [one for one in _listed(context, early, late) if one.number in accepted]
+    return [entry for entry in _listed(context, early, late) if entry.number in accepted]
 
 
 def late_tickets(
@@ -144,14 +144,14 @@ def late_tickets(
     """Return them as the later lists show them. Raises where no list in another case came."""
     context.require_each(*in_another_case)
     every = tickets_of_the_caller(context, early, late)
-    return [one for one in every if one.exchange.probe in late]
+    return [entry for entry in every if entry.exchange.probe in late]
 
 
 def tickets_are_listed_in_any_case(
     context: RunContext, ticket: Entry, in_another_case: ProbeNames
 ) -> Findings:
     otherwise = context.require_each(*in_another_case)
-    if ticket.number not in {one.number for one in entries(otherwise)}:
+    if ticket.number not in {entry.number for entry in entries(otherwise)}:
         message = f"ticket {ticket.number} is not listed for the address with hex in another case"
         yield Finding(message, (ticket.exchange, *otherwise))
 
@@ -172,22 +172,25 @@ def check_agrees_with_the_list(
     early: ProbeNames,
     late: ProbeNames,
 ) -> Judgements:
-    def state(look: Exchange) -> tuple[Json, Json]:
-        return look.data.get("succeeded"), look.data.get("solution")
+    def state(exchange: Exchange) -> tuple[Json, Json]:
+        return exchange.data.get("succeeded"), exchange.data.get("solution")
 
     checked = context.require_success(check)
-    number = submitted.TICKET.number(context.require_success(usual(ids.TICKET)))
+    number = submitted.TICKET.number(context.require_success(plain_probe(ids.TICKET)))
     listed_early, listed_late = (
-        [one for one in _listed(context, names) if one.number == number] for names in (early, late)
+        [entry for entry in _listed(context, names) if entry.number == number]
+        for names in (early, late)
     )
     if listed_early or listed_late:
         yield JUDGED
     # The list is read between two checks; where these differ, the ticket moved on meanwhile.
-    moved = any(one.succeeded and state(one) != state(checked) for one in context.sent(again))
+    moved = any(
+        exchange.succeeded and state(exchange) != state(checked) for exchange in context.sent(again)
+    )
     early_checks, late_checks = context.sent(before), [] if moved else [checked]
     for answers, listed in ((early_checks, listed_early), (late_checks, listed_late)):
-        for answer in [one for one in answers if one.succeeded]:
-            yield from [found for one in listed for found in unlike(one, answer)][:1]
+        for answer in [exchange for exchange in answers if exchange.succeeded]:
+            yield from [finding for entry in listed for finding in unlike(entry, answer)][:1]
 
 
 def unlike(listed: Entry, check: Exchange) -> Findings:
@@ -205,13 +208,13 @@ def lists_of_tickets(
 ) -> list[Exchange]:
     """Return the lists that show the number of a ticket."""
     lists = _given_lists(context, read, early, late)
-    every = [look for names in lists for look in context.require_each(*names)]
-    return [look for look in every if any(one.number for one in entries([look]))]
+    every = [exchange for names in lists for exchange in context.require_each(*names)]
+    return [exchange for exchange in every if any(entry.number for entry in entries([exchange]))]
 
 
 def each_ticket_is_listed_once(listing: Exchange) -> Findings:
-    times = Counter(one.number for one in entries([listing]) if one.number)
-    for number in [one for one in times if times[one] > 1][:1]:
+    times = Counter(entry.number for entry in entries([listing]) if entry.number)
+    for number in [time for time in times if times[time] > 1][:1]:
         message = f"ticket {number} is listed more than once for one status"
         yield Finding(message, cause="listed twice")
 
@@ -220,28 +223,32 @@ def refused_tickets_are_not_kept(
     context: RunContext, early: ProbeNames, late: ProbeNames
 ) -> Findings:
     before, after = _listed(context, early), _listed(context, late)
-    last = max(one.number for one in context.require_each(*early))
-    between = [one for one in context.of(ids.TICKET) if one.number > last]
-    if not between or any(not one.whole or one.code is None for one in between):
+    last = max(exchange.number for exchange in context.require_each(*early))
+    between = [exchange for exchange in context.of(ids.TICKET) if exchange.number > last]
+    if not between or any(not exchange.has_answer or exchange.code is None for exchange in between):
         raise Vacuous("not every report was answered with a ticket or a refusal")
-    refused = [one for one in between if one.refused]
+    refused = [exchange for exchange in between if exchange.refused]
     if not refused:
         raise Vacuous("no report was refused")
-    known = {"", *(one.number for one in before)} | _own_numbers(context)
-    reported = {str(one.members.get("hash", "")).lower() for one in refused} - {""}
-    for one in after:
-        transaction, address = (text(one.item.get(name)).lower() for name in ("hash", "address"))
+    known = {"", *(entry.number for entry in before)} | _own_numbers(context)
+    reported = {str(exchange.members.get("hash", "")).lower() for exchange in refused} - {""}
+    for entry in after:
+        transaction, address = (text(entry.item.get(name)).lower() for name in ("hash", "address"))
         own = address == context.caller.address.lower()
-        if one.number not in known and transaction in reported and own:
+        if entry.number not in known and transaction in reported and own:
             only = "only reports that were refused came before it"
-            message = f"ticket {one.number} is listed, though {only}"
-            exchanges = (refused[0], one.exchange)
+            message = f"ticket {entry.number} is listed, though {only}"
+            exchanges = (refused[0], entry.exchange)
             yield Finding(message, exchanges, "data.list[]", cause="refused and kept")
             return
 
 
 def _own_numbers(context: RunContext) -> set[str]:
-    made = {submitted.TICKET.number(one) for one in context.of(ids.TICKET) if one.succeeded}
+    made = {
+        submitted.TICKET.number(exchange)
+        for exchange in context.of(ids.TICKET)
+        if exchange.succeeded
+    }
     return made - {""}
 
 
@@ -249,7 +256,7 @@ def _given_lists(
     context: RunContext, read: ProbeNames, early: ProbeNames, late: ProbeNames
 ) -> tuple[ProbeNames, ...]:
     """Return which lists to read; those of an account that the user has named come first."""
-    given = context.sent(*read)
-    if len(given) < len(read) or not all(look.succeeded for look in given):
+    exchanges = context.sent(*read)
+    if len(exchanges) < len(read) or not all(exchange.succeeded for exchange in exchanges):
         return early, late
-    return (read,) if context.get(usual(ids.TICKET)) is None else (read, early, late)
+    return (read,) if context.get(plain_probe(ids.TICKET)) is None else (read, early, late)

@@ -92,9 +92,10 @@ class Reading:
 
 def missing_answer(left: Exchange, right: Exchange) -> str:
     """Return why two exchanges cannot be compared; empty where they can."""
-    for name, one in (("left", left), ("right", right)):
-        if one.answer.trouble in _NEVER_CAME:
-            return f"the {name} side did not answer: {one.answer.reason or one.answer.trouble}"
+    for name, exchange in (("left", left), ("right", right)):
+        if exchange.answer.trouble in _NEVER_CAME:
+            trouble = exchange.answer.reason or exchange.answer.trouble
+            return f"the {name} side did not answer: {trouble}"
     return ""
 
 
@@ -103,38 +104,39 @@ def compared(left: Exchange, right: Exchange, reading: Reading) -> Iterator[Diff
     both = (left, right)
     if left.answer.trouble or right.answer.trouble:
         if left.answer.trouble != right.answer.trouble:
-            texts = (str(one.answer.trouble or "an answer") for one in both)
+            texts = (str(exchange.answer.trouble or "an answer") for exchange in both)
             yield Difference(Kind.NO_ANSWER, (), *texts)
         return
     if left.answer.status != right.answer.status:
-        yield Difference(Kind.STATUS, (), *(str(one.answer.status) for one in both))
+        yield Difference(Kind.STATUS, (), *(str(exchange.answer.status) for exchange in both))
     if _outcome(left) != _outcome(right):
         yield Difference(Kind.OUTCOME, (), *map(_outcome_in_words, both))
         return
-    media = [_media_type(one) for one in both]
+    media = [_media_type(exchange) for exchange in both]
     if media[0] != media[1]:
         yield Difference(Kind.MEDIA_TYPE, ("Content-Type",), *media)
     if bool(left.unreadable) is not bool(right.unreadable):
-        yield Difference(Kind.NO_JSON, (), *(one.unreadable or "JSON" for one in both))
+        yield Difference(Kind.NO_JSON, (), *(exchange.unreadable or "JSON" for exchange in both))
         return
-    one, other = left.body, right.body
-    if not left.succeeded and isinstance(one, Mapping) and isinstance(other, Mapping):
+    left_body, right_body = left.body, right.body
+    if not left.succeeded and isinstance(left_body, Mapping) and isinstance(right_body, Mapping):
         if left.code != right.code:
-            codes = (_short_text(body.get("code", NOTHING)) for body in (one, other))
+            codes = (_short_text(body.get("code", NOTHING)) for body in (left_body, right_body))
             yield Difference(Kind.CODE, ("code",), *codes)
-        one, other = (
-            {name: value for name, value in body.items() if name != "code"} for body in (one, other)
+        left_body, right_body = (
+            {name: value for name, value in body.items() if name != "code"}
+            for body in (left_body, right_body)
         )
     echoes = (_inputs_of(left.request), _inputs_of(right.request))
     reading = replace(reading, refused=not left.succeeded, echoes=echoes)
-    yield from differences(one, other, reading)
+    yield from differences(left_body, right_body, reading)
 
 
 def _inputs_of(request: Request) -> frozenset[str]:
     """Return the texts that a request carries as inputs, in lower case."""
-    found = [value for _, value in pairs_or(request.query)]
-    found += [value for value in request.members.values() if isinstance(value, str)]
-    return frozenset(text.lower() for text in found if text)
+    values = [value for _, value in pairs_or(request.query)]
+    values += [value for value in request.members.values() if isinstance(value, str)]
+    return frozenset(text.lower() for text in values if text)
 
 
 def _outcome(exchange: Exchange) -> str:
@@ -193,13 +195,13 @@ def _in_members(
     for name in dict.fromkeys((*left, *right)):
         inside = (*place, "{}" if is_map else name)
         named = f"{item} {name}".strip() if is_map else item
-        one, other = left.get(name, NOTHING), right.get(name, NOTHING)
-        if one is not NOTHING and other is not NOTHING:
-            yield from differences(one, other, reading, inside, named)
+        left_value, right_value = left.get(name, NOTHING), right.get(name, NOTHING)
+        if left_value is not NOTHING and right_value is not NOTHING:
+            yield from differences(left_value, right_value, reading, inside, named)
         elif not (is_map and inside in reading.moving):
             lost, gained = (Kind.LOST, Kind.GAINED) if is_map else (Kind.MISSING, Kind.EXTRA)
-            kind = lost if other is NOTHING else gained
-            yield Difference(kind, inside, _short_text(one), _short_text(other), named)
+            kind = lost if right_value is NOTHING else gained
+            yield Difference(kind, inside, _short_text(left_value), _short_text(right_value), named)
 
 
 def _in_items(
@@ -211,13 +213,13 @@ def _in_items(
         here = (*inside, member)
         return here not in reading.moving and reading.role(here) not in _UNNAMING
 
-    for key, one, other in matched(left, right, names_items):
+    for key, first, second in matched(left, right, names_items):
         named = f"{item} {key}".strip()
-        if one is not NOTHING and other is not NOTHING:
-            yield from differences(one, other, reading, inside, named)
+        if first is not NOTHING and second is not NOTHING:
+            yield from differences(first, second, reading, inside, named)
         elif inside not in reading.moving:
-            kind = Kind.LOST if other is NOTHING else Kind.GAINED
-            yield Difference(kind, inside, _short_text(one), _short_text(other), named)
+            kind = Kind.LOST if second is NOTHING else Kind.GAINED
+            yield Difference(kind, inside, _short_text(first), _short_text(second), named)
 
 
 def matched(
@@ -234,10 +236,10 @@ def matched(
         yield from _matched_whole(left, right)
         return
     mine = {_key(item, names): item for item in left}
-    other = {_key(item, names): item for item in right}
-    in_both_first = sorted(mine, key=lambda key: key not in other)
-    for key in (*in_both_first, *(key for key in other if key not in mine)):
-        yield " ".join(key)[:80], mine.get(key, NOTHING), other.get(key, NOTHING)
+    theirs = {_key(item, names): item for item in right}
+    in_both_first = sorted(mine, key=lambda key: key not in theirs)
+    for key in (*in_both_first, *(key for key in theirs if key not in mine)):
+        yield " ".join(key)[:80], mine.get(key, NOTHING), theirs.get(key, NOTHING)
 
 
 def _naming(
@@ -258,14 +260,14 @@ def _naming(
     for size in range(1, together + 1):
         for names in combinations(members, size):
             mine = {_key(item, names) for item in left}
-            other = {_key(item, names) for item in right}
-            if len(mine) != len(left) or len(other) != len(right):
+            theirs = {_key(item, names) for item in right}
+            if len(mine) != len(left) or len(theirs) != len(right):
                 continue
-            common = len(mine & other)
+            common = len(mine & theirs)
             if common > most:
                 best, most = names, common
             # All items are matched: more members could not match more.
-            if common == min(len(mine), len(other)):
+            if common == min(len(mine), len(theirs)):
                 return best
     return best
 
@@ -277,8 +279,8 @@ def _key(item: Mapping[str, Json], names: Sequence[str]) -> tuple[str, ...]:
 
 def _matched_whole(left: Sequence[Json], right: Sequence[Json]) -> Iterator[tuple[str, Json, Json]]:
     known = {canonical(item): item for item in (*left, *right)}
-    mine, other = (Counter(map(canonical, items)) for items in (left, right))
-    lost, gained = mine - other, other - mine
+    mine, theirs = (Counter(map(canonical, items)) for items in (left, right))
+    lost, gained = mine - theirs, theirs - mine
     if len(left) == len(right) == 1 and lost:
         yield "0", left[0], right[0]
         return

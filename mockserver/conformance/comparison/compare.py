@@ -21,7 +21,7 @@ from mockserver.conformance.comparison.answers import (
     missing_answer,
 )
 from mockserver.conformance.comparison.requests import Mirror, Pair, Replay, draft_from, paired
-from mockserver.conformance.comparison.result import LONGEST, Comparison, Found, SideSummary
+from mockserver.conformance.comparison.result import LONGEST, Comparison, Occurrence, SideSummary
 from mockserver.conformance.comparison.values import Band, Place, Roles
 from mockserver.conformance.options import Options
 from mockserver.conformance.report.masking import Masker, masker_for, visible
@@ -184,16 +184,16 @@ class _Comparing:
 
     def comparison(self, watch: Watch | None, began: int) -> Comparison:
         """Send, compare, and send again where the world may have moved."""
-        pairs, whole = self._pairs(watch), []
+        pairs, all_pairs = self._pairs(watch), []
         for pair in pairs:
-            if reason := missing_answer(pair.source, pair.other):
+            if reason := missing_answer(pair.source, pair.counterpart):
                 self._left_out[pair.source.probe] = reason
             else:
-                whole.append(pair)
-        self._learn_all(pair.source for pair in whole)
-        self._learn_all(pair.other for pair in whole)
-        found = self._lasting(whole, self._repeated(whole))
-        every = [exchange for pair in pairs for exchange in (pair.source, pair.other)]
+                all_pairs.append(pair)
+        self._learn_all(pair.source for pair in all_pairs)
+        self._learn_all(pair.counterpart for pair in all_pairs)
+        differences = self._lasting(all_pairs, self._repeated(all_pairs))
+        every = [exchange for pair in pairs for exchange in (pair.source, pair.counterpart)]
         mask = partial(_masked, masker_for(every, self._options.caller))
         return Comparison(
             left=self._left.summary(self._contract),
@@ -201,8 +201,10 @@ class _Comparing:
             seed=self._options.seed,
             dialect=self._options.dialect,
             band=f"{self._terms.band.percent:f}",
-            compared=len(whole),
-            found=tuple(_without_secrets(one, pair, mask) for one, pair in found),
+            compared=len(all_pairs),
+            occurrences=tuple(
+                _without_secrets(difference, pair, mask) for difference, pair in differences
+            ),
             left_out={mask(probe): mask(why) for probe, why in self._left_out.items()},
             moving={
                 name: frozenset(tuple(map(mask, place)) for place in places)
@@ -223,7 +225,10 @@ class _Comparing:
         if left.run is not None:
             return self._replayed(left.run, right, watch)
         if right.run is not None:
-            return [Pair(one.other, one.source) for one in self._replayed(right.run, left, watch)]
+            return [
+                Pair(pair.counterpart, pair.source)
+                for pair in self._replayed(right.run, left, watch)
+            ]
         return self._run_on_both(watch)
 
     def _replay(self, journal: Run) -> Replay:
@@ -269,9 +274,9 @@ class _Comparing:
             operation = first.operation
             reading = Reading(self._roles_of(operation), _NO_BAND)
             self._moving[operation.id] |= {
-                one.place
-                for one in differences(first.body, second.body, reading)
-                if one.kind in OF_THE_WORLD
+                difference.place
+                for difference in differences(first.body, second.body, reading)
+                if difference.kind in OF_THE_WORLD
             }
 
     def _repeated(self, pairs: Sequence[Pair]) -> dict[int, Pair]:
@@ -280,7 +285,9 @@ class _Comparing:
         alike: dict[object, int] = defaultdict(int)
         for number, pair in enumerate(pairs):
             places = frozenset(
-                one.place for one in self._differences(pair) if one.kind in OF_THE_WORLD
+                difference.place
+                for difference in self._differences(pair)
+                if difference.kind in OF_THE_WORLD
             )
             kind = (pair.source.operation.id, places)
             if not places or pair.source.operation.writes or len(again) >= MOST_REPEATS:
@@ -289,11 +296,11 @@ class _Comparing:
             if alike[kind] >= _MOST_ALIKE:
                 continue
             alike[kind] += 1
-            left, right = self._left.again(pair.source), self._right.again(pair.other)
+            left, right = self._left.again(pair.source), self._right.again(pair.counterpart)
             if left is None or right is None:
                 continue
             self._learn(pair.source, left)
-            self._learn(pair.other, right)
+            self._learn(pair.counterpart, right)
             again[number] = Pair(left, right)
         return again
 
@@ -303,22 +310,28 @@ class _Comparing:
         """Yield the differences that are still there in the second answers."""
         for number, pair in enumerate(pairs):
             still = None
-            if number in again and not missing_answer(again[number].source, again[number].other):
-                still = {_spot(one) for one in self._differences(again[number])}
-            for one in self._differences(pair):
-                if one.kind in OF_THE_WORLD and still is not None and _spot(one) not in still:
+            if number in again and not missing_answer(
+                again[number].source, again[number].counterpart
+            ):
+                still = {_spot(difference) for difference in self._differences(again[number])}
+            for difference in self._differences(pair):
+                if (
+                    difference.kind in OF_THE_WORLD
+                    and still is not None
+                    and _spot(difference) not in still
+                ):
                     continue
-                if not self._ignored(one, pair.source.operation):
-                    yield one, pair
+                if not self._ignored(difference, pair.source.operation):
+                    yield difference, pair
 
     def _differences(self, pair: Pair) -> Iterator[Difference]:
         operation = pair.source.operation
         roles, moving = self._roles_of(operation), frozenset(self._moving[operation.id])
         reading = Reading(roles, self._terms.band, words=self._terms.words, moving=moving)
-        return compared(pair.source, pair.other, reading)
+        return compared(pair.source, pair.counterpart, reading)
 
-    def _ignored(self, one: Difference, operation: Operation) -> bool:
-        names = (one.where, operation.id, f"{operation.id}:{one.where}")
+    def _ignored(self, difference: Difference, operation: Operation) -> bool:
+        names = (difference.where, operation.id, f"{operation.id}:{difference.where}")
         # `[]` stands for itself; `*` alone is a wildcard.
         patterns = [pattern.replace("[", "[[]") for pattern in self._terms.ignore]
         return any(fnmatchcase(name, pattern) for name in names for pattern in patterns)
@@ -346,14 +359,16 @@ def _masked(masker: Masker, text: str) -> str:
     return one_line(visible(masker.text(text)), LONGEST)
 
 
-def _without_secrets(one: Difference, pair: Pair, mask: Callable[[str], str]) -> Found:
+def _without_secrets(original: Difference, pair: Pair, mask: Callable[[str], str]) -> Occurrence:
     source = pair.source
     difference = Difference(
-        one.kind, tuple(map(mask, one.place)), *map(mask, (one.left, one.right, one.item))
+        original.kind,
+        tuple(map(mask, original.place)),
+        *map(mask, (original.left, original.right, original.item)),
     )
     request = f"{source.request.method} {source.request.target}"
-    return Found(difference, source.operation.id, mask(source.probe), mask(request))
+    return Occurrence(difference, source.operation.id, mask(source.probe), mask(request))
 
 
-def _spot(one: Difference) -> tuple[object, ...]:
-    return (one.kind, one.place, one.item)
+def _spot(difference: Difference) -> tuple[object, ...]:
+    return (difference.kind, difference.place, difference.item)

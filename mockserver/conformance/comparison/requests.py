@@ -36,7 +36,7 @@ class Pair:
     """What both sides answered to the same request."""
 
     source: Exchange
-    other: Exchange
+    counterpart: Exchange
 
 
 class Mirror:
@@ -56,17 +56,17 @@ class Mirror:
     def sent(self, exchange: Exchange, planned: int) -> None:
         """Send the other service what was just sent to the first."""
         try:
-            other = self._other(exchange, self._translation.of(exchange.request))
+            second_exchange = self._counterpart(exchange, self._translation.of(exchange.request))
         except (Refusing, Spent) as error:
             self.left_out[exchange.probe] = str(error)
             return
-        self._translation.learn(exchange, other)
+        self._translation.learn(exchange, second_exchange)
         if exchange.succeeded and stamp_of(exchange.request) is not None:
             # Refused requests that differ in their time alone were attempts to find the right time.
             self.pairs = [pair for pair in self.pairs if not _is_attempt(pair.source, exchange)]
-        self.pairs.append(Pair(exchange, other))
+        self.pairs.append(Pair(exchange, second_exchange))
 
-    def _other(self, exchange: Exchange, request: Request) -> Exchange:
+    def _counterpart(self, exchange: Exchange, request: Request) -> Exchange:
         at_ms = stamp_of(request)
         can_stamp = at_ms is not None and signed_again(request, self._caller) == request
         if at_ms is not None and exchange.succeeded:
@@ -75,9 +75,9 @@ class Mirror:
             can_stamp = False  # a time long past is what the request is about
         if self._now is not None and can_stamp:
             request = stamped(request, self._caller, self._now())
-        other = self._session.ask(exchange.probe, draft_from(request))
-        if not (can_stamp and exchange.succeeded and other.refused and self._attempts):
-            return other
+        answered = self._session.ask(exchange.probe, draft_from(request))
+        if not (can_stamp and exchange.succeeded and answered.refused and self._attempts):
+            return answered
         # Only this service may check the time of a request, or it may have a clock of its own.
         self._attempts -= 1
         for _ in range(2):
@@ -89,20 +89,20 @@ class Mirror:
             answer = self._session.ask(exchange.probe, draft_from(again))
             if answer.succeeded:
                 return answer
-        return other
+        return answered
 
     def _adopt_its_time(self) -> bool:
         """Adopt the time that the other service shows elsewhere; tell whether that is new."""
         context, ask = self._session.context, self._session.ask
-        found = adopt_service_time(context, lambda of, draft: ask(f"{of}/{SERVICE_TIME}", draft))
-        self._now, context.now = context.now if found else self._now, None
-        return found
+        adopted = adopt_service_time(context, lambda of, draft: ask(f"{of}/{SERVICE_TIME}", draft))
+        self._now, context.now = context.now if adopted else self._now, None
+        return adopted
 
 
 def _is_attempt(earlier: Exchange, taken: Exchange) -> bool:
     """Tell whether a refused request differs from an accepted one in its time alone."""
     times = (stamp_of(earlier.request), stamp_of(taken.request))
-    parts = ((one.request.query, one.request.body) for one in (earlier, taken))
+    parts = ((exchange.request.query, exchange.request.body) for exchange in (earlier, taken))
     same = earlier.probe == taken.probe and len(set(parts)) == 1
     return same and earlier.refused and times[0] is not None and times[0] != times[1]
 
@@ -165,12 +165,12 @@ def paired(left: Replay, right: Replay) -> tuple[list[Pair], dict[str, str]]:
         if not waiting[exchange.probe]:
             left_out[exchange.probe] = "the right side's journal does not have it"
             continue
-        other = waiting[exchange.probe].popleft()
-        if request_key(translation.of(exchange.request)) != request_key(other.request):
+        counterpart = waiting[exchange.probe].popleft()
+        if request_key(translation.of(exchange.request)) != request_key(counterpart.request):
             left_out[exchange.probe] = "its requests differ between the two journals"
             continue
-        translation.learn(exchange, other)
-        pairs.append(Pair(exchange, other))
+        translation.learn(exchange, counterpart)
+        pairs.append(Pair(exchange, counterpart))
     for probe, rest in waiting.items():
         if rest:
             left_out[probe] = "the left side's journal does not have it"
@@ -188,9 +188,9 @@ class Translation:
         """Begin without translations."""
         self._names: dict[tuple[str, str], str] = {}
 
-    def learn(self, source: Exchange, other: Exchange) -> None:
+    def learn(self, source: Exchange, exchange: Exchange) -> None:
         """Take in a pair of answers."""
-        theirs = dict(_named(other.data))
+        theirs = dict(_named(exchange.data))
         for name, value in _named(source.data):
             if name in theirs and theirs[name] != value:
                 self._names[name.lower(), value] = theirs[name]
@@ -208,9 +208,9 @@ class Translation:
 
     def _parameter(self, part: str) -> str:
         for name, value in query_pairs(part):
-            other = self._names.get((name.lower(), value))
-            if other is not None:
-                return f"{part.partition('=')[0]}={quote(other, safe='~')}"
+            renamed = self._names.get((name.lower(), value))
+            if renamed is not None:
+                return f"{part.partition('=')[0]}={quote(renamed, safe='~')}"
         return part
 
     def _body(self, body: bytes) -> bytes:

@@ -40,7 +40,7 @@ LONGEST = 300
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Occurrence:
     """A difference in the answers of an operation to a request, of which `probe` is the name."""
 
     difference: Difference
@@ -53,22 +53,22 @@ class Found:
 class Cause:
     """Differences with one cause: of one kind, at one place, in some operations."""
 
-    found: tuple[Found, ...]
+    occurrences: tuple[Occurrence, ...]
 
     @property
     def kind(self) -> Kind:
         """In what the answers differ."""
-        return self.found[0].difference.kind
+        return self.occurrences[0].difference.kind
 
     @property
     def place(self) -> str:
         """Where; empty for the answer as a whole."""
-        return self.found[0].difference.where
+        return self.occurrences[0].difference.where
 
     @property
     def operations(self) -> tuple[str, ...]:
         """The ids of the operations that show it."""
-        return tuple(dict.fromkeys(one.operation for one in self.found))
+        return tuple(dict.fromkeys(occurrence.operation for occurrence in self.occurrences))
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ class Comparison:
     dialect: str
     band: str
     compared: int
-    found: tuple[Found, ...]
+    occurrences: tuple[Occurrence, ...]
     left_out: Mapping[str, str] = field(default_factory=dict)
     moving: Mapping[str, frozenset[Place]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
@@ -104,11 +104,11 @@ class Comparison:
     @property
     def causes(self) -> tuple[Cause, ...]:
         """The differences, those of one cause together, the most serious kind first."""
-        groups: dict[tuple[str, ...], list[Found]] = {}
-        for one in self.found:
-            groups.setdefault(_cause_of(one), []).append(one)
+        groups: dict[tuple[str, ...], list[Occurrence]] = {}
+        for occurrence in self.occurrences:
+            groups.setdefault(_cause_of(occurrence), []).append(occurrence)
         order = tuple(Kind)
-        causes = (Cause(tuple(found)) for found in groups.values())
+        causes = (Cause(tuple(occurrences)) for occurrences in groups.values())
         return tuple(sorted(causes, key=lambda cause: order.index(cause.kind)))
 
     @property
@@ -116,7 +116,7 @@ class Comparison:
         """What a command ends with: 0 equal, 1 they differ, 3 nothing could be compared."""
         if not self.compared:
             return 3
-        return 1 if self.found else 0
+        return 1 if self.occurrences else 0
 
     @property
     def conclusion(self) -> str:
@@ -124,7 +124,7 @@ class Comparison:
         if not self.compared:
             return "nothing could be compared"
         what = f"{counted(self.compared, 'request')} compared"
-        if not self.found:
+        if not self.occurrences:
             return f"no difference: {what}"
         return f"they differ: {counted(len(self.causes), 'difference')}, {what}"
 
@@ -134,13 +134,13 @@ class Comparison:
         return {name: sorted(map(dotted, places)) for name, places in sorted(self.moving.items())}
 
 
-def _cause_of(found: Found) -> tuple[str, ...]:
-    one = found.difference
+def _cause_of(occurrence: Occurrence) -> tuple[str, ...]:
+    difference = occurrence.difference
     detail: tuple[str, ...] = ()
-    if one.kind in _PARTICULAR:
+    if difference.kind in _PARTICULAR:
         # Before the colon stands the outcome; the message after it differs by request.
-        detail = (one.left.partition(":")[0], one.right.partition(":")[0])
-    return (one.kind, one.where, *detail)
+        detail = (difference.left.partition(":")[0], difference.right.partition(":")[0])
+    return (difference.kind, difference.where, *detail)
 
 
 def lines(comparison: Comparison, *, verbose: bool = False) -> Iterator[str]:
@@ -172,14 +172,14 @@ def _lines_of(cause: Cause, *, verbose: bool) -> Iterator[str]:
     where = f" at {cause.place}" if cause.place else ""
     yield f"{cause.kind}{where}: {SAYS[cause.kind]}"
     yield f"  {listed(cause.operations)}"
-    most = len(cause.found) if verbose else _MOST_EXAMPLES
-    for found in cause.found[:most]:
-        one = found.difference
-        item = f" {one.item}:" if one.item else ""
-        yield f" {item} {one.left} | {one.right}"
-        yield f"    {one_line(f'{found.probe}: {found.request}', LONGEST)}"
-    if len(cause.found) > most:
-        yield f"  and {len(cause.found) - most} more"
+    most = len(cause.occurrences) if verbose else _MOST_EXAMPLES
+    for occurrence in cause.occurrences[:most]:
+        difference = occurrence.difference
+        item = f" {difference.item}:" if difference.item else ""
+        yield f" {item} {difference.left} | {difference.right}"
+        yield f"    {one_line(f'{occurrence.probe}: {occurrence.request}', LONGEST)}"
+    if len(cause.occurrences) > most:
+        yield f"  and {len(cause.occurrences) - most} more"
 
 
 def _reasons(comparison: Comparison, *, verbose: bool) -> Iterator[str]:
@@ -188,7 +188,7 @@ def _reasons(comparison: Comparison, *, verbose: bool) -> Iterator[str]:
         groups.setdefault(reason, []).append(probe)
     yield f"not compared: {counted(len(comparison.left_out), 'request')}"
     ordered = dict(sorted(groups.items(), key=lambda group: -len(group[1])))
-    yield from (f"  {line}" for line in reason_lines(ordered, _MOST_REASONS, whole=verbose))
+    yield from (f"  {line}" for line in reason_lines(ordered, _MOST_REASONS, complete=verbose))
 
 
 def facts(comparison: Comparison) -> dict[str, Json]:
@@ -209,13 +209,13 @@ def facts(comparison: Comparison) -> dict[str, Json]:
                 "place": cause.place,
                 "says": SAYS[cause.kind],
                 "operations": list(cause.operations),
-                "count": len(cause.found),
+                "count": len(cause.occurrences),
                 "examples": [
                     {
-                        **picked(found, "probe", "operation", "request"),
-                        **picked(found.difference, "item", "left", "right"),
+                        **picked(occurrence, "probe", "operation", "request"),
+                        **picked(occurrence.difference, "item", "left", "right"),
                     }
-                    for found in cause.found[:_MOST_IN_JSON]
+                    for occurrence in cause.occurrences[:_MOST_IN_JSON]
                 ],
             }
             for cause in comparison.causes

@@ -100,8 +100,8 @@ class Roles:
         if not texts:
             name = next((part for part in reversed(place) if part not in ("[]", "{}")), "")
             texts, patterns = [name], _NAMED
-        found = (role for text in texts for role, pattern in patterns if pattern.search(text))
-        return next(found, Role.PLAIN)
+        roles = (role for text in texts for role, pattern in patterns if pattern.search(text))
+        return next(roles, Role.PLAIN)
 
     def is_map(self, place: Place) -> bool:
         """Tell whether an object's member names are data, such as the names of chains."""
@@ -147,13 +147,20 @@ def equal(left: Json, right: Json, role: Role, band: Band) -> bool:
     """Tell whether two scalars of one type are the same, by their role."""
     if left == right or _same_address(left, right):
         return True
-    one, other = number(left), number(right)
+    left_number, right_number = number(left), number(right)
     match role:
         case Role.AMOUNT:
-            return one is not None and other is not None and band.holds(one, other)
-        case Role.TIME if one is not None and other is not None:
+            return (
+                left_number is not None
+                and right_number is not None
+                and band.holds(left_number, right_number)
+            )
+        case Role.TIME if left_number is not None and right_number is not None:
             # Seconds and milliseconds are a thousand apart.
-            return 0 not in (one, other) and max(one, other) < min(one, other) * _APART
+            return (
+                0 not in (left_number, right_number)
+                and max(left_number, right_number) < min(left_number, right_number) * _APART
+            )
         case Role.TIME:
             texts = isinstance(left, str) and isinstance(right, str)
             return texts and _letters_and_digits(left) == _letters_and_digits(right)

@@ -27,7 +27,7 @@ from mockserver.jsontext import plain
 from mockserver.values import dataclass
 
 ATTEMPT_NAMES = (VALID, "other reading", "second route", "third route")
-_USUAL, _OTHER_READING, _SECOND_ROUTE, _THIRD_ROUTE = ATTEMPT_NAMES
+_PLAIN, _OTHER_READING, _SECOND_ROUTE, _THIRD_ROUTE = ATTEMPT_NAMES
 # A wrong unit is off by 10^6 or more for most tokens, a wrong price by less than this.
 _NEAR_FACTOR = Decimal(1000)
 
@@ -36,12 +36,12 @@ class Reading(StrEnum):
     """The unit in which a service reads the amount of a request."""
 
     UNITS = "smallest units"
-    WHOLE = "whole tokens"
+    TOKENS = "whole tokens"
 
     @property
-    def other(self) -> "Reading":
+    def opposite(self) -> "Reading":
         """The other of the two."""
-        return Reading.WHOLE if self is Reading.UNITS else Reading.UNITS
+        return Reading.TOKENS if self is Reading.UNITS else Reading.UNITS
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,15 +63,15 @@ def attempts(context: RunContext, operation_id: str) -> tuple[Attempt, ...]:
         case ids.SWAP_QUOTE:
             routes, first = swap_routes(context), reading_of(context, ids.BRIDGE)
         case _:
-            routes, first = v1_routes(context), Reading.WHOLE
+            routes, first = v1_routes(context), Reading.TOKENS
     tried = {
-        _USUAL: (0, first),
-        _OTHER_READING: (0, first.other),
+        _PLAIN: (0, first),
+        _OTHER_READING: (0, first.opposite),
         _SECOND_ROUTE: (1, first),
-        _THIRD_ROUTE: (2, first.other),
+        _THIRD_ROUTE: (2, first.opposite),
     }
     if operation_id == ids.V1_QUOTE:
-        tried = {_USUAL: (0, first), _SECOND_ROUTE: (1, first), _THIRD_ROUTE: (2, first)}
+        tried = {_PLAIN: (0, first), _SECOND_ROUTE: (1, first), _THIRD_ROUTE: (2, first)}
     amounts_tried = {} if operation_id == ids.SWAP_QUOTE else OTHER_AMOUNTS
     return (
         *(
@@ -89,14 +89,20 @@ def attempts(context: RunContext, operation_id: str) -> tuple[Attempt, ...]:
 def accepted(context: RunContext, operation_id: str) -> Attempt | None:
     """Return the attempt that the service accepted and understood as it was meant, or None."""
     tried = if_known(attempts, context, operation_id) or ()
-    taken = [one for one in tried if any(sent.succeeded for sent in context.sent(one.probe))]
-    meant = [one for one in taken if _fitting_reading(context, one) in (one.reading, None)]
-    found = next(iter(meant or taken), None)
-    if found is not None and _fitting_reading(context, found) is Reading.UNITS:
+    taken = [
+        attempt for attempt in tried if any(sent.succeeded for sent in context.sent(attempt.probe))
+    ]
+    meant = [
+        attempt
+        for attempt in taken
+        if _fitting_reading(context, attempt) in (attempt.reading, None)
+    ]
+    attempt = next(iter(meant or taken), None)
+    if attempt is not None and _fitting_reading(context, attempt) is Reading.UNITS:
         # The number was meant as whole tokens, but the output shows that the service has read it as
         # smallest units.
-        return replace(found, reading=Reading.UNITS)
-    return found
+        return replace(attempt, reading=Reading.UNITS)
+    return attempt
 
 
 def usual_attempt(context: RunContext, operation_id: str) -> Attempt:
@@ -106,36 +112,36 @@ def usual_attempt(context: RunContext, operation_id: str) -> Attempt:
 
 def require_accepted(context: RunContext, operation_id: str) -> Attempt:
     """Return the attempt that was accepted. Raises `NotRun`, or `Inconclusive` without one."""
-    found = accepted(context, operation_id)
-    if found is not None:
-        return found
+    attempt = accepted(context, operation_id)
+    if attempt is not None:
+        return attempt
     tried = attempts(context, operation_id)
-    sent = [one for one in tried if context.get(one.probe) is not None]
+    sent = [attempt for attempt in tried if context.get(attempt.probe) is not None]
     if not sent:
         context.require(tried[0].probe)
     context.require_success(sent[-1].probe)
     raise Inconclusive(f"none of {len(sent)} requests was answered with success")
 
 
-def check_needed(context: RunContext, one: Attempt) -> None:
+def check_needed(context: RunContext, attempt: Attempt) -> None:
     """Raise `NotRun` where an earlier attempt was accepted."""
-    operation_id = one.probe.operation_id
-    found = accepted(context, operation_id)
-    if found is not None and _fitting_reading(context, found) in (found.reading, None):
-        raise NotRun(f"not needed, {found.probe} was taken")
+    operation_id = attempt.probe.operation_id
+    taken = accepted(context, operation_id)
+    if taken is not None and _fitting_reading(context, taken) in (taken.reading, None):
+        raise NotRun(f"not needed, {taken.probe} was taken")
 
 
 def reading_of(context: RunContext, operation_id: str) -> Reading:
     """Return how the service reads amounts; smallest units if that is not known."""
-    found = accepted(context, operation_id)
-    if found is not None:
-        return found.reading
+    attempt = accepted(context, operation_id)
+    if attempt is not None:
+        return attempt.reading
     return reading_of(context, ids.BRIDGE) if operation_id == ids.SWAP_QUOTE else Reading.UNITS
 
 
 def amount_text(amount: Decimal, token: Token, reading: Reading) -> str:
     """Return whole tokens as a request carries them. Raises `NotRun` without decimals."""
-    if reading is Reading.WHOLE:
+    if reading is Reading.TOKENS:
         return plain(amount)
     return str(amounts.units_of(amount, decimals_of(token)))
 
@@ -153,23 +159,23 @@ def requested_amount(exchange: Exchange) -> Decimal | None:
     return amounts.number(exchange.parameters.get(field.name)) if field else None
 
 
-def given(exchange: Exchange, token: Token, reading: Reading) -> Decimal:
+def requested_tokens(exchange: Exchange, token: Token, reading: Reading) -> Decimal:
     """Return the amount of a quote's request, in whole tokens. Raises `NotRun`."""
     sent = requested_amount(exchange)
     if sent is None:
         raise NotRun(f"{exchange.probe} has no amount")
-    if reading is Reading.WHOLE:
+    if reading is Reading.TOKENS:
         return sent
     return amounts.EXACT.scaleb(sent, -decimals_of(token))
 
 
-def _fitting_reading(context: RunContext, one: Attempt) -> Reading | None:
+def _fitting_reading(context: RunContext, attempt: Attempt) -> Reading | None:
     """Return the reading that fits the output of a quote, None where neither does."""
-    exchange = context.get(one.probe)
+    exchange = context.get(attempt.probe)
     if exchange is None or exchange.operation.id not in (ids.BRIDGE, ids.SWAP_QUOTE):
         return None
     out, sent = amounts.units(exchange.data.get("outAmount")), requested_amount(exchange)
-    source, target = one.route.source, one.route.target
+    source, target = attempt.route.source, attempt.route.target
     if out is None or sent is None or source.decimals is None or target.decimals is None:
         return None
     rate = Decimal(1)
@@ -178,10 +184,10 @@ def _fitting_reading(context: RunContext, one: Attempt) -> Reading | None:
         if prices[0] is None or prices[1] is None:
             return None
         rate = amounts.EXACT.divide(prices[0], prices[1])
-    got = amounts.whole(out, target.decimals)
-    whole = amounts.EXACT.multiply(sent, rate)
-    if amounts.within(got, amounts.EXACT.scaleb(whole, -source.decimals), _NEAR_FACTOR):
+    got = amounts.whole_tokens(out, target.decimals)
+    expected = amounts.EXACT.multiply(sent, rate)
+    if amounts.within(got, amounts.EXACT.scaleb(expected, -source.decimals), _NEAR_FACTOR):
         return Reading.UNITS
-    if amounts.within(got, whole, _NEAR_FACTOR):
-        return Reading.WHOLE
+    if amounts.within(got, expected, _NEAR_FACTOR):
+        return Reading.TOKENS
     return None

@@ -33,7 +33,7 @@ def units(value: Json) -> int | None:
     return int(value) if isinstance(value, str) and _UNITS.fullmatch(value) else None
 
 
-def whole(amount: int, decimals: int) -> Decimal:
+def whole_tokens(amount: int, decimals: int) -> Decimal:
     """Return smallest units as whole tokens, exactly."""
     return EXACT.scaleb(Decimal(amount), -decimals)
 
@@ -43,24 +43,24 @@ def units_of(amount: Decimal, decimals: int) -> int:
     return int(EXACT.scaleb(amount, decimals).to_integral_value(ROUND_FLOOR))
 
 
-def ratio(one: Decimal, other: Decimal) -> Decimal | None:
+def ratio(first: Decimal, second: Decimal) -> Decimal | None:
     """Return how many times the other a number is, None where either is not above zero."""
-    if one <= 0 or other <= 0:
+    if first <= 0 or second <= 0:
         return None
     try:
-        return EXACT.divide(one, other)
+        return EXACT.divide(first, second)
     except InvalidOperation:
         return None
 
 
-def is_same_double(one: Decimal, other: Decimal) -> bool:
+def is_same_double(first: Decimal, second: Decimal) -> bool:
     """Tell whether two numbers are the same for who reads them as doubles, the published type."""
-    return abs(one - other) <= abs(other) * DOUBLE
+    return abs(first - second) <= abs(second) * DOUBLE
 
 
-def within(one: Decimal, other: Decimal, factor: Decimal) -> bool:
+def within(first: Decimal, second: Decimal, factor: Decimal) -> bool:
     """Tell whether two numbers are above zero and no further apart than a factor."""
-    share = ratio(one, other)
+    share = ratio(first, second)
     return share is not None and EXACT.divide(Decimal(1), factor) <= share <= factor
 
 

@@ -28,18 +28,18 @@ _STALE = "timestamp long past"
 
 def seconds_of(value: str) -> int | None:
     """Return a time as seconds since 1970, from seconds, milliseconds or a date; else None."""
-    number = _whole(value)
+    number = _unsigned(value)
     if number is not None:
         return number // 1000 if number >= MILLISECONDS else number
-    if found := _DATE.fullmatch(value):
-        year, month, day, time, offset = found.groups("")
+    if match := _DATE.fullmatch(value):
+        year, month, day, time, offset = match.groups("")
         return _read(lambda: datetime.fromisoformat(f"{year}-{month}-{day}T{time or '00'}{offset}"))
     return _read(lambda: parsedate_to_datetime(value)) if len(value) < 60 else None
 
 
 def stamp_of(request: Request) -> int | None:
     """Return the time that a v1 request is stamped with, in its unit; None without a number."""
-    return _whole(request.headers.get("timestamp", ""))
+    return _unsigned(request.headers.get("timestamp", ""))
 
 
 def with_stamp(request: Request, stamp_ms: int) -> Request:
@@ -74,15 +74,21 @@ def service_time(context: RunContext, exchange: Exchange) -> int | None:
 
 def _taken_stamps(context: RunContext) -> list[int]:
     """Return the stamps that v1 accepted, in seconds; none where it accepts stale ones as well."""
-    v1 = [one for one in context.exchanges if "timestamp" in one.request.headers]
-    stale = [one for one in v1 if one.probe.words == _STALE]
-    if not any(one.refused for one in stale) or any(one.succeeded for one in stale):
+    v1 = [exchange for exchange in context.exchanges if "timestamp" in exchange.request.headers]
+    stale = [exchange for exchange in v1 if exchange.probe.words == _STALE]
+    if not any(exchange.refused for exchange in stale) or any(
+        exchange.succeeded for exchange in stale
+    ):
         return []
-    stamps = [seconds_of(text(one.request.headers["timestamp"])) for one in v1 if one.succeeded]
+    stamps = [
+        seconds_of(text(exchange.request.headers["timestamp"]))
+        for exchange in v1
+        if exchange.succeeded
+    ]
     return [stamp for stamp in stamps if stamp is not None]
 
 
-def _whole(text: str) -> int | None:
+def _unsigned(text: str) -> int | None:
     is_number = text.isascii() and text.isdecimal() and len(text) < _TOO_LONG
     return int(text) if is_number else None
 

@@ -101,18 +101,18 @@ class Inventory:
         """Return the tokens of a chain."""
         return tuple(token for token in self.tokens if token.chain == chain)
 
-    def twin(self, other: Chain) -> Chain | None:
+    def twin(self, candidate: Chain) -> Chain | None:
         """Return the same chain as one of the other generation.
 
         It is found by its network where both generations show that, else by name.
         """
-        if other.network:
+        if candidate.network:
             for chain in self.chains:
-                if chain.network == other.network:
+                if chain.network == candidate.network:
                     return chain
-        names = {folded(name) for name in other.names}
+        names = {folded(name) for name in candidate.names}
         for chain in self.chains:
-            apart = other.network and chain.network
+            apart = candidate.network and chain.network
             if not apart and names & {folded(name) for name in chain.names}:
                 return chain
         return None
@@ -128,24 +128,24 @@ def chains_of(
     items = tuple(objects(exchange.member("data"), bindings.candidates(role)[0]))
     name_of = _naming(items, bindings.candidates(role), hints)
     distinguishing = _distinguishing(items)
-    found: dict[str, Chain] = {}
+    chains: dict[str, Chain] = {}
     for item in items:
         name = text(member(item, (name_of,))) or text(member(item, bindings.candidates(role)))
-        if name and name not in found:
-            found[name] = _chain(name, item, bindings, distinguishing)
-    return tuple(found.values())
+        if name and name not in chains:
+            chains[name] = _chain(name, item, bindings, distinguishing)
+    return tuple(chains.values())
 
 
 def _distinguishing(items: tuple[Item, ...]) -> tuple[str, ...]:
     """Return the members whose texts tell chains apart, whatever they are called."""
-    found: dict[str, list[str]] = {}
+    values_by_name: dict[str, list[str]] = {}
     for item in items:
         for name, value in item.items():
             if isinstance(value, str) and value and len(value) <= _LONGEST_NAME:
-                found.setdefault(name, []).append(folded(value))
+                values_by_name.setdefault(name, []).append(folded(value))
     return tuple(
         name
-        for name, values in found.items()
+        for name, values in values_by_name.items()
         if len(values) == len(set(values)) == len(items)
         and not any("://" in value or value.isdecimal() for value in values)
     )
@@ -180,15 +180,15 @@ def _fitted(items: tuple[Item, ...], bindings: Bindings, names: Mapping[str, str
         if not places:
             rows.append(item)
     roles = {role: bindings.candidates(role) for role in ROLES}
-    found = {
+    names_by_role = {
         role: name
         for role, name in roles_by_value(rows, roles).items()
         if role not in bindings.roles
     }
     chain = _chain_member(rows, bindings, names)
     if chain and "chain" not in bindings.roles:
-        found["chain"] = chain
-    return Bindings({**bindings.roles, **found}) if found else bindings
+        names_by_role["chain"] = chain
+    return Bindings({**bindings.roles, **names_by_role}) if names_by_role else bindings
 
 
 def _chain_member(rows: list[Item], bindings: Bindings, names: Mapping[str, str]) -> str:
@@ -222,7 +222,7 @@ def _is_any(by_name: Item, words: str, values: tuple[Json, ...]) -> bool:
 
 
 def _chain(name: str, item: Item, bindings: Bindings, distinguishing: tuple[str, ...]) -> Chain:
-    aliases = [text(member(item, (other,))) for other in (*_WORDS["chain-names"], *distinguishing)]
+    aliases = [text(member(item, (word,))) for word in (*_WORDS["chain-names"], *distinguishing)]
     network = text(member(item, bindings.candidates("network")))
     return Chain(
         name=name,
@@ -245,11 +245,17 @@ def _evm(family: Json) -> bool | None:
 
 def _naming(items: tuple[Item, ...], candidates: tuple[str, ...], hints: AbstractSet[str]) -> str:
     """Return the member that names the chains: the likeliest whose values are known elsewhere."""
-    present = [one for one in candidates if any(member(item, (one,)) is not None for item in items)]
+    present = [
+        candidate
+        for candidate in candidates
+        if any(member(item, (candidate,)) is not None for item in items)
+    ]
     if not present or present[0] == "nickName" or not hints:
         return present[0] if present else candidates[0]
     # `max` keeps the first of equals, and candidates are in the order of likelihood.
-    return max(present, key=lambda one: sum(text(member(item, (one,))) in hints for item in items))
+    return max(
+        present, key=lambda name: sum(text(member(item, (name,))) in hints for item in items)
+    )
 
 
 def _places(
@@ -302,11 +308,11 @@ def _token(symbol: str, chain: str, item: Item, bindings: Bindings) -> Token:
 
 def _merged(lists: Iterable[tuple[Token, ...]]) -> tuple[Token, ...]:
     """Return each token of a chain once; a later list fills in what an earlier one lacks."""
-    found: dict[tuple[str, str, str], Token] = {}
+    tokens: dict[tuple[str, str, str], Token] = {}
     for token in itertools.chain.from_iterable(lists):
         key = (token.chain, token.symbol, token.address.lower())
-        before = found.setdefault(key, token)
-        found[key] = replace(
+        before = tokens.setdefault(key, token)
+        tokens[key] = replace(
             before,
             decimals=token.decimals if before.decimals is None else before.decimals,
             index=before.index or token.index,
@@ -314,7 +320,7 @@ def _merged(lists: Iterable[tuple[Token, ...]]) -> tuple[Token, ...]:
             bridged=before.bridged and token.bridged,
             price=before.price or token.price,
         )
-    return tuple(token for token in found.values() if token.chain)
+    return tuple(token for token in tokens.values() if token.chain)
 
 
 _LISTS = {
@@ -334,15 +340,15 @@ def inventory_of(context: RunContext, generation: str = "v2") -> Inventory:
 def _inventory(context: RunContext, generation: str) -> Inventory:
     of_chains, of_tokens = _LISTS[generation]
     bindings = context.bindings
-    looks = [one for one in context.sent(*FIRST_LIST_PROBES) if one.succeeded]
-    lists = [one for one in looks if one.operation.id == of_chains]
-    token_lists = [one for one in looks if one.operation.id in of_tokens]
+    looks = [exchange for exchange in context.sent(*FIRST_LIST_PROBES) if exchange.succeeded]
+    lists = [exchange for exchange in looks if exchange.operation.id == of_chains]
+    token_lists = [exchange for exchange in looks if exchange.operation.id in of_tokens]
     hints: frozenset[str] = frozenset()
     if generation == "v1":
         known = (chain.name for chain in inventory_of(context).chains)
         hints = frozenset(map(requested_chain, token_lists)) or frozenset(known)
-    chains = next(filter(None, (chains_of(one, bindings, hints) for one in lists)), ())
-    tokens = _merged(tokens_of(one, bindings, chains) for one in token_lists)
+    chains = next(filter(None, (chains_of(exchange, bindings, hints) for exchange in lists)), ())
+    tokens = _merged(tokens_of(exchange, bindings, chains) for exchange in token_lists)
     return Inventory(chains, tokens, _called(lists, token_lists, bindings))
 
 
@@ -361,8 +367,12 @@ def _called(
     lists: Sequence[Exchange], looks: Iterable[Exchange], bindings: Bindings
 ) -> dict[str, str]:
     """Return the names of 2.0 chains in requests for tokens, where another name was accepted."""
-    other = [one for one in looks if one.probe.words == ANOTHER_NAME]
-    names = {requested_chain(one) for one in other if one.operation.generation.id == "v2"}
+    exchanges = [exchange for exchange in looks if exchange.probe.words == ANOTHER_NAME]
+    names = {
+        requested_chain(exchange)
+        for exchange in exchanges
+        if exchange.operation.generation.id == "v2"
+    }
     if not names or not lists:
         return {}
     role = bindings.candidates("chainName")
@@ -370,12 +380,12 @@ def _called(
     for item in items:
         for name, value in item.items():
             if text(value) in names:
-                named = [(text(member(one, role)), text(one.get(name))) for one in items]
-                return {chain: other for chain, other in named if chain and other}
+                named = [(text(member(item, role)), text(item.get(name))) for item in items]
+                return {chain: known_name for chain, known_name in named if chain and known_name}
     return {}
 
 
-def tokens_in(context: RunContext, look: Exchange) -> tuple[Token, ...]:
+def tokens_in(context: RunContext, exchange: Exchange) -> tuple[Token, ...]:
     """Return the tokens that an answer lists, each of them once for every chain it is on."""
-    listed_chains = inventory_of(context, look.operation.generation.id).chains
-    return tokens_of(look, context.bindings, listed_chains)
+    listed_chains = inventory_of(context, exchange.operation.generation.id).chains
+    return tokens_of(exchange, context.bindings, listed_chains)

@@ -60,7 +60,7 @@ def _located(data: Json, place: str, depth: int) -> tuple[str, tuple[tuple[str, 
             return _located(value, f"{place}.{name}", depth + 1)
     lists = {name: value for name, value in data.items() if isinstance(value, list)}
     if lists:
-        name = max(lists, key=lambda one: len(lists[one]))
+        name = max(lists, key=lambda item: len(lists[item]))
         return f"{place}.{name}[]", tuple(("", item) for item in lists[name])
     inner = {key: value for key, value in data.items() if isinstance(value, Mapping)}
     if len(inner) == 1 and not _is_keyed(inner):
@@ -128,16 +128,16 @@ def roles_by_value(items: Iterable[Item], roles: Mapping[str, tuple[str, ...]]) 
     rows = list(items)
     if len(rows) < _FEWEST_ITEMS:
         return {}
-    found: dict[str, str] = {}
+    names_by_role: dict[str, str] = {}
     for role in ("address", "decimals", "index"):
         if any(member(row, roles[role]) is not None for row in rows):
             continue
-        taken = _names_of_others(roles, role) | {folded(name) for name in found.values()}
+        taken = _names_of_others(roles, role) | {folded(name) for name in names_by_role.values()}
         others = [name for name in rows[0] if folded(name) not in taken]
         names = [name for name in others if _has_values_of([row.get(name) for row in rows], role)]
         if len(names) == 1:
-            found[role] = names[0]
-    return found
+            names_by_role[role] = names[0]
+    return names_by_role
 
 
 def may_have_role(item: Item, role: str, roles: Mapping[str, tuple[str, ...]]) -> bool:
@@ -167,8 +167,8 @@ def _has_values_of(values: list[Json], role: str) -> bool:
         case "address":
             return any(isinstance(value, str) and _EVM_ADDRESS.fullmatch(value) for value in values)
         case "decimals":
-            usual = sum(count(value) in _USUAL_DECIMALS for value in values)
-            return usual * 2 > len(values) and all(_could_be(value, role) for value in values)
+            plausible = sum(count(value) in _USUAL_DECIMALS for value in values)
+            return plausible * 2 > len(values) and all(_could_be(value, role) for value in values)
         case _:
             several = len(set(map(text, values))) > 1
             return several and all(_could_be(value, role) for value in values)
@@ -183,8 +183,8 @@ def _names_of_others(roles: Mapping[str, tuple[str, ...]], but: str) -> set[str]
 
 def _members(item: Json, depth: int = 3) -> Iterable[tuple[str, Json]]:
     if isinstance(item, list):
-        for one in item:
-            yield from _members(one, depth - 1) if depth else ()
+        for child in item:
+            yield from _members(child, depth - 1) if depth else ()
     if isinstance(item, Mapping):
         for name, value in item.items():
             yield name, value
@@ -219,11 +219,11 @@ def holds(data: Json, wanted: str) -> bool:
 
 
 def _playing(data: Json, role: str) -> tuple[str, Json]:
-    found: dict[str, tuple[str, Json]] = {}
+    values_by_name: dict[str, tuple[str, Json]] = {}
     for place, name, value in _scalars(data, "", 0):
-        found.setdefault(folded(name), (place, value))
+        values_by_name.setdefault(folded(name), (place, value))
     wanted = map(folded, V1_ROLES[role])
-    return next((found[one] for one in wanted if one in found), ("", None))
+    return next((values_by_name[name] for name in wanted if name in values_by_name), ("", None))
 
 
 def _scalars(data: Json, place: str, depth: int) -> Iterator[tuple[str, str, Json]]:

@@ -60,14 +60,14 @@ class Route:
     @property
     def values(self) -> Mapping[str, Json]:
         """The values of inputs that follow from it, by role; without those that no list shows."""
-        found = {
+        values = {
             role: getattr(token, attribute)
             for token, roles in ((self.source, _SOURCE_ROLES), (self.target, _TARGET_ROLES))
             for role, attribute in roles.items()
         }
         return {
             role: str(value) if role in _DECIMAL_ROLES else value
-            for role, value in found.items()
+            for role, value in values.items()
             if value is not None
         }
 
@@ -92,17 +92,17 @@ def bridge_routes(context: RunContext) -> tuple[Route, ...]:
 @cached
 def swap_routes(context: RunContext) -> tuple[Route, ...]:
     """Return up to three routes between two tokens of one chain. Raises `NotRun`."""
-    found = [route for route in swaps(context) if route.is_within_a_chain]
+    routes = [route for route in swaps(context) if route.is_within_a_chain]
     nothing = "no offered chain has two tokens with addresses and decimals"
-    return _drawn(context, "swap routes", found, nothing)
+    return _drawn(context, "swap routes", routes, nothing)
 
 
 @cached
 def cross_routes(context: RunContext) -> tuple[Route, ...]:
     """Return up to three routes between two tokens on different chains. Raises `NotRun`."""
-    found = [route for route in swaps(context) if not route.is_within_a_chain]
+    routes = [route for route in swaps(context) if not route.is_within_a_chain]
     nothing = "no two offered chains have tokens with addresses and decimals"
-    return _drawn(context, "cross routes", found, nothing)
+    return _drawn(context, "cross routes", routes, nothing)
 
 
 @cached
@@ -121,20 +121,20 @@ def v1_chain_pair(context: RunContext) -> tuple[Chain, Chain]:
     if routes:
         best = _drawn(context, "v1 chains", routes, "")[0]
         return twins[best.source.chain], twins[best.target.chain]
-    one, other = context.draw("v1 chains").sample(offered, 2)
-    return one, other
+    first, second = context.draw("v1 chains").sample(offered, 2)
+    return first, second
 
 
 def v1_bridges(context: RunContext) -> list[Route]:
     """Return the routes of one token between two chains that the v1 lists allow."""
     inventory = inventory_of(context, "v1")
     offered = {chain.name for chain in inventory.offered}
-    tokens = [one for one in inventory.tokens if one.offered and one.chain in offered]
+    tokens = [token for token in inventory.tokens if token.offered and token.chain in offered]
     return [
-        Route(one, other)
-        for one in tokens
-        for other in tokens
-        if one.symbol == other.symbol and one.chain != other.chain
+        Route(first, second)
+        for first in tokens
+        for second in tokens
+        if first.symbol == second.symbol and first.chain != second.chain
     ]
 
 
@@ -159,11 +159,11 @@ def v1_twin(context: RunContext, route: Route) -> Route:
     for token in (route.source, route.target):
         twin = twins.get(token.chain)
         there = inventory_of(context).on(twin.name) if twin is not None else ()
-        found = [one for one in there if one.symbol == token.symbol]
-        if not found:
+        tokens = [listed for listed in there if listed.symbol == token.symbol]
+        if not tokens:
             called = f"the chain that v1 calls {token.chain}"
             raise NotRun(f"2.0 does not show {token.symbol} on {called}")
-        ends.append(found[0])
+        ends.append(tokens[0])
     return Route(*ends)
 
 
@@ -198,10 +198,10 @@ def plain_tokens(context: RunContext) -> Callable[[Token], bool]:
 
 def addressed_tokens(context: RunContext) -> tuple[Token, ...]:
     """Return the usable tokens whose contract address is known. Raises `NotRun` without any."""
-    found = tuple(token for token in usable_tokens(context) if token.address)
-    if not found:
+    tokens = tuple(token for token in usable_tokens(context) if token.address)
+    if not tokens:
         raise NotRun("no list shows a token with its contract address")
-    return found
+    return tokens
 
 
 def usual_amount(context: RunContext, token: Token) -> Decimal:
@@ -228,8 +228,8 @@ def is_plausible(price: Decimal) -> bool:
 def scale_of(context: RunContext, operation_id: str) -> Decimal:
     """Return the multiple of the usual amount that quotes of transfers have accepted."""
     for name, times in OTHER_AMOUNTS.items():
-        one = context.get(f"{operation_id}/{name}")
-        if one is not None and one.succeeded:
+        exchange = context.get(f"{operation_id}/{name}")
+        if exchange is not None and exchange.succeeded:
             return times
     return Decimal(1)
 
@@ -265,11 +265,11 @@ def bridges(context: RunContext) -> list[Route]:
         context.draw("tokens of bridges").shuffle(several)
         several.sort(key=lambda tokens: not is_stable(tokens[0]))
     return [
-        Route(one, other)
+        Route(first, second)
         for tokens in several[:_MOST_TOKENS]
-        for one in tokens[:_MOST_TOKENS]
-        for other in tokens[:_MOST_TOKENS]
-        if one.chain != other.chain
+        for first in tokens[:_MOST_TOKENS]
+        for second in tokens[:_MOST_TOKENS]
+        if first.chain != second.chain
     ]
 
 
@@ -285,14 +285,16 @@ def swaps(context: RunContext) -> tuple[Route, ...]:
         near = [token for token in tokens[len(stable) :] if token.chain in chains]
         tokens = (stable + near)[:_MOST_TOKENS] if len(near) > 3 else tokens[:_MOST_TOKENS]
     pairs = product(tokens, repeat=2)
-    return tuple(Route(one, other) for one, other in pairs if one.symbol != other.symbol)
+    return tuple(Route(first, second) for first, second in pairs if first.symbol != second.symbol)
 
 
 def _worth(context: RunContext) -> Callable[[Route], int]:
     """Return what rates a route by what it can reveal: steady prices, decimals, addresses."""
     is_plain_on_its_chain = plain_tokens(context)
     # Computed once a symbol: there are thousands of routes, but only dozens of symbols.
-    stable = {one.symbol: is_stable(one) for each in inventories(context) for one in each.tokens}
+    stable = {
+        token.symbol: is_stable(token) for each in inventories(context) for token in each.tokens
+    }
 
     def worth(route: Route) -> int:
         source, target = route.source, route.target
@@ -322,14 +324,14 @@ def _drawn(
     chance, worth = context.draw(what), _worth(context)
     drawn = [(worth(route) + more_worth(route), chance.random(), route) for route in routes]
     pool = sorted(drawn, key=lambda each: each[:2], reverse=True)
-    found = [pool.pop(0)[2]]
-    while pool and len(found) < TRIES:
-        chains = {end.chain for route in found for end in (route.source, route.target)}
-        symbols = {end.symbol for route in found for end in (route.source, route.target)}
+    chosen = [pool.pop(0)[2]]
+    while pool and len(chosen) < TRIES:
+        chains = {end.chain for route in chosen for end in (route.source, route.target)}
+        symbols = {end.symbol for route in chosen for end in (route.source, route.target)}
         best = max(pool, key=lambda each: (-_known_marks(each[2], chains, symbols), each[0]))
         pool.remove(best)
-        found.append(best[2])
-    return tuple(found)
+        chosen.append(best[2])
+    return tuple(chosen)
 
 
 def _known_marks(route: Route, chains: AbstractSet[str], symbols: AbstractSet[str]) -> int:

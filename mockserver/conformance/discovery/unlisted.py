@@ -29,15 +29,15 @@ def unlisted_chains(context: RunContext, generation: str) -> tuple[Chain, ...]:
     others = inventory_of(context, "v2" if generation == "v1" else "v1").chains
     # The shipped chains have the names of both generations, the other list only its own.
     known = (*_shipped_chains(generation), *others)
-    if not listed or any(not one.network and not _is_among(one, known) for one in listed):
+    if not listed or any(not chain.network and not _is_among(chain, known) for chain in listed):
         return ()
-    found: list[Chain] = []
+    chains: list[Chain] = []
     for chain in known:
-        if not _is_among(chain, (*listed, *found)):
-            found.append(chain)
-    context.draw(f"unlisted chains of {generation}").shuffle(found)
+        if not _is_among(chain, (*listed, *chains)):
+            chains.append(chain)
+    context.draw(f"unlisted chains of {generation}").shuffle(chains)
     # Chains that the other generation offers now are most likely to be answered by mistake.
-    return tuple(sorted(found, key=lambda one: not _is_among(one, others))[:MOST_UNLISTED])
+    return tuple(sorted(chains, key=lambda chain: not _is_among(chain, others))[:MOST_UNLISTED])
 
 
 def known_chain_names(context: RunContext) -> Iterator[str]:
@@ -64,22 +64,22 @@ def tokens_elsewhere(tokens: Sequence[Token], chain: str) -> Iterator[Token]:
 
 @cache
 def _shipped_chains(generation: str) -> tuple[Chain, ...]:
-    path, found = resources.fixtures() / "catalog" / "chains.yaml", list[Chain]()
+    path, chains = resources.fixtures() / "catalog" / "chains.yaml", list[Chain]()
     for row in documents.read(path, "catalog").value["chains"]:
         first = row.get("v1", {}).get("name", "")
         names = tuple(filter(None, (first, row["nickname"], row.get("full_name", ""))))
         name = first if generation == "v1" and first else row["nickname"]
         network = row.get("network", "")
-        aliases = tuple(one for one in dict.fromkeys(names) if one != name)
+        aliases = tuple(fromkey for fromkey in dict.fromkeys(names) if fromkey != name)
         network = network if network.isdecimal() else ""
-        found.append(Chain(name, aliases=aliases, network=network))
-    return tuple(found)
+        chains.append(Chain(name, aliases=aliases, network=network))
+    return tuple(chains)
 
 
 def _is_among(chain: Chain, others: Iterable[Chain]) -> bool:
     names = {folded(name) for name in chain.names}
     return any(
-        (chain.network and chain.network == other.network)
-        or not names.isdisjoint(folded(name) for name in other.names)
-        for other in others
+        (chain.network and chain.network == listed.network)
+        or not names.isdisjoint(folded(name) for name in listed.names)
+        for listed in others
     )

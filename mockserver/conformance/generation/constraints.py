@@ -73,7 +73,7 @@ class Condition:
 
 def constraints_of(operation: Operation, field: Field) -> tuple[Constraint, ...]:
     """Return what is demanded of an input's value."""
-    place, found = f"{field.location}.{field.name}", list[Constraint]()
+    place, constraints = f"{field.location}.{field.name}", list[Constraint]()
     for branch, inherited in _branches(field.schema, Basis().below(operation.request_schema)):
         for keyword in filter(branch.__contains__, KEYWORDS):
             expects = _expects(branch, keyword)
@@ -81,8 +81,8 @@ def constraints_of(operation: Operation, field: Field) -> tuple[Constraint, ...]
             if field.location == "headers" and keyword == "type":
                 # A header is a text: that a service reads it as another type is published for none.
                 basis = fact_basis("inputs.header-types")
-            found.append(Constraint(keyword, branch[keyword], expects, basis))
-    return tuple(found)
+            constraints.append(Constraint(keyword, branch[keyword], expects, basis))
+    return tuple(constraints)
 
 
 def requirement(operation: Operation, field: Field) -> Basis | None:
@@ -90,7 +90,10 @@ def requirement(operation: Operation, field: Field) -> Basis | None:
     if field.required:
         return basis_of_required(operation, field)
     for branch, basis in _branches_of(operation, field.location):
-        if any(field.name in one.get("required", ()) for one in branch.get("anyOf", ())[:1]):
+        if any(
+            field.name in alternative.get("required", ())
+            for alternative in branch.get("anyOf", ())[:1]
+        ):
             return replace(basis, says=f"{field.name} is required")
     return None
 
@@ -106,9 +109,9 @@ def forbidden(operation: Operation, field: Field) -> Basis | None:
 def is_alternative_input(operation: Operation, field: Field) -> bool:
     """Tell whether an input belongs to a second way of saying what a first one says already."""
     return any(
-        field.name in one.get("required", ())
+        field.name in alternative.get("required", ())
         for branch, _ in _branches_of(operation, field.location)
-        for one in branch.get("anyOf", ())[1:]
+        for alternative in branch.get("anyOf", ())[1:]
     )
 
 
@@ -123,9 +126,9 @@ def closed(operation: Operation, location: str) -> Basis | None:
 def conditions(operation: Operation) -> Iterator[Condition]:
     """Yield the constraints that hold in the company of another field's value."""
     for branch, inherited in _branches_of(operation, "body"):
-        given = branch.get("if", {}).get("properties", {})
+        premises = branch.get("if", {}).get("properties", {})
         then = branch.get("then", {}).get("properties", {})
-        for (when, test), (name, node) in product(given.items(), then.items()):
+        for (when, test), (name, node) in product(premises.items(), then.items()):
             values, wanted = _choices(test), _choices(node.get("not", node))
             if values and wanted:
                 expects = str(node.get("x-expects", wanted[0]))
@@ -200,14 +203,16 @@ def pool(
     context: RunContext, operation: Operation, field: Field, constraints: Sequence[Constraint]
 ) -> list[Json]:
     """Return the values of an input that are known to be valid, the example's first."""
-    found: dict[str, Json] = {}
+    by_text: dict[str, Json] = {}
     for value in _candidates(context, operation, field):
         fits = isinstance(value, str | int) and not isinstance(value, bool)
         if fits and len(str(value)) <= _LONGEST:
             typed = _typed(value, field)
-            if typed is not None and not any(breaks(one, typed) for one in constraints):
-                found.setdefault(str(typed), typed)
-    return list(found.values())[:_MOST_VALUES]
+            if typed is not None and not any(
+                breaks(constraint, typed) for constraint in constraints
+            ):
+                by_text.setdefault(str(typed), typed)
+    return list(by_text.values())[:_MOST_VALUES]
 
 
 def _candidates(context: RunContext, operation: Operation, field: Field) -> Iterable[Json]:

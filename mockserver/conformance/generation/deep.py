@@ -87,17 +87,17 @@ def deep(
     outcomes: list[Outcome] = []
     contract = session.context.contract
     answered = [
-        one
-        for one in contract
-        if stages.is_answered(session, one)
-        and (not operations or one.id in operations)
-        and options.chooses(stages.FUZZED.rule(), one.id)
+        known
+        for known in contract
+        if stages.is_answered(session, known)
+        and (not operations or known.id in operations)
+        and options.chooses(stages.FUZZED.rule(), known.id)
     ]
     with isolated_hypothesis():
         for generation in session.transport.generations:
             schema = _schema(contract, generation, options)
-            for found in schema.get_all_operations():
-                described = found.ok()
+            for listed in schema.get_all_operations():
+                described = listed.ok()
                 operation = contract.find(described.method.upper(), described.path)
                 if operation is not None and operation in answered:
                     fuzz = _Fuzz(session, operation, options)
@@ -139,7 +139,7 @@ class _Fuzz:
         # Schemathesis checks the schema itself, and does not mind how long answers take.
         self._rules = [rule for rule in RULES if rule.layer not in (Layer.SCHEMA, Layer.TIMING)]
         self._known = stages.found_already(session.context, operation)
-        self._found: dict[tuple[str, stages.Key], stages.Problem] = {}
+        self._problems_by_key: dict[tuple[str, stages.Key], stages.Problem] = {}
 
     def outcomes(self, described: Any, config: Any) -> Iterator[Outcome]:
         """Send the cases and yield an outcome for each check that failed, or one for all."""
@@ -154,7 +154,7 @@ class _Fuzz:
             except HypothesisException as error:
                 unmade = f"no requests could be made: {type(error).__name__}: {error}"
         by_check: dict[str, list[Finding]] = {}
-        for (check, _), problem in self._found.items():
+        for (check, _), problem in self._problems_by_key.items():
             by_check.setdefault(check, []).append(problem.finding)
         nothing = "" if self._sender.count else "Schemathesis makes no request of it"
         reason = self._sender.stopped or unmade or nothing
@@ -175,12 +175,14 @@ class _Fuzz:
             return
         draft = _draft_of(case, request, self._operation, self._session.context)
         exchange = None if draft is None else self._sender.send_once(self._operation, draft)
-        if exchange is None or not exchange.whole:
+        if exchange is None or not exchange.has_answer:
             return
         for check, problem in self._problems(case, request, exchange):
             key = (check, problem.key)
-            if key not in self._found or _size(problem) < _size(self._found[key]):
-                self._found[key] = problem
+            if key not in self._problems_by_key or _size(problem) < _size(
+                self._problems_by_key[key]
+            ):
+                self._problems_by_key[key] = problem
 
     def _problems(
         self, case: Case[Any], request: Any, exchange: Exchange
@@ -284,8 +286,8 @@ def _lifted(exchange: Exchange, request: requests.PreparedRequest) -> Response:
 
 def _signed(draft: Draft, context: RunContext) -> Draft:
     # A signature covers members; a body that is no object has none.
-    found = jsontext.decode_or(draft.raw_body or b"")
-    members = found if isinstance(found, Mapping) else None
+    body = jsontext.decode_or(draft.raw_body or b"")
+    members = body if isinstance(body, Mapping) else None
     from_caller = context.caller.sign_v1(Draft(body=members))
     kept = {name: value for name, value in draft.headers.items() if name not in HEADERS}
     stamps = {name: from_caller.headers[name] for name in HEADERS}

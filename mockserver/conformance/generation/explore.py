@@ -70,13 +70,21 @@ def explore(session: Session, options: Options, *, feedback: bool = True) -> tup
     as they are drawn, whatever was sent and answered before.
     """
     # Decided before the stage sends anything: refusals of its own requests must not count.
-    chosen = [one for one in session.context.contract if _is_chosen(session, one, options)]
+    chosen = [
+        operation
+        for operation in session.context.contract
+        if _is_chosen(session, operation, options)
+    ]
     with isolated_hypothesis():
         return tuple(
             _Exploration(
-                session, one, options, share=_share(session, chosen[number:]), feedback=feedback
+                session,
+                operation,
+                options,
+                share=_share(session, chosen[number:]),
+                feedback=feedback,
             ).outcome()
-            for number, one in enumerate(chosen)
+            for number, operation in enumerate(chosen)
         )
 
 
@@ -84,7 +92,10 @@ def _share(session: Session, operations: Sequence[Operation]) -> int:
     """Return how many requests the first of some operations may have for itself, 1 at least."""
     share = session.transport.left // len(operations)
     if operations[0].writes:
-        share = min(share, session.transport.writes_left // sum(one.writes for one in operations))
+        share = min(
+            share,
+            session.transport.writes_left // sum(operation.writes for operation in operations),
+        )
     return max(1, share)
 
 
@@ -160,7 +171,7 @@ class _Exploration:
 
     def _gathered(self) -> dict[stages.Key, tuple[stages.Problem, _Round]]:
         """Send examples, round by round, and return the first problem of each cause."""
-        found: dict[stages.Key, tuple[stages.Problem, _Round]] = {}
+        gathered: dict[stages.Key, tuple[stages.Problem, _Round]] = {}
         for first in range(0, self._examples, _REQUESTS_A_ROUND):
             most = min(self._examples, first + _REQUESTS_A_ROUND)
             # The answers of the last round decide about this one.
@@ -169,8 +180,8 @@ class _Exploration:
                 if self._sender.count >= most or self._sender.stopped:
                     break
                 for problem in self._problems(case, most) or ():
-                    found.setdefault(problem.key, (problem, drawn))
-        return found
+                    gathered.setdefault(problem.key, (problem, drawn))
+        return gathered
 
     def _cases(self) -> SearchStrategy[Case]:
         """Return the usual kinds of requests, and variations that made a difference before."""
@@ -185,9 +196,9 @@ class _Exploration:
         """Yield valid requests, requests that lack an input, and requests with a wrong one."""
         yield self._related("valid", self._requests.valid())
         if lacking := tuple(self._requests.lacking()):
-            yield any_of(lacking).map(lambda one: Case(one.draft, "lacking", one))
+            yield any_of(lacking).map(lambda broken: Case(broken.draft, "lacking", broken))
         if wrong := tuple(self._requests.wrong()):
-            yield any_of(wrong).map(lambda one: Case(one.draft, "wrong", one))
+            yield any_of(wrong).map(lambda broken: Case(broken.draft, "wrong", broken))
 
     def _related(self, kind: str, drafts: SearchStrategy[Draft]) -> SearchStrategy[Case]:
         every = relations_of(self._operation)
@@ -211,7 +222,8 @@ class _Exploration:
         while any(cases.values()):
             for kind in filter(cases.get, kinds):
                 values, case = best = max(
-                    cases[kind], key=lambda one: self._novelty.count_new(one[0]) * self._feedback
+                    cases[kind],
+                    key=lambda entry: self._novelty.count_new(entry[0]) * self._feedback,
                 )
                 cases[kind].remove(best)
                 self._novelty.add(values)
@@ -225,7 +237,7 @@ class _Exploration:
         No more than `most` requests are sent in all; beyond that, what was sent is remembered, and
         of what was not, None is known.
         """
-        context, other = self._session.context, None
+        context, exchange = self._session.context, None
 
         def send(draft: Draft, form: str) -> Exchange | None:
             if again:
@@ -237,15 +249,15 @@ class _Exploration:
         if first is None:
             return None
         for relation in case.relations if first.succeeded else ():
-            draft = relation.other(context, first, case.draft)
+            draft = relation.second_draft(context, first, case.draft)
             if draft is not None:
-                other = send(draft, relation.words)
+                exchange = send(draft, relation.words)
                 break
-        found = [*self._problems_alone(case, first)]
-        if other is not None:
-            found += self._problems_alone(case, other)
-            found += related_problems(relation, context, first, other)
-        return found
+        problems = [*self._problems_alone(case, first)]
+        if exchange is not None:
+            problems += self._problems_alone(case, exchange)
+            problems += related_problems(relation, context, first, exchange)
+        return problems
 
     def _shrunk(
         self, key: stages.Key, first: stages.Problem, drawn: _Round
@@ -273,10 +285,10 @@ class _Exploration:
     ) -> Finding | None:
         """Return the finding if another request reproduces it, else None."""
         case, problem = shrunk
-        found = None if case is None else self._problems(case, 0, again=True)
-        if found is None:
+        problems = None if case is None else self._problems(case, 0, again=True)
+        if problems is None:
             return problem.finding
-        again = next((one.finding for one in found if one.key == key), None)
+        again = next((repeated.finding for repeated in problems if repeated.key == key), None)
         if again is None:
             return None
         return replace(again, exchanges=(*problem.finding.exchanges, *again.exchanges))
@@ -290,7 +302,7 @@ class _Exploration:
                 exchange, what.label, what.place, what.basis, what.kind
             )
         # A broken request may have broken the very input that limits the time of the answer.
-        rules = [one for one in RULES if case.broken is None or one.layer is not Layer.TIMING]
+        rules = [rule for rule in RULES if case.broken is None or rule.layer is not Layer.TIMING]
         for problem in stages.judged_alone(rules, exchange, self._session.context):
             if problem.key not in self._known:
                 yield problem

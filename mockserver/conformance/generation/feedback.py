@@ -43,7 +43,9 @@ class Novelty:
     def __init__(self, operation: Operation, exchanges: Iterable[Exchange]) -> None:
         """Begin with what some exchanges have sent."""
         self._operation = operation
-        self._names = {(one.location, one.name) for one in inputs(operation) if one.role in NAMES}
+        self._names = {
+            (field.location, field.name) for field in inputs(operation) if field.role in NAMES
+        }
         self._met: set[Hashable] = set()
         for exchange in exchanges:
             self.add(self.kinds_of(exchange.request))
@@ -74,24 +76,24 @@ def informative_variations(
     out: a refusal hides the effect of everything else in the request.
     """
     exchanges = [
-        one
-        for one in context.of(operation)
-        if one.whole and (one.answer.status >= 500 or not one.refused)
+        exchange
+        for exchange in context.of(operation)
+        if exchange.has_answer and (exchange.answer.status >= 500 or not exchange.refused)
     ]
-    usual = next((one for one in exchanges if one.succeeded), None)
-    if usual is None:
+    base = next((exchange for exchange in exchanges if exchange.succeeded), None)
+    if base is None:
         return ()
-    before = inputs_of(operation, usual.request)
-    found: dict[Hashable, dict[Variation, None]] = {}
+    before = inputs_of(operation, base.request)
+    variations: dict[Hashable, dict[Variation, None]] = {}
     for exchange in exchanges:
-        look = kind_of_answer(exchange)
-        if look == kind_of_answer(usual):
+        kind = kind_of_answer(exchange)
+        if kind == kind_of_answer(base):
             continue
         now = inputs_of(operation, exchange.request)
         variation = tuple((place, value) for place, value in now.items() if value != before[place])
         if variation:
-            found.setdefault(look, {})[variation] = None
-    return tuple(map(tuple, found.values()))
+            variations.setdefault(kind, {})[variation] = None
+    return tuple(map(tuple, variations.values()))
 
 
 def varied(draft: Draft, variation: Variation) -> Draft:
@@ -108,7 +110,8 @@ def inputs_of(operation: Operation, request: Request) -> dict[Place, Json]:
     """
     parts = parts_of(request)
     values = {
-        (one.location, one.name): parts[one.location].get(one.name) for one in inputs(operation)
+        (field.location, field.name): parts[field.location].get(field.name)
+        for field in inputs(operation)
     }
     return {
         place: str(value) if isinstance(value, list | dict) else value
@@ -142,6 +145,6 @@ def _kind(value: Json) -> Hashable:
     text = jsontext.plain(value) if isinstance(value, Decimal) else str(value)
     number = _NUMBER.fullmatch(text)
     if number is not None:
-        sign, whole, rest = number.groups()
-        return (sign, bisect(DIGITS, len(whole)), bool(rest))
+        sign, integer_part, rest = number.groups()
+        return (sign, bisect(DIGITS, len(integer_part)), bool(rest))
     return (text[:2], len(text).bit_length(), text.isascii(), text.isupper(), text.islower())

@@ -41,7 +41,7 @@ class Step:
 
     def __str__(self) -> str:
         answer = self.exchange.answer
-        if not self.exchange.whole:
+        if not self.exchange.has_answer:
             return f"{self.words}: no whole answer ({answer.trouble})"
         result = "success" if self.exchange.succeeded else f"refused, HTTP {answer.status}"
         return f"{self.words}: {result}"
@@ -91,7 +91,7 @@ class Flow(RuleBasedStateMachine):
             return None
         run.most -= 1
         self._steps.append(Step(words, exchange))
-        return exchange if exchange.whole else None
+        return exchange if exchange.has_answer else None
 
     def _once(self, what: str, make: Callable[[RunContext], _T]) -> _T:
         """Return what `make` makes of the exchanges before the first sequence; called only once."""
@@ -114,8 +114,8 @@ class Flow(RuleBasedStateMachine):
         if key in run.reported:
             return
         message, place = kind.says.format_map(values), kind.place.format_map(values)
-        found = Failure(message, place, kind.basis, tuple(self._steps))
-        run.found.setdefault(key, []).append(found)
+        failure = Failure(message, place, kind.basis, tuple(self._steps))
+        run.failures.setdefault(key, []).append(failure)
         run.target = run.target or key
         if run.target == key:
             raise NotHeld(message)
@@ -135,7 +135,7 @@ class FlowRun:
         self.sender = Sender(session, flow.stage.words)
         self.most = 0
         self.made: dict[str, object] = {}
-        self.found: dict[_Key, list[Failure]] = {}
+        self.failures: dict[_Key, list[Failure]] = {}
         self.target: _Key | None = None
         self.reported: set[_Key] = set()
         self.unclear: set[_Key] = set()
@@ -162,7 +162,7 @@ class FlowRun:
             log.exception("the sequences of %s failed", self.flow.stage.words)
             defect = f"{type(error).__name__}: {error}"
             reason = f"a defect of these sequences: {defect}; please report it"
-        return [self._outcome(one, reason) for one in self.flow.stage.operations]
+        return [self._outcome(operation, reason) for operation in self.flow.stage.operations]
 
     def _finds_another(self) -> bool:
         """Play sequences until something does not hold, and shrink it; tell whether to go on."""
@@ -180,7 +180,7 @@ class FlowRun:
             pass
         except Flaky:
             # It looks the same at the end of the budget, when nothing was sent to try it again.
-            if self.target and len(self.found[self.target]) == 1 and not self.is_silent:
+            if self.target and len(self.failures[self.target]) == 1 and not self.is_silent:
                 self.unclear.add(self.target)
         except NotRun:
             raise
@@ -196,19 +196,29 @@ class FlowRun:
 
     def _outcome(self, operation_id: str, reason: str) -> Outcome:
         rule, operation = self.flow.stage.rule(), self.context.contract.operation(operation_id)
-        found = {key: failures for key, failures in self.found.items() if key[0] == operation_id}
+        failures_by_key = {
+            key: failures for key, failures in self.failures.items() if key[0] == operation_id
+        }
         ended = reason or self.sender.stopped
-        if clear := [_finding(key[1], found[key]) for key in found if key not in self.unclear]:
+        if clear := [
+            _finding(key[1], failures_by_key[key])
+            for key in failures_by_key
+            if key not in self.unclear
+        ]:
             return Outcome.of(rule, operation, clear, ended)
-        if found:
-            [doubtful, *_] = found.values()
+        if failures_by_key:
+            [doubtful, *_] = failures_by_key.values()
             again = f"{doubtful[0].message}: not so when the sequence was played again"
             return Outcome(rule, operation, Verdict.INCONCLUSIVE, reason=again)
-        sent = [one for one in self.context.of(operation) if self.flow.stage.has_sent(one)]
+        sent = [
+            exchange
+            for exchange in self.context.of(operation)
+            if self.flow.stage.has_sent(exchange)
+        ]
         if reason or not sent:
             why = ended or "no sequence came to it"
             return Outcome(rule, operation, Verdict.NOT_RUN, reason=why)
-        if not any(one.succeeded for one in sent):
+        if not any(exchange.succeeded for exchange in sent):
             why = ended or f"every request was refused: {in_words(sent[-1])}"
             return Outcome(rule, operation, Verdict.VACUOUS, reason=why)
         return Outcome(rule, operation, Verdict.HOLDS, reason=ended)
@@ -216,7 +226,7 @@ class FlowRun:
 
 def _finding(cause: str, failures: Sequence[Failure]) -> Finding:
     """Return the finding of the shortest sequence, with its steps in words."""
-    best = min(failures, key=lambda one: len(one.steps))
+    best = min(failures, key=lambda failure: len(failure.steps))
     steps = "; ".join(f"{number}. {step}" for number, step in enumerate(best.steps, 1))
     message = f"{best.message} (steps: {steps})"
     exchanges = tuple(step.exchange for step in best.steps)

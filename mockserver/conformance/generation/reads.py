@@ -110,22 +110,24 @@ class ReadFlow(Flow):
         exchange = self._list(f"list the tokens of {chain!r}", _OF_A_CHAIN, chain=chain)
         if exchange is None or not exchange.succeeded:
             return
-        found = tokens_of(exchange, Bindings(), inventory_of(self._context).chains)
-        tokens = _contracts(found)
+        listed = tokens_of(exchange, Bindings(), inventory_of(self._context).chains)
+        tokens = _contracts(listed)
         own = _contracts(token for token in self._known if token.chain == chain)
         # A contract may have the same address on two chains, unless the lists showed otherwise.
         tells = len(tokens) > 1 or (tokens and own and tokens.isdisjoint(own))
-        for other, theirs in self._listed.items():
-            if other != chain and tells and tokens == theirs:
-                self._fails("other chain", chain=chain, other=other)
+        for listed_chain, theirs in self._listed.items():
+            if listed_chain != chain and tells and tokens == theirs:
+                self._fails("other chain", chain=chain, listed_chain=listed_chain)
         self._listed[chain] = tokens
 
     def _quote(self, route: Route, times: int) -> None:
         """Request a quote, which must be about the same as before, and pay more for more."""
         source, target = route.source, route.target
         # Computed once: a price that comes meanwhile would change the usual amount.
-        usual = self._once(f"amount of {route}", lambda context: usual_amount(context, source))
-        amount = amount_text(usual * times, source, self._reading)
+        typical_amount = self._once(
+            f"amount of {route}", lambda context: usual_amount(context, source)
+        )
+        amount = amount_text(typical_amount * times, source, self._reading)
         words = f"quote {amount} {source.symbol} from {source.chain!r} to {target.chain!r}"
         exchange = self._read(words, ids.BRIDGE, route=route, amount=amount)
         out = None if exchange is None else units(exchange.data.get("outAmount"))
@@ -134,8 +136,8 @@ class ReadFlow(Flow):
         before = self._quoted.setdefault((route, times), out)
         if before and not within(Decimal(before), Decimal(out), _BAND):
             self._fails("other quote", out=out, before=before)
-        for (other, fewer), less in self._quoted.items():
-            if other == route and less and (fewer - times) * (less - out) <= 0 != fewer - times:
+        for (larger, fewer), less in self._quoted.items():
+            if larger == route and less and (fewer - times) * (less - out) <= 0 != fewer - times:
                 self._fails("amount ignored", out=out, times=times, less=less, fewer=fewer)
 
 
@@ -149,4 +151,6 @@ def _says_the_same(before: Exchange, exchange: Exchange) -> bool:
 
 def _contracts(tokens: Iterable[Token]) -> frozenset[tuple[str, str]]:
     """Return the tokens that have a contract; native ones do not."""
-    return frozenset((one.symbol, one.address.lower()) for one in tokens if not one.is_native)
+    return frozenset(
+        (token.symbol, token.address.lower()) for token in tokens if not token.is_native
+    )

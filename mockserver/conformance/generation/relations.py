@@ -60,31 +60,33 @@ class Relation:
     make: Callable[[RunContext, Exchange, Draft], Draft | None]
     judge: Callable[[RunContext, Exchange, Exchange, str], Iterator[Finding]]
 
-    def other(self, context: RunContext, first: Exchange, draft: Draft) -> Draft | None:
+    def second_draft(self, context: RunContext, first: Exchange, draft: Draft) -> Draft | None:
         """Return what to send after a request that was answered with success, signed anew."""
-        found = if_known(self.make, context, first, draft)
-        return None if found is None else signed(found, first.operation, context.caller)
+        changed = if_known(self.make, context, first, draft)
+        return None if changed is None else signed(changed, first.operation, context.caller)
 
 
 def relations_of(operation: Operation) -> tuple[Relation, ...]:
     """Return the relations that hold for an operation; a submission is sent only once."""
     if operation.writes:
         return ()
-    return tuple(one for one in _RELATIONS if operation.id in _RULES[one.rule].operations)
+    return tuple(
+        relation for relation in _RELATIONS if operation.id in _RULES[relation.rule].operations
+    )
 
 
 def related_problems(
-    relation: Relation, context: RunContext, first: Exchange, other: Exchange
+    relation: Relation, context: RunContext, first: Exchange, exchange: Exchange
 ) -> Iterator[Problem]:
     """Yield what two answers break of a relation; nothing where an outage may have come between."""
-    if not is_its_own(other):
+    if not is_its_own(exchange):
         return
-    found = if_known(lambda: list(relation.judge(context, first, other, relation.words)))
-    for finding in found or ():
-        whole = replace(
+    findings = if_known(lambda: list(relation.judge(context, first, exchange, relation.words)))
+    for finding in findings or ():
+        judged = replace(
             finding, basis=_RULES[relation.rule].basis, cause=f"related {relation.words}"
         )
-        yield Problem((relation.words, finding.place, ""), whole)
+        yield Problem((relation.words, finding.place, ""), judged)
 
 
 def _reversed(context: RunContext, first: Exchange, draft: Draft) -> Draft | None:
@@ -122,9 +124,9 @@ def _back(context: RunContext, first: Exchange, draft: Draft) -> Draft | None:
         return None
     fields = {field.role: field for field in first.operation.fields}
     changed = draft
-    for one, other in _ENDS:
-        if one in fields and other in fields:
-            for here, there in ((one, other), (other, one)):
+    for source, target in _ENDS:
+        if source in fields and target in fields:
+            for here, there in ((source, target), (target, source)):
                 value = draft.part(fields[there].location).get(fields[there].name)
                 if value is None:
                     return None
@@ -147,13 +149,13 @@ def _for_another(context: RunContext, first: Exchange, draft: Draft) -> Draft:
 
 
 def _same_output(
-    context: RunContext, first: Exchange, other: Exchange, how: str
+    context: RunContext, first: Exchange, exchange: Exchange, how: str
 ) -> Iterator[Finding]:
-    return other_output(first, other, how) if other.succeeded else iter(())
+    return other_output(first, exchange, how) if exchange.succeeded else iter(())
 
 
-def _grows(context: RunContext, first: Exchange, other: Exchange, how: str) -> Iterator[Finding]:
-    less, more = quote_of(context, first), quote_of(context, other)
+def _grows(context: RunContext, first: Exchange, exchange: Exchange, how: str) -> Iterator[Finding]:
+    less, more = quote_of(context, first), quote_of(context, exchange)
     if less is None or more is None:
         return
     yield from more_never_pays_less(less, more)
@@ -162,8 +164,8 @@ def _grows(context: RunContext, first: Exchange, other: Exchange, how: str) -> I
         yield from parts_add_up(more, less, less)
 
 
-def _gains(context: RunContext, first: Exchange, other: Exchange, how: str) -> Iterator[Finding]:
-    there, back = quote_of(context, first), quote_of(context, other)
+def _gains(context: RunContext, first: Exchange, exchange: Exchange, how: str) -> Iterator[Finding]:
+    there, back = quote_of(context, first), quote_of(context, exchange)
     if there is not None and back is not None:
         yield from gained(there, back)
 

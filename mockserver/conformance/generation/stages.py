@@ -60,14 +60,14 @@ def judged_alone(
         for finding in outcome.findings:
             verdict = outcome.verdict_of(finding)
             if verdict.is_finding:
-                whole = replace(
+                judged = replace(
                     finding,
                     exchanges=(exchange,),
                     basis=outcome.basis_of(finding),
                     verdict=verdict,
                     cause=f"{rule.name} {finding.cause}".strip(),
                 )
-                yield Problem((rule.name, finding.place, finding.cause), whole)
+                yield Problem((rule.name, finding.place, finding.cause), judged)
 
 
 def found_already(context: RunContext, operation: Operation) -> frozenset[Key]:
@@ -83,7 +83,7 @@ def found_already(context: RunContext, operation: Operation) -> frozenset[Key]:
 def server_error(exchange: Exchange) -> Iterator[Problem]:
     """Yield a problem where a request that keeps the contract is answered with HTTP 5xx."""
     status = exchange.answer.status
-    if not exchange.whole or status < 500:
+    if not exchange.has_answer or status < 500:
         return
     reading = exchange.operation.read(exchange.request)
     if not reading.violations and reading.refusal is None:
@@ -116,10 +116,14 @@ def accepted_though_broken(
         return
     operation = exchange.operation
     # A repeated name breaks no schema, and its meaning is not published.
-    broken = [one for one in operation.read(exchange.request).violations if one.schema_path]
-    found = [(one, basis_of(operation, one, "request")) for one in broken]
+    broken = [
+        violation
+        for violation in operation.read(exchange.request).violations
+        if violation.schema_path
+    ]
+    with_basis = [(violation, basis_of(operation, violation, "request")) for violation in broken]
     # Only the firmest fact that it breaks is reported.
-    for violation, basis in sorted(found, key=lambda pair: -pair[1].firmness)[:1]:
+    for violation, basis in sorted(with_basis, key=lambda pair: -pair[1].firmness)[:1]:
         is_wrong = basis.kind is BasisKind.DOCUMENTED
         if is_wrong or (contract is not None and is_to_be_refused(contract, basis)):
             place, kind = ".".join(map(str, violation.path)), violation.keyword
@@ -131,7 +135,10 @@ def is_to_be_refused(contract: Contract, basis: Basis) -> bool:
     if basis.kind is not BasisKind.ASSUMED:
         return True
     register = contract.assumptions
-    return any(one.id == basis.reference and one.concerns != ("server",) for one in register)
+    return any(
+        assumption.id == basis.reference and assumption.concerns != ("server",)
+        for assumption in register
+    )
 
 
 # The stages.
@@ -199,7 +206,10 @@ STAGES = tuple(
         Layer(row["layer"]),
         fact_basis(row["fact"]),
         tuple(row.get("judges", ())),
-        {key: _failure(one) for key, one in _TABLE["failures"].get(row["words"], {}).items()},
+        {
+            key: _failure(failure)
+            for key, failure in _TABLE["failures"].get(row["words"], {}).items()
+        },
     )
     for name, row in _TABLE["stages"].items()
 )
@@ -268,10 +278,10 @@ class Sender:
         target = (form, request.method, request.path, request.query)
         key = (*target, request.headers.items_sent, request.body)
         if key not in self._answered:
-            found = self.send(operation.id, draft) if new else None
-            if found is None:
+            exchange = self.send(operation.id, draft) if new else None
+            if exchange is None:
                 return None
-            self._answered[key] = found
+            self._answered[key] = exchange
         return self._answered[key]
 
     def outcome(
@@ -286,9 +296,13 @@ class Sender:
 def is_answered(session: Session, operation: Operation) -> bool:
     """Tell whether the generation of an operation has an address at which the service answers."""
     generation = operation.generation.id
-    sent = [one for one in session.context.exchanges if one.operation.generation.id == generation]
+    sent = [
+        exchange
+        for exchange in session.context.exchanges
+        if exchange.operation.generation.id == generation
+    ]
     served = generation in session.transport.generations
-    return served and (not sent or any(one.succeeded for one in sent))
+    return served and (not sent or any(exchange.succeeded for exchange in sent))
 
 
 def adopt_service_time(context: RunContext, send: Callable[[str, Draft], Exchange | None]) -> bool:
@@ -318,7 +332,7 @@ def saved(session: Session, options: Options) -> tuple[Outcome, ...]:
     return tuple(
         _replayed(session, operation, requests)
         for operation in session.context.contract
-        if (requests := [one for one in options.probes if one.operation_id == operation.id])
+        if (requests := [probe for probe in options.probes if probe.operation_id == operation.id])
         and options.chooses(SAVED.rule(), operation.id)
     )
 

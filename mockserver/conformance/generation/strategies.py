@@ -81,16 +81,17 @@ class Pairs:
         inventory = inventory_of(context, generation)
         # Names that a request cannot carry are left out.
         self.tokens = [
-            one
-            for one in inventory.tokens
-            if one.offered and all(map(_NAME.fullmatch, (one.symbol, one.chain, one.address)))
+            token
+            for token in inventory.tokens
+            if token.offered
+            and all(map(_NAME.fullmatch, (token.symbol, token.chain, token.address)))
         ]
-        self._v1_chains = [one.name for one in inventory.offered] if generation == "v1" else []
+        self._v1_chains = [chain.name for chain in inventory.offered] if generation == "v1" else []
         self._roles = {field.role for field in fields}
         self._amounts = {field.role: "number" in field.types for field in fields if field.is_amount}
         # Computed here: Hypothesis keeps strategies for long, and with them whatever they refer to.
         priced = self.tokens if self._amounts else ()
-        self._usual = {token: usual_amount(context, token) for token in priced}
+        self._typical_amounts = {token: usual_amount(context, token) for token in priced}
         self._strategies: dict[object, SearchStrategy[Json]] = {}
 
     def draw(self, draw: DrawFn) -> dict[str, Json]:
@@ -102,7 +103,7 @@ class Pairs:
             chain = draw(self._one_of("v1 chains", self._v1_chains))
             target = Token(source.symbol, chain, source.address, source.decimals)
         else:
-            targets = [one for one in self.tokens if self._is_target(one, source)] or [source]
+            targets = [token for token in self.tokens if self._is_target(token, source)] or [source]
             target = draw(self._one_of(source, targets))
         values = dict(Route(source, target).values)
         for role, is_whole in self._amounts.items():
@@ -123,13 +124,13 @@ class Pairs:
         return self._strategies.setdefault(key, st.sampled_from(values))
 
     def _amount(self, token: Token, *, is_whole: bool) -> SearchStrategy[Json]:
-        decimals, usual = token.decimals, self._usual[token]
+        decimals, amount = token.decimals, self._typical_amounts[token]
         if decimals is None or not 0 <= decimals < AMOUNT_DIGITS:
             decimals = _USUAL_DECIMALS
-        key = (decimals, usual, is_whole)
+        key = (decimals, amount, is_whole)
         if key not in self._strategies:
             make = whole_tokens if is_whole else smallest_units
-            self._strategies[key] = make(decimals, usual)
+            self._strategies[key] = make(decimals, amount)
         return self._strategies[key]
 
 
@@ -158,8 +159,8 @@ class Requests:
         self._taken = None if is_free else _taken(operation, context)
         if self._taken is not None:
             # In an otherwise usual request only the broken input can be what is refused.
-            usual = st.just(self._taken)
-            self._bases = st.one_of(usual, usual, self._unsigned)
+            taken = st.just(self._taken)
+            self._bases = st.one_of(taken, taken, self._unsigned)
 
     def valid(self) -> SearchStrategy[Draft]:
         """Return requests that keep the contract."""
@@ -171,7 +172,10 @@ class Requests:
         Chains and tokens belong together, so their variations are of the usual request, others of
         any request. What is submitted has to be new each time.
         """
-        known = [[one for one in map(self._repeatable, kind) if one] for kind in variations]
+        known = [
+            [variation for variation in map(self._repeatable, kind) if variation]
+            for kind in variations
+        ]
         kinds = [kind for kind in known if kind]
         if not kinds:
             return None
@@ -180,10 +184,10 @@ class Requests:
         @st.composite
         def drafts(draw: DrawFn) -> Draft:
             chosen = draw(st.lists(variation, min_size=1, max_size=2))
-            places = {".".join(place) for one in chosen for place, _ in one}
-            is_elsewhere = any(self._fields[one].role in ROUTE_ROLES for one in places)
-            usual = self._taken if is_elsewhere else None
-            return reduce(varied, chosen, draw(self._unsigned) if usual is None else usual)
+            places = {".".join(place) for variation in chosen for place, _ in variation}
+            is_elsewhere = any(self._fields[place].role in ROUTE_ROLES for place in places)
+            draft = self._taken if is_elsewhere else None
+            return reduce(varied, chosen, draw(self._unsigned) if draft is None else draft)
 
         return drafts().map(self._signed)
 
@@ -191,7 +195,7 @@ class Requests:
         if not self._operation.writes:
             return variation
         new = (*ROUTE_ROLES, *HANDED_OUT, *_ADDRESSES)
-        return tuple(one for one in variation if self._fields[".".join(one[0])].role not in new)
+        return tuple(part for part in variation if self._fields[".".join(part[0])].role not in new)
 
     def broken(self) -> Iterator[SearchStrategy[Broken]]:
         """Yield the ways in which a request can be broken: in one input each."""
@@ -270,23 +274,25 @@ class Requests:
         @st.composite
         def values(draw: DrawFn) -> _Values:
             about = self._pairs.draw(draw)
-            found: dict[str, Json] = {}
+            drawn: dict[str, Json] = {}
             for key, (field, strategy, is_optional) in fields.items():
                 if is_optional and draw(st.booleans()):
                     continue
-                found[key] = about[field.role] if field.role in about else draw(strategy)
+                drawn[key] = about[field.role] if field.role in about else draw(strategy)
             # Some values follow from another input.
             for condition in self._conditions:
-                if condition.applies(found) and not condition.excluded:
-                    found[f"body.{condition.field}"] = condition.wanted[0]
-            return found
+                if condition.applies(drawn) and not condition.excluded:
+                    drawn[f"body.{condition.field}"] = condition.wanted[0]
+            return drawn
 
         return values().filter(self._is_allowed).map(self._draft)
 
     def _is_allowed(self, values: _Values) -> bool:
         return not any(
-            one.applies(values) and one.excluded and values.get(f"body.{one.field}") in one.wanted
-            for one in self._conditions
+            condition.applies(values)
+            and condition.excluded
+            and values.get(f"body.{condition.field}") in condition.wanted
+            for condition in self._conditions
         )
 
     def _of_field(
@@ -299,22 +305,22 @@ class Requests:
             return st.just(self._caller.address)
         constraints, is_address = self._constraints[_key(field)], field.role in _ADDRESSES
         known = pool(context, self._operation, field, constraints)
-        usual = fitting(field, constraints)
+        strategy = fitting(field, constraints)
         if known and not is_free:
             if field.role in HANDED_OUT:
-                usual = st.one_of(st.sampled_from(known), usual)
+                strategy = st.one_of(st.sampled_from(known), strategy)
             elif field.role in UNKNOWN_DOMAINS or not (is_address or self._pairs.tokens):
-                usual = st.sampled_from(known)
+                strategy = st.sampled_from(known)
         if not is_address:
-            return usual
+            return strategy
         twins = {"evmAddress", "fromAddress"}
         # Where one request has both, they are equal (interface.md 2.2).
-        is_twin = field.role in twins and twins <= {one.role for one in self._fields.values()}
+        is_twin = field.role in twins and twins <= {field.role for field in self._fields.values()}
         if "string" not in field.types:
             # Where an integer is published, it is the address read as a number (A-012).
-            return st.just(int(self._caller.address, 16)) if is_twin else usual
+            return st.just(int(self._caller.address, 16)) if is_twin else strategy
         own = st.just(self._caller.address)
-        return own if is_twin else st.one_of(own, usual)
+        return own if is_twin else st.one_of(own, strategy)
 
     def _draft(self, values: _Values) -> Draft:
         has_body = "body" in self._operation.request_schema.get("properties", {})

@@ -82,33 +82,33 @@ class SubmissionFlow(Flow):
         self._accepted[number] = Accepted(number, about, Timeline(kind))
         return (self._accepted[number],)
 
-    def _second(self, words: str, one: Accepted) -> str | None:
+    def _second(self, words: str, accepted: Accepted) -> str | None:
         """Repeat a submission; return the number of a second one if that makes one, else None."""
-        exchange = self._ask(words, self.kind.operation_id, **one.about)
-        number = self.kind.number(exchange) if exchange and exchange.succeeded else one.number
-        return number if self.kind.is_second(one.number, number) else None
+        exchange = self._ask(words, self.kind.operation_id, **accepted.about)
+        number = self.kind.number(exchange) if exchange and exchange.succeeded else accepted.number
+        return number if self.kind.is_second(accepted.number, number) else None
 
-    def _look(self, words: str, **about: Any) -> Exchange | None:
+    def _inspect(self, words: str, **about: Any) -> Exchange | None:
         """Look something up."""
         return self._ask(words, self.kind.look_id, **about)
 
-    def _finds(self, one: Accepted, exchange: Exchange | None) -> bool:
+    def _finds(self, accepted: Accepted, exchange: Exchange | None) -> bool:
         """Tell whether a look-up shows what was accepted; it must, except in an outage."""
         if exchange is None or exchange.answer.status in GATEWAY_STATUSES:
             return False
         if not exchange.succeeded:
-            self._fails("lost", number=one.number)
+            self._fails("lost", number=accepted.number)
         return exchange.succeeded
 
-    def _follow(self, one: Accepted, look: Exchange) -> None:
+    def _follow(self, accepted: Accepted, exchange: Exchange) -> None:
         """Compare a look-up with those before it."""
-        for change in one.line.follow(look):
+        for change in accepted.line.follow(exchange):
             name = _CHANGES[change.breaks]
             if name in self.stage.failures:
                 self._fails(
                     name,
-                    number=one.number,
-                    status=one.line.value("status"),
+                    number=accepted.number,
+                    status=accepted.line.value("status"),
                     name=change.name,
                     was=change.was,
                     now=change.now,
@@ -134,7 +134,8 @@ class OrderFlow(SubmissionFlow):
         quote, call_data = self._once(
             "swap",
             lambda context: [
-                if_known(valid_request, context, one) for one in (ids.SWAP_QUOTE, ids.SWAP)
+                if_known(valid_request, context, operation_id)
+                for operation_id in (ids.SWAP_QUOTE, ids.SWAP)
             ],
         )
         if quote and call_data and self._send("quote a swap", ids.SWAP_QUOTE, quote):
@@ -151,9 +152,9 @@ class OrderFlow(SubmissionFlow):
         return multiple(*self._order(times))
 
     def _order(self, times: int) -> tuple[Accepted, ...]:
-        usual = self._once("amount", lambda context: if_known(_usual_amount, context))
-        whole = None if usual is None else usual * times
-        return self._submit("submit an order", deposit=self._new_hash(), whole=whole)
+        default_amount = self._once("amount", lambda context: if_known(_usual_amount, context))
+        amount = None if default_amount is None else default_amount * times
+        return self._submit("submit an order", deposit=self._new_hash(), tokens=amount)
 
     @rule(placed=orders)
     def submit_again(self, placed: Accepted) -> None:
@@ -167,23 +168,23 @@ class OrderFlow(SubmissionFlow):
     def check(self, placed: Accepted, times: int) -> None:
         """Look an order up, once or several times."""
         for _ in range(times):
-            look = self._look(f"check order {placed.number!r}", id=placed.number)
-            if self._finds(placed, look) and look is not None:
-                self._check(placed, look)
+            exchange = self._inspect(f"check order {placed.number!r}", id=placed.number)
+            if self._finds(placed, exchange) and exchange is not None:
+                self._check(placed, exchange)
 
-    def _check(self, placed: Accepted, look: Exchange) -> None:
-        if not ORDER.status(look):
+    def _check(self, placed: Accepted, exchange: Exchange) -> None:
+        if not ORDER.status(exchange):
             self._fails("no status", number=placed.number)
-        self._follow(placed, look)
-        if not ORDER.is_over(look):
+        self._follow(placed, exchange)
+        if not ORDER.is_over(exchange):
             return
         # Deposits of different amounts must not pay out the same.
         out, status = (placed.line.value(name) for name in ("amountOut", "status"))
-        for other in self._accepted.values():
-            reported = other.line.value("amountOut"), other.line.value("status")
-            is_more = other.about["whole"] != placed.about["whole"]
+        for accepted in self._accepted.values():
+            reported = accepted.line.value("amountOut"), accepted.line.value("status")
+            is_more = accepted.about["tokens"] != placed.about["tokens"]
             if reported == (out, status) and is_more and out not in ("", "0"):
-                self._fails("alike", other=other.number, number=placed.number, out=out)
+                self._fails("alike", stranger=accepted.number, number=placed.number, out=out)
 
 
 def _usual_amount(context: RunContext) -> Decimal:
@@ -205,13 +206,13 @@ class TransferFlow(SubmissionFlow):
             "route", lambda context: usual_attempt(context, ids.V1_QUOTE).route
         )
         source = self._route.source
-        self._usual = self._once("amount", lambda context: usual_amount(context, source))
+        self._typical_amount = self._once("amount", lambda context: usual_amount(context, source))
 
     @rule(target=quotes, times=st.integers(1, 3))
     def quote(self, times: int) -> Decimal:
         """Request a quote; later steps are about its amount."""
-        amount = self._usual * times
-        self._ask(f"quote {amount}", ids.V1_QUOTE, route=self._route, whole=amount)
+        amount = self._typical_amount * times
+        self._ask(f"quote {amount}", ids.V1_QUOTE, route=self._route, tokens=amount)
         return amount
 
     @rule(amount=quotes)
@@ -223,7 +224,7 @@ class TransferFlow(SubmissionFlow):
     @initialize(target=transfers)
     def submit(self) -> MultipleResults[Accepted]:
         """Submit the transfer that the sequence begins with."""
-        return self._transfer(self._usual)
+        return self._transfer(self._typical_amount)
 
     @rule(target=transfers, amount=quotes)
     def submit_another(self, amount: Decimal) -> MultipleResults[Accepted]:
@@ -232,7 +233,7 @@ class TransferFlow(SubmissionFlow):
 
     def _transfer(self, amount: Decimal) -> MultipleResults[Accepted]:
         words, deposit = f"submit a transfer of {amount}", self._new_hash()
-        return multiple(*self._submit(words, deposit=deposit, whole=amount))
+        return multiple(*self._submit(words, deposit=deposit, tokens=amount))
 
     @rule(sent=transfers)
     def submit_again(self, sent: Accepted) -> None:
@@ -245,52 +246,57 @@ class TransferFlow(SubmissionFlow):
     def look_up(self, sent: Accepted, times: int) -> None:
         """Look a transfer up by its transaction and its user, once or several times."""
         for _ in range(times):
-            look = self._look_up(sent)
-            if look is not None and self._finds(sent, look):
-                self._compare(sent, look)
+            exchange = self._look_up(sent)
+            if exchange is not None and self._finds(sent, exchange):
+                self._compare(sent, exchange)
 
     def _look_up(self, sent: Accepted) -> Exchange | None:
         """Look a transfer up; None for an answer that may be about something else."""
         transaction = sent.about["deposit"]
-        look = self._look("look the transfer up", hash=transaction)
-        if look is not None and look.refused and self._is_served():
+        exchange = self._inspect("look the transfer up", hash=transaction)
+        if exchange is not None and exchange.refused and self._is_served():
             # A quote was accepted, so that a second refusal is not about the time.
-            look = self._look("look the transfer up once more", hash=transaction)
-        if look is None or look.succeeded or look.answer.status in GATEWAY_STATUSES:
-            return look
-        return look if self._is_served() else None
+            exchange = self._inspect("look the transfer up once more", hash=transaction)
+        if exchange is None or exchange.succeeded or exchange.answer.status in GATEWAY_STATUSES:
+            return exchange
+        return exchange if self._is_served() else None
 
-    def _compare(self, sent: Accepted, look: Exchange) -> None:
+    def _compare(self, sent: Accepted, exchange: Exchange) -> None:
         """Compare a look-up with what was submitted, and with those before it."""
-        number, transaction = V1_ORDER.number(look), sent.about["deposit"]
+        number, transaction = V1_ORDER.number(exchange), sent.about["deposit"]
         if number and sent.number and number != sent.number:
-            self._fails("renumbered", number=sent.number, found=number)
-        self._follow(sent, look)
-        if _mentions(look, transaction):
+            self._fails("renumbered", number=sent.number, shown=number)
+        self._follow(sent, exchange)
+        if _mentions(exchange, transaction):
             return
-        for other in self._accepted.values():
-            found = other.about["deposit"]
-            if _mentions(look, found):
-                self._fails("of another", requested=transaction, found=found)
+        for accepted in self._accepted.values():
+            deposit = accepted.about["deposit"]
+            if _mentions(exchange, deposit):
+                self._fails("of another", requested=transaction, shown=deposit)
 
     @rule(sent=transfers)
     def look_up_for_another(self, sent: Accepted) -> None:
         """Look a transfer up under the address of somebody else."""
-        other, transaction = fresh_address(self._context, "another v1 user"), sent.about["deposit"]
-        words, about = f"look the transfer up for {other}", {"evmAddress": other}
-        look = self._look(words, should_succeed=False, hash=transaction, **about)
-        if look is not None and _mentions(look, transaction):
-            self._fails("for another", owner=self._context.caller.address, other=other)
+        stranger, transaction = (
+            fresh_address(self._context, "another v1 user"),
+            sent.about["deposit"],
+        )
+        words, about = f"look the transfer up for {stranger}", {"evmAddress": stranger}
+        exchange = self._inspect(words, should_succeed=False, hash=transaction, **about)
+        if exchange is not None and _mentions(exchange, transaction):
+            self._fails("for another", owner=self._context.caller.address, stranger=stranger)
 
     @rule()
     def look_up_unknown(self) -> None:
         """Look up a transfer that nobody submitted."""
         words, unknown = "look a transfer up that is none", self._new_hash()
-        look = self._look(words, should_succeed=False, hash=unknown)
-        deposits = [one.about["deposit"] for one in self._accepted.values()]
-        known = [one for one in deposits if look is not None and _mentions(look, one)]
+        exchange = self._inspect(words, should_succeed=False, hash=unknown)
+        deposits = [accepted.about["deposit"] for accepted in self._accepted.values()]
+        known = [
+            deposit for deposit in deposits if exchange is not None and _mentions(exchange, deposit)
+        ]
         if known:
-            self._fails("for nothing", found=known[0])
+            self._fails("for nothing", shown=known[0])
 
     def _ask(
         self, words: str, operation_id: str, *, should_succeed: bool = True, **about: Any
@@ -308,7 +314,9 @@ class TransferFlow(SubmissionFlow):
 
     def _is_served(self) -> bool:
         """Tell whether v1 still accepts the usual quote; else a refusal may be about the time."""
-        exchange = self._ask("quote once more", ids.V1_QUOTE, route=self._route, whole=self._usual)
+        exchange = self._ask(
+            "quote once more", ids.V1_QUOTE, route=self._route, tokens=self._typical_amount
+        )
         return exchange is not None and exchange.succeeded
 
 
@@ -331,7 +339,7 @@ class TicketFlow(SubmissionFlow):
         super().__init__(run)
         another = fresh_address(self._context, "another ticket holder")
         self._addresses = (self._context.caller.address, another)
-        self._chains = [one.name for one in inventory_of(self._context).offered][:3]
+        self._chains = [chain.name for chain in inventory_of(self._context).offered][:3]
         if not self._chains:
             raise NotRun("getChain shows no chain that is offered")
 
@@ -359,45 +367,45 @@ class TicketFlow(SubmissionFlow):
             exchange = self._list(address, status)
             if exchange is None or not exchange.succeeded:
                 return
-            listed.update(one.number for one in entries([exchange]))
-        for one in self._accepted.values():
-            if one.about["userAddress"] == address and one.number not in listed:
-                self._fails("unlisted", number=one.number, address=address)
+            listed.update(entry.number for entry in entries([exchange]))
+        for accepted in self._accepted.values():
+            if accepted.about["userAddress"] == address and accepted.number not in listed:
+                self._fails("unlisted", number=accepted.number, address=address)
 
     @rule(who=st.integers(0, 1), status=st.sampled_from(statuses))
     def list_some(self, who: int, status: str) -> None:
         """List the tickets of an address in one status."""
         self._list(self._addresses[who], status)
 
-    @rule(one=reported)
-    def check(self, one: Accepted) -> None:
+    @rule(accepted=reported)
+    def check(self, accepted: Accepted) -> None:
         """Look a ticket up."""
-        self._check(one)
+        self._check(accepted)
 
-    @rule(one=reported)
-    def list_and_check(self, one: Accepted) -> None:
+    @rule(accepted=reported)
+    def list_and_check(self, accepted: Accepted) -> None:
         """List a ticket, check it, and list it again: what did not change must be the same."""
-        status, before = self._listed(one, self.statuses)
+        status, before = self._listed(accepted, self.statuses)
         if not isinstance(before, bool):
             return
-        look = self._check(one)
-        succeeded = None if look is None else look.data.get("succeeded")
+        exchange = self._check(accepted)
+        succeeded = None if exchange is None else exchange.data.get("succeeded")
         if not isinstance(succeeded, bool) or succeeded is before:
             return
-        if self._listed(one, (status,))[1] is before:
-            self._fails("differs", number=one.number, listed=before, checked=succeeded)
+        if self._listed(accepted, (status,))[1] is before:
+            self._fails("differs", number=accepted.number, listed=before, checked=succeeded)
 
-    def _check(self, one: Accepted) -> Exchange | None:
-        look = self._look(f"check ticket {one.number!r}", ticketId=one.number)
-        self._finds(one, look)
-        return look
+    def _check(self, accepted: Accepted) -> Exchange | None:
+        exchange = self._inspect(f"check ticket {accepted.number!r}", ticketId=accepted.number)
+        self._finds(accepted, exchange)
+        return exchange
 
-    def _listed(self, one: Accepted, statuses: Sequence[str]) -> tuple[str, Json]:
+    def _listed(self, accepted: Accepted, statuses: Sequence[str]) -> tuple[str, Json]:
         """Return the first list that shows a ticket, and its `succeeded` there; else None."""
         for status in statuses:
-            exchange = self._list(one.about["userAddress"], status)
+            exchange = self._list(accepted.about["userAddress"], status)
             for listed in entries([exchange] if exchange else []):
-                if listed.number == one.number:
+                if listed.number == accepted.number:
                     return status, listed.item.get("succeeded")
         return "", None
 
@@ -410,14 +418,14 @@ class TicketFlow(SubmissionFlow):
 
     def _compare(self, listed: Entry, address: str) -> None:
         """Compare a listed ticket with the requested address, and with what was reported."""
-        one = self._accepted.get(listed.number)
-        owner = "" if one is None else one.about["userAddress"]
-        if one is not None and owner.lower() != address.lower():
-            self._fails("for another", number=one.number, owner=owner, address=address)
+        accepted = self._accepted.get(listed.number)
+        owner = "" if accepted is None else accepted.about["userAddress"]
+        if accepted is not None and owner.lower() != address.lower():
+            self._fails("for another", number=accepted.number, owner=owner, address=address)
         elif not listed.is_of(address):
             self._fails("of another", owner=listed.item["address"], address=address)
         # An open ticket may have been solved since the list was requested.
         if listed.kind == SOLVED and listed.contradicts_its_list:
             self._fails("wrong status")
-        for name, shown, sent in listed.altered(one.about) if one else ():
-            self._fails("altered", number=listed.number, name=name, sent=sent, found=shown)
+        for name, shown, sent in listed.altered(accepted.about) if accepted else ():
+            self._fails("altered", number=listed.number, name=name, sent=sent, shown=shown)

@@ -39,7 +39,10 @@ _NO_NUMBER = ("", "soon", "1x", "--1", "0x", "1 2", "NaN", "one")
 def fitting(field: Field, constraints: Sequence[Constraint]) -> SearchStrategy[Json]:
     """Return values that meet every constraint on an input."""
     return _typed(field, constraints).filter(
-        lambda value: not is_reserved(value) and not any(breaks(one, value) for one in constraints)
+        lambda value: (
+            not is_reserved(value)
+            and not any(breaks(constraint, value) for constraint in constraints)
+        )
     )
 
 
@@ -61,7 +64,7 @@ def wrong(
 
 
 def _typed(field: Field, constraints: Sequence[Constraint]) -> SearchStrategy[Json]:
-    choices = [one.value for one in constraints if one.keyword == "enum"]
+    choices = [constraint.value for constraint in constraints if constraint.keyword == "enum"]
     if choices:
         return st.sampled_from(choices[-1])
     makers: dict[str, Callable[[], SearchStrategy[Json]]] = {
@@ -71,35 +74,37 @@ def _typed(field: Field, constraints: Sequence[Constraint]) -> SearchStrategy[Js
         "null": st.none,
     }
     # For objects, lists and untyped inputs, only texts can be sent.
-    other = partial(_texts, field, constraints)
-    return st.one_of([makers.get(kind, other)() for kind in field.types or ("string",)])
+    fallback = partial(_texts, field, constraints)
+    return st.one_of([makers.get(kind, fallback)() for kind in field.types or ("string",)])
 
 
 def _texts(field: Field, constraints: Sequence[Constraint]) -> SearchStrategy[str]:
     alphabet = ASCII if field.location == "headers" else WIDE
-    patterns = [one.value for one in constraints if one.keyword == "pattern"]
+    patterns = [constraint.value for constraint in constraints if constraint.keyword == "pattern"]
     if patterns:
         # The last pattern is the narrowest: assumptions come after what is documented.
         return matching(patterns[-1], alphabet)
-    most = next((one.value for one in constraints if one.keyword == "maxLength"), 24)
+    most = next(
+        (constraint.value for constraint in constraints if constraint.keyword == "maxLength"), 24
+    )
     return st.text(alphabet, max_size=min(most, 24))
 
 
-def whole_tokens(decimals: int, usual: Decimal = _HUNDRED) -> SearchStrategy[Json]:
+def whole_tokens(decimals: int, typical_amount: Decimal = _HUNDRED) -> SearchStrategy[Json]:
     """Return amounts of whole tokens: multiples of the usual one, the last decimal, huge ones."""
-    everyday = st.integers(1, 1000).map(lambda times: usual * times)
+    everyday = st.integers(1, 1000).map(lambda times: typical_amount * times)
     exact = st.integers(1, 10**18).map(lambda units: Decimal(units).scaleb(-min(decimals, 18)))
     edge = st.integers(max(0, decimals - 1), decimals + 1).map(lambda d: Decimal(1).scaleb(-d))
     huge = st.integers(20, 60).map(lambda power: Decimal(10) ** power)
     return _weighed(everyday, exact, edge, huge)
 
 
-def smallest_units(decimals: int, usual: Decimal = _HUNDRED) -> SearchStrategy[Json]:
+def smallest_units(decimals: int, typical_amount: Decimal = _HUNDRED) -> SearchStrategy[Json]:
     """Return amounts of smallest units as digits: multiples of the usual one, one token, bounds."""
-    one = 10**decimals
-    least = max(1, units_of(usual, decimals))
+    token_units = 10**decimals
+    least = max(1, units_of(typical_amount, decimals))
     everyday = st.integers(1, 1000).map(lambda times: least * times)
-    around = st.sampled_from([max(1, one - 1), one, one + 1])
+    around = st.sampled_from([max(1, token_units - 1), token_units, token_units + 1])
     bounds = st.sampled_from([1, 2**256 - 1, 2**256, 10**AMOUNT_DIGITS - 1])
     return _weighed(everyday, st.integers(1, _HUGE), around, bounds).map(str)
 
@@ -107,8 +112,12 @@ def smallest_units(decimals: int, usual: Decimal = _HUNDRED) -> SearchStrategy[J
 def _weighed(everyday: SearchStrategy[Json], *others: SearchStrategy[Json]) -> SearchStrategy[Json]:
     """Return values of which half are everyday ones, and none is reserved."""
     odd = st.one_of(others)
-    found: SearchStrategy[Json] = st.booleans().flatmap(lambda is_odd: odd if is_odd else everyday)
-    return found.filter(lambda value: not is_reserved(value) and len(str(value)) <= AMOUNT_DIGITS)
+    strategy: SearchStrategy[Json] = st.booleans().flatmap(
+        lambda is_odd: odd if is_odd else everyday
+    )
+    return strategy.filter(
+        lambda value: not is_reserved(value) and len(str(value)) <= AMOUNT_DIGITS
+    )
 
 
 def _integers(constraints: Sequence[Constraint]) -> SearchStrategy[int]:
@@ -120,8 +129,12 @@ def _integers(constraints: Sequence[Constraint]) -> SearchStrategy[int]:
 
 
 def _bound(constraints: Sequence[Constraint], steps: Mapping[str, int]) -> int | None:
-    found = [int(one.value) + steps[one.keyword] for one in constraints if one.keyword in steps]
-    return found[-1] if found else None
+    bounds = [
+        int(constraint.value) + steps[constraint.keyword]
+        for constraint in constraints
+        if constraint.keyword in steps
+    ]
+    return bounds[-1] if bounds else None
 
 
 def _of_wrong_type(field: Field) -> SearchStrategy[Json] | None:
@@ -146,11 +159,11 @@ def _breaking(
     candidates = _candidates(field, constraint, constraints)
     if candidates is None:
         return None
-    firmer = [one for one in constraints if one.is_documented and not constraint.is_documented]
+    firmer = [kept for kept in constraints if kept.is_documented and not constraint.is_documented]
     return candidates.filter(
         lambda value: (
             breaks(constraint, value)
-            and not any(breaks(one, value) for one in firmer)
+            and not any(breaks(constraint, value) for constraint in firmer)
             and not is_reserved(value)
         )
     )

@@ -90,7 +90,7 @@ def apply(
         accepted += [cause.only(some, _word(entry, report)) for entry, some in good.items()]
         late = [cause.only(some, _word(entry, report)) for entry, some in over.items()]
         expired += late
-        words = tuple(one.acceptance for one in late)
+        words = tuple(late_cause.acceptance for late_cause in late)
         left += [replace(cause.only(counting), expired=words)] if counting else []
     notes = [
         report.mask(note)
@@ -113,16 +113,19 @@ def baseline_text(
 
     Of the `former` entries, those stay that are about what was not judged this time.
     """
-    given = Acceptance(reason, owner, expires.isoformat())
+    acceptance = Acceptance(reason, owner, expires.isoformat())
     causes, lines = (*report.accepted, *report.causes), []
     every = [(cause, finding) for cause in causes for finding in cause.findings]
     for cause in causes:
         lines.append(f"  # {_ascii(cause.located)[:200]}")
         place = cause.place if _can_be_named(cause.place) else ""
-        word = cause.acceptance or given
+        word = cause.acceptance or acceptance
         lines += _row(cause.id, cause.rule.name, cause.operations, place, word)
     for entry in former:
-        if not (_is_judged(entry, report) or any(entry.covers(*one) for one in every)):
+        if not (
+            _is_judged(entry, report)
+            or any(entry.covers(*cause_and_finding) for cause_and_finding in every)
+        ):
             word = _word(entry, report)
             lines += _row(entry.cause, entry.rule, entry.operations, entry.place, word)
     return "\n".join((f"format: {FORMAT}", "accepted:" if lines else "accepted: []", *lines)) + "\n"
@@ -148,10 +151,10 @@ def today_utc() -> date:
 def day_of(text: str) -> date | None:
     """Return the day of a text such as `2027-01-31`; None where it is none."""
     try:
-        found = date.fromisoformat(text)
+        day = date.fromisoformat(text)
     except ValueError:
         return None
-    return found if found.isoformat() == text else None
+    return day if day.isoformat() == text else None
 
 
 def _word(entry: Entry, report: Report) -> Acceptance:
@@ -193,7 +196,7 @@ def _notes(entry: Entry, report: Report, names: Sequence[str], file: Path) -> It
             unknown = True
             yield f"{place}: {name!r} is no operation{did_you_mean(name, operations)}"
     every = ((cause, finding) for cause in report.causes for finding in cause.findings)
-    if unknown or any(entry.covers(*one) for one in every):
+    if unknown or any(entry.covers(*cause_and_finding) for cause_and_finding in every):
         return
     if not entry.rule:
         yield f"{place}: no finding has the cause {entry.cause!r}; it may have been mended"

@@ -95,17 +95,17 @@ class Coverage:
     targets: Targets = Targets()
 
     @property
-    def whole(self) -> Share:
+    def overall(self) -> Share:
         """All operations together."""
         return self._share(self.facts)
 
     @property
     def operations(self) -> Mapping[str, Share]:
         """Each operation by itself, in the order of the contract."""
-        found: dict[str, list[Fact]] = {}
+        by_operation: dict[str, list[Fact]] = {}
         for fact in self.facts:
-            found.setdefault(fact.operation, []).append(fact)
-        return {name: self._share(facts) for name, facts in found.items()}
+            by_operation.setdefault(fact.operation, []).append(fact)
+        return {name: self._share(facts) for name, facts in by_operation.items()}
 
     @property
     def unproven(self) -> tuple[Fact, ...]:
@@ -138,10 +138,12 @@ def coverage_of(result: Result) -> Coverage:
 
 def targets_of_run(exchanges: Iterable[Exchange], unsent: Mapping[str, str]) -> Targets:
     """Return the targets that the exchanges of a run hit, and those that were left out of it."""
-    tried = [one for one in exchanges if one.probe.edge]
+    tried = [exchange for exchange in exchanges if exchange.probe.edge]
     missed = {name: why for name, why in unsent.items() if ProbeName(name).edge}
-    missed |= {one.probe: "no whole answer came" for one in tried if not one.whole}
-    return Targets(tuple(one.probe for one in tried if one.whole), missed)
+    missed |= {
+        exchange.probe: "no whole answer came" for exchange in tried if not exchange.has_answer
+    }
+    return Targets(tuple(exchange.probe for exchange in tried if exchange.has_answer), missed)
 
 
 def facts_of(contract: Contract) -> tuple[Fact, ...]:
@@ -151,7 +153,7 @@ def facts_of(contract: Contract) -> tuple[Fact, ...]:
 
 def facts_of_operation(operation: Operation) -> tuple[Fact, ...]:
     """Return every fact of an operation."""
-    found: list[Fact] = []
+    facts: list[Fact] = []
     alike: Counter[str] = Counter()
     sides = ("request", operation.request_schema), ("answer", operation.response_schema)
     for side, schema in sides:
@@ -160,8 +162,8 @@ def facts_of_operation(operation: Operation) -> tuple[Fact, ...]:
             alike[fact.id] += 1
             # Branches of a schema may have the same keyword for a place: each is its own fact.
             again = f"~{alike[fact.id]}" if alike[fact.id] > 1 else ""
-            found.append(replace(fact, id=fact.id + again))
-    return tuple(found)
+            facts.append(replace(fact, id=fact.id + again))
+    return tuple(facts)
 
 
 def exercised(facts: Iterable[Fact], exchanges: Iterable[Exchange]) -> Coverage:
@@ -189,7 +191,7 @@ _Paths = frozenset[SchemaPath]
 
 def _of_answer(exchange: Exchange) -> _Paths:
     """Return the facts that an answer proves or disproves."""
-    if not exchange.whole or exchange.unreadable:
+    if not exchange.has_answer or exchange.unreadable:
         return frozenset()
     return _touched(exchange.operation.response_schema, exchange.body)
 
@@ -231,7 +233,7 @@ def _paths(part: AppliedSchema) -> Iterator[SchemaPath]:
 
 def _instance(operation: Operation, request: Request) -> dict[str, Json]:
     """Return a request as its schema sees it, but for the types of texts."""
-    found: dict[str, Json] = {
+    instance: dict[str, Json] = {
         "query": request.parameters,
         "headers": {
             name: request.headers[name]
@@ -240,10 +242,10 @@ def _instance(operation: Operation, request: Request) -> dict[str, Json]:
         },
     }
     try:
-        found["body"] = jsontext.decode(request.body)
+        instance["body"] = jsontext.decode(request.body)
     except jsontext.NotJson:
-        return found
-    return found
+        return instance
+    return instance
 
 
 def _keywords(
@@ -278,13 +280,13 @@ def _fact(
 
 
 def _says(node: Mapping[str, Any], keyword: str, place: str) -> str:
-    whole = place or "the whole"
+    subject = place or "the whole"
     if keyword == "required":
-        return f"{whole} is required"
+        return f"{subject} is required"
     if keyword == "type":
         kinds = node["type"]
-        return f"{whole} is of type {kinds if isinstance(kinds, str) else ' or '.join(kinds)}"
+        return f"{subject} is of type {kinds if isinstance(kinds, str) else ' or '.join(kinds)}"
     if keyword == "enum":
-        return f"{whole} is one of {', '.join(map(str, node['enum']))}"
+        return f"{subject} is one of {', '.join(map(str, node['enum']))}"
     words = node.get("x-expects") or f"{keyword} {node[keyword]}"
-    return f"{whole} is {words}"
+    return f"{subject} is {words}"

@@ -84,8 +84,8 @@ class ReportedExchange:
 
     def field(self, name: str) -> str:
         """Return the first header that was sent under a name, in any case; empty without one."""
-        found = (masked(value) for sent, value in self.fields if sent.lower() == name.lower())
-        return next(found, "")
+        matching = (masked(value) for sent, value in self.fields if sent.lower() == name.lower())
+        return next(matching, "")
 
     def has_field(self, name: str) -> bool:
         """Tell whether a header was sent."""
@@ -305,7 +305,7 @@ def _seconds(offset_s: int) -> str:
 
 def _encoded(text: str) -> str:
     raw = text.encode("utf-8", "surrogatepass")
-    return _UNSAFE.sub(lambda found: b"%%%02X" % found[0][0], raw).decode("ascii")
+    return _UNSAFE.sub(lambda match: b"%%%02X" % match[0][0], raw).decode("ascii")
 
 
 def _on_one_line(text: str) -> str:
@@ -315,12 +315,12 @@ def _on_one_line(text: str) -> str:
 
 def _literally(url: str) -> list[str]:
     """Return the options that keep curl from expanding brackets and dots in an address."""
-    given = {
+    switches = {
         "--http1.1": url.startswith("https:"),
         "--path-as-is": "/." in url,
         "--globoff": any(character in url for character in "[]{}"),
     }
-    return [option for option, wanted in given.items() if wanted]
+    return [option for option, wanted in switches.items() if wanted]
 
 
 def _printf(byte: int) -> str:

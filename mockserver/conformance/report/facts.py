@@ -41,8 +41,8 @@ def facts_of(model: Report) -> dict[str, Json]:
         "counts": {verdict.value: model.counts[verdict] for verdict in Verdict},
         **picked(model, "hints", "notes"),
         "causes": [_cause(cause) for cause in model.causes],
-        "accepted": [_accepted(one) for one in model.accepted],
-        "expired": [_accepted(one) for one in model.expired],
+        "accepted": [_accepted(cause) for cause in model.accepted],
+        "expired": [_accepted(cause) for cause in model.expired],
         "outcomes": [
             {
                 "id": outcome.id,
@@ -53,7 +53,7 @@ def facts_of(model: Report) -> dict[str, Json]:
         ],
         "rules": [rule_facts(rule) for rule in model.rules],
         "unsent": dict(model.unsent),
-        "exchanges": [_exchange(one) for one in _exchanges(model)],
+        "exchanges": [_exchange(reported_exchange) for reported_exchange in _exchanges(model)],
         "coverage": _coverage(model.coverage) if model.coverage else None,
     }
 
@@ -103,34 +103,37 @@ def _accepted(cause: Cause) -> dict[str, Json]:
 
 def _exchanges(model: Report) -> list[ReportedExchange]:
     """Return the exchanges that the examples of causes name, each once, in order."""
-    found = {
+    exchanges = {
         exchange.number: exchange
         for cause in (*model.causes, *model.accepted)
         for finding in cause.findings[:_MOST_EXAMPLES]
         for exchange in finding.exchanges
     }
-    return [found[number] for number in sorted(found)]
+    return [exchanges[number] for number in sorted(exchanges)]
 
 
-def _exchange(one: ReportedExchange) -> dict[str, Json]:
-    bodies = (one.sent.shortened(_MOST_TEXT), one.came.shortened(_MOST_TEXT))
+def _exchange(reported_exchange: ReportedExchange) -> dict[str, Json]:
+    bodies = (
+        reported_exchange.sent.shortened(_MOST_TEXT),
+        reported_exchange.came.shortened(_MOST_TEXT),
+    )
     sent, came = ({"text": body.text, "bytes": body.size, "cut": body.cut} for body in bodies)
     return {
-        **picked(one, "number", "probe", "operation"),
-        "submission": one.submits,
-        "request": {**picked(one, "method", "url", "headers"), "body": sent},
+        **picked(reported_exchange, "number", "probe", "operation"),
+        "submission": reported_exchange.submits,
+        "request": {**picked(reported_exchange, "method", "url", "headers"), "body": sent},
         "answer": {
-            "status": one.status,
-            "headers": [list(header) for header in one.answer_headers],
+            "status": reported_exchange.status,
+            "headers": [list(header) for header in reported_exchange.answer_headers],
             "body": came,
-            **picked(one, "elapsed_ms", "trouble"),
+            **picked(reported_exchange, "elapsed_ms", "trouble"),
         },
     }
 
 
 def _coverage(coverage: Coverage) -> dict[str, Json]:
     return {
-        **_share(coverage.whole),
+        **_share(coverage.overall),
         "operations": {name: _share(share) for name, share in coverage.operations.items()},
         "unproven": [
             {"id": fact.id, "withinReach": fact.id in coverage.within_reach, **_basis(fact.basis)}

@@ -52,8 +52,8 @@ def _parts(model: Report) -> Iterator[str]:
     yield _findings(model)
     if model.accepted:
         rows = (
-            _part("accepted_one", one=one, operations=listed(one.operations))
-            for one in model.accepted
+            _part("accepted_cause", cause=cause, operations=listed(cause.operations))
+            for cause in model.accepted
         )
         yield _part("accepted", rows=_joined(rows))
     yield from _unjudged(model)
@@ -77,18 +77,18 @@ def _tiles(model: Report) -> Iterator[str]:
         yield tile(number, verdict.words, "unclear" if number and verdict in UNREACHED else "")
     yield tile(model.submissions, "submissions sent")
     if model.coverage is not None:
-        yield tile(f"{model.coverage.whole.score} %", "of facts proven")
+        yield tile(f"{model.coverage.overall.score} %", "of facts proven")
 
 
 def _findings(model: Report) -> str:
-    found = {verdict: model.verdicts[verdict] for verdict in FINDINGS if model.verdicts[verdict]}
+    counts = {verdict: model.verdicts[verdict] for verdict in FINDINGS if model.verdicts[verdict]}
     filters = _part(
         "filters",
-        inputs=_joined(_part("filter", verdict=verdict) for verdict in found),
-        total=sum(found.values()),
+        inputs=_joined(_part("filter", verdict=verdict) for verdict in counts),
+        total=sum(counts.values()),
         labels=_joined(
             _part("label", verdict=verdict, words=verdict.words, number=number)
-            for verdict, number in found.items()
+            for verdict, number in counts.items()
         ),
     )
     causes = [_cause(cause, opened=n < _OPEN) for n, cause in enumerate(model.causes)]
@@ -119,24 +119,30 @@ def _details(cause: Cause) -> Iterator[str]:
         more = counted(len(cause.exchanges) - _MOST_EXCHANGES, "more exchange")
         yield _part("remark", text=f"and {more}")
     if cause.count > 1:
-        rows = (_part("one", one=finding) for finding in cause.findings[:_MOST_OTHERS])
+        rows = (_part("finding", finding=finding) for finding in cause.findings[:_MOST_OTHERS])
         yield _part("all", count=cause.count, rows=_joined(rows))
 
 
-def _exchange(one: ReportedExchange) -> str:
-    sent, came = (str(body.in_lines().shortened(_MOST_BODY)) for body in (one.sent, one.came))
-    request = [f"{one.method} {one.url}", *(f"{name}: {value}" for name, value in one.headers)]
-    answered = [f"HTTP {one.status} in {one.elapsed_ms} ms"]
-    answered += [f"{name}: {value}" for name, value in one.answer_headers]
-    answered += [f"({one.trouble})"] if one.trouble else []
-    remarks = [one.needs, "this is a submission" if one.submits else ""]
+def _exchange(reported_exchange: ReportedExchange) -> str:
+    sent, came = (
+        str(body.in_lines().shortened(_MOST_BODY))
+        for body in (reported_exchange.sent, reported_exchange.came)
+    )
+    request = [
+        f"{reported_exchange.method} {reported_exchange.url}",
+        *(f"{name}: {value}" for name, value in reported_exchange.headers),
+    ]
+    answered = [f"HTTP {reported_exchange.status} in {reported_exchange.elapsed_ms} ms"]
+    answered += [f"{name}: {value}" for name, value in reported_exchange.answer_headers]
+    answered += [f"({reported_exchange.trouble})"] if reported_exchange.trouble else []
+    remarks = [reported_exchange.needs, "this is a submission" if reported_exchange.submits else ""]
     return _part(
         "exchange",
-        one=one,
+        exchange=reported_exchange,
         sent="\n".join([*request, "", sent] if sent else request),
         came=(
-            one.trouble
-            if one.trouble and not one.status
+            reported_exchange.trouble
+            if reported_exchange.trouble and not reported_exchange.status
             else "\n".join([*answered, "", came] if came else answered)
         ),
         remarks="".join(_part("remark", text=text) + "\n" for text in remarks if text),
@@ -172,7 +178,7 @@ def _coverage(model: Report) -> Iterator[str]:
     )
     yield _part(
         "coverage",
-        whole=coverage.whole,
+        overall=coverage.overall,
         edges=edges if targets.total else "",
         rows=_joined(rows),
     )
@@ -186,9 +192,9 @@ def _rules(model: Report) -> str:
     for rule in model.rules:
         verdicts = by_rule[rule.name]
         holds = verdicts.count(Verdict.HOLDS)
-        found = sum(verdict.is_finding for verdict in verdicts)
-        rest = len(verdicts) - holds - found
-        rows.append(_part("rule", rule=rule, holds=holds, found=found, rest=rest))
+        finding_count = sum(verdict.is_finding for verdict in verdicts)
+        rest = len(verdicts) - holds - finding_count
+        rows.append(_part("rule", rule=rule, holds=holds, finding_count=finding_count, rest=rest))
     return _part(
         "rules",
         rules=counted(len(rows), "rule"),

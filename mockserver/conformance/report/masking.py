@@ -64,7 +64,7 @@ class Masker:
         }
         self._needles = sorted(
             (_Needle.of(text, label) for text, label in needles.items()),
-            key=lambda needle: -len(needle.whole),
+            key=lambda needle: -len(needle.secret),
         )
 
     def text(self, text: str) -> str:
@@ -78,26 +78,26 @@ class Masker:
 
     def parts(self, text: str) -> Text:
         """Return a text cut where secrets stand in it."""
-        found, done = [], 0
+        parts, done = [], 0
         for start, end, label in self._spans(text):
             if start < done:
                 continue
-            found += [Part(text[done:start])] if start > done else []
-            found.append(_secret(label, text[start:end]))
+            parts += [Part(text[done:start])] if start > done else []
+            parts.append(_secret(label, text[start:end]))
             done = end
-        return (*found, Part(text[done:])) if done < len(text) else tuple(found)
+        return (*parts, Part(text[done:])) if done < len(text) else tuple(parts)
 
     def _spans(self, text: str) -> list[tuple[int, int, str]]:
         lowered = text.lower()
         if len(lowered) != len(text):
             # A few letters change their length in lower case; then only exact matches count.
             lowered = text
-        found = [
+        spans = [
             (start, end, needle.label)
             for needle in self._needles
             for start, end in needle.spans(lowered)
         ]
-        return sorted(found, key=lambda span: (span[0], -span[1]))
+        return sorted(spans, key=lambda span: (span[0], -span[1]))
 
 
 def _secret(label: str, value: str) -> Part:
@@ -114,23 +114,23 @@ def _secret(label: str, value: str) -> Part:
 class _Needle:
     """A secret in one escaping, in lower case; at least its `start` must match."""
 
-    whole: str
+    secret: str
     start: str
     label: str
 
     @classmethod
     def of(cls, text: str, label: str) -> "_Needle":
-        whole = text.lower()
-        start = whole[:_PREFIX]
-        if len(whole) < _PREFIX_FROM or len(set(start)) < _PREFIX_DIVERSE:
-            start = whole
-        return cls(whole, start, label)
+        lowered = text.lower()
+        start = lowered[:_PREFIX]
+        if len(lowered) < _PREFIX_FROM or len(set(start)) < _PREFIX_DIVERSE:
+            start = lowered
+        return cls(lowered, start, label)
 
     def spans(self, lowered: str) -> Iterator[tuple[int, int]]:
         at = lowered.find(self.start)
         while at >= 0:
             end = at + len(self.start)
-            for expected in self.whole[len(self.start) :]:
+            for expected in self.secret[len(self.start) :]:
                 if lowered[end : end + 1] != expected:
                     break
                 end += 1

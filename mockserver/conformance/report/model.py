@@ -81,7 +81,12 @@ class Report:
     @property
     def rules(self) -> tuple[Rule, ...]:
         """The rules, each once."""
-        return tuple({one.rule.name: one.rule for one in self.judged}.values())
+        return tuple(
+            {
+                reported_outcome.rule.name: reported_outcome.rule
+                for reported_outcome in self.judged
+            }.values()
+        )
 
     @property
     def verdicts(self) -> Counter[Verdict]:
@@ -124,7 +129,9 @@ class Report:
             return "inconclusive: nothing was judged"
         unclear = sum(self.counts[verdict] for verdict in UNREACHED)
         if self.wrong_service:
-            names = " and ".join(self.contract.generations[one].name for one in self.wrong_service)
+            names = " and ".join(
+                self.contract.generations[reason].name for reason in self.wrong_service
+            )
             return f"inconclusive: what answers for {names} is not the service"
         if self.exit_code == 3:
             return f"inconclusive: {unclear} of {judged + unclear} checks were not reached"
@@ -150,18 +157,26 @@ class Report:
     @cached_property
     def outcomes(self) -> tuple[ReportedOutcome, ...]:
         """The outcome of each rule for each operation."""
-        counting = {id(one) for cause in self.causes for one in cause.findings}
-        word = {id(one): cause.acceptance for cause in self.accepted for one in cause.findings}
+        counting = {
+            id(reported_finding) for cause in self.causes for reported_finding in cause.findings
+        }
+        word = {
+            id(reported_finding): cause.acceptance
+            for cause in self.accepted
+            for reported_finding in cause.findings
+        }
         by_id = {cause.id: cause for cause in self.causes}
 
         def sorted_out(outcome: ReportedOutcome) -> ReportedOutcome:
             groups: dict[str, list[ReportedFinding]] = {}
-            for one in outcome.findings:
-                if id(one) in counting:
-                    groups.setdefault(one.cause, []).append(one)
+            for reported_finding in outcome.findings:
+                if id(reported_finding) in counting:
+                    groups.setdefault(reported_finding.cause, []).append(reported_finding)
             causes = (by_id[cause].only(findings) for cause, findings in groups.items())
             words = {
-                id(word[id(one)]): word[id(one)] for one in outcome.findings if id(one) in word
+                id(word[id(reported_finding)]): word[id(reported_finding)]
+                for reported_finding in outcome.findings
+                if id(reported_finding) in word
             }
             accepted = tuple(map(str, words.values()))
             return replace(outcome, causes=worst_first(causes), accepted=accepted)
@@ -170,11 +185,11 @@ class Report:
 
     def unjudged(self, verdict: Verdict) -> dict[str, list[str]]:
         """Return the ids of the outcomes of a verdict by reason, the most frequent first."""
-        found: dict[str, list[str]] = {}
+        ids_by_reason: dict[str, list[str]] = {}
         for outcome in self.judged:
             if outcome.verdict is verdict:
-                found.setdefault(outcome.kind_of_reason, []).append(outcome.id)
-        return dict(sorted(found.items(), key=lambda item: -len(item[1])))
+                ids_by_reason.setdefault(outcome.kind_of_reason, []).append(outcome.id)
+        return dict(sorted(ids_by_reason.items(), key=lambda item: -len(item[1])))
 
 
 def report_of(  # noqa: PLR0913 (one parameter a setting)
@@ -231,8 +246,8 @@ class _Masking:
 
     def text(self, text: str) -> str:
         """Return a text of a report; a name that a service gave may be of any length."""
-        whole = visible(self._masker.text(text))
-        return f"{whole[:_LONGEST]}…" if len(whole) > _LONGEST else whole
+        shown = visible(self._masker.text(text))
+        return f"{shown[:_LONGEST]}…" if len(shown) > _LONGEST else shown
 
     def outcome(self, outcome: Outcome) -> ReportedOutcome:
         """Return an outcome with its findings, and remember their causes."""
@@ -251,15 +266,17 @@ class _Masking:
         return worst_first(self._cause(cause, *parts) for cause, parts in self._causes.items())
 
     def _finding(self, outcome: Outcome, finding: Finding) -> ReportedFinding:
-        found = ReportedFinding(
+        reported_finding = ReportedFinding(
             cause_id(outcome, finding),
             outcome.operation.id,
             self.text(finding.place),
             self.text(finding.message),
             tuple(map(self._exchange, self._exchanges_of(outcome, finding))),
         )
-        self._causes.setdefault(found.cause, (outcome, finding, []))[2].append(found)
-        return found
+        self._causes.setdefault(reported_finding.cause, (outcome, finding, []))[2].append(
+            reported_finding
+        )
+        return reported_finding
 
     def _cause(
         self, name: str, outcome: Outcome, first: Finding, findings: list[ReportedFinding]
@@ -290,7 +307,9 @@ class _Masking:
         if finding.exchanges:
             return finding.exchanges
         every = self._result.exchanges
-        return tuple(one for one in every if one.operation.id == outcome.operation.id)[-1:]
+        return tuple(
+            exchange for exchange in every if exchange.operation.id == outcome.operation.id
+        )[-1:]
 
     def _kind_of_reason(self, outcome: Outcome) -> str:
         text = self._masker.text(outcome.reason)

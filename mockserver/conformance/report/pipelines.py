@@ -39,9 +39,9 @@ def _annotations(model: Report) -> Iterator[str]:
         best = [cause.best.command] if cause.best else []
         lines = (cause.located, cause.ground, *best)
         yield github_command(level, title, "\n".join(line[:_LONGEST] for line in lines))
-    for one in model.accepted:
-        word = one.acceptance
-        title = f"{one.rule.name} is accepted until {word.expires} by {word.owner}"
+    for accepted in model.accepted:
+        word = accepted.acceptance
+        title = f"{accepted.rule.name} is accepted until {word.expires} by {word.owner}"
         yield github_command("notice", title, word.reason)
     yield github_command(
         "notice",
@@ -67,9 +67,9 @@ def as_junit(model: Report) -> str:
         time=f"{model.elapsed_ms / 1000:.3f}",
     )
     for layer in Layer:
-        found = [outcome for outcome in outcomes if outcome.rule.layer is layer]
-        if found:
-            root.append(_suite(layer, found, model))
+        outcomes_of_layer = [outcome for outcome in outcomes if outcome.rule.layer is layer]
+        if outcomes_of_layer:
+            root.append(_suite(layer, outcomes_of_layer, model))
     indent(root)
     text: str = tostring(root, "unicode")
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
@@ -132,7 +132,10 @@ def _number_failing(outcomes: Sequence[ReportedOutcome], model: Report) -> str:
 
 def _findings_text(cause: Cause) -> str:
     lines = [f"cause {cause.id}, {cause.rule.severity}", cause.ground]
-    lines += [f"{one.place}: {one.message}" for one in cause.findings[:_MOST_FINDINGS]]
+    lines += [
+        f"{reported_finding.place}: {reported_finding.message}"
+        for reported_finding in cause.findings[:_MOST_FINDINGS]
+    ]
     for exchange in cause.exchanges:
         lines += exchange.lines(remarks=False)
     return "\n".join(lines)
@@ -142,7 +145,7 @@ def as_sarif(model: Report) -> str:
     """Return the report as SARIF text: a result for each cause, its operations as locations."""
     numbers = {rule.name: number for number, rule in enumerate(model.rules)}
     results = [_result(cause, model.contract, numbers) for cause in model.causes]
-    results += [_accepted(one, model.contract, numbers) for one in model.accepted]
+    results += [_accepted(cause, model.contract, numbers) for cause in model.accepted]
     document = {
         "$schema": _SARIF,
         "version": "2.1.0",
@@ -223,7 +226,7 @@ def _locations(cause: Cause, contract: Contract) -> list[Json]:
     Code scanning shows nothing without a file, so the path of the operation stands where one would.
     """
     place = one_line(cause.place)
-    found: list[Json] = []
+    locations: list[Json] = []
     for name in cause.operations[:_MOST_PLACES]:
         operation = contract.operation(name)
         path = f"{operation.method} {operation.path}"
@@ -235,8 +238,8 @@ def _locations(cause: Cause, contract: Contract) -> list[Json]:
             "artifactLocation": {"uri": operation.path.lstrip("/")},
             "region": {"startLine": 1},
         }
-        found.append({"physicalLocation": physical, "logicalLocations": logical})
-    return found
+        locations.append({"physicalLocation": physical, "logicalLocations": logical})
+    return locations
 
 
 def _sarif_level(verdict: Verdict) -> str:

@@ -33,12 +33,12 @@ _MOST_PROBES = 12
 
 def rule_named(name: str, rules: Sequence[Rule]) -> Rule:
     """Return the rule of a name. Raises `UnsafeOrWrong` with the nearest names."""
-    found = next((rule for rule in rules if rule.name == name), None)
-    if found is None:
+    matching_rule = next((rule for rule in rules if rule.name == name), None)
+    if matching_rule is None:
         near = did_you_mean(name, [rule.name for rule in rules])
         known = near or "; `crosschain-mock conform rules` lists them"
         raise UnsafeOrWrong(f"{name!r} is no rule{known}")
-    return found
+    return matching_rule
 
 
 def explained(
@@ -56,7 +56,9 @@ def explained(
     yield "operations", ", ".join(rule.operations)
     yield "requests", _needs(rule, probes)
     yield "example of a finding", _example(rule)
-    beside = [one.name for one in rules if one.layer is rule.layer and one.name != rule.name]
+    beside = [
+        known.name for known in rules if known.layer is rule.layer and known.name != rule.name
+    ]
     words = set(rule.name.split("-"))
     near = sorted(beside, key=lambda name: -len(words & set(name.split("-"))))[:4]
     if near:
@@ -64,11 +66,15 @@ def explained(
 
 
 def _standing(basis: Basis, contract: Contract) -> str:
-    found = next((one for one in contract.assumptions if one.id == basis.reference), None)
-    if basis.kind is BasisKind.ASSUMED and found is not None:
-        others = "; ".join(found.alternatives)
+    registered = next(
+        (assumption for assumption in contract.assumptions if assumption.id == basis.reference),
+        None,
+    )
+    if basis.kind is BasisKind.ASSUMED and registered is not None:
+        others = "; ".join(registered.alternatives)
         return (
-            f"assumption {found.id} ({found.title}): {found.chosen}, as {found.reason}; "
+            f"assumption {registered.id} ({registered.title}): {registered.chosen}, "
+            f"as {registered.reason}; "
             f"as plausible: {others}"
         )
     of, observed = " of the interface description", " of the service in use"
@@ -138,7 +144,10 @@ def section(reference: str) -> str:
 
 def assumption(basis: Basis, contract: Contract) -> str:
     """Return what an assumption says: in the words of the rule, else of the register."""
-    found = next((one for one in contract.assumptions if one.id == basis.reference), None)
-    title = f" ({found.title})" if found else ""
-    says = basis.says or (found.chosen if found else "")
+    registered = next(
+        (assumption for assumption in contract.assumptions if assumption.id == basis.reference),
+        None,
+    )
+    title = f" ({registered.title})" if registered else ""
+    says = basis.says or (registered.chosen if registered else "")
     return f"{title}: {says}" if says else title

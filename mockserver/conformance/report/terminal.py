@@ -67,7 +67,7 @@ class _Page:
     def head(self) -> None:
         report = self._report
         generations = " and ".join(
-            report.contract.generations[one].name for one in report.target.bases
+            report.contract.generations[base].name for base in report.target.bases
         )
         self._line(f"conformance of {report.bases} ({generations})", "bold")
         self._line(report.circumstances, "dim")
@@ -94,18 +94,18 @@ class _Page:
         """Print how much a baseline accepts; what that is in detail only with `--verbose`."""
         accepted = self._report.accepted
         if accepted and not self._verbose:
-            ends = {one.acceptance.expires for one in accepted}
+            ends = {cause.acceptance.expires for cause in accepted}
             until = f"{'the first ' if len(ends) > 1 else ''}until {min(ends)}"
             self._gap()
             self._line(
                 f"accepted: {counted(len(accepted), 'cause')}, {until}; --verbose lists them", "dim"
             )
             return
-        for one in self._report.accepted:
-            word = one.acceptance
+        for cause in self._report.accepted:
+            word = cause.acceptance
             self._line(
-                f"accepted until {word.expires} by {word.owner}: {one.rule.name} "
-                f"({listed(one.operations)}): {one_line(word.reason)}",
+                f"accepted until {word.expires} by {word.owner}: {cause.rule.name} "
+                f"({listed(cause.operations)}): {one_line(word.reason)}",
                 "dim",
             )
 
@@ -119,18 +119,19 @@ class _Page:
             if reasons:
                 number = sum(map(len, reasons.values()))
                 self._line(f"{verdict.words}: {number}")
-                for line in reason_lines(reasons, _MOST_REASONS, whole=self._verbose):
+                for line in reason_lines(reasons, _MOST_REASONS, complete=self._verbose):
                     self._indented(line)
 
     def facts(self) -> None:
         coverage = self._report.coverage
         if coverage is None:
             return
-        whole = coverage.whole
+        overall = coverage.overall
         self._gap()
         self._line(
-            f"facts of the contract: {whole.proven} of {whole.total} proven ({whole.score} %), "
-            f"{whole.within_reach} within reach of this plan ({whole.index} %)"
+            f"facts of the contract: {overall.proven} of {overall.total} proven "
+            f"({overall.score} %), "
+            f"{overall.within_reach} within reach of this plan ({overall.index} %)"
         )
         if self._verbose:
             for operation, share in coverage.operations.items():

@@ -80,7 +80,11 @@ class AlternativeForm:
 
 def alternatives_of(operation_id: str) -> tuple[AlternativeForm, ...]:
     """Return the alternative forms of an operation's requests."""
-    return tuple(one for one in ALTERNATIVES if one.operation_id == operation_id)
+    return tuple(
+        alternative_form
+        for alternative_form in ALTERNATIVES
+        if alternative_form.operation_id == operation_id
+    )
 
 
 def alternative_probes() -> Iterator[Probe]:
@@ -88,20 +92,27 @@ def alternative_probes() -> Iterator[Probe]:
 
     Each is sent only where it is needed.
     """
-    for one in ALTERNATIVES:
-        yield _probe(one.probe, partial(_other_form, one), one.of, *_of_other_amounts(one))
-    for name, of in {one.once_more: one.of for one in ALTERNATIVES}.items():
-        others = (one.probe for one in _other_forms(of))
+    for alternative_form in ALTERNATIVES:
+        yield _probe(
+            alternative_form.probe,
+            partial(_other_form, alternative_form),
+            alternative_form.of,
+            *_of_other_amounts(alternative_form),
+        )
+    for name, of in {
+        alternative_form.once_more: alternative_form.of for alternative_form in ALTERNATIVES
+    }.items():
+        others = (alternative_form.probe for alternative_form in _other_forms(of))
         yield _probe(name, partial(_published_again, of), of, *others)
 
 
 def _other_forms(of: str) -> list[AlternativeForm]:
-    return [one for one in ALTERNATIVES if one.of == of]
+    return [alternative_form for alternative_form in ALTERNATIVES if alternative_form.of == of]
 
 
-def _of_other_amounts(one: AlternativeForm) -> tuple[str, ...]:
+def _of_other_amounts(alternative_form: AlternativeForm) -> tuple[str, ...]:
     """Return the attempts that distinguish a refused amount from a refused form."""
-    names = OTHER_AMOUNTS if one.operation_id == ids.V1_QUOTE else ()
+    names = OTHER_AMOUNTS if alternative_form.operation_id == ids.V1_QUOTE else ()
     return tuple(f"{ids.V1_QUOTE}/{name}" for name in names)
 
 
@@ -110,22 +121,22 @@ def _probe(name: str, build: Build, *after: str) -> Probe:
     return Probe(name, build, Stage.WRITES if writes else Stage.READS, after, conditional=True)
 
 
-def _other_form(one: AlternativeForm, context: RunContext) -> Draft:
-    if not context.require(one.of).refused:
-        raise NotRun(f"not needed, {one.of} was not refused")
-    others = (other.probe for other in _other_forms(one.of))
-    for found in context.sent(*_of_other_amounts(one), *others):
-        if found.succeeded:
-            raise NotRun(f"not needed, {found.probe} was taken")
-    return _made(context, one.of, one.words, one.change)
+def _other_form(alternative_form: AlternativeForm, context: RunContext) -> Draft:
+    if not context.require(alternative_form.of).refused:
+        raise NotRun(f"not needed, {alternative_form.of} was not refused")
+    others = (alternative_form.probe for alternative_form in _other_forms(alternative_form.of))
+    for exchange in context.sent(*_of_other_amounts(alternative_form), *others):
+        if exchange.succeeded:
+            raise NotRun(f"not needed, {exchange.probe} was taken")
+    return _made(context, alternative_form.of, alternative_form.words, alternative_form.change)
 
 
 def _published_again(of: str, context: RunContext) -> Draft:
-    forms = {one.probe: one for one in _other_forms(of)}
-    taken = [forms[one.probe] for one in context.sent(*forms) if one.succeeded]
+    forms = {alternative_form.probe: alternative_form for alternative_form in _other_forms(of)}
+    taken = [forms[exchange.probe] for exchange in context.sent(*forms) if exchange.succeeded]
     if not taken:
         raise NotRun("not needed, no other form was taken")
-    if any(one.place == _TIME_OUT for one in taken):
+    if any(alternative_form.place == _TIME_OUT for alternative_form in taken):
         # Only the usual time-out may be too short.
         return _made(context, of, ONCE_MORE, _sending(_TIME_OUT, _LONG_MS))
     return _made(context, of, ONCE_MORE, lambda draft, _: draft)
@@ -168,49 +179,51 @@ def _filled(draft: Draft, _: RunContext) -> Draft:
 
 def _amount(make: Callable[[RunContext, Decimal], Json]) -> Change:
     def change(draft: Draft, context: RunContext) -> Draft:
-        name = next((one for one in AMOUNT_ROLES if one in draft.part("body")), "")
-        given = amounts.number(draft.part("body").get(name))
-        if given is None:
+        name = next(
+            (amount_role for amount_role in AMOUNT_ROLES if amount_role in draft.part("body")), ""
+        )
+        amount = amounts.number(draft.part("body").get(name))
+        if amount is None:
             raise NotRun("the request has no amount")
-        return draft.having("body", name, make(context, given))
+        return draft.having("body", name, make(context, amount))
 
     return change
 
 
-def _units(context: RunContext, given: Decimal) -> Json:
-    return amounts.units_of(given, decimals_of(usual_attempt(context, ids.V1_QUOTE).route.source))
+def _units(context: RunContext, amount: Decimal) -> Json:
+    return amounts.units_of(amount, decimals_of(usual_attempt(context, ids.V1_QUOTE).route.source))
 
 
-def _millions(context: RunContext, given: Decimal) -> Json:
+def _millions(context: RunContext, amount: Decimal) -> Json:
     if usual_attempt(context, ids.V1_QUOTE).route.source.decimals == _COMMON_DECIMALS:
         raise NotRun("the token has six decimals itself")
-    return amounts.units_of(given, _COMMON_DECIMALS)
+    return amounts.units_of(amount, _COMMON_DECIMALS)
 
 
-def _without_fraction(_: RunContext, given: Decimal) -> Json:
+def _without_fraction(_: RunContext, amount: Decimal) -> Json:
     # Up: where more is taken, no bound explains that less is refused.
-    rounded = int(given.to_integral_value(ROUND_CEILING))
-    if rounded == given:
+    rounded = int(amount.to_integral_value(ROUND_CEILING))
+    if rounded == amount:
         raise NotRun("the amount has no fraction")
     return rounded
 
 
-def _with_fraction(_: RunContext, given: Decimal) -> Json:
-    if given != given.to_integral_value():
+def _with_fraction(_: RunContext, amount: Decimal) -> Json:
+    if amount != amount.to_integral_value():
         raise NotRun("the amount has a fraction itself")
-    return given + Decimal("0.5")
+    return amount + Decimal("0.5")
 
 
 def _called_as_in_2_0(draft: Draft, context: RunContext) -> Draft:
     twins = {chain.name: twin.name for chain, twin in twins_of(context)}
     body = draft.part("body")
-    given = {name: body.get(name) for name in CHAIN_ROLES if name in body}
+    chains = {name: body.get(name) for name in CHAIN_ROLES if name in body}
     called = {
         name: twins[value]
-        for name, value in given.items()
+        for name, value in chains.items()
         if isinstance(value, str) and value in twins
     }
-    if all(called.get(name, value) == value for name, value in given.items()):
+    if all(called.get(name, value) == value for name, value in chains.items()):
         raise NotRun("2.0 calls the chains as v1 does")
     return replace(draft, body={**body, **called})
 
@@ -228,7 +241,7 @@ def _with_a_key(draft: Draft, context: RunContext) -> Draft:
 
 _CHANGES: Mapping[str, Change] = {
     "with summary": _route_summary,
-    "a text": _amount(lambda _, given: plain(given)),
+    "a text": _amount(lambda _, amount: plain(amount)),
     "no fraction": _amount(_without_fraction),
     "a fraction": _amount(_with_fraction),
     "smallest units": _amount(_units),

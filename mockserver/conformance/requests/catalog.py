@@ -7,7 +7,7 @@ from mockserver.conformance.requests.http_cases import http_probes
 from mockserver.conformance.requests.negative import example_of, negative_probes
 from mockserver.conformance.requests.planned import PLANNED
 from mockserver.conformance.requests.probe import Probe, ProbeIndex, Stage
-from mockserver.conformance.session.names import usual
+from mockserver.conformance.session.names import plain_probe
 from mockserver.contract import Contract
 
 _PLANNED_FOR = frozenset(probe.operation_id for probe in PLANNED)
@@ -25,7 +25,7 @@ def probes_of(contract: Contract) -> tuple[Probe, ...]:
         *http_probes(contract),
         *(
             Probe(
-                usual(operation),
+                plain_probe(operation),
                 partial(example_of, operation=operation),
                 Stage.WRITES if operation.writes else Stage.READS,
             )

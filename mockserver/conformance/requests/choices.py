@@ -17,7 +17,7 @@ from mockserver.conformance.discovery.amount_units import (
     attempts,
     check_needed,
     decimals_of,
-    given,
+    requested_tokens,
     require_accepted,
     usual_attempt,
 )
@@ -53,7 +53,7 @@ from mockserver.conformance.requests.valid import (
 )
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.list_probes import ANOTHER_NAME
-from mockserver.conformance.session.names import ProbeName, usual
+from mockserver.conformance.session.names import ProbeName, plain_probe
 from mockserver.conformance.verdict import NotRun, if_known
 from mockserver.contract import ids
 from mockserver.signing.keyring import EXAMPLE_ADDRESS
@@ -67,9 +67,11 @@ _MANY_DECIMALS = 15
 
 def chain_of_first_look(context: RunContext, operation_id: str) -> str | None:
     """Return the chain of the first look at a list, by the name that was accepted."""
-    first = context.require(usual(operation_id))
-    other = context.get(f"{operation_id}/{ANOTHER_NAME}")
-    return requested_chain(other if other is not None and other.succeeded else first) or None
+    first = context.require(plain_probe(operation_id))
+    exchange = context.get(f"{operation_id}/{ANOTHER_NAME}")
+    return (
+        requested_chain(exchange if exchange is not None and exchange.succeeded else first) or None
+    )
 
 
 def second_chain(context: RunContext) -> str:
@@ -82,8 +84,8 @@ def second_chain(context: RunContext) -> str:
 
 def other_name(context: RunContext) -> str:
     """Return another name of the usual chain than its nickName."""
-    usual, listed = first_chains(context)[0], inventory_of(context).chains
-    return _other_name(next((chain for chain in listed if chain.name == usual), None))
+    default_chain, listed = first_chains(context)[0], inventory_of(context).chains
+    return _other_name(next((chain for chain in listed if chain.name == default_chain), None))
 
 
 def _other_name(chain: Chain | None) -> str:
@@ -159,11 +161,11 @@ def unpriced_token(context: RunContext, sample: str) -> Token:
 def attempt(context: RunContext, probe: str) -> Attempt:
     """Return an attempt at a quote, where those before it were not accepted."""
     tried = attempts(context, ProbeName(probe).operation_id)
-    one = next((one for one in tried if one.probe == probe), None)
-    if one is None:
+    named_attempt = next((attempt for attempt in tried if attempt.probe == probe), None)
+    if named_attempt is None:
         raise NotRun("the lists show no further route")
-    check_needed(context, one)
-    return one
+    check_needed(context, named_attempt)
+    return named_attempt
 
 
 def taken_route(context: RunContext, operation_id: str) -> Route:
@@ -187,12 +189,12 @@ def way_back_of_the_coin(context: RunContext) -> Route:
 
 def swap_on_another_chain(context: RunContext, best: str) -> Route:
     """Return a swap on another chain than the usual one: of two tokens, on the first of `best`."""
-    usual = taken_route(context, ids.SWAP_QUOTE).source.chain
+    default_chain = taken_route(context, ids.SWAP_QUOTE).source.chain
     evm = plain_tokens(context)
     routes = [
         route
         for route in swaps(context)
-        if route.is_within_a_chain and route.source.chain != usual
+        if route.is_within_a_chain and route.source.chain != default_chain
         if evm(route.source) and evm(route.target)
     ]
     if not routes:
@@ -212,11 +214,13 @@ def coin_in_v1(context: RunContext) -> Token:
     """Return the coin of a chain that v1 offers, at its published address."""
     inventory = inventory_of(context, "v1")
     offered = {chain.name for chain in inventory.offered}
-    coins = [one for one in inventory.tokens if one.is_native and one.address and one.offered]
-    found = [one for one in coins if one.chain in offered]
-    if not found:
+    coins = [
+        token for token in inventory.tokens if token.is_native and token.address and token.offered
+    ]
+    tokens = [token for token in coins if token.chain in offered]
+    if not tokens:
         raise NotRun("v1 lists no coin of a chain")
-    return context.draw("coin in v1").choice(found)
+    return context.draw("coin in v1").choice(tokens)
 
 
 def route_across(context: RunContext) -> Route:
@@ -262,17 +266,18 @@ def neighbouring_route(context: RunContext, quote: str) -> Route:
 
     The quote is a sampled one, or the usual one. Raises `NotRun` where there is no such token.
     """
-    usual = quote not in labels.SAMPLES
-    route = attempts(context, ids.BRIDGE)[0].route if usual else sampled_route(context, quote)
+    is_plain = quote not in labels.SAMPLES
+    route = attempts(context, ids.BRIDGE)[0].route if is_plain else sampled_route(context, quote)
     others = [
-        one
-        for one in bridges(context)
-        if (one.source.chain, one.target.chain) == (route.source.chain, route.target.chain)
-        and one.source.symbol != route.source.symbol
+        known_route
+        for known_route in bridges(context)
+        if (known_route.source.chain, known_route.target.chain)
+        == (route.source.chain, route.target.chain)
+        and known_route.source.symbol != route.source.symbol
     ]
     if not others:
         raise NotRun("no other token is listed on both chains")
-    return min(others, key=lambda one: not is_stable(one.source))
+    return min(others, key=lambda route: not is_stable(route.source))
 
 
 def _worth(fresh: set[str], edges: set[str]) -> int:
@@ -300,11 +305,11 @@ def _marks(route: Route) -> set[str]:
 
 def amount_paid(context: RunContext, operation_id: str) -> Decimal:
     """Return what the accepted quote pays."""
-    one = require_accepted(context, operation_id)
-    out = amounts.units(context.require(one.probe).data.get("outAmount"))
+    accepted = require_accepted(context, operation_id)
+    out = amounts.units(context.require(accepted.probe).data.get("outAmount"))
     if not out:
-        raise NotRun(f"outAmount of {one.probe} is no amount above zero")
-    return amounts.whole(out, decimals_of(one.route.target))
+        raise NotRun(f"outAmount of {accepted.probe} is no amount above zero")
+    return amounts.whole_tokens(out, decimals_of(accepted.route.target))
 
 
 def amount_in_v1(context: RunContext) -> Decimal:
@@ -325,18 +330,18 @@ def requested_amount(context: RunContext, sample: str) -> Decimal:
     """Return the amount that was requested last on a sampled route."""
     source = sampled_route(context, " ".join(sample.split()[:2])).source
     reading = require_accepted(context, ids.BRIDGE).reading
-    return given(context.require(f"{ids.BRIDGE}/{sample}"), source, reading)
+    return requested_tokens(context.require(f"{ids.BRIDGE}/{sample}"), source, reading)
 
 
 def amount_by_new_price(context: RunContext, sample: str) -> Decimal:
     """Return the usual amount by the price that is known now."""
     source = sampled_route(context, sample).source
     reading = require_accepted(context, ids.BRIDGE).reading
-    whole = usual_amount(context, source)
+    tokens = usual_amount(context, source)
     before = context.require(f"{ids.BRIDGE}/{sample}").parameters.get("amount")
-    if amount_text(whole, source, reading) == before:
+    if amount_text(tokens, source, reading) == before:
         raise NotRun("no price has come since, so that the amount is the same")
-    return whole
+    return tokens
 
 
 def impossible_minimum(context: RunContext) -> str:
@@ -372,9 +377,9 @@ def known_ticket(context: RunContext, name: str) -> str:
     looks = context.sent(*labels.TICKET_LISTS)
     listed = [
         text(item.get("ticketId"))
-        for look in looks
-        for item in look.items()
-        if look.succeeded and isinstance(item, dict)
+        for exchange in looks
+        for item in exchange.items()
+        if exchange.succeeded and isinstance(item, dict)
     ]
     every = dict.fromkeys(filter(None, (*context.caller.tickets, *listed)))
     return _one_of(tuple(every), labels.LISTED.index(name), "ticket")
@@ -399,7 +404,7 @@ def _with_another_end(transaction: str) -> str:
 def another_chain(context: RunContext) -> str:
     """Return a chain that v1 lists, other than that of the order which was named."""
     own, _ = named_v1_order(context)
-    others = [one.name for one in inventory_of(context, "v1").chains if one.name != own]
+    others = [chain.name for chain in inventory_of(context, "v1").chains if chain.name != own]
     if not others:
         raise NotRun("v1 lists no other chain")
     return context.draw("another chain of a v1 order").choice(others)

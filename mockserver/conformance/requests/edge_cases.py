@@ -59,7 +59,7 @@ _NEXT_TO_NOTHING = "500"
 _MANY_COINS = Decimal(10)
 _SLIPPAGES = ("1", "500", "1001", "2001")
 _FEE_LEVELS = (1, 5)
-_AMOUNTS = ((3, EdgeKind.PART), (7, EdgeKind.PART), (10, EdgeKind.WHOLE))
+_AMOUNTS = ((3, EdgeKind.PART), (7, EdgeKind.PART), (10, EdgeKind.SUM))
 """Two parts of an amount, and the whole, in usual amounts."""
 _OTHER_CASES = ("in upper-case hex", "in lower-case hex")
 _ODD_AMOUNTS = ("0", "01", "+1", "-1", "1.5", "1e3", "")
@@ -97,10 +97,10 @@ class EdgeCase:
 
 def edge_cases_of(context: RunContext, operation: Operation) -> tuple[EdgeCase, ...]:
     """Return the edge cases of an operation, the most important first."""
-    cases, found = _EdgeCases(context, operation), dict[str, EdgeCase]()
+    cases, edge_cases = _EdgeCases(context, operation), dict[str, EdgeCase]()
     for case in cases.submissions() if operation.writes else cases.reads():
-        found.setdefault(case.probe, case)
-    return tuple(found.values())
+        edge_cases.setdefault(case.probe, case)
+    return tuple(edge_cases.values())
 
 
 def inputs(operation: Operation) -> Iterator[Field]:
@@ -134,9 +134,9 @@ class _EdgeCases:
 
     def reads(self) -> Iterator[EdgeCase]:
         context, operation_id = self._context, self._operation.id
-        usual = usual_or_unknown(context, self._operation)
-        if usual is not None:
-            yield from self._sound_values(usual)
+        draft = usual_or_unknown(context, self._operation)
+        if draft is not None:
+            yield from self._sound_values(draft)
         with suppress(NotRun, Inconclusive):
             for edge, about in _subjects(context, operation_id):
                 yield self._about(edge, **about)
@@ -144,71 +144,73 @@ class _EdgeCases:
         with suppress(NotRun, Inconclusive):
             for edge, about in _known_and_unlisted(context, operation_id):
                 yield self._about(edge, **about)
-        if usual is not None:
-            yield from self._doubtful_values(usual)
+        if draft is not None:
+            yield from self._doubtful_values(draft)
 
     def _about(self, edge: Edge, **about: Any) -> EdgeCase:
         draft = valid_request(self._context, self._operation.id, **about)
         return EdgeCase(self._operation.id, edge, draft)
 
     def _signed(self, edge: Edge, draft: Draft) -> EdgeCase:
-        whole = signed(draft, self._operation, self._context.caller)
-        return EdgeCase(self._operation.id, edge, whole)
+        signed_draft = signed(draft, self._operation, self._context.caller)
+        return EdgeCase(self._operation.id, edge, signed_draft)
 
     def _changed(
-        self, usual: Draft, field: Field, label: str, value: Json, *, sound: bool = True
+        self, base: Draft, field: Field, label: str, value: Json, *, sound: bool = True
     ) -> EdgeCase:
-        draft = usual.having(field.location, field.name, value)
+        draft = base.having(field.location, field.name, value)
         if field.role == "evmAddress":
-            for other in self._operation.fields:
+            for sender_field in self._operation.fields:
                 # They are equal where the source is an EVM chain (interface.md 2.2).
-                if other.role == "fromAddress" and "string" in other.types:
-                    draft = draft.having(other.location, other.name, value)
-        kind = EdgeKind.SLIPPAGE if field.role == "slippage" else EdgeKind.OTHER
+                if sender_field.role == "fromAddress" and "string" in sender_field.types:
+                    draft = draft.having(sender_field.location, sender_field.name, value)
+        kind = EdgeKind.SLIPPAGE if field.role == "slippage" else EdgeKind.INPUT
         kind = EdgeKind.SAME_MEANING if label in _OTHER_CASES else kind
         return self._signed(Edge(f"{field.name} {label}", kind, sound), draft)
 
-    def _sound_values(self, usual: Draft) -> Iterator[EdgeCase]:
+    def _sound_values(self, draft: Draft) -> Iterator[EdgeCase]:
         """Yield the usual request with one input at an edge that the contract allows."""
-        yield EdgeCase(self._operation.id, Edge("once more", EdgeKind.ONCE_MORE), usual)
-        if len(usual.query) > 1 or len(usual.body or ()) > 1:
+        yield EdgeCase(self._operation.id, Edge("once more", EdgeKind.ONCE_MORE), draft)
+        if len(draft.query) > 1 or len(draft.body or ()) > 1:
             edge = Edge("parameters in reverse order", EdgeKind.SAME_MEANING)
-            yield self._signed(edge, reversed_inputs(usual))
+            yield self._signed(edge, reversed_inputs(draft))
         for field in inputs(self._operation):
-            for label, value in _allowed_values(field, usual):
-                yield self._changed(usual, field, label, value)
+            for label, value in _allowed_values(field, draft):
+                yield self._changed(draft, field, label, value)
         afterwards = Edge("once more, after other forms of it", EdgeKind.AFTERWARDS)
-        yield EdgeCase(self._operation.id, afterwards, usual)
-        yield from self._combinations(usual)
+        yield EdgeCase(self._operation.id, afterwards, draft)
+        yield from self._combinations(draft)
 
-    def _doubtful_values(self, usual: Draft) -> Iterator[EdgeCase]:
+    def _doubtful_values(self, draft: Draft) -> Iterator[EdgeCase]:
         """Yield the usual request with one input at an edge that a service may refuse."""
         for field in inputs(self._operation):
-            for label, value in _odd_values(field, usual):
-                yield self._changed(usual, field, label, value, sound=False)
+            for label, value in _odd_values(field, draft):
+                yield self._changed(draft, field, label, value, sound=False)
         roles = {field.role: field for field in self._operation.fields}
-        for one, other in (("fromChain", "toChain"), ("fromTokenAddress", "toTokenAddress")):
-            if one in roles and other in roles:
-                value = usual.part(roles[one].location).get(roles[one].name)
-                yield self._changed(usual, roles[other], f"as {one}", value, sound=False)
+        for first, second in (("fromChain", "toChain"), ("fromTokenAddress", "toTokenAddress")):
+            if first in roles and second in roles:
+                value = draft.part(roles[first].location).get(roles[first].name)
+                yield self._changed(draft, roles[second], f"as {first}", value, sound=False)
 
-    def _combinations(self, usual: Draft) -> Iterator[EdgeCase]:
+    def _combinations(self, base: Draft) -> Iterator[EdgeCase]:
         """Yield every combination of optional inputs, and of those with a choice of two."""
         # One name may stand in two places, and means the same in both.
         known = {
             field.name: value
             for field in inputs(self._operation)
-            if not field.required and (value := self._optional_value(field, usual)) is not None
+            if not field.required and (value := self._optional_value(field, base)) is not None
         }
         choices: list[tuple[Field, tuple[Json, ...]]] = [
-            (one, (known[one.name], None)) for one in inputs(self._operation) if one.name in known
+            (field, (known[field.name], None))
+            for field in inputs(self._operation)
+            if field.name in known
         ]
         if not choices:
             return
         flags = (field for field in self._operation.fields if "boolean" in field.types)
         choices += [(field, (True, False)) for field in flags]
         for chosen in product(*(values for _, values in choices)):
-            draft, labels = usual, []
+            draft, labels = base, []
             for (field, _), value in zip(choices, chosen, strict=True):
                 if value is None:
                     draft = draft.without(field.location, field.name)
@@ -220,13 +222,13 @@ class _EdgeCases:
                     labels.append(of_flag if is_flag else f"with {field.name}")
             yield self._signed(Edge(", ".join(labels), EdgeKind.COMBINATION), draft)
 
-    def _optional_value(self, field: Field, usual: Draft) -> Json:
+    def _optional_value(self, field: Field, draft: Draft) -> Json:
         """Return a value of an optional input: the usual one, the example's, or a long text.
 
         None where no value is known that keeps the contract.
         """
         example = self._operation.row.get("example", {}).get(field.location, {})
-        known = usual.part(field.location).get(field.name, example.get(field.name))
+        known = draft.part(field.location).get(field.name, example.get(field.name))
         is_free = "string" in field.types and not {"allOf", "pattern", "enum"} & set(field.schema)
         return known or (f'{{"route":"{"a" * _LONGER}"}}' if is_free else None)
 
@@ -250,8 +252,8 @@ class _EdgeCases:
 # Values of one input.
 
 
-def _allowed_values(field: Field, usual: Draft) -> Iterable[tuple[str, Json]]:
-    before = usual.part(field.location).get(field.name)
+def _allowed_values(field: Field, draft: Draft) -> Iterable[tuple[str, Json]]:
+    before = draft.part(field.location).get(field.name)
     values: Iterable[Json] = field.values
     if "boolean" in field.types:
         return [("is true", True), ("is false", False)]
@@ -266,8 +268,8 @@ def _allowed_values(field: Field, usual: Draft) -> Iterable[tuple[str, Json]]:
     return [(f"is {value}", value) for value in values]
 
 
-def _odd_values(field: Field, usual: Draft) -> Iterator[tuple[str, Json]]:
-    before, is_number = str(usual.part(field.location).get(field.name, "")), "number" in field.types
+def _odd_values(field: Field, draft: Draft) -> Iterator[tuple[str, Json]]:
+    before, is_number = str(draft.part(field.location).get(field.name, "")), "number" in field.types
     if field.is_amount and is_number:
         yield from ((f"is {value}", value) for value in _ODD_NUMBERS)
     elif field.is_amount or field.role in _NOT_ALLOWED:
@@ -329,7 +331,9 @@ def _subjects(context: RunContext, operation_id: str) -> Iterator[_Subject]:
         key, name, items = _POOLS[operation_id]
         drawn = _drawn(context, name, items(context))
         if operation_id == ids.BRIDGE:
-            for label, route in _covering(drawn, lambda one: (f"{one.source.decimals} decimals",)):
+            for label, route in _covering(
+                drawn, lambda item: (f"{item.source.decimals} decimals",)
+            ):
                 about = {"route": route, "amount": _NEXT_TO_NOTHING}
                 yield Edge(f"next to nothing of {label}"), about
         chosen = list(_covering(drawn, _features(context)))
@@ -341,7 +345,7 @@ def _subjects(context: RunContext, operation_id: str) -> Iterator[_Subject]:
     if operation_id == ids.SWAP:
         coins = [route for route in _within_chains(context) if route.source.is_native]
         for route in _drawn(context, "large calls", coins)[:1]:
-            yield Edge(f"{_MANY_COINS} coins"), {"route": route, "whole": _MANY_COINS}
+            yield Edge(f"{_MANY_COINS} coins"), {"route": route, "tokens": _MANY_COINS}
         edge = Edge("recipient other than the sender", EdgeKind.RECIPIENT)
         yield edge, {"recipient": fresh_address(context, "recipient at an edge")}
     if operation_id in (ids.OF_CHAIN, ids.V1_TOKENS):
@@ -357,29 +361,37 @@ def _other_subjects(
     """Yield what a request can be about that is wrong at a place, beside the usual."""
     if operation_id == ids.BRIDGE and place == "amount":
         # Any number of smallest units is a lot of the token with the fewest decimals.
-        for route in sorted(bridges(context), key=lambda one: one.source.decimals or 0)[:1]:
+        for route in sorted(bridges(context), key=lambda candidate: candidate.source.decimals or 0)[
+            :1
+        ]:
             yield "the fewest decimals", {"route": route}
     elif operation_id in (ids.SWAP_QUOTE, ids.SWAP):
         routes = _within_chains(context)
-        coins = {one.source.chain: one for one in routes if one.source.is_native}
+        coins = {
+            candidate.source.chain: candidate for candidate in routes if candidate.source.is_native
+        }
         if place in ("fromChain", "chain"):
-            for name, one in sorted(coins.items()):
-                yield f"the coin of {name}", {"route": one}
+            for name, coin_route in sorted(coins.items()):
+                yield f"the coin of {name}", {"route": coin_route}
         elif place in ("fromTokenAddress", "toTokenAddress"):
-            plain = [one for one in routes if not one.source.is_native and not one.target.is_native]
-            for label, found in (("a coin", list(coins.values())), ("contracts", plain)):
-                if found:
-                    yield label, {"route": context.draw(f"{label} {place}").choice(found)}
+            plain = [
+                candidate
+                for candidate in routes
+                if not candidate.source.is_native and not candidate.target.is_native
+            ]
+            for label, group in (("a coin", list(coins.values())), ("contracts", plain)):
+                if group:
+                    yield label, {"route": context.draw(f"{label} {place}").choice(group)}
     elif operation_id in (ids.PRICE, ids.BALANCE) and place == "chain":
-        native = [one for one in usable_tokens(context) if one.is_native]
+        native = [token for token in usable_tokens(context) if token.is_native]
         # Most chains share one address for their coins.
         for coin in native[: _MOST_ROUTES if operation_id == ids.PRICE else 1]:
             yield f"the coin of {coin.chain}", {"asset": coin}
     elif operation_id == ids.PRICE and place == "symbol":
         tokens = addressed_tokens(context)
-        often = Counter(one.symbol for one in tokens).most_common(_MOST_SYMBOLS)
+        often = Counter(token.symbol for token in tokens).most_common(_MOST_SYMBOLS)
         for symbol, _ in often:
-            yield symbol, {"asset": next(one for one in tokens if one.symbol == symbol)}
+            yield symbol, {"asset": next(token for token in tokens if token.symbol == symbol)}
 
 
 _CHAIN_ROLES = {
@@ -399,11 +411,18 @@ def _known_and_unlisted(context: RunContext, operation_id: str) -> Iterator[_Sub
     generation = operation_id.partition(".")[0]
     if operation_id in _TOKEN_ROLES:
         tokens = inventory_of(context, generation).tokens
-        offered = [one for one in tokens if one.decimals is not None and one.offered]
-        role, chains = _TOKEN_ROLES[operation_id], list(dict.fromkeys(one.chain for one in offered))
+        offered = [
+            candidate
+            for candidate in tokens
+            if candidate.decimals is not None and candidate.offered
+        ]
+        role, chains = (
+            _TOKEN_ROLES[operation_id],
+            list(dict.fromkeys(candidate.chain for candidate in offered)),
+        )
         draw = context.draw(f"tokens of other chains for {operation_id}")
         for name in draw.sample(chains, min(_FEW_TOKENS, len(chains))):
-            there = [one for one in offered if one.chain != name]
+            there = [candidate for candidate in offered if candidate.chain != name]
             for token in list(tokens_elsewhere(offered, name))[:_FEW_TOKENS]:
                 route = Route(replace(token, chain=name), draw.choice(there))
                 yield _unlisted(role, f"{token.symbol} on {name}"), {"route": route}
@@ -439,7 +458,7 @@ def _submissions(context: RunContext, operation_id: str) -> Iterator[_Subject]:
         routes, name = pools[operation_id]
         ends = _features(context)
         drawn = _drawn(context, name, routes(context))
-        for label, route in _covering(drawn, lambda one: ends(one)[2:3], _MOST_ORDERS):
+        for label, route in _covering(drawn, lambda candidate: ends(candidate)[2:3], _MOST_ORDERS):
             yield Edge(label), {"route": route}
     if operation_id == ids.ORDER:
         yield Edge("channel that is not ASCII", sound=False), {"channel": "é漢"}
@@ -459,7 +478,7 @@ def _tickets(context: RunContext) -> Iterator[_Subject]:
     is_plain = plain_tokens(context)
     tokens = _drawn(context, "tickets", inventory_of(context).tokens)
     for label, token in _covering(
-        tokens, lambda one: (f"chain that is {'' if is_plain(one) else 'not '}EVM",), 2
+        tokens, lambda candidate: (f"chain that is {'' if is_plain(candidate) else 'not '}EVM",), 2
     ):
         deposit = _deposit(context, label)
         # How hashes of other chains are spelled is not published.
@@ -473,8 +492,8 @@ def _deposit(context: RunContext, label: str) -> str:
 
 
 def _certificate(context: RunContext, label: str) -> str:
-    usual = valid_request(context, ids.ORDER, deposit=_deposit(context, label))
-    return str(usual.part("body").get("sourceCerts", ""))
+    draft = valid_request(context, ids.ORDER, deposit=_deposit(context, label))
+    return str(draft.part("body").get("sourceCerts", ""))
 
 
 def _covering(
@@ -483,7 +502,7 @@ def _covering(
     """Yield items until each feature was met once, with the features that an item adds."""
     met: set[Hashable] = set()
     for item in items:
-        new = [one for one in features_of(item) if one not in met]
+        new = [hashable for hashable in features_of(item) if hashable not in met]
         if new and most:
             met.update(new)
             most -= 1

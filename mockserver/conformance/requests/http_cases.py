@@ -9,7 +9,7 @@ from mockserver.conformance.requests.probe import Probe
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.exchange import Exchange, cached
-from mockserver.conformance.session.names import usual
+from mockserver.conformance.session.names import plain_probe
 from mockserver.contract import Contract, ids
 from mockserver.exchange import BadEncoding, query_pairs
 
@@ -50,7 +50,7 @@ def http_probes(contract: Contract) -> Iterator[Probe]:
     for operation in contract:
         for words, change in _CHANGES.get(operation.id, {}).items():
             # A hostile id is sent once there is a ticket that it could be confused with.
-            after = (usual(ids.TICKET),) if operation.id == ids.CHECK_TICKET else ()
+            after = (plain_probe(ids.TICKET),) if operation.id == ids.CHECK_TICKET else ()
             yield NegativeCase(words, change, after=after).probe(operation)
 
 
@@ -89,14 +89,14 @@ def _hostile(operation_id: str) -> Change:
         texts = [chance.choice(_HOSTILE_TEXTS), *sure, chance.choice(_HOSTILE_TEXTS)]
         text = texts[list(_HOSTILE_INPUTS).index(operation_id)]
         fields = context.contract.operation(operation_id).fields
-        field = next(one for one in fields if one.role == _HOSTILE_INPUTS[operation_id])
+        field = next(field for field in fields if field.role == _HOSTILE_INPUTS[operation_id])
         return draft.having(field.location, field.name, text)
 
     return change
 
 
 _CHANGES: Mapping[str, Mapping[str, Change]] = {
-    **{one: {HOSTILE: _hostile(one)} for one in _HOSTILE_INPUTS},
+    **{hostile_input: {HOSTILE: _hostile(hostile_input)} for hostile_input in _HOSTILE_INPUTS},
     ids.CHAINS: {
         UNKNOWN_PATH: lambda draft, context: replace(
             draft, path=f"{context.contract.operation(ids.CHAINS).path}Nowhere"

@@ -33,11 +33,11 @@ def made_of(
     Raises `InvalidFile` with the line of a row that has an unknown name.
     """
     rows = document.value[part]
-    found: dict[str | int, _T] = {}
+    made: dict[str | int, _T] = {}
     for name, row in rows.items() if isinstance(rows, Mapping) else enumerate(rows):
         with tables.row(document, part, name):
-            found[name] = make(row)
-    return found
+            made[name] = make(row)
+    return made
 
 
 _WORDS: Mapping[str, tuple[str, ...]] = {
@@ -54,7 +54,7 @@ SOLVED = FILTERS[-1]
 
 def for_each_status(names: Iterable[str]) -> tuple[str, ...]:
     """Return names, each with `{status}` in it once for each status of tickets."""
-    every = ([one.replace("{status}", status) for status in FILTERS] for one in names)
+    every = ([name.replace("{status}", status) for status in FILTERS] for name in names)
     return tuple(dict.fromkeys(chain.from_iterable(every)))
 
 

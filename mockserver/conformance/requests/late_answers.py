@@ -44,13 +44,13 @@ class Suspect:
 
     number: int
     late: Exchange
-    usual: Exchange
+    typical: Exchange
 
     def probes(self, rounds: int) -> Iterator[tuple[str, Draft]]:
         """Yield what to send, by the names of the probes."""
-        late_id, usual_id = self.late.operation.id, self.usual.operation.id
+        late_id, usual_id = self.late.operation.id, self.typical.operation.id
         for turn in range(1, rounds + 1):
-            yield _beside(usual_id, late_id, self.number, turn), _draft(self.usual)
+            yield _beside(usual_id, late_id, self.number, turn), _draft(self.typical)
             yield _again(late_id, self.number, turn), _draft(self.late)
 
 
@@ -70,20 +70,20 @@ def _draft(exchange: Exchange) -> Draft:
 def suspects(context: RunContext) -> Iterator[Suspect]:
     """Yield late answers of each operation, but for those above the bound."""
     for kind in KINDS:
-        sent = [one for operation_id in kind for one in context.of(operation_id)]
-        every = [one for one in sent if one.succeeded and not is_negative(one)]
+        sent = [exchange for operation_id in kind for exchange in context.of(operation_id)]
+        every = [exchange for exchange in sent if exchange.succeeded and not is_negative(exchange)]
         if len(every) < _FEWEST_ANSWERS:
             continue
-        ordered = sorted(every, key=lambda one: one.answer.elapsed_ms)
-        usual = ordered[(len(ordered) - 1) // 2]
-        bound = _bound(usual.answer.elapsed_ms)
+        ordered = sorted(every, key=lambda exchange: exchange.answer.elapsed_ms)
+        exchange = ordered[(len(ordered) - 1) // 2]
+        bound = _bound(exchange.answer.elapsed_ms)
         by_request: dict[str, dict[str, Exchange]] = defaultdict(dict)
-        for one in reversed(ordered):
-            if bound <= one.answer.elapsed_ms <= context.slow_ms:
-                by_request[one.operation.id].setdefault(one.request.query, one)
-        for found in by_request.values():
-            for number, late in enumerate([*found.values()][:_MOST_SUSPECTS], 1):
-                yield Suspect(number, late, usual)
+        for candidate in reversed(ordered):
+            if bound <= candidate.answer.elapsed_ms <= context.slow_ms:
+                by_request[candidate.operation.id].setdefault(candidate.request.query, candidate)
+        for exchanges in by_request.values():
+            for number, late in enumerate([*exchanges.values()][:_MOST_SUSPECTS], 1):
+                yield Suspect(number, late, exchange)
 
 
 def again(context: RunContext, operation_id: str) -> Iterator[tuple[Sequence[Exchange], float]]:
@@ -94,16 +94,16 @@ def again(context: RunContext, operation_id: str) -> Iterator[tuple[Sequence[Exc
         names = [_again(operation_id, number, turn) for turn in turns]
         late = context.sent(*names)
         beside = context.sent(
-            *(_beside(one, operation_id, number, turn) for turn in turns for one in kind)
+            *(_beside(member, operation_id, number, turn) for turn in turns for member in kind)
         )
-        whole = all(one.whole for one in (*late, *beside))
-        if whole and FEWEST_ROUNDS <= len(late) == len(beside):
-            yield late, median(one.answer.elapsed_ms for one in beside)
+        all_answered = all(exchange.has_answer for exchange in (*late, *beside))
+        if all_answered and FEWEST_ROUNDS <= len(late) == len(beside):
+            yield late, median(exchange.answer.elapsed_ms for exchange in beside)
 
 
 def is_far_slower(looks: Sequence[Exchange], usual_ms: float) -> bool:
     """Tell whether each answer took far longer than what was sent in turn with it."""
-    return min(one.answer.elapsed_ms for one in looks) >= _bound(usual_ms)
+    return min(exchange.answer.elapsed_ms for exchange in looks) >= _bound(usual_ms)
 
 
 def _bound(usual_ms: float) -> float:

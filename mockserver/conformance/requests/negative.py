@@ -164,7 +164,10 @@ def negative_cases(operation: Operation) -> tuple[NegativeCase, ...]:
 
 def is_negative(exchange: Exchange) -> bool:
     """Tell whether a request was made wrong in one of these ways, or may be at an edge."""
-    names = (one.probe_name(exchange.operation) for one in negative_cases(exchange.operation))
+    names = (
+        negative_case.probe_name(exchange.operation)
+        for negative_case in negative_cases(exchange.operation)
+    )
     edge = exchange.probe.edge
     return (edge is not None and not edge.sound) or exchange.probe in names
 
@@ -173,16 +176,21 @@ def negative_probes(contract: Contract) -> tuple[Probe, ...]:
     """Return the probes of wrong requests, and that of one without its optional inputs."""
     wrong = [case.probe(operation) for operation in contract for case in negative_cases(operation)]
     short = NegativeCase("without optional inputs", _without_optional)
-    return (*wrong, *(short.probe(one) for one in contract if one.id == _WITHOUT_OPTIONAL))
+    return (
+        *wrong,
+        *(short.probe(operation) for operation in contract if operation.id == _WITHOUT_OPTIONAL),
+    )
 
 
 def _without_optional(draft: Draft, context: RunContext) -> Draft:
     fields = context.contract.operation(_WITHOUT_OPTIONAL).fields
-    sent = [one for one in fields if not one.required and one.name in draft.part(one.location)]
+    sent = [
+        field for field in fields if not field.required and field.name in draft.part(field.location)
+    ]
     if not sent:
         raise NotRun("the usual request has no optional input")
-    for one in sent:
-        draft = draft.without(one.location, one.name)
+    for field in sent:
+        draft = draft.without(field.location, field.name)
     return draft
 
 
@@ -238,7 +246,7 @@ def _missing(operation: Operation, field: Field) -> NegativeCase:
 
 def _check_there_is_something(operation: Operation, context: RunContext) -> None:
     """Raise `NotRun` for a look-up of nothing, which is refused whatever its headers are."""
-    submitted = any(one.succeeded for one in context.of(ids.V1_ORDER))
+    submitted = any(exchange.succeeded for exchange in context.of(ids.V1_ORDER))
     if "example_needs" in operation.row and not (submitted or context.caller.hashes):
         raise NotRun("nothing was submitted, so that a look-up is refused with its headers too")
 
@@ -259,8 +267,8 @@ def _with_common_contract(draft: Draft, context: RunContext) -> Draft:
     A service that assumes some chain for the missing one finds it there too, and answers.
     """
     listed = Counter(token.address for token in inventory_of(context).tokens if token.address)
-    usual = draft.query.get("contractAddress")
-    common = max(listed, key=lambda one: listed[one], default=usual)
+    default_address = draft.query.get("contractAddress")
+    common = max(listed, key=lambda name: listed[name], default=default_address)
     return draft.having("query", "contractAddress", common)
 
 
@@ -307,13 +315,13 @@ def _unlisted_name(_: Json, context: RunContext, label: str) -> Json:
 def suspended_chain(value: Json, context: RunContext, _: str) -> Json:
     """Return a chain that its list shows as out of service. Raises `NotRun` without one."""
     inventory, lists = inventory_of(context), [each.chains for each in inventories(context)]
-    named = next((chains for chains in lists if value in {one.name for one in chains}), ())
-    away = [one.name for one in named if not one.offered]
+    named = next((chains for chains in lists if value in {chain.name for chain in chains}), ())
+    away = [chain.name for chain in named if not chain.offered]
     if not away:
         raise NotRun("no chain of the list is out of service")
-    symbols = {one.symbol for one in inventory.tokens if one.chain == value}
+    symbols = {token.symbol for token in inventory.tokens if token.chain == value}
     # Its tokens are those of the usual chain, so that only the suspension explains a refusal.
-    return max(away, key=lambda name: len(symbols & {one.symbol for one in inventory.on(name)}))
+    return max(away, key=lambda name: len(symbols & {token.symbol for token in inventory.on(name)}))
 
 
 def _unlisted_index(_: Json, context: RunContext, label: str) -> Json:
@@ -379,8 +387,8 @@ class WrongValues:
 
     def __init__(self, document: Document) -> None:
         """Take the table. Raises `InvalidFile` for a name that nothing has."""
-        found = made_of(document, "mistakes", _checked_mistake)
-        mistakes = {str(name): mistake for name, mistake in found.items()}
+        rows = made_of(document, "mistakes", _checked_mistake)
+        mistakes = {str(name): mistake for name, mistake in rows.items()}
         self._rows = made_of(
             document,
             "wrong",
@@ -435,9 +443,9 @@ def _changed(operation: Operation, field: Field, mistake: Mistake) -> Change:
             raise NotRun(f"the usual request has no {field.location} {field.name!r} to make wrong")
         if put := mistake.get("put"):
             draft = draft.having(field.location, field.name, put)
-            for one in (one for one in operation.fields if one.role == mistake.get("also")):
-                same = put if "string" in one.types else int(put, 16)
-                draft = draft.having(one.location, one.name, same)
+            for also in (field for field in operation.fields if field.role == mistake.get("also")):
+                same = put if "string" in also.types else int(put, 16)
+                draft = draft.having(also.location, also.name, same)
             return draft
         value = _VALUES[mistake["value"]](part.get(field.name, ""), context, label)
         return draft.having(field.location, field.name, value)

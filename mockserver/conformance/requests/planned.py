@@ -43,28 +43,28 @@ def orders_settled(context: RunContext) -> bool:
     """
     if _is_not_known_yet(context, ids.ORDER, ids.CHECK, "id"):
         return False
-    statuses = {look.text("status") for look in _last_looks(context, ids.CHECK)}
+    statuses = {exchange.text("status") for exchange in _last_looks(context, ids.CHECK)}
     looks = _last_looks(context, ids.V1_DETAIL)
-    v1_statuses = {text(scalar(look.member("data"), "status")) for look in looks}
+    v1_statuses = {text(scalar(exchange.member("data"), "status")) for exchange in looks}
     at_rest = statuses <= {"", *ORDER_STATUSES.resting}
     return at_rest and v1_statuses <= {"", *V1_ORDER_STATUSES.resting}
 
 
 def v1_orders_settled(context: RunContext) -> bool:
     """Tell whether each v1 order has come to its end; those of 2.0 were waited for before."""
-    if any(one.succeeded for one in context.of(ids.ORDER)):
+    if any(exchange.succeeded for exchange in context.of(ids.ORDER)):
         return True
     made = {
-        (text(one.members.get("fromChain")), text(one.members.get("certHash")))
-        for one in context.of(ids.V1_ORDER)
-        if one.succeeded
+        (text(exchange.members.get("fromChain")), text(exchange.members.get("certHash")))
+        for exchange in context.of(ids.V1_ORDER)
+        if exchange.succeeded
     }
     looks = {
-        (one.parameters.get("chain", ""), one.parameters.get("hash", "")): one
-        for one in context.of(ids.V1_DETAIL)
-        if one.parameters.get("evmAddress") == context.caller.address
+        (exchange.parameters.get("chain", ""), exchange.parameters.get("hash", "")): exchange
+        for exchange in context.of(ids.V1_DETAIL)
+        if exchange.parameters.get("evmAddress") == context.caller.address
     }
-    return not any(looks[one].refused for one in made & looks.keys()) and orders_settled(context)
+    return not any(looks[key].refused for key in made & looks.keys()) and orders_settled(context)
 
 
 def tickets_settled(context: RunContext) -> bool:
@@ -72,21 +72,28 @@ def tickets_settled(context: RunContext) -> bool:
     if _is_not_known_yet(context, ids.TICKET, ids.CHECK_TICKET, "ticketId"):
         return False
     return all(
-        look.data.get("succeeded") is not False for look in _last_looks(context, ids.CHECK_TICKET)
+        exchange.data.get("succeeded") is not False
+        for exchange in _last_looks(context, ids.CHECK_TICKET)
     )
 
 
 def _last_looks(context: RunContext, operation_id: str) -> list[Exchange]:
     """Return the last look that was answered with success, of each thing that was looked up."""
-    found = {one.request.query: one for one in context.of(operation_id) if one.succeeded}
-    return list(found.values())
+    exchanges = {
+        exchange.request.query: exchange
+        for exchange in context.of(operation_id)
+        if exchange.succeeded
+    }
+    return list(exchanges.values())
 
 
 def _is_not_known_yet(context: RunContext, submission: str, look_up: str, key: str) -> bool:
     """Tell whether the last look-up of an accepted submission was refused: it may show later."""
-    made = {text(one.data.get(key)) for one in context.of(submission) if one.succeeded}
-    looks = {text(one.parameters.get(key)): one for one in context.of(look_up)}
-    return any(looks[one].refused for one in made & looks.keys())
+    made = {
+        text(exchange.data.get(key)) for exchange in context.of(submission) if exchange.succeeded
+    }
+    looks = {text(exchange.parameters.get(key)): exchange for exchange in context.of(look_up)}
+    return any(looks[key].refused for key in made & looks.keys())
 
 
 _SETTLED: Mapping[str, Callable[[RunContext], bool]] = {
@@ -117,7 +124,7 @@ class Planned:
             if not context.require(probe).refused:
                 raise NotRun(f"not needed, {probe} was taken")
         for probe in self.unless:
-            if any(one.succeeded for one in context.sent(probe)):
+            if any(exchange.succeeded for exchange in context.sent(probe)):
                 raise NotRun(f"not needed, {probe} was taken")
         context.require_each(*self.made)
         name = ProbeName(self.name)
@@ -131,28 +138,30 @@ def read(document: Document) -> Iterator[Probe]:
     """Yield the probes of a table. Raises `InvalidFile` for a name that nothing has."""
     sets = {name: for_each_status(row) for name, row in document.value["sets"].items()}
     words = {"lists": shipped_facts().lists, "statuses": FILTERS, **document.value["words"]}
-    found: set[str] = set()
+    known: set[str] = set()
     for number, block in enumerate(document.value["probes"]):
         with tables.row(document, "probes", number, "each"):
             every = look_up(words, block["each"]) if "each" in block else ("",)
-        for one in every:
+        for value in every:
             for name, row in block["rows"].items():
                 with tables.row(document, "probes", number, "rows", name):
-                    probe = _probe(name.replace("{}", one), _filled(row, one), block["stage"], sets)
+                    probe = _probe(
+                        name.replace("{}", value), _filled(row, value), block["stage"], sets
+                    )
                     for before in probe.after:
-                        if before not in found:
+                        if before not in known:
                             raise UnknownName(f"{before!r} is neither a set nor a probe further up")
-                found.add(probe.name)
+                known.add(probe.name)
                 yield probe
 
 
-def _filled(row: Json, one: str) -> Any:
+def _filled(row: Json, filling: str) -> Any:
     """Return a row with a word in its places."""
     if isinstance(row, Mapping):
-        return {name: _filled(value, one) for name, value in row.items()}
+        return {name: _filled(value, filling) for name, value in row.items()}
     if isinstance(row, list):
-        return [_filled(value, one) for value in row]
-    return row.replace("{}", one) if isinstance(row, str) else row
+        return [_filled(value, filling) for value in row]
+    return row.replace("{}", filling) if isinstance(row, str) else row
 
 
 def _probe(
@@ -174,12 +183,12 @@ def _probe(
 
 def _choice(words: str) -> Callable[[RunContext], Any]:
     """Return a function of the table by its name, with the words after it as arguments."""
-    name, _, given = words.partition(" ")
+    name, _, argument = words.partition(" ")
     own = (function_of(module, name) for module in _MODULES)
-    found = choices.CHOICES.get(name) or next(filter(None, own), None)
-    if found is None:
+    choice = choices.CHOICES.get(name) or next(filter(None, own), None)
+    if choice is None:
         raise UnknownName(f"{name!r} is no function")
-    return lambda context: found(context, given) if given else found(context)
+    return lambda context: choice(context, argument) if argument else choice(context)
 
 
 PLANNED: tuple[Probe, ...] = tuple(read(shipped_probes()))
@@ -193,11 +202,11 @@ def probes_about(operation_id: str) -> Mapping[str, tuple[ProbeName, ...]]:
 
     They are by the word that the table has for it: that of a submission, or of what was named.
     """
-    found: dict[str, tuple[ProbeName, ...]] = {}
+    probes: dict[str, tuple[ProbeName, ...]] = {}
     for probe in PLANNED:
         if probe.about and probe.operation_id == operation_id:
-            found[probe.about] = (*found.get(probe.about, ()), ProbeName(probe.name))
-    return found
+            probes[probe.about] = (*probes.get(probe.about, ()), ProbeName(probe.name))
+    return probes
 
 
 def look_ups_of_named(operation_id: str) -> Mapping[str, tuple[ProbeName, ...]]:

@@ -117,22 +117,22 @@ class ProbeIndex:
     def _names(self, need: Need) -> tuple[str, ...]:
         if need not in self._named:
             if isinstance(need, Group):
-                found = tuple(name for name, probe in self.by_name.items() if need.has(probe))
+                names = tuple(name for name, probe in self.by_name.items() if need.has(probe))
             else:
-                found = (need,) if need in self.by_name else ()
-            self._named[need] = found
+                names = (need,) if need in self.by_name else ()
+            self._named[need] = names
         return self._named[need]
 
     def closure(self, needs: Iterable[Need]) -> list[str]:
         """Return some probes with all they build on, in an order in which they can be sent."""
-        found: dict[str, None] = {}
+        reached: dict[str, None] = {}
 
         def visit(name: str) -> None:
-            if name not in found:
+            if name not in reached:
                 for before in self.by_name[name].after:
                     visit(before)
-                found[name] = None
+                reached[name] = None
 
         for name in self.names(needs):
             visit(name)
-        return list(found)
+        return list(reached)

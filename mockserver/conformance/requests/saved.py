@@ -54,7 +54,7 @@ class SavedRequest:
         headers: dict[str, Json] = dict(self.headers)
         caller = context.caller
         if self.signed and operation.auth == "wallet-signature":
-            name = next(one.name for one in operation.fields if one.role == "signature")
+            name = next(field.name for field in operation.fields if field.role == "signature")
             headers[name] = caller.wallet_signature
         draft = Draft(
             headers=headers,
@@ -111,7 +111,7 @@ def _parsed(line: str, place: str) -> SavedRequest:
         raise UnsafeOrWrong(f"{place}: expected an object with 'operation', got {line[:60]!r}")
     for name, value in row.items():
         if not isinstance(value, _MEMBERS.get(name, ())):
-            wanted = ", ".join(f"{one} ({kind.__name__})" for one, kind in _MEMBERS.items())
+            wanted = ", ".join(f"{member} ({kind.__name__})" for member, kind in _MEMBERS.items())
             raise UnsafeOrWrong(f"{place}: {name} is {value!r}; expected {wanted}")
     headers = row.pop("headers", {})
     if not all(isinstance(value, str) for value in headers.values()):

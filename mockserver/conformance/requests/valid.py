@@ -29,7 +29,7 @@ from mockserver.conformance.discovery.routes import (
 from mockserver.conformance.requests.labels import FILTERS
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
-from mockserver.conformance.session.names import ProbeName, usual
+from mockserver.conformance.session.names import ProbeName, plain_probe
 from mockserver.conformance.verdict import NotRun, if_known
 from mockserver.contract import Field, Operation, ids
 from mockserver.contract.fields import AMOUNT_ROLES
@@ -45,9 +45,9 @@ def valid_request(context: RunContext, operation_id: str, **about: Any) -> Draft
     something else.
 
     `about` has values of inputs by role (`address`, `filter`), and what several inputs follow from:
-    a `route`, or an `asset` to give and to get; `times` the usual amount, or so many whole tokens
-    (`whole`), in the unit of a `reading`; an `attempt` at a quote, which has all of these; the hash
-    of a `deposit`; and the probe of the `quote` that a swap follows.
+    a `route`, or an `asset` to give and to get; `times` the usual amount, or an amount in whole
+    tokens (`tokens`), in the unit of a `reading`; an `attempt` at a quote, which has all of these;
+    the hash of a `deposit`; and the probe of the `quote` that a swap follows.
 
     Raises `NotRun` where the lists do not show enough for an input that is required, and for
     look-ups that need a submission which was not made.
@@ -80,8 +80,8 @@ def unknown(context: RunContext, operation_id: str) -> Draft:
 
 def usual_or_unknown(context: RunContext, operation: Operation) -> Draft | None:
     """Return the usual request of an operation, or else a look-up of nothing; None without both."""
-    found = if_known(valid_request, context, operation.id)
-    return found or if_known(unknown, context, operation.id)
+    draft = if_known(valid_request, context, operation.id)
+    return draft or if_known(unknown, context, operation.id)
 
 
 class _InputValues:
@@ -95,9 +95,9 @@ class _InputValues:
     def value(self, field: Field) -> Json:
         """Return the value of an input; None where nothing is known."""
         role, operation_id = field.role, self.operation.id
-        given: Mapping[str, Json] = {**_CONSTANT.get(operation_id, {}), **self.about}
-        if role in given:
-            return given[role]
+        known: Mapping[str, Json] = {**_CONSTANT.get(operation_id, {}), **self.about}
+        if role in known:
+            return known[role]
         if "default" in field.schema:
             return cast("Json", field.schema["default"])
         if role == "chain" and operation_id in _CHAINS:
@@ -117,25 +117,25 @@ class _InputValues:
         if not self.has_route:
             raise NotRun(f"nothing is known that {self.operation.id} could be about")
         asset: Token | None = self.about.get("asset")
-        found: Route | None = self.about.get("route")
-        return Route(asset, asset) if asset else found or _ROUTES[self.operation.id](self.context)
+        route: Route | None = self.about.get("route")
+        return Route(asset, asset) if asset else route or _ROUTES[self.operation.id](self.context)
 
     def amount(self) -> Json:
         """Return the amount: whole tokens in v1, in 2.0 in the unit that the service reads."""
-        source, whole = self.route.source, self.about.get("whole")
-        if whole is None:
-            whole = usual_amount(self.context, source) * self.about.get("times", 1)
+        source, tokens = self.route.source, self.about.get("tokens")
+        if tokens is None:
+            tokens = usual_amount(self.context, source) * self.about.get("times", 1)
         if self.operation.generation.id == "v1":
-            return Decimal(whole)
+            return Decimal(tokens)
         reading = self.about.get("reading") or reading_of(
             self.context, ids.SWAP_QUOTE if self.operation.id == ids.SWAP else self.operation.id
         )
-        return amount_text(whole, source, reading)
+        return amount_text(tokens, source, reading)
 
     def deposit(self, label: str) -> Json:
         """Return the hash of its deposit; the usual one has a label."""
-        found: Json = self.about.get("deposit")
-        return found or fresh_hash(self.context, label)
+        deposit: Json = self.about.get("deposit")
+        return deposit or fresh_hash(self.context, label)
 
     def of_quote(self, name: str) -> Json:
         """Return what the quote says that a swap follows; None where there is none."""
@@ -170,23 +170,28 @@ def _followed(
     or follows, or the order of v1 that it looks up.
     """
     if operation_id == ids.V1_DETAIL and "hash" not in about:
-        if context.caller.hashes and context.get(usual(ids.V1_ORDER)) is None:
+        if context.caller.hashes and context.get(plain_probe(ids.V1_ORDER)) is None:
             return dict(zip(("chain", "hash"), named_v1_order(context), strict=True))
-        context.require_success(usual(ids.V1_ORDER))
+        context.require_success(plain_probe(ids.V1_ORDER))
         return {"hash": fresh_hash(context, "usual v1 order")}
     if operation_id == ids.ORDER:
         return {"reading": Reading.UNITS}
     if operation_id not in _QUOTES or not about.keys().isdisjoint(("route", "asset")):
         return {}
     quote = _QUOTES[operation_id]
-    one = about.get("attempt") or usual_attempt(context, quote)
+    attempt = about.get("attempt") or usual_attempt(context, quote)
     # The amount of the accepted attempt counts as the usual one.
-    times = one.times / scale_of(context, quote)
-    return {"route": one.route, "reading": one.reading, "times": times, "quote": one.probe}
+    times = attempt.times / scale_of(context, quote)
+    return {
+        "route": attempt.route,
+        "reading": attempt.reading,
+        "times": times,
+        "quote": attempt.probe,
+    }
 
 
 _QUOTES = {
-    **{one: one for one in ids.QUOTES},
+    **{quote: quote for quote in ids.QUOTES},
     ids.SWAP: ids.SWAP_QUOTE,
     **dict.fromkeys((ids.V1_RAW, ids.V1_ORDER), ids.V1_QUOTE),
 }
@@ -222,17 +227,17 @@ def order_route(context: RunContext) -> Route:
 
     The caller has an EVM address, so it leads from EVM chain to EVM chain where there is one.
     """
-    found = usual_attempt(context, ids.BRIDGE).route
-    if is_plain(context, found):
-        return found
-    others = [one for one in bridges(context) if is_plain(context, one)]
-    same = [one for one in others if one.source == found.source]
-    return next(iter(same or others), found)
+    default_route = usual_attempt(context, ids.BRIDGE).route
+    if is_plain(context, default_route):
+        return default_route
+    others = [route for route in bridges(context) if is_plain(context, route)]
+    same = [route for route in others if route.source == default_route.source]
+    return next(iter(same or others), default_route)
 
 
 def _v1_chain(context: RunContext) -> str:
-    usual = if_known(usual_attempt, context, ids.V1_QUOTE)
-    return usual.route.source.chain if usual else v1_chain_pair(context)[0].name
+    attempt = if_known(usual_attempt, context, ids.V1_QUOTE)
+    return attempt.route.source.chain if attempt else v1_chain_pair(context)[0].name
 
 
 def submitted_id(context: RunContext, probe: str) -> str:
@@ -245,10 +250,10 @@ def submitted_id(context: RunContext, probe: str) -> str:
     if named and context.get(probe) is None:
         return named[0]
     name = "ticketId" if is_ticket else "id"
-    found = text(context.require_success(probe).data.get(name))
-    if not found:
+    identifier = text(context.require_success(probe).data.get(name))
+    if not identifier:
         raise NotRun(f"{probe} was answered without {name!r}")
-    return found
+    return identifier
 
 
 def named_v1_order(context: RunContext, number: int = 0) -> tuple[str, str]:
@@ -308,7 +313,7 @@ _VALUES: Mapping[str, Callable[[_InputValues, Field], Json]] = {
     "hash": lambda values, _: values.deposit("usual order"),
     "sourceCerts": lambda values, _: values.certificate(),
     "toIndex": lambda values, _: values.index(values.route.target),
-    "id": lambda values, _: submitted_id(values.context, usual(ids.ORDER)),
-    "ticketId": lambda values, _: submitted_id(values.context, usual(ids.TICKET)),
+    "id": lambda values, _: submitted_id(values.context, plain_probe(ids.ORDER)),
+    "ticketId": lambda values, _: submitted_id(values.context, plain_probe(ids.TICKET)),
 }
 """What an input takes, by its role, where it is no token and no chain."""

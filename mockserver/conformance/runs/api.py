@@ -28,10 +28,10 @@ def run(
     target = target_of(url, v1=v1, v2=v2)
     chosen = options_of(options, target)
     with journalled(target, chosen, journal=journal, resume=resume) as keeper:
-        return whole(runner.run(target, chosen, keeper=keeper))
+        return raise_if_interrupted(runner.run(target, chosen, keeper=keeper))
 
 
-def whole(result: Result) -> Result:
+def raise_if_interrupted(result: Result) -> Result:
     """Return a result; raise `KeyboardInterrupt` again where it ended the run early."""
     if INTERRUPTED in result.notes:
         raise KeyboardInterrupt

@@ -97,10 +97,10 @@ class Header:
     def check(self, wanted: "Header", path: Path) -> None:
         """Raise `BadJournal` where this header, found in a file, is that of another run."""
         for name, words in _COMPARED.items():
-            found, expected = getattr(self, name), getattr(wanted, name)
-            if found != expected:
+            actual, expected = getattr(self, name), getattr(wanted, name)
+            if actual != expected:
                 raise BadJournal(
-                    f"the journal {str(path)!r} is of a run with {words} {found!r}, "
+                    f"the journal {str(path)!r} is of a run with {words} {actual!r}, "
                     f"not {expected!r}; resume it with the same, or begin another journal"
                 )
         if self.contract != wanted.contract:
@@ -152,7 +152,13 @@ def header_of(target: Target, options: Options, contract: Contract | None = None
 def _digest(contract: Contract) -> str:
     """Return a digest of everything that a contract says of its operations."""
     described = {
-        one.id: [one.method, one.path, one.request_schema, one.response_schema] for one in contract
+        operation.id: [
+            operation.method,
+            operation.path,
+            operation.request_schema,
+            operation.response_schema,
+        ]
+        for operation in contract
     }
     text = json.dumps(described, sort_keys=True, default=str, separators=(",", ":"))
     return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
@@ -196,15 +202,15 @@ class Journal:
         self._file = file
         self._secrets: set[str] = set()
         self._answers: dict[Hashable, deque[Answer]] = defaultdict(deque)
-        for one in entries:
-            answer = one.answer or Answer(
+        for entry in entries:
+            answer = entry.answer or Answer(
                 0,
                 trouble=NoAnswer.TIMED_OUT,
                 reason="the run ended before the answer came, and a submission is never sent twice",
             )
             # A request that never got an answer is sent again, unless it is a submission.
-            if one.submission or answer.trouble not in _NOTHING_CAME:
-                self._answers[request_key(one.request, one.probe)].append(answer)
+            if entry.submission or answer.trouble not in _NOTHING_CAME:
+                self._answers[request_key(entry.request, entry.probe)].append(answer)
 
     @classmethod
     def new(cls, path: Path, header: Header) -> Self:
@@ -354,20 +360,20 @@ def _read(path: Path) -> tuple[Run, int]:
 
 def _answered(entries: Iterable[Entry]) -> list[Entry]:
     """Return the exchanges, and the submissions without an answer."""
-    found: list[Entry | None] = []
+    answered: list[Entry | None] = []
     begun: dict[Hashable, deque[int]] = defaultdict(deque)
     for entry in entries:
         # A submission has two lines: when it left, and, unless the run ended, with its answer.
         waiting = begun[request_key(entry.request, entry.probe)]
         if entry.answer is None:
-            waiting.append(len(found))
+            waiting.append(len(answered))
         elif waiting:
-            found[waiting.popleft()] = None
+            answered[waiting.popleft()] = None
         else:
-            found.append(entry)
+            answered.append(entry)
             continue
-        found.append(replace(entry, submission=True))
-    return [entry for entry in found if entry is not None]
+        answered.append(replace(entry, submission=True))
+    return [entry for entry in answered if entry is not None]
 
 
 def _entry(raw: bytes, place: str) -> Entry:

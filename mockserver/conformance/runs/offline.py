@@ -19,7 +19,7 @@ from mockserver.conformance.runs.planner import context_of
 from mockserver.conformance.session.caller import Caller
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Answer, Exchange
-from mockserver.conformance.session.names import VALID, usual
+from mockserver.conformance.session.names import VALID, plain_probe
 from mockserver.conformance.session.session import ON_PURPOSE_MS
 from mockserver.conformance.session.target import Target, UnsafeOrWrong
 from mockserver.conformance.verdict import Inconclusive, NotRun, Verdict
@@ -68,8 +68,8 @@ def run_recorded(sources: Iterable[Source], options: Options | None = None) -> R
         target=target,
         seed=options.seed,
         outcomes=tuple(
-            outcome_of(one.rule, plain, one.operation) if _needs_plain(one) else one
-            for one in judged(chosen, context, target.bases)
+            outcome_of(outcome.rule, plain, outcome.operation) if _needs_plain(outcome) else outcome
+            for outcome in judged(chosen, context, target.bases)
         ),
         exchanges=context.exchanges,
         sent={operation.id: 0 for operation in contract},
@@ -108,16 +108,19 @@ class _Recordings:
         self._rules = load_rules()
         known = {operation.id: operation for operation in contract}
         pairs = [
-            (source, one, known[one.operation])
+            (source, recorded_exchange, known[recorded_exchange.operation])
             for source in sources
-            for one in source.recording.exchanges
-            if one.operation in known and not (one.request_omitted or one.response_omitted)
+            for recorded_exchange in source.recording.exchanges
+            if recorded_exchange.operation in known
+            and not (recorded_exchange.request_omitted or recorded_exchange.response_omitted)
         ]
-        if all(one.time_ms is not None for _, one, _ in pairs):
+        if all(recorded_exchange.time_ms is not None for _, recorded_exchange, _ in pairs):
             pairs.sort(key=lambda pair: pair[1].time_ms or 0)
         self.every = tuple(
-            _recorded(f"{source.label}#{one.name}", one, operation, caller)
-            for source, one, operation in pairs
+            _recorded(
+                f"{source.label}#{recorded_exchange.name}", recorded_exchange, operation, caller
+            )
+            for source, recorded_exchange, operation in pairs
         )
         self._read: dict[tuple[_Recorded, bool], RequestReading] = {}
         self.waiting: dict[str, list[_Recorded]] = {}
@@ -133,56 +136,63 @@ class _Recordings:
         rules = self._rules if plain else MatchRules()
         waiting = self.waiting.get(operation.id, [])
         wanted: dict[frozenset[str], RequestReading] = {}
-        same, whole = [], []
-        for one in waiting:
-            if (one.sent.method, one.sent.path) != (request.method, request.path):
+        same, kept = [], []
+        for recorded in waiting:
+            if (recorded.sent.method, recorded.sent.path) != (request.method, request.path):
                 continue
-            if (one, plain) not in self._read:
-                self._read[one, plain] = one.read(one.sent, rules)
-            if one.removed not in wanted:
-                wanted[one.removed] = one.read(request, rules)
-            ours, theirs = wanted[one.removed], self._read[one, plain]
+            if (recorded, plain) not in self._read:
+                self._read[recorded, plain] = recorded.read(recorded.sent, rules)
+            if recorded.removed not in wanted:
+                wanted[recorded.removed] = recorded.read(request, rules)
+            ours, theirs = wanted[recorded.removed], self._read[recorded, plain]
             if ours.form == theirs.form:
-                same.append(one)
+                same.append(recorded)
                 # Members that a recorder has removed were there.
-                if theirs.absent - one.removed == ours.absent:
-                    whole.append(one)
-        same = whole or (same if plain else [])
-        found = next(iter(same), None)
-        if found is not None and found.may_be_stale:
+                if theirs.absent - recorded.removed == ours.absent:
+                    kept.append(recorded)
+        same = kept or (same if plain else [])
+        chosen = next(iter(same), None)
+        if chosen is not None and chosen.may_be_stale:
             # A run repeats a request with the present time where the fixed one is refused.
-            later = (one for one in same if not one.may_be_stale and (one.succeeded or not plain))
-            found = next(later, found)
-        if found is not None:
-            waiting.remove(found)
-        return found
+            later = (
+                recorded
+                for recorded in same
+                if not recorded.may_be_stale and (recorded.succeeded or not plain)
+            )
+            chosen = next(later, chosen)
+        if chosen is not None:
+            waiting.remove(chosen)
+        return chosen
 
     def success(self, operation: Operation) -> _Recorded | None:
         """Return the first success of an operation that no probe has taken."""
-        return next((one for one in self.waiting.get(operation.id, ()) if one.succeeded), None)
+        return next(
+            (recorded for recorded in self.waiting.get(operation.id, ()) if recorded.succeeded),
+            None,
+        )
 
     def rest(self) -> Iterator[_Recorded]:
         """Yield what no probe has taken, in order."""
-        left = {id(one) for ones in self.waiting.values() for one in ones}
-        return (one for one in self.every if id(one) in left)
+        left = {id(recorded) for ones in self.waiting.values() for recorded in ones}
+        return (recorded for recorded in self.every if id(recorded) in left)
 
 
 def _look_up(context: RunContext, recordings: _Recordings, probe: Probe) -> None:
     operation = context.contract.operation(probe.operation_id)
-    found, reason = None, NOT_RECORDED
+    recorded, reason = None, NOT_RECORDED
     if probe.kind == Kind.SIGNATURE:
         # Any recorded request could be this one, since what was wrong in it is masked.
         context.leave_out(probe.name, "keys and signatures are not recorded")
         return
     try:
         request = probe.build(context).request(operation)
-        found = recordings.take(operation, request, plain=probe.words == VALID)
+        recorded = recordings.take(operation, request, plain=probe.words == VALID)
     except (NotRun, Inconclusive) as error:
         reason = str(error)
-    if found is None:
+    if recorded is None:
         context.leave_out(probe.name, reason)
     else:
-        context.add(_exchange(context, probe.name, found))
+        context.add(_exchange(context, probe.name, recorded))
 
 
 def _with_plain(context: RunContext, recordings: _Recordings) -> RunContext:
@@ -191,10 +201,10 @@ def _with_plain(context: RunContext, recordings: _Recordings) -> RunContext:
     for exchange in context.exchanges:
         plain.add(exchange)
     for operation in context.contract:
-        probe = usual(operation)
-        found = recordings.success(operation) if plain.get(probe) is None else None
-        if found is not None:
-            plain.add(_exchange(plain, probe, found))
+        probe = plain_probe(operation)
+        recorded = recordings.success(operation) if plain.get(probe) is None else None
+        if recorded is not None:
+            plain.add(_exchange(plain, probe, recorded))
     return plain
 
 
@@ -204,11 +214,11 @@ def _needs_plain(outcome: Outcome) -> bool:
     A rule that compares several answers needs those that belong together.
     """
     needs = outcome.rule.probes
-    named = {one for one in needs if isinstance(one, str)}
+    named = {group for group in needs if isinstance(group, str)}
     return (
         outcome.verdict is Verdict.NOT_RUN
-        and all(one is PLAIN or isinstance(one, str) for one in needs)
-        and named <= {usual(outcome.operation)}
+        and all(group is PLAIN or isinstance(group, str) for group in needs)
+        and named <= {plain_probe(outcome.operation)}
     )
 
 
@@ -224,14 +234,16 @@ def label_of(exchange: Exchange) -> str:
     return exchange.cached(_LABEL, lambda: exchange.probe)
 
 
-def _recorded(label: str, one: RecordedExchange, operation: Operation, caller: Caller) -> _Recorded:
+def _recorded(
+    label: str, recorded_exchange: RecordedExchange, operation: Operation, caller: Caller
+) -> _Recorded:
     """Return a recorded exchange; what a recorder took out of its request is filled in again."""
-    removed = frozenset(name.lower() for name in one.removed)
-    response, headers = one.response, one.response.headers
+    removed = frozenset(name.lower() for name in recorded_exchange.removed)
+    response, headers = recorded_exchange.response, recorded_exchange.response.headers
     if response.header("Content-Type") is None and response.body:
         # A recording leaves the media type of JSON out.
         headers = (*headers, ("Content-Type", "application/json"))
-    answer = Answer(response.status, headers, response.body, one.duration_ms or 0)
+    answer = Answer(response.status, headers, response.body, recorded_exchange.duration_ms or 0)
     values = {
         "signature": caller.wallet_signature,
         "evmaddress": caller.address,
@@ -241,25 +253,38 @@ def _recorded(label: str, one: RecordedExchange, operation: Operation, caller: C
     missing = [
         (name, values.get(name.lower(), "taken out"))
         for name in operation.header_names
-        if name.lower() in removed and name not in one.request.headers
+        if name.lower() in removed and name not in recorded_exchange.request.headers
     ]
-    filled = replace(one.request, headers=Headers((*one.request.headers.items_sent, *missing)))
-    present = _is_stamped_at(one)
-    sent = with_stamp(one.request, caller.timestamp_ms) if present else one.request
-    stale = "timestamp" in one.request.headers and not present
+    filled = replace(
+        recorded_exchange.request,
+        headers=Headers((*recorded_exchange.request.headers.items_sent, *missing)),
+    )
+    present = _is_stamped_at(recorded_exchange)
+    sent = (
+        with_stamp(recorded_exchange.request, caller.timestamp_ms)
+        if present
+        else recorded_exchange.request
+    )
+    stale = "timestamp" in recorded_exchange.request.headers and not present
     return _Recorded(label, operation, filled, answer, sent, removed, stale)
 
 
-def _is_stamped_at(one: RecordedExchange) -> bool:
+def _is_stamped_at(recorded_exchange: RecordedExchange) -> bool:
     """Tell whether a v1 request has the time at which it was recorded, or about that."""
-    stamp, date = stamp_of(one.request), one.response.header("Date")
+    stamp, date = stamp_of(recorded_exchange.request), recorded_exchange.response.header("Date")
     seconds = seconds_of(date) if date else None
-    at_ms = one.time_ms if one.time_ms is not None or seconds is None else seconds * 1000
+    at_ms = (
+        recorded_exchange.time_ms
+        if recorded_exchange.time_ms is not None or seconds is None
+        else seconds * 1000
+    )
     return at_ms is not None and stamp is not None and abs(stamp - at_ms) < ON_PURPOSE_MS
 
 
 def _target(sources: Sequence[Source], generations: Iterable[str]) -> Target:
     """Return where the recordings come from, as reports show it."""
-    named = [one.recording.source for one in sources if one.recording.source.startswith("http")]
+    named = [
+        source.recording.source for source in sources if source.recording.source.startswith("http")
+    ]
     base = named[0].rstrip("/") if named else "http://recorded.invalid"
     return Target(*(base if name in set(generations) else None for name in ("v1", "v2")))

@@ -61,7 +61,7 @@ def plan(
     _check_names(permit.contract, (*rules, *stages), options)
     chosen = [rule for rule in rules if options.chooses(rule)]
     needs_lists = bool(chosen) or any(
-        options.chooses(stage, one) for stage in stages for one in stage.operations
+        options.chooses(stage, operation) for stage in stages for operation in stage.operations
     )
     menu = _Menu(probes, permit)
     lists = [probe.name for probe in probes if probe.stage in (Stage.LISTS, Stage.LAST_LOOK)]
@@ -98,19 +98,22 @@ class _Menu:
         self.whole_closure = index.closure
         places = {probe.name: number for number, probe in enumerate(probes)}
         self._place = lambda name: (self._by_name[name].stage, places[name])
-        reasons = {one.id: permit.refusal(Request(one.method, one.path)) for one in permit.contract}
+        reasons = {
+            operation.id: permit.refusal(Request(operation.method, operation.path))
+            for operation in permit.contract
+        }
         refusals = ((probe.name, reasons[probe.operation_id]) for probe in probes)
         self.forbidden = {name: reason for name, reason in refusals if reason}
         for name in self.whole_closure(self._by_name):
-            before = (one for one in self._by_name[name].after if one in self.forbidden)
-            reason = next((self.forbidden[one] for one in before), None)
+            before = (earlier for earlier in self._by_name[name].after if earlier in self.forbidden)
+            reason = next((self.forbidden[earlier] for earlier in before), None)
             if reason is not None:
                 self.forbidden.setdefault(name, reason)
 
     def closure(self, names: Iterable[Need], have: Mapping[str, None]) -> list[str]:
         """Return what may be sent of some probes and is not there yet."""
-        whole = self.whole_closure(names)
-        return [name for name in whole if name not in have and name not in self.forbidden]
+        ordered = self.whole_closure(names)
+        return [name for name in ordered if name not in have and name not in self.forbidden]
 
     def affordable(self, names: Iterable[Need], have: Mapping[str, None], room: int) -> list[str]:
         """Return as many as there is room for, each with what it builds on."""
@@ -213,7 +216,11 @@ def at_edges(session: Session, options: Options, kept: int, within: Collection[s
     if not options.edges:
         return
     context, transport = session.context, session.transport
-    served = [one for one in context.contract if one.generation.id in transport.generations]
+    served = [
+        candidate
+        for candidate in context.contract
+        if candidate.generation.id in transport.generations
+    ]
     generated = options.examples * len(served)
     kept += min(generated, max(0, transport.left - kept) // 2)
     submitted = options.examples * sum(operation.writes for operation in served)

@@ -191,7 +191,7 @@ def _send_probe(session: Session, probe: Probe) -> Exchange:
     if exchange.operation.writes:
         return exchange
     confirming = [f"{probe.operation_id}/{name}" for name in _SLOW]
-    if exchange.whole and exchange.takes_longer_than(context.slow_ms):
+    if exchange.has_answer and exchange.takes_longer_than(context.slow_ms):
         # A machine may have been busy: the first slow answer of an operation is sent again.
         for name in confirming if context.get(confirming[0]) is None else ():
             session.ask(name, draft)

@@ -79,19 +79,19 @@ class RunOptions(TypedDict, total=False):
     probes: str | Path
 
 
-def options_of(given: Mapping[str, object], target: Target | None = None) -> Options:
+def options_of(keywords: Mapping[str, object], target: Target | None = None) -> Options:
     """Return the options that keyword arguments make; for a target, with what is usual for it.
 
     Raises `UnsafeOrWrong`.
     """
     known = sorted(RunOptions.__annotations__)
-    for name in given:
+    for name in keywords:
         if name not in known:
             near = did_you_mean(name, known) or f"; there are {', '.join(known)}"
             raise UnsafeOrWrong(f"{name!r} is no option of a run{near}")
     rows = {option.key: option for option in OPTIONS}
     values = {
-        name: value_of(rows[name], value) for name, value in given.items() if value is not None
+        name: value_of(rows[name], value) for name, value in keywords.items() if value is not None
     }
     return options_from(values, target)
 
@@ -129,9 +129,9 @@ def _caller(chosen: Mapping[str, Any]) -> Caller:
         changes = {"app_key": key, "app_secret": secret, "own_keys": True}
     changes |= _wallet(chosen.get("wallet_key"), chosen.get("address"))
     changes |= {name: chosen[name] for name in ("orders", "tickets", "hashes") if name in chosen}
-    for one in changes.get("hashes", ()):
-        if not all(one.partition(":")):
-            raise UnsafeOrWrong(f"hash: expected CHAIN:HASH, such as ETH:0x41…, got {one!r}")
+    for change in changes.get("hashes", ()):
+        if not all(change.partition(":")):
+            raise UnsafeOrWrong(f"hash: expected CHAIN:HASH, such as ETH:0x41…, got {change!r}")
     if "timestamp" in chosen:
         changes |= {"timestamp_ms": chosen["timestamp"], "fixed_time": True}
     return Caller(**changes)
@@ -173,11 +173,11 @@ def value_of(option: Option, value: object) -> Any:
     """Return a value as settings hold it: times in milliseconds. Raises `UnsafeOrWrong`."""
     read, expected = _KINDS[option.kind]
     try:
-        found = read(option, value)
+        setting = read(option, value)
     except ClockRefused as error:
         raise UnsafeOrWrong(f"{option.key}: {error}") from None
-    if found is not None:
-        return found
+    if setting is not None:
+        return setting
     wanted = expected.format(least=option.least, most=option.most, words=", ".join(option.words))
     # What came for a text is not repeated: it may be a secret in a wrong wrapping.
     got = type(value).__name__ if read is _text else repr(value)
@@ -218,11 +218,11 @@ def _text(_: Option, value: object) -> str | None:
 def _texts(_: Option, value: object) -> tuple[str, ...] | None:
     if isinstance(value, str):
         return (value,)
-    found = tuple(value) if isinstance(value, Iterable) else (None,)
-    return found if all(isinstance(one, str) for one in found) else None
+    texts = tuple(value) if isinstance(value, Iterable) else (None,)
+    return texts if all(isinstance(text, str) for text in texts) else None
 
 
-def _whole(option: Option, value: object) -> int | None:
+def _integer(option: Option, value: object) -> int | None:
     return value if _is_whole(value, int(option.least)) else None
 
 
@@ -262,7 +262,7 @@ def _file(_: Option, value: object) -> Path | None:
 def _roles(_: Option, value: object) -> dict[str, str] | None:
     if not isinstance(value, Mapping):
         return None
-    texts = all(isinstance(one, str) for pair in value.items() for one in pair)
+    texts = all(isinstance(part, str) for pair in value.items() for part in pair)
     return dict(value) if texts else None
 
 
@@ -270,7 +270,7 @@ _KINDS: Mapping[Kind, tuple[Callable[[Option, object], Any], str]] = {
     "address": (_text, "a text"),
     "text": (_text, "a text"),
     "texts": (_texts, "texts"),
-    "whole": (_whole, "a whole number from {least}"),
+    "whole": (_integer, "a whole number from {least}"),
     "rate": (_rate, "requests a second from {least} to {most}"),
     "duration": (_duration, "a time such as '10m' or '1.5s'"),
     "instant": (_instant, "a time"),

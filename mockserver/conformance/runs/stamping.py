@@ -8,13 +8,13 @@ from mockserver.conformance.generation.stages import adopt_service_time
 from mockserver.conformance.requests.probe import Probe, Stage
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange, refusal_of
-from mockserver.conformance.session.names import usual
+from mockserver.conformance.session.names import plain_probe
 from mockserver.conformance.session.session import Session
 from mockserver.contract import ids
 
 SERVICE_TIME = "time of the service"
 """The end of the name of a probe that reads the time from a price, if v1 refuses other times."""
-_FIRST_DEPOSITS = tuple(map(usual, ids.WRITES))
+_FIRST_DEPOSITS = tuple(map(plain_probe, ids.WRITES))
 _ATTEMPTS = 2
 _LONG_PAST_MS = 946_684_800_000
 """The begin of the year 2000."""
@@ -92,8 +92,8 @@ class Retries:
         return self._session.ask(probe.name, probe.build(self._context))
 
 
-def _is_refused_like(one: Exchange, past: Exchange, other: Exchange) -> bool:
-    """Tell whether `past` is refused like `one`, and not like the other."""
-    if one.code != other.code:
-        return past.code == one.code
-    return refusal_of(past) == refusal_of(one)
+def _is_refused_like(first: Exchange, past: Exchange, second: Exchange) -> bool:
+    """Tell whether `past` is refused like `first`, and not like the other."""
+    if first.code != second.code:
+        return past.code == first.code
+    return refusal_of(past) == refusal_of(first)

@@ -60,7 +60,7 @@ def why_wrong_service(exchanges: Iterable[Exchange], generation: str) -> str:
 
     JSON, also broken JSON, may come from a service with a defect, which rules report.
     """
-    of_it = (one for one in exchanges if one.operation.generation.id == generation)
+    of_it = (exchange for exchange in exchanges if exchange.operation.generation.id == generation)
     reasons = [_not_ours(exchange) for exchange in of_it]
     return reasons[0] if reasons and all(reasons) else ""
 
@@ -101,8 +101,8 @@ def hints(
         base = result.target.bases[generation]
         opener = result.contract.operation(OPENERS[generation])
         silent = reason.startswith(_TROUBLES[NoAnswer.UNREACHABLE])
-        found = None if silent else search.first(opener, _candidates(base, result.exchanges))
-        end = f"{found} does: give that as base address" if found else _ENDS[silent]
+        elsewhere = None if silent else search.first(opener, _candidates(base, result.exchanges))
+        end = f"{elsewhere} does: give that as base address" if elsewhere else _ENDS[silent]
         name = opener.generation.name
         lines.append(f"{base} does not answer as the {name} service: {reason}; {end}")
         sent[opener.id] = result.sent[opener.id] + search.sent[opener.id]
@@ -141,15 +141,15 @@ class _AddressSearch:
         self._left_ms = left_ms
         self._room = room
         self._silent: set[str] = set()
-        self._found: list[str] = []
+        self._answering: list[str] = []
         self.sent: Counter[str] = Counter()
         """How many requests left for each operation."""
 
     def first(self, opener: Operation, candidates: Iterable[str]) -> str | None:
         """Return the first address that answers as the service, while there is time."""
-        for base in dict.fromkeys((*self._found, *candidates)):
+        for base in dict.fromkeys((*self._answering, *candidates)):
             if base not in self._silent and self._answers(opener, base):
-                self._found.append(base)
+                self._answering.append(base)
                 return base
         return None
 
@@ -158,8 +158,8 @@ class _AddressSearch:
         if time_ms <= 0 or self._room <= 0:
             return False
         target = Target(base, base)
-        usual = self._options.limits(target)
-        limits = replace(usual, budget=1, time_ms=time_ms, request_ms=time_ms)
+        configured = self._options.limits(target)
+        limits = replace(configured, budget=1, time_ms=time_ms, request_ms=time_ms)
         began = ticks_ms()
         try:
             permit = Permit(self._contract, target, hosts=self._options.hosts)
@@ -187,10 +187,10 @@ def _candidates(base: str, exchanges: Iterable[Exchange]) -> Iterator[str]:
     while path:
         path = path.rpartition("/")[0]
         near.append(urlunsplit((parts.scheme, parts.netloc, path, "", "")))
-    other = "http" if parts.scheme == "https" else "https"
-    near.append(urlunsplit((other, parts.netloc, parts.path, "", "")))
+    second_scheme = "http" if parts.scheme == "https" else "https"
+    near.append(urlunsplit((second_scheme, parts.netloc, parts.path, "", "")))
     near += [base + added for added in ("/v1", "/open/v1", "/api")]
-    yield from [one for one in dict.fromkeys(near) if one != base][:_MOST_CANDIDATES]
+    yield from [address for address in dict.fromkeys(near) if address != base][:_MOST_CANDIDATES]
 
 
 def _redirected(base: str, exchanges: Iterable[Exchange]) -> Iterator[str]:

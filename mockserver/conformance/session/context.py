@@ -10,7 +10,7 @@ from mockserver.conformance.session.bindings import Bindings
 from mockserver.conformance.session.caller import Caller
 from mockserver.conformance.session.exchange import Cached, Exchange
 from mockserver.conformance.session.list_probes import ANOTHER_NAME, is_first_list
-from mockserver.conformance.session.names import ProbeName, usual
+from mockserver.conformance.session.names import ProbeName, plain_probe
 from mockserver.conformance.verdict import Inconclusive, NotApplicable, NotRun
 from mockserver.contract import Contract, Operation, ids
 from mockserver.values import dataclass
@@ -93,8 +93,10 @@ class RunContext(Cached):
         Orders tell their times in seconds; a stamp that is older than its time-out is refused.
         """
         caller = self.caller
-        times = [one * 1000 for one in self.order_times()]
-        later = [one for one in times if 0 < one - caller.timestamp_ms < _LONGEST_RUN_MS]
+        times = [time_ms * 1000 for time_ms in self.order_times()]
+        later = [
+            time_ms for time_ms in times if 0 < time_ms - caller.timestamp_ms < _LONGEST_RUN_MS
+        ]
         return replace(caller, timestamp_ms=max(later)) if later else caller
 
     @property
@@ -141,12 +143,12 @@ class RunContext(Cached):
     def of(self, operation: Operation | str) -> tuple[Exchange, ...]:
         """Return every exchange of an operation that may be read, of whichever probe."""
         wanted = operation if isinstance(operation, str) else operation.id
-        found, access = self._by_operation.get(wanted, ()), self._access
+        exchanges, access = self._by_operation.get(wanted, ()), self._access
         if access is None or wanted in access.operations:
-            return tuple(found)
+            return tuple(exchanges)
         if not any(probe.operation_id == wanted for probe in access.probes):
             raise Undeclared(f"{wanted} is read, but no request of it is declared")
-        return tuple(filter(access.shows, found))
+        return tuple(filter(access.shows, exchanges))
 
     def order_times(self) -> tuple[int, ...]:
         """Return the timestamps of the orders that the run itself has made.
@@ -154,12 +156,16 @@ class RunContext(Cached):
         Orders that the user has named are older.
         """
         times = [
-            one.data.get("timestamp")
-            for one in self.of(ids.CHECK)
+            exchange.data.get("timestamp")
+            for exchange in self.of(ids.CHECK)
             # Also by prefix: look-ups with further digits may be answered with the named order.
-            if not one.parameters.get("id", "").startswith(self._caller.orders)
+            if not exchange.parameters.get("id", "").startswith(self._caller.orders)
         ]
-        return tuple(one for one in times if isinstance(one, int) and not isinstance(one, bool))
+        return tuple(
+            time_ms
+            for time_ms in times
+            if isinstance(time_ms, int) and not isinstance(time_ms, bool)
+        )
 
     def get(self, probe: str) -> Exchange | None:
         """Return the exchange of a probe, or None where it was not sent."""
@@ -169,15 +175,15 @@ class RunContext(Cached):
 
     def sent(self, *probes: str) -> list[Exchange]:
         """Return the exchanges of those of some probes that were sent."""
-        found = map(self.get, probes)
-        return [one for one in found if one is not None]
+        exchanges = map(self.get, probes)
+        return [exchange for exchange in exchanges if exchange is not None]
 
     def require(self, probe: str) -> Exchange:
         """Return the exchange of a probe. Raises `NotRun` where it was not sent."""
-        found = self.get(probe)
-        if found is None:
+        exchange = self.get(probe)
+        if exchange is None:
             raise self.not_sent(probe, otherwise=f"{probe} was not sent")
-        return found
+        return exchange
 
     def require_each(self, *probes: str) -> tuple[Exchange, ...]:
         """Return the exchanges of probes that all succeeded. Raises as `require_success` does."""
@@ -188,15 +194,17 @@ class RunContext(Cached):
 
         Raises `NotRun` where it was not sent, `Inconclusive` where it did not succeed.
         """
-        found = self.require(probe)
-        if found.succeeded:
-            return found
+        exchange = self.require(probe)
+        if exchange.succeeded:
+            return exchange
         # The lists may be read by all, also under the other name of their chain.
-        renamed = self._by_probe.get(f"{found.operation.id}/{ANOTHER_NAME}")
-        if probe == usual(found.operation) and renamed is not None and renamed.succeeded:
+        renamed = self._by_probe.get(f"{exchange.operation.id}/{ANOTHER_NAME}")
+        if probe == plain_probe(exchange.operation) and renamed is not None and renamed.succeeded:
             # The list was refused under one name of its chain, and given under another.
             return renamed
-        reason = found.answer.reason or found.member("msg") or f"HTTP {found.answer.status}"
+        reason = (
+            exchange.answer.reason or exchange.member("msg") or f"HTTP {exchange.answer.status}"
+        )
         raise Inconclusive(f"{probe} was not answered with success: {str(reason)[:200]}")
 
     def draw(self, what: str) -> random.Random:

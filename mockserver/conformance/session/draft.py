@@ -34,8 +34,8 @@ class Draft:
 
     def part(self, location: str) -> Mapping[str, Json]:
         """Return the inputs of a location: `headers`, `query` or `body`."""
-        found: Mapping[str, Json] | None = getattr(self, location)
-        return found or {}
+        members: Mapping[str, Json] | None = getattr(self, location)
+        return members or {}
 
     @property
     def sent_body(self) -> bytes:
@@ -50,7 +50,7 @@ class Draft:
 
     def without(self, location: str, name: str) -> "Draft":
         """Return the same request without one input."""
-        kept = {other: value for other, value in self.part(location).items() if other != name}
+        kept = {key: value for key, value in self.part(location).items() if key != name}
         return self._with(location, kept)
 
     def request(self, operation: Operation) -> Request:

@@ -47,8 +47,8 @@ class Cached:
         """Return the value that is kept under a name, or compute and keep it."""
         if what not in self._cached:
             self._cached[what] = work_out()
-        found: _T = self._cached[what]
-        return found
+        value: _T = self._cached[what]
+        return value
 
 
 _Of = TypeVar("_Of", bound=Cached)
@@ -114,7 +114,7 @@ class Exchange(Cached):
         return self.request.members
 
     @property
-    def whole(self) -> bool:
+    def has_answer(self) -> bool:
         """Whether an answer came, of whatever kind."""
         return self.answer.trouble is None
 
@@ -157,7 +157,7 @@ class Exchange(Cached):
     @cached_property
     def succeeded(self) -> bool:
         """Whether it is a success: HTTP 2xx and the generation's success code."""
-        if not self.whole or not 200 <= self.answer.status < 300:
+        if not self.has_answer or not 200 <= self.answer.status < 300:
             return False
         if not self.operation.enveloped and isinstance(self.body, Mapping):
             return "code" not in self.body or self.code == self.operation.generation.success_code
@@ -169,7 +169,7 @@ class Exchange(Cached):
 
         HTTP 429 and 503 do not judge the request: it only came at a bad time.
         """
-        if not self.whole or self.succeeded or self.answer.status in _NOT_NOW:
+        if not self.has_answer or self.succeeded or self.answer.status in _NOT_NOW:
             return False
         return self.code is not None or 400 <= self.answer.status < 500
 

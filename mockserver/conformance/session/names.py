@@ -15,7 +15,7 @@ VALID = "usual"
 class EdgeKind(Enum):
     """What a request at an edge of inputs is for, where a rule looks for it."""
 
-    OTHER = auto()
+    INPUT = auto()
     ONCE_MORE = auto()
     """The usual request again, which requests of the same meaning are compared with."""
     AFTERWARDS = auto()
@@ -25,7 +25,7 @@ class EdgeKind(Enum):
     RECIPIENT = auto()
     SLIPPAGE = auto()
     PART = auto()
-    WHOLE = auto()
+    SUM = auto()
     """The amount of all parts together."""
     COMBINATION = auto()
     """Some of the optional inputs."""
@@ -40,7 +40,7 @@ class Edge:
     """What is at an edge of inputs; `sound` where nothing is wrong with the request."""
 
     label: str
-    kind: EdgeKind = EdgeKind.OTHER
+    kind: EdgeKind = EdgeKind.INPUT
     sound: bool = True
     of: str = ""
     name: str = ""
@@ -75,6 +75,6 @@ class ProbeName(str):
 ProbeNames = tuple[ProbeName, ...]
 
 
-def usual(operation: Operation | str) -> ProbeName:
+def plain_probe(operation: Operation | str) -> ProbeName:
     """Return the name of the plain request of an operation."""
     return ProbeName(f"{operation if isinstance(operation, str) else operation.id}/{VALID}")

@@ -136,7 +136,9 @@ class Session:
             return
         if self._patience_ms is None:
             # Orders of the mock progress by a clock that its user sets: real waiting may not help.
-            mocked = any(one.answer.header(WORLD_HEADER) for one in self.context.exchanges[:1])
+            mocked = any(
+                exchange.answer.header(WORLD_HEADER) for exchange in self.context.exchanges[:1]
+            )
             self._patience_ms = 0 if mocked else _PATIENCE_MS
         ms = min(ms * self._longer, self._patience_ms)
         self._longer *= self._growth
@@ -162,7 +164,7 @@ class Session:
         last = self._answered[generation][::-1]
         trouble = last[0][1] if last else None
         if trouble is not None:
-            in_a_row = [one for one, _ in takewhile(lambda pair: pair[1] is trouble, last)]
+            in_a_row = [probe for probe, _ in takewhile(lambda pair: pair[1] is trouble, last)]
             times = len(in_a_row)
             if trouble in _UNREACHABLE and times >= _GIVE_UP:
                 raise Refusing(f"the {generation} service did not answer {times} times ({trouble})")
@@ -170,8 +172,10 @@ class Session:
             if trouble is NoAnswer.TIMED_OUT and len(hung) >= _ALL_HANG:
                 names = ", ".join(hung)
                 raise Refusing(f"the {generation} service did not answer in time: {names} hung")
-        own = (came for one, came in last if one == operation.id)
-        times = sum(one is NoAnswer.TIMED_OUT for one in takewhile(lambda came: came, own))
+        own = (came for probe, came in last if probe == operation.id)
+        times = sum(
+            no_answer is NoAnswer.TIMED_OUT for no_answer in takewhile(lambda came: came, own)
+        )
         if times >= _HANGING:
             raise Refusing(f"{operation.id} did not answer {times} times ({NoAnswer.TIMED_OUT})")
 
@@ -183,10 +187,10 @@ def _growth(patience_ms: int) -> int:
     service that settles quickly gets the next request quickly.
     """
     waits = _PATIENCE_MS // _WAIT_MS
-    found = 1
-    while sum(found**turn for turn in range(waits)) * _WAIT_MS < patience_ms:
-        found += 1
-    return found
+    factor = 1
+    while sum(factor**turn for turn in range(waits)) * _WAIT_MS < patience_ms:
+        factor += 1
+    return factor
 
 
 def _retry_after_s(answer: Answer) -> int | None:

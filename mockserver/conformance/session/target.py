@@ -23,8 +23,8 @@ class Target:
     @property
     def bases(self) -> dict[str, str]:
         """The base address of each generation that has one."""
-        given = {"v1": self.v1, "v2": self.v2}
-        return {generation: base for generation, base in given.items() if base is not None}
+        by_generation = {"v1": self.v1, "v2": self.v2}
+        return {generation: base for generation, base in by_generation.items() if base is not None}
 
     @property
     def hosts(self) -> tuple[str, ...]:
@@ -39,10 +39,10 @@ class Target:
 
 def target_of(url: str | None = None, *, v1: str | None = None, v2: str | None = None) -> Target:
     """Return the target at `url`, or at an address for each generation. Raises `UnsafeOrWrong`."""
-    one, two = v1 or url, v2 or url
-    if one is None and two is None:
+    v1_base, two = v1 or url, v2 or url
+    if v1_base is None and two is None:
         raise UnsafeOrWrong("no address is given; name the base address of the service")
-    return Target(_base(one) if one else None, _base(two) if two else None)
+    return Target(_base(v1_base) if v1_base else None, _base(two) if two else None)
 
 
 def host_of(base: str) -> str:

@@ -75,7 +75,7 @@ def rules_for(selected: Sequence[Case], every: Sequence[Case]) -> tuple[Rule, ..
     if len(selected) == len(every):
         return tuple(wanted.values())
     narrowed = tuple(
-        _narrowed(rule, tuple(one.operation_id for one in planned if one.rule.name == name))
+        _narrowed(rule, tuple(case.operation_id for case in planned if case.rule.name == name))
         for name, rule in wanted.items()
     )
     if any(map(is_generated, selected)):

@@ -27,17 +27,17 @@ def of_hypothesis(config: pytest.Config) -> dict[str, Any]:
 
     A profile is meant where it is named: its count of examples is that of each operation.
     """
-    found: dict[str, Any] = {}
+    chosen: dict[str, Any] = {}
     seed = config.getoption("hypothesis_seed", None)
     if seed not in (None, "random"):
         text = str(seed)
-        found["seed"] = int(text) if text.isdecimal() else zlib.crc32(text.encode())
+        chosen["seed"] = int(text) if text.isdecimal() else zlib.crc32(text.encode())
     profile = config.getoption("hypothesis_profile", None)
     if profile and find_spec("hypothesis"):
         from hypothesis import settings  # noqa: PLC0415 - an extra
 
-        found["examples"] = settings.get_profile(profile).max_examples
-    return found
+        chosen["examples"] = settings.get_profile(profile).max_examples
+    return chosen
 
 
 def stored(dialect: str) -> tuple[SavedRequest, ...]:
@@ -46,8 +46,8 @@ def stored(dialect: str) -> tuple[SavedRequest, ...]:
     if database is None:
         return ()
     known = {operation.id for operation in load(dialect)}
-    read = (one for raw in sorted(database.fetch(_KEY)) for one in _read(raw))
-    return tuple(one for one in read if one.operation_id in known)
+    read = (saved_request for raw in sorted(database.fetch(_KEY)) for saved_request in _read(raw))
+    return tuple(saved_request for saved_request in read if saved_request.operation_id in known)
 
 
 def store(result: Result) -> None:
@@ -55,7 +55,7 @@ def store(result: Result) -> None:
     database = _database()
     if database is None:
         return
-    found = {
+    lines = {
         line
         for outcome in result.outcomes
         for finding in outcome.findings
@@ -64,9 +64,9 @@ def store(result: Result) -> None:
     }
     for exchange in result.exchanges:
         line = saved_line(exchange) if SAVED.has_sent(exchange) else ""
-        if line and line not in found:
+        if line and line not in lines:
             database.delete(_KEY, line.encode())
-    for line in found:
+    for line in lines:
         database.save(_KEY, line.encode())
 
 
@@ -75,8 +75,8 @@ def _database(*, reading: bool = False) -> "ExampleDatabase | None":
         return None
     from hypothesis import Phase, settings  # noqa: PLC0415 - an extra
 
-    usual = settings()
-    return None if reading and Phase.reuse not in usual.phases else usual.database
+    active = settings()
+    return None if reading and Phase.reuse not in active.phases else active.database
 
 
 def _read(raw: bytes) -> Iterator[SavedRequest]:

@@ -52,14 +52,14 @@ def requested_run(config: pytest.Config) -> RequestedRun:
         raise UnsafeOrWrong(NO_ADDRESS)
     try:
         target = target_of(named.get("url"), v1=named.get("v1"), v2=named.get("v2"))
-        given = {**of_hypothesis(config), **settings(config)}
-        options = options_of(given, target)
+        chosen = {**of_hypothesis(config), **settings(config)}
+        options = options_of(chosen, target)
         options = replace(options, probes=(*options.probes, *stored(options.dialect)))
-        if "sequences" not in given and target.is_local and is_installed():
+        if "sequences" not in chosen and target.is_local and is_installed():
             options = replace(options, sequences=USUAL_SEQUENCES)
         contract = load(options.dialect)
         permit_of(contract, target, options)
-        strict = bool(_given(config, STRICT))
+        strict = bool(_set_value(config, STRICT))
         return RequestedRun(target, options, contract, fail_on(config), strict)
     except UnsafeOrWrong as error:
         # In pytest these options have another prefix than on the command line of the toolkit.
@@ -77,9 +77,9 @@ def addresses(config: pytest.Config) -> dict[str, str]:
         {row.key: os.environ.get(row.variable) for row in ADDRESSES},
     )
     for source in sources:
-        found = {name: str(value) for name, value in source.items() if value}
-        if found:
-            return found
+        texts = {name: str(value) for name, value in source.items() if value}
+        if texts:
+            return texts
     return {}
 
 
@@ -89,7 +89,7 @@ def settings(config: pytest.Config) -> dict[str, Any]:
     Raises `UnsafeOrWrong` for what cannot be read.
     """
     rows = [row for row in (*RUN, WAIT) if row.in_form("keyword")]
-    return {row.key: value for row in rows if (value := _given(config, row)) is not None}
+    return {row.key: value for row in rows if (value := _set_value(config, row)) is not None}
 
 
 def fail_on(config: pytest.Config) -> Verdict:
@@ -102,7 +102,7 @@ def fail_on(config: pytest.Config) -> Verdict:
     return words[word]
 
 
-def _given(config: pytest.Config, row: Option) -> Any:
+def _set_value(config: pytest.Config, row: Option) -> Any:
     """Return the value of an option, None where it is not set. Raises `UnsafeOrWrong`."""
     raw = _raw(config, row)
     if not raw:

@@ -11,7 +11,7 @@ from pathlib import Path
 from mockserver.conformance.report.causes import ReportedOutcome
 from mockserver.conformance.report.model import report_of
 from mockserver.conformance.result import Result
-from mockserver.conformance.runs.api import whole
+from mockserver.conformance.runs.api import raise_if_interrupted
 from mockserver.conformance.runs.journal import Journal, header_of, is_journal
 from mockserver.conformance.runs.runner import run
 from mockserver.conformance.runs.wrong_service import why_wrong_service
@@ -32,7 +32,9 @@ class Judged:
     def _outcomes(self) -> Mapping[tuple[str, str], ReportedOutcome]:
         report = report_of(self.result, caller=self.requested.options.caller)
         # Reversed, so that the first outcome of a case is the one that stays.
-        return {(one.rule.name, one.operation): one for one in reversed(report.outcomes)}
+        return {
+            (outcome.rule.name, outcome.operation): outcome for outcome in reversed(report.outcomes)
+        }
 
     def outcome(self, case: Case) -> ReportedOutcome | None:
         """Return the outcome of a case; None where its generation has no address."""
@@ -42,10 +44,12 @@ class Judged:
     def wrong_service(self) -> Mapping[str, str]:
         """What answers instead of the service, by the generations of which that is so."""
         bases = self.result.target.bases
-        found = {one: why_wrong_service(self.result.exchanges, one) for one in bases}
+        reasons = {
+            generation: why_wrong_service(self.result.exchanges, generation) for generation in bases
+        }
         return {
-            one: f"{bases[one]} does not answer as the service: {why}"
-            for one, why in found.items()
+            generation: f"{bases[generation]} does not answer as the service: {why}"
+            for generation, why in reasons.items()
             if why
         }
 
@@ -81,7 +85,7 @@ def judge(requested: RequestedRun, selected: Sequence[Case], folder: Path | None
     every = all_cases()
     rules, options = rules_for(selected, every), generating(requested.options, selected, every)
     with _shared_journal(folder, requested) as keeper:
-        result = whole(run(requested.target, options, rules=rules, keeper=keeper))
+        result = raise_if_interrupted(run(requested.target, options, rules=rules, keeper=keeper))
     store(result)
     return Judged(requested, result)
 
@@ -126,21 +130,21 @@ else:
 
 def summary_lines(runs: Sequence[str], differences: Sequence[str]) -> Iterator[str]:
     """Yield the lines of pytest's summary, from the JSON that tests have left behind."""
-    summaries = [json.loads(one) for one in runs]
+    summaries = [json.loads(run) for run in runs]
     if summaries:
-        requests = sum(one["requests"] for one in summaries)
-        submissions = sum(one["submissions"] for one in summaries)
+        requests = sum(summary["requests"] for summary in summaries)
+        submissions = sum(summary["submissions"] for summary in summaries)
         target = ", ".join(summaries[0]["target"])
         yield (
             f"{target} (seed {summaries[0]['seed']}): {counted(requests, 'request')}, "
             f"submissions sent: {submissions}"
         )
-    for note in dict.fromkeys(note for one in summaries for note in one["notes"]):
+    for note in dict.fromkeys(note for summary in summaries for note in summary["notes"]):
         yield f"note: {note}"
     causes: dict[str, list[dict[str, str]]] = {}
     for difference in map(json.loads, differences):
         causes.setdefault(difference["cause"], []).append(difference)
-    for found in causes.values():
-        first = found[0]
-        where = ", ".join(dict.fromkeys(one["operation"] for one in found))
+    for cause in causes.values():
+        first = cause[0]
+        where = ", ".join(dict.fromkeys(entry["operation"] for entry in cause))
         yield f"{first['verdict']}: {first['rule']} [{where}]: {first['message']}"

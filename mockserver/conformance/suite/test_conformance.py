@@ -74,10 +74,10 @@ def _give_summary_once(request: pytest.FixtureRequest, run: Judged) -> None:
 
 def _selected(session: pytest.Session) -> list[Case]:
     """Return the cases that will be judged: what `-k` and node ids have left."""
-    found = (
+    chosen = (
         item.callspec.params.get("case") for item in session.items if hasattr(item, "callspec")
     )
-    return [case for case in found if isinstance(case, Case)]
+    return [case for case in chosen if isinstance(case, Case)]
 
 
 def _folder(request: pytest.FixtureRequest) -> Path | None:

@@ -30,11 +30,11 @@ _NAME_MEMBERS = {
 def last_lists(successes: Iterable[Success]) -> Lists:
     """Return the items of the last lists, by operation, those of one chain by its name too."""
     last: dict[tuple[str, str], list[Item]] = {}
-    for one in successes:
-        if one.operation in _NAME_MEMBERS:
-            of_a_chain = one.operation in (ids.OF_CHAIN, ids.V1_TOKENS)
-            place = str(one.inputs.get("chain")) if of_a_chain else ""
-            last[one.operation, place] = list(items_of(one.data))
+    for success in successes:
+        if success.operation in _NAME_MEMBERS:
+            of_a_chain = success.operation in (ids.OF_CHAIN, ids.V1_TOKENS)
+            place = str(success.inputs.get("chain")) if of_a_chain else ""
+            last[success.operation, place] = list(items_of(success.data))
     return last
 
 
@@ -159,16 +159,16 @@ class Additions:
     def text(self) -> dict[str, Json]:
         """Return what stands in a scenario for it."""
         both: dict[str, Json] = {"chains": list(self.chains), "assets": list(self.assets)}
-        given = {name: items for name, items in both.items() if items}
-        return {"catalog": given} if given else {}
+        catalog = {name: items for name, items in both.items() if items}
+        return {"catalog": catalog} if catalog else {}
 
     def catalog(self) -> Catalog:
         """Return the shipped catalog with what is added."""
-        given: Any = self.text().get("catalog")
-        if given is None:
+        catalog: Any = self.text().get("catalog")
+        if catalog is None:
             return load_catalog()
-        whole = Document(Path("recordings"), "scenario", {"catalog": given}, dict)
-        return load_catalog(added=part_of(whole, "catalog", given, ("catalog",)))
+        document = Document(Path("recordings"), "scenario", {"catalog": catalog}, dict)
+        return load_catalog(added=part_of(document, "catalog", catalog, ("catalog",)))
 
 
 def additions_of(last: Lists, catalog: Catalog) -> Additions:
@@ -177,13 +177,13 @@ def additions_of(last: Lists, catalog: Catalog) -> Additions:
     What was recorded is taken over where it has the form of a catalog. The rest is assumed as
     the simulation assumes it, and listed in the remarks.
     """
-    found = Additions()
-    _add_chains(found, last, catalog)
-    _add_tokens(found, last, found.catalog() if found.chains else catalog)
-    return found
+    additions = Additions()
+    _add_chains(additions, last, catalog)
+    _add_tokens(additions, last, additions.catalog() if additions.chains else catalog)
+    return additions
 
 
-def _add_chains(found: Additions, last: Lists, catalog: Catalog) -> None:
+def _add_chains(additions: Additions, last: Lists, catalog: Catalog) -> None:
     checks = item_checks("catalog", "chains")
     # Endpoints may be private, with a key in them.
     own = ("nickname", "public_endpoint", "private_endpoint")
@@ -194,42 +194,42 @@ def _add_chains(found: Additions, last: Lists, catalog: Catalog) -> None:
     v1_names = {chain.v1_name for chain in catalog.chains}
     v1_ids = {chain.v1_id for chain in catalog.chains}
     v1 = _by_name(last, ids.V1_CHAINS)
-    v1 = {name: one for name, one in v1.items() if name not in v1_names}
+    v1 = {name: chain for name, chain in v1.items() if name not in v1_names}
     listed = _by_name(last, ids.CHAINS)
     listed |= {
-        name: _of_v1(one)
-        for name, one in v1.items()
-        if name not in listed and not _same_network(one, listed)
+        name: _of_v1(chain)
+        for name, chain in v1.items()
+        if name not in listed and not _same_network(chain, listed)
     }
     for name, item in listed.items():
         if name in known:
             continue
         if not checks["nickname"].accepts(name):
-            found.leave_out(f"{name[:40]!r} is no nickname that a catalog takes")
+            additions.leave_out(f"{name[:40]!r} is no nickname that a catalog takes")
             continue
-        one = _fields(item, members, checks)
-        if one.get("network") in networks:
-            network = f"network {one['network']!r} is that of another chain of the catalog"
-            found.leave_out(f"chain {name!r}, its {network}")
+        fields = _fields(item, members, checks)
+        if fields.get("network") in networks:
+            network = f"network {fields['network']!r} is that of another chain of the catalog"
+            additions.leave_out(f"chain {name!r}, its {network}")
             continue
-        index = found.index("chain", name, one, indexes)
+        index = additions.index("chain", name, fields, indexes)
         assumed = {"full_name": name, "index": index, "network": name, "base_coin": name}
-        if one.get("family", EVM_FAMILY) != EVM_FAMILY:
+        if fields.get("family", EVM_FAMILY) != EVM_FAMILY:
             assumed["vault"] = f"mock-vault-of-{name}"
-        networks.add(one.get("network", name))
+        networks.add(fields.get("network", name))
         rest: dict[str, Json] = {}
         v1_name = name if name in v1 else _same_network(item, v1, "chainId")
         if v1_name and checks["v1"].accepts({"name": v1_name, "id": v1[v1_name].get("id")}):
             v1_id = v1[v1_name]["id"]
             if v1_id in v1_ids:
-                found.change(f"v1 id of chain {name!r}", v1_id, "it is left away")
+                additions.change(f"v1 id of chain {name!r}", v1_id, "it is left away")
             else:
                 rest["v1"] = {"name": v1_name, "id": v1_id}
                 v1_ids.add(v1_id)
-        found.add("chain", name, one, assumed, **rest)
+        additions.add("chain", name, fields, assumed, **rest)
 
 
-def _add_tokens(found: Additions, last: Lists, catalog: Catalog) -> None:
+def _add_tokens(additions: Additions, last: Lists, catalog: Catalog) -> None:
     checks = item_checks("catalog", "assets")
     chains = {chain.nickname: chain for chain in catalog.chains}
     nicknames = {chain.v1_name: chain.nickname for chain in catalog.v1_chains()}
@@ -242,29 +242,32 @@ def _add_tokens(found: Additions, last: Lists, catalog: Catalog) -> None:
     }
     for symbol, (item, contracts) in _listed_tokens(last, nicknames).items():
         if not checks["symbol"].accepts(symbol):
-            found.leave_out(f"{symbol[:40]!r} is no symbol that a catalog takes")
+            additions.leave_out(f"{symbol[:40]!r} is no symbol that a catalog takes")
             continue
         there = known.get(symbol)
         taken: dict[str, Json] = {}
-        for nickname, one in contracts.items():
+        for nickname, contract_item in contracts.items():
             if nickname in chains and (there is None or nickname not in there.contracts):
-                contract = _fields(one, _CONTRACT_MEMBERS, checks, nickname)
+                contract = _fields(contract_item, _CONTRACT_MEMBERS, checks, nickname)
                 why = _refused(symbol, chains[nickname], contract, owned)
                 if why:
-                    found.leave_out(f"{symbol!r} on {nickname!r}, {why}")
+                    additions.leave_out(f"{symbol!r} on {nickname!r}, {why}")
                 else:
                     taken[nickname] = contract
         if there is not None:
             if taken:
-                one = {"symbol": symbol, "name": there.name, "index": there.index}
-                found.assets.append({**one, "contracts": taken, **_basis([])})
-                found.remarks.append(f"added to token {symbol!r}: {', '.join(taken)}")
+                contract_item = {"symbol": symbol, "name": there.name, "index": there.index}
+                additions.assets.append({**contract_item, "contracts": taken, **_basis([])})
+                additions.remarks.append(f"added to token {symbol!r}: {', '.join(taken)}")
             continue
-        one = _fields(item, {name: name for name in _TOKEN_MEMBERS}, checks)
-        assumed = {"name": symbol, "index": found.index("token", symbol, one, indexes)}
+        contract_item = _fields(item, {name: name for name in _TOKEN_MEMBERS}, checks)
+        assumed = {
+            "name": symbol,
+            "index": additions.index("token", symbol, contract_item, indexes),
+        }
         unlisted: dict[str, Json] = {} if taken else {"listed": False}
-        found.add("token", symbol, one, assumed, **unlisted, contracts=taken)
-        found.symbols.append(symbol)
+        additions.add("token", symbol, contract_item, assumed, **unlisted, contracts=taken)
+        additions.symbols.append(symbol)
 
 
 def _refused(
@@ -287,13 +290,13 @@ def _listed_tokens(
     last: Lists, nicknames: Mapping[str | None, str]
 ) -> dict[str, tuple[dict[str, Any], dict[str, Item]]]:
     """Return tokens by symbol: their own members, and those of each contract by nickname."""
-    found: dict[str, tuple[dict[str, Any], dict[str, Item]]] = {}
+    listed: dict[str, tuple[dict[str, Any], dict[str, Item]]] = {}
     for wanted in (ids.ASSETS, ids.OF_CHAIN, ids.V1_TOKENS):
         for operation, place in last:
             if operation != wanted:
                 continue
             for symbol, item in _named(last, operation, place):
-                own, places = found.setdefault(symbol, ({}, {}))
+                own, places = listed.setdefault(symbol, ({}, {}))
                 names, contracts = _token_of(item, operation, place, nicknames)
                 # Of several lists the first one counts.
                 for name in names:
@@ -301,7 +304,7 @@ def _listed_tokens(
                         own.setdefault(name, item[name])
                 for nickname, contract in contracts.items():
                     places.setdefault(nickname, contract)
-    return found
+    return listed
 
 
 def _token_of(
@@ -309,9 +312,13 @@ def _token_of(
 ) -> tuple[Sequence[str], Mapping[str, Item]]:
     """Return which members of an item are of the token itself, and its contracts by nickname."""
     if operation == ids.ASSETS:
-        given = item.get("contracts")
-        contracts = given if isinstance(given, dict) else {}
-        named = {name: one for name, one in contracts.items() if isinstance(one, dict)}
+        written = item.get("contracts")
+        contracts = written if isinstance(written, dict) else {}
+        named = {
+            name: contract_item
+            for name, contract_item in contracts.items()
+            if isinstance(contract_item, dict)
+        }
         return _TOKEN_MEMBERS, named
     if operation == ids.OF_CHAIN:
         # The flags of such an item are those of its contract.
@@ -325,14 +332,14 @@ def _fields(
     item: Item, members: Mapping[str, str], checks: Mapping[str, Any], nickname: str = ""
 ) -> dict[str, Any]:
     """Return the members of an item that have the form of a catalog, by their names there."""
-    given = {name: item[member] for name, member in members.items() if member in item}
+    fields = {name: item[member] for name, member in members.items() if member in item}
     if not nickname:
-        return {name: value for name, value in given.items() if checks[name].accepts(value)}
-    whole = {"address": "0x", "decimals": 0}
+        return {name: value for name, value in fields.items() if checks[name].accepts(value)}
+    complete = {"address": "0x", "decimals": 0}
     return {
         name: value
-        for name, value in given.items()
-        if checks["contracts"].accepts({nickname: {**whole, name: value}})
+        for name, value in fields.items()
+        if checks["contracts"].accepts({nickname: {**complete, name: value}})
     }
 
 
@@ -351,7 +358,7 @@ def _same_network(item: Item, others: Mapping[str, Item], member: str = "network
     mine = str(item.get("network" if member == "chainId" else "chainId", ""))
     if not mine.isdigit() or mine == "0":
         return ""
-    return next((name for name, one in others.items() if str(one.get(member)) == mine), "")
+    return next((name for name, other in others.items() if str(other.get(member)) == mine), "")
 
 
 def _basis(assumed: list[str]) -> dict[str, Any]:

@@ -65,52 +65,57 @@ def orders_of(
     The simulation reads the submissions, as it does those of its clients. One that it refuses is
     left out, with the reason. The world starts where the recordings end.
     """
-    exchanges, found = list(successes), SeededOrders()
-    ended_ms = max((one.at_ms for one in exchanges), default=0)
-    submissions = [one for one in exchanges if one.operation in ids.SUBMITTED_ORDERS]
+    exchanges, seeded_orders = list(successes), SeededOrders()
+    ended_ms = max((success.at_ms for success in exchanges), default=0)
+    submissions = [success for success in exchanges if success.operation in ids.SUBMITTED_ORDERS]
     if not submissions:
-        return found
+        return seeded_orders
     states = _recorded_states(exchanges)
     contracts, scenario = Contracts(ContractSource()), load_scenario("default")
     prices = replace(scenario.prices, usd={**usd, **scenario.prices.usd})
     scenario = replace(scenario, catalog=catalog, prices=prices)
-    recorded_ids = {str(one.data.get("id")) for one in submissions}
+    recorded_ids = {str(success.data.get("id")) for success in submissions}
     known: set[str] = set()
-    for one in submissions:
+    for success in submissions:
         # Each in a world of its own: sets of recordings may hold the same transaction.
-        begun = replace(scenario, clock_mode=ClockMode.FROZEN, start_ms=one.at_ms)
+        begun = replace(scenario, clock_mode=ClockMode.FROZEN, start_ms=success.at_ms)
         world = World(begun, wall_ms)
-        why = _refused(world, contracts.get(one.dialect), one)
+        why = _refused(world, contracts.get(success.dialect), success)
         if why:
-            found.left_out.append(f"order of {one.exchange.name}: {why}")
+            seeded_orders.left_out.append(f"order of {success.exchange.name}: {why}")
             continue
         (order,) = world.orders.stored()
-        number, sn = _id_and_number(one, order, recorded_ids | known)
+        number, sn = _id_and_number(success, order, recorded_ids | known)
         if number not in known:
             known.add(number)
             keys = [_lookup_key("id", number)]
             if sn is not None:
                 keys = [
                     _lookup_key("sn", sn),
-                    _lookup_key("hash", order.cert_hash, one.inputs.get("fromChain")),
+                    _lookup_key("hash", order.cert_hash, success.inputs.get("fromChain")),
                 ]
             own = [state for key in keys for state in states.get(key, ())]
             own.sort(key=lambda state: state.at_ms)
             row = _row(order, number, sn, own, catalog)
-            row |= {"ago": duration(ended_ms - one.at_ms), "steps": _steps(order, own, one.at_ms)}
-            found.known.append(row)
+            row |= {
+                "ago": duration(ended_ms - success.at_ms),
+                "steps": _steps(order, own, success.at_ms),
+            }
+            seeded_orders.known.append(row)
             if own and own[-1].status is Status.SUCCEEDED:
-                found.course = row["steps"]
-    return found
+                seeded_orders.course = row["steps"]
+    return seeded_orders
 
 
-def _refused(world: World, contract: Contract, one: Success) -> str:
+def _refused(world: World, contract: Contract, success: Success) -> str:
     """Submit an order again, whoever signed it; return why a world refuses it, empty if not."""
-    inputs = contract.operation(one.operation).read(with_credentials(contract, one.exchange))
+    inputs = contract.operation(success.operation).read(
+        with_credentials(contract, success.exchange)
+    )
     if inputs.refusal or inputs.violations:
         return inputs.reason or "; ".join(map(sentence, inputs.violations[:3]))
     try:
-        OPERATIONS[one.operation](world, inputs)
+        OPERATIONS[success.operation](world, inputs)
     except Refusal as refusal:
         return refusal.reason
     return ""
@@ -118,14 +123,14 @@ def _refused(world: World, contract: Contract, one: Success) -> str:
 
 def _recorded_states(successes: Iterable[Success]) -> dict[tuple[str, str], list[_OrderState]]:
     """Return the statuses of orders, by what they were looked up by."""
-    found: dict[tuple[str, str], list[_OrderState]] = {}
-    for one in successes:
-        name = _LOOKUP_MEMBERS.get(one.operation)
-        state = None if name is None else _recorded_state(one)
+    states: dict[tuple[str, str], list[_OrderState]] = {}
+    for success in successes:
+        name = _LOOKUP_MEMBERS.get(success.operation)
+        state = None if name is None else _recorded_state(success)
         if name is not None and state is not None:
-            key = _lookup_key(name, one.inputs.get(name), one.inputs.get("chain"))
-            found.setdefault(key, []).append(state)
-    return found
+            key = _lookup_key(name, success.inputs.get(name), success.inputs.get("chain"))
+            states.setdefault(key, []).append(state)
+    return states
 
 
 def _lookup_key(name: str, value: Json, chain: Json = None) -> tuple[str, str]:
@@ -133,33 +138,33 @@ def _lookup_key(name: str, value: Json, chain: Json = None) -> tuple[str, str]:
     return name, f"{chain} {value}".lower() if name == "hash" else str(value).lower()
 
 
-def _recorded_state(one: Success) -> _OrderState | None:
-    if one.operation == ids.CHECK:
-        status, reason = one.data.get("status"), one.data.get("reason")
+def _recorded_state(success: Success) -> _OrderState | None:
+    if success.operation == ids.CHECK:
+        status, reason = success.data.get("status"), success.data.get("reason")
         if status not in _STATUS_WORDS:
             return None
-        moment = _changed_ms(one)
-        out, paid = one.data.get("amountOut"), one.data.get("execHash")
+        moment = _changed_ms(success)
+        out, paid = success.data.get("amountOut"), success.data.get("execHash")
         return _OrderState(moment, Status(status), str(reason or "")[:400], out, paid)
-    order = one.data.get("order")
+    order = success.data.get("order")
     if not isinstance(order, dict) or order.get("status") not in _V1_STATUSES:
         return None
     status = _V1_STATUSES[order["status"]]
-    return _OrderState(one.at_ms, status, "", order.get("toAmount"), order.get("toHash"))
+    return _OrderState(success.at_ms, status, "", order.get("toAmount"), order.get("toHash"))
 
 
-def _changed_ms(one: Success) -> int:
+def _changed_ms(success: Success) -> int:
     """Return when an order came to its status: by itself, unless that is after the look-up."""
-    seconds = number_of(one.data.get("timestamp"))
-    moment = one.at_ms if seconds is None else int(seconds) * 1000
-    return moment if 0 < moment <= one.at_ms else one.at_ms
+    seconds = number_of(success.data.get("timestamp"))
+    moment = success.at_ms if seconds is None else int(seconds) * 1000
+    return moment if 0 < moment <= success.at_ms else success.at_ms
 
 
-def _id_and_number(one: Success, order: Order, taken: set[str]) -> tuple[str, str | None]:
+def _id_and_number(success: Success, order: Order, taken: set[str]) -> tuple[str, str | None]:
     """Return the id of a recorded order, and its number where it has one."""
-    recorded, sn = one.data.get("id"), one.data.get("sn")
-    given = isinstance(recorded, str | int) and str(recorded).isdigit()
-    number = str(recorded) if given else order.id
+    recorded, sn = success.data.get("id"), success.data.get("sn")
+    is_numbered = isinstance(recorded, str | int) and str(recorded).isdigit()
+    number = str(recorded) if is_numbered else order.id
     while recorded is None and number in taken:
         number = str(int(number) + 1)
     return number, str(sn) if isinstance(sn, str) and sn else order.sn
@@ -169,7 +174,9 @@ def _row(
     order: Order, number: str, sn: str | None, states: Sequence[_OrderState], catalog: Catalog
 ) -> dict[str, Any]:
     route, units = order.route, order.net
-    done = next((one for one in states if one.status is Status.SUCCEEDED), None)
+    done = next(
+        (order_state for order_state in states if order_state.status is Status.SUCCEEDED), None
+    )
     out = None if done is None else number_of(done.out)
     if out is not None and out >= 0:
         # v1 has whole tokens, 2.0 smallest units.
@@ -196,9 +203,11 @@ def _row(
 def _steps(order: Order, states: Sequence[_OrderState], at_ms: int) -> list[Json]:
     """Return the statuses of an order; the simulation fills in those that were not recorded."""
     steps: list[tuple[Status, int, str]] = []
-    for one in states:
-        if not steps or steps[-1][0] is not one.status:
-            steps.append((one.status, max(0, one.at_ms - at_ms), one.reason))
+    for order_state in states:
+        if not steps or steps[-1][0] is not order_state.status:
+            steps.append(
+                (order_state.status, max(0, order_state.at_ms - at_ms), order_state.reason)
+            )
     if not steps or steps[0][0].resting:
         steps.insert(0, (Status.PENDING, 0, ""))
     steps[0] = (steps[0][0], 0, steps[0][2])

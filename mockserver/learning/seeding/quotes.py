@@ -51,9 +51,9 @@ def rates_of(successes: Iterable[Success], catalog: Catalog) -> Rates:
     rates, exchanges = Rates(catalog), list(successes)
     with localcontext() as context:
         context.prec = 60
-        for readers, one in product(_RATE_READERS, exchanges):
-            if one.operation in readers:
-                readers[one.operation](rates, one)
+        for readers, success in product(_RATE_READERS, exchanges):
+            if success.operation in readers:
+                readers[success.operation](rates, success)
     return rates
 
 
@@ -69,58 +69,58 @@ def rates_text(rates: Rates) -> dict[str, Json]:
     return {**({"prices": {"usd": usd}} if usd else {}), **({"fees": fees} if fees else {})}
 
 
-def _prices_of_swap(rates: Rates, one: Success) -> None:
+def _prices_of_swap(rates: Rates, success: Success) -> None:
     """Take the prices of both tokens from a swap: what goes in is worth what comes out."""
     out, usd, decimals = (
-        number_of(one.data.get(name)) for name in ("outAmount", "outAmountUsd", "chainDecimal")
+        number_of(success.data.get(name)) for name in ("outAmount", "outAmountUsd", "chainDecimal")
     )
-    amount = number_of(one.inputs.get("fromAmount"))
+    amount = number_of(success.inputs.get("fromAmount"))
     if out is None or usd is None or amount is None or decimals not in range(AMOUNT_DIGITS + 1):
         return
     for end, units, places in (("from", amount, None), ("to", out, decimals)):
-        chain, address = one.inputs.get(f"{end}Chain"), one.inputs.get(f"{end}TokenAddress")
+        chain, address = success.inputs.get(f"{end}Chain"), success.inputs.get(f"{end}TokenAddress")
         try:
             placed = rates.catalog.placed_at(rates.catalog.chain(str(chain)), str(address))
         except Refusal:
             rates.unknown.add(f"{address} on {chain}")
             continue
-        whole = units / 10 ** (placed.decimals if places is None else places)
-        if whole > 0:
-            _add_price(rates, placed.symbol, usd / whole)
+        tokens = units / 10 ** (placed.decimals if places is None else places)
+        if tokens > 0:
+            _add_price(rates, placed.symbol, usd / tokens)
 
 
-def _price_of_token(rates: Rates, one: Success) -> None:
-    _add_price(rates, one.inputs.get("symbol"), one.data.get("price"))
+def _price_of_token(rates: Rates, success: Success) -> None:
+    _add_price(rates, success.inputs.get("symbol"), success.data.get("price"))
 
 
-def _prices_of_list(rates: Rates, one: Success) -> None:
-    for item in items_of(one.data):
+def _prices_of_list(rates: Rates, success: Success) -> None:
+    for item in items_of(success.data):
         _add_price(rates, item.get("symbol"), item.get("price"))
 
 
-def _rates_of_bridge_quote(rates: Rates, one: Success) -> None:
+def _rates_of_bridge_quote(rates: Rates, success: Success) -> None:
     names = ("outAmount", "outAmountUsd", "serviceFee", "gasFee")
-    out, usd, fee, gas = (number_of(one.data.get(name)) for name in names)
+    out, usd, fee, gas = (number_of(success.data.get(name)) for name in names)
     if out is None or out <= 0:
         return
     if fee is not None:
-        channel = number_of(one.inputs.get("channelFeeRate")) or 0
+        channel = number_of(success.inputs.get("channelFeeRate")) or 0
         rates.bridge_bps = _rate_or_none(fee * _BPS / out - channel)
     if gas is not None and usd is not None:
-        _add_gas(rates, one.inputs.get("toChain"), gas * usd / out)
+        _add_gas(rates, success.inputs.get("toChain"), gas * usd / out)
 
 
-def _rates_of_v1_quote(rates: Rates, one: Success) -> None:
-    quote = one.data.get("crossChain")
+def _rates_of_v1_quote(rates: Rates, success: Success) -> None:
+    quote = success.data.get("crossChain")
     if not isinstance(quote, dict):
         return
     amount, fee, gas = (number_of(quote.get(name)) for name in ("amountIn", "fee", "gas"))
     if amount is not None and amount > 0 and fee is not None:
-        level = number_of(one.inputs.get("feeLevel")) or 0
+        level = number_of(success.inputs.get("feeLevel")) or 0
         rates.v1_bps = _rate_or_none(fee * _BPS / amount - level * FEE_LEVEL_BPS)
-    price = rates.prices.get(str(one.inputs.get("token")))
+    price = rates.prices.get(str(success.inputs.get("token")))
     if gas is not None and price is not None:
-        _add_gas(rates, one.inputs.get("toChain"), gas * price)
+        _add_gas(rates, success.inputs.get("toChain"), gas * price)
 
 
 _RATE_READERS: tuple[Mapping[str, Callable[[Rates, Success], None]], ...] = (
@@ -154,8 +154,8 @@ def _add_gas(rates: Rates, name: Json, usd: Decimal) -> None:
 
 
 def _rate_or_none(bps: Decimal) -> int | None:
-    whole = int(bps.to_integral_value(ROUND_HALF_EVEN))
-    return whole if 0 <= whole <= _MOST_BPS else None
+    rounded = int(bps.to_integral_value(ROUND_HALF_EVEN))
+    return rounded if 0 <= rounded <= _MOST_BPS else None
 
 
 def _plain(usd: Decimal) -> str:
@@ -169,31 +169,31 @@ def _plain(usd: Decimal) -> str:
 
 def quotes_of(successes: Iterable[Success], catalog: Catalog) -> dict[str, Json]:
     """Return the quotes that recordings show; of equal requests the last one counts."""
-    found: dict[str, dict[str, Row]] = {kind: {} for kind, _ in _QUOTE_READERS.values()}
-    for one in successes:
-        kind, make = _QUOTE_READERS.get(one.operation, ("", None))
+    rows_by_kind: dict[str, dict[str, Row]] = {kind: {} for kind, _ in _QUOTE_READERS.values()}
+    for success in successes:
+        kind, make = _QUOTE_READERS.get(success.operation, ("", None))
         try:
-            row = make(one, catalog) if make else None
+            row = make(success, catalog) if make else None
         except Refusal:
             # The catalog lacks the chain or the token, or the simulation would refuse the request.
             continue
         if row is not None:
             inputs = {name: value for name, value in row.items() if name in _REQUEST_MEMBERS}
-            found[kind][repr(inputs)] = row
-    lists = {kind: list(rows.values()) for kind, rows in found.items() if rows}
+            rows_by_kind[kind][repr(inputs)] = row
+    lists = {kind: list(rows.values()) for kind, rows in rows_by_kind.items() if rows}
     return {"near_percent": NEAR_PERCENT, **lists} if lists else {}
 
 
 _REQUEST_MEMBERS = ("token", "chain", "from", "to", "amount", "channel_bps", "fee_level")
 
 
-def _bridge_quote(one: Success, catalog: Catalog) -> Row | None:
-    ends = {end: catalog.chain(str(one.inputs.get(f"{end}Chain"))) for end in ("from", "to")}
-    token = catalog.token(str(one.inputs.get("symbol")))
+def _bridge_quote(success: Success, catalog: Catalog) -> Row | None:
+    ends = {end: catalog.chain(str(success.inputs.get(f"{end}Chain"))) for end in ("from", "to")}
+    token = catalog.token(str(success.inputs.get("symbol")))
     for chain in ends.values():
         catalog.placed(chain, token)
-    gives, price = _promised(one.data), _decimal(one.data.get("price"))
-    amount, channel = _units(one.inputs.get("amount")), _channel(one)
+    gives, price = _promised(success.data), _decimal(success.data.get("price"))
+    amount, channel = _units(success.inputs.get("amount")), _channel(success)
     if gives is None or price is None or not amount or channel is None:
         return None
     places = {end: chain.nickname for end, chain in ends.items()}
@@ -201,16 +201,16 @@ def _bridge_quote(one: Success, catalog: Catalog) -> Row | None:
     return {**row, "gives": {"price": price, **gives}, "source": _SOURCE, "assumed": []}
 
 
-def _aggregate_quote(one: Success, catalog: Catalog) -> Row | None:
-    ends = {end: _placed(one, f"{end}Chain", end, catalog) for end in ("from", "to")}
-    network, aggregator = str(one.data.get("chain")), one.data.get("aggregator")
+def _aggregate_quote(success: Success, catalog: Catalog) -> Row | None:
+    ends = {end: _placed(success, f"{end}Chain", end, catalog) for end in ("from", "to")}
+    network, aggregator = str(success.data.get("chain")), success.data.get("aggregator")
     execution = [chain for chain in catalog.chains if network in (chain.network, chain.nickname)]
-    gives, impact = _promised(one.data), _decimal(one.data.get("priceImpact"), signed=True)
-    amount, channel = _units(one.inputs.get("fromAmount")), _channel(one)
+    gives, impact = _promised(success.data), _decimal(success.data.get("priceImpact"), signed=True)
+    amount, channel = _units(success.inputs.get("fromAmount")), _channel(success)
     good = gives is not None and impact is not None and amount and channel is not None
     if not good or not execution or aggregator not in ROUTERS:
         return None
-    slippage = _decimal(one.data.get("slippage"))
+    slippage = _decimal(success.data.get("slippage"))
     return {
         **{end: {"chain": at.chain.nickname, "token": at.symbol} for end, at in ends.items()},
         "amount": amount,
@@ -227,24 +227,24 @@ def _aggregate_quote(one: Success, catalog: Catalog) -> Row | None:
     }
 
 
-def _swap_quote(one: Success, catalog: Catalog) -> Row | None:
-    source, target = (_placed(one, "chain", end, catalog) for end in ("from", "to"))
-    out, amount = _units(one.data.get("amountOut")), _units(one.inputs.get("fromAmount"))
+def _swap_quote(success: Success, catalog: Catalog) -> Row | None:
+    source, target = (_placed(success, "chain", end, catalog) for end in ("from", "to"))
+    out, amount = _units(success.data.get("amountOut")), _units(success.inputs.get("fromAmount"))
     if not out or not amount:
         return None
     row = {"chain": source.chain.nickname, "from": source.symbol, "to": target.symbol}
     return {**row, "amount": amount, "source": _SOURCE, "assumed": [], "out": out}
 
 
-def _cross_chain_quote(one: Success, catalog: Catalog) -> Row | None:
+def _cross_chain_quote(success: Success, catalog: Catalog) -> Row | None:
     source, target = (
-        catalog.chain_v1(str(one.inputs.get(f"{end}Chain"))) for end in ("from", "to")
+        catalog.chain_v1(str(success.inputs.get(f"{end}Chain"))) for end in ("from", "to")
     )
-    token = catalog.token(str(one.inputs.get("token")))
+    token = catalog.token(str(success.inputs.get("token")))
     placed = catalog.placed(source, token)
     catalog.placed(target, token)
-    quote, level = one.data.get("crossChain"), number_of(one.inputs.get("feeLevel", 0))
-    amount = _decimal(one.inputs.get("amount"))
+    quote, level = success.data.get("crossChain"), number_of(success.inputs.get("feeLevel", 0))
+    amount = _decimal(success.inputs.get("amount"))
     if not isinstance(quote, dict) or amount is None or level not in range(MAX_FEE_LEVEL + 1):
         return None
     members = {"out": "amountOut", "fee": "fee", "gas": "gas"}
@@ -255,8 +255,8 @@ def _cross_chain_quote(one: Success, catalog: Catalog) -> Row | None:
     amounts.units_exact(Decimal(amount), placed.decimals)
     row = {"token": token.symbol, "from": source.nickname, "to": target.nickname}
     fee = {"fee_level": int(level)} if level else {}
-    whole = plain(Decimal(amount))
-    return {**row, "amount": whole, **fee, "gives": gives, "source": _SOURCE, "assumed": []}
+    amount_text = plain(Decimal(amount))
+    return {**row, "amount": amount_text, **fee, "gives": gives, "source": _SOURCE, "assumed": []}
 
 
 _QUOTE_READERS: Mapping[str, tuple[str, Callable[[Success, Catalog], Row | None]]] = {
@@ -267,9 +267,9 @@ _QUOTE_READERS: Mapping[str, tuple[str, Callable[[Success, Catalog], Row | None]
 }
 
 
-def _channel(one: Success) -> Row | None:
+def _channel(success: Success) -> Row | None:
     """Return the channel's fee as a scenario has it; None for one that no request can name."""
-    bps = number_of(one.inputs.get("channelFeeRate", 0))
+    bps = number_of(success.inputs.get("channelFeeRate", 0))
     if bps is None or not 0 <= bps <= MAX_CHANNEL_BPS:
         return None
     return {"channel_bps": int(bps)} if bps else {}
@@ -291,9 +291,9 @@ def _promised(data: Mapping[str, Any]) -> Row | None:
     return {"out": out, "out_usd": usd, "service_fee": fee, "gas_fee": gas, "rate_bps": bps}
 
 
-def _placed(one: Success, chain: str, end: str, catalog: Catalog) -> Placed:
-    known = catalog.chain(str(one.inputs.get(chain)))
-    return catalog.placed_at(known, str(one.inputs.get(f"{end}TokenAddress")))
+def _placed(success: Success, chain: str, end: str, catalog: Catalog) -> Placed:
+    known = catalog.chain(str(success.inputs.get(chain)))
+    return catalog.placed_at(known, str(success.inputs.get(f"{end}TokenAddress")))
 
 
 def _units(value: Json, least: int = 1) -> str | None:

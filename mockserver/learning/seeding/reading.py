@@ -33,24 +33,31 @@ class Success:
 
 def successes_of(sources: Iterable[Source]) -> list[Success]:
     """Return the successes of recordings, in the order of their times."""
-    found = []
+    successes = []
     for source in sources:
         now = parse_instant(source.recording.start or EXAMPLE_START)
         dialect = source.recording.dialect or "observed"
-        for one in source.recording.exchanges:
-            now += one.advance_ms
-            data = _data(one)
+        for recorded_exchange in source.recording.exchanges:
+            now += recorded_exchange.advance_ms
+            data = _data(recorded_exchange)
             if isinstance(data, dict):
-                inputs = {**one.request.parameters, **one.request.members}
-                at_ms = now if one.time_ms is None else one.time_ms
-                found.append(Success(one.operation, one, inputs, data, at_ms, dialect))
-    return sorted(found, key=lambda one: one.at_ms)
+                inputs = {
+                    **recorded_exchange.request.parameters,
+                    **recorded_exchange.request.members,
+                }
+                at_ms = now if recorded_exchange.time_ms is None else recorded_exchange.time_ms
+                successes.append(
+                    Success(
+                        recorded_exchange.operation, recorded_exchange, inputs, data, at_ms, dialect
+                    )
+                )
+    return sorted(successes, key=lambda success: success.at_ms)
 
 
-def _data(one: RecordedExchange) -> Json:
-    if one.response_omitted or one.response.status != 200:
+def _data(recorded_exchange: RecordedExchange) -> Json:
+    if recorded_exchange.response_omitted or recorded_exchange.response.status != 200:
         return None
-    body = jsontext.decode_or(one.response.body)
+    body = jsontext.decode_or(recorded_exchange.response.body)
     return body.get("data") if has_succeeded(body) else None
 
 
@@ -68,5 +75,5 @@ def number_of(value: Json) -> Decimal | None:
     """
     if isinstance(value, bool) or not isinstance(value, str | int | Decimal):
         return None
-    found = number_in(str(value))
-    return found if found is not None and abs(found.adjusted()) <= _MOST_PLACES else None
+    number = number_in(str(value))
+    return number if number is not None and abs(number.adjusted()) <= _MOST_PLACES else None

@@ -53,10 +53,10 @@ def _headers(message: Mapping[str, Any]) -> Pairs:
     # Headers of HTTP/2 such as `:path` are none of HTTP/1. Of a field that was sent twice, Chromium
     # makes one value of two lines.
     return tuple(
-        (one["name"], value)
-        for one in message.get("headers") or ()
-        for value in one["value"].split("\n")
-        if not one["name"].startswith(":")
+        (header["name"], value)
+        for header in message.get("headers") or ()
+        for value in header["value"].split("\n")
+        if not header["name"].startswith(":")
     )
 
 

@@ -147,17 +147,19 @@ def read_foreign(file: Path, name: str | None = None) -> ForeignRecording:
     Raises `InvalidFile`.
     """
     document = _document(file)
-    fitting = (known for known, one in FORMATS.items() if one.found_in(document.value))
+    fitting = (known for known, format_ in FORMATS.items() if format_.found_in(document.value))
     name = name or next(fitting, None)
     if name is None and str(_member(document.value, ("format",))).startswith(RECORDING):
         raise _invalid(file, "is a recording already, and needs no import")
     if name is None:
         known, own = ", ".join((*FORMATS, "conform")), _member(document.value, ("format",))
-        given = f"a file of the format {own[:60]!r}, and " if isinstance(own, str) else ""
-        raise _invalid(file, f"{given}none of the formats that are read: {known}")
+        stated = f"a file of the format {own[:60]!r}, and " if isinstance(own, str) else ""
+        raise _invalid(file, f"{stated}none of the formats that are read: {known}")
     violations = documents.foreign_check(name).violations(document.value)
     if violations:
-        raise InvalidFile([document.problem(one.path, one.message) for one in violations])
+        raise InvalidFile(
+            [document.problem(violation.path, violation.message) for violation in violations]
+        )
     return _recording(document, FORMATS[name])
 
 

@@ -68,7 +68,7 @@ def _equal(wanted: Object, name: str) -> Iterator[tuple[str, str]]:
         if "equalTo" in rule:
             yield key, rule["equalTo"]
         elif "hasExactly" in rule:
-            yield from ((key, one["equalTo"]) for one in rule["hasExactly"])
+            yield from ((key, value["equalTo"]) for value in rule["hasExactly"])
         else:
             kinds = ", ".join(rule)
             raise NoExchange(f"{name}.{key} is compared by {kinds}, not by equalTo")
@@ -143,20 +143,20 @@ def _stubs(group: list[RecordedExchange], name: str) -> Iterator[Json]:
 
 
 def _pattern(request: Request) -> Json:
-    found: dict[str, Json] = {"method": request.method}
+    pattern: dict[str, Json] = {"method": request.method}
     try:
         pairs = query_pairs(request.query)
     except BadEncoding:
-        return {**found, "url": request.target, **_body_pattern(request.body)}
-    found["urlPath"] = request.path
+        return {**pattern, "url": request.target, **_body_pattern(request.body)}
+    pattern["urlPath"] = request.path
     if pairs:
-        found["queryParameters"] = {
+        pattern["queryParameters"] = {
             name: {"hasExactly": [{"equalTo": value} for value in values]}
             if len(values) > 1
             else {"equalTo": values[0]}
             for name, values in by_name(pairs).items()
         }
-    return found | _body_pattern(request.body)
+    return pattern | _body_pattern(request.body)
 
 
 def _body_pattern(body: bytes) -> dict[str, Json]:
@@ -172,15 +172,15 @@ def _body_pattern(body: bytes) -> dict[str, Json]:
 
 
 def _answer(response: Response) -> Json:
-    found: dict[str, Json] = {"status": response.status}
+    described: dict[str, Json] = {"status": response.status}
     headers, text = folded(response.headers), as_text(response.body)
     if response.body and response.header("Content-Type") is None:
         headers["Content-Type"] = "application/json"
     if headers:
-        found["headers"] = headers
+        described["headers"] = headers
     if response.body:
-        found |= {"base64Body": _base64(response.body)} if text is None else {"body": text}
-    return found
+        described |= {"base64Body": _base64(response.body)} if text is None else {"body": text}
+    return described
 
 
 def _base64(body: bytes) -> str:

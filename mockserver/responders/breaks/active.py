@@ -42,7 +42,7 @@ class Breaks:
     @property
     def names(self) -> list[str]:
         """The names in the order given."""
-        return [one.name for one in self.active]
+        return [break_.name for break_ in self.active]
 
     def set(self, names: Sequence[str]) -> None:
         """Have exactly these active; those that stay keep their memory. Raises `BadControl`."""
@@ -74,19 +74,19 @@ class Breaks:
     def operation(self, contract: Contract, method: str, path: str) -> Operation | None:
         """Return the operation that a break lets a wrong method or path reach, or None."""
         for operation in contract if self.active else ():
-            if any(one.reaches(operation, method, path) for one in self.active):
+            if any(break_.reaches(operation, method, path) for break_ in self.active):
                 return operation
         return None
 
     def apply(self, call: Call, below: Below) -> Outcome:
         """Return the answer to a call as the breaks of its operation change it."""
         changed: list[str] = []
-        for one in self.active:
-            if call.operation.id in one.operations:
-                below = self._wrapped(one, below, changed)
+        for break_ in self.active:
+            if call.operation.id in break_.operations:
+                below = self._wrapped(break_, below, changed)
         return Outcome(below(call), tuple(changed))
 
-    def _wrapped(self, one: Break, below: Below, changed: list[str]) -> Below:
+    def _wrapped(self, break_: Break, below: Below, changed: list[str]) -> Below:
         def wrapped(call: Call) -> Delivery:
             unbroken: list[Delivery] = []
 
@@ -96,10 +96,10 @@ class Breaks:
                     unbroken.append(delivery)
                 return delivery
 
-            memory = self._memory.setdefault(one.name, {})
-            delivery = one.act(MutationContext(call, memory, watched))
+            memory = self._memory.setdefault(break_.name, {})
+            delivery = break_.act(MutationContext(call, memory, watched))
             if delivery not in unbroken:
-                changed.append(one.name)
+                changed.append(break_.name)
             return delivery
 
         return wrapped

@@ -16,7 +16,7 @@ from mockserver.engine.outages import Mode, Window
 from mockserver.engine.tickets import COMPLETED, TicketStatus, TicketView
 from mockserver.exchange import Headers, Response
 from mockserver.operations import v1, v2
-from mockserver.responders.breaks.converters import whole
+from mockserver.responders.breaks.converters import unsigned_number
 from mockserver.responders.breaks.mutations import (
     EditableAnswer,
     MutationContext,
@@ -49,7 +49,7 @@ def late(context: MutationContext, milliseconds: int) -> Delivery:
 
 def beyond_time_out(context: MutationContext) -> Delivery:
     """Answer 200 ms after the time-out that the request gives, where that is soon."""
-    window = whole(context.call.request.headers.get("expireTime", ""))
+    window = unsigned_number(context.call.request.headers.get("expireTime", ""))
     if window is None or window + 200 > _LONGEST_MS:
         return context.answer()
     return late(context, window + 200)
@@ -77,7 +77,7 @@ def flat(context: MutationContext) -> Delivery:
 
     def spread(answer: EditableAnswer) -> None:
         data = answer.body.pop("data")
-        answer.body.update({name: one for name, one in data.items() if name not in answer.body})
+        answer.body.update({name: value for name, value in data.items() if name not in answer.body})
 
     return edited(context, context.answer(), spread)
 
@@ -88,8 +88,8 @@ def flat(context: MutationContext) -> Delivery:
 def as_published(context: MutationContext) -> Delivery:
     """Answer any method, and longer paths, like the published method and path."""
     request, operation = context.call.request, context.call.operation
-    before, found, _ = request.path.partition(operation.path)
-    return context.answer(replace(request, method=operation.method, path=before + found))
+    before, behind, _ = request.path.partition(operation.path)
+    return context.answer(replace(request, method=operation.method, path=before + behind))
 
 
 def item_of_array(context: MutationContext) -> Delivery:
@@ -155,7 +155,7 @@ def all_done(context: MutationContext) -> Delivery:
     """Report everything that is looked up as succeeded."""
     call, query = context.call, context.inputs.query
     ticket = call.operation.id == ids.CHECK_TICKET
-    if whole(query.get("ticketId" if ticket else "id")) is None:
+    if unsigned_number(query.get("ticketId" if ticket else "id")) is None:
         return context.answer()
     if ticket:
         view = TicketView(Ticket(0, "", "", "", 0), TicketStatus.SUCCEEDED, COMPLETED)
@@ -189,8 +189,12 @@ def filter_ignored(context: MutationContext) -> Delivery:
     def list_all(answer: EditableAnswer) -> None:
         for name in TicketStatus:
             of_status = context.answer(context.inputs.setting("query.filter", name))
-            other, listed = editable(context, of_status), answer.listed()
-            listed += [one for one in other.listed() if one not in listed] if other else []
+            editable_answer, listed = editable(context, of_status), answer.listed()
+            listed += (
+                [item for item in editable_answer.listed() if item not in listed]
+                if editable_answer
+                else []
+            )
 
     return edited(context, context.answer(), list_all)
 
@@ -218,7 +222,9 @@ def refused_kept(context: MutationContext) -> Delivery:
 def suspended(context: MutationContext) -> Delivery:
     """Take a chain out of service: gone from every list, and refused wherever it is quoted."""
     hosted, chains = context.call.hosted, context.catalog.chains
-    chain = next((one for one in chains if one.nickname == _SUSPENDED), chains[-1])
+    chain = next(
+        (listed_chain for listed_chain in chains if listed_chain.nickname == _SUSPENDED), chains[-1]
+    )
     window = Window(chain.nickname, None, 0, mode=Mode.DELISTED)
     world = hosted.world.with_outages(window)
     sent = context.below(replace(context.call, hosted=replace(hosted, world=world)))

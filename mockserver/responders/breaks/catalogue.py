@@ -24,8 +24,8 @@ def read(file: Path) -> Iterator[Break]:
         for layer, rows in table[part].items():
             for name, row in rows.items():
                 with tables.row(document, part, layer, name):
-                    one = _break(name, Layer(layer), row, groups, part == "controls")
-                yield one
+                    break_ = _break(name, Layer(layer), row, groups, part == "controls")
+                yield break_
 
 
 def _break(
@@ -45,7 +45,9 @@ def _break(
         fact=basis.fact,
         section=basis.reference,
         verdict=None if verdict == NOTHING else Verdict(verdict),
-        operations=tuple(one for place in row["at"] for one in groups.get(place, [place])),
+        operations=tuple(
+            operation_id for place in row["at"] for operation_id in groups.get(place, [place])
+        ),
         act=only(row["when"], act) if "when" in row else act,
         control=control,
         needs_writes=row.get("writes", False),
@@ -58,7 +60,7 @@ def _break(
 BREAKS: tuple[Break, ...] = tuple(read(resources.schemas() / "breaks.yaml"))
 """All breaks, the controls last."""
 
-CATALOGUE: Mapping[str, Break] = MappingProxyType({one.name: one for one in BREAKS})
+CATALOGUE: Mapping[str, Break] = MappingProxyType({break_.name: break_ for break_ in BREAKS})
 """All breaks by name."""
 
 
@@ -73,32 +75,38 @@ submission.
 """
 
 
-def break_json(one: Break) -> dict[str, Json]:
+def break_json(break_: Break) -> dict[str, Json]:
     """Return a break as JSON for programs."""
-    members = jsontext.members_of(one, "act", "methods", "longer_paths")
-    return {**members, "verdict": _verdict(one), "because": one.because or None}
+    members = jsontext.members_of(break_, "act", "methods", "longer_paths")
+    return {**members, "verdict": _verdict(break_), "because": break_.because or None}
 
 
 def page(note: str) -> str:
     """Return the page of the reference, in Markdown; the note says how it came to be."""
     parts = ["# Breaks\n", f"{note}\n", _INTRODUCTION]
     for layer in Layer:
-        found = [one for one in BREAKS if one.layer is layer and not one.control]
-        rows = ((one, ", ".join(one.operations)) for one in found)
+        breaks = [break_ for break_ in BREAKS if break_.layer is layer and not break_.control]
+        rows = ((break_, ", ".join(break_.operations)) for break_ in breaks)
         parts.append(_section(layer.capitalize(), ("what is wrong", "operations"), rows))
-    controls = ((one, one.because) for one in BREAKS if one.control)
+    controls = ((break_, break_.because) for break_ in BREAKS if break_.control)
     parts.append(_section("Controls", ("what differs", "why it is allowed"), controls))
     return "\n".join(parts)
 
 
 def _section(title: str, heads: tuple[str, str], breaks: Iterable[tuple[Break, str]]) -> str:
     rows = [
-        (f"`{one.name}`{' *' * one.needs_writes}", one.summary, more, _verdict(one), one.section)
-        for one, more in breaks
+        (
+            f"`{break_.name}`{' *' * break_.needs_writes}",
+            break_.summary,
+            more,
+            _verdict(break_),
+            break_.section,
+        )
+        for break_, more in breaks
     ]
     table = "\n".join(markdown.table(("name", *heads, "verdict", "by"), rows))
     return f"## {title} ({len(rows)})\n\n{table}\n"
 
 
-def _verdict(one: Break) -> str:
-    return one.verdict or NOTHING
+def _verdict(break_: Break) -> str:
+    return break_.verdict or NOTHING

@@ -14,7 +14,7 @@ from mockserver.engine import abi
 from mockserver.engine.catalog import Placed
 from mockserver.engine.refusal import Refusal
 from mockserver.jsontext import Json, plain
-from mockserver.responders.breaks.converters import EXACT, WORDS, times, whole
+from mockserver.responders.breaks.converters import EXACT, WORDS, times, unsigned_number
 from mockserver.responders.breaks.mutations import MutationContext
 from mockserver.signing import rlp
 
@@ -32,8 +32,8 @@ def of_texts(convert: Callable[..., Json]) -> Callable[..., Json]:
     """Leave values alone that are no texts: stubs and recordings may answer anything."""
 
     @wraps(convert)
-    def converted(context: MutationContext, value: Json, *given: Json) -> Json:
-        return convert(context, value, *given) if isinstance(value, str) else value
+    def converted(context: MutationContext, value: Json, *arguments: Json) -> Json:
+        return convert(context, value, *arguments) if isinstance(value, str) else value
 
     return converted
 
@@ -50,8 +50,8 @@ def now(context: MutationContext, value: Json) -> Json:
 @of_texts
 def same_as(context: MutationContext, value: str, place: str) -> Json:
     """Return another input of the same request."""
-    other = context.inputs.get(place)
-    return other if isinstance(other, str) else value
+    value_at_place = context.inputs.get(place)
+    return value_at_place if isinstance(value_at_place, str) else value
 
 
 def known(context: MutationContext, value: Json, kind: str) -> Json:
@@ -72,8 +72,8 @@ def other_v1_chain(context: MutationContext, value: Json) -> Json:
 @of_texts
 def v2_name(context: MutationContext, value: str) -> Json:
     """Return the nickname that 2.0 has for a v1 name."""
-    names = {one.v1_name: one.nickname for one in context.catalog.v1_chains()}
-    known = {one.nickname for one in context.catalog.chains}
+    names = {chain.v1_name: chain.nickname for chain in context.catalog.v1_chains()}
+    known = {chain.nickname for chain in context.catalog.chains}
     return value if value in known else names.get(value, value)
 
 
@@ -103,7 +103,7 @@ def _placed(context: MutationContext, side: str, address: str) -> Placed | None:
 def hundred_tokens(context: MutationContext, value: Json) -> Json:
     """Return a hundred tokens of what a bridge quote gives, in smallest units: above any fee."""
     units = str(100 * 10 ** context.decimals("fromChain"))
-    return units if value is None or whole(value) else value
+    return units if value is None or unsigned_number(value) else value
 
 
 def whole_tokens(context: MutationContext, value: Json) -> Json:
@@ -113,7 +113,7 @@ def whole_tokens(context: MutationContext, value: Json) -> Json:
 
 def two_tokens(context: MutationContext, value: Json) -> Json:
     """Swap two whole tokens, whichever amount was requested."""
-    decimals = whole(context.inputs.query.get("fromDecimal", ""))
+    decimals = unsigned_number(context.inputs.query.get("fromDecimal", ""))
     good = decimals is not None and decimals < 100
     return "2" + "0" * (decimals or 0) if good and str(value).isdecimal() else value
 
@@ -129,13 +129,13 @@ def in_units(context: MutationContext, value: Json, of: str) -> Json:
 
 def falling(context: MutationContext, value: Json) -> Json:
     """Let outputs fall as inputs rise: a thousand tokens squared over what it would be."""
-    units = whole(value)
+    units = unsigned_number(value)
     return str(10 ** (2 * context.decimals("toChain") + 6) // units) if units else value
 
 
 def usd_after_fees(context: MutationContext, data: Object) -> Json:
     """Return a quote with the value of the output without its fees."""
-    out, *fees = (whole(data.get(name)) for name in ("outAmount", "serviceFee", "gasFee"))
+    out, *fees = (unsigned_number(data.get(name)) for name in ("outAmount", "serviceFee", "gasFee"))
     if not out or None in fees:
         return data
     left = EXACT.divide(Decimal(out - sum(fee or 0 for fee in fees)), Decimal(out))
@@ -156,7 +156,7 @@ _PRICES = {"price", "outAmountUsd"}
 
 def scaled_wrongly(context: MutationContext, data: Object) -> Json:
     """Show whole tokens as if every token had 18 decimals, and those with 18 as if they had 6."""
-    units = whole(data.get("balance"))
+    units = unsigned_number(data.get("balance"))
     if units is None:
         return data
     right = plain(EXACT.scaleb(Decimal(units), -18)) == data.get("hrpBalance")
@@ -169,13 +169,13 @@ def scaled_wrongly(context: MutationContext, data: Object) -> Json:
 @of_texts
 def for_tenfold(context: MutationContext, call: str) -> Json:
     """Give ten times the amount away in a call."""
-    given = whole(context.inputs.query.get("fromAmount"))
-    return call.replace(f"{given:064x}", f"{given * 10:064x}", 1) if given else call
+    amount = unsigned_number(context.inputs.query.get("fromAmount"))
+    return call.replace(f"{amount:064x}", f"{amount * 10:064x}", 1) if amount else call
 
 
 def slippage_gained(context: MutationContext, value: Json) -> Json:
     """Add the slippage to what a call pays, in place of subtracting it."""
-    slippage = whole(context.inputs.query.get("slippage"))
+    slippage = unsigned_number(context.inputs.query.get("slippage"))
     good = slippage is not None and slippage <= 10_000
     return WORDS["units-times"](value, (10_000 + (slippage or 0), 10_000)) if good else value
 
@@ -212,7 +212,7 @@ def path_reversed(context: MutationContext, call: Json) -> Json:
 def least_of_the_first(context: MutationContext, data: Object) -> Json:
     """Give calls for a pair of tokens the least output of the first such call."""
     query, (method, words) = context.inputs.query, _parts(data.get("data"))
-    out, slippage = whole(data.get("amountOut")), whole(query.get("slippage"))
+    out, slippage = unsigned_number(data.get("amountOut")), unsigned_number(query.get("slippage"))
     if out is None or slippage is None:
         return data
     key = "|".join(query.get(name, "")[:99] for name in ("fromTokenAddress", "toTokenAddress"))
@@ -244,14 +244,14 @@ def paying(context: MutationContext, raw: str, whom: str) -> Json:
 def of_the_other_kind(context: MutationContext, raw: Json) -> Json:
     """Move tokens as if they were the coin of the chain, and the coin as if it was a token."""
 
-    def other(items: list[rlp.Item]) -> list[rlp.Item]:
+    def exchanged(items: list[rlp.Item]) -> list[rlp.Item]:
         to, value, data = (bytes(item) for item in items[3:6] if isinstance(item, bytes))
         if data:
             return [*items[:3], data[16:36], data[36:].lstrip(b"\0"), b"", *items[6:]]
         transfer = abi.TRANSFER + to.rjust(32, b"\0") + value.rjust(32, b"\0")
         return [*items[:3], b"\xee" * 20, b"", transfer, *items[6:]]
 
-    return _made_over(raw, other)
+    return _made_over(raw, exchanged)
 
 
 def for_chain(context: MutationContext, raw: Json, number: int) -> Json:

@@ -25,7 +25,7 @@ _MOST_PERCENT = 5000
 Converter = Callable[..., Json]
 
 
-def whole(value: Json) -> int | None:
+def unsigned_number(value: Json) -> int | None:
     """Return the whole number that a text of digits stands for, or None."""
     if isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) < 200:
         return int(value)
@@ -158,14 +158,16 @@ _LISTS: Mapping[str, Converter] = {
     "keyed": lambda items: {str(place): item for place, item in enumerate(items)},
 }
 _OBJECTS: Mapping[str, Converter] = {
-    "capitalised": lambda value: {name[:1].upper() + name[1:]: one for name, one in value.items()},
-    "snake-case": lambda value: {_snake(name): one for name, one in value.items()},
+    "capitalised": lambda value: {
+        name[:1].upper() + name[1:]: value for name, value in value.items()
+    },
+    "snake-case": lambda value: {_snake(name): value for name, value in value.items()},
 }
 _BOOLEANS: Mapping[str, Converter] = {"bit": int, "opposite": lambda value: not value}
 
 _TABLES: tuple[tuple[Callable[[Json], bool], Mapping[str, Converter]], ...] = (
     (lambda value: True, _ANYTHING),
-    (lambda value: whole(value) is not None, _DIGITS),
+    (lambda value: unsigned_number(value) is not None, _DIGITS),
     (lambda value: isinstance(value, str), _TEXTS),
     (lambda value: isinstance(value, bool), _BOOLEANS),
     (is_integer, _INTEGERS),
@@ -179,10 +181,10 @@ def _converter(word: str) -> Converter:
     """Return what converts values of each kind that a table has the word for."""
     ways = [(fits, table[word]) for fits, table in _TABLES if word in table]
 
-    def convert(value: Json, *given: Json) -> Json:
+    def convert(value: Json, *arguments: Json) -> Json:
         for fits, how in ways:
             if fits(value):
-                return how(value, *given)
+                return how(value, *arguments)
         return value
 
     return convert

@@ -158,7 +158,9 @@ class RequestInputs:
         if location == "query":
             return self.querying({**self.query, name: str(value)})
         if location == "headers":
-            others = [one for one in request.headers.items_sent if one[0].lower() != name.lower()]
+            others = [
+                header for header in request.headers.items_sent if header[0].lower() != name.lower()
+            ]
             return replace(request, headers=Headers([*others, (name, str(value))]))
         return replace(request, body=jsontext.encode({**self.body, name: value}))
 
@@ -184,8 +186,8 @@ class EditableAnswer:
 
     def listed(self, name: str = "list") -> list[Json]:
         """Return a list of the data, for editing; an empty one where there is none."""
-        found = self.data.get(name)
-        return found if isinstance(found, list) else []
+        listed = self.data.get(name)
+        return listed if isinstance(listed, list) else []
 
     def get(self, place: str) -> Json:
         """Return the value at a place; None where there is none."""
@@ -202,10 +204,10 @@ class EditableAnswer:
         """Return the objects at a place."""
         first, _, rest = above.partition(".")
         above = rest if first == "$" else above
-        found: list[Json] = [self.body if first == "$" else self.data]
+        holders: list[Json] = [self.body if first == "$" else self.data]
         for part in above.split(".") if above else ():
-            found = [inner for one in found for inner in _inner(one, part)]
-        return [one for one in found if isinstance(one, dict)]
+            holders = [inner for holder in holders for inner in _inner(holder, part)]
+        return [holder for holder in holders if isinstance(holder, dict)]
 
 
 def _inner(value: Json, part: str) -> list[Json]:
@@ -226,8 +228,8 @@ def editable(context: MutationContext, sent: Delivery) -> EditableAnswer | None:
     body = jsontext.decode_or(sent.response.body)
     if context.refusals:
         return EditableAnswer(body) if isinstance(body, dict) and refused(sent) else None
-    whole = isinstance(body, dict) and isinstance(body.get("data"), dict)
-    if not whole or sent.response.status != 200:
+    has_data = isinstance(body, dict) and isinstance(body.get("data"), dict)
+    if not has_data or sent.response.status != 200:
         return None
     good = context.call.operation.generation.succeeded(body) and body["code"] is not False
     return EditableAnswer(body) if good else None

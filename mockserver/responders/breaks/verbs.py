@@ -51,7 +51,7 @@ def _matching(context: MutationContext, sent: Delivery, place_and_pattern: tuple
 
 
 def _of_odd_index(context: MutationContext, sent: Delivery) -> bool:
-    indexes = {one.symbol: one.index for one in context.catalog.tokens}
+    indexes = {token.symbol: token.index for token in context.catalog.tokens}
     return bool(indexes.get(str(context.inputs.get("query.symbol")), 0) % 2)
 
 
@@ -154,12 +154,12 @@ _PLACES: Mapping[str, Callable[[str], Callable[..., Any] | None]] = {
 
 def word(spec: Json, place: str) -> Callable[..., Any]:
     """Return the function of a word. Raises `UnknownName` where the place does not have it."""
-    name, given = (spec, ()) if isinstance(spec, str) else next(iter(spec.items()))
-    given = () if isinstance(spec, str) else (given,)
+    name, setting = (spec, ()) if isinstance(spec, str) else next(iter(spec.items()))
+    setting = () if isinstance(spec, str) else (setting,)
     made = _PLACES[place](name)
     if made is None:
         raise UnknownName(f"no function of {place} is called {name!r}")
-    return lambda *values: made(*values, *given)
+    return lambda *values: made(*values, *setting)
 
 
 Value = Callable[[MutationContext, Json], Json]
@@ -180,12 +180,12 @@ def only(conditions: Json, act: Mutation) -> Mutation:
     Under `refusal` refusals are edited, and not successes.
     """
     every = conditions if isinstance(conditions, list) else [conditions]
-    holding = [word(one, "conditions") for one in every]
+    holding = [word(condition, "conditions") for condition in every]
 
     def conditional(context: MutationContext) -> Delivery:
         sent = context.answer()
         # The answer is not requested again: a submission would be made twice.
-        holds = all(one(context, sent) for one in holding)
+        holds = all(condition(context, sent) for condition in holding)
         answered = replace(context, below=lambda call: sent, refusals="refusal" in every)
         return act(answered) if holds else sent
 
@@ -212,9 +212,9 @@ def _at_places(
     """Edit fields of a success: `spec` has, by the place of each, the last argument of `edit`."""
 
     def edit_all(context: MutationContext, answer: EditableAnswer) -> None:
-        for path, given in spec.items():
+        for path, setting in spec.items():
             for holder, key in answer.places(path):
-                edit(context, holder, key, given)
+                edit(context, holder, key, setting)
 
     return _editing(edit_all)
 
@@ -256,7 +256,7 @@ def _drop(spec: Sequence[str]) -> Mutation:
 
 def _rename(spec: Mapping[str, str]) -> Mutation:
     def rename(context: MutationContext, holder: dict[str, Json], key: str, name: str) -> None:
-        items = [(name if one == key else one, value) for one, value in holder.items()]
+        items = [(name if member == key else member, value) for member, value in holder.items()]
         holder.clear()
         holder.update(items)
 
@@ -292,10 +292,10 @@ def _inputs(spec: Mapping[str, Json], concerned: Callable[[RequestInputs, str], 
     changes = [(place, _value(how)) for place, how in spec.items()]
 
     def act(context: MutationContext) -> Delivery:
-        given, request = context.inputs, context.call.request
+        request_inputs, request = context.inputs, context.call.request
         for place, how in changes:
-            if concerned(given, place):
-                before = given.get(place)
+            if concerned(request_inputs, place):
+                before = request_inputs.get(place)
                 now = how(context, before)
                 if now != before or type(now) is not type(before):
                     request = RequestInputs.of(request).setting(place, now)
@@ -323,10 +323,10 @@ def _send(spec: Mapping[str, Json]) -> Mutation:
     status, headers = spec["status"], tuple(spec.get("headers", _PAGE).items())
 
     def send(context: MutationContext, sent: Delivery) -> Delivery:
-        other = Response(status, sent.response.headers, sent.response.body)
+        response = Response(status, sent.response.headers, sent.response.body)
         if "body" in spec:
-            other = Response(status, headers, spec["body"].encode())
-        return replace(sent, response=other)
+            response = Response(status, headers, spec["body"].encode())
+        return replace(sent, response=response)
 
     return _sending(send)
 
@@ -347,7 +347,7 @@ def _headers(spec: Mapping[str, str]) -> Mutation:
 
     def change(context: MutationContext, sent: Delivery) -> Delivery:
         was = sent.response
-        others = (one for one in was.headers if one[0].lower() not in names)
+        others = (header for header in was.headers if header[0].lower() not in names)
         return replace(sent, response=Response(was.status, (*others, *spec.items()), was.body))
 
     return _sending(change)
@@ -362,9 +362,11 @@ VERBS: Mapping[str, Callable[[Any], Mutation]] = {
     "put": _put,
     "add": _add,
     # Other values in place of those that were given, all computed from the original request.
-    "correct": lambda spec: _inputs(spec, lambda given, place: given.get(place) is not None),
+    "correct": lambda spec: _inputs(
+        spec, lambda request_inputs, place: request_inputs.get(place) is not None
+    ),
     # Values as given where a request leaves them out.
-    "fill": lambda spec: _inputs(spec, lambda given, place: given.lacks(place)),
+    "fill": lambda spec: _inputs(spec, lambda request_inputs, place: request_inputs.lacks(place)),
     "refuse": _refuse,
     "send": _send,
     "headers": _headers,

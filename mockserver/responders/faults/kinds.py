@@ -197,12 +197,12 @@ def _latency(options: Options) -> Disturb:
 
 
 def _delay(options: Mapping[str, Json], name: str) -> int:
-    found = duration_ms(options[name])
-    if found > LATEST_MS:
+    delay_ms = duration_ms(options[name])
+    if delay_ms > LATEST_MS:
         raise BadControl(
             f"body field {name!r}: {options[name]!r} is more than a day; '1d' is the most"
         )
-    return found
+    return delay_ms
 
 
 def _status(options: Options) -> Disturb:

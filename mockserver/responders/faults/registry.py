@@ -93,11 +93,13 @@ def operation_id(name: str, contract: Contract) -> str:
     ids = [operation.id for operation in contract]
     if name in ids:
         return name
-    found = [operation.id for operation in contract if operation.operation_id == name]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        raise BadControl(f"body field 'operation': {name!r} is one of {', '.join(found)}; name one")
+    matching_ids = [operation.id for operation in contract if operation.operation_id == name]
+    if len(matching_ids) == 1:
+        return matching_ids[0]
+    if matching_ids:
+        raise BadControl(
+            f"body field 'operation': {name!r} is one of {', '.join(matching_ids)}; name one"
+        )
     near = did_you_mean(name, ids) or did_you_mean(f"v2.{name}", ids)
     dialect = contract.dialect.name
     raise BadControl(
@@ -235,7 +237,7 @@ class Faults(Settable[Fault, Tally]):
         """
         if not self.items:
             return None
-        found: list[Fault] = []
+        faults: list[Fault] = []
         numbers: dict[str, FaultedCall] = {}
         retry: int | None = None
         for fault in self.items:
@@ -244,7 +246,7 @@ class Faults(Settable[Fault, Tally]):
             tally, strikes = self._counted(fault, call)
             if not strikes:
                 continue
-            found.append(fault)
+            faults.append(fault)
             numbers[fault.id] = FaultedCall(call, _drawer(call, fault.id, tally.seen))
             if fault.kind == "latency":
                 continue
@@ -252,7 +254,7 @@ class Faults(Settable[Fault, Tally]):
                 end = (tally.window_ms or 0) + fault.disturb.window_ms
                 retry = max(0, -(-(end - call.hosted.world.now()) // 1000))
             break
-        return Strike(tuple(found), numbers, retry) if found else None
+        return Strike(tuple(faults), numbers, retry) if faults else None
 
     def _counted(self, fault: Fault, call: Call) -> tuple[Tally, bool]:
         tally = self.tally(fault)

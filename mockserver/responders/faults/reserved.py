@@ -31,9 +31,12 @@ _FAULTS: Mapping[str, tuple[str, Options, bool]] = MappingProxyType(
 )
 """The fault of each reserved name: its kind, its options, and whether the effect happens."""
 
-_CODES = [one.code for one in RESERVED if one.effect is Effect.FAULT]
+_CODES = [reserved.code for reserved in RESERVED if reserved.effect is Effect.FAULT]
 _COMMON = "".join(
-    [places[0] for places in takewhile(lambda one: len(set(one)) == 1, zip(*_CODES, strict=True))]
+    [
+        places[0]
+        for places in takewhile(lambda entry: len(set(entry)) == 1, zip(*_CODES, strict=True))
+    ]
 )
 """What all codes begin with."""
 _COMMON_BYTES, _COMMON_HEX = _COMMON.encode(), _COMMON.encode().hex().encode()

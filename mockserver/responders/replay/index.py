@@ -95,16 +95,16 @@ class ExchangeIndex:
         self._by_operation: dict[str, list[Playable]] = {}
         self._redactions: dict[str, dict[Redaction, None]] = {}
         # Exchanges of the world's own dialect come before those of others that it allows.
-        own = {one.reading.form for one in exchanges if not one.foreign}
-        for one in exchanges:
-            if one.foreign and one.reading.form in own:
+        own = {playable.reading.form for playable in exchanges if not playable.foreign}
+        for playable in exchanges:
+            if playable.foreign and playable.reading.form in own:
                 continue
-            absent = one.reading.absent - one.redaction.removed
-            groups = self._by_form.setdefault(one.reading.form, {})
-            groups.setdefault(absent, []).append(_of_its_choices(one))
-            self._by_operation.setdefault(one.exchange.operation, []).append(one)
-            for redaction in (Redaction(one.redaction.removed), one.redaction):
-                self._redactions.setdefault(one.exchange.operation, {})[redaction] = None
+            absent = playable.reading.absent - playable.redaction.removed
+            groups = self._by_form.setdefault(playable.reading.form, {})
+            groups.setdefault(absent, []).append(_of_its_choices(playable))
+            self._by_operation.setdefault(playable.exchange.operation, []).append(playable)
+            for redaction in (Redaction(playable.redaction.removed), playable.redaction):
+                self._redactions.setdefault(playable.exchange.operation, {})[redaction] = None
         for groups in self._by_form.values():
             if len(groups) > 1:
                 groups.update({absent: _apart(ones, absent) for absent, ones in groups.items()})
@@ -132,7 +132,10 @@ class ExchangeIndex:
         """Return the exchanges of the form whose amounts are nearest, within what the rule says."""
         rule = rules.of(reading.form.operation)
         candidates = self._by_operation.get(reading.form.operation, ()) if reading.amounts else ()
-        off = [(one.reading.distance(reading, rule), one.reading.form) for one in candidates]
+        off = [
+            (playable.reading.distance(reading, rule), playable.reading.form)
+            for playable in candidates
+        ]
         near = [(percent, form) for percent, form in off if percent is not None]
         return self._of(min(near, key=lambda pair: pair[0])[1], reading.absent) if near else ()
 
@@ -140,8 +143,8 @@ class ExchangeIndex:
         """Return a sentence about the nearest recording to a request that is not recorded."""
         operation = reading.form.operation
         candidates = [
-            (tuple(reading.form.differences(one.reading.form)), one.label)
-            for one in self._by_operation.get(operation, ())
+            (tuple(reading.form.differences(playable.reading.form)), playable.label)
+            for playable in self._by_operation.get(operation, ())
         ]
         if not candidates:
             return f"nothing is recorded for {operation}"
@@ -204,10 +207,10 @@ class Replay:
             forbidden = operation.response_violations(exchange.response_json())
         except jsontext.NotJson:
             return ""
-        other = (
+        second_reason = (
             f"of the dialect {recording.dialect!r}, whose answers the dialect {dialect!r} forbids"
         )
-        return other if forbidden else ""
+        return second_reason if forbidden else ""
 
     def _playable(
         self, number: int, source: Source, exchange: RecordedExchange, contract: Contract
@@ -229,18 +232,21 @@ class Replay:
 def _apart(ones: Iterable[Playable], absent: frozenset[str]) -> list[Playable]:
     """Return exchanges as a sequence of their own, apart from those that lack other headers."""
     return [
-        replace(one, reading=replace(one.reading, form=_lacking(one.reading.form, absent)))
-        for one in ones
+        replace(
+            playable,
+            reading=replace(playable.reading, form=_lacking(playable.reading.form, absent)),
+        )
+        for playable in ones
     ]
 
 
-def _of_its_choices(one: Playable) -> Playable:
+def _of_its_choices(playable: Playable) -> Playable:
     """Return an exchange as part of a sequence of only those that share its bound values."""
-    chosen = tuple((".".join(part), value) for part, value in one.reading.bound.items())
+    chosen = tuple((".".join(part), value) for part, value in playable.reading.bound.items())
     if not chosen:
-        return one
-    form = replace(one.reading.form, headers=(*one.reading.form.headers, *chosen))
-    return replace(one, reading=replace(one.reading, form=form))
+        return playable
+    form = replace(playable.reading.form, headers=(*playable.reading.form.headers, *chosen))
+    return replace(playable, reading=replace(playable.reading, form=form))
 
 
 def _lacking(form: RequestForm, absent: frozenset[str]) -> RequestForm:
@@ -254,19 +260,19 @@ def _with_submissions(exchanges: Sequence[Playable], contract: Contract) -> list
     the id of an order, or the hash of a deposit.
     """
     submitted: dict[str, int] = {}
-    found = []
-    for one in exchanges:
-        if contract.operation(one.exchange.operation).writes:
-            answer = jsontext.decode_or(one.exchange.response.body)
+    playables = []
+    for playable in exchanges:
+        if contract.operation(playable.exchange.operation).writes:
+            answer = jsontext.decode_or(playable.exchange.response.body)
             data = answer.get("data") if isinstance(answer, dict) else None
-            for value in (*one.reading.bound.values(), *_scalars(data)):
-                submitted[value.lower()] = one.number
-            found.append(one)
+            for value in (*playable.reading.bound.values(), *_scalars(data)):
+                submitted[value.lower()] = playable.number
+            playables.append(playable)
         else:
-            named = (value.lower() for _, value in one.reading.form.query)
+            named = (value.lower() for _, value in playable.reading.form.query)
             begin = max((submitted[value] for value in named if value in submitted), default=None)
-            found.append(one if begin is None else replace(one, begin=begin))
-    return found
+            playables.append(playable if begin is None else replace(playable, begin=begin))
+    return playables
 
 
 def _scalars(value: Json) -> Iterator[str]:

@@ -119,32 +119,32 @@ def disturbed(call: Call, answer: Response, simulate: Simulate) -> Response:
         recorded = jsontext.decode(answer.body)
         now = jsontext.decode(simulate(call).body)
         calm = Call(call.operation, call.request, call.hosted.undisturbed())
-        usual = jsontext.decode(simulate(calm).body)
+        undisturbed = jsontext.decode(simulate(calm).body)
     except jsontext.NotJson:
         return answer
-    changed = _changed(recorded, usual, now)
+    changed = _changed(recorded, undisturbed, now)
     return answer if changed == recorded else answer.with_body(jsontext.encode(changed))
 
 
-def _changed(recorded: Json, usual: Json, now: Json) -> Json:
+def _changed(recorded: Json, undisturbed: Json, now: Json) -> Json:
     """Return a recorded value with the changes from the undisturbed to the present simulation."""
-    three = (recorded, usual, now)
-    if usual == now:
+    three = (recorded, undisturbed, now)
+    if undisturbed == now:
         return recorded
-    if all(isinstance(one, dict) for one in three):
-        found = {
-            name: _changed(value, usual[name], now[name])
-            if name in usual and name in now
+    if all(isinstance(value, dict) for value in three):
+        changed = {
+            name: _changed(value, undisturbed[name], now[name])
+            if name in undisturbed and name in now
             else value
             for name, value in recorded.items()
-            if name not in usual or name in now
+            if name not in undisturbed or name in now
         }
-        return found | {name: value for name, value in now.items() if name not in usual}
-    if all(isinstance(one, list) for one in three):
-        key = _identity([*recorded, *usual, *now])
+        return changed | {name: value for name, value in now.items() if name not in undisturbed}
+    if all(isinstance(value, list) for value in three):
+        key = _identity([*recorded, *undisturbed, *now])
         if key is None:
             return recorded
-        before, after = ({item[key]: item for item in items} for items in (usual, now))
+        before, after = ({item[key]: item for item in items} for items in (undisturbed, now))
         return [
             _changed(item, before[item[key]], after[item[key]])
             if item[key] in before and item[key] in after
@@ -152,8 +152,8 @@ def _changed(recorded: Json, usual: Json, now: Json) -> Json:
             for item in recorded
             if item[key] not in before or item[key] in after
         ]
-    if all(isinstance(one, int) and not isinstance(one, bool) for one in three):
-        return recorded + (now - usual)
+    if all(isinstance(value, int) and not isinstance(value, bool) for value in three):
+        return recorded + (now - undisturbed)
     return now
 
 

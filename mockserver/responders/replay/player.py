@@ -68,7 +68,7 @@ def _answer(
     call: Call,
     replay: Replay,
     index: ExchangeIndex,
-    found: Sequence[Playable],
+    playables: Sequence[Playable],
     reading: RequestReading,
     *,
     near: bool = False,
@@ -77,10 +77,10 @@ def _answer(
 
     With `near`, its amounts are not those of the request, and a header says so.
     """
-    candidates = _bindable(call, found, reading)
+    candidates = _bindable(call, playables, reading)
     if not candidates:
         return None
-    state, form = call.hosted.played, found[0].reading.form
+    state, form = call.hosted.played, playables[0].reading.form
     place, event = _turn(call, replay, index, candidates)
     chosen = candidates[place]
     state.counts[form] = (state.counts.get(form) or 0) + 1
@@ -96,18 +96,24 @@ def _answer(
     return answer if event is None else after_event(call.operation.id, answer, event)
 
 
-def _bindable(call: Call, found: Sequence[Playable], reading: RequestReading) -> Sequence[Playable]:
+def _bindable(
+    call: Call, playables: Sequence[Playable], reading: RequestReading
+) -> Sequence[Playable]:
     """Return the exchanges with the same choices, else the success that others may stand for.
 
     That is the first one whose choices nothing stands for yet; where all are taken, the last.
     """
-    same = [one for one in found if one.reading.bound == reading.bound]
+    same = [playable for playable in playables if playable.reading.bound == reading.bound]
     if same:
         return same
     began = call.hosted.played.began
-    taken = [one.reading.bound for one in found if one.label in began]
-    fit = [one for one in found if _alike(one.reading, reading) and _succeeded(call, one)]
-    return ([one for one in fit if one.reading.bound not in taken] or fit[-1:])[:1]
+    taken = [playable.reading.bound for playable in playables if playable.label in began]
+    fit = [
+        playable
+        for playable in playables
+        if _alike(playable.reading, reading) and _succeeded(call, playable)
+    ]
+    return ([playable for playable in fit if playable.reading.bound not in taken] or fit[-1:])[:1]
 
 
 def _alike(recorded: RequestReading, reading: RequestReading) -> bool:
@@ -119,8 +125,8 @@ def _alike(recorded: RequestReading, reading: RequestReading) -> bool:
     )
 
 
-def _succeeded(call: Call, one: Playable) -> bool:
-    body = jsontext.decode_or(one.exchange.response.body)
+def _succeeded(call: Call, playable: Playable) -> bool:
+    body = jsontext.decode_or(playable.exchange.response.body)
     return call.operation.generation.succeeded(body)
 
 
@@ -164,29 +170,29 @@ class _Origin:
     since_ms: int
     recorded_ms: int
 
-    def due(self, one: Playable) -> int:
+    def due(self, playable: Playable) -> int:
         """Return how long after the origin an exchange was recorded."""
-        return (one.at_ms or 0) - self.recorded_ms
+        return (playable.at_ms or 0) - self.recorded_ms
 
 
 def _turn(
-    call: Call, replay: Replay, index: ExchangeIndex, found: Sequence[Playable]
+    call: Call, replay: Replay, index: ExchangeIndex, playables: Sequence[Playable]
 ) -> tuple[int, Event | None]:
     """Return the place of the next exchange that answers a request, and the event of an outage.
 
     That is the event by which an outage has changed the order of the sequence, or None.
     """
-    first = found[0]
-    if len(found) == 1 and first.begin is None:
+    first = playables[0]
+    if len(playables) == 1 and first.begin is None:
         return 0, None
-    timed = all(one.at_ms is not None for one in found)
+    timed = all(playable.at_ms is not None for playable in playables)
     if call.operation.writes or replay.mode.counted or not timed:
         count = call.hosted.played.counts.get(first.reading.form) or 0
-        return min(count, len(found) - 1), None
+        return min(count, len(playables) - 1), None
     origin = _origin(call, replay, index, first)
-    events = _events(call, origin, found)
-    place = _place(call, origin, found, events[0].at_ms if events else None)
-    return place, _latest_event(call, found, events) if events else None
+    events = _events(call, origin, playables)
+    place = _place(call, origin, playables, events[0].at_ms if events else None)
+    return place, _latest_event(call, playables, events) if events else None
 
 
 def _origin(call: Call, replay: Replay, index: ExchangeIndex, first: Playable) -> _Origin:
@@ -202,36 +208,38 @@ def _origin(call: Call, replay: Replay, index: ExchangeIndex, first: Playable) -
     return _Origin(None, began, first.at_ms or 0)
 
 
-def _events(call: Call, origin: _Origin, found: Sequence[Playable]) -> tuple[Event, ...]:
+def _events(call: Call, origin: _Origin, playables: Sequence[Playable]) -> tuple[Event, ...]:
     """Return the events of a recorded order that an outage strikes on its way."""
     world, route = call.hosted.world, origin.route
     strike = None if route is None else world.outages.calendar.strike(route, origin.since_ms)
     if strike is None:
         return ()
     moment, window = strike
-    standing = found[_place_at(call, origin, found, moment)].exchange
+    standing = playables[_place_at(call, origin, playables, moment)].exchange
     if not on_its_way(call.operation.id, standing.response):
         return ()
     return tuple(struck(window, moment, world.scenario.refund_ms))
 
 
-def _place(call: Call, origin: _Origin, found: Sequence[Playable], struck_ms: int | None) -> int:
+def _place(
+    call: Call, origin: _Origin, playables: Sequence[Playable], struck_ms: int | None
+) -> int:
     """Return the place in a sequence that the world's clock has come to, never an earlier one.
 
     A clock that jumps to the next event where a poll would see no change does so here as well.
     Answers that other sequences made it jump over are not skipped: each request gets the next one.
     """
     state, world, route = call.hosted.played, call.hosted.world, origin.route
-    form, now = found[0].reading.form, world.now()
+    form, now = playables[0].reading.form, world.now()
     before = state.reached.get(form)
-    reached = max(_place_at(call, origin, found, now), (before or 1) - 1)
+    reached = max(_place_at(call, origin, playables, now), (before or 1) - 1)
     if world.time.clock.mode is not ClockMode.AUTO:
         return reached
     if before != reached + 1:
         return min(reached, before or 0)
     when = None
-    if reached + 1 < len(found):
-        ahead, since = origin.due(found[reached + 1]), origin.since_ms
+    if reached + 1 < len(playables):
+        ahead, since = origin.due(playables[reached + 1]), origin.since_ms
         calendar = world.outages.calendar
         when = since + ahead if route is None else calendar.when(route, since, ahead)
     if struck_ms is not None and struck_ms > now and (when is None or struck_ms < when):
@@ -242,22 +250,27 @@ def _place(call: Call, origin: _Origin, found: Sequence[Playable], struck_ms: in
     return reached
 
 
-def _place_at(call: Call, origin: _Origin, found: Sequence[Playable], now_ms: int) -> int:
+def _place_at(call: Call, origin: _Origin, playables: Sequence[Playable], now_ms: int) -> int:
     route, since = origin.route, origin.since_ms
     calendar = call.hosted.world.outages.calendar
     made = now_ms - since if route is None else calendar.progress(route, since, now_ms)
-    return max((place for place, one in enumerate(found) if origin.due(one) <= made), default=0)
+    return max(
+        (place for place, playable in enumerate(playables) if origin.due(playable) <= made),
+        default=0,
+    )
 
 
-def _latest_event(call: Call, found: Sequence[Playable], events: tuple[Event, ...]) -> Event | None:
+def _latest_event(
+    call: Call, playables: Sequence[Playable], events: tuple[Event, ...]
+) -> Event | None:
     """Return the last event that has happened; a clock that jumps comes to the next one."""
-    world, struck, form = call.hosted.world, call.hosted.played.struck, found[0].reading.form
+    world, struck, form = call.hosted.world, call.hosted.played.struck, playables[0].reading.form
     now = world.now()
     if now < events[0].at_ms:
         return None
     event = at(events, now)
     if world.time.clock.mode is ClockMode.AUTO and struck.get(form) == event.at_ms:
-        ahead = next((one for one in events if one.at_ms > now), None)
+        ahead = next((event for event in events if event.at_ms > now), None)
         if ahead is not None:
             world.time.set(ahead.at_ms)
             event = ahead

@@ -45,16 +45,16 @@ class ReplayMode:
     @classmethod
     def of(cls, words: str | Iterable[str]) -> "ReplayMode":
         """Return the mode of some words, such as `fallback,naked`. Raises `BadMode`."""
-        given = words.replace(",", " ").split() if isinstance(words, str) else list(words)
-        for word in given:
+        texts = words.replace(",", " ").split() if isinstance(words, str) else list(words)
+        for word in texts:
             if word not in MODES:
                 near, known = did_you_mean(str(word), list(MODES)), ", ".join(MODES)
                 raise BadMode(
                     f"replay_mode: {word!r} is no way to replay{near} (there are {known})"
                 )
-        if "strict" in given and "fallback" in given:
+        if "strict" in texts and "fallback" in texts:
             raise BadMode("replay_mode: 'strict' and 'fallback' exclude each other")
-        return cls("fallback" not in given, "naked" in given, "counted" in given)
+        return cls("fallback" not in texts, "naked" in texts, "counted" in texts)
 
 
 @dataclass(slots=True)

@@ -60,14 +60,14 @@ def page(method: str, path: str) -> Response | None:
 
 @cache
 def _files() -> Mapping[str, Response]:
-    found = {
+    responses = {
         f"/console/{file.name}": Response(
             200, (("Content-Type", _TYPES[file.suffix]), *SAFE), file.read_bytes()
         )
         for file in sorted(_FOLDER.iterdir())
         if file.suffix in _TYPES
     }
-    return MappingProxyType({"/": found["/console/index.html"], **found})
+    return MappingProxyType({"/": responses["/console/index.html"], **responses})
 
 
 _HEAD = """<!doctype html>
@@ -113,7 +113,7 @@ def _body(contract: Contract, request: Request) -> Iterator[str]:
     yield "<h2>Base addresses</h2>\n<table>\n<thead><tr><th>generation</th><th>base address</th>"
     yield "<th>paths</th></tr></thead>\n<tbody>\n"
     for generation in contract.generations.values():
-        paths = [one.path for one in contract if one.generation is generation]
+        paths = [listed.path for listed in contract if listed.generation is generation]
         start = escape(_common(paths))
         yield f"<tr><td>{escape(generation.title)}</td><td><code>{base}</code></td>"
         yield f"<td><code>{start}…</code></td></tr>\n"

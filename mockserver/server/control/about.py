@@ -33,12 +33,12 @@ def reserved(request: ControlRequest) -> Json:
     return {
         "reserved": [
             {
-                **jsontext.members_of(one),
-                "amount": str(one.amount),
-                "address": one.address,
-                "hash": one.hash,
+                **jsontext.members_of(known),
+                "amount": str(known.amount),
+                "address": known.address,
+                "hash": known.hash,
             }
-            for one in RESERVED
+            for known in RESERVED
         ]
     }
 
@@ -47,8 +47,8 @@ def assumptions(request: ControlRequest) -> Json:
     """Return the assumptions: what is not published and had to be chosen."""
     return {
         "assumptions": [
-            jsontext.members_of(one, "alternatives", "concerns")
-            for one in request.hosted.contract.assumptions
+            jsontext.members_of(assumption, "alternatives", "concerns")
+            for assumption in request.hosted.contract.assumptions
         ]
     }
 

@@ -22,20 +22,20 @@ def listing(request: ControlRequest) -> Json:
     return {
         "chains": [
             {
-                "chain": one.nickname,
-                "name": one.full_name,
-                "v1Name": one.v1_name,
-                "evm": one.evm,
+                "chain": listed.nickname,
+                "name": listed.full_name,
+                "v1Name": listed.v1_name,
+                "evm": listed.evm,
                 "tokens": [
                     {
                         "token": placed.symbol,
                         "address": placed.contract.address,
                         "decimals": placed.decimals,
                     }
-                    for placed in catalog.tokens_on(one)
+                    for placed in catalog.tokens_on(listed)
                 ],
             }
-            for one in catalog.chains
+            for listed in catalog.chains
         ]
     }
 
@@ -90,7 +90,12 @@ def announce(request: ControlRequest) -> Json:
 
 def transactions(request: ControlRequest) -> Json:
     """Return the transactions on the chains of a world."""
-    return {"transactions": [chain.tx_json(one) for one in request.hosted.transactions.values()]}
+    return {
+        "transactions": [
+            chain.tx_json(chain_transaction)
+            for chain_transaction in request.hosted.transactions.values()
+        ]
+    }
 
 
 def call(request: ControlRequest) -> Json:

@@ -29,14 +29,14 @@ def show(request: ControlRequest) -> Json:
 def move(request: ControlRequest) -> Json:
     """Move the clock forward, or change how time passes."""
     body, world = request.body, request.hosted.world
-    given = [name for name in _WAYS if name in body]
-    if len(given) != 1:
+    ways = [name for name in _WAYS if name in body]
+    if len(ways) != 1:
         raise BadControl(
             "body: give one of 'advance' (a duration), 'set' (a time), 'mode', 'next' or 'runUntil'"
         )
     if ("rate" in body) != (body.get("mode") == ClockMode.SCALED):
         raise BadControl("body field 'rate': goes with mode 'scaled', and only with it")
-    match given[0]:
+    match ways[0]:
         case "advance":
             world.time.advance(duration_ms(body["advance"]))
         case "set":

@@ -84,10 +84,10 @@ class Control:
 
     def _acted(self, hosted: HostedWorld, path: str, request: Request) -> Delivery:
         """Return the answer of the row of a request, or a refusal."""
-        found = [(row, place) for row, place in self._at(path) if row.method == request.method]
-        if not found:
+        fitting = [(row, place) for row, place in self._at(path) if row.method == request.method]
+        if not fitting:
             return Delivery(self._lost(path, request.method))
-        row, place = found[0]
+        row, place = fitting[0]
         try:
             adding = hosted.weight + _WRITTEN_OUT * len(request.body) if row.adds else 0
             if row.adds and (full := self.server.worlds.full(adding)):
@@ -161,9 +161,9 @@ def _query(row: Row, request: Request) -> Mapping[str, Json]:
     if most_frequent and most_frequent[0][1] > 1:
         twice = most_frequent[0][0]
         raise BadControl(f"query parameter {twice[:60]!r}: given more than once, expected once")
-    found = {name: _typed(text, row.query.get(name, {})) for name, text in pairs}
-    check(members(row.query), found, "query")
-    return found
+    values = {name: _typed(text, row.query.get(name, {})) for name, text in pairs}
+    check(members(row.query), values, "query")
+    return values
 
 
 def _typed(text: str, schema: Mapping[str, Json]) -> Json:

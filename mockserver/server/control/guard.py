@@ -96,8 +96,8 @@ def checked_origin(text: str) -> str:
         )
     name, port = (parts.hostname or "").lower(), parts.port
     host = f"[{name}]" if ":" in name else name
-    usual = {"http": 80, "https": 443}.get(parts.scheme)
-    return f"{parts.scheme}://{host}" + ("" if port in (None, usual) else f":{port}")
+    default_port = {"http": 80, "https": 443}.get(parts.scheme)
+    return f"{parts.scheme}://{host}" + ("" if port in (None, default_port) else f":{port}")
 
 
 def is_this_machine(host: str) -> bool:

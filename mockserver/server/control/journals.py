@@ -28,13 +28,13 @@ def show(request: ControlRequest) -> Iterator[bytes]:
     """Return the requests of a world; `next` is the cursor of the next page."""
     journal = request.hosted.journal
     search = search_of(request.query, request.hosted.contract)
-    found = search.matching(journal)
-    limit = request.query.get("limit", len(found))
-    page = found[:limit]
+    entries = search.matching(journal)
+    limit = request.query.get("limit", len(entries))
+    page = entries[:limit]
     return jsontext.pieces(
         {
             "last": journal.last_sequence,
-            "next": page[-1].sequence if len(found) > limit else journal.last_sequence,
+            "next": page[-1].sequence if len(entries) > limit else journal.last_sequence,
             "dropped": request.hosted.dropped,
             "entries": jsontext.LazyArray(_entry(request.hosted, entry) for entry in page),
         }
@@ -132,7 +132,7 @@ def _order(hosted: HostedWorld, entry: Entry) -> Json:
     name = named_by(operation, entry.request, hosted.world).order if operation else None
     if name is None:
         return None
-    view, end = hosted.world.orders.look(name), hosted.world.orders.events(name)[-1]
+    view, end = hosted.world.orders.peek(name), hosted.world.orders.events(name)[-1]
     return {
         "id": name,
         "status": view.status.value,

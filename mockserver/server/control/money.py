@@ -38,16 +38,18 @@ def quote(request: ControlRequest) -> Json:
     target = _placed(world.scenario.catalog, query["to"], wanted, "target")
     units = amounts.units_exact(Decimal(query["amount"]), source.decimals)
     quoted = world.quotes.bridge if source.symbol == target.symbol else world.quotes.aggregate
-    found = quoted(units, source, target)
+    aggregate_quote = quoted(units, source, target)
     return {
         "amount": str(units),
         "amountDecimals": source.decimals,
-        "gross": str(found.gross),
-        "net": str(found.net),
-        "decimals": found.decimals,
-        "serviceFee": str(found.service_fee),
-        "gasFee": str(found.gas_fee),
-        "aggregator": found.aggregator if isinstance(found, AggregateQuote) else None,
+        "gross": str(aggregate_quote.gross),
+        "net": str(aggregate_quote.net),
+        "decimals": aggregate_quote.decimals,
+        "serviceFee": str(aggregate_quote.service_fee),
+        "gasFee": str(aggregate_quote.gas_fee),
+        "aggregator": aggregate_quote.aggregator
+        if isinstance(aggregate_quote, AggregateQuote)
+        else None,
     }
 
 
@@ -59,7 +61,9 @@ def _used(world: World, address: str | None) -> list[AccountKey]:
 def _on_chain(world: World, query: Json) -> list[AccountKey]:
     catalog = world.scenario.catalog
     chain = catalog.chain(query["chain"])
-    return [(chain.nickname, one.symbol, query["address"]) for one in catalog.tokens_on(chain)]
+    return [
+        (chain.nickname, placed.symbol, query["address"]) for placed in catalog.tokens_on(chain)
+    ]
 
 
 def _balance(world: World, key: AccountKey) -> Json:

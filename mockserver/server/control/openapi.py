@@ -57,7 +57,7 @@ def operation_id(row: Row) -> str:
 
 def _operation(row: Row) -> dict[str, Any]:
     media = "text/event-stream" if row.streams else "application/json"
-    found: dict[str, Any] = {
+    operation: dict[str, Any] = {
         "operationId": operation_id(row),
         "summary": row.summary,
         "tags": [row.path.split("/")[1]],
@@ -70,14 +70,14 @@ def _operation(row: Row) -> dict[str, Any]:
         },
     }
     if row.path == "/ready":
-        found["responses"]["503"] = _answer("Not ready yet", row.answer)
+        operation["responses"]["503"] = _answer("Not ready yet", row.answer)
     if row.open:
-        found["security"] = []
+        operation["security"] = []
     if row.body is not None:
         content = {"application/json": {"schema": row.body}}
         needed = bool(row.body.get("required") or row.body.get("oneOf"))
-        found["requestBody"] = {"required": needed, "content": content}
-    return found
+        operation["requestBody"] = {"required": needed, "content": content}
+    return operation
 
 
 def _parts(row: Row) -> list[dict[str, Any]]:

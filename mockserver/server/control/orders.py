@@ -21,7 +21,7 @@ _SLICE = 256
 def order_id(world: World, name: str) -> str:
     """Return the id of an order by its id or its v1 number. Raises `Refusal` for neither."""
     try:
-        return world.orders.look(name).order.id
+        return world.orders.peek(name).order.id
     except Refusal as refusal:
         try:
             return world.orders.id_of_sn(name)
@@ -82,7 +82,7 @@ def _with_events(states: OrderStates, order: Order) -> dict[str, Json]:
 def detail(request: ControlRequest) -> Json:
     """Return one order with its events, past and to come; looking at it counts as no poll."""
     world = request.hosted.world
-    return _whole(world, order_id(world, request.place["id"]))
+    return _detail(world, order_id(world, request.place["id"]))
 
 
 def steer(request: ControlRequest) -> Json:
@@ -105,9 +105,9 @@ def steer(request: ControlRequest) -> Json:
         status, reason = Status(body["status"]), body.get("reason", "")
         world.orders.force(order, status, reason, policy or Policy.MANUAL)
     else:
-        course = body.get("course") or world.orders.look(order).order.course.name
+        course = body.get("course") or world.orders.peek(order).order.course.name
         world.orders.steer(order, course, policy)
-    return _whole(world, order)
+    return _detail(world, order)
 
 
 def order_json(view: OrderView) -> dict[str, Json]:
@@ -157,9 +157,9 @@ def _has(order: Order, states: OrderStates, wanted: str) -> bool:
     return wanted in "\n".join(names).lower()
 
 
-def _whole(world: World, order: str) -> Json:
+def _detail(world: World, order: str) -> Json:
     return {
-        **order_json(world.orders.look(order)),
+        **order_json(world.orders.peek(order)),
         "events": _events(world.orders.events(order), world.now()),
         "moves": _moves(world, order),
     }

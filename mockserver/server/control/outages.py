@@ -34,13 +34,13 @@ def suspend(request: ControlRequest) -> Json:
 
 def restore(request: ControlRequest) -> Json:
     """End the active outages of a chain, a token, or a token on a chain; or strike planned ones."""
-    given = {**request.query, **request.body}
-    if not (given.get("chain") or given.get("token")):
+    settings = {**request.query, **request.body}
+    if not (settings.get("chain") or settings.get("token")):
         raise BadControl("name the 'chain' or the 'token' to restore")
-    direction = Direction(given["direction"]) if "direction" in given else None
+    direction = Direction(settings["direction"]) if "direction" in settings else None
     world = request.hosted.world
-    end = world.outages.cancel if given.get("planned") else world.outages.restore
-    ended = end(given.get("chain"), given.get("token"), direction)
+    end = world.outages.cancel if settings.get("planned") else world.outages.restore
+    ended = end(settings.get("chain"), settings.get("token"), direction)
     return {"restored": [outage_json(window, world.now()) for window in ended]}
 
 
@@ -60,7 +60,10 @@ def calendar(request: ControlRequest) -> Json:
     ahead = [window for window in windows if window.until_ms is None or window.until_ms > now]
     _room(world, len(ahead))
     added = world.outages.suspend_all(ahead)
-    return {"added": [outage_json(one, now) for one in added], "past": len(windows) - len(added)}
+    return {
+        "added": [outage_json(window, now) for window in added],
+        "past": len(windows) - len(added),
+    }
 
 
 def timeline(request: ControlRequest) -> Json:
@@ -106,14 +109,14 @@ def _window(body: Mapping[str, Json], now_ms: int) -> Window:
     return Window.of(options, begin, end, duration_ms)
 
 
-def _times(given: Mapping[str, Json], now_ms: int, where: str) -> tuple[int, int | None]:
+def _times(settings: Mapping[str, Json], now_ms: int, where: str) -> tuple[int, int | None]:
     """Return when something begins, now by default, and when it ends; None where that is open."""
-    begin = instant_ms(given["from"]) if "from" in given else now_ms
-    if "until" in given and "for" in given:
+    begin = instant_ms(settings["from"]) if "from" in settings else now_ms
+    if "until" in settings and "for" in settings:
         raise BadControl(f"{where}: give 'until' (a time) or 'for' (a duration), not both")
-    if "until" in given:
-        return begin, instant_ms(given["until"])
-    return begin, begin + duration_ms(given["for"]) if "for" in given else None
+    if "until" in settings:
+        return begin, instant_ms(settings["until"])
+    return begin, begin + duration_ms(settings["for"]) if "for" in settings else None
 
 
 def _shipped(body: Mapping[str, Json], world: World) -> tuple[Window, ...]:

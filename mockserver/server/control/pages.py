@@ -42,7 +42,9 @@ _ABOUT_RESERVED = (
 
 def pages() -> dict[str, str]:
     """Return every generated file by its name, as text."""
-    reserved = ((one.code, one.meaning, f"`{one.amount}`", f"`{one.address}`") for one in RESERVED)
+    reserved = (
+        (known.code, known.meaning, f"`{known.amount}`", f"`{known.address}`") for known in RESERVED
+    )
     table = markdown.table(("code", "what happens", "amount", "address"), reserved)
     return {
         "control.md": markdown.page("The control API", _ABOUT_CONTROL, _control()),
@@ -118,7 +120,7 @@ def _answered(service: Service, row: Row) -> AnsweredExample:
     answer, language = _send(service, line, body), "text"
     if not row.streams:
         answer, language = _pretty(jsontext.decode(answer.encode()), example.depth), "json"
-    answer = _VOLATILE.sub(lambda found: f"{found[1] or found[2]}0123456789ab", answer).strip()
+    answer = _VOLATILE.sub(lambda match: f"{match[1] or match[2]}0123456789ab", answer).strip()
     sent = "" if body is None else _pretty(body, example.depth)
     return AnsweredExample(line, sent, language, answer)
 

@@ -12,8 +12,8 @@ from mockserver.server.control.row import ControlRequest
 
 def show_faults(request: ControlRequest) -> Json:
     """Return the faults of a world in the order they are applied."""
-    found = request.hosted.faults
-    return {"faults": [faults.fault_json(fault, found.tally(fault)) for fault in found]}
+    injector = request.hosted.faults
+    return {"faults": [faults.fault_json(fault, injector.tally(fault)) for fault in injector]}
 
 
 def add_fault(request: ControlRequest) -> Json:
@@ -36,8 +36,8 @@ def clear_faults(request: ControlRequest) -> Json:
 
 def show_stubs(request: ControlRequest) -> Json:
     """Return the stubs of a world, oldest first; the newest that fits answers."""
-    found = request.hosted.stubs
-    return {"stubs": [stubs.stub_json(stub, found.used(stub)) for stub in found]}
+    stub_list = request.hosted.stubs
+    return {"stubs": [stubs.stub_json(stub, stub_list.used(stub)) for stub in stub_list]}
 
 
 def add_stub(request: ControlRequest) -> Json:
@@ -63,7 +63,7 @@ def show_breaks(request: ControlRequest) -> Json:
 
     return {
         "active": request.hosted.breaks.names,
-        "breaks": [break_json(one) for one in CATALOGUE.values()],
+        "breaks": [break_json(break_) for break_ in CATALOGUE.values()],
     }
 
 

@@ -19,15 +19,15 @@ def read(file: Path) -> Iterator[Row]:
     document = documents.read(file, "control")
     table = document.value
     # A table may leave the shipped forms out and name them all the same.
-    found = FormTable({**shipped_forms().named, **table["forms"]})
+    form_table = FormTable({**shipped_forms().named, **table["forms"]})
     for line, members in table["rows"].items():
         with tables.row(document, "rows", line):
-            row = _row(line, members, found, table["requests"])
+            row = _row(line, members, form_table, table["requests"])
         yield row
 
 
 def _row(
-    line: str, row: Mapping[str, Json], found: "FormTable", requests: Mapping[str, Json]
+    line: str, row: Mapping[str, Json], form_table: "FormTable", requests: Mapping[str, Json]
 ) -> Row:
     method, _, path = line.partition(" ")
     example = dict(row.get("example", {}))
@@ -37,13 +37,15 @@ def _row(
         path=path,
         summary=row["is"],
         action=_action(row["does"]),
-        answer=found.whole(row["answer"], found.answer),
-        body=found.whole(row["body"], found.taken) if "body" in row else None,
-        query=found.fields(row.get("query", {})),
+        answer=form_table.message(row["answer"], form_table.answer),
+        body=form_table.message(row["body"], form_table.taken) if "body" in row else None,
+        query=form_table.fields(row.get("query", {})),
         example=Example(
             target=example.get("target", path),
             body=example.get("body"),
-            before=tuple((requests[one]["line"], requests[one].get("body")) for one in before),
+            before=tuple(
+                (requests[member]["line"], requests[member].get("body")) for member in before
+            ),
             body_from=example.get("body-from", ""),
             depth=example.get("depth", 6),
         ),
@@ -57,8 +59,8 @@ def _row(
 
 def _action(name: str) -> Callable[..., Any]:
     module, _, function = name.partition(".")
-    found: Callable[..., Any] = named_code(f"server.control.{module}:{function}")
-    return found
+    action: Callable[..., Any] = named_code(f"server.control.{module}:{function}")
+    return action
 
 
 ROWS: tuple[Row, ...] = tuple(read(resources.schemas() / "control.yaml"))

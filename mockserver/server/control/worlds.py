@@ -41,8 +41,8 @@ def make(request: ControlRequest) -> Json:
     mode = body.get("clock")
     if ("rate" in body) != (mode == ClockMode.SCALED):
         raise BadControl("body field 'rate': goes with clock 'scaled', and only with it")
-    found = ((name, read(body[wire])) for wire, (name, read) in _CHANGES.items() if wire in body)
-    changes: dict[str, Any] = dict(found)
+    readings = ((name, read(body[wire])) for wire, (name, read) in _CHANGES.items() if wire in body)
+    changes: dict[str, Any] = dict(readings)
     hosted = request.server.factory.create(body["key"], **changes)
     worlds.bind(body.get("appKeys", ()), hosted.key)
     worlds.put(hosted)

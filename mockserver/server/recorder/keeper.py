@@ -215,20 +215,20 @@ class Keeper:
 _MOST_PREFIX = 6
 
 
-def keep_all(found: ForeignRecording, keeper: Keeper) -> dict[str, str]:
+def keep_all(foreign_recording: ForeignRecording, keeper: Keeper) -> dict[str, str]:
     """Keep the exchanges of a file that are of an operation; return why others were left out.
 
     The reasons are by the places in the file. What a service answered is redacted like everything
     that is recorded. Raises `CannotKeep`.
     """
-    left_out, before = dict(found.skipped), None
-    for place, one in found.exchanges.items():
-        request, moved = _below_prefix(one.request, keeper.contract), 0
-        if found.origin == "simulation" and one.time_ms is not None:
+    left_out, before = dict(foreign_recording.skipped), None
+    for place, recorded_exchange in foreign_recording.exchanges.items():
+        request, moved = _below_prefix(recorded_exchange.request, keeper.contract), 0
+        if foreign_recording.origin == "simulation" and recorded_exchange.time_ms is not None:
             # How far the clock of a simulation moved before the request.
-            moved = 0 if before is None else max(0, one.time_ms - before)
-            before = one.time_ms
-        if reason := keeper.keep(replace(one, request=request, advance_ms=moved)):
+            moved = 0 if before is None else max(0, recorded_exchange.time_ms - before)
+            before = recorded_exchange.time_ms
+        if reason := keeper.keep(replace(recorded_exchange, request=request, advance_ms=moved)):
             left_out[place] = reason
     return left_out
 

@@ -257,13 +257,13 @@ class _RelayedAnswer:
 
     async def _take(self, part: bytes, is_last: bool) -> None:
         self._remember(part)
-        whole = self._held + part
+        held = self._held + part
         # Of an answer that goes on, one byte suffices to keep its end from the client; one that is
         # whole already waits as a whole, so that an error can still be sent.
-        at = 0 if is_last and self.response is None else len(whole) - 1
+        at = 0 if is_last and self.response is None else len(held) - 1
         if at:
-            await self._send(whole[:at])
-        self._held = whole[at:]
+            await self._send(held[:at])
+        self._held = held[at:]
 
     def taken(self, request: Request, began_ms: int, duration_ms: int) -> RecordedExchange:
         """Return the exchange as it passed."""
@@ -354,7 +354,7 @@ def _readable(item: tuple[str, str]) -> tuple[str, str]:
     name, value = item
     if name.lower() != "accept-encoding":
         return item
-    readable = [one.strip() for one in value.split(",") if is_read(one.partition(";")[0])]
+    readable = [coding.strip() for coding in value.split(",") if is_read(coding.partition(";")[0])]
     return name, ", ".join(readable) or "identity"
 
 

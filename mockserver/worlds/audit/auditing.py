@@ -52,7 +52,7 @@ class Audit:
         """Return the audit as JSON for the control API."""
         return {
             "ok": not self.findings,
-            "findings": [one.render() for one in self.findings],
+            "findings": [finding.render() for finding in self.findings],
             "more": self.more,
             "judged": self.judged,
             "unjudged": self.unjudged,

@@ -96,7 +96,9 @@ class Evidence:
 
     def client_knows(self, view: OrderView) -> bool:
         """Tell whether a client got an answer with the present status of an order."""
-        return any(_tells(one.standing, view) for one in self.answers_about(view.order))
+        return any(
+            _tells(status_answer.standing, view) for status_answer in self.answers_about(view.order)
+        )
 
     def unknown(self, view: OrderView) -> bool:
         """Tell whether the journal cannot show if a client knows the status of an order.
@@ -146,9 +148,9 @@ def evidence_of(hosted: HostedWorld, quote_age_ms: int) -> Evidence:
     world, horizon, journal = hosted.world, hosted.horizon, hosted.journal
     orders, now = world.orders.stored()[horizon.orders :], world.now()
     newest = orders[-limits.AUDITED.most :]
-    found = Evidence(
+    evidence = Evidence(
         world=world,
-        views=[world.orders.look(order.id) for order in newest],
+        views=[world.orders.peek(order.id) for order in newest],
         older=len(orders) - len(newest),
         quote_age_ms=quote_age_ms,
         now=now,
@@ -159,11 +161,11 @@ def evidence_of(hosted: HostedWorld, quote_age_ms: int) -> Evidence:
     for entry in journal:
         operation = hosted.contract.get(entry.operation)
         if operation is not None and not horizon.has_undone(entry.sequence):
-            found.note(operation, entry)
+            evidence.note(operation, entry)
     for tx in hosted.transactions.values():
         if tx.number > horizon.transactions:
-            found.payments[hash_key(tx.chain, tx.hash)] = tx
-    return found
+            evidence.payments[hash_key(tx.chain, tx.hash)] = tx
+    return evidence
 
 
 def _data(operation: Operation, entry: Entry) -> Json:

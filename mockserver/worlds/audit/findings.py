@@ -53,14 +53,17 @@ class Finding:
             "orders": list(self.orders),
             "requests": [
                 {
-                    "sequence": one.sequence,
-                    "at": iso(one.at_ms),
-                    "request": one.request_line,
-                    "outcome": one.outcome,
+                    "sequence": entry.sequence,
+                    "at": iso(entry.at_ms),
+                    "request": entry.request_line,
+                    "outcome": entry.outcome,
                 }
-                for one in self.entries
+                for entry in self.entries
             ],
-            "transactions": [{"chain": one.chain, "hash": one.hash} for one in self.transactions],
+            "transactions": [
+                {"chain": chain_transaction.chain, "hash": chain_transaction.hash}
+                for chain_transaction in self.transactions
+            ],
         }
 
 
@@ -68,8 +71,10 @@ def _of_orders(
     kind: str, text: str, evidence: Evidence, orders: Sequence[Order], entries: Iterable[Entry]
 ) -> Finding:
     calls = (evidence.payment_of(order) for order in orders)
-    found = tuple(call for call in calls if call is not None)
-    return Finding(kind, text, tuple(order.id for order in orders), tuple(entries), found)
+    chain_transactions = tuple(call for call in calls if call is not None)
+    return Finding(
+        kind, text, tuple(order.id for order in orders), tuple(entries), chain_transactions
+    )
 
 
 def _of_order(
@@ -106,23 +111,25 @@ def doubled(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _submitted_twice(evidence: Evidence, before: Order, after: Order) -> Iterator[Finding]:
-    first, again = (evidence.submissions_of(one) for one in (before, after))
+    first, again = (evidence.submissions_of(order) for order in (before, after))
     if not first or not again:
         return
     begun, repeated = first[0].entry.sequence, again[0].entry.sequence
-    earlier = [one for one in first if one.entry.sequence < repeated]
-    heard = any(one.entry.sequence < repeated for one in evidence.answers_about(before))
+    earlier = [submission for submission in first if submission.entry.sequence < repeated]
+    heard = any(
+        status_answer.entry.sequence < repeated for status_answer in evidence.answers_about(before)
+    )
     quotes = [quote.entry for quote in evidence.quotes_of(before)]
     used = [quote for quote in quotes if quote.sequence < begun]
     anew = any(begun < quote.sequence < repeated for quote in quotes)
     why = ""
-    if not heard and not any(one.taken for one in earlier):
+    if not heard and not any(submission.taken for submission in earlier):
         why = _LOST
     elif used and not anew and after.submitted_ms - used[-1].at_ms <= evidence.quote_age_ms:
         # An order on an old quote is another finding.
         why = _ONE_QUOTE
     if why:
-        entries = [one.entry for one in (*earlier, again[0])]
+        entries = [submission.entry for submission in (*earlier, again[0])]
         yield _doubled(evidence, (before, after), why, entries)
 
 
@@ -156,7 +163,7 @@ def _lost_deposit(evidence: Evidence, key: HashKey) -> Finding:
         "deposit-without-order",
         f"{what}: {_why_lost(tried, tx)}, and no order was made of it; {right}",
         (),
-        tuple(one.entry for one in tried),
+        tuple(submission.entry for submission in tried),
         () if tx is None else (tx,),
     )
 
@@ -192,7 +199,7 @@ def _pays(evidence: Evidence, tx: ChainTransaction) -> bool:
         return False
     chain = evidence.world.scenario.catalog.chain(tx.chain)
     proxies = (chain.minter_proxy, chain.minter_proxy_v2, chain.swap_proxy)
-    ours = {one.lower() for one in (chain.minter, *proxies, chain.vault) if one}
+    ours = {payee.lower() for payee in (chain.minter, *proxies, chain.vault) if payee}
     if tx.to.lower() in ours:
         return bool(tx.value or tx.data)
     moved = moved_by(tx)
@@ -256,8 +263,8 @@ def _heard(evidence: Evidence, view: OrderView) -> str:
 
 
 def _followed_badly(kind: str, why: str, evidence: Evidence, view: OrderView) -> Finding:
-    made = [one.entry for one in evidence.submissions_of(view.order)]
-    answers = [one.entry for one in evidence.answers_about(view.order)]
+    made = [submission.entry for submission in evidence.submissions_of(view.order)]
+    answers = [status_answer.entry for status_answer in evidence.answers_about(view.order)]
     entries = {entry.sequence: entry for entry in (*made, *answers[-1:])}
     return _of_order(kind, why, evidence, view.order, entries.values())
 
@@ -298,8 +305,11 @@ def misquoted(evidence: Evidence) -> Iterator[Finding]:
 
 def _making(order: Order, tried: Sequence[Submission]) -> Submission | None:
     """Return the submission that made an order, of several for the same deposit."""
-    exact = (one for one in tried if one.entry.at_ms == order.submitted_ms)
-    return next((one for one in exact if one.entry.refusal is None), tried[-1] if tried else None)
+    exact = (submission for submission in tried if submission.entry.at_ms == order.submitted_ms)
+    return next(
+        (submission for submission in exact if submission.entry.refusal is None),
+        tried[-1] if tried else None,
+    )
 
 
 def _before(quotes: Sequence[Quote], order: Order, made: Submission | None) -> list[Quote]:
@@ -315,10 +325,10 @@ def _wanted(order: Order, made: Submission | None) -> Transfer:
     return Transfer(order.kind, order.route, order.amount, fee)
 
 
-def _alike(one: Transfer, other: Transfer) -> bool:
-    if None in (one.fee, other.fee):
-        one, other = replace(one, fee=None), replace(other, fee=None)
-    return one == other
+def _alike(first: Transfer, second: Transfer) -> bool:
+    if None in (first.fee, second.fee):
+        first, second = replace(first, fee=None), replace(second, fee=None)
+    return first == second
 
 
 def _promised(
@@ -339,27 +349,29 @@ def _promised(
 
 
 def _nearest(evidence: Evidence, wanted: Transfer, quotes: Sequence[Quote]) -> tuple[Quote, str]:
-    found = [(_differences(evidence, wanted, quote.quoted.transfer), quote) for quote in quotes]
-    differences, quote = min(reversed(found), key=lambda one: len(one[0]))
+    by_distance = [
+        (_differences(evidence, wanted, quote.quoted.transfer), quote) for quote in quotes
+    ]
+    differences, quote = min(reversed(by_distance), key=lambda distance: len(distance[0]))
     return quote, f"it was never quoted; the nearest quote was {_row(differences)}"
 
 
-def _differences(evidence: Evidence, wanted: Transfer, found: Transfer) -> list[str]:
-    catalog, route, other = evidence.world.scenario.catalog, wanted.route, found.route
+def _differences(evidence: Evidence, wanted: Transfer, transfer: Transfer) -> list[str]:
+    catalog, route, second_route = evidence.world.scenario.catalog, wanted.route, transfer.route
     ends = (
-        (route.source_chain, other.source_chain, "from"),
-        (route.target_chain, other.target_chain, "to"),
-        (route.target_token, other.target_token, "into"),
+        (route.source_chain, second_route.source_chain, "from"),
+        (route.target_chain, second_route.target_chain, "to"),
+        (route.target_token, second_route.target_token, "into"),
     )
     texts = []
-    if (wanted.amount, route.source_token) != (found.amount, other.source_token):
-        paid = catalog.token_on(other.source_chain, other.source_token)
-        texts.append(f"for {_money(found.amount, paid)}")
+    if (wanted.amount, route.source_token) != (transfer.amount, second_route.source_token):
+        paid = catalog.token_on(second_route.source_chain, second_route.source_token)
+        texts.append(f"for {_money(transfer.amount, paid)}")
     texts += [f"{word} {theirs}" for ours, theirs, word in ends if ours != theirs]
-    if None not in (wanted.fee, found.fee) and wanted.fee != found.fee:
-        texts.append(f"with a fee of {found.fee} in place of {wanted.fee}")
-    if not texts and wanted.kind is not found.kind:
-        texts.append(f"for a {found.kind.name.lower()} order")
+    if None not in (wanted.fee, transfer.fee) and wanted.fee != transfer.fee:
+        texts.append(f"with a fee of {transfer.fee} in place of {wanted.fee}")
+    if not texts and wanted.kind is not transfer.kind:
+        texts.append(f"for a {transfer.kind.name.lower()} order")
     return texts or ["for the same with another fee"]
 
 

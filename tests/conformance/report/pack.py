@@ -54,7 +54,7 @@ PROBES = (
 
 def body_is_strict_json(context: RunContext, operation: Operation) -> Iterator[Finding]:
     for exchange in context.of(operation):
-        if not exchange.whole:
+        if not exchange.has_answer:
             raise Inconclusive(exchange.answer.reason)
         if exchange.unreadable:
             yield Finding(f"the body is no JSON: {exchange.unreadable}", (exchange,), cause="json")
