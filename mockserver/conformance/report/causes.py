@@ -156,7 +156,7 @@ def general_place(place: str) -> str:
 def best_exchange(finding: Finding) -> Exchange | None:
     """Return the exchange that shows a finding best: one that is wrong by itself, else the last."""
     last = next(reversed(finding.exchanges), None)
-    alone = (one for one in finding.exchanges if _is_wrong_alone(one, finding.place))
+    alone = (exchange for exchange in finding.exchanges if _is_wrong_alone(exchange, finding.place))
     return last if finding.should_refuse else next(alone, last)
 
 
@@ -164,7 +164,9 @@ def _is_wrong_alone(exchange: Exchange, place: str) -> bool:
     if exchange.answer.trouble or exchange.answer.status >= 300 or exchange.unreadable:
         return True
     violations = exchange.operation.response_violations(exchange.body)
-    return any(general_place(dotted(one.path)) == general_place(place) for one in violations)
+    return any(
+        general_place(dotted(violation.path)) == general_place(place) for violation in violations
+    )
 
 
 def worst_first(causes: Iterable[Cause]) -> tuple[Cause, ...]:

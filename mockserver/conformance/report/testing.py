@@ -54,19 +54,19 @@ def as_pytest(report: Report, probes: str) -> str:
     It sends their requests, and those of the file `probes` beside it, which has the `saved_lines`;
     `probes` is empty where there are none.
     """
-    found: dict[str, list[str]] = {}
+    texts_by_rule: dict[str, list[str]] = {}
     for cause in report.causes:
         for operation in cause.operations:
             name = SAVED.rule().name if _is_saved(cause) else cause.rule.name
-            found.setdefault(f"{name}[{operation}]", []).append(cause.located)
+            texts_by_rule.setdefault(f"{name}[{operation}]", []).append(cause.located)
     imports = ["import os"] * report.own_keys + ["from pathlib import Path"] * bool(probes)
     return _TEST.format(
         heading=f"{counted(len(report.causes), 'cause')} found by crosschain-mock conform",
-        imports="".join(f"{line}\n" for line in sorted(imports, key=lambda one: one[0] == "i")),
+        imports="".join(f"{line}\n" for line in sorted(imports, key=lambda line: line[0] == "i")),
         findings="".join(
             "".join(f"    # {one_line(text)[:_LONGEST]}\n" for text in dict.fromkeys(texts))
             + f"    {name!r},\n"
-            for name, texts in found.items()
+            for name, texts in texts_by_rule.items()
         ),
         arguments="".join(f"        {argument},\n" for argument in _arguments(report, probes)),
         holds=Verdict.HOLDS.value,
@@ -107,7 +107,7 @@ def _arguments(report: Report, probes: str) -> Iterator[str]:
         if far:
             yield f"confirm_hosts={far!r}"
     if report.own_keys:
-        yield from (f'{one.lower()}=os.environ["{variable_of(one)}"]' for one in _DEVELOPER)
+        yield from (f'{name.lower()}=os.environ["{variable_of(name)}"]' for name in _DEVELOPER)
 
 
 def _choices(report: Report) -> dict[str, object]:

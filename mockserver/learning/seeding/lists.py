@@ -358,7 +358,7 @@ def _same_network(item: Item, others: Mapping[str, Item], member: str = "network
     mine = str(item.get("network" if member == "chainId" else "chainId", ""))
     if not mine.isdigit() or mine == "0":
         return ""
-    return next((name for name, other in others.items() if str(other.get(member)) == mine), "")
+    return next((name for name, listed in others.items() if str(listed.get(member)) == mine), "")
 
 
 def _basis(assumed: list[str]) -> dict[str, Any]:
