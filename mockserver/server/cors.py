@@ -24,6 +24,10 @@ def is_preflight(request: Request) -> bool:
     return request.method == "OPTIONS" and "Access-Control-Request-Method" in request.headers
 
 
+_PAGES = ("html", "xml")
+"""What the type of an answer holds that can have scripts; SVG and XHTML are XML."""
+
+
 class Opener:
     """Adds CORS headers for the requesting page; headers that answers share are made once."""
 
@@ -48,9 +52,23 @@ class Opener:
         key = own, world, headers.lowered("origin")
         ready = self._ready.get(key)
         if ready is None:
-            ready = (*own, *allowed_origin(headers), _EXPOSE, (WORLD_HEADER, world))
+            ready = (*own, *_sandboxed(own), *allowed_origin(headers), _EXPOSE)
+            ready = (*ready, (WORLD_HEADER, world))
             keep(self._ready, key, ready, _MOST_CACHED)
         return ready
+
+
+def _sandboxed(own: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
+    """Return the policy of an answer that a browser shows as a page.
+
+    A stub or a recording may hold any page. It comes from the origin of the console, so that its
+    scripts could steer this server.
+    """
+    names = {name.lower(): value.lower() for name, value in own}
+    is_page = any(kind in names.get("content-type", "") for kind in _PAGES)
+    if not is_page or "content-security-policy" in names:
+        return ()
+    return (("Content-Security-Policy", "sandbox"),)
 
 
 def preflight(contract: Contract, path: str, headers: Headers) -> Response:

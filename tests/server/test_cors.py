@@ -139,3 +139,21 @@ def test_the_command_refuses_what_is_no_origin(call):
     ended = call("serve", "--port", "0", "--control-origin", "wallet.example")
     assert ended.returncode == 2
     assert "'wallet.example' is no origin of a page" in ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("kind", "policy"),
+    [
+        ("text/html", "sandbox"),
+        ("image/svg+xml", "sandbox"),
+        ("Application/XHTML+XML; charset=utf-8", "sandbox"),
+        ("application/json", None),
+        ("text/plain", None),
+    ],
+)
+def test_a_page_of_a_stub_runs_no_scripts_beside_the_console(mock, kind, policy):
+    response = {"status": 200, "headers": {"Content-Type": kind}, "body": "{}"}
+    stub = {"operation": "getChain", "response": response}
+    assert mock.call("POST", "/__mock/stubs", body=stub).status == 200
+    answer = mock.call("GET", "/v1/getChain")
+    assert answer.headers.get("content-security-policy") == policy
