@@ -92,7 +92,7 @@ class Request:
     headers: Headers = field(default_factory=Headers)
     body: bytes = b""
     raw: bytes = field(default=b"", init=False, repr=False, compare=False)
-    """Its bytes on the wire, where `usual_request` can parse them again."""
+    """Its bytes on the wire, where `plain_request` can parse them again."""
 
     @property
     def target(self) -> str:
@@ -141,7 +141,7 @@ class Response:
         return Response(self.status, self.headers, body)
 
 
-def usual_request(raw: bytes) -> Request:
+def plain_request(raw: bytes) -> Request:
     """Parse bytes that have the form of nearly all requests."""
     head, _, body = raw.partition(b"\r\n\r\n")
     line, *fields = head.decode("latin-1").split("\r\n")

@@ -242,9 +242,9 @@ class LayerRow:
 
     layer: str
     breaks: int
-    found_armed: int | None
+    detected_armed: int | None
     readable: int | None
-    found_reading: int | None
+    detected_reading: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -383,9 +383,9 @@ def as_json(summary: Summary) -> Json:
         "layers": [
             {
                 **picked(row, "layer", "breaks"),
-                "foundWithSubmissions": row.found_armed,
+                "foundWithSubmissions": row.detected_armed,
                 "visibleToReading": row.readable,
-                "foundByReading": row.found_reading,
+                "foundByReading": row.detected_reading,
             }
             for row in summary.layers
         ],

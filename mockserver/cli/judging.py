@@ -87,8 +87,8 @@ def output_of(settings: dict[str, Any]) -> Output:
         ("--resume", settings["resume"]),
     )
     plain = ("reason", "journal", "resume", "strict", "fail_on", "quiet", "verbose")
-    as_given = {name: settings.pop(name) for name in plain}
-    return Output(destinations, baseline, file, owner or "", expires, **as_given)
+    unchanged = {name: settings.pop(name) for name in plain}
+    return Output(destinations, baseline, file, owner or "", expires, **unchanged)
 
 
 def _check_apart(*files: tuple[str, Path | None]) -> None:

@@ -130,7 +130,7 @@ def print_text(text: str, **style: Any) -> None:
     if sys.stdout.isatty():
         indent = " " * (len(text) - len(text.lstrip()) + 2)
         # What is too long for a line, such as a path or an address, can be copied whole.
-        text = "\n".join(_wrapped(text, _room(), indent, whole_words=True))
+        text = "\n".join(_wrapped(text, _room(), indent, keep_words=True))
     click.secho(text, **style)
 
 
@@ -138,13 +138,13 @@ def _room() -> int:
     return shutil.get_terminal_size().columns
 
 
-def _wrapped(text: str, room: int, indent: str = "", *, whole_words: bool = False) -> list[str]:
+def _wrapped(text: str, room: int, indent: str = "", *, keep_words: bool = False) -> list[str]:
     return wrap(
         text,
         max(room, 8),
         subsequent_indent=indent,
         break_on_hyphens=False,
-        break_long_words=not whole_words,
+        break_long_words=not keep_words,
     ) or [""]
 
 

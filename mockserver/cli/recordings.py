@@ -54,7 +54,7 @@ def import_(files: tuple[Path, ...], name: str | None, source: str | None, **set
     this server (`crosschain-mock journal --json`, `/__mock/journal`) and of `conform --journal`.
     Secrets are masked. Exits with 1 if nothing could be used.
     """
-    kept = sum(_import_one(file, name, source, settings) for file in files)
+    kept = sum(_import_file(file, name, source, settings) for file in files)
     if not kept:
         sys.exit(1)
 
@@ -78,7 +78,7 @@ def export(named: tuple[str, ...], name: str, out: Path | None, base_url: str | 
         click.echo(f"{counted(len(exchanges), 'exchange')}: {out}", err=True)
 
 
-def _import_one(
+def _import_file(
     file: Path, name: str | None, source: str | None, settings: Mapping[str, Any]
 ) -> int:
     from mockserver.clock import iso

@@ -123,7 +123,7 @@ def _is_address(url: str) -> bool:
         return False
 
 
-def _check_one_world(url: str, world: str) -> None:
+def _check_world(url: str, world: str) -> None:
     """Raise `UsageError` where the address names another world than `--world` does."""
     named = re.search(r"/w/([^/]+)/?$", url)
     source = click.get_current_context().get_parameter_source("world")
@@ -151,7 +151,7 @@ def connected(
     def called(*, url: str, world: str, server_token: str | None, **options: Any) -> None:
         if not _is_address(url):
             raise click.UsageError(f"--url: {url!r} is no address; write {DEFAULT_URL}")
-        _check_one_world(url, world)
+        _check_world(url, world)
         remote = Remote(url.rstrip("/"), world, server_token)
         as_json = not own_json and options.pop("as_json")
         if about:

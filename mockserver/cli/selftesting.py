@@ -81,7 +81,7 @@ def _print(summary: "Summary", *, findings: bool) -> None:
             str(row.breaks),
             *(
                 "-" if count is None else str(count)
-                for count in (row.found_armed, row.readable, row.found_reading)
+                for count in (row.detected_armed, row.readable, row.detected_reading)
             ),
         )
         for row in summary.layers

@@ -125,9 +125,9 @@ def settings_of(options: Mapping[str, Any]) -> "Settings":
     for name in ("replay_fallback", "replay_naked", "replay_counted", "matching"):
         if options[name] and not options["replay"]:
             raise click.UsageError(f"--{name.replace('_', '-')} goes with --replay")
-    as_given = ("scenario", "seed", "replay", "matching", "refusal_status", "check_answers")
+    unchanged = ("scenario", "seed", "replay", "matching", "refusal_status", "check_answers")
     return Settings(
-        **{name: options[name] for name in (*as_given, "verify_wallets", "stamps", "breaks")},
+        **{name: options[name] for name in (*unchanged, "verify_wallets", "stamps", "breaks")},
         dialect=with_overlay(
             ",".join(options["erratum"]) or options["dialect"], options["overlay"]
         ),

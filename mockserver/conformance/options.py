@@ -17,7 +17,7 @@ from mockserver.conformance.session.target import Target
 from mockserver.contract import load
 from mockserver.values import dataclass
 
-USUAL_EXAMPLES = 2
+DEFAULT_EXAMPLES = 2
 """How many generated requests an operation gets by itself."""
 FALSE_SIGNATURES = 7
 """How many requests an account of the user's own adds at most: a key and six signatures."""
@@ -99,14 +99,14 @@ class Options:
         """
         rate = self.rate or (LOCAL_RATE if target.is_local else REMOTE_RATE)
         return Limits(
-            budget=self.budget if self.budget is not None else self._usual_budget(operations),
+            budget=self.budget if self.budget is not None else self._default_budget(operations),
             rate=rate,
             time_ms=self.time_ms,
             request_ms=self.request_ms,
             most_bytes=self.most_bytes,
         )
 
-    def _usual_budget(self, operations: int | None) -> int:
+    def _default_budget(self, operations: int | None) -> int:
         described = len(load().operations)
         operations = described if operations is None else operations
         generated = operations * (self.examples + self.deep * 4) + 60 * self.sequences
@@ -124,7 +124,7 @@ def with_generation(
     A service on this machine gets edge cases of its inputs, and some requests of Hypothesis where
     that is installed; another one gets only what options name.
     """
-    default_examples = USUAL_EXAMPLES if target.is_local and is_installed() else 0
+    default_examples = DEFAULT_EXAMPLES if target.is_local and is_installed() else 0
     return replace(
         options,
         edges=target.is_local if edges is None else edges,

@@ -21,7 +21,7 @@ def writer_of(schema: Mapping[str, Any]) -> Writer:
     """Return a function that writes what a schema declares, in its types."""
     members = dict(_members(schema))
     if members:
-        writer = _whole_writer if len(members) > 1 else _single_writer
+        writer = _members_writer if len(members) > 1 else _single_writer
         return writer(members, _object_writer(members))
     items = schema.get("items")
     if isinstance(items, Mapping):
@@ -81,7 +81,7 @@ def _is_text(schema: Mapping[str, Any]) -> bool:
     return "string" in _types(schema) and not any(key in schema for key in inside)
 
 
-def _whole_writer(members: Mapping[str, Mapping[str, Any]], otherwise: Writer) -> Writer:
+def _members_writer(members: Mapping[str, Mapping[str, Any]], otherwise: Writer) -> Writer:
     """Return a writer for objects that have, nearly always, all of their members."""
     keys = [encode_basestring_ascii(name).replace("%", "%%") for name in members]
     template = "{" + ",".join([f"{key}:%s" for key in keys]) + "}"

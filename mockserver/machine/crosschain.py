@@ -212,7 +212,7 @@ class CrosschainMachine(RuleBasedStateMachine):
             named = {"__module__": cls.__module__, "__qualname__": cls.__qualname__}
             body = {"world": played_in, **named}
             bound = new_class(cls.__name__, (cls,), exec_body=lambda names: names.update(body))
-            run_state_machine_as_test(bound, settings=settings or _usual_settings())
+            run_state_machine_as_test(bound, settings=settings or _default_settings())
             # Refusals of the last example are no failures of the test itself.
             played_in.reset()
 
@@ -447,7 +447,7 @@ class CrosschainMachine(RuleBasedStateMachine):
         raise MockCheckFailed(f"{message}; what came last:\n{last}")
 
 
-def _usual_settings() -> settings:
+def _default_settings() -> settings:
     return settings(
         deadline=None,
         stateful_step_count=_STEPS,

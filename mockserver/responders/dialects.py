@@ -19,7 +19,7 @@ _PART_LENGTH = 4
 """How long the place of a part is: `properties`, a location, a keyword, and a name or an index."""
 
 
-def found_by(violations: Iterable[Violation]) -> frozenset[Place]:
+def places_of(violations: Iterable[Violation]) -> frozenset[Place]:
     """Return the parts of a schema, of which one must change for a violation to go away."""
     return frozenset([(), *map(_part, violations)])
 
@@ -141,7 +141,7 @@ class Contracts:
         if others is None:
             others = tuple(self._turned(contract, operation))
             keep(self._others, operation, others, _MOST_CONTRACTS)
-        explained = found_by(violations)
+        explained = places_of(violations)
         for erratum, dialect_operation, places in others:
             if places.isdisjoint(explained):
                 continue

@@ -168,14 +168,14 @@ def _values(ordinary: Schema, firm: Schema) -> SearchStrategy[Json]:
     """Return values that keep the schema `firm`, in the form of `ordinary` where `firm` allows."""
     shape, least = shape_of(ordinary), shape_of(firm)
     if shape.types == ("object",) or shape.members:
-        return _also_other(_object(shape, least), least)
+        return _widened(_object(shape, least), least)
     if shape.types == ("array",):
         items = _values(shape.items, least.items)
-        return _also_other(st.lists(items, max_size=_MOST_ITEMS), least)
+        return _widened(st.lists(items, max_size=_MOST_ITEMS), least)
     return _leaf(shape) if shape == least else st.one_of(_leaf(shape), _leaf(least))
 
 
-def _also_other(values: SearchStrategy[Json], least: Shape) -> SearchStrategy[Json]:
+def _widened(values: SearchStrategy[Json], least: Shape) -> SearchStrategy[Json]:
     """Return the values, and others where no type is demanded."""
     return values if least.types or least.members else st.one_of(values, _anything())
 

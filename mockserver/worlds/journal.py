@@ -9,7 +9,7 @@ from urllib.parse import unquote, unquote_plus
 
 from mockserver import jsontext, limits
 from mockserver.clock import iso
-from mockserver.exchange import BadEncoding, Request, Response, query_pairs, usual_request
+from mockserver.exchange import BadEncoding, Request, Response, plain_request, query_pairs
 from mockserver.headers import REFUSAL_HEADER
 from mockserver.jsontext import Json
 from mockserver.responders.refusing import JSON_HEADERS
@@ -56,7 +56,7 @@ class Entry:
         """The request."""
         came = self.source
         if isinstance(came, bytes):
-            came = self.source = usual_request(came)  # type: ignore[misc] # the same, parsed
+            came = self.source = plain_request(came)  # type: ignore[misc] # the same, parsed
         return came
 
     @property

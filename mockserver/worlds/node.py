@@ -398,7 +398,7 @@ def _padded(address: str) -> str:
     return f"0x{address[2:].lower():0>64}"
 
 
-def _found_logs(call: RpcCall) -> Json:
+def _matching_logs(call: RpcCall) -> Json:
     wanted = call.members
     ends = ("fromBlock", "toBlock")
     least, most = (_number(call, wanted.get(name), repr(name)) for name in ends)
@@ -536,7 +536,7 @@ METHODS: Mapping[str, Callable[[RpcCall], Json]] = MappingProxyType(
         "eth_sendRawTransaction": _send,
         "eth_getTransactionByHash": lambda call: _transaction(_sent(call)),
         "eth_getTransactionReceipt": _receipt,
-        "eth_getLogs": _found_logs,
+        "eth_getLogs": _matching_logs,
     }
 )
 """The methods by name."""

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mockserver.contract import load
-from mockserver.responders.dialects import Contracts, Place, changed, found_by
+from mockserver.responders.dialects import Contracts, Place, changed, places_of
 from mockserver.validation import Violation
 from tests.conftest import costly
 from tests.contract.test_quick_reading import OPERATIONS, odd_request
@@ -56,7 +56,7 @@ def test_a_condition_on_texts_is_doubtful_where_they_are_read_differently() -> N
 
 def test_a_body_that_is_read_in_one_dialect_alone_may_undo_all() -> None:
     wrong = Violation(("query", "z"), "wrong", "type", _in_query("properties", "z", "type"))
-    assert changed(A, _request(query=_part())) & found_by([wrong])
+    assert changed(A, _request(query=_part())) & places_of([wrong])
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_a_violation_may_be_undone_where_its_part_is_another(path, place, undone
             ("required", "body"),
         ]
     )
-    assert bool(places & found_by([Violation(path, "wrong", "x", place)])) is undone
+    assert bool(places & places_of([Violation(path, "wrong", "x", place)])) is undone
 
 
 CONTRACTS = Contracts()
@@ -102,7 +102,7 @@ def test_errata_that_are_passed_over_would_explain_nothing(data) -> None:
     request = odd_request(data, operation)
     violations = operation.violations(request)
     for erratum, other, places in CONTRACTS._turned(contract, operation):
-        if places.isdisjoint(found_by(violations)):
+        if places.isdisjoint(places_of(violations)):
             assert len(other.violations(request)) >= len(violations), erratum.id
 
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from multidict import CIMultiDict
 
 from mockserver.clock import ClockMode
-from mockserver.exchange import usual_request
+from mockserver.exchange import plain_request
 from mockserver.server import lane
 from mockserver.server.assembly import Settings, build
 from mockserver.server.http import HttpServer
@@ -215,7 +215,7 @@ def test_fields_that_repeat_are_read_once() -> None:
     assert found is not None
     assert (found.method, found.path, found.query) == ("GET", "/v1/x", "y=1")
     assert found.headers.items_sent == headers.items_sent
-    assert usual_request(found.raw) == found
+    assert plain_request(found.raw) == found
     repeated.remember(_GET + _GET, headers)
     assert repeated.request(_GET + _GET) is None
     for line in LINES:
@@ -282,7 +282,7 @@ def test_fields_may_differ_in_values_that_say_nothing_of_the_way() -> None:
     found = repeated.request(_LIKE % (b"second", b"4", b"{  }"))
     assert found is not None
     assert (found.method, found.body) == ("POST", b"{  }")
-    again = usual_request(found.raw)
+    again = plain_request(found.raw)
     assert again == found
     assert again.headers.items_sent == found.headers.items_sent
     assert found.headers.lowered("signature") == "second"

@@ -38,7 +38,7 @@ from mockserver.exchange import query_pairs
 # One refusal may be chance, or have a reason that is not known.
 _FEWEST_REQUESTS = 2
 _NOT_FOUND, _NOT_ALLOWED, _NOT_IMPLEMENTED = 404, 405, 501
-_GIVEN_BEFORE = {
+_ASKED_BEFORE = {
     ids.SWAP_QUOTE: ids.BRIDGE,
     ids.SWAP: ids.SWAP_QUOTE,
     ids.V1_RAW: ids.V1_QUOTE,
@@ -305,7 +305,7 @@ def listed_tokens_can_be_moved(
         yield _no_quote_at_all(context, sent)
         return
     if routes.scale_of(context, ids.BRIDGE) == 1:
-        yield from _usual_token_refused(context, context.sent(*tried[:2]))
+        yield from _plain_token_refused(context, context.sent(*tried[:2]))
     unclear = ""
     for name, more_name, *controls in zip(sampled, larger, control, larger_control, strict=True):
         quote, more = context.get(name), context.get(more_name)
@@ -394,7 +394,7 @@ def _amount_is_sound(context: RunContext, quote: Exchange) -> bool:
     return routes.is_stable(token) or (price is not None and routes.is_plausible(price))
 
 
-def _usual_token_refused(context: RunContext, pair: list[Exchange]) -> Findings:
+def _plain_token_refused(context: RunContext, pair: list[Exchange]) -> Findings:
     if len(pair) != 2 or not all(exchange.refused for exchange in pair):
         return
     _check_chains_are_up(context, pair[0])
@@ -446,7 +446,7 @@ def names_of_v1_stay_in_v1(context: RunContext, former_name: ProbeName) -> Findi
 
 def some_sound_request_is_taken(context: RunContext, operation: Operation) -> Judgements:
     plain = [exchange for exchange in context.of(operation) if is_plain(exchange)]
-    before = _GIVEN_BEFORE[operation.id]
+    before = _ASKED_BEFORE[operation.id]
     exchanges = [exchange for exchange in context.of(before) if exchange.succeeded]
     different = {(exchange.request.query, exchange.request.body) for exchange in plain}
     if not exchanges or len(different) < _FEWEST_REQUESTS:

@@ -87,8 +87,8 @@ def _check(file: str, row: Mapping[str, Any], named: NamedProbes) -> FramedCheck
     # Where things are judged one at a time, the other parameters get the thing.
     for function, is_of in ((check, "of" in row or "pair" in row), (things, False)):
         for parameter in signature(function).parameters.values() if function else ():
-            is_given = parameter.name in known or parameter.default is not parameter.empty
-            if not is_given and (not is_of or parameter.annotation in _OF_PROBES):
+            is_supplied = parameter.name in known or parameter.default is not parameter.empty
+            if not is_supplied and (not is_of or parameter.annotation in _OF_PROBES):
                 raise UnknownName(f"none of its probes is named {parameter.name!r}")
     kinds = {Vacuous.verdict.value: Vacuous, "not-shown": NotApplicable}
     return FramedCheck(

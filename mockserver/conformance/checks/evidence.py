@@ -151,7 +151,7 @@ def plain(context: RunContext, operation: Operation) -> list[Exchange]:
     return exchanges
 
 
-def quotes_given(context: RunContext, operation: Operation) -> list[Exchange]:
+def answered_quotes(context: RunContext, operation: Operation) -> list[Exchange]:
     """Return the quotes that were given, whatever was requested."""
     require_accepted(context, operation.id)
     return succeeded(context, operation)

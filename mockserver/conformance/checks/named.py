@@ -113,7 +113,7 @@ def what_is_known_is_found_as_itself_only(
             (
                 exchange
                 for exchange in every
-                if answer.succeeded and _are_about_one(exchange, answer)
+                if answer.succeeded and _are_about_the_same(exchange, answer)
             ),
             None,
         )
@@ -126,7 +126,7 @@ def what_is_known_is_found_as_itself_only(
             yield Finding(message, (own, answer), "query", cause=words, should_refuse=True)
 
 
-def _are_about_one(own: Exchange, exchange: Exchange) -> bool:
+def _are_about_the_same(own: Exchange, exchange: Exchange) -> bool:
     """Tell whether two answers are about one thing; none shows the id of an order or a ticket."""
     if exchange.operation.id != ids.V1_DETAIL:
         if own.data.keys() != exchange.data.keys() or exchange.operation.id == ids.CHECK_TICKET:

@@ -215,10 +215,10 @@ def each_order_is_told_for_itself(
     if not first_answer.text("status") == second_answer.text("status") == _PAID:
         raise Vacuous("an order that failed pays nothing that could be compared")
     names = ("execHash", "amountOut", "timestamp")
-    result, other_result = (
+    result, second_result = (
         [exchange.data.get(name) for name in names] for exchange in (first_answer, second_answer)
     )
-    if result == other_result and result[0] and result[1] and not _second_ended_later(*lines):
+    if result == second_result and result[0] and result[1] and not _second_ended_later(*lines):
         # Two orders may be executed in one transaction. Each still pays its own amount, but that
         # these must differ is sure only where the quote shows that the amount counts.
         basis = None if _is_quoted(context, first_answer) else fact_basis("orders.amount-out")
@@ -286,7 +286,7 @@ _ECHOED = {
 
 def v1_orders_are_of_their_chain(context: RunContext, another_chain: ProbeName) -> Findings:
     message = "an order is found under a chain that is not its source"
-    yield from _found_otherwise(context, another_chain, "query.chain", message)
+    yield from _shown_otherwise(context, another_chain, "query.chain", message)
 
 
 def v1_orders_are_found_in_any_case(context: RunContext, another_case: ProbeName) -> Findings:
@@ -303,14 +303,14 @@ def v1_orders_are_their_users(
     place, message = "query.evmAddress", "an order is shown to an evmAddress that is not its user's"
     made, exchange = context.sent(plain_probe(ids.V1_ORDER)), context.get(named_by_another)
     if made or exchange is None:
-        yield from _found_otherwise(context, another_address, place, message)
+        yield from _shown_otherwise(context, another_address, place, message)
         return
     own = context.require_success(next(iter(V1_ORDER.named.values()))[0])
     transaction = context.caller.hashes[0].partition(":")[2]
     yield from _foreign_order(own, exchange, transaction, place, message)
 
 
-def _found_otherwise(
+def _shown_otherwise(
     context: RunContext, probe_name: ProbeName, place: str, message: str
 ) -> Findings:
     context.require_success(plain_probe(ids.V1_ORDER))
@@ -340,8 +340,8 @@ def v1_order_tells_what_was_submitted(context: RunContext) -> Judgements:
                 message = f"sn is {numbers[1]!r}, submitted as {numbers[0]!r}"
                 basis = fact_basis("v1-orders.number")
                 yield Finding(message, (made, exchange), "data.order.sn", basis)
-            sent_whole = {"evmAddres": made.members.get("evmAddress"), **made.members}
-            for name, echo, sent, same in echoed(exchange, sent_whole, _ECHOED):
+            sent_tokens = {"evmAddres": made.members.get("evmAddress"), **made.members}
+            for name, echo, sent, same in echoed(exchange, sent_tokens, _ECHOED):
                 # An order may show a member later; until then it is empty.
                 if echo:
                     yield JUDGED
@@ -368,13 +368,13 @@ def v1_order_settles_its_amount(context: RunContext) -> Judgements:
             if put is None or (paid is None and back is None):
                 continue
             yield JUDGED
-            out, given_back, message = paid or Decimal(0), back or Decimal(0), ""
-            if given_back > put:
+            out, returned, message = paid or Decimal(0), back or Decimal(0), ""
+            if returned > put:
                 message, place = f"refunds {back}", "data.order.backAmount"
             elif out > put * _MOST_PAID_SHARE or (
-                is_done and out + given_back > put * _MOST_PAID_SHARE
+                is_done and out + returned > put * _MOST_PAID_SHARE
             ):
-                more = f" and refunds {back}" if given_back else ""
+                more = f" and refunds {back}" if returned else ""
                 message, place = f"pays {paid}{more}", "data.order.toAmount"
             elif is_done and paid is not None and out * _QUOTED_FACTOR < put * share:
                 message = f"pays {paid}, the quote said {put * share:.6g},"

@@ -281,10 +281,10 @@ def _request_key(exchange: Exchange) -> Hashable:
 def answers_as_soon_as_its_kind(context: RunContext, operation: Operation) -> Judgements:
     if any_successes(context, operation):
         yield JUDGED
-    for looks, usual_ms in again(context, operation.id):
+    for looks, typical_ms in again(context, operation.id):
         yield JUDGED
-        if is_far_slower(looks, usual_ms):
+        if is_far_slower(looks, typical_ms):
             times = ", ".join(str(_taken_ms(exchange)) for exchange in looks)
-            message = f"answers took {times} ms, while others of its kind took {usual_ms:.0f} ms"
+            message = f"answers took {times} ms, while others of its kind took {typical_ms:.0f} ms"
             yield Finding(message, (looks[-1],), cause="slower than its kind")
             return

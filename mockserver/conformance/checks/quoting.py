@@ -5,7 +5,7 @@ from decimal import Decimal
 from itertools import islice
 
 from mockserver.conformance.checks import needs
-from mockserver.conformance.checks.evidence import quotes_given
+from mockserver.conformance.checks.evidence import answered_quotes
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.amount_units import (
     reading_of,
@@ -72,7 +72,7 @@ def quotes_accepted(context: RunContext, operation: Operation) -> tuple[Quote, .
 
 def v1_quotes(context: RunContext, operation: Operation) -> Iterator[Quote]:
     """Yield the quotes of v1 for listed tokens whose requests keep the contract."""
-    for exchange in quotes_given(context, operation):
+    for exchange in answered_quotes(context, operation):
         sound = not operation.read(exchange.request).violations
         quote = quote_of(context, exchange) if sound else None
         if quote is not None:
@@ -94,10 +94,10 @@ def _quote(context: RunContext, exchange: Exchange) -> Quote:
     of_bridge = exchange.operation.id == ids.BRIDGE
     route = _transfer(tokens, sent, "symbol") if of_bridge else _swap(tokens, sent)
     put, decimals = needs.value(requested_amount(exchange)), needs.value(route.target.decimals)
-    given_in = needs.value(route.source.decimals)
+    source_decimals = needs.value(route.source.decimals)
     needs.skip_unless(put > 0)
     if reading_of(context, exchange.operation.id) == "smallest units":
-        put = amounts.EXACT.scaleb(put, -given_in)
+        put = amounts.EXACT.scaleb(put, -source_decimals)
     counted = exchange.data.get("chainDecimal")
     in_range = isinstance(counted, int) and 0 <= counted <= AMOUNT_DIGITS
     if in_range and is_elsewhere(context, exchange, route.target):

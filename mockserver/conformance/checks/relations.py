@@ -65,10 +65,10 @@ def calls_for_others(
 
 
 def output_is_the_same_for_anybody(base: Exchange, exchange: Exchange) -> Findings:
-    return other_output(base, exchange, _label(exchange))
+    return second_output(base, exchange, _label(exchange))
 
 
-def other_output(base: Exchange, second: Exchange, how: str) -> Findings:
+def second_output(base: Exchange, second: Exchange, how: str) -> Findings:
     """Yield a finding where a swap pays another amount for another recipient or slippage."""
     first, two = (amounts.number(each.data.get("amountOut")) for each in (base, second))
     if first and two and not amounts.within(first, two, _PRICE_FACTOR):

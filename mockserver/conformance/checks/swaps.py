@@ -8,7 +8,7 @@ from mockserver.conformance.checks import needs
 from mockserver.conformance.checks.quoting import out_of, quote_of, steady
 from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements
 from mockserver.conformance.discovery import amounts, clocks
-from mockserver.conformance.discovery.amount_units import usual_attempt
+from mockserver.conformance.discovery.amount_units import plain_attempt
 from mockserver.conformance.discovery.inventory import Token, inventory_of
 from mockserver.conformance.discovery.listing import text
 from mockserver.conformance.session.context import RunContext
@@ -355,7 +355,7 @@ def call_pays_the_recipient(first: Exchange, second: Exchange) -> Findings:
 
 
 def _quote_before(context: RunContext) -> Exchange:
-    return context.require_success(usual_attempt(context, ids.SWAP_QUOTE).probe)
+    return context.require_success(plain_attempt(context, ids.SWAP_QUOTE).probe)
 
 
 def _outputs(context: RunContext, first: Exchange, second: Exchange) -> Iterator[tuple[int, int]]:

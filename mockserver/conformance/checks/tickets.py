@@ -83,7 +83,7 @@ def tickets_have_one_status(
 ) -> Judgements:
     findings: list[Finding] = []
     twice: set[tuple[str, str, str]] = set()
-    for lists in _given_lists(context, read, early, late):
+    for lists in _read_lists(context, read, early, late):
         places: dict[str, list[Entry]] = {}
         for first in _listed(context, lists):
             yield JUDGED
@@ -207,7 +207,7 @@ def lists_of_tickets(
     context: RunContext, read: ProbeNames, early: ProbeNames, late: ProbeNames
 ) -> list[Exchange]:
     """Return the lists that show the number of a ticket."""
-    lists = _given_lists(context, read, early, late)
+    lists = _read_lists(context, read, early, late)
     every = [exchange for names in lists for exchange in context.require_each(*names)]
     return [exchange for exchange in every if any(entry.number for entry in entries([exchange]))]
 
@@ -252,7 +252,7 @@ def _own_numbers(context: RunContext) -> set[str]:
     return made - {""}
 
 
-def _given_lists(
+def _read_lists(
     context: RunContext, read: ProbeNames, early: ProbeNames, late: ProbeNames
 ) -> tuple[ProbeNames, ...]:
     """Return which lists to read; those of an account that the user has named come first."""

@@ -233,7 +233,7 @@ def matched(
     """
     names = _naming(left, right, usable)
     if names is None:
-        yield from _matched_whole(left, right)
+        yield from _matched_as_counts(left, right)
         return
     mine = {_key(item, names): item for item in left}
     theirs = {_key(item, names): item for item in right}
@@ -277,7 +277,9 @@ def _key(item: Mapping[str, Json], names: Sequence[str]) -> tuple[str, ...]:
     return tuple(str(item[name]).lower() for name in names)
 
 
-def _matched_whole(left: Sequence[Json], right: Sequence[Json]) -> Iterator[tuple[str, Json, Json]]:
+def _matched_as_counts(
+    left: Sequence[Json], right: Sequence[Json]
+) -> Iterator[tuple[str, Json, Json]]:
     known = {canonical(item): item for item in (*left, *right)}
     mine, theirs = (Counter(map(canonical, items)) for items in (left, right))
     lost, gained = mine - theirs, theirs - mine

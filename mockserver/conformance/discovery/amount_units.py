@@ -105,7 +105,7 @@ def accepted(context: RunContext, operation_id: str) -> Attempt | None:
     return attempt
 
 
-def usual_attempt(context: RunContext, operation_id: str) -> Attempt:
+def plain_attempt(context: RunContext, operation_id: str) -> Attempt:
     """Return the attempt that was accepted, or else the first. Raises `NotRun`."""
     return accepted(context, operation_id) or attempts(context, operation_id)[0]
 

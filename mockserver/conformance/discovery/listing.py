@@ -15,7 +15,7 @@ from mockserver.jsontext import Json
 _LISTS = shipped_facts().names["words"]["lists"]
 _DEEPEST_LEVEL = 4
 _LONGEST_TEXT = 200
-_USUAL_DECIMALS = frozenset((6, 8, 9, 18))
+_PLAUSIBLE_DECIMALS = frozenset((6, 8, 9, 18))
 _MOST_DECIMALS = 36
 _EVM_ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}")
 _SHORTEST_ADDRESS = 20
@@ -167,7 +167,7 @@ def _has_values_of(values: list[Json], role: str) -> bool:
         case "address":
             return any(isinstance(value, str) and _EVM_ADDRESS.fullmatch(value) for value in values)
         case "decimals":
-            plausible = sum(count(value) in _USUAL_DECIMALS for value in values)
+            plausible = sum(count(value) in _PLAUSIBLE_DECIMALS for value in values)
             return plausible * 2 > len(values) and all(_could_be(value, role) for value in values)
         case _:
             several = len(set(map(text, values))) > 1

@@ -20,7 +20,7 @@ from mockserver.contract import ids
 from mockserver.jsontext import Json
 from mockserver.values import dataclass
 
-USUAL_USD = Decimal(100)
+TYPICAL_USD = Decimal(100)
 """What a usual request is worth: above the fees of any chain, below the depth of any pool."""
 OTHER_AMOUNTS = {"larger amount": Decimal(10), "smaller amount": Decimal("0.05")}
 """Multiples of the usual amount to try where a service refuses that: bounds are not published."""
@@ -204,12 +204,12 @@ def addressed_tokens(context: RunContext) -> tuple[Token, ...]:
     return tokens
 
 
-def usual_amount(context: RunContext, token: Token) -> Decimal:
+def default_amount_of(context: RunContext, token: Token) -> Decimal:
     """Return a round number of whole tokens that is worth about 100 USD where a price is known.
 
     It is worth more or less where the service refused that, and accepted another amount.
     """
-    usd = USUAL_USD
+    usd = TYPICAL_USD
     for operation_id in (ids.BRIDGE, ids.V1_QUOTE):
         usd *= scale_of(context, operation_id)
     price = price_of(context, token)

@@ -138,7 +138,7 @@ class _Fuzz:
         self._sender = stages.Sender(session, stages.FUZZED.words)
         # Schemathesis checks the schema itself, and does not mind how long answers take.
         self._rules = [rule for rule in RULES if rule.layer not in (Layer.SCHEMA, Layer.TIMING)]
-        self._known = stages.found_already(session.context, operation)
+        self._known = stages.reported_before(session.context, operation)
         self._problems_by_key: dict[tuple[str, stages.Key], stages.Problem] = {}
 
     def outcomes(self, described: Any, config: Any) -> Iterator[Outcome]:

@@ -126,12 +126,12 @@ class _Exploration:
         self._contract: Contract = session.context.contract
         self._seed = zlib.crc32(f"{options.seed}:{operation.id}".encode())
         self._sender = stages.Sender(session, stages.GENERATED.words)
-        self._known = stages.found_already(session.context, operation)
+        self._known = stages.reported_before(session.context, operation)
         if operation.auth == "developer-key" and options.arming.writes:
             # Looking orders up may make the clock of a mock jump.
             self._adopt_service_time()
         self._requests = Requests(operation, session.context)
-        self._kinds = tuple(self._usual_kinds())
+        self._kinds = tuple(self._common_kinds())
         self._novelty = Novelty(operation, session.context.of(operation))
 
     def outcome(self) -> Outcome:
@@ -192,7 +192,7 @@ class _Exploration:
         # Hypothesis would flatten a union, and draw valid requests one time in thirty only.
         return st.sampled_from(kinds).flatmap(itself)
 
-    def _usual_kinds(self) -> Iterator[SearchStrategy[Case]]:
+    def _common_kinds(self) -> Iterator[SearchStrategy[Case]]:
         """Yield valid requests, requests that lack an input, and requests with a wrong one."""
         yield self._related("valid", self._requests.valid())
         if lacking := tuple(self._requests.lacking()):

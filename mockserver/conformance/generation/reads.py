@@ -10,7 +10,7 @@ from mockserver.conformance.checks.evidence import GATEWAY_STATUSES
 from mockserver.conformance.discovery.amount_units import amount_text, reading_of
 from mockserver.conformance.discovery.amounts import units, within
 from mockserver.conformance.discovery.inventory import Token, chains_of, inventory_of, tokens_of
-from mockserver.conformance.discovery.routes import Route, bridge_routes, usual_amount
+from mockserver.conformance.discovery.routes import Route, bridge_routes, default_amount_of
 from mockserver.conformance.generation.flow import Flow, FlowRun
 from mockserver.conformance.generation.stages import READS
 from mockserver.conformance.requests.valid import valid_request
@@ -125,7 +125,7 @@ class ReadFlow(Flow):
         source, target = route.source, route.target
         # Computed once: a price that comes meanwhile would change the usual amount.
         typical_amount = self._once(
-            f"amount of {route}", lambda context: usual_amount(context, source)
+            f"amount of {route}", lambda context: default_amount_of(context, source)
         )
         amount = amount_text(typical_amount * times, source, self._reading)
         words = f"quote {amount} {source.symbol} from {source.chain!r} to {target.chain!r}"

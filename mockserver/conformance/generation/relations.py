@@ -14,13 +14,13 @@ from mockserver.conformance.checks.quoting import Quote, quote_of
 from mockserver.conformance.checks.relations import (
     differences,
     more_never_pays_less,
-    other_output,
     parts_add_up,
+    second_output,
 )
 from mockserver.conformance.checks.rule import Finding
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.amount_units import amount_text, reading_of
-from mockserver.conformance.discovery.routes import usual_amount
+from mockserver.conformance.discovery.routes import default_amount_of
 from mockserver.conformance.generation.stages import Problem
 from mockserver.conformance.generation.values import is_reserved
 from mockserver.conformance.requests.edge_cases import is_hex, reversed_inputs
@@ -91,11 +91,11 @@ def related_problems(
 
 def _reversed(context: RunContext, first: Exchange, draft: Draft) -> Draft | None:
     turned = reversed_inputs(draft)
-    is_other = (list(turned.query), list(turned.body or ())) != (
+    is_different = (list(turned.query), list(turned.body or ())) != (
         list(draft.query),
         list(draft.body or ()),
     )
-    return turned if is_other else None
+    return turned if is_different else None
 
 
 def _in_upper_case(context: RunContext, first: Exchange, draft: Draft) -> Draft | None:
@@ -118,7 +118,7 @@ def _doubled(context: RunContext, first: Exchange, draft: Draft) -> Draft | None
 
 def _back(context: RunContext, first: Exchange, draft: Draft) -> Draft | None:
     quote = quote_of(context, first)
-    if quote is None or not _is_usual(context, quote) or not quote.got:
+    if quote is None or not _is_typical(context, quote) or not quote.got:
         return None
     if quote.decimals != quote.route.target.decimals:
         return None
@@ -151,7 +151,7 @@ def _for_another(context: RunContext, first: Exchange, draft: Draft) -> Draft:
 def _same_output(
     context: RunContext, first: Exchange, exchange: Exchange, how: str
 ) -> Iterator[Finding]:
-    return other_output(first, exchange, how) if exchange.succeeded else iter(())
+    return second_output(first, exchange, how) if exchange.succeeded else iter(())
 
 
 def _grows(context: RunContext, first: Exchange, exchange: Exchange, how: str) -> Iterator[Finding]:
@@ -160,7 +160,7 @@ def _grows(context: RunContext, first: Exchange, exchange: Exchange, how: str) -
         return
     yield from more_never_pays_less(less, more)
     # Fixed fees are a large part of a less than usual amount.
-    if _is_usual(context, less):
+    if _is_typical(context, less):
         yield from parts_add_up(more, less, less)
 
 
@@ -170,10 +170,10 @@ def _gains(context: RunContext, first: Exchange, exchange: Exchange, how: str) -
         yield from gained(there, back)
 
 
-def _is_usual(context: RunContext, quote: Quote) -> bool:
+def _is_typical(context: RunContext, quote: Quote) -> bool:
     """Tell whether a quote is large enough that fixed fees and rounding do not matter."""
     units = amounts.EXACT.scaleb(quote.got or Decimal(0), quote.decimals)
-    return quote.put >= usual_amount(context, quote.route.source) and units >= _FEW_UNITS
+    return quote.put >= default_amount_of(context, quote.route.source) and units >= _FEW_UNITS
 
 
 _SAME = "same-meaning-same-answer"

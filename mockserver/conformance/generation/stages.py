@@ -70,7 +70,7 @@ def judged_alone(
                 yield Problem((rule.name, finding.place, finding.cause), judged)
 
 
-def found_already(context: RunContext, operation: Operation) -> frozenset[Key]:
+def reported_before(context: RunContext, operation: Operation) -> frozenset[Key]:
     """Return the keys of what rules find in the exchanges of the plan, and report already."""
     return frozenset(
         (rule.name, finding.place, finding.cause)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
 from mockserver.conformance.discovery.inventory import Token, inventory_of
-from mockserver.conformance.discovery.routes import ROUTE_ROLES, Route, usual_amount
+from mockserver.conformance.discovery.routes import ROUTE_ROLES, Route, default_amount_of
 from mockserver.conformance.generation.constraints import (
     HANDED_OUT,
     UNKNOWN_DOMAINS,
@@ -39,7 +39,7 @@ _T = TypeVar("_T")
 _Values = Mapping[str, Json]
 _Change = Callable[[Draft, Field, Json], Draft]
 _ADDRESSES = ("evmAddress", "fromAddress", "toAddr", "toAddress", "address", "sender", "recipient")
-_USUAL_DECIMALS = 18
+_PLAUSIBLE_DECIMALS = 18
 _NAME = re.compile(r"[^ \t\r\n]{1,64}")
 
 
@@ -91,7 +91,7 @@ class Pairs:
         self._amounts = {field.role: "number" in field.types for field in fields if field.is_amount}
         # Computed here: Hypothesis keeps strategies for long, and with them whatever they refer to.
         priced = self.tokens if self._amounts else ()
-        self._typical_amounts = {token: usual_amount(context, token) for token in priced}
+        self._typical_amounts = {token: default_amount_of(context, token) for token in priced}
         self._strategies: dict[object, SearchStrategy[Json]] = {}
 
     def draw(self, draw: DrawFn) -> dict[str, Json]:
@@ -106,8 +106,8 @@ class Pairs:
             targets = [token for token in self.tokens if self._is_target(token, source)] or [source]
             target = draw(self._one_of(source, targets))
         values = dict(Route(source, target).values)
-        for role, is_whole in self._amounts.items():
-            values[role] = draw(self._amount(source, is_whole=is_whole))
+        for role, is_in_tokens in self._amounts.items():
+            values[role] = draw(self._amount(source, is_in_tokens=is_in_tokens))
         return values
 
     def _is_target(self, token: Token, source: Token) -> bool:
@@ -123,13 +123,13 @@ class Pairs:
     def _one_of(self, key: object, values: Sequence[Json]) -> SearchStrategy[Json]:
         return self._strategies.setdefault(key, st.sampled_from(values))
 
-    def _amount(self, token: Token, *, is_whole: bool) -> SearchStrategy[Json]:
+    def _amount(self, token: Token, *, is_in_tokens: bool) -> SearchStrategy[Json]:
         decimals, amount = token.decimals, self._typical_amounts[token]
         if decimals is None or not 0 <= decimals < AMOUNT_DIGITS:
-            decimals = _USUAL_DECIMALS
-        key = (decimals, amount, is_whole)
+            decimals = _PLAUSIBLE_DECIMALS
+        key = (decimals, amount, is_in_tokens)
         if key not in self._strategies:
-            make = whole_tokens if is_whole else smallest_units
+            make = whole_tokens if is_in_tokens else smallest_units
             self._strategies[key] = make(decimals, amount)
         return self._strategies[key]
 

@@ -21,9 +21,9 @@ from mockserver.conformance.checks.submitted import (
     Timeline,
 )
 from mockserver.conformance.checks.tickets import Entry, entries
-from mockserver.conformance.discovery.amount_units import attempts, usual_attempt
+from mockserver.conformance.discovery.amount_units import attempts, plain_attempt
 from mockserver.conformance.discovery.inventory import inventory_of
-from mockserver.conformance.discovery.routes import usual_amount
+from mockserver.conformance.discovery.routes import default_amount_of
 from mockserver.conformance.generation.flow import Flow, FlowRun
 from mockserver.conformance.generation.stages import (
     ORDERS,
@@ -152,7 +152,7 @@ class OrderFlow(SubmissionFlow):
         return multiple(*self._order(times))
 
     def _order(self, times: int) -> tuple[Accepted, ...]:
-        default_amount = self._once("amount", lambda context: if_known(_usual_amount, context))
+        default_amount = self._once("amount", lambda context: if_known(_default_amount_of, context))
         amount = None if default_amount is None else default_amount * times
         return self._submit("submit an order", deposit=self._new_hash(), tokens=amount)
 
@@ -187,8 +187,8 @@ class OrderFlow(SubmissionFlow):
                 self._fails("alike", stranger=accepted.number, number=placed.number, out=out)
 
 
-def _usual_amount(context: RunContext) -> Decimal:
-    return usual_amount(context, attempts(context, ids.BRIDGE)[0].route.source)
+def _default_amount_of(context: RunContext) -> Decimal:
+    return default_amount_of(context, attempts(context, ids.BRIDGE)[0].route.source)
 
 
 class TransferFlow(SubmissionFlow):
@@ -203,10 +203,12 @@ class TransferFlow(SubmissionFlow):
         """Take the route of the usual quote, and its usual amount."""
         super().__init__(run)
         self._route = self._once(
-            "route", lambda context: usual_attempt(context, ids.V1_QUOTE).route
+            "route", lambda context: plain_attempt(context, ids.V1_QUOTE).route
         )
         source = self._route.source
-        self._typical_amount = self._once("amount", lambda context: usual_amount(context, source))
+        self._typical_amount = self._once(
+            "amount", lambda context: default_amount_of(context, source)
+        )
 
     @rule(target=quotes, times=st.integers(1, 3))
     def quote(self, times: int) -> Decimal:

@@ -150,7 +150,7 @@ def masker_for(exchanges: Iterable[Exchange], caller: Caller) -> Masker:
     for exchange in every:
         for name, value in exchange.request.headers.items_sent:
             label = label_of(name)
-            if label and value not in secrets and _can_be_found(value):
+            if label and value not in secrets and _is_searchable(value):
                 secrets[value] = label
     own = dict(_own(caller))
     open_texts = tuple(map(_sent_openly, every))
@@ -173,7 +173,7 @@ def _own(caller: Caller) -> Iterator[tuple[str, str]]:
             yield value, label
 
 
-def _can_be_found(value: str) -> bool:
+def _is_searchable(value: str) -> bool:
     return len(value) >= _SHORTEST and len(set(value)) >= _DIVERSE
 
 

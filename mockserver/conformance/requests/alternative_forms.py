@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 
 from mockserver import jsontext
 from mockserver.conformance.discovery import amounts
-from mockserver.conformance.discovery.amount_units import decimals_of, usual_attempt
+from mockserver.conformance.discovery.amount_units import decimals_of, plain_attempt
 from mockserver.conformance.discovery.inventory import twins_of
 from mockserver.conformance.discovery.routes import OTHER_AMOUNTS
 from mockserver.conformance.requests import labels
@@ -150,7 +150,7 @@ def _made(context: RunContext, of: str, words: str, change: Change) -> Draft:
 
 
 def _route_summary(draft: Draft, context: RunContext) -> Draft:
-    quote = context.get(usual_attempt(context, ids.SWAP_QUOTE).probe)
+    quote = context.get(plain_attempt(context, ids.SWAP_QUOTE).probe)
     if quote is None or not quote.succeeded or "routeSummary" in draft.query:
         raise NotRun("no quote was given, or its routeSummary was sent already")
     text = jsontext.encode(dict(quote.data)).decode()
@@ -191,11 +191,11 @@ def _amount(make: Callable[[RunContext, Decimal], Json]) -> Change:
 
 
 def _units(context: RunContext, amount: Decimal) -> Json:
-    return amounts.units_of(amount, decimals_of(usual_attempt(context, ids.V1_QUOTE).route.source))
+    return amounts.units_of(amount, decimals_of(plain_attempt(context, ids.V1_QUOTE).route.source))
 
 
 def _millions(context: RunContext, amount: Decimal) -> Json:
-    if usual_attempt(context, ids.V1_QUOTE).route.source.decimals == _COMMON_DECIMALS:
+    if plain_attempt(context, ids.V1_QUOTE).route.source.decimals == _COMMON_DECIMALS:
         raise NotRun("the token has six decimals itself")
     return amounts.units_of(amount, _COMMON_DECIMALS)
 
@@ -235,8 +235,8 @@ def _as_a_form(draft: Draft, _: RunContext) -> Draft:
 
 def _with_a_key(draft: Draft, context: RunContext) -> Draft:
     """Add the headers of an order of v1, where keys are published; never a key of the user's."""
-    signed_one = Caller(timestamp_ms=context.caller.timestamp_ms).sign_v1(draft)
-    return replace(draft, headers=signed_one.headers)
+    signed_caller = Caller(timestamp_ms=context.caller.timestamp_ms).sign_v1(draft)
+    return replace(draft, headers=signed_caller.headers)
 
 
 _CHANGES: Mapping[str, Change] = {

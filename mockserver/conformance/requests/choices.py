@@ -17,9 +17,9 @@ from mockserver.conformance.discovery.amount_units import (
     attempts,
     check_needed,
     decimals_of,
+    plain_attempt,
     requested_tokens,
     require_accepted,
-    usual_attempt,
 )
 from mockserver.conformance.discovery.inventory import (
     Chain,
@@ -34,12 +34,12 @@ from mockserver.conformance.discovery.routes import (
     addressed_tokens,
     bridges,
     cross_routes,
+    default_amount_of,
     is_stable,
     plain_tokens,
     price_of,
     swap_routes,
     swaps,
-    usual_amount,
     v1_chain_pair,
     v1_twin,
 )
@@ -65,7 +65,7 @@ _MANY_DECIMALS = 15
 # Chains whose tokens are requested.
 
 
-def chain_of_first_look(context: RunContext, operation_id: str) -> str | None:
+def chain_listed_first(context: RunContext, operation_id: str) -> str | None:
     """Return the chain of the first look at a list, by the name that was accepted."""
     first = context.require(plain_probe(operation_id))
     exchange = context.get(f"{operation_id}/{ANOTHER_NAME}")
@@ -314,7 +314,7 @@ def amount_paid(context: RunContext, operation_id: str) -> Decimal:
 
 def amount_in_v1(context: RunContext) -> Decimal:
     """Return the usual amount of what was quoted in v1."""
-    return usual_amount(context, taken_route(context, ids.V1_QUOTE).source)
+    return default_amount_of(context, taken_route(context, ids.V1_QUOTE).source)
 
 
 def tenfold_in_v1(context: RunContext) -> Decimal:
@@ -322,8 +322,8 @@ def tenfold_in_v1(context: RunContext) -> Decimal:
 
     Not half a token more: a round number may be the largest that a service accepts.
     """
-    usual_one = amount_in_v1(context)
-    return usual_one * 10 - (Decimal("0.5") if usual_one >= 1 else Decimal(0))
+    plain_amount = amount_in_v1(context)
+    return plain_amount * 10 - (Decimal("0.5") if plain_amount >= 1 else Decimal(0))
 
 
 def requested_amount(context: RunContext, sample: str) -> Decimal:
@@ -337,7 +337,7 @@ def amount_by_new_price(context: RunContext, sample: str) -> Decimal:
     """Return the usual amount by the price that is known now."""
     source = sampled_route(context, sample).source
     reading = require_accepted(context, ids.BRIDGE).reading
-    tokens = usual_amount(context, source)
+    tokens = default_amount_of(context, source)
     before = context.require(f"{ids.BRIDGE}/{sample}").parameters.get("amount")
     if amount_text(tokens, source, reading) == before:
         raise NotRun("no price has come since, so that the amount is the same")
@@ -413,10 +413,10 @@ def another_chain(context: RunContext) -> str:
 CHOICES: Mapping[str, Callable[..., Any]] = {
     "second_v1_chain": lambda context: v1_chain_pair(context)[1].name,
     "other_v1_name": lambda context: _other_name(v1_chain_pair(context)[0]),
-    "target_v1_chain": lambda context: usual_attempt(context, ids.V1_QUOTE).route.target.chain,
+    "target_v1_chain": lambda context: plain_attempt(context, ids.V1_QUOTE).route.target.chain,
     "swap_source": lambda context: attempts(context, ids.SWAP_QUOTE)[0].route.source,
     "swap_target": lambda context: attempts(context, ids.SWAP_QUOTE)[0].route.target,
-    "swap_route": lambda context: usual_attempt(context, ids.SWAP_QUOTE).route,
+    "swap_route": lambda context: plain_attempt(context, ids.SWAP_QUOTE).route,
     "other_held_token": lambda context: swap_routes(context)[0].target,
     # A sampled amount may be negligible: its price may be wrong.
     "thousandfold": lambda context, sample: requested_amount(context, sample) * 1000,

@@ -14,7 +14,7 @@ from itertools import product
 from typing import Any, TypeVar
 
 from mockserver import jsontext
-from mockserver.conformance.discovery.amount_units import accepted, usual_attempt
+from mockserver.conformance.discovery.amount_units import accepted, plain_attempt
 from mockserver.conformance.discovery.inventory import Token, inventory_of
 from mockserver.conformance.discovery.routes import (
     Route,
@@ -31,7 +31,7 @@ from mockserver.conformance.requests.negative import WRONG_VALUES, missing_input
 from mockserver.conformance.requests.valid import (
     fresh_address,
     fresh_hash,
-    usual_or_unknown,
+    plain_or_unknown,
     valid_request,
 )
 from mockserver.conformance.session.context import RunContext
@@ -134,7 +134,7 @@ class _EdgeCases:
 
     def reads(self) -> Iterator[EdgeCase]:
         context, operation_id = self._context, self._operation.id
-        draft = usual_or_unknown(context, self._operation)
+        draft = plain_or_unknown(context, self._operation)
         if draft is not None:
             yield from self._sound_values(draft)
         with suppress(NotRun, Inconclusive):
@@ -445,7 +445,7 @@ def _submissions(context: RunContext, operation_id: str) -> Iterator[_Subject]:
     """
     pools = {ids.ORDER: (bridges, "orders"), ids.V1_ORDER: (v1_bridges, ids.V1_QUOTE)}
     if operation_id == ids.ORDER:
-        swap = usual_attempt(context, ids.SWAP_QUOTE).route
+        swap = plain_attempt(context, ids.SWAP_QUOTE).route
         for slippage in _SLIPPAGES:
             about = {"route": swap, "orderType": "2", "slippage": slippage}
             yield Edge(f"orderType 2, slippage {slippage}"), about

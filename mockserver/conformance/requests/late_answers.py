@@ -48,9 +48,9 @@ class Suspect:
 
     def probes(self, rounds: int) -> Iterator[tuple[str, Draft]]:
         """Yield what to send, by the names of the probes."""
-        late_id, usual_id = self.late.operation.id, self.typical.operation.id
+        late_id, typical_id = self.late.operation.id, self.typical.operation.id
         for turn in range(1, rounds + 1):
-            yield _beside(usual_id, late_id, self.number, turn), _draft(self.typical)
+            yield _beside(typical_id, late_id, self.number, turn), _draft(self.typical)
             yield _again(late_id, self.number, turn), _draft(self.late)
 
 
@@ -58,8 +58,8 @@ def _again(late_id: str, number: int, turn: int) -> str:
     return f"{late_id}/slower than its kind, asked again: {late_id} {number}, {turn}"
 
 
-def _beside(usual_id: str, late_id: str, number: int, turn: int) -> str:
-    return f"{usual_id}/beside what is slower: {late_id} {number}, {turn}"
+def _beside(typical_id: str, late_id: str, number: int, turn: int) -> str:
+    return f"{typical_id}/beside what is slower: {late_id} {number}, {turn}"
 
 
 def _draft(exchange: Exchange) -> Draft:
@@ -101,10 +101,10 @@ def again(context: RunContext, operation_id: str) -> Iterator[tuple[Sequence[Exc
             yield late, median(exchange.answer.elapsed_ms for exchange in beside)
 
 
-def is_far_slower(looks: Sequence[Exchange], usual_ms: float) -> bool:
+def is_far_slower(looks: Sequence[Exchange], typical_ms: float) -> bool:
     """Tell whether each answer took far longer than what was sent in turn with it."""
-    return min(exchange.answer.elapsed_ms for exchange in looks) >= _bound(usual_ms)
+    return min(exchange.answer.elapsed_ms for exchange in looks) >= _bound(typical_ms)
 
 
-def _bound(usual_ms: float) -> float:
-    return max(usual_ms * TIMES, usual_ms + MORE_MS)
+def _bound(typical_ms: float) -> float:
+    return max(typical_ms * TIMES, typical_ms + MORE_MS)

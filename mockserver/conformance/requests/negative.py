@@ -20,7 +20,7 @@ from mockserver.conformance.discovery.inventory import inventories, inventory_of
 from mockserver.conformance.discovery.routes import OTHER_AMOUNTS, usable_tokens
 from mockserver.conformance.requests.labels import made_of, shipped_requests
 from mockserver.conformance.requests.probe import Probe, Stage
-from mockserver.conformance.requests.valid import fresh_hash, usual_or_unknown, valid_request
+from mockserver.conformance.requests.valid import fresh_hash, plain_or_unknown, valid_request
 from mockserver.conformance.session.caller import Caller
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft, draft_of
@@ -126,7 +126,7 @@ def _base(context: RunContext, operation: Operation, probe: str) -> Draft:
     """
 
     def base() -> Draft:
-        return usual_or_unknown(context, operation) or example_of(context, operation)
+        return plain_or_unknown(context, operation) or example_of(context, operation)
 
     if operation.writes:
         # A service that misses the change might refuse the second use of a deposit instead.

@@ -9,8 +9,8 @@ from mockserver import jsontext
 from mockserver.conformance.discovery.amount_units import (
     Reading,
     amount_text,
+    plain_attempt,
     reading_of,
-    usual_attempt,
 )
 from mockserver.conformance.discovery.inventory import Token, inventory_of
 from mockserver.conformance.discovery.listing import text
@@ -20,10 +20,10 @@ from mockserver.conformance.discovery.routes import (
     addressed_tokens,
     bridge_routes,
     bridges,
+    default_amount_of,
     is_plain,
     scale_of,
     swap_routes,
-    usual_amount,
     v1_chain_pair,
 )
 from mockserver.conformance.requests.labels import FILTERS
@@ -78,7 +78,7 @@ def unknown(context: RunContext, operation_id: str) -> Draft:
     return valid_request(context, operation_id, **nothing)
 
 
-def usual_or_unknown(context: RunContext, operation: Operation) -> Draft | None:
+def plain_or_unknown(context: RunContext, operation: Operation) -> Draft | None:
     """Return the usual request of an operation, or else a look-up of nothing; None without both."""
     draft = if_known(valid_request, context, operation.id)
     return draft or if_known(unknown, context, operation.id)
@@ -124,7 +124,7 @@ class _InputValues:
         """Return the amount: whole tokens in v1, in 2.0 in the unit that the service reads."""
         source, tokens = self.route.source, self.about.get("tokens")
         if tokens is None:
-            tokens = usual_amount(self.context, source) * self.about.get("times", 1)
+            tokens = default_amount_of(self.context, source) * self.about.get("times", 1)
         if self.operation.generation.id == "v1":
             return Decimal(tokens)
         reading = self.about.get("reading") or reading_of(
@@ -179,7 +179,7 @@ def _followed(
     if operation_id not in _QUOTES or not about.keys().isdisjoint(("route", "asset")):
         return {}
     quote = _QUOTES[operation_id]
-    attempt = about.get("attempt") or usual_attempt(context, quote)
+    attempt = about.get("attempt") or plain_attempt(context, quote)
     # The amount of the accepted attempt counts as the usual one.
     times = attempt.times / scale_of(context, quote)
     return {
@@ -227,7 +227,7 @@ def order_route(context: RunContext) -> Route:
 
     The caller has an EVM address, so it leads from EVM chain to EVM chain where there is one.
     """
-    default_route = usual_attempt(context, ids.BRIDGE).route
+    default_route = plain_attempt(context, ids.BRIDGE).route
     if is_plain(context, default_route):
         return default_route
     others = [route for route in bridges(context) if is_plain(context, route)]
@@ -236,7 +236,7 @@ def order_route(context: RunContext) -> Route:
 
 
 def _v1_chain(context: RunContext) -> str:
-    attempt = if_known(usual_attempt, context, ids.V1_QUOTE)
+    attempt = if_known(plain_attempt, context, ids.V1_QUOTE)
     return attempt.route.source.chain if attempt else v1_chain_pair(context)[0].name
 
 

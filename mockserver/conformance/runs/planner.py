@@ -81,7 +81,7 @@ def plan(
     left = {
         name: menu.forbidden.get(name, f"the budget of {budget} requests has no room for it")
         for rule in chosen
-        for name in menu.whole_closure(rule.probes)
+        for name in menu.ordered_closure(rule.probes)
         if name not in wanted
     }
     return Plan(
@@ -95,7 +95,7 @@ class _Menu:
     def __init__(self, probes: Sequence[Probe], permit: Permit) -> None:
         index = ProbeIndex(probes)
         self._by_name = index.by_name
-        self.whole_closure = index.closure
+        self.ordered_closure = index.closure
         places = {probe.name: number for number, probe in enumerate(probes)}
         self._place = lambda name: (self._by_name[name].stage, places[name])
         reasons = {
@@ -104,7 +104,7 @@ class _Menu:
         }
         refusals = ((probe.name, reasons[probe.operation_id]) for probe in probes)
         self.forbidden = {name: reason for name, reason in refusals if reason}
-        for name in self.whole_closure(self._by_name):
+        for name in self.ordered_closure(self._by_name):
             before = (earlier for earlier in self._by_name[name].after if earlier in self.forbidden)
             reason = next((self.forbidden[earlier] for earlier in before), None)
             if reason is not None:
@@ -112,7 +112,7 @@ class _Menu:
 
     def closure(self, names: Iterable[Need], have: Mapping[str, None]) -> list[str]:
         """Return what may be sent of some probes and is not there yet."""
-        ordered = self.whole_closure(names)
+        ordered = self.ordered_closure(names)
         return [name for name in ordered if name not in have and name not in self.forbidden]
 
     def affordable(self, names: Iterable[Need], have: Mapping[str, None], room: int) -> list[str]:
@@ -131,7 +131,7 @@ class _Menu:
 
     def in_order(self, names: Iterable[str]) -> tuple[Probe, ...]:
         """Return probes by stage and as they are declared, each after those it builds on."""
-        ordered = self.whole_closure(sorted(names, key=self._place))
+        ordered = self.ordered_closure(sorted(names, key=self._place))
         wanted = frozenset(names)
         return tuple(self._by_name[name] for name in ordered if name in wanted)
 

@@ -204,7 +204,7 @@ _SWITCHED: Mapping[str, bool] = {"yes": True, "true": True, "no": False, "false"
 _NUMBER = re.compile(r"[0-9]{1,18}")
 
 
-def _is_whole(value: object, least: int) -> TypeGuard[int]:
+def _is_integer(value: object, least: int) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool) and value >= least
 
 
@@ -223,7 +223,7 @@ def _texts(_: Option, value: object) -> tuple[str, ...] | None:
 
 
 def _integer(option: Option, value: object) -> int | None:
-    return value if _is_whole(value, int(option.least)) else None
+    return value if _is_integer(value, int(option.least)) else None
 
 
 def _rate(option: Option, value: object) -> Decimal | None:
@@ -244,7 +244,7 @@ def _duration(option: Option, value: object) -> int | None:
 
 
 def _instant(_: Option, value: object) -> int:
-    return value if _is_whole(value, 0) else parse_instant(str(value))
+    return value if _is_integer(value, 0) else parse_instant(str(value))
 
 
 def _word(option: Option, value: object) -> str | None:

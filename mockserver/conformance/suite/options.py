@@ -25,7 +25,7 @@ NO_ADDRESS = (
     "no service is named: give --crosschain-mock-url URL, or --crosschain-mock-v1-url and "
     "--crosschain-mock-v2-url, or the same as ini key or in CROSSCHAIN_MOCK_URL"
 )
-USUAL_SEQUENCES = 1
+DEFAULT_SEQUENCES = 1
 """How many sequences a flow gets by default, where the service is on this machine."""
 
 
@@ -56,7 +56,7 @@ def requested_run(config: pytest.Config) -> RequestedRun:
         options = options_of(chosen, target)
         options = replace(options, probes=(*options.probes, *stored(options.dialect)))
         if "sequences" not in chosen and target.is_local and is_installed():
-            options = replace(options, sequences=USUAL_SEQUENCES)
+            options = replace(options, sequences=DEFAULT_SEQUENCES)
         contract = load(options.dialect)
         permit_of(contract, target, options)
         strict = bool(_set_value(config, STRICT))

@@ -11,7 +11,7 @@ from mockserver.conformance.suite.options import requested_run
 from mockserver.conformance.suite.results import Judged, differences, judge
 from mockserver.conformance.verdict import UNREACHED, Verdict
 
-_SUMMARY_GIVEN = pytest.StashKey[bool]()
+_SUMMARY_SHOWN = pytest.StashKey[bool]()
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -67,8 +67,8 @@ def _check(config: pytest.Config) -> None:
 
 
 def _give_summary_once(request: pytest.FixtureRequest, run: Judged) -> None:
-    if not request.session.stash.get(_SUMMARY_GIVEN, False):
-        request.session.stash[_SUMMARY_GIVEN] = True
+    if not request.session.stash.get(_SUMMARY_SHOWN, False):
+        request.session.stash[_SUMMARY_SHOWN] = True
         request.node.user_properties.append(("crosschain_mock_run", run.summary))
 
 

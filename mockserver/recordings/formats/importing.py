@@ -61,7 +61,7 @@ class Format:
     single: tuple[str, ...] = ()
     origin: str = "captured"
 
-    def found_in(self, value: Json) -> bool:
+    def recognised_in(self, value: Json) -> bool:
         """Tell whether a file is of this format."""
         alone = bool(self.single) and all(_member(value, (name,)) for name in self.single)
         return alone or _member(value, self.entries) is not None
@@ -147,7 +147,7 @@ def read_foreign(file: Path, name: str | None = None) -> ForeignRecording:
     Raises `InvalidFile`.
     """
     document = _document(file)
-    fitting = (known for known, format_ in FORMATS.items() if format_.found_in(document.value))
+    fitting = (known for known, format_ in FORMATS.items() if format_.recognised_in(document.value))
     name = name or next(fitting, None)
     if name is None and str(_member(document.value, ("format",))).startswith(RECORDING):
         raise _invalid(file, "is a recording already, and needs no import")

@@ -110,14 +110,14 @@ def _of_amount(
     operation: Operation, inputs: Inputs, role: str, catalog: Catalog
 ) -> Iterator[Reserved]:
     if operation.generation.id == "v1":
-        yield from filter(None, [_in_whole(inputs.decimal(role))])
+        yield from filter(None, [_in_tokens(inputs.decimal(role))])
         return
     decimals = _decimals(inputs, catalog)
     if decimals is not None:
         yield from filter(None, [in_amount(inputs.integer(role), decimals)])
 
 
-def _in_whole(amount: Decimal) -> Reserved | None:
+def _in_tokens(amount: Decimal) -> Reserved | None:
     """Return what an amount of whole tokens reserves; only four decimals may be set."""
     scaled = amount.scaleb(4, _EXACT)
     if scaled.adjusted() > AMOUNT_DIGITS or scaled != scaled.to_integral_value():
