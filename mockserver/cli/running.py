@@ -62,9 +62,9 @@ def run(port: int, audited: bool, command: tuple[str, ...], **options: Any) -> N
 
 def _print_audits(worlds: Iterable["HostedWorld"]) -> bool:
     """Print what the audit finds in each world; tell whether there is anything."""
-    from mockserver.worlds.audit import audit
+    from mockserver.worlds.audit import judge
 
-    audits = [(hosted.key, audit(hosted)) for hosted in worlds]
+    audits = [(hosted.key, judge(hosted)) for hosted in worlds]
     for key, result in audits:
         if result or result.unjudged:
             click.echo(f"audit of world {key}:", err=True)

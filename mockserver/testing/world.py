@@ -38,7 +38,7 @@ from mockserver.testing.options import (
 )
 from mockserver.testing.orders import MockOrders, order_id_or_text
 from mockserver.testing.settings import BadSetting, MockSettings
-from mockserver.worlds.audit import QUOTE_AGE_MS, Audit, audit, kinds_named
+from mockserver.worlds.audit import QUOTE_AGE_MS, Verdict, judge, kinds_named
 from mockserver.worlds.chain import announce
 from mockserver.worlds.hosted import HostedWorld
 from mockserver.worlds.journal import Entry
@@ -274,14 +274,14 @@ class MockWorld:
         """Return everything that has happened as plain data, to be kept in a file."""
         return self._handle.hosted.dump()
 
-    def audit(self, *kinds: AuditKind, quote_age: Duration | None = None) -> Audit:
+    def audit(self, *kinds: AuditKind, quote_age: Duration | None = None) -> Verdict:
         """Return what happened to money that was doubled, lost or is stuck, of some kinds or all.
 
         `assert not crosschain_mock.audit()` prints what was found, with its exchanges. A quote is
         old after `quote_age`, five minutes by default. Raises `BadControl` for an unknown kind.
         """
         age = QUOTE_AGE_MS if quote_age is None else duration_ms(quote_age)
-        return audit(self._handle.hosted, kinds_named(kinds), age)
+        return judge(self._handle.hosted, kinds_named(kinds), quote_age_ms=age)
 
     def complaints(self) -> list[str]:
         """Return what the test did not expect, in sentences.
@@ -294,7 +294,7 @@ class MockWorld:
         allow = self.settings.refusals == "allow"
         sentences = complaints(hosted, self._checked, self._expected, allow=allow)
         self._checked = hosted.journal.last_sequence
-        audited = audit(hosted, self.settings.audit) if self.settings.audit else Audit()
+        audited = judge(hosted, self.settings.audit) if self.settings.audit else Verdict()
         news = [finding for finding in audited if finding.message not in self._audited]
         self._audited |= {finding.message for finding in news}
         return [*sentences, *(f"audit: {finding}" for finding in news), *self._handle.strays()]

@@ -9,7 +9,7 @@ from hypothesis import given, strategies
 from mockserver import limits
 from mockserver.engine.orders import Generation, Kind
 from mockserver.engine.submission import OrderRequest
-from mockserver.worlds.audit import audit
+from mockserver.worlds.audit import judge
 from tests.audit.wallets import Wallet
 from tests.conftest import WALLET, Client, costly, v1_submission
 
@@ -179,7 +179,7 @@ def test_ten_thousand_orders_and_a_full_journal_cost_a_bounded_time(serve):
         hosted.world.orders.submit(replace(first, cert_hash=f"0x{number:064x}"))
     wallet.wait("1h")
     begun = time.process_time()
-    told = audit(hosted)
+    told = judge(hosted)
     took = time.process_time() - begun
     assert len(told) == limits.FINDINGS.most
     assert len(told) + told.more == limits.AUDITED.most

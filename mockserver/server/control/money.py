@@ -89,4 +89,4 @@ def audit(request: ControlRequest) -> Json:
     query = request.query
     age = duration_ms(query["quoteAge"]) if "quoteAge" in query else audits.QUOTE_AGE_MS
     kinds = audits.kinds_named(query.get("kinds", "all"))
-    return audits.audit(request.hosted, kinds, age).render()
+    return audits.judge(request.hosted, kinds, quote_age_ms=age).render()

@@ -1,6 +1,20 @@
-"""The audit of a world: money that was doubled, lost or is stuck, by its traffic."""
+"""The verdict on a world: money that was doubled, lost or is stuck, by its traffic."""
 
-from mockserver.worlds.audit.auditing import QUOTE_AGE_MS, Audit, audit, kinds_named
-from mockserver.worlds.audit.findings import KINDS, Finding
+from mockserver.worlds.audit.expected import Expected, Moved, expected_of
+from mockserver.worlds.audit.finding import Finding, Money
+from mockserver.worlds.audit.findings import KINDS
+from mockserver.worlds.audit.verdict import QUOTE_AGE_MS, Verdict, judge, kinds_named, moved_by
 
-__all__ = ["KINDS", "QUOTE_AGE_MS", "Audit", "Finding", "audit", "kinds_named"]
+__all__ = [
+    "KINDS",
+    "QUOTE_AGE_MS",
+    "Expected",
+    "Finding",
+    "Money",
+    "Moved",
+    "Verdict",
+    "expected_of",
+    "judge",
+    "kinds_named",
+    "moved_by",
+]

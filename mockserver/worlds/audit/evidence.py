@@ -1,14 +1,16 @@
 """The traffic of a world that is about money, read once from its journal and transactions."""
 
 from collections import defaultdict
-from collections.abc import Sequence
-from dataclasses import field
+from collections.abc import Iterable, Sequence
+from dataclasses import field, replace
 
 from mockserver import jsontext, limits
 from mockserver.contract import Operation, ids
+from mockserver.engine.calendar import Calendar
 from mockserver.engine.catalog import Placed
 from mockserver.engine.core import hash_key
 from mockserver.engine.courses import Status
+from mockserver.engine.orderbook import OrderStates
 from mockserver.engine.orders import Kind, Order, OrderView
 from mockserver.engine.outages import Route
 from mockserver.engine.tickets import COMPLETED, REFUND
@@ -27,6 +29,9 @@ from mockserver.worlds.transactions import ChainTransaction
 _MADE_UP = (STUB, PLAYBACK, GENERATED)
 """Responders that answer without a world: an order in their answers is none of the world."""
 _CUTS = frozenset(Cut)
+
+_REST_MS = 3_650 * 86_400_000
+"""After ten years nothing happens any more that happens by itself."""
 
 HashKey = tuple[str, str]
 
@@ -61,19 +66,22 @@ class StatusAnswer:
 class Evidence:
     """The present orders of a world, and the requests and answers of its clients, in their order.
 
-    `views` are the newest orders, `older` counts the others; a quote is old after `quote_age_ms`;
-    `halted` tells whether any outage is on. `lost` are the requests that the journal has dropped,
-    up to `lost_ms` of the world's time.
+    `views` are the newest orders, `ends` how they will have ended if nobody does anything more;
+    `older` counts the others; a quote is old after `quote_age_ms`; `halted` tells whether any
+    outage is on. `lost` are the requests that the journal has dropped, up to `lost_ms` of the
+    world's time. `unread` are the numbers of requests whose client died before it read the answer.
     """
 
     world: World
     views: Sequence[OrderView]
+    ends: Sequence[OrderView]
     older: int
     quote_age_ms: int
     now: int
     halted: bool
     lost: int
     lost_ms: int
+    unread: frozenset[int] = frozenset()
     quotes: list[Quote] = field(default_factory=list)
     submissions: dict[HashKey, list[Submission]] = field(default_factory=dict)
     answers: dict[str, list[StatusAnswer]] = field(default_factory=lambda: defaultdict(list))
@@ -85,6 +93,12 @@ class Evidence:
     def submissions_of(self, order: Order) -> Sequence[Submission]:
         """Return the requests that named an order's deposit, oldest first."""
         return self.submissions.get(_key(order), ())
+
+    def requests_of(self, order_id: str) -> tuple[Entry, ...]:
+        """Return the requests that named an order's deposit, and the last answer about it."""
+        made = [one.entry for one in self.submissions_of(self.world.orders.peek(order_id).order)]
+        heard = [one.entry for one in self.answers.get(order_id, ())[-1:]]
+        return tuple({entry.sequence: entry for entry in (*made, *heard)}.values())
 
     def payment_of(self, order: Order) -> ChainTransaction | None:
         """Return the transaction that carried an order, or None."""
@@ -124,6 +138,8 @@ class Evidence:
     def note(self, operation: Operation, entry: Entry) -> None:
         """Note the quotes, deposits and orders of an exchange."""
         inputs, data = operation.read(entry.request), _data(operation, entry)
+        if entry.sequence in self.unread:
+            data = None
         if operation.id in ids.SUBMITTED_ORDERS and entry.responder not in _MADE_UP:
             paid = traces.paid(self.world, inputs)
             if paid is not None:
@@ -140,23 +156,30 @@ class Evidence:
             self.answers[order_id].append(StatusAnswer(entry, standing))
 
 
-def evidence_of(hosted: HostedWorld, quote_age_ms: int) -> Evidence:
+def evidence_of(
+    hosted: HostedWorld, quote_age_ms: int, *, as_is: bool = False, unread: Iterable[int] = ()
+) -> Evidence:
     """Return the evidence of a world since its journal began, without what a revert has undone.
 
-    Of very many orders only the newest are read.
+    Of very many orders only the newest are read. `as_is` takes how orders stand now for how they
+    end. The answers to the requests numbered in `unread` are taken as not read by their client.
     """
     world, horizon, journal = hosted.world, hosted.horizon, hosted.journal
     orders, now = world.orders.stored()[horizon.orders :], world.now()
     newest = orders[-limits.AUDITED.most :]
+    views = [world.orders.peek(order.id) for order in newest]
+    rest = _rest(world)
     evidence = Evidence(
         world=world,
-        views=[world.orders.peek(order.id) for order in newest],
+        views=views,
+        ends=views if as_is else [rest.view(order) for order in newest],
         older=len(orders) - len(newest),
         quote_age_ms=quote_age_ms,
         now=now,
         halted=any(window.covers(now) for window in world.outages.all()),
         lost=hosted.dropped,
         lost_ms=next((entry.at_ms for entry in journal), now),
+        unread=frozenset(unread),
     )
     for entry in journal:
         operation = hosted.contract.get(entry.operation)
@@ -166,6 +189,23 @@ def evidence_of(hosted: HostedWorld, quote_age_ms: int) -> Evidence:
         if tx.number > horizon.transactions:
             evidence.payments[hash_key(tx.chain, tx.hash)] = tx
     return evidence
+
+
+def _rest(world: World) -> OrderStates:
+    """Return how orders stand once nothing moves them any more.
+
+    An outage that nobody has ended is over by then: chains are suspended for hours or days, not for
+    good (interface.md §1).
+    """
+    states = world.orders.states()
+    now = states.now_ms
+    windows = [
+        replace(window, until_ms=max(now, window.from_ms) + 1)
+        if window.until_ms is None
+        else window
+        for window in states.calendar.windows
+    ]
+    return OrderStates(Calendar(windows), now + _REST_MS, states.seed)
 
 
 def _data(operation: Operation, entry: Entry) -> Json:

@@ -16,55 +16,14 @@ from mockserver.engine.catalog import NATIVE, Placed
 from mockserver.engine.courses import Policy, Status
 from mockserver.engine.orders import Generation, Order, OrderView
 from mockserver.engine.refusal import REFUSALS, Refusal
-from mockserver.jsontext import Json, plain
+from mockserver.jsontext import plain
 from mockserver.operations.traces import Transfer
 from mockserver.operations.transactions import moved_by
 from mockserver.values import dataclass
-from mockserver.wording import finding_lines
 from mockserver.worlds.audit.evidence import Evidence, HashKey, Quote, Submission
+from mockserver.worlds.audit.finding import Finding
 from mockserver.worlds.journal import Entry
 from mockserver.worlds.transactions import ChainTransaction
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One thing that is wrong with money: its kind, a sentence, the orders and the exchanges.
-
-    `transactions` are those sent to a chain, which the journal does not have.
-    """
-
-    kind: str
-    message: str
-    orders: Sequence[str] = ()
-    entries: Sequence[Entry] = ()
-    transactions: Sequence[ChainTransaction] = ()
-
-    def __repr__(self) -> str:
-        return str(self)
-
-    def __str__(self) -> str:
-        return "\n".join(finding_lines(self.render()))
-
-    def render(self) -> dict[str, Json]:
-        """Return the finding as JSON for the control API."""
-        return {
-            "kind": self.kind,
-            "told": self.message,
-            "orders": list(self.orders),
-            "requests": [
-                {
-                    "sequence": entry.sequence,
-                    "at": iso(entry.at_ms),
-                    "request": entry.request_line,
-                    "outcome": entry.outcome,
-                }
-                for entry in self.entries
-            ],
-            "transactions": [
-                {"chain": chain_transaction.chain, "hash": chain_transaction.hash}
-                for chain_transaction in self.transactions
-            ],
-        }
 
 
 def _of_orders(

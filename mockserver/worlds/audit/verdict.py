@@ -1,4 +1,7 @@
-"""The audit: what is wrong with the money of a world, derived from its orders and its traffic."""
+"""The verdict on the money of a world, derived from its orders and its traffic.
+
+One judge: the audit, `run --audit`, the fixture, the machine and `survive` all ask `judge`.
+"""
 
 from collections.abc import Iterator, Sequence
 from itertools import chain, islice
@@ -10,7 +13,9 @@ from mockserver.validation import did_you_mean
 from mockserver.values import dataclass
 from mockserver.wording import audit_lines
 from mockserver.worlds.audit.evidence import evidence_of
-from mockserver.worlds.audit.findings import KINDS, Finding
+from mockserver.worlds.audit.expected import Expected, Moved, moved_in, not_as_expected
+from mockserver.worlds.audit.finding import Finding
+from mockserver.worlds.audit.findings import KINDS
 from mockserver.worlds.hosted import HostedWorld
 
 QUOTE_AGE_MS = 300_000
@@ -20,8 +25,8 @@ _ALL, _NONE = ("all", "yes", "true", "1"), ("", "none", "no", "false", "0")
 
 
 @dataclass(frozen=True, slots=True)
-class Audit:
-    """The findings of an audit; empty where all is well.
+class Verdict:
+    """The findings about a world; empty where all is well.
 
     `judged` counts the orders that were judged; `unjudged` those that cannot be, since the journal
     has dropped requests about them; `more` counts the findings beyond those that are kept.
@@ -49,7 +54,7 @@ class Audit:
         return "\n".join(audit_lines(self.render()))
 
     def render(self) -> dict[str, Json]:
-        """Return the audit as JSON for the control API."""
+        """Return the verdict as JSON for the control API."""
         return {
             "ok": not self.findings,
             "findings": [finding.render() for finding in self.findings],
@@ -59,17 +64,35 @@ class Audit:
         }
 
 
-def audit(
-    hosted: HostedWorld, kinds: Sequence[str] = (), quote_age_ms: int = QUOTE_AGE_MS
-) -> Audit:
-    """Tell what is wrong with the money of a world, by the kinds named or by all of them."""
-    evidence = evidence_of(hosted, quote_age_ms)
+def judge(
+    hosted: HostedWorld,
+    kinds: Sequence[str] = (),
+    *,
+    quote_age_ms: int = QUOTE_AGE_MS,
+    as_is: bool = False,
+    meant: Sequence[Expected] | None = None,
+    unread: Sequence[int] = (),
+) -> Verdict:
+    """Judge the money of a world, by the kinds named or by all of them.
+
+    Orders are judged by how they will have ended, unless `as_is`; the world is not changed. `meant`
+    are all the transfers that were to happen, as those of a base run: any other is a finding.
+    `unread` are the numbers of requests whose client died before it had read the answer.
+    """
+    evidence = evidence_of(hosted, quote_age_ms, as_is=as_is, unread=unread)
     findings = chain.from_iterable(KINDS[name].find(evidence) for name in kinds or KINDS)
+    if meant is not None:
+        findings = chain(not_as_expected(evidence, meant, nothing_else=True), findings)
     kept = tuple(islice(findings, limits.FINDINGS.most))
     more = sum(1 for _ in findings)
     unjudged = evidence.older + sum(map(evidence.unknown, evidence.views))
     judged = len(evidence.views) + evidence.older - unjudged
-    return Audit(kept, judged, unjudged, more)
+    return Verdict(kept, judged, unjudged, more)
+
+
+def moved_by(hosted: HostedWorld, *, as_is: bool = False) -> tuple[Moved, ...]:
+    """Return what the orders of a world move; `expected_of` makes of it what is meant."""
+    return moved_in(evidence_of(hosted, QUOTE_AGE_MS, as_is=as_is))
 
 
 def kinds_named(named: object) -> tuple[str, ...]:

@@ -1,0 +1,84 @@
+"""What a verdict says: findings, and the money that each is about."""
+
+from collections.abc import Sequence
+from decimal import Decimal
+
+from mockserver.clock import iso
+from mockserver.engine import amounts
+from mockserver.engine.catalog import Placed
+from mockserver.jsontext import Json, plain
+from mockserver.values import dataclass
+from mockserver.wording import finding_lines
+from mockserver.worlds.journal import Entry
+from mockserver.worlds.transactions import ChainTransaction
+
+
+@dataclass(frozen=True, slots=True)
+class Money:
+    """An amount of a token, in smallest units, on a chain by its nickname."""
+
+    units: int
+    decimals: int
+    token: str
+    chain: str
+
+    @classmethod
+    def of(cls, units: int, placed: Placed) -> "Money":
+        """Return smallest units of a token on a chain."""
+        return cls(units, placed.decimals, placed.symbol, placed.chain.nickname)
+
+    @property
+    def whole(self) -> Decimal:
+        """The amount in whole tokens."""
+        return amounts.whole_tokens(self.units, self.decimals)
+
+    def __str__(self) -> str:
+        return f"{plain(self.whole)} {self.token}"
+
+    def render(self) -> dict[str, Json]:
+        """Return it as JSON for the control API."""
+        return {"amount": plain(self.whole), "token": self.token, "chain": self.chain}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that is wrong with money: its kind, a sentence, the orders and the exchanges.
+
+    `cause` says more than the kind where a kind has several. `costs` is the money that is lost,
+    paid once too often, or somewhere nobody knows of; empty where nothing but knowledge is missing.
+    `transactions` are those sent to a chain, which the journal does not have.
+    """
+
+    kind: str
+    message: str
+    orders: Sequence[str] = ()
+    entries: Sequence[Entry] = ()
+    transactions: Sequence[ChainTransaction] = ()
+    costs: Sequence[Money] = ()
+    cause: str = ""
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def __str__(self) -> str:
+        return "\n".join(finding_lines(self.render()))
+
+    def render(self) -> dict[str, Json]:
+        """Return the finding as JSON for the control API."""
+        return {
+            "kind": self.kind,
+            "cause": self.cause,
+            "told": self.message,
+            "costs": [money.render() for money in self.costs],
+            "orders": list(self.orders),
+            "requests": [
+                {
+                    "sequence": entry.sequence,
+                    "at": iso(entry.at_ms),
+                    "request": entry.request_line,
+                    "outcome": entry.outcome,
+                }
+                for entry in self.entries
+            ],
+            "transactions": [{"chain": tx.chain, "hash": tx.hash} for tx in self.transactions],
+        }
