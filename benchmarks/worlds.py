@@ -12,7 +12,7 @@ import tracemalloc
 from collections.abc import Callable
 
 from mockserver.clock import ClockMode, parse_instant
-from mockserver.engine.orders import Generation, Kind
+from mockserver.engine.orders import OrderGeneration, OrderKind
 from mockserver.engine.submission import OrderRequest
 from mockserver.exchange import Request
 from mockserver.scenarios import load_calendar
@@ -75,8 +75,8 @@ def _submit(hosted: HostedWorld, count: int) -> None:
     source, target = hosted.world.scenario.catalog.ends("USDT", "ARB", "BNB")
     for number in range(count):
         request = OrderRequest(
-            generation=Generation.V2,
-            kind=Kind.BRIDGE,
+            generation=OrderGeneration.V2,
+            kind=OrderKind.BRIDGE,
             source=source,
             target=target,
             amount=10_000_000,

@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal, InvalidOperation
 from enum import StrEnum
 from functools import partial
@@ -17,6 +17,8 @@ from functools import partial
 from mockserver.errors import CrosschainMockError
 from mockserver.values import dataclass
 
+Duration = str | timedelta
+"""A length of time: `9h`, `1h30m`, `250ms`, or a `timedelta`."""
 FASTEST = 1_000_000
 """How many times faster than the wall clock a scaled clock may run."""
 

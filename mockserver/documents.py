@@ -10,11 +10,11 @@ from typing import Any, TypeVar
 
 from mockserver import compiled, resources, userfiles
 from mockserver.errors import InvalidFile, Problem
+from mockserver.jsontext import FieldPath
 from mockserver.validation import SchemaCheck, dotted
 from mockserver.values import dataclass
 
 T = TypeVar("T")
-FieldPath = tuple[str | int, ...]
 Complaint = tuple[FieldPath, str]
 """A field below the root of a file, and what is wrong with it."""
 _IMPORTED = "; `crosschain-mock recordings import` makes recordings of it"

@@ -22,6 +22,10 @@ with suppress(ImportError):
 
 Json = Any
 """A value that JSON can carry; its numbers are `int` or `Decimal`, never `float`."""
+Schema = Mapping[str, Any]
+"""A JSON Schema."""
+FieldPath = tuple[str | int, ...]
+"""Where something stands in a JSON value or in a schema, by keys and indexes."""
 
 MAX_DEPTH = limits.DEPTH.most
 """How deep arrays and objects may nest; the service's own messages need six levels."""

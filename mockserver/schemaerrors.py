@@ -13,13 +13,9 @@ from jsonschema.protocols import Validator
 
 from mockserver import limits
 from mockserver.compiledschema import Compiled
-from mockserver.jsontext import Json
+from mockserver.jsontext import FieldPath, Json, Schema
 from mockserver.violations import Violation, did_you_mean, excerpt, kind_of
 from mockserver.wording import counted
-
-Schema = Mapping[str, Any]
-Path = tuple[str | int, ...]
-"""Where something stands in a value or in a schema, by keys and indexes."""
 
 
 class Explainer:
@@ -49,7 +45,7 @@ class Explainer:
             every = []
             for error in self._validator.iter_errors(value):
                 every += _violations(error, tuple(error.path), tuple(error.schema_path))
-        violations: dict[tuple[Path, str], Violation] = {}
+        violations: dict[tuple[FieldPath, str], Violation] = {}
         for violation in every:
             key = (violation.path, violation.message)
             before = violations.setdefault(key, violation)
@@ -84,8 +80,8 @@ class _Keyword(NamedTuple):
 
     number: int
     name: str
-    place: Path
-    path: Path
+    place: FieldPath
+    path: FieldPath
     schema: Schema
     validator: Validator
 
@@ -115,7 +111,7 @@ class _BrokenKeywords:
     def __init__(self, schema: Schema, quick: Compiled) -> None:
         """Take a schema, and the same compiled."""
         self._quick = quick
-        self._keywords: dict[Path, _Keyword | None] = {}
+        self._keywords: dict[FieldPath, _Keyword | None] = {}
         self._enter(schema, (), ())
 
     def violations(self, value: Json) -> list[Violation] | None:
@@ -134,7 +130,7 @@ class _BrokenKeywords:
             violation for number in sorted(broken) for violation in broken[number].violations(value)
         ]
 
-    def _keyword(self, place: Path) -> _Keyword | None:
+    def _keyword(self, place: FieldPath) -> _Keyword | None:
         """Return the keyword at a place, or above it; None where there is none."""
         known = self._keywords
         if place not in known:
@@ -142,7 +138,7 @@ class _BrokenKeywords:
             known[place] = next((known[path] for path in above if path in known), None)
         return known[place]
 
-    def _enter(self, schema: Schema, place: Path, path: Path) -> None:
+    def _enter(self, schema: Schema, place: FieldPath, path: FieldPath) -> None:
         """Note the keywords of a part of the schema, in the order in which they are looked at."""
         validator = _STRICT(schema)
         for name in filter(_STRICT.VALIDATORS.__contains__, schema):
@@ -172,7 +168,7 @@ _ALONE = frozenset(
 """Keywords of which there is no more to tell than that a value breaks them."""
 
 
-def _parts(schema: Schema, name: str) -> list[tuple[Path, Schema | bool]]:
+def _parts(schema: Schema, name: str) -> list[tuple[FieldPath, Schema | bool]]:
     """Return the parts behind a keyword that are looked at one by one, with the steps there.
 
     Nothing more can be told of a boolean, nor behind other keywords: those are looked at whole.
@@ -215,17 +211,19 @@ _STRICT = validators.extend(  # type: ignore[no-untyped-call]  # untyped in the 
 )
 
 
-def _order(path: Path) -> tuple[tuple[int, str], ...]:
+def _order(path: FieldPath) -> tuple[tuple[int, str], ...]:
     return tuple((part, "") if isinstance(part, int) else (-1, part) for part in path)
 
 
-def _violations(error: ValidationError | _Error, path: Path, place: Path) -> list[Violation]:
+def _violations(
+    error: ValidationError | _Error, path: FieldPath, place: FieldPath
+) -> list[Violation]:
     """Return an error of the value at a path, by what stands at a place in the schema."""
     keyword = str(error.validator)
     return [Violation(where, message, keyword, place) for where, message in _messages(error, path)]
 
 
-def _messages(error: ValidationError | _Error, path: Path) -> Iterator[tuple[Path, str]]:
+def _messages(error: ValidationError | _Error, path: FieldPath) -> Iterator[tuple[FieldPath, str]]:
     schema: Schema = _mapping(error.schema)
     value: Json = error.instance
     wanted: Json = error.validator_value

@@ -11,7 +11,7 @@ from mockserver.errors import InvalidFile
 _T = TypeVar("_T")
 
 
-class UnknownName(Exception):
+class UnknownTableName(Exception):
     """An unknown name in a table."""
 
 
@@ -20,14 +20,14 @@ def row(document: Document, *place: str | int) -> Iterator[None]:
     """Read a row, and raise `InvalidFile` with its line where it has an unknown name."""
     try:
         yield
-    except UnknownName as error:
+    except UnknownTableName as error:
         raise InvalidFile([document.problem(place, str(error))]) from None
 
 
 def look_up(names: Mapping[str, _T], name: str) -> _T:
-    """Return what has a name. Raises `UnknownName`."""
+    """Return what has a name. Raises `UnknownTableName`."""
     if name not in names:
-        raise UnknownName(f"{name!r} is none of {', '.join(names)}")
+        raise UnknownTableName(f"{name!r} is none of {', '.join(names)}")
     return names[name]
 
 

@@ -1,17 +1,16 @@
 """JSON Schema validation: a fast check, and a list of violations where it fails."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from mockserver.compiledschema import Compiled, compiled
-from mockserver.jsontext import Json
+from mockserver.jsontext import Json, Schema
 from mockserver.violations import Violation, did_you_mean, dotted, excerpt, kind_of
 
 if TYPE_CHECKING:
     from mockserver.schemaerrors import Explainer
 
-Schema = Mapping[str, Any]
 
 __all__ = ["SchemaCheck", "Violation", "did_you_mean", "dotted", "excerpt", "kind_of"]
 

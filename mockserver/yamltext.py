@@ -11,10 +11,8 @@ import yaml
 
 from mockserver import limits
 from mockserver.errors import InvalidFile, Problem
-from mockserver.jsontext import Json
+from mockserver.jsontext import FieldPath, Json
 from mockserver.violations import dotted
-
-FieldPath = tuple[str | int, ...]
 
 _MAX_DEPTH = limits.FILE_DEPTH.most
 _PLAIN_TAGS = ("tag:yaml.org,2002:map", "tag:yaml.org,2002:seq")
@@ -41,7 +39,7 @@ def parsed(text: str, file: Path, *, binary: bool = False) -> tuple[Json, dict[F
         raise InvalidFile([Problem(file, None, "", "nested too deep to be read")]) from None
     if root is None:
         raise InvalidFile([Problem(file, 1, "", "the file is empty")])
-    builder = _Builder(file, binary=binary)
+    builder = _DocumentBuilder(file, binary=binary)
     value = builder.build(root, ())
     if builder.problems:
         raise InvalidFile(builder.problems)
@@ -65,7 +63,7 @@ for _tag, _pattern, _first in (
     )
 
 
-class _Builder:
+class _DocumentBuilder:
     """Turns YAML nodes into plain values, noting lines and what is not allowed."""
 
     def __init__(self, file: Path, *, binary: bool = False) -> None:

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from mockserver.contract import Basis, BasisKind, Field, Operation, shipped_facts
+from mockserver.jsontext import Schema
 from mockserver.validation import Violation, dotted
 
 _ARTICLES = {
@@ -17,7 +18,6 @@ _ARTICLES = {
     "string": "a string",
 }
 
-Schema = Mapping[str, Any]
 SchemaPath = tuple[str | int, ...]
 
 

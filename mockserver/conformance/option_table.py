@@ -17,7 +17,7 @@ Form = Literal["command", "pytest", "ini", "keyword", "action"]
 """A way to set an option."""
 FORMS: tuple[Form, ...] = ("command", "pytest", "ini", "keyword", "action")
 
-Kind = Literal[
+OptionKind = Literal[
     "address",
     "text",
     "texts",
@@ -48,7 +48,7 @@ class Option:
     """
 
     name: str
-    kind: Kind
+    kind: OptionKind
     help: str
     default: str | int | None = None
     least: int | str = 0

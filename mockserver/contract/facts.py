@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 
 from mockserver import documents, resources
-from mockserver.tables import UnknownName
+from mockserver.tables import UnknownTableName
 from mockserver.values import dataclass
 
 
@@ -234,7 +234,7 @@ class Statuses:
         return (*self.final, *self.held)
 
 
-class UnknownFact(UnknownName):
+class UnknownFact(UnknownTableName):
     """An id that the register does not have."""
 
 

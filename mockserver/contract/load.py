@@ -186,7 +186,7 @@ class ContractSource:
         raw = self.raw
         if dialect.errata:
             raw = apply(raw, self.errata, dialect)
-        return _Builder(raw, overlay).contract(dialect, self)
+        return _ContractBuilder(raw, overlay).contract(dialect, self)
 
     def _joined(self, dialect: Dialect, overlay: Overlay) -> Dialect:
         name = f"{dialect.name}{MARK}{overlay.file}"
@@ -251,7 +251,7 @@ def has_succeeded(body: Json) -> bool:
     return isinstance(body, dict) and body.get("code") in _success_codes()
 
 
-class _Builder:
+class _ContractBuilder:
     """Makes operations, envelopes and refusals from patched documents."""
 
     def __init__(self, raw: Mapping[str, Any], overlay: Overlay | None = None) -> None:

@@ -127,7 +127,7 @@ class RequestReader:
                 return Inputs(values, self._by_role)
         extra: list[Violation] = []
         instance = self._instance(request, body, extra)
-        if isinstance(instance, _Unreadable):
+        if isinstance(instance, _UnreadableValue):
             return WrongInputs({}, self._by_role, refusal=instance.refusal, reason=instance.reason)
         values = self._values(instance)
         kept = self._check.accepts(instance)
@@ -145,7 +145,7 @@ class RequestReader:
         """Return what breaks the contract in a request that can be read; faster than `read`."""
         extra: list[Violation] = []
         instance = self._instance(request, self._body(request), extra)
-        if isinstance(instance, _Unreadable):
+        if isinstance(instance, _UnreadableValue):
             return ()
         return (*extra, *self._explained(request, instance))
 
@@ -162,16 +162,16 @@ class RequestReader:
 
     def _instance(
         self, request: Request, body: Json, extra: list[Violation]
-    ) -> "dict[str, Json] | _Unreadable":
+    ) -> "dict[str, Json] | _UnreadableValue":
         """Return the instance for the schema, and note errors that no schema can express."""
         try:
             query = self._read_query(request.query, extra) if request.query else {}
         except BadEncoding as error:
-            return _Unreadable("not-utf8", f"query: {error}")
+            return _UnreadableValue("not-utf8", f"query: {error}")
         headers = self._read_headers(request.headers, extra) if self._headers else {}
         if isinstance(body, jsontext.NotJson):
             name = "not-utf8" if str(body).startswith("not UTF-8") else "not-json"
-            return _Unreadable(name, f"body: {body}; expected a JSON object")
+            return _UnreadableValue(name, f"body: {body}; expected a JSON object")
         instance: dict[str, Json] = {"query": query, "headers": headers}
         if self._has_body:
             instance["body"] = body
@@ -219,7 +219,7 @@ class RequestReader:
         return values
 
 
-class _Unreadable(NamedTuple):
+class _UnreadableValue(NamedTuple):
     """The refusal of a request before any schema, and why."""
 
     refusal: str

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 from mockserver.values import dataclass
 
-Value: TypeAlias = "int | bool | str | list[Value]"
+AbiValue: TypeAlias = "int | bool | str | list[AbiValue]"
 """An argument: numbers, truth values, addresses and bytes as `0x` and hex, lists of values."""
 
 _WORD = 32
@@ -39,7 +39,7 @@ OPEN_OCEAN_SWAP = bytes.fromhex("90411a32")
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class AbiCall:
     """What a swap call carries: amounts in smallest units, the deadline in seconds since 1970."""
 
     amount: int
@@ -59,7 +59,7 @@ class Call:
         return self.route + uint(self.deadline_s)
 
 
-Encoder = Callable[[Call], bytes]
+Encoder = Callable[[AbiCall], bytes]
 """Turns a call into the bytes a router expects: the selector and the encoded arguments."""
 
 
@@ -126,18 +126,18 @@ METHODS: Mapping[str, Method] = MappingProxyType(
 """Methods by selector in hex: ERC-20, the service's proxies (SOL) and the aggregators' routers."""
 
 
-def arguments(method: Method, raw: bytes) -> dict[str, Value]:
+def arguments(method: Method, raw: bytes) -> dict[str, AbiValue]:
     """Return the arguments of a call by name. Raises `NotThisCall` where the bytes are others."""
     kinds = [kind for _, kind in method.parameters]
     values = _tuple(kinds, raw, 0, 0)
     return {name: value for (name, _), value in zip(method.parameters, values, strict=True)}
 
 
-def _tuple(kinds: Sequence[str], raw: bytes, base: int, depth: int) -> list[Value]:
+def _tuple(kinds: Sequence[str], raw: bytes, base: int, depth: int) -> list[AbiValue]:
     if depth > _MOST_DEPTH:
         raise NotThisCall("nested too deeply")
     place = base
-    values: list[Value] = []
+    values: list[AbiValue] = []
     for kind in kinds:
         if _dynamic(kind):
             values.append(_value(kind, raw, base + _number(raw, place), depth + 1))
@@ -147,7 +147,7 @@ def _tuple(kinds: Sequence[str], raw: bytes, base: int, depth: int) -> list[Valu
     return values
 
 
-def _value(kind: str, raw: bytes, place: int, depth: int) -> Value:
+def _value(kind: str, raw: bytes, place: int, depth: int) -> AbiValue:
     if kind.endswith("[]"):
         count = _number(raw, place)
         if count > _MOST_ITEMS:
@@ -230,21 +230,21 @@ def _encoded(kind: str, value: Any) -> bytes:
     return address(value) if kind == "address" else uint(value)
 
 
-def swap_exact_tokens(call: Call) -> bytes:
+def swap_exact_tokens(call: AbiCall) -> bytes:
     """Return a call of a Uniswap-like router, as ChaingeDex uses it."""
     path = (call.source_token, call.target_token)
     arguments = (call.amount, call.minimum, path, call.recipient, call.deadline_s)
     return encoded(SWAP_EXACT_TOKENS, *arguments)
 
 
-def one_inch(call: Call) -> bytes:
+def one_inch(call: AbiCall) -> bytes:
     """Return a call of 1inch's aggregation router, version 5."""
     ends = (call.source_token, call.target_token, call.router, call.recipient)
     description = (*ends, call.amount, call.minimum, call.partial_fill)
     return encoded(ONE_INCH_SWAP, call.router, description, b"", call.path)
 
 
-def kyber(call: Call) -> bytes:
+def kyber(call: AbiCall) -> bytes:
     """Return a call of Kyber's meta aggregation router, version 2."""
     tokens, pools = (call.source_token, call.target_token), ((call.router,), (call.amount,))
     last = (call.recipient, call.amount, call.minimum, call.partial_fill, b"")
@@ -252,7 +252,7 @@ def kyber(call: Call) -> bytes:
     return encoded(KYBER_SWAP, (call.router, call.router, call.path, description, b""))
 
 
-def open_ocean(call: Call) -> bytes:
+def open_ocean(call: AbiCall) -> bytes:
     """Return a call of OpenOcean's exchange, version 2."""
     ends = (call.source_token, call.target_token, call.router, call.recipient)
     amounts = (call.amount, call.minimum, call.minimum, call.partial_fill)

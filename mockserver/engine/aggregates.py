@@ -231,7 +231,7 @@ class SwapQuotes:
         if out <= 0:
             raise too_low(self._least(source, target, 0, 0, now_ms), source)
         minimum = minimum_out(out, slippage, name)
-        call = abi.Call(
+        call = abi.AbiCall(
             amount=request.amount,
             minimum=minimum,
             source_token=_path_address(source, name),

@@ -5,7 +5,7 @@ from decimal import Decimal
 
 from mockserver.engine import amounts
 from mockserver.engine.catalog import Placed, checked_address
-from mockserver.engine.core import Core, Transfer, View, hash_key
+from mockserver.engine.core import ChainTransfer, Core, View, hash_key
 from mockserver.engine.courses import Status
 from mockserver.engine.ledger import (
     Account,
@@ -91,7 +91,7 @@ class Balances(View):
         """Move a token from one address to another by a transaction."""
         nickname = placed.chain.nickname
         payer, receiver = ((nickname, placed.symbol, account_address(end)) for end in ends)
-        moved = Transfer(at_ms, payer, receiver, units)
+        moved = ChainTransfer(at_ms, payer, receiver, units)
         self._core.state.move(hash_key(nickname, tx_hash), moved)
 
     def accounts(self) -> tuple[AccountKey, ...]:

@@ -13,7 +13,7 @@ from functools import cached_property
 from mockserver.clock import iso
 from mockserver.engine import pace
 from mockserver.engine.hashes import derived_int
-from mockserver.engine.outages import LIST_CHANGING, Direction, InFlight, Mode, Route, Window
+from mockserver.engine.outages import LIST_CHANGING, Direction, InFlight, Mode, OrderRoute, Window
 from mockserver.engine.refusal import Refusal
 from mockserver.values import dataclass, keep
 
@@ -129,7 +129,7 @@ class Calendar(_Windows):
     def __init__(self, windows: Sequence[Window]) -> None:
         """Take the windows; look-ups are made when they are first needed."""
         super().__init__(windows)
-        self._routes: dict[Route, _RouteWindows] = {}
+        self._routes: dict[OrderRoute, _RouteWindows] = {}
 
     def __repr__(self) -> str:
         return f"Calendar(windows={self.windows!r})"
@@ -152,7 +152,7 @@ class Calendar(_Windows):
         ends = [window.until_ms for window in changing if window.until_ms is not None]
         return sorted([*(window.from_ms for window in changing), *ends])
 
-    def check(self, route: Route, phase: Phase, now_ms: int) -> None:
+    def check(self, route: OrderRoute, phase: Phase, now_ms: int) -> None:
         """Raise `Refusal` where an outage forbids quoting or submitting this route now."""
         for window in self.active(now_ms):
             if window.mode in _PERMITTING[phase] or not window.down(now_ms):
@@ -161,35 +161,35 @@ class Calendar(_Windows):
                 if window.concerns(chain, token, end):
                     raise _suspended(window, end)
 
-    def speed(self, route: Route, now_ms: int) -> Fraction:
+    def speed(self, route: OrderRoute, now_ms: int) -> Fraction:
         """Return how fast orders of a route progress at a moment: the slowest window counts."""
         if not self.windows:
             return _FULL_SPEED
         met = self._of(route).active(now_ms)
         return min((window.speed(now_ms) for window in met), default=_FULL_SPEED)
 
-    def progress(self, route: Route, from_ms: int, until_ms: int) -> Fraction:
+    def progress(self, route: OrderRoute, from_ms: int, until_ms: int) -> Fraction:
         """Return the progress made between two moments, in milliseconds at full speed."""
         met = self._of(route).windows
         return (
             pace.progress(met, from_ms, until_ms) if met else Fraction(max(0, until_ms - from_ms))
         )
 
-    def when(self, route: Route, from_ms: int, progress_ms: int) -> int | None:
+    def when(self, route: OrderRoute, from_ms: int, progress_ms: int) -> int | None:
         """Return the first moment by which that much progress is made, or None for never."""
         if not self.windows or progress_ms <= 0:
             return from_ms + max(0, progress_ms)
         return pace.moment(self._of(route).windows, from_ms, progress_ms)
 
-    def strike(self, route: Route, since_ms: int) -> tuple[int, Window] | None:
+    def strike(self, route: OrderRoute, since_ms: int) -> tuple[int, Window] | None:
         """Return when, from a moment on, an outage first fails or refunds orders of a route."""
         return self._of(route).strike(since_ms) if self.windows else None
 
-    def quiet(self, route: Route, from_ms: int, until_ms: int) -> bool:
+    def quiet(self, route: OrderRoute, from_ms: int, until_ms: int) -> bool:
         """Tell whether no outage meets orders of a route from a moment up to another one."""
         return not self.windows or self._of(route).quiet(from_ms, until_ms)
 
-    def _of(self, route: Route) -> _RouteWindows:
+    def _of(self, route: OrderRoute) -> _RouteWindows:
         route_windows = self._routes.get(route)
         if route_windows is None:
             places = {
@@ -234,7 +234,7 @@ class Calendar(_Windows):
         return tuple(sorted(kept, key=lambda span: (span.subject, span.from_ms)))
 
 
-def _ends(route: Route) -> tuple[tuple[str, str, Direction], tuple[str, str, Direction]]:
+def _ends(route: OrderRoute) -> tuple[tuple[str, str, Direction], tuple[str, str, Direction]]:
     return (
         (route.source_chain, route.source_token, Direction.SOURCE),
         (route.target_chain, route.target_token, Direction.TARGET),

@@ -78,7 +78,7 @@ class Chain:
 
 
 @dataclass(frozen=True, slots=True)
-class Contract:
+class TokenContract:
     """A token on one chain. `decimals` may differ from the same token's on another chain."""
 
     address: str
@@ -105,7 +105,7 @@ class Token:
     index: int
     symbol: str
     name: str
-    contracts: Mapping[str, Contract]
+    contracts: Mapping[str, TokenContract]
     cmcid: int | None = None
     visible: bool = True
     delisted: bool = False
@@ -118,7 +118,7 @@ class Placed:
 
     chain: Chain
     token: Token
-    contract: Contract
+    contract: TokenContract
     symbol: str = field(init=False, repr=False, compare=False)
     """The token's symbol."""
     decimals: int = field(init=False, repr=False, compare=False)

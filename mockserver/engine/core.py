@@ -18,7 +18,7 @@ from mockserver.engine.ledger import (
     receiver_of,
 )
 from mockserver.engine.orders import Order
-from mockserver.engine.outages import Route
+from mockserver.engine.outages import OrderRoute
 from mockserver.engine.refusal import CannotSteer, Naming, Refusal
 from mockserver.engine.scenario import Scenario
 from mockserver.values import dataclass, keep
@@ -77,7 +77,7 @@ HashKey = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Transfer:
+class ChainTransfer:
     """Smallest units of a token that a transaction moves from one account to another."""
 
     at_ms: int
@@ -87,7 +87,7 @@ class Transfer:
 
 
 @dataclass(slots=True)
-class State:
+class WorldState:
     """Everything that changes in a world. The look-ups beside orders and tickets follow from them.
 
     Copies share what they have in common, so that a fork or a snapshot costs the same at any size.
@@ -106,7 +106,7 @@ class State:
     accounts: Layered[AccountKey, Account | tuple[str, int]] = field(default_factory=Layered)
     sent: Layered[tuple[str, str], int] = field(default_factory=Layered)
     announced: Layered[HashKey, bool] = field(default_factory=Layered)
-    transfers: Layered[HashKey, Transfer] = field(default_factory=Layered)
+    transfers: Layered[HashKey, ChainTransfer] = field(default_factory=Layered)
     reports: Reports | None = None
     sn_runs: dict[str, tuple[int, int]] = field(default_factory=dict)
     forced: int = 0
@@ -114,11 +114,11 @@ class State:
     _agenda: Agenda | None = None
     _agenda_owner: StateOwner | None = None
 
-    def copy(self) -> "State":
+    def copy(self) -> "WorldState":
         """Return an independent copy."""
         # Neither owns the shared accounts: each copies an account before it changes it.
         self.owner = StateOwner()
-        return State(
+        return WorldState(
             clock=self.clock,
             calendar=self.calendar,
             orders=self.orders.copy(),
@@ -193,7 +193,7 @@ class State:
             sender = key[0], account_address(address)
             self.sent[sender] = (self.sent.get(sender) or 0) + 1
 
-    def move(self, key: HashKey, transfer: Transfer) -> None:
+    def move(self, key: HashKey, transfer: ChainTransfer) -> None:
         """Book a transfer that no order has made, by its transaction."""
         self.transfers[key] = transfer
         for account, change in (
@@ -244,7 +244,7 @@ class Core:
 
     __slots__ = ("_held", "scenario", "state", "wall")
 
-    def __init__(self, scenario: Scenario, state: State, wall: Callable[[], int]) -> None:
+    def __init__(self, scenario: Scenario, state: WorldState, wall: Callable[[], int]) -> None:
         """Keep the parts; `wall` returns the wall clock's time in milliseconds."""
         self.scenario = scenario
         self.state = state
@@ -274,13 +274,13 @@ class Core:
         if to_ms > self.state.clock.now(wall):
             self.state.clock = self.state.clock.set(to_ms, wall)
 
-    def route(self, source: Placed, target: Placed) -> Route:
+    def route(self, source: Placed, target: Placed) -> OrderRoute:
         """Return the route from one token on a chain to another, which its orders share."""
         routes = self.scenario.routes
         key = source.chain.nickname, source.symbol, target.chain.nickname, target.symbol
         route = routes.get(key)
         if route is None:
-            route = keep(routes, key, Route(*key), _MOST_CACHED_ROUTES)
+            route = keep(routes, key, OrderRoute(*key), _MOST_CACHED_ROUTES)
         return route
 
     def order(self, order_id: str) -> Order:
@@ -300,9 +300,9 @@ def hash_key(chain: str, tx_hash: str) -> tuple[str, str]:
     return chain, tx_hash if lowered == tx_hash else lowered
 
 
-def route_of(source: Placed, target: Placed) -> Route:
+def route_of(source: Placed, target: Placed) -> OrderRoute:
     """Return the route from one token on a chain to another."""
-    return Route(source.chain.nickname, source.symbol, target.chain.nickname, target.symbol)
+    return OrderRoute(source.chain.nickname, source.symbol, target.chain.nickname, target.symbol)
 
 
 def no_order(what: str | Callable[[Naming], str], about: str) -> Refusal:
@@ -331,7 +331,7 @@ _MOST_WIDTH = 4
 """Bytes that a character takes at most."""
 
 
-def check_order(state: State, texts: tuple[str, ...]) -> None:
+def check_order(state: WorldState, texts: tuple[str, ...]) -> None:
     """Raise `Refusal` where a world takes no further order, or none with texts so long."""
     if state.orders.count >= limits.ORDERS.most:
         raise _full(limits.ORDERS)
@@ -339,14 +339,14 @@ def check_order(state: State, texts: tuple[str, ...]) -> None:
         _check_texts(texts)
 
 
-def check_ticket(state: State, *texts: str) -> None:
+def check_ticket(state: WorldState, *texts: str) -> None:
     """Raise `Refusal` where a world takes no further ticket, or none with texts so long."""
     if state.tickets.count >= limits.TICKETS.most:
         raise _full(limits.TICKETS)
     _check_texts(texts)
 
 
-def check_forced(state: State, reason: str) -> None:
+def check_forced(state: WorldState, reason: str) -> None:
     """Raise `CannotSteer` where as many statuses were forced as a world remembers."""
     if len(reason.encode("utf-8", "surrogatepass")) > limits.ORDER_TEXT.most:
         raise CannotSteer(f"the reason has {len(reason)} characters; {limits.ORDER_TEXT} are kept")

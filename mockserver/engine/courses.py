@@ -84,14 +84,14 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Course:
+class OrderCourse:
     """The steps an order will take, and how much of it is delivered if it succeeds."""
 
     name: str
     steps: Sequence[Step]
     delivered_percent: int = 100
 
-    def all_or_nothing(self) -> "Course":
+    def all_or_nothing(self) -> "OrderCourse":
         """Return the course of an order that cannot be filled in part: all of it, or nothing."""
         if self.delivered_percent == 100:
             return self
@@ -99,9 +99,9 @@ class Course:
             replace(step, reason="") if step.status is Status.SUCCEEDED else step
             for step in self.steps
         )
-        return Course(self.name, tuple(steps))
+        return OrderCourse(self.name, tuple(steps))
 
-    def because(self, why: str) -> "Course":
+    def because(self, why: str) -> "OrderCourse":
         """Return the course of an order whose refund has a known reason, which its steps tell."""
         steps = (
             replace(step, reason=f"{why}: {step.reason}" if step.reason else why)
@@ -109,29 +109,29 @@ class Course:
             else step
             for step in self.steps
         )
-        return Course(self.name, tuple(steps), self.delivered_percent)
+        return OrderCourse(self.name, tuple(steps), self.delivered_percent)
 
     @property
     def end(self) -> Step:
         """The last step."""
         return self.steps[-1]
 
-    def since(self, status: Status) -> "Course":
+    def since(self, status: Status) -> "OrderCourse":
         """Return the course without what lies before a status, which becomes its first step."""
         ahead = [step for step in self.steps if _RANK[step.status] > _RANK[status]]
-        return Course(self.name, (Step(status, 0), *ahead), self.delivered_percent)
+        return OrderCourse(self.name, (Step(status, 0), *ahead), self.delivered_percent)
 
-    def collapsed(self, least_ms: int) -> "Course":
+    def collapsed(self, least_ms: int) -> "OrderCourse":
         """Return the course of an order that needs no time: the first step, then the last.
 
         With `least_ms` 0 the last step is the only one.
         """
         last = Step(self.end.status, least_ms, self.end.reason)
         steps = (last,) if least_ms == 0 else (self.steps[0], last)
-        return Course(self.name, steps, self.delivered_percent)
+        return OrderCourse(self.name, steps, self.delivered_percent)
 
 
-def course_problems(course: Course) -> tuple[str, ...]:
+def course_problems(course: OrderCourse) -> tuple[str, ...]:
     """Return what is wrong with a course, as sentences."""
     if not course.steps:
         return ("has no step; give at least one",)
@@ -151,12 +151,12 @@ def course_problems(course: Course) -> tuple[str, ...]:
     return tuple(problems)
 
 
-def _course(name: str, *later: Step, delivered_percent: int = 100) -> Course:
+def _course(name: str, *later: Step, delivered_percent: int = 100) -> OrderCourse:
     first = (Step(Status.UNKNOWN, 0), Step(Status.PENDING, 1_000))
-    return Course(name, (*first, *later), delivered_percent)
+    return OrderCourse(name, (*first, *later), delivered_percent)
 
 
-COURSES: Mapping[str, Course] = MappingProxyType(
+COURSES: Mapping[str, OrderCourse] = MappingProxyType(
     {
         course.name: course
         for course in (

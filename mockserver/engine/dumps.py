@@ -14,7 +14,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 from mockserver import limits
 from mockserver.clock import Clock, ClockMode, ClockRefused, check_beginning
 from mockserver.engine.calendar import Calendar
-from mockserver.engine.core import State, Ticket
+from mockserver.engine.core import Ticket, WorldState
 from mockserver.engine.orders import Order, back_hash_of, exec_hash_of
 from mockserver.engine.outages import Window
 from mockserver.engine.refusal import StateNotLoadable
@@ -165,7 +165,7 @@ Listed = Callable[[Iterable[Any]], Any]
 """Makes long arrays of their items: a list by default, or a lazy stream."""
 
 
-def dumped(scenario: Scenario, state: State, wall_ms: int, listed: Listed = list) -> Plain:
+def dumped(scenario: Scenario, state: WorldState, wall_ms: int, listed: Listed = list) -> Plain:
     """Return everything that has happened in a world, without the scenario it started from.
 
     `listed` may read its items later; they are of the present state.
@@ -187,7 +187,7 @@ def dumped(scenario: Scenario, state: State, wall_ms: int, listed: Listed = list
     }
 
 
-def loaded(data: Mapping[str, Any], scenario: Scenario, wall_ms: int) -> State:
+def loaded(data: Mapping[str, Any], scenario: Scenario, wall_ms: int) -> WorldState:
     """Return the state of a dump of a scenario; its clock goes on from the time it showed.
 
     Its format was checked (`schemas/meta/world.json`). Raises `StateNotLoadable` for what stands
@@ -199,14 +199,14 @@ def loaded(data: Mapping[str, Any], scenario: Scenario, wall_ms: int) -> State:
         raise StateNotLoadable(f"this dump is damaged at {error}") from None
 
 
-def _state(data: Mapping[str, Any], scenario: Scenario, wall_ms: int) -> State:
+def _state(data: Mapping[str, Any], scenario: Scenario, wall_ms: int) -> WorldState:
     windows: tuple[Window, ...] = from_plain(tuple[Window, ...], data.get("calendar"), "calendar")
     orders: tuple[Order, ...] = from_plain(tuple[Order, ...], data.get("orders"), "orders")
     tickets: tuple[Ticket, ...] = from_plain(tuple[Ticket, ...], data.get("tickets"), "tickets")
     for stored, limit in ((orders, limits.ORDERS), (tickets, limits.TICKETS)):
         if len(stored) > limit.most:
             raise NotPlain(f"{len(stored)} {limit.unit}; a world has at most {limit}")
-    state = State(clock=_clock(data.get("clock"), wall_ms), calendar=Calendar(windows))
+    state = WorldState(clock=_clock(data.get("clock"), wall_ms), calendar=Calendar(windows))
     chains = {chain.nickname for chain in scenario.catalog.chains}
     tokens = {token.symbol for token in scenario.catalog.tokens}
     for order in orders:

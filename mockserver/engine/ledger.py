@@ -27,7 +27,7 @@ AccountKey = tuple[str, str, str]
 
 
 @value_class(frozen=True, slots=True)
-class Entry:
+class LedgerEntry:
     """An amount, in smallest units, that an account gains (or, negative, loses) of an asset."""
 
     account: str
@@ -43,7 +43,7 @@ class Posting:
     at_ms: int
     what: str
     order_id: str | None
-    entries: tuple[Entry, ...]
+    entries: tuple[LedgerEntry, ...]
 
 
 def user(address_key: str) -> str:
@@ -134,9 +134,13 @@ def _posting(
     target: list[tuple[str, int]] | None = None,
 ) -> Posting:
     route = order.route
-    entries = [Entry(name, route.source_chain, route.source_token, n) for name, n in source if n]
+    entries = [
+        LedgerEntry(name, route.source_chain, route.source_token, n) for name, n in source if n
+    ]
     entries += [
-        Entry(name, route.target_chain, route.target_token, n) for name, n in target or [] if n
+        LedgerEntry(name, route.target_chain, route.target_token, n)
+        for name, n in target or []
+        if n
     ]
     return Posting(at_ms, what, order.id, tuple(entries))
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Generic, TypeVar
 
-from mockserver.engine.catalog import Chain, Contract, Placed, Token
+from mockserver.engine.catalog import Chain, Placed, Token, TokenContract
 from mockserver.engine.core import View
 from mockserver.engine.outages import Mode
 from mockserver.values import value_class
@@ -96,7 +96,7 @@ def _gone(nickname: str, symbol: str, out: _Out) -> bool:
     return (Mode.DELISTED, nickname, None) in out or (Mode.DELISTED, nickname, symbol) in out
 
 
-def _contract(nickname: str, token: Token, out: _Out) -> Contract:
+def _contract(nickname: str, token: Token, out: _Out) -> TokenContract:
     contract, symbol = token.contracts[nickname], token.symbol
     disabled = (Mode.DISABLED, nickname, symbol) in out or (Mode.DISABLED, None, symbol) in out
     return replace(

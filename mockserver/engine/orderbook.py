@@ -7,13 +7,13 @@ from mockserver.clock import ClockMode
 from mockserver.engine.calendar import Calendar
 from mockserver.engine.catalog import Chain
 from mockserver.engine.core import Core, HashKey, View, check_forced, hash_key, no_order
-from mockserver.engine.courses import Course, Policy, Status, Step
+from mockserver.engine.courses import OrderCourse, Policy, Status, Step
 from mockserver.engine.hashes import known_hash
 from mockserver.engine.ledger import account_address
 from mockserver.engine.orders import (
     Event,
-    Kind,
     Order,
+    OrderKind,
     OrderView,
     at,
     back_hash_of,
@@ -198,7 +198,7 @@ class OrderBook(View):
         shifted = (
             Step(step.status, max(0, step.after_ms - (now - reached)), step.reason) for step in rest
         )
-        course = Course(
+        course = OrderCourse(
             order.course.name,
             (Step(status, 0, reason), *shifted),
             order.course.delivered_percent,
@@ -218,7 +218,7 @@ class OrderBook(View):
             known, near = ", ".join(map(repr, courses)), nearest_names(str(course), courses)
             hint = f"did you mean {near[0]!r}? " if near else ""
             raise CannotSteer(f"course {course!r} is not known; {hint}there are {known}")
-        if order.kind is Kind.BRIDGE and courses[course].delivered_percent != 100:
+        if order.kind is OrderKind.BRIDGE and courses[course].delivered_percent != 100:
             raise CannotSteer(
                 f"order {order_id!r} is a transfer, which is never filled in part; course "
                 f"{course!r} is for swaps"

@@ -6,20 +6,20 @@ from enum import IntEnum, StrEnum
 
 from mockserver.clock import iso
 from mockserver.engine.calendar import Calendar
-from mockserver.engine.courses import Course, Policy, Status, V1Status
+from mockserver.engine.courses import OrderCourse, Policy, Status, V1Status
 from mockserver.engine.hashes import derived_hash
-from mockserver.engine.outages import InFlight, Route, Window
+from mockserver.engine.outages import InFlight, OrderRoute, Window
 from mockserver.values import value_class
 
 
-class Generation(StrEnum):
+class OrderGeneration(StrEnum):
     """The generation of the interface an order came through."""
 
     V1 = "v1"
     V2 = "v2"
 
 
-class Kind(IntEnum):
+class OrderKind(IntEnum):
     """What an order does, by the number both generations give it."""
 
     BRIDGE = 1
@@ -57,9 +57,9 @@ class Order:
 
     id: str
     sn: str | None
-    generation: Generation
-    kind: Kind
-    route: Route
+    generation: OrderGeneration
+    kind: OrderKind
+    route: OrderRoute
     submitted_ms: int
     started_ms: int
     amount: int
@@ -75,7 +75,7 @@ class Order:
     cert_hash: str
     exec_hash: str
     back_hash: str
-    course: Course
+    course: OrderCourse
     policy: Policy
     polls_needed: int = 1
     refund_ms: int = REFUND_MS
@@ -96,9 +96,9 @@ class Order:
         )
         return f"<Order {name}: {self.amount} units of {' to '.join(ends)}>"
 
-    def name_in(self, generation: Generation) -> str:
+    def name_in(self, generation: OrderGeneration) -> str:
         """Return what an interface calls it: v1 by its number, where it has one, 2.0 by its id."""
-        return self.sn if generation is Generation.V1 and self.sn else self.id
+        return self.sn if generation is OrderGeneration.V1 and self.sn else self.id
 
     @property
     def net(self) -> int:
@@ -106,18 +106,18 @@ class Order:
         return self.gross - self.service_fee - self.channel_fee - self.gas_fee
 
     @property
-    def delivered(self) -> "Delivery":
+    def delivered(self) -> "OrderDelivery":
         """What a success delivers, takes and gives back: all or, of a partial one, a share."""
         share = self.course.delivered_percent
         parts = (self.gross, self.service_fee, self.channel_fee, self.gas_fee)
         gross, service, channel, gas = (part * share // 100 for part in parts)
         used = self.amount * share // 100
         net = gross - service - channel - gas
-        return Delivery(net, service, channel, gas, used, self.amount - used)
+        return OrderDelivery(net, service, channel, gas, used, self.amount - used)
 
 
 @value_class(frozen=True, slots=True)
-class Delivery:
+class OrderDelivery:
     """The amounts of a success: out and fees in the token out, used and back in the token in."""
 
     net: int
@@ -242,7 +242,9 @@ def at(events: tuple[Event, ...], now_ms: int) -> Event:
     return next((event for event in reversed(events) if event.at_ms <= now_ms), events[0])
 
 
-def steered(order: Order, course: Course, policy: Policy, calendar: Calendar, now: int) -> Order:
+def steered(
+    order: Order, course: OrderCourse, policy: Policy, calendar: Calendar, now: int
+) -> Order:
     """Return an order that goes on along another course from now; what has happened stays."""
     happened = tuple(event for event in history(order, calendar) if event.at_ms <= now)
     ahead = planned(course.since(happened[-1].status), policy, order.route, calendar, now)
@@ -256,7 +258,9 @@ def restarted(order: Order, calendar: Calendar, now: int) -> Order:
     return replace(order, started_ms=now, ticks=(), exposed_ms=exposed)
 
 
-def planned(course: Course, policy: Policy, route: Route, calendar: Calendar, now: int) -> Course:
+def planned(
+    course: OrderCourse, policy: Policy, route: OrderRoute, calendar: Calendar, now: int
+) -> OrderCourse:
     """Return the course an order takes under a policy: an immediate one waits only for a halt."""
     if policy is not _IMMEDIATE:
         return course

@@ -68,7 +68,7 @@ MIN_PERIOD_MS = 5_000
 
 
 @value_class(frozen=True, slots=True)
-class Route:
+class OrderRoute:
     """The two ends of an order: chains by nickname, tokens by symbol."""
 
     source_chain: str

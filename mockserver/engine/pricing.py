@@ -17,7 +17,7 @@ from mockserver.values import dataclass, value_class
 
 
 @dataclass(frozen=True, slots=True)
-class Drift:
+class PriceDrift:
     """How far and how often prices move: at most `amplitude_bps` off, a new value each period."""
 
     amplitude_bps: int
@@ -39,7 +39,7 @@ class Prices:
 
     usd: Mapping[str, Decimal]
     source: str = "mock"
-    drift: Drift | None = None
+    drift: PriceDrift | None = None
     seed: int = 0
 
     def of(self, symbol: str, now_ms: int) -> Price:

@@ -12,7 +12,7 @@ from mockserver.engine.refusal import Refusal
 from mockserver.jsontext import plain
 from mockserver.values import keep, value_class
 
-_Key = TypeVar("_Key", bound=tuple[Any, ...])
+_QuoteKey = TypeVar("_QuoteKey", bound=tuple[Any, ...])
 _Fixed = TypeVar("_Fixed")
 _Quote = TypeVar("_Quote", bound="QuoteInUnits")
 
@@ -46,7 +46,7 @@ class BridgeQuote(QuoteInUnits):
 
 
 def fixed_near(
-    fixed: Mapping[_Key, _Fixed], key: _Key, place: int, percent: int
+    fixed: Mapping[_QuoteKey, _Fixed], key: _QuoteKey, place: int, percent: int
 ) -> tuple[_Fixed | None, int]:
     """Return the fixed quote of a request, or of the nearest amount within so many percent.
 
@@ -64,7 +64,9 @@ def fixed_near(
     return (None, 0) if near is None else (fixed[alike[near]], near)
 
 
-def fixed_quote(fixed: Mapping[_Key, _Quote], key: _Key, place: int, percent: int) -> _Quote | None:
+def fixed_quote(
+    fixed: Mapping[_QuoteKey, _Quote], key: _QuoteKey, place: int, percent: int
+) -> _Quote | None:
     """Return the quote that is fixed for a request, or follows from that for a near amount."""
     fixed_or_none, near = fixed_near(fixed, key, place, percent)
     amount = key[place]

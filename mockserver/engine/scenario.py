@@ -8,9 +8,9 @@ from mockserver.clock import ClockMode, check_beginning
 from mockserver.engine.aggregates import AggregateQuote, QuoteKey, SwapKey, SwapQuotes
 from mockserver.engine.calendar import Calendar
 from mockserver.engine.catalog import Catalog
-from mockserver.engine.courses import COURSES, Course, Policy
-from mockserver.engine.orders import REFUND_MS, Generation, Kind, Order
-from mockserver.engine.outages import Route, Window
+from mockserver.engine.courses import COURSES, OrderCourse, Policy
+from mockserver.engine.orders import REFUND_MS, Order, OrderGeneration, OrderKind
+from mockserver.engine.outages import OrderRoute, Window
 from mockserver.engine.pricing import Prices, Rates
 from mockserver.engine.quotes import (
     BridgeKey,
@@ -29,8 +29,8 @@ class OrderRule:
     course: str
     policy: Policy | None = None
     polls: int | None = None
-    generation: Generation | None = None
-    kind: Kind | None = None
+    generation: OrderGeneration | None = None
+    kind: OrderKind | None = None
     source_chain: str | None = None
     target_chain: str | None = None
     token: str | None = None
@@ -86,7 +86,7 @@ class Scenario:
     clock_mode: ClockMode = ClockMode.REAL
     clock_rate: Decimal = Decimal(1)
     start_ms: int | None = None
-    courses: Mapping[str, Course] = field(default_factory=lambda: COURSES)
+    courses: Mapping[str, OrderCourse] = field(default_factory=lambda: COURSES)
     order_rules: Sequence[OrderRule] = ()
     default_course: str = "success"
     default_policy: Policy = Policy.TIME
@@ -110,7 +110,9 @@ class Scenario:
     opening_units: dict[tuple[str, int], int] = field(init=False, repr=False, compare=False)
     """What an address that is not named owns at the beginning, by symbol and decimals."""
 
-    routes: dict[tuple[str, str, str, str], Route] = field(init=False, repr=False, compare=False)
+    routes: dict[tuple[str, str, str, str], OrderRoute] = field(
+        init=False, repr=False, compare=False
+    )
     """A cache of routes, by nickname and symbol of both ends."""
 
     def __post_init__(self) -> None:

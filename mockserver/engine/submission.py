@@ -8,12 +8,12 @@ from mockserver.engine import amounts
 from mockserver.engine.balances import spendable
 from mockserver.engine.calendar import Calendar, Phase
 from mockserver.engine.catalog import Chain, Placed, address_key, checked_address
-from mockserver.engine.core import Core, State, check_order, hash_key, route_of
-from mockserver.engine.courses import Course, Policy
+from mockserver.engine.core import Core, WorldState, check_order, hash_key, route_of
+from mockserver.engine.courses import OrderCourse, Policy
 from mockserver.engine.hashes import checked_hash, derived_hash, made_up_hash
 from mockserver.engine.ledger import AccountKey, account_address
-from mockserver.engine.orders import Generation, Kind, Order, planned
-from mockserver.engine.outages import Route
+from mockserver.engine.orders import Order, OrderGeneration, OrderKind, planned
+from mockserver.engine.outages import OrderRoute
 from mockserver.engine.pricing import MAX_SLIPPAGE_BPS, fee_level_bps
 from mockserver.engine.quote_service import QuoteService
 from mockserver.engine.refusal import Refusal
@@ -23,7 +23,7 @@ from mockserver.jsontext import plain
 from mockserver.values import value_class
 
 # Looking up a member of an enumeration takes longer than a global name.
-_BRIDGE, _V2 = Kind.BRIDGE, Generation.V2
+_BRIDGE, _V2 = OrderKind.BRIDGE, OrderGeneration.V2
 
 
 @value_class(frozen=True, slots=True)
@@ -35,8 +35,8 @@ class OrderRequest:
     sender accepts, both in smallest units of the token out.
     """
 
-    generation: Generation
-    kind: Kind
+    generation: OrderGeneration
+    kind: OrderKind
     source: Placed
     target: Placed
     amount: int
@@ -59,7 +59,7 @@ class OpaqueOrderRequest:
     deposit; the same text again, with all else equal, is the same order.
     """
 
-    kind: Kind
+    kind: OrderKind
     sender: str
     target_index: int
     recipient: str
@@ -69,7 +69,7 @@ class OpaqueOrderRequest:
     channel: str = ""
 
 
-Terms = tuple[int, int, int, int]
+OrderTerms = tuple[int, int, int, int]
 """What an order gives before all fees, then the service's fee, the channel's and gas, in smallest
 units of the token out."""
 
@@ -118,7 +118,7 @@ def placed_opaque(core: Core, quotes: QuoteService, opaque: OpaqueOrderRequest) 
     return _stored(core, request, cert_hash, (0, 0, 0, 0))
 
 
-def _stored(core: Core, request: OrderRequest, cert_hash: str, terms: Terms) -> Order:
+def _stored(core: Core, request: OrderRequest, cert_hash: str, terms: OrderTerms) -> Order:
     """Return the stored order of a submission whose transaction is in its normal form.
 
     The same submission of the same transaction gives the order it gave before (A-152), and one that
@@ -139,7 +139,7 @@ def _stored(core: Core, request: OrderRequest, cert_hash: str, terms: Terms) -> 
 
 
 def _new_order(
-    core: Core, request: OrderRequest, cert_hash: str, terms: Terms, payer: AccountKey
+    core: Core, request: OrderRequest, cert_hash: str, terms: OrderTerms, payer: AccountKey
 ) -> Order:
     scenario, state, now = core.scenario, core.state, core.now()
     calendar = state.calendar
@@ -204,7 +204,7 @@ def _order_id(core: Core) -> str:
     return order_id
 
 
-def _exposed_ms(calendar: Calendar, route: Route, now: int) -> int | None:
+def _exposed_ms(calendar: Calendar, route: OrderRoute, now: int) -> int | None:
     """Return from when on an outage may strike, where that is later than the submission.
 
     An outage that began and ended in the instant of the submission is past.
@@ -214,13 +214,13 @@ def _exposed_ms(calendar: Calendar, route: Route, now: int) -> int | None:
     return now + 1 if over else None
 
 
-def _reported_ms(state: State, chain: str, cert_hash: str) -> int | None:
+def _reported_ms(state: WorldState, chain: str, cert_hash: str) -> int | None:
     """Return when a transaction was first reported, before it made its order; None where never."""
     first = None if state.reports is None else state.reports.first.get(hash_key(chain, cert_hash))
     return None if first is None else state.tickets[first].submitted_ms
 
 
-def _terms(core: Core, quotes: QuoteService, request: OrderRequest) -> Terms:
+def _terms(core: Core, quotes: QuoteService, request: OrderRequest) -> OrderTerms:
     source, target = request.source, request.target
     if request.kind is _BRIDGE:
         if source.token.index != target.token.index:
@@ -243,7 +243,7 @@ def _terms(core: Core, quotes: QuoteService, request: OrderRequest) -> Terms:
     return gross, *_split(gross, service, request.channel_bps), gas
 
 
-def _terms_v1(core: Core, quotes: QuoteService, request: OrderRequest) -> Terms:
+def _terms_v1(core: Core, quotes: QuoteService, request: OrderRequest) -> OrderTerms:
     source, target, fee_level = request.source, request.target, request.fee_level or 0
     level, scenario, now = fee_level_bps(fee_level), core.scenario, core.now()
     tokens = amounts.whole_tokens(request.amount, source.decimals)
@@ -277,8 +277,8 @@ def _dust(request: OrderRequest) -> int:
 
 
 def _steering(
-    core: Core, request: OrderRequest, cert_hash: str, terms: Terms
-) -> tuple[Course, Policy, int]:
+    core: Core, request: OrderRequest, cert_hash: str, terms: OrderTerms
+) -> tuple[OrderCourse, Policy, int]:
     scenario = core.scenario
     name, policy = scenario.default_course, scenario.default_policy
     polls = scenario.default_polls
@@ -314,9 +314,9 @@ def _shortfall(minimum: int, net: int, target: Placed) -> str:
     return f"net {gets} is below the minimum {least} of the order"
 
 
-def _may_take(request: OrderRequest, course: Course) -> bool:
+def _may_take(request: OrderRequest, course: OrderCourse) -> bool:
     """Whether a submission may take a course: only swaps are filled in part (ESS1)."""
-    return course.delivered_percent == 100 or request.kind is Kind.AGGREGATE
+    return course.delivered_percent == 100 or request.kind is OrderKind.AGGREGATE
 
 
 def _matches(rule: OrderRule, request: OrderRequest) -> bool:
@@ -332,7 +332,7 @@ def _matches(rule: OrderRule, request: OrderRequest) -> bool:
     )
 
 
-def _net(terms: Terms) -> int:
+def _net(terms: OrderTerms) -> int:
     gross, *fees = terms
     return gross - sum(fees)
 
@@ -369,7 +369,7 @@ def _check_slippage(request: OrderRequest | OpaqueOrderRequest) -> None:
 
 def _sn(core: Core, request: OrderRequest, now: int) -> str:
     """Return v1's order number (service-facts §4); one that is taken is moved on by 1 ms."""
-    letters = "CC" if request.kind is Kind.BRIDGE else "AG"
+    letters = "CC" if request.kind is OrderKind.BRIDGE else "AG"
     ids = f"{request.source.chain.v1_id or 0:02d}{request.target.chain.v1_id or 0:02d}"
     prefix, state = f"{letters}{request.kind.value}{ids}", core.state
     first = at = now % (250 * 10**12)

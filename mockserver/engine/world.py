@@ -8,7 +8,7 @@ from typing import Any
 from mockserver.clock import Clock
 from mockserver.engine.balances import Balances
 from mockserver.engine.calendar import Calendar
-from mockserver.engine.core import Core, State
+from mockserver.engine.core import Core, WorldState
 from mockserver.engine.dumps import Listed, Plain, dumped, loaded
 from mockserver.engine.lists import Lists
 from mockserver.engine.orderbook import OrderBook
@@ -48,7 +48,7 @@ class World:
     """Lets its time pass again."""
 
     def __init__(
-        self, scenario: Scenario, wall: Callable[[], int], state: State | None = None
+        self, scenario: Scenario, wall: Callable[[], int], state: WorldState | None = None
     ) -> None:
         """Start from a scenario; `wall` returns the wall clock's time in milliseconds."""
         self._core = Core(scenario, state or _beginning(scenario, wall()), wall)
@@ -56,7 +56,7 @@ class World:
         self.scenario = scenario
         self.quotes = QuoteService(self._core)
         self.orders = OrderBook(self._core, self.quotes)
-        self._snapshots: dict[str, State] | None = None
+        self._snapshots: dict[str, WorldState] | None = None
 
     @classmethod
     def load(cls, dump: Mapping[str, Any], scenario: Scenario, wall: Callable[[], int]) -> "World":
@@ -141,10 +141,10 @@ class World:
         return dumped(self.scenario, self._core.state, self._core.wall(), listed)
 
 
-def _beginning(scenario: Scenario, wall_ms: int) -> State:
+def _beginning(scenario: Scenario, wall_ms: int) -> WorldState:
     start = wall_ms if scenario.start_ms is None else scenario.start_ms
     clock = Clock(scenario.clock_mode, start, wall_ms, scenario.clock_rate)
-    state = State(clock=clock, calendar=scenario.outages)
+    state = WorldState(clock=clock, calendar=scenario.outages)
     for order in scenario.known_orders:
         at_ms = start + order.submitted_ms
         state.add(replace(order, submitted_ms=at_ms, started_ms=at_ms))

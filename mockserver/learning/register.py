@@ -25,7 +25,7 @@ _MOST_NAMED = 3
 
 
 @dataclass(slots=True)
-class Evidence:
+class FactEvidence:
     """The exchanges that support an entry of the register, and reasons against it."""
 
     id: str
@@ -65,8 +65,8 @@ class RegisterEvidence:
     """The evidence of recordings: for assumptions and errata that they are about."""
 
     exchanges: int
-    assumptions: tuple[Evidence, ...]
-    errata: tuple[Evidence, ...]
+    assumptions: tuple[FactEvidence, ...]
+    errata: tuple[FactEvidence, ...]
     violated: tuple[Violated, ...]
     unknown: tuple[UnknownMember, ...]
 
@@ -89,13 +89,13 @@ def evidence_of(sources: Iterable[Source]) -> RegisterEvidence:
     )
 
 
-def _errata(sources: tuple[Source, ...], register: ContractSource) -> Iterator[Evidence]:
+def _errata(sources: tuple[Source, ...], register: ContractSource) -> Iterator[FactEvidence]:
     """Yield the errata that exchanges are about: with or without one, they fit better."""
     documented = register.contract()
     for erratum in register.errata:
         if not erratum.changes:
             continue
-        observed, evidence = register.contract(erratum.id), Evidence(erratum.id, erratum.title)
+        observed, evidence = register.contract(erratum.id), FactEvidence(erratum.id, erratum.title)
         for label, recorded_exchange in (pair for source in sources for pair in source.labelled()):
             if (
                 recorded_exchange.operation not in erratum.operations
@@ -137,9 +137,9 @@ def _breaches(contract: Contract, first: RecordedExchange) -> int:
     )
 
 
-def _assumptions(result: Result, register: ContractSource) -> tuple[Evidence, ...]:
+def _assumptions(result: Result, register: ContractSource) -> tuple[FactEvidence, ...]:
     evidence_by_id = {
-        assumption.id: Evidence(assumption.id, assumption.title)
+        assumption.id: FactEvidence(assumption.id, assumption.title)
         for assumption in register.assumptions
     }
     for exchange in result.exchanges:
@@ -211,7 +211,7 @@ def as_lines(register_evidence: RegisterEvidence) -> Iterator[str]:
         yield f"unknown: {member.operation}: {member.place}: {kinds}, in {often}"
 
 
-def _evidence_lines(evidence: Evidence, good: str, bad: str) -> Iterator[str]:
+def _evidence_lines(evidence: FactEvidence, good: str, bad: str) -> Iterator[str]:
     if evidence.against:
         label, reason = next(iter(evidence.against.items()))
         rest = f" and {len(evidence.against) - 1} more" if len(evidence.against) > 1 else ""
@@ -237,7 +237,7 @@ def as_facts(register_evidence: RegisterEvidence) -> dict[str, Any]:
     }
 
 
-def _facts(evidence: Evidence) -> dict[str, Any]:
+def _facts(evidence: FactEvidence) -> dict[str, Any]:
     return {
         "id": evidence.id,
         "title": evidence.title,

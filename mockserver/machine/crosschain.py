@@ -22,7 +22,7 @@ from hypothesis.strategies import SearchStrategy
 from mockserver.contract import ids
 from mockserver.engine.catalog import Catalog
 from mockserver.engine.courses import Status, V1Status
-from mockserver.engine.orders import Generation, OrderView
+from mockserver.engine.orders import OrderGeneration, OrderView
 from mockserver.testing import BadSetting, MockCheckFailed, MockWorld, running
 from mockserver.testing.expecting import entry_lines
 from mockserver.testing.options import Course, Does, FaultKind, FaultOptions, OutageMode
@@ -78,7 +78,7 @@ class Transfer:
     def is_of(self, view: OrderView) -> bool:
         """Tell whether an order moves the money of this transfer."""
         order = view.order
-        wanted = (Generation(self.flow), self.symbol, self.units)
+        wanted = (OrderGeneration(self.flow), self.symbol, self.units)
         return (order.generation, order.route.source_token, order.amount) == wanted
 
 
@@ -113,7 +113,7 @@ def _state_of(view: OrderView) -> State:
     """Return the state of an order by its status."""
     if view.status is Status.SUCCEEDED:
         return "arrived"
-    if view.order.generation is Generation.V1:
+    if view.order.generation is OrderGeneration.V1:
         return "failed" if view.v1_status is V1Status.FAILED else "underway"
     return "failed" if view.status in _RAN_OUT else "underway"
 

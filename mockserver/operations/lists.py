@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from mockserver import jsontext
 from mockserver.engine import amounts
-from mockserver.engine.catalog import Chain, Contract, Placed, Token
+from mockserver.engine.catalog import Chain, Placed, Token, TokenContract
 from mockserver.engine.refusal import Refusal
 from mockserver.engine.world import World
 from mockserver.jsontext import Json, plain
@@ -100,7 +100,7 @@ def _v1_icon(index: int | None, name: str | None) -> str:
     return f"https://chainge.oss-cn-hongkong.aliyuncs.com/icon/{index}_{name}_color.png"
 
 
-def _contract(contract: Contract) -> Json:
+def _contract(contract: TokenContract) -> Json:
     return _present(
         address=contract.address,
         decimals=contract.decimals,

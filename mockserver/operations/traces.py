@@ -11,8 +11,8 @@ from mockserver.contract import Inputs, ids
 from mockserver.engine import amounts
 from mockserver.engine.catalog import Placed
 from mockserver.engine.core import hash_key, route_of
-from mockserver.engine.orders import Kind
-from mockserver.engine.outages import Route
+from mockserver.engine.orders import OrderKind
+from mockserver.engine.outages import OrderRoute
 from mockserver.engine.refusal import Refusal
 from mockserver.engine.tickets import TicketView
 from mockserver.engine.world import World
@@ -24,14 +24,14 @@ _UNREADABLE = (Refusal, ArithmeticError, KeyError, TypeError, ValueError)
 
 
 @value_class(frozen=True, slots=True)
-class Transfer:
+class TracedTransfer:
     """What is to move: smallest units of the token in.
 
     `fee` is the third party's share in basis points, in v1 the fee level; None where it is unknown.
     """
 
-    kind: Kind
-    route: Route
+    kind: OrderKind
+    route: OrderRoute
     amount: int
     fee: int | None = None
 
@@ -40,7 +40,7 @@ class Transfer:
 class QuotedTransfer:
     """A transfer and what its quote gives, in smallest units; None where the quote does not say."""
 
-    transfer: Transfer
+    transfer: TracedTransfer
     net: int | None
 
 
@@ -69,20 +69,20 @@ class ReportedStatus:
     back: bool = False
 
 
-_QUOTES: Mapping[str, tuple[Kind, str, tuple[str, str], tuple[str, str]]] = MappingProxyType(
+_QUOTES: Mapping[str, tuple[OrderKind, str, tuple[str, str], tuple[str, str]]] = MappingProxyType(
     {
-        ids.BRIDGE: (Kind.BRIDGE, "amount", ("fromChain", "symbol"), ("toChain", "symbol")),
+        ids.BRIDGE: (OrderKind.BRIDGE, "amount", ("fromChain", "symbol"), ("toChain", "symbol")),
         ids.SWAP_QUOTE: (
-            *(Kind.AGGREGATE, "fromAmount"),
+            *(OrderKind.AGGREGATE, "fromAmount"),
             *(("fromChain", "fromTokenAddress"), ("toChain", "toTokenAddress")),
         ),
         ids.SWAP: (
-            *(Kind.AGGREGATE, "fromAmount"),
+            *(OrderKind.AGGREGATE, "fromAmount"),
             *(("chain", "fromTokenAddress"), ("chain", "toTokenAddress")),
         ),
-        ids.V1_QUOTE: (Kind.BRIDGE, "amount", ("fromChain", "token"), ("toChain", "token")),
+        ids.V1_QUOTE: (OrderKind.BRIDGE, "amount", ("fromChain", "token"), ("toChain", "token")),
         ids.V1_SWAP_QUOTE: (
-            *(Kind.AGGREGATE, "fromAmount"),
+            *(OrderKind.AGGREGATE, "fromAmount"),
             *(("fromChain", "fromToken"), ("toChain", "toToken")),
         ),
     }
@@ -103,15 +103,15 @@ def quoted(world: World, operation: str, inputs: Inputs, data: Json) -> QuotedTr
             level = inputs.integer("feeLevel") if inputs.has("feeLevel") else 0
             promised = Decimal(next(iter(data.values()))["amountOut"])
             net = amounts.units_floor(promised, target.decimals)
-            return QuotedTransfer(Transfer(kind, route, units, level), net)
+            return QuotedTransfer(TracedTransfer(kind, route, units, level), net)
         units = inputs.integer(amount)
         if operation == ids.SWAP:
             # Call data brings the amount before the fees of the order, which it does not name.
-            return QuotedTransfer(Transfer(kind, route, units), None)
+            return QuotedTransfer(TracedTransfer(kind, route, units), None)
         net = int(data["outAmount"]) - int(data["serviceFee"]) - int(data["gasFee"])
         if operation == ids.SWAP_QUOTE:
             net = amounts.rescale_floor(net, int(data["chainDecimal"]), target.decimals)
-        return QuotedTransfer(Transfer(kind, route, units, _third_party(inputs)), net)
+        return QuotedTransfer(TracedTransfer(kind, route, units, _third_party(inputs)), net)
     except _UNREADABLE:
         return None
 

@@ -15,7 +15,7 @@ from mockserver.engine import abi, amounts
 from mockserver.engine.aggregates import ROUTERS
 from mockserver.engine.catalog import NATIVE, SOLANA_FAMILY, Chain, Placed
 from mockserver.engine.hashes import base58_checked
-from mockserver.engine.orders import Generation, Kind
+from mockserver.engine.orders import OrderGeneration, OrderKind
 from mockserver.engine.refusal import Refusal
 from mockserver.engine.submission import OrderRequest
 from mockserver.engine.world import World
@@ -63,7 +63,7 @@ def gas_price(world: World, chain: Chain) -> int:
     return min(max(1, price), _MOST_GAS_PRICE)
 
 
-def refuse_used(world: World, generation: Generation, nickname: str, cert_hash: str) -> None:
+def refuse_used(world: World, generation: OrderGeneration, nickname: str, cert_hash: str) -> None:
     """Raise `Refusal` where a transaction has made an order already, whichever that is (E-36)."""
     orders = world.orders
     try:
@@ -255,8 +255,8 @@ def _request(
     rules = rules_of(order.extra)
     same = source.token.index == order.target.token.index
     return OrderRequest(
-        generation=Generation.V2,
-        kind=Kind.BRIDGE if same else Kind.AGGREGATE,
+        generation=OrderGeneration.V2,
+        kind=OrderKind.BRIDGE if same else OrderKind.AGGREGATE,
         source=source,
         target=order.target,
         amount=amount,

@@ -8,7 +8,7 @@ from mockserver.engine import amounts
 from mockserver.engine.calendar import Phase
 from mockserver.engine.catalog import Placed
 from mockserver.engine.courses import V1Status
-from mockserver.engine.orders import Generation, Kind, OrderView
+from mockserver.engine.orders import OrderGeneration, OrderKind, OrderView
 from mockserver.engine.refusal import Refusal
 from mockserver.engine.submission import OrderRequest
 from mockserver.engine.world import World
@@ -82,14 +82,14 @@ def submit_cross_chain(world: World, inputs: Inputs) -> Json:
     """Start what a deposit transaction pays for: a swap where a second token is named (OAE)."""
     if inputs.once("certHash"):
         chain = world.scenario.catalog.chain_v1(inputs.text("fromChain"), "source chain")
-        refuse_used(world, Generation.V1, chain.nickname, inputs.text("certHash"))
+        refuse_used(world, OrderGeneration.V1, chain.nickname, inputs.text("certHash"))
     _same_address(inputs)
     swap, user = inputs.has("toToken"), inputs.text("evmAddress")
     source, target = _ends(world, inputs, "fromToken", "toToken" if swap else "fromToken")
     view = world.orders.submit(
         OrderRequest(
-            generation=Generation.V1,
-            kind=Kind.AGGREGATE if swap else Kind.BRIDGE,
+            generation=OrderGeneration.V1,
+            kind=OrderKind.AGGREGATE if swap else OrderKind.BRIDGE,
             source=source,
             target=target,
             amount=amounts.units_exact(inputs.decimal("fromAmount"), source.decimals),
@@ -180,7 +180,7 @@ def _order(world: World, view: OrderView) -> Json:
 
 
 def order_members(
-    about: tuple[str | None, V1Status, Kind, str],
+    about: tuple[str | None, V1Status, OrderKind, str],
     paid: Sequence[Json],
     received: Sequence[Json],
     fee_level: str | None,

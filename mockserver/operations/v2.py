@@ -3,7 +3,7 @@
 from mockserver.contract import Inputs
 from mockserver.engine.aggregates import SwapRequest
 from mockserver.engine.catalog import Placed, checked_address
-from mockserver.engine.orders import Generation, Kind
+from mockserver.engine.orders import OrderGeneration, OrderKind
 from mockserver.engine.refusal import Refusal
 from mockserver.engine.submission import OpaqueOrderRequest, OrderRequest
 from mockserver.engine.tickets import TicketStatus, TicketView
@@ -16,8 +16,8 @@ from mockserver.operations.transactions import refuse_used
 
 _ENDS = {"source": "from", "target": "to"}
 # Looking up a member of an enumeration takes longer than a global name.
-_V2 = Generation.V2
-_KINDS = {kind.value: kind for kind in Kind}
+_V2 = OrderGeneration.V2
+_KINDS = {kind.value: kind for kind in OrderKind}
 
 
 def get_chain(world: World, inputs: Inputs) -> Json:
@@ -127,7 +127,7 @@ def submit_order(world: World, inputs: Inputs) -> Json:
         )
         return {"id": world.orders.submit_opaque(opaque).order.id}
     if inputs.once("sourceCerts"):
-        refuse_used(world, Generation.V2, deposit.chain, deposit.cert_hash)
+        refuse_used(world, OrderGeneration.V2, deposit.chain, deposit.cert_hash)
     source, target = catalog.ends_by_index(
         deposit.chain, deposit.index, inputs.optional("toChain"), inputs.integer("toIndex")
     )

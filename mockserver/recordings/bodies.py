@@ -11,9 +11,9 @@ from types import MappingProxyType
 from typing import Any
 
 from mockserver import jsontext, limits, userfiles
-from mockserver.documents import Document, FieldPath
+from mockserver.documents import Document
 from mockserver.errors import InvalidFile
-from mockserver.jsontext import Json
+from mockserver.jsontext import FieldPath, Json
 from mockserver.values import dataclass
 
 _HALF_PAIR = re.compile("[\ud800-\udfff]")

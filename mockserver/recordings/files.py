@@ -12,10 +12,10 @@ import yaml
 
 from mockserver import documents, resources
 from mockserver.clock import ClockRefused, duration, iso, parse_duration, parse_instant
-from mockserver.documents import Document, FieldPath
+from mockserver.documents import Document
 from mockserver.errors import InvalidFile, Problem
 from mockserver.exchange import BadEncoding, Headers, Request, Response, folded, query_pairs
-from mockserver.jsontext import Json
+from mockserver.jsontext import FieldPath, Json
 from mockserver.recordings import bodies
 from mockserver.recordings.recording import RecordedExchange, Recording, StandIns
 from mockserver.validation import did_you_mean

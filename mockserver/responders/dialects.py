@@ -1,17 +1,17 @@
 """Contracts by dialect, and the erratum that explains why a request does not fit."""
 
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from mockserver.contract import Contract, ContractSource, Erratum, Operation
 from mockserver.contract.quickreading import is_note
 from mockserver.exchange import Request
+from mockserver.jsontext import Schema
 from mockserver.validation import Violation
 from mockserver.values import keep
 
-Schema = Mapping[str, Any]
-Place = tuple[str | int, ...]
+SchemaPlace = tuple[str | int, ...]
 """Where a part of a request schema stands, by keys and indexes; without any it is all of it."""
 
 _COMPARED_APART = ("properties", "required", "allOf")
@@ -19,12 +19,12 @@ _PART_LENGTH = 4
 """How long the place of a part is: `properties`, a location, a keyword, and a name or an index."""
 
 
-def places_of(violations: Iterable[Violation]) -> frozenset[Place]:
+def places_of(violations: Iterable[Violation]) -> frozenset[SchemaPlace]:
     """Return the parts of a schema, of which one must change for a violation to go away."""
     return frozenset([(), *map(_part, violations)])
 
 
-def _part(violation: Violation) -> Place:
+def _part(violation: Violation) -> SchemaPlace:
     """Return the place of the part of a request schema that a violation is found by."""
     path, place = violation.path, violation.schema_path
     if not place:
@@ -36,7 +36,7 @@ def _part(violation: Violation) -> Place:
     return place[: _PART_LENGTH if named else _PART_LENGTH - 1]
 
 
-def changed(schema: Schema, second_schema: Schema) -> frozenset[Place]:
+def changed(schema: Schema, second_schema: Schema) -> frozenset[SchemaPlace]:
     """Return the parts of one request schema that are different or missing in another one.
 
     Only violations of these parts may be accepted by the other schema.
@@ -49,7 +49,7 @@ def changed(schema: Schema, second_schema: Schema) -> frozenset[Place]:
     ) | {("required", name) for name in _freed(schema, second_schema)}
 
 
-def _parts(location: str, schema: Schema, second_schema: Schema) -> Iterator[Place]:
+def _parts(location: str, schema: Schema, second_schema: Schema) -> Iterator[SchemaPlace]:
     inputs, others = schema.get("properties", {}), second_schema.get("properties", {})
     names = [name for name in inputs if inputs[name] != others.get(name)]
     # Conditions see the typed value, which changes where the type of an input changes.
@@ -79,7 +79,7 @@ def _rest(schema: Schema) -> dict[str, Any]:
     }
 
 
-_Turned = tuple[Erratum, Operation, frozenset[Place]]
+_Turned = tuple[Erratum, Operation, frozenset[SchemaPlace]]
 """An erratum, an operation under its other reading, and the parts that then differ."""
 
 # Explaining reads a request once for each erratum.

@@ -9,11 +9,9 @@ from typing import Any
 from mockserver import documents, limits, resources
 from mockserver.clock import ClockRefused, parse_duration, parse_instant
 from mockserver.errors import CrosschainMockError
-from mockserver.jsontext import Json
-from mockserver.tables import UnknownName
+from mockserver.jsontext import Json, Schema
+from mockserver.tables import UnknownTableName
 from mockserver.validation import SchemaCheck, Violation, did_you_mean, excerpt
-
-Schema = Mapping[str, Any]
 
 LONGEST_MS = 36_500 * 86_400_000
 """The longest duration that is taken, in milliseconds: a hundred years."""
@@ -123,7 +121,7 @@ def named_code(name: str) -> Any:
     try:
         return getattr(import_module(f"mockserver.{module}"), inner)
     except (ImportError, AttributeError):
-        raise UnknownName(f"{name!r} is nothing") from None
+        raise UnknownTableName(f"{name!r} is nothing") from None
 
 
 def filled(value: Json) -> Json:
@@ -215,7 +213,7 @@ class FormTable:
             return form
         plain = name.removesuffix("?")
         if plain not in _TYPES:
-            raise UnknownName(f"{name!r} is nothing")
+            raise UnknownTableName(f"{name!r} is nothing")
         return {"type": plain if plain == name else [plain, "null"]}
 
 

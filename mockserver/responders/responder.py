@@ -4,7 +4,7 @@ from dataclasses import field, replace
 from typing import TYPE_CHECKING, Protocol, Self
 
 from mockserver.contract import Contract, Operation
-from mockserver.engine.orders import Generation
+from mockserver.engine.orders import OrderGeneration
 from mockserver.engine.refusal import Naming
 from mockserver.engine.world import World
 from mockserver.exchange import Request, Response
@@ -56,7 +56,7 @@ class Call:
     @property
     def naming(self) -> Naming:
         """What the generation of the operation calls chains, by their nicknames."""
-        if self.operation.generation.id == Generation.V1:
+        if self.operation.generation.id == OrderGeneration.V1:
             return self.hosted.world.scenario.catalog.v1_name
         return str
 

@@ -8,7 +8,7 @@ from mockserver.limits import Limit
 from mockserver.responders.forms import BadControl
 
 
-class Named(Protocol):
+class HasName(Protocol):
     """A thing with an id, the request that set it, and how many bytes it takes in a dump."""
 
     @property
@@ -24,7 +24,7 @@ class Named(Protocol):
         """How many bytes of memory it counts for."""
 
 
-T = TypeVar("T", bound=Named)
+T = TypeVar("T", bound=HasName)
 Count = TypeVar("Count")
 
 

@@ -5,11 +5,12 @@ from pathlib import Path
 from typing import Any
 
 from mockserver.clock import ClockRefused, parse_duration, parse_instant
-from mockserver.documents import Complaint, FieldPath, read
+from mockserver.documents import Complaint, read
 from mockserver.engine.calendar import RandomOutages, random_windows
 from mockserver.engine.catalog import Catalog
 from mockserver.engine.outages import Mode, Window, window_problems
 from mockserver.errors import InvalidFile
+from mockserver.jsontext import FieldPath
 from mockserver.scenarios.catalogs import load_catalog
 from mockserver.scenarios.library import located
 from mockserver.scenarios.problems import unknown_name
@@ -61,7 +62,7 @@ def calendar_windows(
             end = _end(item, begin, start.start_ms)
             windows.append(Window.of(item, begin, end, parse_duration))
             places.append(place)
-        except _Unreadable as error:
+        except _UnreadableWindow as error:
             complaints.append(((*place, error.field), str(error)))
     if "random" in value:
         drawn, wrong = _drawn(value["random"], start)
@@ -76,7 +77,7 @@ def calendar_windows(
     return tuple(windows), complaints
 
 
-class _Unreadable(ValueError):
+class _UnreadableWindow(ValueError):
     """A field whose text has the right form and yet no meaning, such as a 13th month."""
 
     def __init__(self, field: str, message: str) -> None:
@@ -97,7 +98,7 @@ def _moment(item: Mapping[str, Any], field: str, start_ms: int) -> int:
     try:
         return parse_instant(text)
     except ClockRefused as error:
-        raise _Unreadable(field, str(error)) from None
+        raise _UnreadableWindow(field, str(error)) from None
 
 
 def _drawn(
@@ -114,7 +115,7 @@ def _drawn(
     try:
         begin = _moment(item, "at", start.start_ms)
         end = _end(item, begin, start.start_ms) or begin
-    except _Unreadable as error:
+    except _UnreadableWindow as error:
         return (), [*complaints, (("random", error.field), str(error))]
     if end <= begin:
         text = "ends before it begins; the end must be later than the beginning"

@@ -6,17 +6,18 @@ from pathlib import Path
 from typing import Any
 
 from mockserver import resources
-from mockserver.documents import Document, FieldPath, read, value_of
+from mockserver.documents import Document, read, value_of
 from mockserver.engine.catalog import (
     EVM_FAMILY,
     NATIVE,
     Catalog,
     Chain,
-    Contract,
     Token,
+    TokenContract,
     address_key,
 )
 from mockserver.errors import InvalidFile, Problem
+from mockserver.jsontext import FieldPath
 from mockserver.validation import did_you_mean
 
 _NATIVE_WORD = "native"
@@ -57,10 +58,10 @@ def load_catalog(folder: str | Path | None = None, added: Document | None = None
     problems += _asset_problems(chains, assets, more)
     if problems:
         raise InvalidFile(problems)
-    contracts: dict[str, dict[str, Contract]] = {}
+    contracts: dict[str, dict[str, TokenContract]] = {}
     for _, _, item in (*assets, *more):
         contracts.setdefault(item["symbol"], {}).update(
-            (nickname, Contract(**{**contract, "address": _address(contract["address"])}))
+            (nickname, TokenContract(**{**contract, "address": _address(contract["address"])}))
             for nickname, contract in item["contracts"].items()
         )
     return Catalog(

@@ -5,32 +5,34 @@ from decimal import Decimal
 from typing import Any, TypeVar
 
 from mockserver.clock import ClockRefused, check_beginning, parse_duration
-from mockserver.documents import Complaint, FieldPath
+from mockserver.documents import Complaint
 from mockserver.engine import amounts
 from mockserver.engine.aggregates import AggregateQuote, QuoteKey, SwapKey, place_key
 from mockserver.engine.catalog import Catalog, Placed
 from mockserver.engine.courses import Policy, course_problems
 from mockserver.engine.hashes import derived_hash
-from mockserver.engine.orders import REFUND_MS, Generation, Order
-from mockserver.engine.outages import Route
+from mockserver.engine.orders import REFUND_MS, Order, OrderGeneration
+from mockserver.engine.outages import OrderRoute
 from mockserver.engine.quotes import BridgeKey, BridgeQuote, CrossChainKey, CrossChainQuote
 from mockserver.engine.refusal import Refusal
 from mockserver.engine.scenario import FixedQuotes
-from mockserver.jsontext import plain
+from mockserver.jsontext import FieldPath, plain
 from mockserver.scenarios.calendars import WorldStart
 from mockserver.scenarios.values import KINDS, course
 
 _COURSE = "as-known"
 
-Item = Mapping[str, Any]
+ScenarioItem = Mapping[str, Any]
 _Key = TypeVar("_Key")
-_Quote = TypeVar("_Quote")
+_FixedQuote = TypeVar("_FixedQuote")
 
 
 # Orders that are there from the beginning
 
 
-def known_orders(value: Item, begin: WorldStart) -> tuple[tuple[Order, ...], list[Complaint]]:
+def known_orders(
+    value: ScenarioItem, begin: WorldStart
+) -> tuple[tuple[Order, ...], list[Complaint]]:
     """Return the orders of `orders.known`, and all that is wrong with them.
 
     Their times count from the start of the world.
@@ -50,7 +52,7 @@ def known_orders(value: Item, begin: WorldStart) -> tuple[tuple[Order, ...], lis
     return tuple(orders.values()), complaints
 
 
-def _order_problems(item: Item, begin: WorldStart) -> Iterator[Complaint]:
+def _order_problems(item: ScenarioItem, begin: WorldStart) -> Iterator[Complaint]:
     for end in ("from", "to"):
         try:
             begin.catalog.token_on(item[end]["chain"], item[end]["token"])
@@ -64,16 +66,18 @@ def _order_problems(item: Item, begin: WorldStart) -> Iterator[Complaint]:
         yield ("steps",), text
 
 
-def _order(item: Item, catalog: Catalog, seed: int, refund_ms: int) -> Order:
+def _order(item: ScenarioItem, catalog: Catalog, seed: int, refund_ms: int) -> Order:
     ends = (catalog.token_on(item[end]["chain"], item[end]["token"]) for end in ("from", "to"))
     source, target = ends
     at_ms, amount, sn = -parse_duration(item["ago"]), int(item["amount"]), item.get("sn")
     return Order(
         id=item["id"],
         sn=sn,
-        generation=Generation.V2 if sn is None else Generation.V1,
+        generation=OrderGeneration.V2 if sn is None else OrderGeneration.V1,
         kind=KINDS[item["kind"]],
-        route=Route(source.chain.nickname, source.symbol, target.chain.nickname, target.symbol),
+        route=OrderRoute(
+            source.chain.nickname, source.symbol, target.chain.nickname, target.symbol
+        ),
         submitted_ms=at_ms,
         started_ms=at_ms,
         amount=amount,
@@ -101,19 +105,19 @@ def _order(item: Item, catalog: Catalog, seed: int, refund_ms: int) -> Order:
 # Quotes that come out to the last digit for their requests
 
 
-def fixed_quotes(value: Item, catalog: Catalog) -> tuple[FixedQuotes, list[Complaint]]:
+def fixed_quotes(value: ScenarioItem, catalog: Catalog) -> tuple[FixedQuotes, list[Complaint]]:
     """Return the quotes a scenario fixes, and all that is wrong with them."""
     complaints: list[Complaint] = []
 
     def table(
-        name: str, read: Callable[[Item, Catalog], tuple[_Key, _Quote]]
-    ) -> dict[_Key, _Quote]:
-        table: dict[_Key, _Quote] = {}
+        name: str, read: Callable[[ScenarioItem, Catalog], tuple[_Key, _FixedQuote]]
+    ) -> dict[_Key, _FixedQuote]:
+        table: dict[_Key, _FixedQuote] = {}
         for number, item in enumerate(value.get(name, ())):
             place: FieldPath = ("quotes", name, number)
             try:
                 key, quote = read(item, catalog)
-            except _Unreadable as error:
+            except _UnreadableAnswer as error:
                 complaints.extend(((*place, *path), text) for path, text in error.complaints)
                 continue
             if key in table:
@@ -132,7 +136,7 @@ def fixed_quotes(value: Item, catalog: Catalog) -> tuple[FixedQuotes, list[Compl
     return quotes, list(dict.fromkeys(complaints))
 
 
-class _Unreadable(Exception):
+class _UnreadableAnswer(Exception):
     """A quote of which something is unknown, by the fields below its own place."""
 
     def __init__(self, complaints: Iterable[Complaint]) -> None:
@@ -147,7 +151,7 @@ _ON_ONE_CHAIN = ("chain", "from"), ("chain", "to")
 
 
 def _ends(
-    item: Item, catalog: Catalog, *places: tuple[str, str], also: str = ""
+    item: ScenarioItem, catalog: Catalog, *places: tuple[str, str], also: str = ""
 ) -> tuple[Placed, Placed]:
     """Return two tokens, each by the dotted fields of its chain and its symbol.
 
@@ -168,18 +172,18 @@ def _ends(
         except Refusal as refusal:
             complaints.append((tuple(also.split(".")), refusal.reason))
     if complaints:
-        raise _Unreadable(complaints)
+        raise _UnreadableAnswer(complaints)
     source, target = ends
     return source, target
 
 
-def _inside(item: Item, path: str) -> Any:
+def _inside(item: ScenarioItem, path: str) -> Any:
     for name in path.split("."):
         item = item[name]
     return item
 
 
-def _bridge(item: Item, catalog: Catalog) -> tuple[BridgeKey, BridgeQuote]:
+def _bridge(item: ScenarioItem, catalog: Catalog) -> tuple[BridgeKey, BridgeQuote]:
     _, target = _ends(item, catalog, *_OF_ONE_TOKEN)
     gives = item["gives"]
     quote = BridgeQuote(
@@ -196,13 +200,13 @@ def _bridge(item: Item, catalog: Catalog) -> tuple[BridgeKey, BridgeQuote]:
     return (item["token"], int(item["amount"]), item["from"], item["to"], channel), quote
 
 
-def _cross_chain(item: Item, catalog: Catalog) -> tuple[CrossChainKey, CrossChainQuote]:
+def _cross_chain(item: ScenarioItem, catalog: Catalog) -> tuple[CrossChainKey, CrossChainQuote]:
     source, target = _ends(item, catalog, *_OF_ONE_TOKEN)
     amount, gives = Decimal(item["amount"]), item["gives"]
     try:
         units = amounts.units_exact(amount, source.decimals)
     except Refusal as refusal:
-        raise _Unreadable([(("amount",), refusal.reason)]) from None
+        raise _UnreadableAnswer([(("amount",), refusal.reason)]) from None
     out = Decimal(gives["out"])
     quote = CrossChainQuote(
         amount_in=amount,
@@ -215,7 +219,7 @@ def _cross_chain(item: Item, catalog: Catalog) -> tuple[CrossChainKey, CrossChai
     return (item["token"], units, item["from"], item["to"], item.get("fee_level", 0)), quote
 
 
-def _aggregate(item: Item, catalog: Catalog) -> tuple[QuoteKey, AggregateQuote]:
+def _aggregate(item: ScenarioItem, catalog: Catalog) -> tuple[QuoteKey, AggregateQuote]:
     gives = item["gives"]
     source, target = _ends(item, catalog, *_OF_TWO_TOKENS, also="gives.execution")
     execution = catalog.chain(gives["execution"])
@@ -236,7 +240,7 @@ def _aggregate(item: Item, catalog: Catalog) -> tuple[QuoteKey, AggregateQuote]:
     return (int(item["amount"]), *_key(source), *_key(target), channel), quote
 
 
-def _swap(item: Item, catalog: Catalog) -> tuple[SwapKey, int]:
+def _swap(item: ScenarioItem, catalog: Catalog) -> tuple[SwapKey, int]:
     source, target = map(_key, _ends(item, catalog, *_ON_ONE_CHAIN))
     return (int(item["amount"]), *source, target[1]), int(item["out"])
 

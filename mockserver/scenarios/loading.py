@@ -13,13 +13,13 @@ from mockserver.clock import (
     parse_instant,
     wall_ms,
 )
-from mockserver.documents import Document, FieldPath, part_of, read
+from mockserver.documents import Document, part_of, read
 from mockserver.engine.catalog import Catalog
 from mockserver.engine.courses import Policy
 from mockserver.engine.outages import Window
 from mockserver.engine.scenario import Scenario
 from mockserver.errors import InvalidFile, Problem
-from mockserver.jsontext import Json
+from mockserver.jsontext import FieldPath, Json
 from mockserver.scenarios import values
 from mockserver.scenarios.calendars import WorldStart, calendar_windows
 from mockserver.scenarios.catalogs import load_catalog

@@ -7,13 +7,13 @@ from typing import Any
 from mockserver.clock import parse_duration
 from mockserver.documents import value_of
 from mockserver.engine.catalog import Catalog
-from mockserver.engine.courses import COURSES, Course, Policy, Status, Step
-from mockserver.engine.orders import Generation, Kind
-from mockserver.engine.pricing import Drift, Prices, Rates
+from mockserver.engine.courses import COURSES, OrderCourse, Policy, Status, Step
+from mockserver.engine.orders import OrderGeneration, OrderKind
+from mockserver.engine.pricing import PriceDrift, Prices, Rates
 from mockserver.engine.scenario import OpeningBalance, Openings, OrderRule
 
 Value = Mapping[str, Any]
-KINDS: Mapping[str, Kind] = {"bridge": Kind.BRIDGE, "aggregate": Kind.AGGREGATE}
+KINDS: Mapping[str, OrderKind] = {"bridge": OrderKind.BRIDGE, "aggregate": OrderKind.AGGREGATE}
 
 
 def nicknames(catalog: Catalog) -> list[str]:
@@ -32,7 +32,7 @@ def prices(value: Value, catalog: Catalog, seed: int) -> Prices:
     return Prices(
         usd=_amounts(value.get("usd", {}), symbols(catalog)),
         source=value.get("source", "mock"),
-        drift=drift and Drift(drift["amplitude_bps"], parse_duration(drift["period"])),
+        drift=drift and PriceDrift(drift["amplitude_bps"], parse_duration(drift["period"])),
         seed=seed,
     )
 
@@ -58,7 +58,7 @@ def rates(value: Value, catalog: Catalog) -> Rates:
     return Rates(gas_usd=_amounts(value.get("gas_usd", {}), nicknames(catalog)), **rates)
 
 
-def courses(value: Value) -> dict[str, Course]:
+def courses(value: Value) -> dict[str, OrderCourse]:
     """Return the courses every world knows with those of `courses` over them."""
     return {**COURSES, **{name: course(name, steps) for name, steps in value.items()}}
 
@@ -80,19 +80,19 @@ def openings(value: Value, catalog: Catalog) -> Openings:
     )
 
 
-def course(name: str, value: Value) -> Course:
+def course(name: str, value: Value) -> OrderCourse:
     """Return a course, whose steps are texts of a file."""
     steps = tuple(
         Step(Status(step["status"]), parse_duration(step["after"]), step.get("reason", ""))
         for step in value["steps"]
     )
-    return Course(name, steps, value.get("delivered_percent", 100))
+    return OrderCourse(name, steps, value.get("delivered_percent", 100))
 
 
 def _rule(item: Value) -> OrderRule:
     texts = dict.fromkeys(("course", "source_chain", "target_chain", "token"), str)
     amounts = dict.fromkeys(("least_amount", "most_amount"), Decimal)
-    words = {"policy": Policy, "generation": Generation, "kind": KINDS.__getitem__}
+    words = {"policy": Policy, "generation": OrderGeneration, "kind": KINDS.__getitem__}
     return OrderRule(**_present(item, polls=int, **texts, **amounts, **words))
 
 

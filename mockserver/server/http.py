@@ -20,12 +20,12 @@ from mockserver.responders.delivery import Cut, Delivery, Stream, delivery_of
 from mockserver.server import codings
 from mockserver.server.connection import Connection, ConnectionServer, http_response
 from mockserver.server.heads import Heads, cut_head
-from mockserver.server.incoming import Unreadable, body_of, too_large, too_many_values
+from mockserver.server.incoming import UnreadableRequest, body_of, too_large, too_many_values
 from mockserver.server.lane import LaneConnection, is_possible
 from mockserver.server.repeated import Repeated
-from mockserver.server.wire import Answering, head_of
+from mockserver.server.wire import RawAnswering, head_of
 
-__all__ = ["Answering", "HttpServer"]
+__all__ = ["HttpServer", "RawAnswering"]
 
 _PACE_S = 0.1
 """The interval at which a stream is polled for events, in seconds."""
@@ -34,7 +34,7 @@ _PACE_S = 0.1
 class HttpServer(ConnectionServer):
     """One handler for every path; broken HTTP is refused inside an envelope as well."""
 
-    def __init__(self, answering: Answering, *, lane: bool = True) -> None:
+    def __init__(self, answering: RawAnswering, *, lane: bool = True) -> None:
         """Serve what `answering` says; without `lane` every request takes the ordinary road."""
         super().__init__(_handler(answering, self), answering.refuse, handler_cancellation=True)
         self._answering = answering
@@ -117,7 +117,7 @@ class _Prepared:
         await self._http.writer.drain()
 
 
-def _handler(answering: Answering, server: HttpServer) -> Callable[[BaseRequest], Any]:
+def _handler(answering: RawAnswering, server: HttpServer) -> Callable[[BaseRequest], Any]:
     async def handle(http: BaseRequest) -> StreamResponse:
         connection = cast(Connection, http.protocol)
         delivery, connection.made = connection.made, None
@@ -127,7 +127,7 @@ def _handler(answering: Answering, server: HttpServer) -> Callable[[BaseRequest]
             request = head_of(http)
             try:
                 request = await _read(http, request, answering)
-            except Unreadable as error:
+            except UnreadableRequest as error:
                 return _refused(answering, request, error)
             delivery = delivery_of(answering.respond(request))
         return await _delivered(http, server, delivery)
@@ -193,8 +193,8 @@ async def _delivered(http: BaseRequest, server: HttpServer, delivery: Delivery) 
     return http_response(delivery.response)
 
 
-async def _read(http: BaseRequest, request: Request, answering: Answering) -> Request:
-    """Return a request with its body. Raises `Unreadable`."""
+async def _read(http: BaseRequest, request: Request, answering: RawAnswering) -> Request:
+    """Return a request with its body. Raises `UnreadableRequest`."""
     body = await body_of(http, request, answering.most_bytes)
     if body is None:
         return request
@@ -207,18 +207,18 @@ async def _read(http: BaseRequest, request: Request, answering: Answering) -> Re
 
 
 def _plain(body: bytes, request: Request, most: int) -> bytes:
-    """Return a body without its content coding. Raises `Unreadable`."""
+    """Return a body without its content coding. Raises `UnreadableRequest`."""
     if "Content-Encoding" not in request.headers:
         return body
     try:
         return codings.decoded(body, request.headers["Content-Encoding"], most)
     except codings.Undecodable as error:
-        raise Unreadable(error.name, str(error)) from None
+        raise UnreadableRequest(error.name, str(error)) from None
     except codings.TooLong:
         raise too_large(most) from None
 
 
-def _refused(answering: Answering, request: Request, error: Unreadable) -> StreamResponse:
+def _refused(answering: RawAnswering, request: Request, error: UnreadableRequest) -> StreamResponse:
     refused = answering.refuse(request, error.name, str(error))
     if error.name == "unknown-coding":
         refused = refused.with_headers(("Accept-Encoding", ", ".join(codings.READ)))

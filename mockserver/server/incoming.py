@@ -20,7 +20,7 @@ _HOST = re.compile(
 _SPOKEN = (HttpVersion11, HttpVersion10)
 
 
-class Unreadable(Exception):
+class UnreadableRequest(Exception):
     """A request that is refused before its content is looked at."""
 
     def __init__(self, name: str, reason: str) -> None:
@@ -37,30 +37,32 @@ def _check(http: BaseRequest, request: Request) -> None:
     _check_version(http)
     if not has_host(http.headers):
         host = http.headers["Host"][:80]
-        raise Unreadable("bad-http", f"header 'Host': expected a host and a port, got {host!a}")
+        raise UnreadableRequest(
+            "bad-http", f"header 'Host': expected a host and a port, got {host!a}"
+        )
     size = request.headers.size
     if size > limits.HEAD.most:
-        raise Unreadable(
+        raise UnreadableRequest(
             "head-too-large", f"the headers have {size} bytes, expected at most {limits.HEAD.most}"
         )
     # Separators are counted: reading thousands of parameters to count them takes too long.
     if request.query.count("&") >= limits.PARAMETERS.most:
-        raise Unreadable("head-too-large", f"the query has more than {limits.PARAMETERS}")
+        raise UnreadableRequest("head-too-large", f"the query has more than {limits.PARAMETERS}")
     coding = request.headers.get("Transfer-Encoding", "chunked")
     if coding.strip().lower() != "chunked":
-        raise Unreadable(
+        raise UnreadableRequest(
             "bad-http", f"Transfer-Encoding {coding[:80]!a} is not read here; send 'chunked' alone"
         )
 
 
 def _check_version(http: BaseRequest) -> None:
-    """Raise `Unreadable` for a version that is not spoken; the parser takes 0.9 and 2.0, too."""
+    """Raise `UnreadableRequest` for HTTP 0.9 and 2.0, which the parser takes, too."""
     # Not its property `version`, which caches its value before this sets it.
     version = http._version
     if version not in _SPOKEN:
         # The status line has this version, and clients could not read an answer of another one.
         http._version = HttpVersion10
-        raise Unreadable(
+        raise UnreadableRequest(
             "bad-http", f"HTTP/{version.major}.{version.minor} is not spoken here; use HTTP/1.1"
         )
 
@@ -70,7 +72,7 @@ async def body_of(
 ) -> bytes | None:
     """Return the body as it came, up to a bound, or None where there is none.
 
-    Raises `Unreadable`, also for a head that is not read here although the parser has taken it.
+    Raises `UnreadableRequest`, also for a head that is not read here although the parser took it.
     """
     _check(http, request)
     # A body that broke before it was read counts as ended, too.
@@ -92,14 +94,14 @@ async def _read(http: BaseRequest, most: int) -> bytes:
                 if size > most:
                     raise too_large(most)
     except RequestPayloadError as error:
-        raise Unreadable("bad-http", " ".join(str(error).split())) from None
+        raise UnreadableRequest("bad-http", " ".join(str(error).split())) from None
     except TimeoutError:
         reason = f"the body did not arrive within {limits.BODY_WAIT}"
-        raise Unreadable("request-timeout", reason) from None
+        raise UnreadableRequest("request-timeout", reason) from None
     return b"".join(parts)
 
 
-def too_many_values(body: bytes) -> Unreadable | None:
+def too_many_values(body: bytes) -> UnreadableRequest | None:
     """Return the refusal of a body whose JSON has so many values that others would wait for it.
 
     The commas are counted, which takes no time beside reading the values. Those in texts count as
@@ -109,10 +111,10 @@ def too_many_values(body: bytes) -> Unreadable | None:
     if len(body) <= 2 * most or body.count(b",") < most:
         return None
     reason = f"the JSON of the body has more than {most} members and items"
-    return Unreadable("body-too-large", reason)
+    return UnreadableRequest("body-too-large", reason)
 
 
-def too_large(most: int) -> Unreadable:
+def too_large(most: int) -> UnreadableRequest:
     """Return the refusal of a body that has more than `most` bytes."""
     reason = f"the body has more than {most} bytes, expected at most that many"
-    return Unreadable("body-too-large", reason)
+    return UnreadableRequest("body-too-large", reason)

@@ -22,7 +22,7 @@ from mockserver.server.connection import Connection
 from mockserver.server.heads import Heads
 from mockserver.server.incoming import has_host
 from mockserver.server.repeated import Repeated
-from mockserver.server.wire import Answering, WireHeaders, request_of
+from mockserver.server.wire import RawAnswering, WireHeaders, request_of
 
 _NEEDED = (
     *("_close", "_force_close", "_manager", "_messages", "_next_keepalive_close_time", "_paused"),
@@ -45,7 +45,7 @@ class LaneConnection(Connection):
     __slots__ = ("_answering", "_between", "_heads", "_keeps_s", "_repeated")
 
     def __init__(
-        self, *args: Any, answering: Answering, heads: Heads, repeated: Repeated, **options: Any
+        self, *args: Any, answering: RawAnswering, heads: Heads, repeated: Repeated, **options: Any
     ) -> None:
         """Serve what `answering` says; `heads` and `repeated` are shared by all connections."""
         super().__init__(*args, **options)

@@ -11,7 +11,7 @@ from mockserver import jsontext, limits
 from mockserver.contract import Operation
 from mockserver.exchange import Request, Response, allow_header, printable
 from mockserver.headers import CONTROL_PATH, REFUSAL_HEADER, WORLD_HEADER
-from mockserver.responders.breaks import Outcome
+from mockserver.responders.breaks import BreakOutcome
 from mockserver.responders.delivery import Delivery, charged, delivery_of
 from mockserver.responders.dialects import Contracts
 from mockserver.responders.faults.registry import Strike
@@ -264,7 +264,7 @@ class Service:
         names = ", ".join(filter(None, (strike.names, outcome.note)))
         return responder, replace(delivery, delay_ms=late, cut=cut), names
 
-    def _struck(self, call: HostedCall, strike: Strike) -> tuple[str, Outcome | None]:
+    def _struck(self, call: HostedCall, strike: Strike) -> tuple[str, BreakOutcome | None]:
         if strike.done:
             return self._respond(call)
         if not strike.answers:
@@ -274,12 +274,12 @@ class Service:
         _, outcome = self._respond(replace(call, hosted=twin))
         return "fault", outcome
 
-    def _respond(self, call: HostedCall) -> tuple[str, Outcome]:
+    def _respond(self, call: HostedCall) -> tuple[str, BreakOutcome]:
         """Return who answers, and the answer as the world's breaks leave it."""
         breaks = call.hosted.breaks
         if not breaks.active:
             responder, response = self._unbroken(call)
-            return responder, Outcome(Delivery(response))
+            return responder, BreakOutcome(Delivery(response))
         responders = ["break"]
 
         def below(changed: Call) -> Delivery:

@@ -11,7 +11,7 @@ from mockserver.exchange import Headers, Request, Response
 from mockserver.responders.delivery import Delivery
 
 
-class Answering(Protocol):
+class RawAnswering(Protocol):
     """What stands behind the socket: plain requests in, plain answers out, never waiting."""
 
     def respond(self, request: Request) -> Response | Delivery:

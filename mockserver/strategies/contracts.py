@@ -7,15 +7,15 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from mockserver import jsontext
-from mockserver.conformance.generation.strategies import Requests, any_of
+from mockserver.conformance.generation.strategies import RequestStrategies, any_of
 from mockserver.conformance.generation.values import smallest_units
 from mockserver.conformance.session.context import RunContext
 from mockserver.contract import Basis, Operation, ids, load
 from mockserver.errors import CrosschainMockError
 from mockserver.exchange import Request
-from mockserver.jsontext import Json
+from mockserver.jsontext import Json, Schema
 from mockserver.limits import AMOUNT_DIGITS
-from mockserver.strategies.values import Schema, documented, shape_of, values_of
+from mockserver.strategies.values import documented, shape_of, values_of
 from mockserver.validation import SchemaCheck
 from mockserver.values import dataclass
 from mockserver.violations import did_you_mean
@@ -145,7 +145,7 @@ def requests(operation: str, *, dialect: str = "documented") -> SearchStrategy[R
     address, v1 requests are signed with the demo key. Raises `UnknownOperation`, `UnknownDialect`.
     """
     spoken = operation_of(operation, dialect)
-    drafts = Requests(spoken, RunContext(load(dialect)), is_free=True).valid()
+    drafts = RequestStrategies(spoken, RunContext(load(dialect)), is_free=True).valid()
     return drafts.map(lambda draft: draft.request(spoken))
 
 
@@ -157,7 +157,7 @@ def invalid_requests(
     Nothing is generated where an operation has no input to break. Raises as `requests` does.
     """
     spoken = operation_of(operation, dialect)
-    ways = any_of(Requests(spoken, RunContext(load(dialect)), is_free=True).broken())
+    ways = any_of(RequestStrategies(spoken, RunContext(load(dialect)), is_free=True).broken())
     return ways.map(
         lambda broken: InvalidRequest(
             broken.draft.request(spoken), broken.place, broken.kind, broken.label, broken.basis

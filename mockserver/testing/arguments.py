@@ -14,11 +14,11 @@ _READ_LATER = (Any, datetime, timedelta, float, Decimal)
 """Types that the method parses itself: its message says better what cannot be read."""
 _LONGEST_EXCERPT = 80
 
-Check = Callable[[tuple[Any, ...], Mapping[str, Any]], None]
+ArgumentCheck = Callable[[tuple[Any, ...], Mapping[str, Any]], None]
 """Checks the arguments of a call against annotations; raises `WrongWord`."""
 
 
-def check_of(method: Callable[..., Any]) -> Check:
+def check_of(method: Callable[..., Any]) -> ArgumentCheck:
     """Return the check of the arguments of a method, without `self`, by its annotations."""
     shape = signature(method)
 

@@ -5,10 +5,9 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Literal
 
-from mockserver.clock import FASTEST, ClockMode, ClockRefused
+from mockserver.clock import FASTEST, ClockMode, ClockRefused, Duration
 from mockserver.testing.handles import WorldHandle, public_api
 from mockserver.testing.options import (
-    Duration,
     OrderRef,
     check_names,
     duration_ms,

@@ -12,7 +12,7 @@ from mockserver.headers import CONTROL_PATH
 from mockserver.responders.delivery import Delivery
 from mockserver.responders.forms import BadControl
 from mockserver.server.service import Service
-from mockserver.testing.arguments import Check, check_of
+from mockserver.testing.arguments import ArgumentCheck, check_of
 from mockserver.testing.options import NAMES, WrongWord, in_python
 from mockserver.wording import times
 from mockserver.worlds.hosted import DEFAULT_WORLD, HostedWorld
@@ -146,7 +146,7 @@ def public_api(made: _Class) -> _Class:
 
 
 def _public(function: Callable[..., Any]) -> Callable[..., Any]:
-    check: Check | None = None
+    check: ArgumentCheck | None = None
 
     def called(*args: Any, **options: Any) -> Any:
         nonlocal check

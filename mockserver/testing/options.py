@@ -7,7 +7,7 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import Any, Literal, TypedDict, TypeVar
 
-from mockserver.clock import ClockRefused, parse_duration, parse_instant
+from mockserver.clock import ClockRefused, Duration, parse_duration, parse_instant
 from mockserver.engine.orders import Order, OrderView
 from mockserver.engine.outages import WORDS, Window
 from mockserver.jsontext import Json, camel
@@ -57,9 +57,6 @@ def in_python(text: str, names: Iterable[str]) -> str:
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MS = timedelta(milliseconds=1)
-
-Duration = str | timedelta
-"""A length of time: `9h`, `1h30m`, `250ms`, or a `timedelta`."""
 
 
 def duration_ms(duration: Duration) -> int:

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from mockserver.server import capsules
 from mockserver.server.capsules import Replayed
-from mockserver.server.http import Answering, HttpServer
+from mockserver.server.http import HttpServer, RawAnswering
 from mockserver.server.listener import Listener, bound
 from mockserver.testing.arguments import check_type
 from mockserver.testing.server import MockServer
@@ -34,7 +34,7 @@ def running(
 
 
 @contextmanager
-def in_thread(answering: Answering, port: int) -> Iterator[int]:
+def in_thread(answering: RawAnswering, port: int) -> Iterator[int]:
     """Answer in a daemon thread with a loop of its own; yield the port. Raises `CannotServe`."""
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, name="crosschain-mock", daemon=True)
@@ -78,7 +78,7 @@ def _server(settings: MockSettings | None, port: int, changes: Mapping[str, Any]
     return mock
 
 
-async def _listening(answering: Answering, port: int) -> Listener:
+async def _listening(answering: RawAnswering, port: int) -> Listener:
     listener = Listener(HttpServer(answering), bound("127.0.0.1", port))
     await listener.start()
     return listener

@@ -18,7 +18,7 @@ from mockserver.testing.settings import MockSettings
 from mockserver.testing.world import MockWorld
 from mockserver.worlds.factory import WorldFactory
 from mockserver.worlds.hosted import DEFAULT_WORLD
-from mockserver.worlds.journal import Journal
+from mockserver.worlds.journal import WorldJournal
 
 _NOT_IN_KEYS = re.compile(r"[^A-Za-z0-9._~-]+")
 _MOST_KEY_CHARACTERS = 100
@@ -94,7 +94,7 @@ class MockServer:
             self._factory.forget_changed(made.replay)
         scenario = self._scenario(made, again="scenario" in changes)
         hosted = self._factory.hosted(key, World(scenario, self._wall), made.options())
-        hosted.journal = Journal(_JOURNAL_ENTRIES)
+        hosted.journal = WorldJournal(_JOURNAL_ENTRIES)
         self._service.worlds.put(hosted)
         self.locked.made.add(key)
         return MockWorld(WorldHandle(self.locked, key), self._address, settings)

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Self, Unpack
 
+from mockserver.clock import Duration
 from mockserver.engine.outages import Direction, Window
 from mockserver.jsontext import Json
 from mockserver.responders.faults.registry import Fault
@@ -20,7 +21,6 @@ from mockserver.testing.expecting import (
 from mockserver.testing.handles import WorldHandle, public_api
 from mockserver.testing.options import (
     AuditKind,
-    Duration,
     FaultKind,
     FaultOptions,
     Match,

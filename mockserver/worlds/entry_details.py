@@ -107,7 +107,7 @@ def _call(method: abi.Method, raw: bytes) -> Json:
     return arguments
 
 
-def _value_json(value: abi.Value) -> Json:
+def _value_json(value: abi.AbiValue) -> Json:
     if isinstance(value, list):
         return [_value_json(item) for item in value]
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else value

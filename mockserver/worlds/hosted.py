@@ -17,7 +17,7 @@ from mockserver.responders.replay import PlaybackState
 from mockserver.responders.responder import Call, CalledWorld
 from mockserver.responders.stubs import Stubs
 from mockserver.values import dataclass, value_class
-from mockserver.worlds.journal import Journal, JournalSpace
+from mockserver.worlds.journal import JournalSpace, WorldJournal
 from mockserver.worlds.transactions import ChainTransaction, ChainTransactions
 
 DEFAULT_WORLD = "default"
@@ -87,7 +87,7 @@ class HostedWorld(CalledWorld):
     time at its beginning; `failures` are defects of the server.
     """
 
-    journal: Journal = field(default_factory=Journal)
+    journal: WorldJournal = field(default_factory=WorldJournal)
     transactions: ChainTransactions = field(default_factory=ChainTransactions)
     faults: Faults = field(default_factory=Faults)
     stubs: Stubs = field(default_factory=Stubs)
@@ -128,7 +128,7 @@ class HostedWorld(CalledWorld):
         begins anew.
         """
         parts = self._parts()
-        begun: dict[str, Any] = {"journal": Journal(), "generated": None, "failures": ()}
+        begun: dict[str, Any] = {"journal": WorldJournal(), "generated": None, "failures": ()}
         twin = replace(self, key=key, world=self.world.fork(), **begun, **parts)
         twin.began_ms = self.began_ms
         return twin

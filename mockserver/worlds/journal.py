@@ -143,14 +143,14 @@ class JournalSpace:
         """Hold at most so many bytes."""
         self.most = most
         self.used = 0
-        self._journals: dict[int, Journal] = {}
+        self._journals: dict[int, WorldJournal] = {}
 
-    def enter(self, journal: "Journal") -> None:
+    def enter(self, journal: "WorldJournal") -> None:
         """Count the bytes of a journal, which reports its changes from now on."""
         self._journals[id(journal)] = journal
         self.used += journal.weight
 
-    def leave(self, journal: "Journal") -> None:
+    def leave(self, journal: "WorldJournal") -> None:
         """Count a journal no more."""
         if self._journals.pop(id(journal), None) is not None:
             self.used -= journal.weight
@@ -161,7 +161,7 @@ class JournalSpace:
             max(self._journals.values(), key=lambda journal: journal.weight).halve()
 
 
-class Journal:
+class WorldJournal:
     """The newest exchanges of a world."""
 
     __slots__ = ("_capacity", "_entries", "_most", "_space", "last_sequence", "weight")

@@ -49,7 +49,7 @@ class ChainTransaction(ContractCall):
         return "" if known is None else known.name
 
     @property
-    def arguments(self) -> dict[str, abi.Value] | None:
+    def arguments(self) -> dict[str, abi.AbiValue] | None:
         """The arguments of its call by name; None of a call that cannot be read."""
         known = abi.METHODS.get(self.data[:4].hex())
         with suppress(abi.NotThisCall):

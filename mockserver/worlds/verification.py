@@ -105,7 +105,7 @@ _NEAREST = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class Verification:
     """Whether what was expected holds, in a sentence, with the requests that matched.
 
     `nearest` tells in what the requests differ that nearly matched.
@@ -118,7 +118,7 @@ class Verdict:
     dropped: int = 0
 
 
-def verify(hosted: HostedWorld, wanted: Mapping[str, Json]) -> Verdict:
+def verify(hosted: HostedWorld, wanted: Mapping[str, Json]) -> Verification:
     """Return whether a world got the requests that a body describes. Raises `BadControl`."""
     check(form("verification"), wanted, "body")
     if wanted.get("never") is False:
@@ -132,10 +132,10 @@ def verify(hosted: HostedWorld, wanted: Mapping[str, Json]) -> Verdict:
     entries = tuple(search.matching(hosted.journal))
     complaints = list(_complaints(wanted, entries, hosted.contract))
     if not complaints:
-        return Verdict(True, f"{search} came {times(len(entries))}, as wanted", entries)
+        return Verification(True, f"{search} came {times(len(entries))}, as wanted", entries)
     nearest = _nearest(search, hosted.journal)
     text = f"{search}: {'; '.join(complaints)}"
-    return Verdict(False, text, entries, nearest, hosted.dropped)
+    return Verification(False, text, entries, nearest, hosted.dropped)
 
 
 def _complaints(

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, strategies
 
 from mockserver import limits
-from mockserver.engine.orders import Generation, Kind
+from mockserver.engine.orders import OrderGeneration, OrderKind
 from mockserver.engine.submission import OrderRequest
 from mockserver.worlds.audit import judge
 from tests.audit.wallets import Wallet
@@ -174,7 +174,9 @@ def test_ten_thousand_orders_and_a_full_journal_cost_a_bounded_time(serve):
         wallet.quote()
         wallet.submit()
     source, target = hosted.world.scenario.catalog.ends("USDT", "ARB", "BNB")
-    first = OrderRequest(Generation.V2, Kind.BRIDGE, source, target, 10**7, WALLET, WALLET, "")
+    first = OrderRequest(
+        OrderGeneration.V2, OrderKind.BRIDGE, source, target, 10**7, WALLET, WALLET, ""
+    )
     for number in range(limits.AUDITED.most):
         hosted.world.orders.submit(replace(first, cert_hash=f"0x{number:064x}"))
     wallet.wait("1h")

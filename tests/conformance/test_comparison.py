@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from mockserver import contract, resources
 from mockserver.conformance import run
-from mockserver.conformance.comparison import Band, Kind, Terms, compare
-from mockserver.conformance.comparison.answers import NOTHING, Reading, compared, matched
+from mockserver.conformance.comparison import Band, DifferenceKind, Terms, compare
+from mockserver.conformance.comparison.answers import NOTHING, AnswerReading, compared, matched
 from mockserver.conformance.comparison.compare import MOST_REPEATS
 from mockserver.conformance.comparison.requests import Translation, draft_from
 from mockserver.conformance.comparison.result import facts, lines
@@ -97,21 +97,24 @@ def test_orders_and_tickets_of_each_side_are_looked_up_by_its_own_ids(worlds):
 @pytest.mark.parametrize(
     ("name", "kind", "place"),
     [
-        ("envelope-code-as-text", Kind.OUTCOME, ""),
+        ("envelope-code-as-text", DifferenceKind.OUTCOME, ""),
         # Other members that are missing and of another type are below.
-        pytest.param("envelope-msg-missing", Kind.MISSING, "msg", marks=pytest.mark.deep),
-        pytest.param("envelope-msg-null", Kind.TYPE, "msg", marks=pytest.mark.deep),
-        ("envelope-misspelt", Kind.EXTRA, "message"),
-        ("asset-decimals-as-text", Kind.TYPE, "data.list[].decimals"),
-        ("price-off-by-a-million", Kind.VALUE, "data.price"),
-        ("v1-status-missing", Kind.MISSING, "status"),
+        pytest.param("envelope-msg-missing", DifferenceKind.MISSING, "msg", marks=pytest.mark.deep),
+        pytest.param("envelope-msg-null", DifferenceKind.TYPE, "msg", marks=pytest.mark.deep),
+        ("envelope-misspelt", DifferenceKind.EXTRA, "message"),
+        ("asset-decimals-as-text", DifferenceKind.TYPE, "data.list[].decimals"),
+        ("price-off-by-a-million", DifferenceKind.VALUE, "data.price"),
+        ("v1-status-missing", DifferenceKind.MISSING, "status"),
     ],
 )
 def test_a_difference_is_found_in_its_place_and_nothing_else(worlds, name, kind, place):
     comparison = compare(worlds(), worlds(breaks=(name,)), SOME)
     assert comparison.exit_code == 1
     assert place in [cause.place for cause in of_kind(comparison, kind)]
-    mirrored = {Kind.EXTRA: Kind.MISSING, Kind.MISSING: Kind.EXTRA}
+    mirrored = {
+        DifferenceKind.EXTRA: DifferenceKind.MISSING,
+        DifferenceKind.MISSING: DifferenceKind.EXTRA,
+    }
     renamed = {"msg"} if name == "envelope-misspelt" else set()
     assert {cause.place for cause in comparison.causes} == {place, *renamed}
     turned = compare(worlds(breaks=(name,)), worlds(), SOME)
@@ -123,9 +126,15 @@ def test_a_suspended_chain_is_an_item_and_not_a_place_of_the_list(worlds, mock):
     suspended.suspend("BNB", mode="delisted")
     comparison = compare(worlds(), suspended.base_url, SOME)
     suspended.close()
-    lost = [cause for cause in of_kind(comparison, Kind.LOST) if "v2.getChain" in cause.operations]
+    lost = [
+        cause
+        for cause in of_kind(comparison, DifferenceKind.LOST)
+        if "v2.getChain" in cause.operations
+    ]
     assert [found.difference.item for found in lost[0].occurrences][:1] == ["bnb"]
-    assert not [cause for cause in of_kind(comparison, Kind.VALUE) if "chain" in cause.place]
+    assert not [
+        cause for cause in of_kind(comparison, DifferenceKind.VALUE) if "chain" in cause.place
+    ]
 
 
 def test_yesterdays_journal_and_todays_service(worlds, tmp_path):
@@ -134,7 +143,10 @@ def test_yesterdays_journal_and_todays_service(worlds, tmp_path):
     same = compare(str(path), url)
     assert (same.exit_code, same.seed, same.left.requests) == (0, 5, 0)
     broken = worlds(breaks=("envelope-msg-missing",))
-    for sides, kind in (((str(path), broken), Kind.MISSING), ((broken, str(path)), Kind.EXTRA)):
+    for sides, kind in (
+        ((str(path), broken), DifferenceKind.MISSING),
+        ((broken, str(path)), DifferenceKind.EXTRA),
+    ):
         comparison = compare(*sides)
         assert [(cause.kind, cause.place) for cause in comparison.causes] == [(kind, "msg")]
 
@@ -178,7 +190,9 @@ def test_between_journals_nothing_is_sent(worlds, tmp_path):
         comparison = compare(str(paths[0]), str(paths[1]))
         seeds = compare(str(paths[0]), str(paths[2]))
         assert (len(one.requests), len(two.requests)) == before
-    assert [(cause.kind, cause.place) for cause in comparison.causes] == [(Kind.MISSING, "msg")]
+    assert [(cause.kind, cause.place) for cause in comparison.causes] == [
+        (DifferenceKind.MISSING, "msg")
+    ]
     assert comparison.left.requests == comparison.right.requests == 0
     assert "its requests differ between the two journals" in seeds.left_out.values()
 
@@ -224,7 +238,7 @@ def exchange(
 
 
 def told(left, right, band="1", operation=OPERATION, **options):
-    found = compared(left, right, Reading(Roles(operation), Band(Decimal(band)), **options))
+    found = compared(left, right, AnswerReading(Roles(operation), Band(Decimal(band)), **options))
     return [(one.kind.value, one.where) for one in found]
 
 

@@ -8,7 +8,7 @@ from mockserver import jsontext
 from mockserver.conformance.checks.rule import Rule
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.amount_units import ATTEMPT_NAMES, Reading, accepted
-from mockserver.conformance.discovery.inventory import Chain, Token, inventory_of
+from mockserver.conformance.discovery.inventory import ListedChain, ListedToken, inventory_of
 from mockserver.conformance.discovery.routes import OTHER_AMOUNTS
 from mockserver.conformance.options import Options
 from mockserver.conformance.requests.catalog import probes_of
@@ -81,7 +81,7 @@ def test_tokens_are_read_in_any_form(item):
         v2_getChain={"version": 1, "list": [{"nickName": "ETH"}]},
         v2_getAssets={"version": 1, "list": [item]},
     )
-    assert inventory_of(context).tokens == (Token("T", "ETH", A, 6, "7"),)
+    assert inventory_of(context).tokens == (ListedToken("T", "ETH", A, 6, "7"),)
 
 
 def test_tokens_of_a_chain_need_not_name_it():
@@ -115,7 +115,7 @@ def test_a_chain_of_v1_is_found_in_2_by_network_and_else_by_name():
     known = inventory_of(context)
     twins = [known.twin(chain) for chain in inventory_of(context, "v1").chains]
     assert [twin and twin.name for twin in twins] == ["BNB", "SEA"]
-    assert known.twin(Chain("BNB", network="57")) is None
+    assert known.twin(ListedChain("BNB", network="57")) is None
 
 
 def test_amounts_are_exact_and_total():

@@ -9,7 +9,7 @@ from mockserver.conformance.options import Options
 from mockserver.conformance.requests.catalog import probes_of
 from mockserver.conformance.requests.http_cases import AGAIN, OTHER_CASE, is_outside_the_contract
 from mockserver.conformance.requests.negative import (
-    Kind,
+    MistakeKind,
     negative_cases,
     negative_probes,
 )
@@ -30,19 +30,19 @@ from tests.conformance.exchanges import (
 )
 
 RULE_OF = {
-    Kind.MISSING: "refuses-missing-input",
-    Kind.TYPE: "refuses-wrong-type",
-    Kind.UNLISTED: "refuses-the-unlisted",
-    Kind.AMOUNT: "refuses-nonsense-amounts",
-    Kind.FORM: "refuses-wrong-form",
-    Kind.BODY: "refuses-broken-body",
+    MistakeKind.MISSING: "refuses-missing-input",
+    MistakeKind.TYPE: "refuses-wrong-type",
+    MistakeKind.UNLISTED: "refuses-the-unlisted",
+    MistakeKind.AMOUNT: "refuses-nonsense-amounts",
+    MistakeKind.FORM: "refuses-wrong-form",
+    MistakeKind.BODY: "refuses-broken-body",
 }
 ODD = [
     (operation, odd)
     for operation in CONTRACT
     for odd in negative_cases(operation)
     # The lists of the mock show no chain out of service, and nobody named an account.
-    if not odd.words.endswith(" suspended") and odd.kind is not Kind.SIGNATURE
+    if not odd.words.endswith(" suspended") and odd.kind is not MistakeKind.SIGNATURE
 ]
 NO = answer({"code": 3, "msg": "no"})
 
@@ -80,12 +80,12 @@ def test_every_wrong_request_is_wrong_in_one_way(healthy, case):
     operation, odd = case
     sent, usual = healthy[odd.probe_name(operation)], healthy[f"{operation.id}/usual"]
     violations = operation.read(sent.request).violations
-    if odd.kind is Kind.BODY:
+    if odd.kind is MistakeKind.BODY:
         assert is_outside_the_contract(sent)
-    elif odd.kind is not Kind.UNLISTED and odd.basis is None:
+    elif odd.kind is not MistakeKind.UNLISTED and odd.basis is None:
         assert {".".join(map(str, one.path[:2])) for one in violations} == {odd.place}
     assert operation.read(usual.request).violations == ()
-    if operation.auth == "developer-key" and odd.kind is not Kind.MISSING:
+    if operation.auth == "developer-key" and odd.kind is not MistakeKind.MISSING:
         assert len(sent.request.headers["signature"]) == 64
 
 

@@ -11,7 +11,7 @@ from mockserver.conformance.requests.alternative_forms import (
     forms_of,
 )
 from mockserver.conformance.requests.labels import FILTERS, LISTED, NAMED, SAMPLES
-from mockserver.conformance.requests.negative import Kind, WrongValues
+from mockserver.conformance.requests.negative import MistakeKind, WrongValues
 from mockserver.conformance.requests.planned import PLANNED, read
 from mockserver.conformance.requests.probe import Stage
 from mockserver.conformance.session.caller import MOST_TICKETS
@@ -64,7 +64,7 @@ def test_a_wrong_value_more_is_a_name_and_a_row_where_it_is_new(tmp_path):
     added = next(one for one in values.of(operation) if one.place == "query.symbol")
     assert (added.words, added.problem) == ("symbol of spaces", "nothing but blanks")
     assert str(added.basis).endswith("A-213")
-    assert "v2.getPrice/symbol of spaces" in values.probes_with_a(Kind.FORM)
+    assert "v2.getPrice/symbol of spaces" in values.probes_with_a(MistakeKind.FORM)
 
 
 @pytest.mark.parametrize(

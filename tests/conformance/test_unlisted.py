@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from mockserver.conformance import Verdict, run
-from mockserver.conformance.discovery.inventory import Token
+from mockserver.conformance.discovery.inventory import ListedToken
 from mockserver.conformance.discovery.unlisted import tokens_elsewhere, unlisted_chains
 from mockserver.conformance.requests.negative import suspended_chain
 from mockserver.conformance.session.names import Edge, EdgeKind
@@ -60,11 +60,11 @@ def test_nothing_is_known_where_a_listed_chain_may_be_any():
 
 def test_tokens_of_other_chains():
     tokens = [
-        Token("USDT", "ETH", "0x01", 6),
-        Token("KAS", "ETH", "0x02", 8),
-        Token("ETH", "ETH", "0x" + "e" * 40, 18),
-        Token("USDT", "BNB", "0x03", 18),
-        Token("WKAS", "BNB", "0x02", 18),
+        ListedToken("USDT", "ETH", "0x01", 6),
+        ListedToken("KAS", "ETH", "0x02", 8),
+        ListedToken("ETH", "ETH", "0x" + "e" * 40, 18),
+        ListedToken("USDT", "BNB", "0x03", 18),
+        ListedToken("WKAS", "BNB", "0x02", 18),
     ]
     assert [one.symbol for one in tokens_elsewhere(tokens, "BNB")] == []
     assert [one.symbol for one in tokens_elsewhere(tokens, "FSN")] == ["USDT", "KAS"]

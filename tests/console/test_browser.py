@@ -15,7 +15,7 @@ from selenium.webdriver.common.keys import Keys
 from mockserver import jsontext
 from mockserver.clock import wall_ms
 from mockserver.engine.catalog import Catalog
-from mockserver.engine.orders import Generation, Kind
+from mockserver.engine.orders import OrderGeneration, OrderKind
 from mockserver.engine.submission import OrderRequest
 from mockserver.engine.world import World
 from mockserver.recordings import load
@@ -215,7 +215,7 @@ def test_a_request_is_kept_as_a_recording_file(page: Page, mock: Client):
 
 def test_a_fault_and_a_break_are_set_and_what_they_hit_is_shown(page: Page, mock: Client):
     page.open(mock, "#faults")
-    page.fill("Kind", "http-status")
+    page.fill("OrderKind", "http-status")
     page.fill("status (needed)", "503")
     page.press("Set the fault")
     page.shows(".cards", "http-status")
@@ -465,8 +465,8 @@ def request_of(world: World, number: int) -> OrderRequest:
     """Return an order of ten USDT from ARB to BNB with a deposit of its own."""
     source, target = world.scenario.catalog.ends("USDT", "ARB", "BNB")
     return OrderRequest(
-        generation=Generation.V2,
-        kind=Kind.BRIDGE,
+        generation=OrderGeneration.V2,
+        kind=OrderKind.BRIDGE,
         source=source,
         target=target,
         amount=10_000_000,

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mockserver.contract import load
-from mockserver.responders.dialects import Contracts, Place, changed, places_of
+from mockserver.responders.dialects import Contracts, SchemaPlace, changed, places_of
 from mockserver.validation import Violation
 from tests.conftest import costly
 from tests.contract.test_quick_reading import OPERATIONS, odd_request
@@ -78,7 +78,7 @@ def test_a_body_that_is_read_in_one_dialect_alone_may_undo_all() -> None:
 )
 def test_a_violation_may_be_undone_where_its_part_is_another(path, place, undone) -> None:
     body = ("properties", "body")
-    places: frozenset[Place] = frozenset(
+    places: frozenset[SchemaPlace] = frozenset(
         [
             (*body, "properties", "a"),
             (*body, "allOf", 2),

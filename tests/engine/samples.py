@@ -7,9 +7,9 @@ from typing import Any
 from mockserver.clock import ClockMode
 from mockserver.engine.amounts import units_exact
 from mockserver.engine.balances import opening
-from mockserver.engine.catalog import NATIVE, Catalog, Chain, Contract, Placed, Token
-from mockserver.engine.ledger import FAUCET, Entry, Posting, user
-from mockserver.engine.orders import Generation, Kind
+from mockserver.engine.catalog import NATIVE, Catalog, Chain, Placed, Token, TokenContract
+from mockserver.engine.ledger import FAUCET, LedgerEntry, Posting, user
+from mockserver.engine.orders import OrderGeneration, OrderKind
 from mockserver.engine.pricing import Prices, Rates
 from mockserver.engine.scenario import Scenario
 from mockserver.engine.submission import OrderRequest
@@ -37,25 +37,30 @@ CATALOG = Catalog(
         Chain("KAS", "Kaspa", 6, "", "KAS", decimals=8, family=6),
     ),
     tokens=(
-        Token(1, "XCHNG", "Chainge", {"FSN": Contract(XCHNG, 18, burnable=True)}, 9071),
-        Token(2, "FSN", "Fusion", {"FSN": Contract(NATIVE, 18)}),
-        Token(4, "ETH", "Ether", {"ETH": Contract(NATIVE, 18), "ARB": Contract(NATIVE, 18)}),
+        Token(1, "XCHNG", "Chainge", {"FSN": TokenContract(XCHNG, 18, burnable=True)}, 9071),
+        Token(2, "FSN", "Fusion", {"FSN": TokenContract(NATIVE, 18)}),
+        Token(
+            4, "ETH", "Ether", {"ETH": TokenContract(NATIVE, 18), "ARB": TokenContract(NATIVE, 18)}
+        ),
         Token(
             5,
             "USDT",
             "Tether",
             {
                 **{
-                    nickname: Contract(address, 18 if nickname == "BNB" else 6)
+                    nickname: TokenContract(address, 18 if nickname == "BNB" else 6)
                     for nickname, address in USDT.items()
                 },
-                "KAS": Contract("CUSDT", 8),
+                "KAS": TokenContract("CUSDT", 8),
             },
         ),
-        Token(8, "BNB", "BNB", {"BNB": Contract(NATIVE, 18)}),
-        Token(9, "AVAX", "Avalanche", {"AVAXC": Contract(NATIVE, 18)}),
+        Token(8, "BNB", "BNB", {"BNB": TokenContract(NATIVE, 18)}),
+        Token(9, "AVAX", "Avalanche", {"AVAXC": TokenContract(NATIVE, 18)}),
         Token(
-            18, "KAS", "Kaspa", {"KAS": Contract(NATIVE, 8), "FSN": Contract("0x" + "0d" * 20, 8)}
+            18,
+            "KAS",
+            "Kaspa",
+            {"KAS": TokenContract(NATIVE, 8), "FSN": TokenContract("0x" + "0d" * 20, 8)},
         ),
     ),
 )
@@ -113,8 +118,8 @@ def bridge(
     """Return an order that moves USDT from ARB (6 decimals) to BNB (18 decimals)."""
     source, target = catalog.ends_by_index(source_chain, source_index, target_chain, target_index)
     usual: dict[str, Any] = {
-        "generation": Generation.V2,
-        "kind": Kind.BRIDGE,
+        "generation": OrderGeneration.V2,
+        "kind": OrderKind.BRIDGE,
         "source": source,
         "target": target,
         "amount": amount,
@@ -127,7 +132,7 @@ def bridge(
 
 def swap(number: int = 1, amount: int = 10_000_000, **changes: Any) -> OrderRequest:
     """Return an order that swaps USDT on ARB for the native coin of BNB."""
-    changes = {"kind": Kind.AGGREGATE, "target_index": 8, "slippage_bps": 100} | changes
+    changes = {"kind": OrderKind.AGGREGATE, "target_index": 8, "slippage_bps": 100} | changes
     return bridge(number, amount, **changes)
 
 
@@ -144,8 +149,8 @@ def v1_order(
     """Return a v1 order that moves USDT from FSN to BSC."""
     source = v1_placed(symbol, source_chain)
     usual: dict[str, Any] = {
-        "generation": Generation.V1,
-        "kind": Kind.AGGREGATE if target_symbol else Kind.BRIDGE,
+        "generation": OrderGeneration.V1,
+        "kind": OrderKind.AGGREGATE if target_symbol else OrderKind.BRIDGE,
         "source": source,
         "target": v1_placed(target_symbol or symbol, target_chain),
         "amount": units_exact(Decimal(amount), source.decimals),
@@ -172,11 +177,14 @@ def postings(world: World) -> Iterator[Posting]:
     core = world.balances._core
     for chain, symbol, address in core.state.accounts:
         units = opening(core, core.scenario.catalog.token_on(chain, symbol), address)
-        entries = Entry(FAUCET, chain, symbol, -units), Entry(user(address), chain, symbol, units)
+        entries = (
+            LedgerEntry(FAUCET, chain, symbol, -units),
+            LedgerEntry(user(address), chain, symbol, units),
+        )
         yield Posting(0, "opening", None, entries)
     for moved in core.state.transfers.values():
         ends = (moved.payer, -moved.units), (moved.receiver, moved.units)
-        booked = tuple(Entry(user(key[2]), *key[:2], units) for key, units in ends)
+        booked = tuple(LedgerEntry(user(key[2]), *key[:2], units) for key, units in ends)
         yield Posting(moved.at_ms, "transfer", None, booked)
     for order in core.state.orders:
         ahead = world.balances.postings_of(order)

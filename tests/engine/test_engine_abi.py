@@ -9,7 +9,7 @@ from mockserver.engine import abi
 eth_abi = pytest.importorskip("eth_abi")
 
 A, B, SENDER, TO, ROUTER = (f"0x{digit * 40}" for digit in "12345")
-CALL = abi.Call(
+CALL = abi.AbiCall(
     amount=10**18,
     minimum=123838,
     source_token=A,

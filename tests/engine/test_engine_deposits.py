@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from mockserver.engine.amounts import MAX_UNITS
-from mockserver.engine.orders import Kind
+from mockserver.engine.orders import OrderKind
 from mockserver.engine.refusal import Refusal
 from mockserver.engine.submission import OpaqueOrderRequest
 from tests.engine.samples import OTHER, USER, bridge, ends, swap, v1_order, world
@@ -73,7 +73,7 @@ def test_a_recipient_in_another_case_is_the_same_recipient() -> None:
 
 def test_an_unreadable_deposit_that_is_sent_again_is_the_same_order() -> None:
     here = world()
-    request = OpaqueOrderRequest(Kind.BRIDGE, USER, 5, OTHER, "12ab", target_chain="BNB")
+    request = OpaqueOrderRequest(OrderKind.BRIDGE, USER, 5, OTHER, "12ab", target_chain="BNB")
     first = here.orders.submit_opaque(request)
     assert here.orders.submit_opaque(request) == first
     others = [replace(request, deposit="12ac"), replace(request, recipient=USER)]

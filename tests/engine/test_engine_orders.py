@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from mockserver.clock import ClockMode
-from mockserver.engine.courses import COURSES, Course, Policy, Status, Step, course_problems
-from mockserver.engine.orders import Generation, Kind
+from mockserver.engine.courses import COURSES, OrderCourse, Policy, Status, Step, course_problems
+from mockserver.engine.orders import OrderGeneration, OrderKind
 from mockserver.engine.outages import Mode, Window
 from mockserver.engine.refusal import CannotSteer, NothingDue, Refusal
 from mockserver.engine.reserved import RESERVED, Effect, in_amount, in_hex, reserved_in
@@ -188,10 +188,10 @@ def test_an_order_takes_another_course_from_now_on() -> None:
 
 def test_the_first_rule_that_fits_chooses_the_course() -> None:
     rules = [
-        OrderRule("fail", generation=Generation.V1),
+        OrderRule("fail", generation=OrderGeneration.V1),
         OrderRule("slow", source_chain="ETH"),
         OrderRule("refund", None, None, None, None, None, "BNB", "USDT", Decimal(100)),
-        OrderRule("dropped", kind=Kind.AGGREGATE, most_amount=Decimal(10)),
+        OrderRule("dropped", kind=OrderKind.AGGREGATE, most_amount=Decimal(10)),
         OrderRule("stuck", policy=Policy.POLLS, polls=9),
     ]
     here = world(order_rules=rules)
@@ -254,7 +254,7 @@ def test_the_same_submission_is_the_same_order_and_another_one_is_refused() -> N
         ({"target_index": 1}, "token-not-on-chain"),
         ({"slippage_bps": 1}, "slippage-out-of-range"),
         (
-            {"kind": Kind.AGGREGATE, "target_index": 8, "slippage_bps": 5001},
+            {"kind": OrderKind.AGGREGATE, "target_index": 8, "slippage_bps": 5001},
             "slippage-out-of-range",
         ),
         ({"sender": "me"}, "bad-address"),
@@ -376,7 +376,7 @@ def test_tickets_are_listed_by_address_and_status() -> None:
     ],
 )
 def test_a_course_out_of_order_is_described(steps: tuple[Step, ...], words: str) -> None:
-    assert words in " ".join(course_problems(Course("odd", steps)))
+    assert words in " ".join(course_problems(OrderCourse("odd", steps)))
 
 
 def test_the_shipped_courses_are_in_order() -> None:
@@ -389,7 +389,7 @@ def test_the_shipped_courses_are_in_order() -> None:
 def test_an_order_of_an_unknown_deposit_is_taken_and_moves_nothing() -> None:
     here = world()
     request = OpaqueOrderRequest(
-        kind=Kind.BRIDGE,
+        kind=OrderKind.BRIDGE,
         sender=USER,
         target_index=5,
         recipient=OTHER,

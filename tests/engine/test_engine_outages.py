@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from mockserver.engine.calendar import Calendar, RandomOutages, random_windows
 from mockserver.engine.courses import COURSES, Policy, Status
 from mockserver.engine.orders import at, history, standing
-from mockserver.engine.outages import Direction, InFlight, Mode, Route, Window, window_problems
+from mockserver.engine.outages import Direction, InFlight, Mode, OrderRoute, Window, window_problems
 from mockserver.engine.refusal import InvalidOutage, Refusal
 from tests.engine.samples import CATALOG, START, bridge, ends, statuses, world
 
 HOUR = 3_600_000
-ROUTE = Route("ARB", "USDT", "BNB", "USDT")
+ROUTE = OrderRoute("ARB", "USDT", "BNB", "USDT")
 BNB_OUT = Window("BNB", None, START + HOUR, START + 2 * HOUR)
 
 

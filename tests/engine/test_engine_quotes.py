@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from mockserver.engine.aggregates import AggregateQuote, SwapRequest, minimum_out, place_key
 from mockserver.engine.amounts import bps_floor
 from mockserver.engine.catalog import NATIVE, Placed
-from mockserver.engine.pricing import Drift, checked_aggregator
+from mockserver.engine.pricing import PriceDrift, checked_aggregator
 from mockserver.engine.quotes import BridgeQuote
 from mockserver.engine.refusal import Refusal
 from mockserver.engine.scenario import FixedQuotes
@@ -282,7 +282,7 @@ def test_both_published_roundings_of_the_minimum() -> None:
 def test_prices_stand_still_without_drift_and_move_with_it() -> None:
     still = world().quotes
     assert still.price("ETH").usd == Decimal("2645.01")
-    moving = replace(PRICES, drift=Drift(500, 60_000), seed=3)
+    moving = replace(PRICES, drift=PriceDrift(500, 60_000), seed=3)
     seen = {moving.of("ETH", START + minute * 60_000).usd for minute in range(20)}
     assert len(seen) > 5
     assert all(abs(price / Decimal("2645.01") - 1) <= Decimal("0.05") for price in seen)

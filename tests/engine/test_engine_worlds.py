@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from mockserver.clock import ClockMode, ClockRefused
 from mockserver.engine.catalog import NATIVE, Token
-from mockserver.engine.courses import Course, Policy, Status, Step
+from mockserver.engine.courses import OrderCourse, Policy, Status, Step
 from mockserver.engine.outages import InFlight, Mode, Window
-from mockserver.engine.pricing import Drift, Rates
+from mockserver.engine.pricing import PriceDrift, Rates
 from mockserver.engine.refusal import (
     CannotSteer,
     InvalidOutage,
@@ -384,9 +384,9 @@ def with_token(token: Token) -> Any:
     ("changes", "field"),
     [
         ({"catalog": with_token(Token(77, "NEW", "", {}))}, "prices.usd.NEW"),
-        ({"prices": replace(PRICES, drift=Drift(1, 0))}, "prices.drift"),
-        ({"courses": {"success": Course("success", ())}}, "courses.success"),
-        ({"courses": {"x": Course("x", (Step(Status.PENDING, 0),))}}, "orders.course"),
+        ({"prices": replace(PRICES, drift=PriceDrift(1, 0))}, "prices.drift"),
+        ({"courses": {"success": OrderCourse("success", ())}}, "courses.success"),
+        ({"courses": {"x": OrderCourse("x", (Step(Status.PENDING, 0),))}}, "orders.course"),
         ({"order_rules": [OrderRule("sucess")]}, "orders.rules[0].course"),
         ({"order_rules": [OrderRule("fail", target_chain="B")]}, "orders.rules[0].target_chain"),
         (

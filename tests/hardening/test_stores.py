@@ -12,7 +12,7 @@ from mockserver.exchange import Headers, Request, Response
 from mockserver.responders.faults.registry import Faults
 from mockserver.responders.stubs import Stubs
 from mockserver.server.assembly import Settings, build
-from mockserver.worlds.journal import Journal, JournalSpace
+from mockserver.worlds.journal import JournalSpace, WorldJournal
 from tests.conftest import START_MS, WALLET, certificate, order
 from tests.server.test_bad_input import refused
 
@@ -33,7 +33,7 @@ def test_a_journal_is_bounded_in_bytes(mock):
 def test_the_journals_of_all_worlds_are_bounded_together():
     space = JournalSpace(10 * MIB)
     request, response = Request("GET", "/", "", Headers(), b"x" * MIB), Response(200, (), b"")
-    journals = [Journal() for _ in range(30)]
+    journals = [WorldJournal() for _ in range(30)]
     for journal in journals:
         journal.share(space)
     for count, journal in enumerate(journals):

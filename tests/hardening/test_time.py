@@ -7,11 +7,11 @@ import pytest
 
 from mockserver.clock import ClockMode
 from mockserver.engine.calendar import Calendar
-from mockserver.engine.outages import InFlight, Mode, Route, Window
+from mockserver.engine.outages import InFlight, Mode, OrderRoute, Window
 from mockserver.server.assembly import Settings, build
 from tests.conftest import START_MS
 
-ROUTE = Route("ARB", "USDT", "BNB", "USDT")
+ROUTE = OrderRoute("ARB", "USDT", "BNB", "USDT")
 DAY = 86_400_000
 
 

@@ -10,7 +10,13 @@ import pytest
 from mockserver.conformance.checks.catalog import RULES
 from mockserver.conformance.requests.catalog import index_of
 from mockserver.conformance.requests.probe import PLAIN
-from mockserver.conformance.suite.cases import Case, all_cases, cases_of, is_generated, rules_for
+from mockserver.conformance.suite.cases import (
+    RuleCase,
+    all_cases,
+    cases_of,
+    is_generated,
+    rules_for,
+)
 from mockserver.conformance.suite.results import summary_lines
 from mockserver.contract import load
 from mockserver.testing import running
@@ -221,7 +227,7 @@ def test_a_rule_is_narrowed_to_what_is_selected():
     rule = next(rule for rule in RULES if PLAIN in rule.probes)
     every = cases_of((rule,))
     assert rules_for(every, every) == (rule,)
-    [narrowed] = rules_for([Case(rule, "v2.getPrice")], every)
+    [narrowed] = rules_for([RuleCase(rule, "v2.getPrice")], every)
     assert narrowed.operations == ("v2.getPrice",)
     assert index_of(load()).names(narrowed.probes) == ("v2.getPrice/usual",)
 

@@ -13,12 +13,12 @@ from mockserver.conformance.checks.judge import FramedCheck, NamedProbes, Names
 from mockserver.conformance.checks.rule import Rule
 from mockserver.conformance.checks.submitted import ORDER, TICKET, V1_ORDER
 from mockserver.conformance.requests.labels import for_each_status
-from mockserver.conformance.requests.negative import WRONG_VALUES, Kind
+from mockserver.conformance.requests.negative import WRONG_VALUES, MistakeKind
 from mockserver.conformance.requests.probe import PLAIN, Need
 from mockserver.conformance.session.names import ProbeName, ProbeNames
 from mockserver.conformance.verdict import NotApplicable, Severity, Vacuous
 from mockserver.contract import Layer, fact_basis, load
-from mockserver.tables import UnknownName, function_of
+from mockserver.tables import UnknownTableName, function_of
 
 _OF_PROBES = (ProbeName, ProbeNames)
 """The annotations of parameters that get probes."""
@@ -27,7 +27,7 @@ _NEEDS: Mapping[str, tuple[Need, ...]] = {
     "plain": (PLAIN,),
     "missing": (refusals.MISSING,),
     "broken-bodies": (refusals.BROKEN,),
-    **{f"wrong-{kind}": WRONG_VALUES.probes_with_a(kind) for kind in Kind},
+    **{f"wrong-{kind}": WRONG_VALUES.probes_with_a(kind) for kind in MistakeKind},
     "alternative-forms": acceptance.PROBES,
     "orders": ORDER.probes,
     "tickets": TICKET.probes,
@@ -53,7 +53,7 @@ def read(file: Path) -> Iterator[Rule]:
 def _rule(name: str, file: str, row: Mapping[str, Any], table: Mapping[str, Any]) -> Rule:
     judged = _operations(row.get("judges", ()), table)
     if not judged:
-        raise UnknownName("it judges no operation")
+        raise UnknownTableName("it judges no operation")
     requested = _RequestedProbes()
     requested.take(row.get("asks", ()), table["probes"])
     for operation_id in judged:
@@ -82,14 +82,14 @@ def _check(file: str, row: Mapping[str, Any], named: NamedProbes) -> FramedCheck
     things = _function(row["of"], "evidence") if "of" in row else None
     arguments, taken = row.get("given", {}), signature(check).parameters
     if unknown := arguments.keys() - taken:
-        raise UnknownName(f"{row['check']!r} takes no {', '.join(sorted(unknown))}")
+        raise UnknownTableName(f"{row['check']!r} takes no {', '.join(sorted(unknown))}")
     known = {"context", "operation", *arguments, *set.intersection(*map(set, named.values()))}
     # Where things are judged one at a time, the other parameters get the thing.
     for function, is_of in ((check, "of" in row or "pair" in row), (things, False)):
         for parameter in signature(function).parameters.values() if function else ():
             is_supplied = parameter.name in known or parameter.default is not parameter.empty
             if not is_supplied and (not is_of or parameter.annotation in _OF_PROBES):
-                raise UnknownName(f"none of its probes is named {parameter.name!r}")
+                raise UnknownTableName(f"none of its probes is named {parameter.name!r}")
     kinds = {Vacuous.verdict.value: Vacuous, "not-shown": NotApplicable}
     return FramedCheck(
         check,
@@ -111,7 +111,7 @@ def _function(written: str, file: str) -> Callable[..., Any]:
     module = f"{_FOLDER}.{file}"
     function = function_of(import_module(module), name) if find_spec(module) else None
     if function is None:
-        raise UnknownName(f"checks/{file}.py has no function {name!r}")
+        raise UnknownTableName(f"checks/{file}.py has no function {name!r}")
     return function
 
 
@@ -138,7 +138,7 @@ class _RequestedProbes:
             elif row in _NEEDS:
                 self.probes |= dict.fromkeys(_NEEDS[row])
             else:
-                raise UnknownName(f"no probes are called {row!r}")
+                raise UnknownTableName(f"no probes are called {row!r}")
 
     def take_words(self, operation_id: str, words: Iterable[Any]) -> None:
         for entry in words:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from mockserver.conformance.checks.rule import Finding
 from mockserver.conformance.discovery.amount_units import require_accepted
-from mockserver.conformance.discovery.inventory import Chain, chains_of
+from mockserver.conformance.discovery.inventory import ListedChain, chains_of
 from mockserver.conformance.discovery.listing import folded
 from mockserver.conformance.requests.http_cases import is_outside_the_contract
 from mockserver.conformance.requests.negative import is_negative
@@ -175,7 +175,7 @@ def check_edges_requested(context: RunContext) -> None:
         raise NotApplicable("edge cases of inputs are not requested (--edges)")
 
 
-def last_chains(context: RunContext, generation: str = "v2") -> tuple[Chain, ...] | None:
+def last_chains(context: RunContext, generation: str = "v2") -> tuple[ListedChain, ...] | None:
     """Return the chains as listed at the end of the run, None where that list did not come."""
     operation_id = ids.V1_CHAINS if generation == "v1" else ids.CHAINS
     exchange = context.get(last_list(operation_id))

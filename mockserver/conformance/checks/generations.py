@@ -4,13 +4,13 @@ import re
 from decimal import Decimal
 
 from mockserver.conformance.checks import needs
-from mockserver.conformance.checks.quoting import Quote, echoed, named_quote, out_of, steady
+from mockserver.conformance.checks.quoting import AnsweredQuote, echoed, named_quote, out_of, steady
 from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.amount_units import require_accepted
 from mockserver.conformance.discovery.inventory import (
-    Chain,
-    Token,
+    ListedChain,
+    ListedToken,
     inventories,
     inventory_of,
     requested_chain,
@@ -146,7 +146,7 @@ def v1_tokens_are_in_2(context: RunContext) -> Judgements:
 
 def v1_prices_are_in_usd(context: RunContext) -> Judgements:
     for token in inventory_of(context, "v1").tokens:
-        bare = Token(token.symbol, token.chain, token.address)
+        bare = ListedToken(token.symbol, token.chain, token.address)
         listed, quoted = amounts.number(token.price), price_of(context, bare)
         if listed is None or quoted is None:
             continue
@@ -158,7 +158,7 @@ def v1_prices_are_in_usd(context: RunContext) -> Judgements:
             return
 
 
-def v1_quote_echoes_the_request(quote: Quote) -> Findings:
+def v1_quote_echoes_the_request(quote: AnsweredQuote) -> Findings:
     echoes = list(echoed(quote.exchange, quote.exchange.members, _ECHOED))
     needs.skip_unless(echoes)
     for name, answered, sent, same in echoes:
@@ -168,7 +168,7 @@ def v1_quote_echoes_the_request(quote: Quote) -> Findings:
             yield Finding(f"the quote is of {answered!r}, requested was {sent!r}", place=place)
 
 
-def v1_quote_adds_up(quote: Quote) -> Findings:
+def v1_quote_adds_up(quote: AnsweredQuote) -> Findings:
     put, got = quote.put, needs.value(quote.got)
     members = {role: scalar(quote.exchange.member("data"), role) for role in ("fee", "gas")}
     costs = {role: amounts.number(value) for role, value in members.items()}
@@ -259,7 +259,7 @@ def raw_depends_on_the_amount(first: Exchange, second: Exchange) -> Findings:
         yield Finding("two transactions have the same signature", cause="signature")
 
 
-def _v1_chains(context: RunContext) -> tuple[Chain, ...]:
+def _v1_chains(context: RunContext) -> tuple[ListedChain, ...]:
     context.require_success(plain_probe(ids.V1_CHAINS))
     chains = inventory_of(context, "v1").chains
     if not chains:
@@ -267,7 +267,7 @@ def _v1_chains(context: RunContext) -> tuple[Chain, ...]:
     return chains
 
 
-def _empty_list(context: RunContext, chain: Chain) -> Exchange | None:
+def _empty_list(context: RunContext, chain: ListedChain) -> Exchange | None:
     """Return the list of tokens of a v1 chain that was given, and has no item."""
     for exchange in context.of(ids.V1_TOKENS):
         if exchange.succeeded and requested_chain(exchange) in chain.names:
@@ -277,7 +277,7 @@ def _empty_list(context: RunContext, chain: Chain) -> Exchange | None:
     return None
 
 
-def _lists_with(context: RunContext, token: Token) -> tuple[Exchange, ...]:
+def _lists_with(context: RunContext, token: ListedToken) -> tuple[Exchange, ...]:
     """Return the lists that show a token of v1; any list where it is not known which does."""
     exchanges = [exchange for exchange in context.of(ids.V1_TOKENS) if exchange.succeeded]
     here = [

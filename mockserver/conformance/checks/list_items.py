@@ -10,7 +10,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
 from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements
-from mockserver.conformance.discovery.inventory import Token, inventory_of, tokens_in, twins_of
+from mockserver.conformance.discovery.inventory import (
+    ListedToken,
+    inventory_of,
+    tokens_in,
+    twins_of,
+)
 from mockserver.conformance.discovery.listing import count, folded, list_place, listed, text
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange, cached
@@ -68,7 +73,7 @@ def one_index_is_one_token(context: RunContext, operation: Operation) -> Judgeme
                 # A number that is the same for all is no index of a token.
                 continue
             yield JUDGED
-            first: dict[str | None, Token] = {}
+            first: dict[str | None, ListedToken] = {}
             for token in here:
                 earlier = first.setdefault(token.index, token)
                 same = earlier.address.lower() == token.address.lower()
@@ -81,7 +86,7 @@ def one_index_is_one_token(context: RunContext, operation: Operation) -> Judgeme
 
 def _lists(
     context: RunContext, operation: Operation
-) -> Iterator[tuple[Exchange, tuple[Token, ...]]]:
+) -> Iterator[tuple[Exchange, tuple[ListedToken, ...]]]:
     context.require_success(plain_probe(operation))
     for exchange in context.of(operation):
         if exchange.succeeded:

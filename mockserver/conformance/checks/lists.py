@@ -14,8 +14,8 @@ from mockserver.conformance.checks.quoting import known_chains
 from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.inventory import (
-    Chain,
-    Token,
+    ListedChain,
+    ListedToken,
     chains_of,
     inventory_of,
     requested_chain,
@@ -23,7 +23,7 @@ from mockserver.conformance.discovery.inventory import (
 )
 from mockserver.conformance.discovery.listing import (
     WITHOUT_ROLE,
-    Item,
+    ListItem,
     folded,
     listed,
     may_have_role,
@@ -142,7 +142,7 @@ def first_few(names: Sequence[str]) -> str:
 
 def one_token_has_one_form(context: RunContext, operation: Operation) -> Judgements:
     exchange = context.require_success(plain_probe(operation))
-    tokens: dict[tuple[str, str], Token] = {}
+    tokens: dict[tuple[str, str], ListedToken] = {}
     for token in tokens_in(context, exchange):
         yield JUDGED
         if not token.address or token.decimals is None:
@@ -219,7 +219,7 @@ def _called_decimals(item: Json, depth: int) -> Iterator[Json]:
             yield value
 
 
-def _items(exchange: Exchange) -> list[Item]:
+def _items(exchange: Exchange) -> list[ListItem]:
     return [item for _, item in listed(exchange.member("data")) if isinstance(item, dict)]
 
 
@@ -234,7 +234,7 @@ def _every_item_shows(context: RunContext, exchange: Exchange, role: str) -> boo
     return bool(items) and (by_name or read)
 
 
-def _shows(item: Item, role: str, depth: int = 0) -> bool:
+def _shows(item: ListItem, role: str, depth: int = 0) -> bool:
     return any(_shows_role(name, value, role, depth) for name, value in item.items())
 
 
@@ -262,8 +262,8 @@ def _chains_by_token(context: RunContext) -> dict[tuple[str, str], set[str]]:
     return chains
 
 
-def _equal_lists(context: RunContext, looks: Iterable[tuple[Exchange, Chain]]) -> Findings:
-    contents: dict[tuple[tuple[str, str], ...], tuple[Exchange, Chain]] = {}
+def _equal_lists(context: RunContext, looks: Iterable[tuple[Exchange, ListedChain]]) -> Findings:
+    contents: dict[tuple[tuple[str, str], ...], tuple[Exchange, ListedChain]] = {}
     for exchange, chain in looks:
         tokens = tokens_in(context, exchange)
         content = tuple(sorted({(t.symbol, t.address.lower()) for t in tokens if not t.is_native}))
@@ -274,7 +274,7 @@ def _equal_lists(context: RunContext, looks: Iterable[tuple[Exchange, Chain]]) -
             yield Finding(message, (before, exchange), "data.list[]", cause="equal lists")
 
 
-def _requested_chain(context: RunContext, exchange: Exchange) -> Chain | None:
+def _requested_chain(context: RunContext, exchange: Exchange) -> ListedChain | None:
     """Return the chain that a list of tokens was requested for, as the list of chains has it."""
     name, chains = (
         requested_chain(exchange),
@@ -418,12 +418,12 @@ def _chains_without_tokens(context: RunContext) -> Findings:
             return
 
 
-def _all_tokens(context: RunContext) -> tuple[Exchange, tuple[Token, ...]]:
+def _all_tokens(context: RunContext) -> tuple[Exchange, tuple[ListedToken, ...]]:
     exchange = context.require_success(plain_probe(ids.ASSETS))
     return exchange, tokens_in(context, exchange)
 
 
-def _tokens_of_last_list(context: RunContext, operation_id: str) -> tuple[Token, ...]:
+def _tokens_of_last_list(context: RunContext, operation_id: str) -> tuple[ListedToken, ...]:
     looks = [exchange for exchange in context.sent(last_list(operation_id)) if exchange.succeeded]
     return tuple(token for exchange in looks for token in tokens_in(context, exchange))
 
@@ -436,13 +436,13 @@ def _lists_of_listed_chains(context: RunContext) -> Iterator[Exchange]:
             yield exchange
 
 
-def _equal_token(tokens: Iterable[Token], wanted: Token) -> Token | None:
+def _equal_token(tokens: Iterable[ListedToken], wanted: ListedToken) -> ListedToken | None:
     key = (wanted.chain, wanted.symbol, wanted.address.lower())
     equals = (t for t in tokens if (t.chain, t.symbol, t.address.lower()) == key)
     return next(equals, None)
 
 
-def _same_token(tokens: Sequence[Token], wanted: Token) -> Token | None:
+def _same_token(tokens: Sequence[ListedToken], wanted: ListedToken) -> ListedToken | None:
     """Return the same token, else the only one of its chain with that symbol in any case, else the
     only one at the address.
     """
@@ -453,11 +453,13 @@ def _same_token(tokens: Sequence[Token], wanted: Token) -> Token | None:
     return _equal_token(tokens, wanted) or (alone[0] if len(alone) == 1 else None)
 
 
-def _shows_addresses(tokens: Iterable[Token]) -> bool:
+def _shows_addresses(tokens: Iterable[ListedToken]) -> bool:
     return any(token.address and not token.is_native for token in tokens)
 
 
-def _differences(first: Token, second: Token) -> Iterator[tuple[str, object, object, Basis]]:
+def _differences(
+    first: ListedToken, second: ListedToken
+) -> Iterator[tuple[str, object, object, Basis]]:
     if first.symbol != second.symbol:
         yield "symbol", first.symbol, second.symbol, fact_basis("v2.get-bridge-quote")
     if None not in (first.decimals, second.decimals) and first.decimals != second.decimals:

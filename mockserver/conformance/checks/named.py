@@ -9,7 +9,7 @@ from mockserver.conformance.checks.evidence import in_words, says_it_is_away
 from mockserver.conformance.checks.quoting import echoed
 from mockserver.conformance.checks.reads import UNKNOWN_STATUSES
 from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements
-from mockserver.conformance.checks.tickets import Entry, entries, unlike
+from mockserver.conformance.checks.tickets import TicketEntry, entries, unlike
 from mockserver.conformance.discovery.clocks import MILLISECONDS, seconds_of
 from mockserver.conformance.discovery.listing import folded, scalar, text
 from mockserver.conformance.discovery.unlisted import known_chain_names
@@ -175,12 +175,12 @@ def named_orders_are_of_the_past(context: RunContext, named: LookUps) -> Finding
         yield Finding(message, (named.answered[0],), cause="ahead")
 
 
-def listed_tickets(context: RunContext, read: ProbeNames) -> list[Entry]:
+def listed_tickets(context: RunContext, read: ProbeNames) -> list[TicketEntry]:
     """Return the tickets that were listed for the account that was named."""
     return entries(context.sent(*read))
 
 
-def listed_tickets_are_on_known_chains(context: RunContext, ticket: Entry) -> Findings:
+def listed_tickets_are_on_known_chains(context: RunContext, ticket: TicketEntry) -> Findings:
     known, chain = {folded(name) for name in known_chain_names(context)}, ticket.item.get("chain")
     needs.skip_unless(known and isinstance(chain, str))
     if folded(str(chain)) not in known:

@@ -5,7 +5,7 @@ from decimal import Decimal
 
 from mockserver.conformance.checks import needs
 from mockserver.conformance.checks.quoting import (
-    Quote,
+    AnsweredQuote,
     fair_output,
     is_elsewhere,
     known_chains,
@@ -20,7 +20,7 @@ from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgem
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.amount_units import Reading, require_accepted
 from mockserver.conformance.discovery.listing import folded
-from mockserver.conformance.discovery.routes import Route, is_stable, price_of
+from mockserver.conformance.discovery.routes import TokenRoute, is_stable, price_of
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.names import ProbeName, plain_probe
@@ -56,7 +56,7 @@ def amounts_are_whole_units(exchange: Exchange) -> Findings:
         yield Finding(message, basis=digits if spelled else None)
 
 
-def bridge_keeps_the_amount(quote: Quote) -> Findings:
+def bridge_keeps_the_amount(quote: AnsweredQuote) -> Findings:
     got = needs.value(quote.got)
     needs.skip_unless(got >= 0)
     put, paid = (amounts.EXACT.scaleb(amount, quote.decimals) for amount in (quote.put, got))
@@ -77,7 +77,7 @@ def bridge_keeps_the_amount(quote: Quote) -> Findings:
         yield Finding(f"outAmount is {less}", basis=fact_basis("units.transfers"), cause="net")
 
 
-def usd_value_fits_output(context: RunContext, quote: Quote) -> Findings:
+def usd_value_fits_output(context: RunContext, quote: AnsweredQuote) -> Findings:
     usd, target = needs.number(quote.exchange, "outAmountUsd"), quote.route.target
     values = [
         amounts.EXACT.multiply(quote.pays, known_price)
@@ -130,7 +130,7 @@ def amount_is_read_as_smallest_units(context: RunContext, operation: Operation) 
         yield Finding("the amount of the request is read as whole tokens", exchanges, place)
 
 
-def fees_are_smallest_units(context: RunContext, quote: Quote) -> Findings:
+def fees_are_smallest_units(context: RunContext, quote: AnsweredQuote) -> Findings:
     members = {name: quote.exchange.data.get(name) for name in ("serviceFee", "gasFee")}
     texts = {name: value for name, value in members.items() if isinstance(value, str)}
     total = Decimal(0)
@@ -146,7 +146,7 @@ def fees_are_smallest_units(context: RunContext, quote: Quote) -> Findings:
     needs.skip_unless(texts)
 
 
-def service_fee_is_a_small_share(quote: Quote) -> Findings:
+def service_fee_is_a_small_share(quote: AnsweredQuote) -> Findings:
     fee = needs.units(quote.exchange, "serviceFee")
     out = needs.value(needs.units(quote.exchange, "outAmount") or None)
     if fee * 50 > out:
@@ -154,7 +154,7 @@ def service_fee_is_a_small_share(quote: Quote) -> Findings:
         yield Finding(f"serviceFee is {share} percent of outAmount, expected less than 2")
 
 
-def service_fee_is_its_rate(quote: Quote) -> Findings:
+def service_fee_is_its_rate(quote: AnsweredQuote) -> Findings:
     fee, rate = needs.units(quote.exchange, "serviceFee"), needs.units(quote.exchange, _RATE)
     out = needs.units(quote.exchange, "outAmount")
     # A transfer executed on its source chain has no fee, whatever the rate is.
@@ -174,7 +174,7 @@ def minimum_is_not_above_output(exchange: Exchange) -> Findings:
         yield Finding(f"minOutAmount is {low}, more than outAmount, which is {high}")
 
 
-def chain_decimal_is_the_targets(context: RunContext, quote: Quote) -> Findings:
+def chain_decimal_is_the_targets(context: RunContext, quote: AnsweredQuote) -> Findings:
     decimals = needs.integer(quote.exchange, "chainDecimal")
     target, source = quote.route.target, quote.route.source
     needs.skip_unless(not is_elsewhere(context, quote.exchange, target))
@@ -193,7 +193,7 @@ def quote_names_a_listed_chain(context: RunContext, exchange: Exchange) -> Findi
         yield Finding(f"chain is {name[:80]!r}, {neither}")
 
 
-def price_impact_is_in_percent(context: RunContext, quote: Quote) -> Findings:
+def price_impact_is_in_percent(context: RunContext, quote: AnsweredQuote) -> Findings:
     impact = needs.number(quote.exchange, "priceImpact")
     fair, lost = fair_output(context, quote), None
     if fair is not None and quote.got is not None:
@@ -204,7 +204,7 @@ def price_impact_is_in_percent(context: RunContext, quote: Quote) -> Findings:
         yield Finding(f"priceImpact is {impact}, no plausible number of percent{differs}")
 
 
-def _used_up_by_fees(context: RunContext, quote: Quote, total: Decimal) -> Findings:
+def _used_up_by_fees(context: RunContext, quote: AnsweredQuote, total: Decimal) -> Findings:
     target, got = quote.route.target, quote.got or Decimal(0)
     worth = amounts.EXACT.multiply(quote.put, price_of(context, quote.route.source) or 0)
     fees = amounts.EXACT.scaleb(total, -quote.decimals)
@@ -213,7 +213,7 @@ def _used_up_by_fees(context: RunContext, quote: Quote, total: Decimal) -> Findi
         yield Finding(f"serviceFee and gasFee are {left}", place="data.gasFee")
 
 
-def _fee_in_other_decimals(quote: Quote, name: str, fee: Decimal) -> Findings:
+def _fee_in_other_decimals(quote: AnsweredQuote, name: str, fee: Decimal) -> Findings:
     """Yield a finding for a fee so small that it must be counted in other decimals."""
     decimals, got = quote.decimals, quote.got or Decimal(0)
     # A fixed fee may be negligible beside a very large amount.
@@ -227,7 +227,7 @@ def _fee_in_other_decimals(quote: Quote, name: str, fee: Decimal) -> Findings:
         yield Finding(message, place=f"data.{name}")
 
 
-def _unit_hint(quote: Quote, got: Decimal) -> str:
+def _unit_hint(quote: AnsweredQuote, got: Decimal) -> str:
     """Return a hint at the decimals in which the output would be right; empty where none."""
     source, target = quote.route.source.decimals, quote.route.target.decimals
     if got <= 0 or source is None or target is None:
@@ -291,7 +291,7 @@ def there_and_back_gains_nothing(
         yield from gained(quote, way_back)
 
 
-def gained(first: Quote, back: Quote) -> Findings:
+def gained(first: AnsweredQuote, back: AnsweredQuote) -> Findings:
     """Yield a finding where a way back pays over two percent more of a token than was put in."""
     share = amounts.EXACT.divide(out_of(back), back.put)
     returned = amounts.EXACT.multiply(share, amounts.EXACT.divide(out_of(first), first.put))
@@ -300,19 +300,21 @@ def gained(first: Quote, back: Quote) -> Findings:
         yield Finding(message, (first.exchange, back.exchange), back.place)
 
 
-def _quotes_with_ways_back(forward: tuple[Quote, ...]) -> Iterator[tuple[Quote, Quote]]:
+def _quotes_with_ways_back(
+    forward: tuple[AnsweredQuote, ...],
+) -> Iterator[tuple[AnsweredQuote, AnsweredQuote]]:
     """Yield a quote at an edge for each route with one of the way back, where both were given."""
     edges = [quote for quote in forward if quote.exchange.probe.edge]
     by_route = {quote.route: quote for quote in edges if quote.got is not None and quote.got > 0}
-    returned: set[Route] = set()
+    returned: set[TokenRoute] = set()
     for route, quote in by_route.items():
-        back = by_route.get(Route(route.target, route.source))
+        back = by_route.get(TokenRoute(route.target, route.source))
         if back is not None and back.route not in returned:
             returned.add(route)
             yield quote, back
 
 
-def swap_follows_prices(context: RunContext, quote: Quote) -> Findings:
+def swap_follows_prices(context: RunContext, quote: AnsweredQuote) -> Findings:
     source, target = quote.route.source, quote.route.target
     source_price, target_price = price_of(context, source), price_of(context, target)
     got, fair = quote.pays, needs.value(fair_output(context, quote))
@@ -323,7 +325,7 @@ def swap_follows_prices(context: RunContext, quote: Quote) -> Findings:
         yield Finding(f"{pay} at {target_price} USD, expected about {fair:.6g}")
 
 
-def quote_price_is_the_tokens(context: RunContext, quote: Quote) -> Findings:
+def quote_price_is_the_tokens(context: RunContext, quote: AnsweredQuote) -> Findings:
     source, price = quote.route.source, needs.number(quote.exchange, "price")
     known = needs.value(price_of(context, source))
     requests = [exchange for exchange in context.of(ids.PRICE) if exchange.succeeded]
@@ -334,13 +336,13 @@ def quote_price_is_the_tokens(context: RunContext, quote: Quote) -> Findings:
         yield Finding(f"price of {source.symbol} is {price} in the quote, {known} in getPrice")
 
 
-def _accepted_quote(context: RunContext, operation: Operation) -> Quote:
+def _accepted_quote(context: RunContext, operation: Operation) -> AnsweredQuote:
     return named_quote(context, require_accepted(context, operation.id).probe)
 
 
 def _steady(
     context: RunContext, operation: Operation, probe_name: ProbeName, again: ProbeName
-) -> tuple[Quote, Quote, Quote]:
+) -> tuple[AnsweredQuote, AnsweredQuote, AnsweredQuote]:
     """Return the usual quote, another one, and the usual one again, which still pays the same."""
     first = _accepted_quote(context, operation)
     second, repeated = named_quote(context, probe_name), named_quote(context, again)
@@ -348,7 +350,7 @@ def _steady(
     return first, second, repeated
 
 
-def _explained_by_price_impact(quote: Quote, fair: Decimal) -> bool:
+def _explained_by_price_impact(quote: AnsweredQuote, fair: Decimal) -> bool:
     impact = quote.number("priceImpact")
     if impact is None or abs(impact) < 10 or quote.pays > fair:
         return False

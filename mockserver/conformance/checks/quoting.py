@@ -12,9 +12,9 @@ from mockserver.conformance.discovery.amount_units import (
     requested_amount,
     require_accepted,
 )
-from mockserver.conformance.discovery.inventory import Chain, Token, inventory_of
+from mockserver.conformance.discovery.inventory import ListedChain, ListedToken, inventory_of
 from mockserver.conformance.discovery.listing import folded, scalar, scalar_place
-from mockserver.conformance.discovery.routes import Route, price_of
+from mockserver.conformance.discovery.routes import TokenRoute, price_of
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import Inconclusive, NotApplicable, NotRun
@@ -28,7 +28,7 @@ _STEADY_FACTOR = Decimal("1.05")
 
 
 @dataclass(frozen=True, slots=True)
-class Quote:
+class AnsweredQuote:
     """A quote that was given: the requested amount, and what it pays, both in whole tokens.
 
     `put` is the amount of the request, `got` the output, which stands at `place`; `got` is None
@@ -36,7 +36,7 @@ class Quote:
     """
 
     exchange: Exchange
-    route: Route
+    route: TokenRoute
     put: Decimal
     got: Decimal | None
     decimals: int
@@ -52,11 +52,11 @@ class Quote:
         return amounts.number(self.exchange.data.get(name))
 
 
-def quotes(context: RunContext, operation: Operation | str) -> tuple[Quote, ...]:
+def quotes(context: RunContext, operation: Operation | str) -> tuple[AnsweredQuote, ...]:
     """Return the quotes that were given of listed tokens with their decimals, in their order."""
     exchanges = context.of(operation)
 
-    def read() -> tuple[Quote, ...]:
+    def read() -> tuple[AnsweredQuote, ...]:
         return tuple(quote for exchange in exchanges if (quote := quote_of(context, exchange)))
 
     # Many checks read all quotes, and there are hundreds of them at the end of a run.
@@ -64,13 +64,13 @@ def quotes(context: RunContext, operation: Operation | str) -> tuple[Quote, ...]
     return context.cached(("quotes", which, len(context.exchanges)), read)
 
 
-def quotes_accepted(context: RunContext, operation: Operation) -> tuple[Quote, ...]:
+def quotes_accepted(context: RunContext, operation: Operation) -> tuple[AnsweredQuote, ...]:
     """Return what `quotes` does. Raises where no quote of the operation was accepted at all."""
     require_accepted(context, operation.id)
     return quotes(context, operation)
 
 
-def v1_quotes(context: RunContext, operation: Operation) -> Iterator[Quote]:
+def v1_quotes(context: RunContext, operation: Operation) -> Iterator[AnsweredQuote]:
     """Yield the quotes of v1 for listed tokens whose requests keep the contract."""
     for exchange in answered_quotes(context, operation):
         sound = not operation.read(exchange.request).violations
@@ -79,7 +79,7 @@ def v1_quotes(context: RunContext, operation: Operation) -> Iterator[Quote]:
             yield quote
 
 
-def quote_of(context: RunContext, exchange: Exchange) -> Quote | None:
+def quote_of(context: RunContext, exchange: Exchange) -> AnsweredQuote | None:
     """Return the quote in an answer; None for a refusal, or where the request was not sound."""
     of_v1 = exchange.operation.id == ids.V1_QUOTE
     try:
@@ -89,7 +89,7 @@ def quote_of(context: RunContext, exchange: Exchange) -> Quote | None:
         return None
 
 
-def _quote(context: RunContext, exchange: Exchange) -> Quote:
+def _quote(context: RunContext, exchange: Exchange) -> AnsweredQuote:
     sent, tokens = exchange.parameters, inventory_of(context).tokens
     of_bridge = exchange.operation.id == ids.BRIDGE
     route = _transfer(tokens, sent, "symbol") if of_bridge else _swap(tokens, sent)
@@ -104,19 +104,19 @@ def _quote(context: RunContext, exchange: Exchange) -> Quote:
         decimals = int(counted or 0)
     out = amounts.number(exchange.data.get("outAmount"))
     got = None if out is None else amounts.EXACT.scaleb(out, -decimals)
-    return Quote(exchange, route, put, got, decimals)
+    return AnsweredQuote(exchange, route, put, got, decimals)
 
 
-def _v1_quote(context: RunContext, exchange: Exchange) -> Quote:
+def _v1_quote(context: RunContext, exchange: Exchange) -> AnsweredQuote:
     tokens, data = inventory_of(context, "v1").tokens, exchange.member("data")
     route = _transfer(tokens, exchange.members, "token")
     put = needs.value(amounts.number(exchange.members.get("amount")))
     needs.skip_unless(put > 0)
     got, place = amounts.number(scalar(data, "amountOut")), scalar_place(data, "amountOut")
-    return Quote(exchange, route, put, got, route.target.decimals or 0, f"data{place}")
+    return AnsweredQuote(exchange, route, put, got, route.target.decimals or 0, f"data{place}")
 
 
-def is_elsewhere(context: RunContext, exchange: Exchange, target: Token) -> bool:
+def is_elsewhere(context: RunContext, exchange: Exchange, target: ListedToken) -> bool:
     """Tell whether a quote names another chain than the target's, on which it is then counted.
 
     `chain` and `chainDecimal` are those of the chain that executes the swap (GHOST); where that is
@@ -128,13 +128,13 @@ def is_elsewhere(context: RunContext, exchange: Exchange, target: Token) -> bool
     return bool(name) and named is not None and named.name != target.chain
 
 
-def known_chains(context: RunContext) -> dict[str, Chain]:
+def known_chains(context: RunContext) -> dict[str, ListedChain]:
     """Return the chains that 2.0 lists, by each of their names without case."""
     chains = inventory_of(context).chains
     return {folded(name): chain for chain in chains for name in chain.names}
 
 
-def named_quote(context: RunContext, probe: str) -> Quote:
+def named_quote(context: RunContext, probe: str) -> AnsweredQuote:
     """Return the quote of a probe. Raises `NotRun` or `Inconclusive` where there is none."""
     quote = quote_of(context, context.require_success(probe))
     if quote is None:
@@ -142,7 +142,7 @@ def named_quote(context: RunContext, probe: str) -> Quote:
     return quote
 
 
-def out_of(quote: Quote) -> Decimal:
+def out_of(quote: AnsweredQuote) -> Decimal:
     """Return what a quote pays, in whole tokens.
 
     Raises `Inconclusive` where that is no number, and `NotApplicable` for v1, whose data is open.
@@ -154,7 +154,7 @@ def out_of(quote: Quote) -> Decimal:
     return quote.got
 
 
-def fair_output(context: RunContext, quote: Quote) -> Decimal | None:
+def fair_output(context: RunContext, quote: AnsweredQuote) -> Decimal | None:
     """Return what a swap would pay by the prices of getPrice, in whole tokens, or None."""
     source_price, target_price = (
         price_of(context, end) for end in (quote.route.source, quote.route.target)
@@ -171,8 +171,8 @@ def steady(before: Decimal, after: Decimal, what: str) -> None:
 
 
 def token_at(
-    tokens: tuple[Token, ...], chain: str, *, symbol: str = "", address: str = ""
-) -> Token | None:
+    tokens: tuple[ListedToken, ...], chain: str, *, symbol: str = "", address: str = ""
+) -> ListedToken | None:
     """Return the token of a chain by symbol or by address, or None."""
     for token in tokens:
         if folded(token.chain) != folded(chain):
@@ -214,13 +214,13 @@ def power_of_ten(first: Decimal, second: Decimal) -> int:
     return (share * Decimal(3)).adjusted() if share >= 1 else -((1 / share) * Decimal(3)).adjusted()
 
 
-def _transfer(tokens: tuple[Token, ...], sent: Mapping[str, Json], name: str) -> Route:
+def _transfer(tokens: tuple[ListedToken, ...], sent: Mapping[str, Json], name: str) -> TokenRoute:
     chains = (str(sent.get(chain, "")) for chain in ("fromChain", "toChain"))
     ends = (token_at(tokens, chain, symbol=str(sent.get(name, ""))) for chain in chains)
-    return Route(*map(needs.value, ends))
+    return TokenRoute(*map(needs.value, ends))
 
 
-def _swap(tokens: tuple[Token, ...], sent: Mapping[str, str]) -> Route:
+def _swap(tokens: tuple[ListedToken, ...], sent: Mapping[str, str]) -> TokenRoute:
     """Return the route of a swap's quote whose decimals are those of the lists."""
     ends = []
     for end in ("from", "to"):
@@ -230,7 +230,7 @@ def _swap(tokens: tuple[Token, ...], sent: Mapping[str, str]) -> Route:
         decimals_text = str(token.decimals) if end == "to" else None
         needs.skip_unless(sent.get(f"{end}Decimal", decimals_text) == str(token.decimals))
         ends.append(token)
-    return Route(*ends)
+    return TokenRoute(*ends)
 
 
 DOLLARS = ("USDT", "USDC", "DAI")
@@ -245,7 +245,7 @@ def is_a_dollar(price: Decimal) -> bool:
     return amounts.within(price, Decimal(1), _DOLLAR_FACTOR)
 
 
-def prices_for(context: RunContext, token: Token) -> tuple[Decimal, ...]:
+def prices_for(context: RunContext, token: ListedToken) -> tuple[Decimal, ...]:
     """Return what the price of a token may be, in USD, by every source that can be believed.
 
     Sources are getPrice, the lists of v1, the quotes of transfers, and 1 for stable coins.
@@ -263,7 +263,7 @@ def prices_for(context: RunContext, token: Token) -> tuple[Decimal, ...]:
     return tuple(sound)
 
 
-def _prices_beside_quotes(context: RunContext, token: Token) -> Iterator[Decimal]:
+def _prices_beside_quotes(context: RunContext, token: ListedToken) -> Iterator[Decimal]:
     if token.symbol in DOLLARS:
         yield Decimal(1)
     price = price_of(context, token)
@@ -278,7 +278,7 @@ def _prices_beside_quotes(context: RunContext, token: Token) -> Iterator[Decimal
 
 def _prices_sound(context: RunContext) -> bool:
     """Tell whether getPrice is right about the stable coins that were requested."""
-    prices = (price_of(context, Token(symbol, "", "")) for symbol in DOLLARS)
+    prices = (price_of(context, ListedToken(symbol, "", "")) for symbol in DOLLARS)
     return all(price is None or is_a_dollar(price) for price in prices)
 
 

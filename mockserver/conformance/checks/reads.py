@@ -9,7 +9,7 @@ from mockserver.conformance.checks.quoting import DOLLARS, is_a_dollar, quotes, 
 from mockserver.conformance.checks.rule import Finding, Findings
 from mockserver.conformance.checks.tickets import entries
 from mockserver.conformance.discovery import amounts, clocks
-from mockserver.conformance.discovery.inventory import Token, inventory_of
+from mockserver.conformance.discovery.inventory import ListedToken, inventory_of
 from mockserver.conformance.discovery.listing import folded, scalar, text
 from mockserver.conformance.discovery.routes import is_stable
 from mockserver.conformance.requests.planned import ORDER_STATUSES
@@ -112,7 +112,7 @@ def price_agrees_with_quotes(context: RunContext, exchange: Exchange) -> Finding
             return
 
 
-def _quotes_agree(context: RunContext, token: Token, implied: Decimal) -> bool:
+def _quotes_agree(context: RunContext, token: ListedToken, implied: Decimal) -> bool:
     """Tell whether the prices in quotes of a token, if any, support the price that is implied."""
     of_token = [
         quote for quote in quotes(context, ids.BRIDGE) if quote.route.source.symbol == token.symbol
@@ -181,7 +181,7 @@ def unknown_v1_order_is_not_shown(context: RunContext, unknown: ProbeName) -> Fi
         yield Finding(message, (exchange,), "data")
 
 
-def _token_of(context: RunContext, exchange: Exchange) -> Token | None:
+def _token_of(context: RunContext, exchange: Exchange) -> ListedToken | None:
     sent = exchange.parameters
     address = sent.get("contractAddress", "")
     return token_at(inventory_of(context).tokens, sent.get("chain", ""), address=address)

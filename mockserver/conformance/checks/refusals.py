@@ -10,7 +10,7 @@ from mockserver.conformance.checks.evidence import (
 from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements
 from mockserver.conformance.discovery.listing import folded
 from mockserver.conformance.requests.http_cases import is_outside_the_contract
-from mockserver.conformance.requests.negative import Kind, NegativeCase, negative_cases
+from mockserver.conformance.requests.negative import MistakeKind, NegativeCase, negative_cases
 from mockserver.conformance.requests.probe import Group
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
@@ -58,10 +58,10 @@ def _taken(context: RunContext, case: NegativeCase, exchange: Exchange) -> Findi
     basis = _basis(case, exchange)
     if basis is None or not exchange.succeeded:
         return
-    if case.kind is Kind.UNLISTED and is_empty(exchange):
+    if case.kind is MistakeKind.UNLISTED and is_empty(exchange):
         # A list without items is a way of refusing.
         basis = fact_basis("inputs.listed")
-    what = case.problem if case.kind is Kind.MISSING else f"{case.place} is {case.problem}"
+    what = case.problem if case.kind is MistakeKind.MISSING else f"{case.place} is {case.problem}"
     yield Finding(
         f"{what}, and the answer is a success",
         (*context.sent(plain_probe(exchange.operation)), exchange),
@@ -162,7 +162,9 @@ def refuses_what_is_known_and_not_listed(context: RunContext, operation: Operati
         check_that_refusals_mean_something(context, operation)
 
 
-MISSING = Group("a request without each required input", lambda probe: probe.kind == Kind.MISSING)
-BROKEN = Group("requests with a broken body", lambda probe: probe.kind == Kind.BODY).of(
+MISSING = Group(
+    "a request without each required input", lambda probe: probe.kind == MistakeKind.MISSING
+)
+BROKEN = Group("requests with a broken body", lambda probe: probe.kind == MistakeKind.BODY).of(
     (ids.V1_QUOTE, ids.V1_RAW)
 )

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from mockserver.conformance.checks import needs
 from mockserver.conformance.checks.evidence import check_is_there, is_its_own, sent, wrongly_refused
-from mockserver.conformance.checks.quoting import Quote, quote_of, quotes
+from mockserver.conformance.checks.quoting import AnsweredQuote, quote_of, quotes
 from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.session.context import RunContext
@@ -76,14 +76,14 @@ def second_output(base: Exchange, second: Exchange, how: str) -> Findings:
         yield Finding(message, (base, second), "data.amountOut", cause=how)
 
 
-def more_never_pays_less(less: Quote, more: Quote) -> Findings:
+def more_never_pays_less(less: AnsweredQuote, more: AnsweredQuote) -> Findings:
     """Yield a finding where a larger amount of one route pays less than a smaller one."""
     if less.got and more.got and more.got * _PRICE_FACTOR < less.got:
         message = f"{less.put} pay {less.got}, and {more.put} only {more.got}"
         yield Finding(message, (less.exchange, more.exchange), more.place)
 
 
-def wholes(context: RunContext, operation: Operation) -> Iterator[tuple[Quote, ...]]:
+def wholes(context: RunContext, operation: Operation) -> Iterator[tuple[AnsweredQuote, ...]]:
     """Yield the quote of an amount, and those of its parts, where all were given."""
     parts = _at(context, operation, EdgeKind.PART)
     edges = (*_at(context, operation, EdgeKind.SUM), *parts)
@@ -92,7 +92,7 @@ def wholes(context: RunContext, operation: Operation) -> Iterator[tuple[Quote, .
         yield tuple(quotes_at_edges)
 
 
-def parts_add_up(all_at_once: Quote, *parts: Quote) -> Findings:
+def parts_add_up(all_at_once: AnsweredQuote, *parts: AnsweredQuote) -> Findings:
     """Yield a finding where an amount pays far more or less than its parts, all of one route."""
     paid = [part.got for part in parts if part.got]
     if not all_at_once.got or len(paid) < len(parts):
@@ -232,9 +232,11 @@ def _counted(items: list[Json]) -> str:
     return "1 item" if len(items) == 1 else f"{len(items)} items"
 
 
-def ladders(context: RunContext, operation: Operation) -> Iterator[tuple[Quote, Quote]]:
+def ladders(
+    context: RunContext, operation: Operation
+) -> Iterator[tuple[AnsweredQuote, AnsweredQuote]]:
     """Yield the quotes of each route that follow each other by amount, far enough to compare."""
-    by_route: dict[tuple[str, ...], list[Quote]] = {}
+    by_route: dict[tuple[str, ...], list[AnsweredQuote]] = {}
     for quote in quotes(context, operation):
         # Others may have been requested at another time, and prices move.
         if quote.got is not None and quote.exchange.probe.edge:

@@ -33,17 +33,17 @@ class Finding:
     should_refuse: bool = False
 
 
-class Judged(Enum):
+class JudgedMark(Enum):
     """Says that there was something to judge; what is wrong with it is yielded as findings."""
 
     SINGLE = "one"
 
 
-JUDGED = Judged.SINGLE
+JUDGED = JudgedMark.SINGLE
 """Yielded for each thing that a check looked at and could have found fault with."""
 
 Findings = Iterator[Finding]
-Judgements = Iterator[Finding | Judged]
+Judgements = Iterator[Finding | JudgedMark]
 Check = Callable[[RunContext, Operation], Findings]
 """Yields a finding for each place where it does not hold. Raises `NotRun`, `Vacuous` or
 `Inconclusive`, and nothing else, whatever the answers are."""

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
-from typing import Any
 
 from mockserver import jsontext
 from mockserver.conformance.basis import SchemaPath, basis_of, joined, place_of
@@ -15,11 +14,9 @@ from mockserver.conformance.session.exchange import Exchange, cached
 from mockserver.conformance.session.names import plain_probe
 from mockserver.conformance.verdict import Inconclusive, Verdict
 from mockserver.contract import Basis, BasisKind, Operation, fact_basis, ids
-from mockserver.jsontext import Json
+from mockserver.jsontext import Json, Schema
 from mockserver.validation import SchemaCheck, Violation, dotted, excerpt
 from mockserver.values import dataclass
-
-Schema = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +158,7 @@ def _is(member: Schema, value: Json) -> bool:
 _MOST_UNDOCUMENTED = 100
 V1_LISTS = (ids.V1_CHAINS, ids.V1_TOKENS)
 
-Case = tuple[Exchange, Violation]
+BrokenPlace = tuple[Exchange, Violation]
 Which = Callable[[Exchange, Violation], bool]
 
 
@@ -300,13 +297,13 @@ def _broken(exchanges: Iterable[Exchange], which: Which) -> Findings:
 
     Members that an object lacks on the same basis are one finding.
     """
-    cases_by_place: dict[tuple[str, str], list[Case]] = {}
+    cases_by_place: dict[tuple[str, str], list[BrokenPlace]] = {}
     for exchange in exchanges:
         for violation in exchange.violations:
             if which(exchange, violation):
                 key = (place_of(violation), violation.keyword)
                 cases_by_place.setdefault(key, []).append((exchange, violation))
-    missing: dict[tuple[str, BasisKind, str], list[tuple[str, list[Case]]]] = {}
+    missing: dict[tuple[str, BasisKind, str], list[tuple[str, list[BrokenPlace]]]] = {}
     for (place, keyword), cases in cases_by_place.items():
         # Where an observed and a documented schema both say it, the documented one counts.
         first = max(cases, key=lambda case: _basis(case).firmness)
@@ -325,12 +322,12 @@ def _broken(exchanges: Iterable[Exchange], which: Which) -> Findings:
         yield _missing_members(parent, lacking)
 
 
-def _basis(case: Case) -> Basis:
+def _basis(case: BrokenPlace) -> Basis:
     exchange, violation = case
     return basis_of(exchange.operation, violation)
 
 
-def _missing_members(parent: str, lacking: list[tuple[str, list[Case]]]) -> Finding:
+def _missing_members(parent: str, lacking: list[tuple[str, list[BrokenPlace]]]) -> Finding:
     """Return one finding for all members that an object lacks on the same basis."""
     (name, cases), basis = lacking[0], _basis(lacking[0][1][0])
     violation = cases[0][1]
@@ -342,7 +339,7 @@ def _missing_members(parent: str, lacking: list[tuple[str, list[Case]]]) -> Find
     return _finding(f"{at}: {names} are missing, they are required", parent, members_basis, cases)
 
 
-def _finding(message: str, place: str, basis: Basis, cases: list[Case]) -> Finding:
+def _finding(message: str, place: str, basis: Basis, cases: list[BrokenPlace]) -> Finding:
     often = f" ({len(cases)} times)" if len(cases) > 1 else ""
     exchange, violation = cases[0]
     return Finding(f"{message}{often}", (exchange,), place, basis, cause=violation.keyword)

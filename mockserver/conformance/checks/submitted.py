@@ -160,7 +160,7 @@ class Property(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class StatusChange:
     """A look-up that breaks a property, after the look-up that it follows.
 
     `name` is the member that changed, `was` and `now` are its values.
@@ -188,7 +188,7 @@ class Timeline:
         """Return the value that is kept of a member; an empty text where it was never shown."""
         return self._values[name][0] if name in self._values else ""
 
-    def follow(self, exchange: Exchange) -> list[Change]:
+    def follow(self, exchange: Exchange) -> list[StatusChange]:
         """Take the next successful look-up; return what it breaks."""
         now: list[tuple[Property, str, str | int]] = [
             (Property.ENDS_ONCE, "status", self.kind.status(exchange))
@@ -202,12 +202,12 @@ class Timeline:
 
     def _changes(
         self, exchange: Exchange, of: Property, name: str, now: str | int
-    ) -> Iterator[Change]:
+    ) -> Iterator[StatusChange]:
         was, before = self._values.get(name, (now, exchange))
         if of is not Property.FACTS_STAY or name not in self._values:
             self._values[name] = (now, exchange)
         if _BREAKS[of](self.kind, was, now):
-            yield Change(of, name, was, now, (before, exchange))
+            yield StatusChange(of, name, was, now, (before, exchange))
 
 
 _BREAKS: Mapping[Property, Callable[[Submitted, Any, Any], bool]] = {
@@ -223,7 +223,7 @@ def time_of(exchange: Exchange) -> int | None:
     return now if isinstance(now, int) and not isinstance(now, bool) else None
 
 
-def breaking(line: Timeline, exchange: Exchange, broken: Property) -> Change | None:
+def breaking(line: Timeline, exchange: Exchange, broken: Property) -> StatusChange | None:
     """Take the next look-up; return the change that breaks a property, None where none does."""
     return next((change for change in line.follow(exchange) if change.breaks is broken), None)
 

@@ -9,7 +9,7 @@ from mockserver.conformance.checks.quoting import out_of, quote_of, steady
 from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements
 from mockserver.conformance.discovery import amounts, clocks
 from mockserver.conformance.discovery.amount_units import plain_attempt
-from mockserver.conformance.discovery.inventory import Token, inventory_of
+from mockserver.conformance.discovery.inventory import ListedToken, inventory_of
 from mockserver.conformance.discovery.listing import text
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
@@ -140,7 +140,7 @@ def published_call_is_for_what_was_asked(context: RunContext, exchange: Exchange
 
 
 def _other_tokens(
-    exchange: Exchange, here: Iterable[Token], words: list[int], args: Mapping[str, int]
+    exchange: Exchange, here: Iterable[ListedToken], words: list[int], args: Mapping[str, int]
 ) -> Findings:
     """Yield a finding where a call gives or pays another token than was requested.
 

@@ -17,7 +17,7 @@ from mockserver.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class TicketEntry:
     """A ticket in a list, and the answer that shows it."""
 
     exchange: Exchange
@@ -55,13 +55,13 @@ class Entry:
                 yield name, shown, sent
 
 
-def entries(looks: Iterable[Exchange]) -> list[Entry]:
+def entries(looks: Iterable[Exchange]) -> list[TicketEntry]:
     """Return the tickets of some lists."""
     items = ((exchange, item) for exchange in looks for item in exchange.items())
-    return [Entry(exchange, item) for exchange, item in items if isinstance(item, Mapping)]
+    return [TicketEntry(exchange, item) for exchange, item in items if isinstance(item, Mapping)]
 
 
-def _listed(context: RunContext, *lists: ProbeNames) -> list[Entry]:
+def _listed(context: RunContext, *lists: ProbeNames) -> list[TicketEntry]:
     """Return the caller's tickets as lists show them. Raises `NotRun` or `Inconclusive`."""
     return entries(exchange for names in lists for exchange in context.require_each(*names))
 
@@ -84,7 +84,7 @@ def tickets_have_one_status(
     findings: list[Finding] = []
     twice: set[tuple[str, str, str]] = set()
     for lists in _read_lists(context, read, early, late):
-        places: dict[str, list[Entry]] = {}
+        places: dict[str, list[TicketEntry]] = {}
         for first in _listed(context, lists):
             yield JUDGED
             number, kind = first.number, first.kind
@@ -104,7 +104,7 @@ def tickets_have_one_status(
     yield from sorted(findings, key=lambda finding: finding.basis is not None)[:1]
 
 
-def _misplaced(message: str, *entry: Entry) -> Finding:
+def _misplaced(message: str, *entry: TicketEntry) -> Finding:
     of_any_status = labels.FILTERS[0] in [entry.kind for entry in entry]
     basis = fact_basis("tickets.unknown") if of_any_status else None
     cause = "status and flag" if len(entry) == 1 else "two statuses"
@@ -128,7 +128,9 @@ def tickets_are_listed_for_their_address(
         yield Finding(message, tuple(theirs), "query.address", cause="listed for another")
 
 
-def tickets_of_the_caller(context: RunContext, early: ProbeNames, late: ProbeNames) -> list[Entry]:
+def tickets_of_the_caller(
+    context: RunContext, early: ProbeNames, late: ProbeNames
+) -> list[TicketEntry]:
     """Return the tickets that the caller has submitted, as lists show them."""
     accepted = _own_numbers(context)
     return [entry for entry in _listed(context, early, late) if entry.number in accepted]
@@ -140,7 +142,7 @@ def late_tickets(
     early: ProbeNames,
     late: ProbeNames,
     in_another_case: ProbeNames,
-) -> list[Entry]:
+) -> list[TicketEntry]:
     """Return them as the later lists show them. Raises where no list in another case came."""
     context.require_each(*in_another_case)
     every = tickets_of_the_caller(context, early, late)
@@ -148,7 +150,7 @@ def late_tickets(
 
 
 def tickets_are_listed_in_any_case(
-    context: RunContext, ticket: Entry, in_another_case: ProbeNames
+    context: RunContext, ticket: TicketEntry, in_another_case: ProbeNames
 ) -> Findings:
     otherwise = context.require_each(*in_another_case)
     if ticket.number not in {entry.number for entry in entries(otherwise)}:
@@ -156,7 +158,7 @@ def tickets_are_listed_in_any_case(
         yield Finding(message, (ticket.exchange, *otherwise))
 
 
-def tickets_echo_what_was_reported(context: RunContext, ticket: Entry) -> Findings:
+def tickets_echo_what_was_reported(context: RunContext, ticket: TicketEntry) -> Findings:
     for made in submitted.TICKET.made(context):
         if submitted.TICKET.number(made) == ticket.number:
             for name, shown, sent in ticket.altered(made.members):
@@ -193,7 +195,7 @@ def check_agrees_with_the_list(
             yield from [finding for entry in listed for finding in unlike(entry, answer)][:1]
 
 
-def unlike(listed: Entry, check: Exchange) -> Findings:
+def unlike(listed: TicketEntry, check: Exchange) -> Findings:
     """Yield where checkTicket and a list disagree about a ticket."""
     for name in ("succeeded", "solution"):
         here, there = check.data.get(name), listed.item.get(name)

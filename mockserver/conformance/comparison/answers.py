@@ -27,7 +27,7 @@ _MOST_TOGETHER = 3
 _LONG = 2000
 
 
-class Kind(StrEnum):
+class DifferenceKind(StrEnum):
     """In what two answers differ."""
 
     OUTCOME = "outcome"
@@ -46,7 +46,7 @@ class Kind(StrEnum):
     VALUE = "value"
 
 
-OF_THE_WORLD = (Kind.VALUE, Kind.LOST, Kind.GAINED)
+OF_THE_WORLD = (DifferenceKind.VALUE, DifferenceKind.LOST, DifferenceKind.GAINED)
 """Kinds of differences that arise by themselves where the world moves between two reads."""
 
 
@@ -57,7 +57,7 @@ class Difference:
     `left` and `right` are the two values, as text; `item` names the item of a list.
     """
 
-    kind: Kind
+    kind: DifferenceKind
     place: Place = ()
     left: str = ""
     right: str = ""
@@ -70,7 +70,7 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class AnswerReading:
     """How two answers are read: the roles of places, and which of them move by themselves.
 
     Texts for people, such as the message of a refusal, are compared with `words` only. `echoes` are
@@ -99,30 +99,34 @@ def missing_answer(left: Exchange, right: Exchange) -> str:
     return ""
 
 
-def compared(left: Exchange, right: Exchange, reading: Reading) -> Iterator[Difference]:
+def compared(left: Exchange, right: Exchange, reading: AnswerReading) -> Iterator[Difference]:
     """Yield where two answers differ."""
     both = (left, right)
     if left.answer.trouble or right.answer.trouble:
         if left.answer.trouble != right.answer.trouble:
             texts = (str(exchange.answer.trouble or "an answer") for exchange in both)
-            yield Difference(Kind.NO_ANSWER, (), *texts)
+            yield Difference(DifferenceKind.NO_ANSWER, (), *texts)
         return
     if left.answer.status != right.answer.status:
-        yield Difference(Kind.STATUS, (), *(str(exchange.answer.status) for exchange in both))
+        yield Difference(
+            DifferenceKind.STATUS, (), *(str(exchange.answer.status) for exchange in both)
+        )
     if _outcome(left) != _outcome(right):
-        yield Difference(Kind.OUTCOME, (), *map(_outcome_in_words, both))
+        yield Difference(DifferenceKind.OUTCOME, (), *map(_outcome_in_words, both))
         return
     media = [_media_type(exchange) for exchange in both]
     if media[0] != media[1]:
-        yield Difference(Kind.MEDIA_TYPE, ("Content-Type",), *media)
+        yield Difference(DifferenceKind.MEDIA_TYPE, ("Content-Type",), *media)
     if bool(left.unreadable) is not bool(right.unreadable):
-        yield Difference(Kind.NO_JSON, (), *(exchange.unreadable or "JSON" for exchange in both))
+        yield Difference(
+            DifferenceKind.NO_JSON, (), *(exchange.unreadable or "JSON" for exchange in both)
+        )
         return
     left_body, right_body = left.body, right.body
     if not left.succeeded and isinstance(left_body, Mapping) and isinstance(right_body, Mapping):
         if left.code != right.code:
             codes = (_short_text(body.get("code", NOTHING)) for body in (left_body, right_body))
-            yield Difference(Kind.CODE, ("code",), *codes)
+            yield Difference(DifferenceKind.CODE, ("code",), *codes)
         left_body, right_body = (
             {name: value for name, value in body.items() if name != "code"}
             for body in (left_body, right_body)
@@ -159,21 +163,21 @@ def _media_type(exchange: Exchange) -> str:
 
 
 def differences(
-    left: Json, right: Json, reading: Reading, place: Place = (), item: str = ""
+    left: Json, right: Json, reading: AnswerReading, place: Place = (), item: str = ""
 ) -> Iterator[Difference]:
     """Yield where two values differ, with all that is inside them."""
     role = reading.role(place)
     if not same_kind(left, right, role):
-        yield Difference(Kind.TYPE, place, _short_text(left), _short_text(right), item)
+        yield Difference(DifferenceKind.TYPE, place, _short_text(left), _short_text(right), item)
     elif isinstance(left, Mapping):
         yield from _in_members(left, right, reading, place, item)
     elif isinstance(left, list | tuple):
         yield from _in_items(left, right, reading, place, item)
     elif not _same(left, right, role, reading, place):
-        yield Difference(Kind.VALUE, place, _short_text(left), _short_text(right), item)
+        yield Difference(DifferenceKind.VALUE, place, _short_text(left), _short_text(right), item)
 
 
-def _same(left: Json, right: Json, role: Role, reading: Reading, place: Place) -> bool:
+def _same(left: Json, right: Json, role: Role, reading: AnswerReading, place: Place) -> bool:
     if left == right:
         return True
     if _echoed(left, reading.echoes[0]) is not _echoed(right, reading.echoes[1]):
@@ -189,7 +193,11 @@ def _echoed(value: Json, inputs: frozenset[str]) -> bool:
 
 
 def _in_members(
-    left: Mapping[str, Json], right: Mapping[str, Json], reading: Reading, place: Place, item: str
+    left: Mapping[str, Json],
+    right: Mapping[str, Json],
+    reading: AnswerReading,
+    place: Place,
+    item: str,
 ) -> Iterator[Difference]:
     is_map = reading.roles.is_map(place)
     for name in dict.fromkeys((*left, *right)):
@@ -199,13 +207,17 @@ def _in_members(
         if left_value is not NOTHING and right_value is not NOTHING:
             yield from differences(left_value, right_value, reading, inside, named)
         elif not (is_map and inside in reading.moving):
-            lost, gained = (Kind.LOST, Kind.GAINED) if is_map else (Kind.MISSING, Kind.EXTRA)
+            lost, gained = (
+                (DifferenceKind.LOST, DifferenceKind.GAINED)
+                if is_map
+                else (DifferenceKind.MISSING, DifferenceKind.EXTRA)
+            )
             kind = lost if right_value is NOTHING else gained
             yield Difference(kind, inside, _short_text(left_value), _short_text(right_value), named)
 
 
 def _in_items(
-    left: Sequence[Json], right: Sequence[Json], reading: Reading, place: Place, item: str
+    left: Sequence[Json], right: Sequence[Json], reading: AnswerReading, place: Place, item: str
 ) -> Iterator[Difference]:
     inside = (*place, "[]")
 
@@ -218,7 +230,7 @@ def _in_items(
         if first is not NOTHING and second is not NOTHING:
             yield from differences(first, second, reading, inside, named)
         elif inside not in reading.moving:
-            kind = Kind.LOST if second is NOTHING else Kind.GAINED
+            kind = DifferenceKind.LOST if second is NOTHING else DifferenceKind.GAINED
             yield Difference(kind, inside, _short_text(first), _short_text(second), named)
 
 

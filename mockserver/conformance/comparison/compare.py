@@ -14,13 +14,19 @@ from mockserver.clock import ticks_ms
 from mockserver.conformance.checks.catalog import RULES
 from mockserver.conformance.comparison.answers import (
     OF_THE_WORLD,
+    AnswerReading,
     Difference,
-    Reading,
     compared,
     differences,
     missing_answer,
 )
-from mockserver.conformance.comparison.requests import Mirror, Pair, Replay, draft_from, paired
+from mockserver.conformance.comparison.requests import (
+    Mirror,
+    Pair,
+    ReplayedRequests,
+    draft_from,
+    paired,
+)
 from mockserver.conformance.comparison.result import LONGEST, Comparison, Occurrence, SideSummary
 from mockserver.conformance.comparison.values import Band, Place, Roles
 from mockserver.conformance.options import Options
@@ -231,15 +237,15 @@ class _Comparing:
             ]
         return self._run_on_both(watch)
 
-    def _replay(self, journal: Run) -> Replay:
-        return Replay(journal, context_of(self._contract, self._options))
+    def _replay(self, journal: Run) -> ReplayedRequests:
+        return ReplayedRequests(journal, context_of(self._contract, self._options))
 
     def _replayed(self, journal: Run, service: _Side, watch: Watch | None) -> list[Pair]:
         """Send a service what is in a journal."""
         assert service.session is not None  # noqa: S101  # one of the two is a service
         context = context_of(self._contract, self._options)
         begin_with_the_time(context)
-        replay = Replay(journal, context)
+        replay = ReplayedRequests(journal, context)
         mirror = Mirror(service.session, self._options.caller)
         both = _Both(mirror, watch)
         for exchange in replay.exchanges():
@@ -272,7 +278,7 @@ class _Comparing:
         """Learn what changes by itself: where two answers of one side to a request differ."""
         if first.succeeded and second.succeeded:
             operation = first.operation
-            reading = Reading(self._roles_of(operation), _NO_BAND)
+            reading = AnswerReading(self._roles_of(operation), _NO_BAND)
             self._moving[operation.id] |= {
                 difference.place
                 for difference in differences(first.body, second.body, reading)
@@ -327,7 +333,7 @@ class _Comparing:
     def _differences(self, pair: Pair) -> Iterator[Difference]:
         operation = pair.source.operation
         roles, moving = self._roles_of(operation), frozenset(self._moving[operation.id])
-        reading = Reading(roles, self._terms.band, words=self._terms.words, moving=moving)
+        reading = AnswerReading(roles, self._terms.band, words=self._terms.words, moving=moving)
         return compared(pair.source, pair.counterpart, reading)
 
     def _ignored(self, difference: Difference, operation: Operation) -> bool:

@@ -10,7 +10,7 @@ from mockserver.clock import wall_ms
 from mockserver.conformance.discovery.clocks import stamp_of, with_stamp
 from mockserver.conformance.generation.stages import adopt_service_time
 from mockserver.conformance.requests.catalog import probes_of
-from mockserver.conformance.runs.journal import MASK, Entry, Run, request_key
+from mockserver.conformance.runs.journal import MASK, Run, RunEntry, request_key
 from mockserver.conformance.runs.stamping import SERVICE_TIME
 from mockserver.conformance.session.caller import SECRET_HEADERS, Caller
 from mockserver.conformance.session.context import RunContext
@@ -107,7 +107,7 @@ def _is_attempt(earlier: Exchange, taken: Exchange) -> bool:
     return same and earlier.refused and times[0] is not None and times[0] != times[1]
 
 
-class Replay:
+class ReplayedRequests:
     """Reads a journal exchange by exchange; what could not be read is in `left_out`."""
 
     def __init__(self, run: Run, context: RunContext) -> None:
@@ -132,7 +132,7 @@ class Replay:
                 self._context.add(exchange)
                 yield exchange
 
-    def _unmasked(self, entry: Entry) -> Request:
+    def _unmasked(self, entry: RunEntry) -> Request:
         """Return the request as it was sent, signed again where that gives the same request."""
         masked = any(
             name.lower() in SECRET_HEADERS and value and not value.strip(MASK)
@@ -153,7 +153,7 @@ class Replay:
         return signed_again(entry.request, self._context.caller)
 
 
-def paired(left: Replay, right: Replay) -> tuple[list[Pair], dict[str, str]]:
+def paired(left: ReplayedRequests, right: ReplayedRequests) -> tuple[list[Pair], dict[str, str]]:
     """Return the pairs of two journals, and the probes without a partner, with the reason."""
     waiting: dict[str, deque[Exchange]] = defaultdict(deque)
     for exchange in right.exchanges():

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import field
 
-from mockserver.conformance.comparison.answers import Difference, Kind, dotted
+from mockserver.conformance.comparison.answers import Difference, DifferenceKind, dotted
 from mockserver.conformance.comparison.values import Place
 from mockserver.jsontext import Json, picked
 from mockserver.values import dataclass
@@ -11,26 +11,26 @@ from mockserver.wording import counted, listed, one_line, reason_lines
 
 FORMAT = "crosschain-mock/comparison@1"
 SAYS = {
-    Kind.OUTCOME: "one takes what the other does not",
-    Kind.CODE: "refuses with another code",
-    Kind.STATUS: "answers with another HTTP status",
-    Kind.MEDIA_TYPE: "answers in another media type",
-    Kind.NO_ANSWER: "an answer breaks off",
-    Kind.NO_JSON: "an answer is no JSON",
-    Kind.TYPE: "another type",
-    Kind.MISSING: "a member is missing on the right",
-    Kind.EXTRA: "a member is on the right only",
-    Kind.LOST: "an item is missing on the right",
-    Kind.GAINED: "an item is on the right only",
-    Kind.VALUE: "another value",
+    DifferenceKind.OUTCOME: "one takes what the other does not",
+    DifferenceKind.CODE: "refuses with another code",
+    DifferenceKind.STATUS: "answers with another HTTP status",
+    DifferenceKind.MEDIA_TYPE: "answers in another media type",
+    DifferenceKind.NO_ANSWER: "an answer breaks off",
+    DifferenceKind.NO_JSON: "an answer is no JSON",
+    DifferenceKind.TYPE: "another type",
+    DifferenceKind.MISSING: "a member is missing on the right",
+    DifferenceKind.EXTRA: "a member is on the right only",
+    DifferenceKind.LOST: "an item is missing on the right",
+    DifferenceKind.GAINED: "an item is on the right only",
+    DifferenceKind.VALUE: "another value",
 }
 _PARTICULAR = (
-    Kind.OUTCOME,
-    Kind.CODE,
-    Kind.STATUS,
-    Kind.MEDIA_TYPE,
-    Kind.NO_ANSWER,
-    Kind.TYPE,
+    DifferenceKind.OUTCOME,
+    DifferenceKind.CODE,
+    DifferenceKind.STATUS,
+    DifferenceKind.MEDIA_TYPE,
+    DifferenceKind.NO_ANSWER,
+    DifferenceKind.TYPE,
 )
 _MOST_EXAMPLES = 3
 _MOST_REASONS = 5
@@ -50,13 +50,13 @@ class Occurrence:
 
 
 @dataclass(frozen=True, slots=True)
-class Cause:
+class DifferenceCause:
     """Differences with one cause: of one kind, at one place, in some operations."""
 
     occurrences: tuple[Occurrence, ...]
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> DifferenceKind:
         """In what the answers differ."""
         return self.occurrences[0].difference.kind
 
@@ -102,13 +102,13 @@ class Comparison:
     elapsed_ms: int = 0
 
     @property
-    def causes(self) -> tuple[Cause, ...]:
+    def causes(self) -> tuple[DifferenceCause, ...]:
         """The differences, those of one cause together, the most serious kind first."""
         groups: dict[tuple[str, ...], list[Occurrence]] = {}
         for occurrence in self.occurrences:
             groups.setdefault(_cause_of(occurrence), []).append(occurrence)
-        order = tuple(Kind)
-        causes = (Cause(tuple(occurrences)) for occurrences in groups.values())
+        order = tuple(DifferenceKind)
+        causes = (DifferenceCause(tuple(occurrences)) for occurrences in groups.values())
         return tuple(sorted(causes, key=lambda cause: order.index(cause.kind)))
 
     @property
@@ -168,7 +168,7 @@ def lines(comparison: Comparison, *, verbose: bool = False) -> Iterator[str]:
     yield comparison.conclusion
 
 
-def _lines_of(cause: Cause, *, verbose: bool) -> Iterator[str]:
+def _lines_of(cause: DifferenceCause, *, verbose: bool) -> Iterator[str]:
     where = f" at {cause.place}" if cause.place else ""
     yield f"{cause.kind}{where}: {SAYS[cause.kind]}"
     yield f"  {listed(cause.operations)}"

@@ -9,10 +9,10 @@ from decimal import Decimal
 from enum import StrEnum
 
 from mockserver.conformance.discovery import amounts
-from mockserver.conformance.discovery.inventory import Token
+from mockserver.conformance.discovery.inventory import ListedToken
 from mockserver.conformance.discovery.routes import (
     OTHER_AMOUNTS,
-    Route,
+    TokenRoute,
     bridge_routes,
     price_of,
     swap_routes,
@@ -49,7 +49,7 @@ class Attempt:
     """One of the requests that find out what a service accepts."""
 
     probe: ProbeName
-    route: Route
+    route: TokenRoute
     reading: Reading
     times: Decimal = Decimal(1)
     """How many times the usual amount is requested."""
@@ -139,14 +139,14 @@ def reading_of(context: RunContext, operation_id: str) -> Reading:
     return reading_of(context, ids.BRIDGE) if operation_id == ids.SWAP_QUOTE else Reading.UNITS
 
 
-def amount_text(amount: Decimal, token: Token, reading: Reading) -> str:
+def amount_text(amount: Decimal, token: ListedToken, reading: Reading) -> str:
     """Return whole tokens as a request carries them. Raises `NotRun` without decimals."""
     if reading is Reading.TOKENS:
         return plain(amount)
     return str(amounts.units_of(amount, decimals_of(token)))
 
 
-def decimals_of(token: Token) -> int:
+def decimals_of(token: ListedToken) -> int:
     """Return a token's decimals. Raises `NotRun` where the lists do not show them."""
     if token.decimals is None:
         raise NotRun(f"no list shows the decimals of {token.symbol} on {token.chain}")
@@ -159,7 +159,7 @@ def requested_amount(exchange: Exchange) -> Decimal | None:
     return amounts.number(exchange.parameters.get(field.name)) if field else None
 
 
-def requested_tokens(exchange: Exchange, token: Token, reading: Reading) -> Decimal:
+def requested_tokens(exchange: Exchange, token: ListedToken, reading: Reading) -> Decimal:
     """Return the amount of a quote's request, in whole tokens. Raises `NotRun`."""
     sent = requested_amount(exchange)
     if sent is None:

@@ -7,7 +7,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import field, replace
 
 from mockserver.conformance.discovery.listing import (
-    Item,
+    ListItem,
     count,
     folded,
     listed,
@@ -34,7 +34,7 @@ _EVM_ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}")
 
 
 @dataclass(frozen=True, slots=True)
-class Chain:
+class ListedChain:
     """A chain as a list shows it, by the name that requests call it.
 
     `aliases` are its other names, `network` the id of its network as text where it is shown, `evm`
@@ -55,7 +55,7 @@ class Chain:
 
 
 @dataclass(frozen=True, slots=True)
-class Token:
+class ListedToken:
     """A token on one chain. `decimals` and `index` are None where the list does not show them.
 
     `price` is what the list itself says of it, in USD, or empty.
@@ -83,13 +83,13 @@ class Inventory:
     `tokens` of 2.0 joins getAssets and getAssetsByChain, each token of a chain once.
     """
 
-    chains: tuple[Chain, ...] = ()
-    tokens: tuple[Token, ...] = ()
+    chains: tuple[ListedChain, ...] = ()
+    tokens: tuple[ListedToken, ...] = ()
     called: Mapping[str, str] = field(default_factory=dict)
     """The names of chains in getAssetsByChain, where that has accepted other ones only."""
 
     @property
-    def offered(self) -> list[Chain]:
+    def offered(self) -> list[ListedChain]:
         """The chains that are in service."""
         return [chain for chain in self.chains if chain.offered]
 
@@ -97,11 +97,11 @@ class Inventory:
         """Return the name of a chain in requests for its tokens."""
         return self.called.get(chain, chain)
 
-    def on(self, chain: str) -> tuple[Token, ...]:
+    def on(self, chain: str) -> tuple[ListedToken, ...]:
         """Return the tokens of a chain."""
         return tuple(token for token in self.tokens if token.chain == chain)
 
-    def twin(self, candidate: Chain) -> Chain | None:
+    def twin(self, candidate: ListedChain) -> ListedChain | None:
         """Return the same chain as one of the other generation.
 
         It is found by its network where both generations show that, else by name.
@@ -121,14 +121,14 @@ class Inventory:
 @cached
 def chains_of(
     exchange: Exchange, bindings: Bindings, hints: frozenset[str] = frozenset()
-) -> tuple[Chain, ...]:
+) -> tuple[ListedChain, ...]:
     """Return the chains that an answer lists; `hints` are names that requests have used before."""
     v1 = exchange.operation.generation.id == "v1"
     role = "v1ChainName" if v1 else "chainName"
     items = tuple(objects(exchange.member("data"), bindings.candidates(role)[0]))
     name_of = _naming(items, bindings.candidates(role), hints)
     distinguishing = _distinguishing(items)
-    chains: dict[str, Chain] = {}
+    chains: dict[str, ListedChain] = {}
     for item in items:
         name = text(member(item, (name_of,))) or text(member(item, bindings.candidates(role)))
         if name and name not in chains:
@@ -136,7 +136,7 @@ def chains_of(
     return tuple(chains.values())
 
 
-def _distinguishing(items: tuple[Item, ...]) -> tuple[str, ...]:
+def _distinguishing(items: tuple[ListItem, ...]) -> tuple[str, ...]:
     """Return the members whose texts tell chains apart, whatever they are called."""
     values_by_name: dict[str, list[str]] = {}
     for item in items:
@@ -153,8 +153,8 @@ def _distinguishing(items: tuple[Item, ...]) -> tuple[str, ...]:
 
 @cached
 def tokens_of(
-    exchange: Exchange, bindings: Bindings, chains: tuple[Chain, ...] = ()
-) -> tuple[Token, ...]:
+    exchange: Exchange, bindings: Bindings, chains: tuple[ListedChain, ...] = ()
+) -> tuple[ListedToken, ...]:
     """Return the tokens that an answer lists, each of them once for every chain it is on."""
     names = {folded(name): chain.name for chain in reversed(chains) for name in chain.names}
     names |= {folded(chain.name): chain.name for chain in chains}
@@ -169,9 +169,9 @@ def tokens_of(
     )
 
 
-def _fitted(items: tuple[Item, ...], bindings: Bindings, names: Mapping[str, str]) -> Bindings:
+def _fitted(items: tuple[ListItem, ...], bindings: Bindings, names: Mapping[str, str]) -> Bindings:
     """Return bindings with the roles that follow from the values of the members."""
-    rows: list[Item] = []
+    rows: list[ListItem] = []
     for item in items[:_MOST_ITEMS]:
         inner = member(item, bindings.candidates("contracts"))
         places = [*inner.values()] if isinstance(inner, Mapping) else inner
@@ -191,7 +191,7 @@ def _fitted(items: tuple[Item, ...], bindings: Bindings, names: Mapping[str, str
     return Bindings({**bindings.roles, **names_by_role}) if names_by_role else bindings
 
 
-def _chain_member(rows: list[Item], bindings: Bindings, names: Mapping[str, str]) -> str:
+def _chain_member(rows: list[ListItem], bindings: Bindings, names: Mapping[str, str]) -> str:
     """Return the member whose values are names of listed chains, if its name is not known."""
     known = {folded(name) for name in bindings.candidates("chain")}
     symbols = {folded(name) for name in bindings.candidates("symbol")}
@@ -211,20 +211,22 @@ def requested_chain(exchange: Exchange) -> str:
     return exchange.parameters.get("chain") or exchange.request.headers.get("chain", "")
 
 
-def _is_on(by_name: Item) -> bool:
+def _is_on(by_name: ListItem) -> bool:
     """Tell whether an item is in service, by its own flags (DEMO, OAE)."""
     off = _is_any(by_name, "off", (True, "true"))
     return not off and not _is_any(by_name, "on", (False, "false"))
 
 
-def _is_any(by_name: Item, words: str, values: tuple[Json, ...]) -> bool:
+def _is_any(by_name: ListItem, words: str, values: tuple[Json, ...]) -> bool:
     return any(by_name.get(folded(name)) in values for name in _WORDS[words])
 
 
-def _chain(name: str, item: Item, bindings: Bindings, distinguishing: tuple[str, ...]) -> Chain:
+def _chain(
+    name: str, item: ListItem, bindings: Bindings, distinguishing: tuple[str, ...]
+) -> ListedChain:
     aliases = [text(member(item, (word,))) for word in (*_WORDS["chain-names"], *distinguishing)]
     network = text(member(item, bindings.candidates("network")))
-    return Chain(
+    return ListedChain(
         name=name,
         offered=_is_on({folded(name): value for name, value in item.items()}),
         aliases=tuple(dict.fromkeys(a for a in aliases if a and a != name)),
@@ -243,7 +245,9 @@ def _evm(family: Json) -> bool | None:
     return None
 
 
-def _naming(items: tuple[Item, ...], candidates: tuple[str, ...], hints: AbstractSet[str]) -> str:
+def _naming(
+    items: tuple[ListItem, ...], candidates: tuple[str, ...], hints: AbstractSet[str]
+) -> str:
     """Return the member that names the chains: the likeliest whose values are known elsewhere."""
     present = [
         candidate
@@ -259,8 +263,8 @@ def _naming(items: tuple[Item, ...], candidates: tuple[str, ...], hints: Abstrac
 
 
 def _places(
-    item: Item, bindings: Bindings, names: Mapping[str, str], requested: str
-) -> Iterator[tuple[str, Item]]:
+    item: ListItem, bindings: Bindings, names: Mapping[str, str], requested: str
+) -> Iterator[tuple[str, ListItem]]:
     """Yield each chain that a token is on, with its members for that chain."""
     inner = member(item, bindings.candidates("contracts"))
     if isinstance(inner, Mapping | list) and inner:
@@ -287,14 +291,14 @@ def _places(
     yield (fitting or [name for name in stated if name] or [requested])[0], {}
 
 
-def _token(symbol: str, chain: str, item: Item, bindings: Bindings) -> Token:
+def _token(symbol: str, chain: str, item: ListItem, bindings: Bindings) -> ListedToken:
     by_name = {folded(name): value for name, value in item.items()}
     address = text(member_of(by_name, bindings.candidates("address")))
     if not address:
         texts = (value for value in item.values() if isinstance(value, str))
         address = next((value for value in texts if _EVM_ADDRESS.fullmatch(value)), "")
     index = text(member_of(by_name, bindings.candidates("index")))
-    return Token(
+    return ListedToken(
         symbol=symbol,
         chain=chain,
         address=address,
@@ -306,9 +310,9 @@ def _token(symbol: str, chain: str, item: Item, bindings: Bindings) -> Token:
     )
 
 
-def _merged(lists: Iterable[tuple[Token, ...]]) -> tuple[Token, ...]:
+def _merged(lists: Iterable[tuple[ListedToken, ...]]) -> tuple[ListedToken, ...]:
     """Return each token of a chain once; a later list fills in what an earlier one lacks."""
-    tokens: dict[tuple[str, str, str], Token] = {}
+    tokens: dict[tuple[str, str, str], ListedToken] = {}
     for token in itertools.chain.from_iterable(lists):
         key = (token.chain, token.symbol, token.address.lower())
         before = tokens.setdefault(key, token)
@@ -357,7 +361,7 @@ def inventories(context: RunContext) -> tuple[Inventory, Inventory]:
     return inventory_of(context), inventory_of(context, "v1")
 
 
-def twins_of(context: RunContext) -> Iterator[tuple[Chain, Chain]]:
+def twins_of(context: RunContext) -> Iterator[tuple[ListedChain, ListedChain]]:
     """Yield each chain of v1 that 2.0 lists as well, with the chain that it is there."""
     v2, v1 = inventories(context)
     return ((chain, twin) for chain in v1.chains if (twin := v2.twin(chain)) is not None)
@@ -385,7 +389,7 @@ def _called(
     return {}
 
 
-def tokens_in(context: RunContext, exchange: Exchange) -> tuple[Token, ...]:
+def tokens_in(context: RunContext, exchange: Exchange) -> tuple[ListedToken, ...]:
     """Return the tokens that an answer lists, each of them once for every chain it is on."""
     listed_chains = inventory_of(context, exchange.operation.generation.id).chains
     return tokens_of(exchange, context.bindings, listed_chains)

@@ -25,7 +25,7 @@ _FEWEST_ITEMS = 2
 WITHOUT_ROLE = frozenset(("cmcid",))
 """Folded names of members that play no role: a token's number at a price provider (DEMO)."""
 
-Item = Mapping[str, Json]
+ListItem = Mapping[str, Json]
 
 
 @lru_cache(maxsize=4096)
@@ -69,7 +69,7 @@ def _located(data: Json, place: str, depth: int) -> tuple[str, tuple[tuple[str, 
     return f"{place}.*", tuple(inner.items()) if len(inner) == len(data) else ()
 
 
-def objects(data: Json, key_role: str) -> Iterator[Item]:
+def objects(data: Json, key_role: str) -> Iterator[ListItem]:
     """Yield the items of a list as objects; a key or a bare text stands for the given role."""
     for key, item in listed(data):
         if isinstance(item, str) and item:
@@ -78,12 +78,12 @@ def objects(data: Json, key_role: str) -> Iterator[Item]:
             yield item if not key or key_role in item else {key_role: key, **item}
 
 
-def member(item: Item, candidates: tuple[str, ...]) -> Json:
+def member(item: ListItem, candidates: tuple[str, ...]) -> Json:
     """Return the first member that is called like one of the candidates, or None."""
     return member_of({folded(name): value for name, value in item.items()}, candidates)
 
 
-def member_of(by_name: Item, candidates: tuple[str, ...]) -> Json:
+def member_of(by_name: ListItem, candidates: tuple[str, ...]) -> Json:
     """Return the same for an item whose names are folded already."""
     return next(
         (by_name[name] for name in map(folded, candidates) if by_name.get(name) is not None), None
@@ -119,7 +119,9 @@ def _is_keyed(inner: Mapping[str, Json]) -> bool:
 # Members whose names are not known.
 
 
-def roles_by_value(items: Iterable[Item], roles: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
+def roles_by_value(
+    items: Iterable[ListItem], roles: Mapping[str, tuple[str, ...]]
+) -> dict[str, str]:
     """Return the members that play decimals, address and index where their names are not known.
 
     `roles` has the names of every role. A role is left out where a name is known, where no member
@@ -140,7 +142,7 @@ def roles_by_value(items: Iterable[Item], roles: Mapping[str, tuple[str, ...]]) 
     return names_by_role
 
 
-def may_have_role(item: Item, role: str, roles: Mapping[str, tuple[str, ...]]) -> bool:
+def may_have_role(item: ListItem, role: str, roles: Mapping[str, tuple[str, ...]]) -> bool:
     """Tell whether any member of an item, at any depth, could be meant to play a role."""
     others = _names_of_others(roles, role)
     return any(

@@ -7,8 +7,8 @@ from itertools import product
 
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.inventory import (
-    Chain,
-    Token,
+    ListedChain,
+    ListedToken,
     inventories,
     inventory_of,
     twins_of,
@@ -51,11 +51,11 @@ ROUTE_ROLES = frozenset((*_SOURCE_ROLES, *_TARGET_ROLES))
 
 
 @dataclass(frozen=True, slots=True)
-class Route:
+class TokenRoute:
     """A token to give and a token to get, each on its chain; they may be the same."""
 
-    source: Token
-    target: Token
+    source: ListedToken
+    target: ListedToken
 
     @property
     def values(self) -> Mapping[str, Json]:
@@ -83,14 +83,14 @@ class Route:
 
 
 @cached
-def bridge_routes(context: RunContext) -> tuple[Route, ...]:
+def bridge_routes(context: RunContext) -> tuple[TokenRoute, ...]:
     """Return up to three routes of one token between two chains. Raises `NotRun`."""
     nothing = f"no token is on two of the {len(inventory_of(context).chains)} chains listed"
     return _drawn(context, "bridge routes", bridges(context), nothing)
 
 
 @cached
-def swap_routes(context: RunContext) -> tuple[Route, ...]:
+def swap_routes(context: RunContext) -> tuple[TokenRoute, ...]:
     """Return up to three routes between two tokens of one chain. Raises `NotRun`."""
     routes = [route for route in swaps(context) if route.is_within_a_chain]
     nothing = "no offered chain has two tokens with addresses and decimals"
@@ -98,7 +98,7 @@ def swap_routes(context: RunContext) -> tuple[Route, ...]:
 
 
 @cached
-def cross_routes(context: RunContext) -> tuple[Route, ...]:
+def cross_routes(context: RunContext) -> tuple[TokenRoute, ...]:
     """Return up to three routes between two tokens on different chains. Raises `NotRun`."""
     routes = [route for route in swaps(context) if not route.is_within_a_chain]
     nothing = "no two offered chains have tokens with addresses and decimals"
@@ -106,7 +106,7 @@ def cross_routes(context: RunContext) -> tuple[Route, ...]:
 
 
 @cached
-def v1_chain_pair(context: RunContext) -> tuple[Chain, Chain]:
+def v1_chain_pair(context: RunContext) -> tuple[ListedChain, ListedChain]:
     """Return two chains that v1 offers, where 2.0 shows a token on both. Raises `NotRun`."""
     offered = inventory_of(context, "v1").offered
     if len(offered) < 2:
@@ -125,13 +125,13 @@ def v1_chain_pair(context: RunContext) -> tuple[Chain, Chain]:
     return first, second
 
 
-def v1_bridges(context: RunContext) -> list[Route]:
+def v1_bridges(context: RunContext) -> list[TokenRoute]:
     """Return the routes of one token between two chains that the v1 lists allow."""
     inventory = inventory_of(context, "v1")
     offered = {chain.name for chain in inventory.offered}
     tokens = [token for token in inventory.tokens if token.offered and token.chain in offered]
     return [
-        Route(first, second)
+        TokenRoute(first, second)
         for first in tokens
         for second in tokens
         if first.symbol == second.symbol and first.chain != second.chain
@@ -139,7 +139,7 @@ def v1_bridges(context: RunContext) -> list[Route]:
 
 
 @cached
-def v1_routes(context: RunContext) -> tuple[Route, ...]:
+def v1_routes(context: RunContext) -> tuple[TokenRoute, ...]:
     """Return up to three v1 routes of one token between two chains. Raises `NotRun`."""
     nothing = "no token is in the v1 lists of two chains"
     # Careless services assume 18 decimals, so tokens with other decimals show more.
@@ -152,10 +152,10 @@ def v1_routes(context: RunContext) -> tuple[Route, ...]:
     )
 
 
-def v1_twin(context: RunContext, route: Route) -> Route:
+def v1_twin(context: RunContext, route: TokenRoute) -> TokenRoute:
     """Return the route of 2.0 that a route of v1 is. Raises `NotRun` where there is none."""
     twins = {chain.name: twin for chain, twin in twins_of(context)}
-    ends: list[Token] = []
+    ends: list[ListedToken] = []
     for token in (route.source, route.target):
         twin = twins.get(token.chain)
         there = inventory_of(context).on(twin.name) if twin is not None else ()
@@ -164,10 +164,10 @@ def v1_twin(context: RunContext, route: Route) -> Route:
             called = f"the chain that v1 calls {token.chain}"
             raise NotRun(f"2.0 does not show {token.symbol} on {called}")
         ends.append(tokens[0])
-    return Route(*ends)
+    return TokenRoute(*ends)
 
 
-def usable_tokens(context: RunContext) -> tuple[Token, ...]:
+def usable_tokens(context: RunContext) -> tuple[ListedToken, ...]:
     """Return the tokens that are offered on a chain that is offered, with their decimals."""
     inventory = inventory_of(context)
     offered = {chain.name for chain in inventory.offered}
@@ -180,23 +180,23 @@ def usable_tokens(context: RunContext) -> tuple[Token, ...]:
     )
 
 
-def is_stable(token: Token) -> bool:
+def is_stable(token: ListedToken) -> bool:
     """Tell whether a token is, by its symbol, worth a dollar."""
     return "USD" in token.symbol.upper() or token.symbol.upper() == "DAI"
 
 
-def is_plain(context: RunContext, route: Route) -> bool:
+def is_plain(context: RunContext, route: TokenRoute) -> bool:
     """Tell whether a route leads from one EVM chain to another, as far as the lists show."""
     return all(map(plain_tokens(context), (route.source, route.target)))
 
 
-def plain_tokens(context: RunContext) -> Callable[[Token], bool]:
+def plain_tokens(context: RunContext) -> Callable[[ListedToken], bool]:
     """Return a predicate: is a token on an EVM chain, as far as the lists show?"""
     evm = {chain.name: chain.evm for each in inventories(context) for chain in each.chains}
     return lambda token: evm.get(token.chain) is not False and token.address.startswith("0x")
 
 
-def addressed_tokens(context: RunContext) -> tuple[Token, ...]:
+def addressed_tokens(context: RunContext) -> tuple[ListedToken, ...]:
     """Return the usable tokens whose contract address is known. Raises `NotRun` without any."""
     tokens = tuple(token for token in usable_tokens(context) if token.address)
     if not tokens:
@@ -204,7 +204,7 @@ def addressed_tokens(context: RunContext) -> tuple[Token, ...]:
     return tokens
 
 
-def default_amount_of(context: RunContext, token: Token) -> Decimal:
+def default_amount_of(context: RunContext, token: ListedToken) -> Decimal:
     """Return a round number of whole tokens that is worth about 100 USD where a price is known.
 
     It is worth more or less where the service refused that, and accepted another amount.
@@ -234,7 +234,7 @@ def scale_of(context: RunContext, operation_id: str) -> Decimal:
     return Decimal(1)
 
 
-def price_of(context: RunContext, token: Token) -> Decimal | None:
+def price_of(context: RunContext, token: ListedToken) -> Decimal | None:
     """Return a token's price in USD by getPrice, or else by its list, or None."""
     for exchange in context.of(ids.PRICE):
         symbol, price = _answered_price(exchange)
@@ -254,9 +254,9 @@ def _answered_price(exchange: Exchange) -> tuple[str | None, Decimal | None]:
     return symbol, price if price is not None and price > 0 else None
 
 
-def bridges(context: RunContext) -> list[Route]:
+def bridges(context: RunContext) -> list[TokenRoute]:
     """Return the routes of one token between two chains that the lists allow."""
-    by_symbol: dict[str, list[Token]] = {}
+    by_symbol: dict[str, list[ListedToken]] = {}
     for token in usable_tokens(context):
         if token.bridged:
             by_symbol.setdefault(token.symbol, []).append(token)
@@ -265,7 +265,7 @@ def bridges(context: RunContext) -> list[Route]:
         context.draw("tokens of bridges").shuffle(several)
         several.sort(key=lambda tokens: not is_stable(tokens[0]))
     return [
-        Route(first, second)
+        TokenRoute(first, second)
         for tokens in several[:_MOST_TOKENS]
         for first in tokens[:_MOST_TOKENS]
         for second in tokens[:_MOST_TOKENS]
@@ -274,7 +274,7 @@ def bridges(context: RunContext) -> list[Route]:
 
 
 @cached
-def swaps(context: RunContext) -> tuple[Route, ...]:
+def swaps(context: RunContext) -> tuple[TokenRoute, ...]:
     """Return the routes between two different tokens, on one chain or two, that the lists allow."""
     tokens = [token for token in usable_tokens(context) if token.address]
     if len(tokens) > _MOST_TOKENS:
@@ -285,10 +285,12 @@ def swaps(context: RunContext) -> tuple[Route, ...]:
         near = [token for token in tokens[len(stable) :] if token.chain in chains]
         tokens = (stable + near)[:_MOST_TOKENS] if len(near) > 3 else tokens[:_MOST_TOKENS]
     pairs = product(tokens, repeat=2)
-    return tuple(Route(first, second) for first, second in pairs if first.symbol != second.symbol)
+    return tuple(
+        TokenRoute(first, second) for first, second in pairs if first.symbol != second.symbol
+    )
 
 
-def _worth(context: RunContext) -> Callable[[Route], int]:
+def _worth(context: RunContext) -> Callable[[TokenRoute], int]:
     """Return what rates a route by what it can reveal: steady prices, decimals, addresses."""
     is_plain_on_its_chain = plain_tokens(context)
     # Computed once a symbol: there are thousands of routes, but only dozens of symbols.
@@ -296,7 +298,7 @@ def _worth(context: RunContext) -> Callable[[Route], int]:
         token.symbol: is_stable(token) for each in inventories(context) for token in each.tokens
     }
 
-    def worth(route: Route) -> int:
+    def worth(route: TokenRoute) -> int:
         source, target = route.source, route.target
         plain = is_plain_on_its_chain(source) + is_plain_on_its_chain(target)
         steady = stable[source.symbol]
@@ -311,10 +313,10 @@ def _worth(context: RunContext) -> Callable[[Route], int]:
 def _drawn(
     context: RunContext,
     what: str,
-    routes: Sequence[Route],
+    routes: Sequence[TokenRoute],
     nothing: str,
-    more_worth: Callable[[Route], int] = lambda route: 0,
-) -> tuple[Route, ...]:
+    more_worth: Callable[[TokenRoute], int] = lambda route: 0,
+) -> tuple[TokenRoute, ...]:
     """Return the best routes in a drawn order, those after the first as different as can be.
 
     Raises `NotRun`, saying `nothing`, where there is none.
@@ -334,7 +336,7 @@ def _drawn(
     return tuple(chosen)
 
 
-def _known_marks(route: Route, chains: AbstractSet[str], symbols: AbstractSet[str]) -> int:
+def _known_marks(route: TokenRoute, chains: AbstractSet[str], symbols: AbstractSet[str]) -> int:
     """Return how many of a route's chains and symbols are among the given ones."""
     source, target = route.source, route.target
     known = chains & {source.chain, target.chain}

@@ -9,7 +9,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 
 from mockserver import documents, resources
-from mockserver.conformance.discovery.inventory import Chain, Token, inventories, inventory_of
+from mockserver.conformance.discovery.inventory import (
+    ListedChain,
+    ListedToken,
+    inventories,
+    inventory_of,
+)
 from mockserver.conformance.discovery.listing import folded
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import cached
@@ -19,7 +24,7 @@ MOST_UNLISTED = 16
 
 
 @cached
-def unlisted_chains(context: RunContext, generation: str) -> tuple[Chain, ...]:
+def unlisted_chains(context: RunContext, generation: str) -> tuple[ListedChain, ...]:
     """Return chains that are known and not in the list of a generation, likely ones first.
 
     Their names are those that requests of the generation use. There are none where a listed chain
@@ -31,7 +36,7 @@ def unlisted_chains(context: RunContext, generation: str) -> tuple[Chain, ...]:
     known = (*_shipped_chains(generation), *others)
     if not listed or any(not chain.network and not _is_among(chain, known) for chain in listed):
         return ()
-    chains: list[Chain] = []
+    chains: list[ListedChain] = []
     for chain in known:
         if not _is_among(chain, (*listed, *chains)):
             chains.append(chain)
@@ -47,7 +52,7 @@ def known_chain_names(context: RunContext) -> Iterator[str]:
         yield from chain.names
 
 
-def tokens_elsewhere(tokens: Sequence[Token], chain: str) -> Iterator[Token]:
+def tokens_elsewhere(tokens: Sequence[ListedToken], chain: str) -> Iterator[ListedToken]:
     """Yield tokens of other chains whose symbol and address a chain does not have.
 
     Each symbol comes once; coins do not come, since their address is the same on every chain.
@@ -63,8 +68,8 @@ def tokens_elsewhere(tokens: Sequence[Token], chain: str) -> Iterator[Token]:
 
 
 @cache
-def _shipped_chains(generation: str) -> tuple[Chain, ...]:
-    path, chains = resources.fixtures() / "catalog" / "chains.yaml", list[Chain]()
+def _shipped_chains(generation: str) -> tuple[ListedChain, ...]:
+    path, chains = resources.fixtures() / "catalog" / "chains.yaml", list[ListedChain]()
     for row in documents.read(path, "catalog").value["chains"]:
         first = row.get("v1", {}).get("name", "")
         names = tuple(filter(None, (first, row["nickname"], row.get("full_name", ""))))
@@ -72,11 +77,11 @@ def _shipped_chains(generation: str) -> tuple[Chain, ...]:
         network = row.get("network", "")
         aliases = tuple(fromkey for fromkey in dict.fromkeys(names) if fromkey != name)
         network = network if network.isdecimal() else ""
-        chains.append(Chain(name, aliases=aliases, network=network))
+        chains.append(ListedChain(name, aliases=aliases, network=network))
     return tuple(chains)
 
 
-def _is_among(chain: Chain, others: Iterable[Chain]) -> bool:
+def _is_among(chain: ListedChain, others: Iterable[ListedChain]) -> bool:
     names = {folded(name) for name in chain.names}
     return any(
         (chain.network and chain.network == listed.network)

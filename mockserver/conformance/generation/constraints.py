@@ -9,11 +9,11 @@ from dataclasses import replace
 from decimal import Decimal
 from itertools import product
 
-from mockserver.conformance.basis import Schema, basis_of_required, stated
+from mockserver.conformance.basis import basis_of_required, stated
 from mockserver.conformance.session.context import RunContext
 from mockserver.contract import Basis, BasisKind, Field, Operation, fact_basis
 from mockserver.exchange import Request
-from mockserver.jsontext import Json
+from mockserver.jsontext import Json, Schema
 from mockserver.values import dataclass
 
 UNKNOWN_DOMAINS = (

@@ -139,7 +139,7 @@ class _Fuzz:
         # Schemathesis checks the schema itself, and does not mind how long answers take.
         self._rules = [rule for rule in RULES if rule.layer not in (Layer.SCHEMA, Layer.TIMING)]
         self._known = stages.reported_before(session.context, operation)
-        self._problems_by_key: dict[tuple[str, stages.Key], stages.Problem] = {}
+        self._problems_by_key: dict[tuple[str, stages.Key], stages.StageProblem] = {}
 
     def outcomes(self, described: Any, config: Any) -> Iterator[Outcome]:
         """Send the cases and yield an outcome for each check that failed, or one for all."""
@@ -186,7 +186,7 @@ class _Fuzz:
 
     def _problems(
         self, case: Case[Any], request: Any, exchange: Exchange
-    ) -> Iterator[tuple[str, stages.Problem]]:
+    ) -> Iterator[tuple[str, stages.StageProblem]]:
         try:
             case.validate_response(_lifted(exchange, request), checks=list(_CHECKS))
         except FailureGroup as group:
@@ -198,7 +198,9 @@ class _Fuzz:
             if problem.key not in self._known:
                 yield "fuzzed-requests", problem
 
-    def _problems_of(self, check: str, title: str, exchange: Exchange) -> Iterator[stages.Problem]:
+    def _problems_of(
+        self, check: str, title: str, exchange: Exchange
+    ) -> Iterator[stages.StageProblem]:
         """Yield a failure as a problem by our own contract; nothing where it is none there."""
         match check:
             case "response_schema_conformance":
@@ -207,7 +209,7 @@ class _Fuzz:
                     if not self._is_known(place):
                         basis = basis_of(exchange.operation, violation)
                         finding = Finding(str(violation), (exchange,), place, basis, cause=kind)
-                        yield stages.Problem(("schema", place, kind), finding)
+                        yield stages.StageProblem(("schema", place, kind), finding)
             case "negative_data_rejection" | "missing_required_header":
                 yield from stages.accepted_though_broken(exchange, self._session.context.contract)
             case "not_a_server_error":
@@ -226,12 +228,14 @@ class _Fuzz:
         return any(f"{place}.".startswith((f"{known}.", f"{known}[")) for known in places)
 
 
-def _assumed(exchange: Exchange, title: str, basis: Basis) -> Iterator[stages.Problem]:
+def _assumed(exchange: Exchange, title: str, basis: Basis) -> Iterator[stages.StageProblem]:
     message = f"{title}: HTTP {exchange.answer.status}"
-    yield stages.Problem((title, "", ""), Finding(message, (exchange,), "", basis, cause=title))
+    yield stages.StageProblem(
+        (title, "", ""), Finding(message, (exchange,), "", basis, cause=title)
+    )
 
 
-def _size(problem: stages.Problem) -> tuple[int, str]:
+def _size(problem: stages.StageProblem) -> tuple[int, str]:
     request = problem.finding.exchanges[0].request
     text = f"{request.query}{request.body!r}{request.headers.items_sent}"
     return len(text), text

@@ -20,7 +20,7 @@ from mockserver.conformance.generation.relations import (
     related_problems,
     relations_of,
 )
-from mockserver.conformance.generation.strategies import Broken, Requests, any_of, itself
+from mockserver.conformance.generation.strategies import Broken, RequestStrategies, any_of, itself
 from mockserver.conformance.options import Options
 from mockserver.conformance.requests.valid import valid_request
 from mockserver.conformance.session.draft import Draft
@@ -39,7 +39,7 @@ _MOST_SHRINKING = 30
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class GeneratedCase:
     """A generated request: its kind, how it is broken if it is, and what it is compared by.
 
     The first of its `relations` that applies has a second request sent, whose answer must follow
@@ -56,7 +56,7 @@ class Case:
 class _Round:
     """Examples that are drawn at once: equal strategy and seed draw the same ones again."""
 
-    cases: SearchStrategy[Case]
+    cases: SearchStrategy[GeneratedCase]
     seed: int
     most: int
 
@@ -130,7 +130,7 @@ class _Exploration:
         if operation.auth == "developer-key" and options.arming.writes:
             # Looking orders up may make the clock of a mock jump.
             self._adopt_service_time()
-        self._requests = Requests(operation, session.context)
+        self._requests = RequestStrategies(operation, session.context)
         self._kinds = tuple(self._common_kinds())
         self._novelty = Novelty(operation, session.context.of(operation))
 
@@ -169,9 +169,9 @@ class _Exploration:
         if exchange is not None and exchange.refused:
             stages.adopt_service_time(context, send)
 
-    def _gathered(self) -> dict[stages.Key, tuple[stages.Problem, _Round]]:
+    def _gathered(self) -> dict[stages.Key, tuple[stages.StageProblem, _Round]]:
         """Send examples, round by round, and return the first problem of each cause."""
-        gathered: dict[stages.Key, tuple[stages.Problem, _Round]] = {}
+        gathered: dict[stages.Key, tuple[stages.StageProblem, _Round]] = {}
         for first in range(0, self._examples, _REQUESTS_A_ROUND):
             most = min(self._examples, first + _REQUESTS_A_ROUND)
             # The answers of the last round decide about this one.
@@ -183,7 +183,7 @@ class _Exploration:
                     gathered.setdefault(problem.key, (problem, drawn))
         return gathered
 
-    def _cases(self) -> SearchStrategy[Case]:
+    def _cases(self) -> SearchStrategy[GeneratedCase]:
         """Return the usual kinds of requests, and variations that made a difference before."""
         operation, context = self._operation, self._session.context
         variations = informative_variations(context, operation) if self._feedback else ()
@@ -192,26 +192,26 @@ class _Exploration:
         # Hypothesis would flatten a union, and draw valid requests one time in thirty only.
         return st.sampled_from(kinds).flatmap(itself)
 
-    def _common_kinds(self) -> Iterator[SearchStrategy[Case]]:
+    def _common_kinds(self) -> Iterator[SearchStrategy[GeneratedCase]]:
         """Yield valid requests, requests that lack an input, and requests with a wrong one."""
         yield self._related("valid", self._requests.valid())
         if lacking := tuple(self._requests.lacking()):
-            yield any_of(lacking).map(lambda broken: Case(broken.draft, "lacking", broken))
+            yield any_of(lacking).map(lambda broken: GeneratedCase(broken.draft, "lacking", broken))
         if wrong := tuple(self._requests.wrong()):
-            yield any_of(wrong).map(lambda broken: Case(broken.draft, "wrong", broken))
+            yield any_of(wrong).map(lambda broken: GeneratedCase(broken.draft, "wrong", broken))
 
-    def _related(self, kind: str, drafts: SearchStrategy[Draft]) -> SearchStrategy[Case]:
+    def _related(self, kind: str, drafts: SearchStrategy[Draft]) -> SearchStrategy[GeneratedCase]:
         every = relations_of(self._operation)
         turns = [every[first:] + every[:first] for first in range(len(every))]
         return st.tuples(drafts, st.sampled_from([(), *turns])).map(
-            lambda two: Case(two[0], kind, relations=two[1])
+            lambda two: GeneratedCase(two[0], kind, relations=two[1])
         )
 
-    def _most_informative(self, drawn: _Round) -> Iterator[Case]:
+    def _most_informative(self, drawn: _Round) -> Iterator[GeneratedCase]:
         """Yield cases of each kind in turn, first those with the most new values."""
-        cases: dict[str, list[tuple[frozenset[Hashable], Case]]] = {}
+        cases: dict[str, list[tuple[frozenset[Hashable], GeneratedCase]]] = {}
 
-        def body(case: Case) -> None:
+        def body(case: GeneratedCase) -> None:
             values = self._novelty.kinds_of(case.draft.request(self._operation))
             cases.setdefault(case.kind, []).append((values, case))
 
@@ -230,8 +230,8 @@ class _Exploration:
                 yield case
 
     def _problems(
-        self, case: Case, most: int, *, again: bool = False
-    ) -> list[stages.Problem] | None:
+        self, case: GeneratedCase, most: int, *, again: bool = False
+    ) -> list[stages.StageProblem] | None:
         """Return what is wrong with the answers to a case and to its other form, where it has one.
 
         No more than `most` requests are sent in all; beyond that, what was sent is remembered, and
@@ -260,13 +260,13 @@ class _Exploration:
         return problems
 
     def _shrunk(
-        self, key: stages.Key, first: stages.Problem, drawn: _Round
-    ) -> tuple[Case | None, stages.Problem]:
+        self, key: stages.Key, first: stages.StageProblem, drawn: _Round
+    ) -> tuple[GeneratedCase | None, stages.StageProblem]:
         """Return the smallest request that shows a problem of the same cause."""
-        best: list[tuple[Case | None, stages.Problem]] = [(None, first)]
+        best: list[tuple[GeneratedCase | None, stages.StageProblem]] = [(None, first)]
         most = self._sender.count + _MOST_SHRINKING
 
-        def body(case: Case) -> None:
+        def body(case: GeneratedCase) -> None:
             # Until known answers have reproduced the problem, nothing is sent, and at most `most`
             # requests after that. Unknown requests count as harmless, which ends shrinking.
             reproduced = best[-1][0] is not None
@@ -281,7 +281,7 @@ class _Exploration:
         return best[-1]
 
     def _confirmed(
-        self, key: stages.Key, shrunk: tuple[Case | None, stages.Problem]
+        self, key: stages.Key, shrunk: tuple[GeneratedCase | None, stages.StageProblem]
     ) -> Finding | None:
         """Return the finding if another request reproduces it, else None."""
         case, problem = shrunk
@@ -293,7 +293,9 @@ class _Exploration:
             return None
         return replace(again, exchanges=(*problem.finding.exchanges, *again.exchanges))
 
-    def _problems_alone(self, case: Case, exchange: Exchange) -> Iterator[stages.Problem]:
+    def _problems_alone(
+        self, case: GeneratedCase, exchange: Exchange
+    ) -> Iterator[stages.StageProblem]:
         if case.broken is None:
             yield from stages.server_error(exchange)
         elif stages.is_to_be_refused(self._contract, case.broken.basis):

@@ -16,9 +16,9 @@ from mockserver.contract import Operation
 from mockserver.exchange import Request
 from mockserver.jsontext import Json
 
-Place = tuple[str, str]
+InputPlace = tuple[str, str]
 """Where an input travels, and its name."""
-Variation = tuple[tuple[Place, Json], ...]
+Variation = tuple[tuple[InputPlace, Json], ...]
 """Inputs with values other than those of the usual request; None where one is left out."""
 
 _NUMBER = re.compile(r"([+-]?)([0-9]+)(\.[0-9]+)?")
@@ -103,7 +103,7 @@ def varied(draft: Draft, variation: Variation) -> Draft:
     return draft
 
 
-def inputs_of(operation: Operation, request: Request) -> dict[Place, Json]:
+def inputs_of(operation: Operation, request: Request) -> dict[InputPlace, Json]:
     """Return the values of the inputs that are not about the caller; None for one that is absent.
 
     An object or a list, which no input should be, is returned as text.

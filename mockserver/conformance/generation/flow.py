@@ -12,7 +12,7 @@ from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
 from mockserver.conformance.checks.evidence import in_words
 from mockserver.conformance.checks.rule import Finding, Outcome
 from mockserver.conformance.generation.isolated_hypothesis import quiet
-from mockserver.conformance.generation.stages import Sender, Stage
+from mockserver.conformance.generation.stages import GenerationStage, Sender
 from mockserver.conformance.options import Options
 from mockserver.conformance.requests.valid import fresh_hash, valid_request
 from mockserver.conformance.session.context import RunContext
@@ -33,7 +33,7 @@ _MOST_SHRINKING = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class FlowStep:
     """One request of a sequence, in words, and what came of it."""
 
     words: str
@@ -54,20 +54,20 @@ class Failure:
     message: str
     place: str
     basis: Basis
-    steps: tuple[Step, ...]
+    steps: tuple[FlowStep, ...]
 
 
 class NotHeld(Exception):
     """Ends a sequence in which something did not hold."""
 
 
-class Flow(RuleBasedStateMachine):
+class OperationFlow(RuleBasedStateMachine):
     """Does what a client does, step by step, and compares the answers with a model.
 
     Once nothing more may be sent, steps do nothing.
     """
 
-    stage: ClassVar[Stage]
+    stage: ClassVar[GenerationStage]
     writes: ClassVar[bool] = True
     length: ClassVar[int] = 10
     """How many steps a sequence has."""
@@ -77,7 +77,7 @@ class Flow(RuleBasedStateMachine):
         super().__init__()
         self._run = run
         self._context: RunContext = run.context
-        self._steps: list[Step] = []
+        self._steps: list[FlowStep] = []
 
     def _ask(self, words: str, operation_id: str, **about: Any) -> Exchange | None:
         """Send the next request, about what `valid_request` takes; return as `_send` does."""
@@ -90,7 +90,7 @@ class Flow(RuleBasedStateMachine):
         if exchange is None:
             return None
         run.most -= 1
-        self._steps.append(Step(words, exchange))
+        self._steps.append(FlowStep(words, exchange))
         return exchange if exchange.has_answer else None
 
     def _once(self, what: str, make: Callable[[RunContext], _T]) -> _T:
@@ -128,7 +128,7 @@ class FlowRun:
     `target` is the failure that is being shrunk; what is `unclear` did not show again.
     """
 
-    def __init__(self, session: Session, flow: type[Flow], options: Options) -> None:
+    def __init__(self, session: Session, flow: type[OperationFlow], options: Options) -> None:
         """Take the sequences of `options.sequences` and its seed."""
         self.flow = flow
         self.context = session.context
@@ -169,7 +169,7 @@ class FlowRun:
         self.target = None
 
         @seeded(self._seed)
-        def make() -> Flow:
+        def make() -> OperationFlow:
             return self.flow(self)
 
         try:

@@ -9,9 +9,14 @@ from hypothesis.stateful import rule
 from mockserver.conformance.checks.evidence import GATEWAY_STATUSES
 from mockserver.conformance.discovery.amount_units import amount_text, reading_of
 from mockserver.conformance.discovery.amounts import units, within
-from mockserver.conformance.discovery.inventory import Token, chains_of, inventory_of, tokens_of
-from mockserver.conformance.discovery.routes import Route, bridge_routes, default_amount_of
-from mockserver.conformance.generation.flow import Flow, FlowRun
+from mockserver.conformance.discovery.inventory import (
+    ListedToken,
+    chains_of,
+    inventory_of,
+    tokens_of,
+)
+from mockserver.conformance.discovery.routes import TokenRoute, bridge_routes, default_amount_of
+from mockserver.conformance.generation.flow import FlowRun, OperationFlow
 from mockserver.conformance.generation.stages import READS
 from mockserver.conformance.requests.valid import valid_request
 from mockserver.conformance.session.bindings import Bindings
@@ -25,7 +30,7 @@ _ACTIONS = (*4 * ("quote",), "nonsense", "tokens of a chain", "price", "tokens",
 _BAND = Decimal(3)
 
 
-class ReadFlow(Flow):
+class ReadFlow(OperationFlow):
     """Requests lists and quotes, and remembers the first answer to each request."""
 
     stage = READS
@@ -36,7 +41,7 @@ class ReadFlow(Flow):
         """Take the first chains, and what was known before the first sequence."""
         super().__init__(run)
         self._first: dict[str, Exchange] = {}
-        self._quoted: dict[tuple[Route, int], int] = {}
+        self._quoted: dict[tuple[TokenRoute, int], int] = {}
         self._listed: dict[str, frozenset[tuple[str, str]]] = {}
         chains = [chain.name for chain in inventory_of(self._context).offered]
         self._chains = chains[:_MOST_CHAINS] or [""]
@@ -120,7 +125,7 @@ class ReadFlow(Flow):
                 self._fails("other chain", chain=chain, listed_chain=listed_chain)
         self._listed[chain] = tokens
 
-    def _quote(self, route: Route, times: int) -> None:
+    def _quote(self, route: TokenRoute, times: int) -> None:
         """Request a quote, which must be about the same as before, and pay more for more."""
         source, target = route.source, route.target
         # Computed once: a price that comes meanwhile would change the usual amount.
@@ -149,7 +154,7 @@ def _says_the_same(before: Exchange, exchange: Exchange) -> bool:
     return frozenset(of(before, Bindings())) == frozenset(of(exchange, Bindings()))
 
 
-def _contracts(tokens: Iterable[Token]) -> frozenset[tuple[str, str]]:
+def _contracts(tokens: Iterable[ListedToken]) -> frozenset[tuple[str, str]]:
     """Return the tokens that have a contract; native ones do not."""
     return frozenset(
         (token.symbol, token.address.lower()) for token in tokens if not token.is_native

@@ -10,7 +10,7 @@ from decimal import Decimal
 from mockserver.conformance.checks.catalog import RULES
 from mockserver.conformance.checks.evidence import is_its_own
 from mockserver.conformance.checks.quotes import gained
-from mockserver.conformance.checks.quoting import Quote, quote_of
+from mockserver.conformance.checks.quoting import AnsweredQuote, quote_of
 from mockserver.conformance.checks.relations import (
     differences,
     more_never_pays_less,
@@ -21,7 +21,7 @@ from mockserver.conformance.checks.rule import Finding
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.amount_units import amount_text, reading_of
 from mockserver.conformance.discovery.routes import default_amount_of
-from mockserver.conformance.generation.stages import Problem
+from mockserver.conformance.generation.stages import StageProblem
 from mockserver.conformance.generation.values import is_reserved
 from mockserver.conformance.requests.edge_cases import is_hex, reversed_inputs
 from mockserver.conformance.requests.negative import signed
@@ -77,7 +77,7 @@ def relations_of(operation: Operation) -> tuple[Relation, ...]:
 
 def related_problems(
     relation: Relation, context: RunContext, first: Exchange, exchange: Exchange
-) -> Iterator[Problem]:
+) -> Iterator[StageProblem]:
     """Yield what two answers break of a relation; nothing where an outage may have come between."""
     if not is_its_own(exchange):
         return
@@ -86,7 +86,7 @@ def related_problems(
         judged = replace(
             finding, basis=_RULES[relation.rule].basis, cause=f"related {relation.words}"
         )
-        yield Problem((relation.words, finding.place, ""), judged)
+        yield StageProblem((relation.words, finding.place, ""), judged)
 
 
 def _reversed(context: RunContext, first: Exchange, draft: Draft) -> Draft | None:
@@ -170,7 +170,7 @@ def _gains(context: RunContext, first: Exchange, exchange: Exchange, how: str) -
         yield from gained(there, back)
 
 
-def _is_typical(context: RunContext, quote: Quote) -> bool:
+def _is_typical(context: RunContext, quote: AnsweredQuote) -> bool:
     """Tell whether a quote is large enough that fixed fees and rounding do not matter."""
     units = amounts.EXACT.scaleb(quote.got or Decimal(0), quote.decimals)
     return quote.put >= default_amount_of(context, quote.route.source) and units >= _FEW_UNITS

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from mockserver.conformance.checks.rule import Outcome
-from mockserver.conformance.generation.flow import Flow, FlowRun
+from mockserver.conformance.generation.flow import FlowRun, OperationFlow
 from mockserver.conformance.generation.isolated_hypothesis import isolated_hypothesis
 from mockserver.conformance.generation.reads import ReadFlow
 from mockserver.conformance.generation.stages import is_answered
@@ -11,12 +11,12 @@ from mockserver.conformance.generation.submissions import OrderFlow, TicketFlow,
 from mockserver.conformance.options import Options
 from mockserver.conformance.session.session import Session
 
-FLOWS: tuple[type[Flow], ...] = (ReadFlow, OrderFlow, TicketFlow, TransferFlow)
+FLOWS: tuple[type[OperationFlow], ...] = (ReadFlow, OrderFlow, TicketFlow, TransferFlow)
 """Every flow; those that submit run only where writes are armed."""
 
 
 def sequences(
-    session: Session, options: Options, flows: Sequence[type[Flow]] = FLOWS
+    session: Session, options: Options, flows: Sequence[type[OperationFlow]] = FLOWS
 ) -> tuple[Outcome, ...]:
     """Return an outcome for each operation of the flows, of `options.sequences` sequences each.
 
@@ -29,7 +29,7 @@ def sequences(
         return tuple(outcome for run in runs for outcome in run.outcomes())
 
 
-def _is_played(session: Session, flow: type[Flow], options: Options) -> bool:
+def _is_played(session: Session, flow: type[OperationFlow], options: Options) -> bool:
     operation = session.context.contract.operation(flow.stage.operations[0])
     may_be = options.arming.writes or not flow.writes
     return may_be and options.chooses(flow.stage.rule()) and is_answered(session, operation)

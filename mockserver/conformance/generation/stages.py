@@ -37,7 +37,7 @@ Key = tuple[str, str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class StageProblem:
     """A finding about one exchange. Problems of one `key` have the same cause."""
 
     key: Key
@@ -49,7 +49,7 @@ class Problem:
 
 def judged_alone(
     rules: Iterable[Rule], exchange: Exchange, context: RunContext
-) -> Iterator[Problem]:
+) -> Iterator[StageProblem]:
     """Yield what the rules that judge every exchange find in this one alone."""
     alone = context.emptied()
     alone.add(exchange)
@@ -67,7 +67,7 @@ def judged_alone(
                     verdict=verdict,
                     cause=f"{rule.name} {finding.cause}".strip(),
                 )
-                yield Problem((rule.name, finding.place, finding.cause), judged)
+                yield StageProblem((rule.name, finding.place, finding.cause), judged)
 
 
 def reported_before(context: RunContext, operation: Operation) -> frozenset[Key]:
@@ -80,7 +80,7 @@ def reported_before(context: RunContext, operation: Operation) -> frozenset[Key]
     )
 
 
-def server_error(exchange: Exchange) -> Iterator[Problem]:
+def server_error(exchange: Exchange) -> Iterator[StageProblem]:
     """Yield a problem where a request that keeps the contract is answered with HTTP 5xx."""
     status = exchange.answer.status
     if not exchange.has_answer or status < 500:
@@ -92,22 +92,22 @@ def server_error(exchange: Exchange) -> Iterator[Problem]:
         fact = "errors.envelope" if exchange.code in (None, 0) else "refusals.no-breakdown"
         basis = fact_basis(fact)
         finding = Finding(message, (exchange,), "status", basis, cause="server error")
-        yield Problem(("server-error", "status", ""), finding)
+        yield StageProblem(("server-error", "status", ""), finding)
 
 
 def wrongly_accepted(
     exchange: Exchange, label: str, place: str, basis: Basis, kind: str
-) -> Iterator[Problem]:
+) -> Iterator[StageProblem]:
     """Yield a problem where a request that is broken in a known way is answered with success."""
     if exchange.succeeded:
         message, cause = f"answered with success although {label}", f"accepted {kind} {place}"
         finding = Finding(message, (exchange,), place, basis, cause=cause, should_refuse=True)
-        yield Problem(("accepted", place, kind), finding)
+        yield StageProblem(("accepted", place, kind), finding)
 
 
 def accepted_though_broken(
     exchange: Exchange, contract: Contract | None = None
-) -> Iterator[Problem]:
+) -> Iterator[StageProblem]:
     """Yield a problem where an answer is a success though the request breaks what is documented.
 
     With `contract`, also where it breaks an assumption that every service has to enforce.
@@ -160,7 +160,7 @@ class FailureKind:
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
+class GenerationStage:
     """A kind of generated requests or sequences, and the check of its rule.
 
     Its outcomes come from the stage itself, which also shrinks. As a check, for runs that resume or
@@ -199,7 +199,7 @@ def _failure(row: Mapping[str, Any]) -> FailureKind:
 
 _TABLE = documents.read(resources.schemas() / "stages.yaml", "stages").value
 STAGES = tuple(
-    Stage(
+    GenerationStage(
         name,
         row["words"],
         row["says"],

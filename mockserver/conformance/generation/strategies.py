@@ -8,8 +8,8 @@ from typing import TypeVar
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from mockserver.conformance.discovery.inventory import Token, inventory_of
-from mockserver.conformance.discovery.routes import ROUTE_ROLES, Route, default_amount_of
+from mockserver.conformance.discovery.inventory import ListedToken, inventory_of
+from mockserver.conformance.discovery.routes import ROUTE_ROLES, TokenRoute, default_amount_of
 from mockserver.conformance.generation.constraints import (
     HANDED_OUT,
     UNKNOWN_DOMAINS,
@@ -37,7 +37,7 @@ from mockserver.values import dataclass
 
 _T = TypeVar("_T")
 _Values = Mapping[str, Json]
-_Change = Callable[[Draft, Field, Json], Draft]
+_FieldChange = Callable[[Draft, Field, Json], Draft]
 _ADDRESSES = ("evmAddress", "fromAddress", "toAddr", "toAddress", "address", "sender", "recipient")
 _PLAUSIBLE_DECIMALS = 18
 _NAME = re.compile(r"[^ \t\r\n]{1,64}")
@@ -72,7 +72,7 @@ def itself(strategy: SearchStrategy[_T]) -> SearchStrategy[_T]:
     return strategy
 
 
-class Pairs:
+class ListedPairs:
     """Draws the tokens and chains of a request, which belong together, from the lists."""
 
     def __init__(self, operation: Operation, context: RunContext) -> None:
@@ -101,16 +101,16 @@ class Pairs:
         source = draw(self._one_of("source", self.tokens))
         if self._v1_chains:
             chain = draw(self._one_of("v1 chains", self._v1_chains))
-            target = Token(source.symbol, chain, source.address, source.decimals)
+            target = ListedToken(source.symbol, chain, source.address, source.decimals)
         else:
             targets = [token for token in self.tokens if self._is_target(token, source)] or [source]
             target = draw(self._one_of(source, targets))
-        values = dict(Route(source, target).values)
+        values = dict(TokenRoute(source, target).values)
         for role, is_in_tokens in self._amounts.items():
             values[role] = draw(self._amount(source, is_in_tokens=is_in_tokens))
         return values
 
-    def _is_target(self, token: Token, source: Token) -> bool:
+    def _is_target(self, token: ListedToken, source: ListedToken) -> bool:
         """Tell whether a request can be for another token in exchange for one."""
         if token == source:
             return False
@@ -123,7 +123,7 @@ class Pairs:
     def _one_of(self, key: object, values: Sequence[Json]) -> SearchStrategy[Json]:
         return self._strategies.setdefault(key, st.sampled_from(values))
 
-    def _amount(self, token: Token, *, is_in_tokens: bool) -> SearchStrategy[Json]:
+    def _amount(self, token: ListedToken, *, is_in_tokens: bool) -> SearchStrategy[Json]:
         decimals, amount = token.decimals, self._typical_amounts[token]
         if decimals is None or not 0 <= decimals < AMOUNT_DIGITS:
             decimals = _PLAUSIBLE_DECIMALS
@@ -134,7 +134,7 @@ class Pairs:
         return self._strategies[key]
 
 
-class Requests:
+class RequestStrategies:
     """Makes the requests of one operation from the exchanges so far.
 
     They are about chains and tokens that the service lists, and reach the bounds of every input;
@@ -150,7 +150,7 @@ class Requests:
         self._fields = {_key(field): field for field in operation.fields}
         fields = self._fields.items()
         self._constraints = {key: constraints_of(operation, field) for key, field in fields}
-        self._pairs = Pairs(operation, context)
+        self._pairs = ListedPairs(operation, context)
         self._values = {
             key: self._of_field(context, field, is_free=is_free) for key, field in fields
         }
@@ -248,7 +248,7 @@ class Requests:
         kind: str,
         what: str,
         basis: Basis,
-        change: _Change | None = None,
+        change: _FieldChange | None = None,
     ) -> SearchStrategy[Broken]:
         change = change or _with
         label = f"{describe((field.location, field.name))} {what}"

@@ -20,11 +20,11 @@ from mockserver.conformance.checks.submitted import (
     Submitted,
     Timeline,
 )
-from mockserver.conformance.checks.tickets import Entry, entries
+from mockserver.conformance.checks.tickets import TicketEntry, entries
 from mockserver.conformance.discovery.amount_units import attempts, plain_attempt
 from mockserver.conformance.discovery.inventory import inventory_of
 from mockserver.conformance.discovery.routes import default_amount_of
-from mockserver.conformance.generation.flow import Flow, FlowRun
+from mockserver.conformance.generation.flow import FlowRun, OperationFlow
 from mockserver.conformance.generation.stages import (
     ORDERS,
     TICKETS,
@@ -57,7 +57,7 @@ class Accepted:
     line: Timeline
 
 
-class SubmissionFlow(Flow):
+class SubmissionFlow(OperationFlow):
     """Submits things of one kind, and follows each of them."""
 
     kind: ClassVar[Submitted]
@@ -418,7 +418,7 @@ class TicketFlow(SubmissionFlow):
             self._compare(listed, address)
         return exchange
 
-    def _compare(self, listed: Entry, address: str) -> None:
+    def _compare(self, listed: TicketEntry, address: str) -> None:
         """Compare a listed ticket with the requested address, and with what was reported."""
         accepted = self._accepted.get(listed.number)
         owner = "" if accepted is None else accepted.about["userAddress"]

@@ -23,7 +23,7 @@ _LONGEST_PLACE = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class BaselineEntry:
     """An acceptance of a cause, or of a rule at some places, until its `last` day in UTC.
 
     Without `operations` it is for all of them, without `place` for every place.
@@ -57,7 +57,7 @@ class Baseline:
     """A file of acceptances."""
 
     file: Path
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[BaselineEntry, ...] = ()
 
 
 def read_baseline(file: Path) -> Baseline:
@@ -107,7 +107,7 @@ def apply(
 
 
 def baseline_text(
-    report: Report, *, owner: str, expires: date, reason: str, former: Iterable[Entry] = ()
+    report: Report, *, owner: str, expires: date, reason: str, former: Iterable[BaselineEntry] = ()
 ) -> str:
     """Return a baseline that accepts everything that a report has found.
 
@@ -157,17 +157,17 @@ def day_of(text: str) -> date | None:
     return day if day.isoformat() == text else None
 
 
-def _word(entry: Entry, report: Report) -> Acceptance:
+def _word(entry: BaselineEntry, report: Report) -> Acceptance:
     """Return the acceptance of an entry, as reports show it."""
     word = entry.acceptance
     return replace(word, reason=report.mask(word.reason), owner=report.mask(word.owner))
 
 
-_ByEntry = dict[Entry, list[ReportedFinding]]
+_ByEntry = dict[BaselineEntry, list[ReportedFinding]]
 
 
 def _apart(
-    cause: Cause, entries: Iterable[Entry], today: date
+    cause: Cause, entries: Iterable[BaselineEntry], today: date
 ) -> tuple[list[ReportedFinding], _ByEntry, _ByEntry]:
     """Return the findings that count, those that are accepted, and those that no longer are."""
     left: list[ReportedFinding] = []
@@ -183,7 +183,7 @@ def _apart(
     return left, good, over
 
 
-def _notes(entry: Entry, report: Report, names: Sequence[str], file: Path) -> Iterator[str]:
+def _notes(entry: BaselineEntry, report: Report, names: Sequence[str], file: Path) -> Iterator[str]:
     """Yield problems of an entry: an unknown name, or nothing left to accept."""
     place = f"{file}:{entry.acceptance.line}"
     operations = [operation.id for operation in report.contract]
@@ -204,7 +204,7 @@ def _notes(entry: Entry, report: Report, names: Sequence[str], file: Path) -> It
         yield f"{place}: {entry} was not found any more; the entry can go"
 
 
-def _is_judged(entry: Entry, report: Report) -> bool:
+def _is_judged(entry: BaselineEntry, report: Report) -> bool:
     """Tell whether what an entry is about was judged; of a cause alone that is not known."""
     judged = {
         outcome.operation
@@ -217,7 +217,7 @@ def _is_judged(entry: Entry, report: Report) -> bool:
 
 def _entry(
     document: Document, number: int, row: Mapping[str, Json], problems: list[Problem]
-) -> Entry | None:
+) -> BaselineEntry | None:
     last = day_of(row["expires"])
     if last is None:
         path = ("accepted", number, "expires")
@@ -228,7 +228,7 @@ def _entry(
     if "operation" in row:
         operations = (*operations, row["operation"])
     word = documents.value_of(Acceptance, row, line=document.lines().get(("accepted", number)))
-    return documents.value_of(Entry, row, acceptance=word, last=last, operations=operations)
+    return documents.value_of(BaselineEntry, row, acceptance=word, last=last, operations=operations)
 
 
 def _can_be_named(place: str) -> bool:

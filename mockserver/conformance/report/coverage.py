@@ -23,7 +23,7 @@ _BRANCHES = ("then", "else", "items")
 
 
 @dataclass(frozen=True, slots=True)
-class Fact:
+class CoveredFact:
     """One thing that the contract says: one keyword at one place of an operation's messages.
 
     `side` is `request` or `answer`; `place` the input or field, for all items of a list alike; `id`
@@ -89,7 +89,7 @@ class Coverage:
     where it breaks that fact alone.
     """
 
-    facts: tuple[Fact, ...]
+    facts: tuple[CoveredFact, ...]
     within_reach: frozenset[str]
     proven: frozenset[str]
     targets: Targets = Targets()
@@ -102,13 +102,13 @@ class Coverage:
     @property
     def operations(self) -> Mapping[str, Share]:
         """Each operation by itself, in the order of the contract."""
-        by_operation: dict[str, list[Fact]] = {}
+        by_operation: dict[str, list[CoveredFact]] = {}
         for fact in self.facts:
             by_operation.setdefault(fact.operation, []).append(fact)
         return {name: self._share(facts) for name, facts in by_operation.items()}
 
     @property
-    def unproven(self) -> tuple[Fact, ...]:
+    def unproven(self) -> tuple[CoveredFact, ...]:
         """The facts that nothing in the run proves."""
         return tuple(fact for fact in self.facts if fact.id not in self.proven)
 
@@ -117,7 +117,7 @@ class Coverage:
         missed = {mask(name): mask(why) for name, why in self.targets.missed.items()}
         return replace(self, targets=Targets(tuple(map(mask, self.targets.hit)), missed))
 
-    def _share(self, facts: Sequence[Fact]) -> Share:
+    def _share(self, facts: Sequence[CoveredFact]) -> Share:
         return Share(
             len(facts),
             sum(fact.id in self.within_reach for fact in facts),
@@ -146,14 +146,14 @@ def targets_of_run(exchanges: Iterable[Exchange], unsent: Mapping[str, str]) -> 
     return Targets(tuple(exchange.probe for exchange in tried if exchange.has_answer), missed)
 
 
-def facts_of(contract: Contract) -> tuple[Fact, ...]:
+def facts_of(contract: Contract) -> tuple[CoveredFact, ...]:
     """Return every fact of a contract, operation by operation, requests before answers."""
     return tuple(fact for operation in contract for fact in facts_of_operation(operation))
 
 
-def facts_of_operation(operation: Operation) -> tuple[Fact, ...]:
+def facts_of_operation(operation: Operation) -> tuple[CoveredFact, ...]:
     """Return every fact of an operation."""
-    facts: list[Fact] = []
+    facts: list[CoveredFact] = []
     alike: Counter[str] = Counter()
     sides = ("request", operation.request_schema), ("answer", operation.response_schema)
     for side, schema in sides:
@@ -166,7 +166,7 @@ def facts_of_operation(operation: Operation) -> tuple[Fact, ...]:
     return tuple(facts)
 
 
-def exercised(facts: Iterable[Fact], exchanges: Iterable[Exchange]) -> Coverage:
+def exercised(facts: Iterable[CoveredFact], exchanges: Iterable[Exchange]) -> Coverage:
     """Return which facts the exchanges of a run touched."""
     known = tuple(facts)
     by_path: dict[tuple[str, str], dict[SchemaPath, str]] = {}
@@ -269,14 +269,14 @@ def _keywords(
 
 def _fact(
     operation: Operation, side: str, path: SchemaPath, what: tuple[str, Mapping[str, Any]]
-) -> Fact:
+) -> CoveredFact:
     keyword, node = what
     above, name = (path[:-1], path[-1:]) if keyword == "required" else (path, ())
     place = joined([*general(above), *map(str, name)])
     says = _says(node, keyword, place)
     basis = basis_at(operation, side, above, (place, keyword), says)
     fact_id = f"{operation.id}/{side}/{place or 'whole'}/{keyword}"
-    return Fact(fact_id, operation.id, side, place, keyword, basis, path)
+    return CoveredFact(fact_id, operation.id, side, place, keyword, basis, path)
 
 
 def _says(node: Mapping[str, Any], keyword: str, place: str) -> str:

@@ -13,8 +13,8 @@ from mockserver.conformance.option_table import RUN
 from mockserver.conformance.report.masking import (
     BodyText,
     Masker,
-    Part,
     Text,
+    TextPart,
     body_text,
     label_of,
     masked,
@@ -170,10 +170,10 @@ class ReportedExchange:
     def _text(self) -> Text:
         """The body as text, whatever its bytes are."""
         if isinstance(self.raw_body, bytes):
-            return (Part(self.raw_body.decode("utf-8", "replace")),)
+            return (TextPart(self.raw_body.decode("utf-8", "replace")),)
         return self.raw_body
 
-    def _variable(self, part: Part) -> str:
+    def _variable(self, part: TextPart) -> str:
         name = variable_of(part.label)
         return f'"${{{name}:?}}"' if self.own_keys else f'"${{{name}:-{part.text}}}"'
 
@@ -261,7 +261,7 @@ def reported(
 
 def literal(url: Text) -> Text:
     """Return an address with blanks and other bytes that clients refuse percent-encoded."""
-    return tuple(Part(_encoded(part.text), part.label) for part in url)
+    return tuple(TextPart(_encoded(part.text), part.label) for part in url)
 
 
 def variable_of(label: str) -> str:
@@ -273,7 +273,7 @@ def variable_of(label: str) -> str:
 def _behind(start: str, text: Text) -> Text:
     """Return a text with another one in front, in as few parts as there are."""
     is_plain = bool(text) and not text[0].label
-    return (Part(start + text[0].text), *text[1:]) if is_plain else (Part(start), *text)
+    return (TextPart(start + text[0].text), *text[1:]) if is_plain else (TextPart(start), *text)
 
 
 def _clean(masker: Masker, text: str) -> str:

@@ -30,18 +30,18 @@ _LONGEST_IN_LINES = 28_096
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class TextPart:
     """A piece of a text; with a `label` a secret stood there, and `text` is one of its form."""
 
     text: str
     label: str = ""
 
 
-Text = tuple[Part, ...]
+Text = tuple[TextPart, ...]
 """A text cut where secrets stood in it, for commands and tests that put variables there."""
 
 
-def masked(text: Iterable[Part]) -> str:
+def masked(text: Iterable[TextPart]) -> str:
     """Return a text with `<APP_KEY>` and the like in place of secrets."""
     return "".join(f"<{part.label}>" if part.label else part.text for part in text)
 
@@ -82,10 +82,10 @@ class Masker:
         for start, end, label in self._spans(text):
             if start < done:
                 continue
-            parts += [Part(text[done:start])] if start > done else []
+            parts += [TextPart(text[done:start])] if start > done else []
             parts.append(_secret(label, text[start:end]))
             done = end
-        return (*parts, Part(text[done:])) if done < len(text) else tuple(parts)
+        return (*parts, TextPart(text[done:])) if done < len(text) else tuple(parts)
 
     def _spans(self, text: str) -> list[tuple[int, int, str]]:
         lowered = text.lower()
@@ -100,14 +100,14 @@ class Masker:
         return sorted(spans, key=lambda span: (span[0], -span[1]))
 
 
-def _secret(label: str, value: str) -> Part:
+def _secret(label: str, value: str) -> TextPart:
     """Return a placeholder of the same form as a secret, which reveals nothing of it."""
     digits = value.removeprefix("0x")
     if label == "APP_KEY":
-        return Part("example-app-key", label)
+        return TextPart("example-app-key", label)
     if digits and all(map(_HEX.match, digits)):
-        return Part(value[: -len(digits)] + "0" * len(digits), label)
-    return Part("example-signature", label)
+        return TextPart(value[: -len(digits)] + "0" * len(digits), label)
+    return TextPart("example-signature", label)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from mockserver.conformance.discovery.amount_units import decimals_of, plain_att
 from mockserver.conformance.discovery.inventory import twins_of
 from mockserver.conformance.discovery.routes import OTHER_AMOUNTS
 from mockserver.conformance.requests import labels
-from mockserver.conformance.requests.negative import Change, signed
+from mockserver.conformance.requests.negative import DraftChange, signed
 from mockserver.conformance.requests.planned import planned
 from mockserver.conformance.requests.probe import Build, Probe, Stage
 from mockserver.conformance.requests.valid import fresh_hash
@@ -60,7 +60,7 @@ class AlternativeForm:
     place: str
     how: str
     basis: Basis
-    change: Change
+    change: DraftChange
 
     @property
     def operation_id(self) -> str:
@@ -142,7 +142,7 @@ def _published_again(of: str, context: RunContext) -> Draft:
     return _made(context, of, ONCE_MORE, lambda draft, _: draft)
 
 
-def _made(context: RunContext, of: str, words: str, change: Change) -> Draft:
+def _made(context: RunContext, of: str, words: str, change: DraftChange) -> Draft:
     """Return a published form with a change; a submission is about a deposit of its own."""
     published = planned(context, of, deposit=fresh_hash(context, f"{of} {words}"))
     operation = context.contract.operation(ProbeName(of).operation_id)
@@ -177,7 +177,7 @@ def _filled(draft: Draft, _: RunContext) -> Draft:
     return replace(draft, body={**body, **dict.fromkeys(empty, "0")})
 
 
-def _amount(make: Callable[[RunContext, Decimal], Json]) -> Change:
+def _amount(make: Callable[[RunContext, Decimal], Json]) -> DraftChange:
     def change(draft: Draft, context: RunContext) -> Draft:
         name = next(
             (amount_role for amount_role in AMOUNT_ROLES if amount_role in draft.part("body")), ""
@@ -239,7 +239,7 @@ def _with_a_key(draft: Draft, context: RunContext) -> Draft:
     return replace(draft, headers=signed_caller.headers)
 
 
-_CHANGES: Mapping[str, Change] = {
+_CHANGES: Mapping[str, DraftChange] = {
     "with summary": _route_summary,
     "a text": _amount(lambda _, amount: plain(amount)),
     "no fraction": _amount(_without_fraction),
@@ -258,7 +258,7 @@ _CHANGES: Mapping[str, Change] = {
 }
 
 
-def _sending(place: str, value: Json) -> Change:
+def _sending(place: str, value: Json) -> DraftChange:
     """Return the change of an input to a value; without one it is left out."""
     location, _, name = place.partition(".")
 

@@ -22,15 +22,15 @@ from mockserver.conformance.discovery.amount_units import (
     require_accepted,
 )
 from mockserver.conformance.discovery.inventory import (
-    Chain,
-    Token,
+    ListedChain,
+    ListedToken,
     inventory_of,
     requested_chain,
     twins_of,
 )
 from mockserver.conformance.discovery.listing import text
 from mockserver.conformance.discovery.routes import (
-    Route,
+    TokenRoute,
     addressed_tokens,
     bridges,
     cross_routes,
@@ -88,7 +88,7 @@ def other_name(context: RunContext) -> str:
     return _other_name(next((chain for chain in listed if chain.name == default_chain), None))
 
 
-def _other_name(chain: Chain | None) -> str:
+def _other_name(chain: ListedChain | None) -> str:
     if chain is None or not chain.aliases:
         raise NotRun("the chain has no other name")
     return chain.aliases[0]
@@ -115,7 +115,7 @@ def sampled_v1_chain(context: RunContext) -> str:
     return _edge_or_drawn(context, own or rest, "sampled v1 chain")
 
 
-def _edge_or_drawn(context: RunContext, chains: list[Chain], what: str) -> str:
+def _edge_or_drawn(context: RunContext, chains: list[ListedChain], what: str) -> str:
     ends = [chains[0], chains[-1], context.draw(f"{what} 2").choice(chains)]
     return context.draw(what).choice(ends).name
 
@@ -136,7 +136,7 @@ def v1_name(context: RunContext) -> str:
 # Tokens and routes.
 
 
-def sampled_token(context: RunContext) -> Token:
+def sampled_token(context: RunContext) -> ListedToken:
     """Return a token to request the price of, preferably one not on an EVM chain.
 
     It is on a route that is quoted where there is one, since the quote shows its worth.
@@ -150,7 +150,7 @@ def sampled_token(context: RunContext) -> Token:
     return context.draw("sampled token").choice(quoted or tokens)
 
 
-def unpriced_token(context: RunContext, sample: str) -> Token:
+def unpriced_token(context: RunContext, sample: str) -> ListedToken:
     """Return the token of a sampled route whose price is not known."""
     token = sampled_route(context, sample).source
     if price_of(context, token) is not None or not token.address:
@@ -168,18 +168,18 @@ def attempt(context: RunContext, probe: str) -> Attempt:
     return named_attempt
 
 
-def taken_route(context: RunContext, operation_id: str) -> Route:
+def taken_route(context: RunContext, operation_id: str) -> TokenRoute:
     """Return the route of the quote that was accepted."""
     return require_accepted(context, operation_id).route
 
 
-def way_back(context: RunContext, operation_id: str) -> Route:
+def way_back(context: RunContext, operation_id: str) -> TokenRoute:
     """Return the way back of the quote that was accepted."""
     route = taken_route(context, operation_id)
-    return Route(route.target, route.source)
+    return TokenRoute(route.target, route.source)
 
 
-def way_back_of_the_coin(context: RunContext) -> Route:
+def way_back_of_the_coin(context: RunContext) -> TokenRoute:
     """Return the way back of the usual swap, where that pays the coin of the chain."""
     back = way_back(context, ids.SWAP_QUOTE)
     if not back.source.is_native:
@@ -187,7 +187,7 @@ def way_back_of_the_coin(context: RunContext) -> Route:
     return back
 
 
-def swap_on_another_chain(context: RunContext, best: str) -> Route:
+def swap_on_another_chain(context: RunContext, best: str) -> TokenRoute:
     """Return a swap on another chain than the usual one: of two tokens, on the first of `best`."""
     default_chain = taken_route(context, ids.SWAP_QUOTE).source.chain
     evm = plain_tokens(context)
@@ -210,7 +210,7 @@ def swap_on_another_chain(context: RunContext, best: str) -> Route:
     )
 
 
-def coin_in_v1(context: RunContext) -> Token:
+def coin_in_v1(context: RunContext) -> ListedToken:
     """Return the coin of a chain that v1 offers, at its published address."""
     inventory = inventory_of(context, "v1")
     offered = {chain.name for chain in inventory.offered}
@@ -223,7 +223,7 @@ def coin_in_v1(context: RunContext) -> Token:
     return context.draw("coin in v1").choice(tokens)
 
 
-def route_across(context: RunContext) -> Route:
+def route_across(context: RunContext) -> TokenRoute:
     """Return a swap between chains, where it can be for more smallest units than 64 bits count."""
     require_accepted(context, ids.SWAP_QUOTE)
     routes = cross_routes(context)
@@ -231,7 +231,7 @@ def route_across(context: RunContext) -> Route:
     return (fine or routes)[0]
 
 
-def twin_of_v1(context: RunContext) -> Route:
+def twin_of_v1(context: RunContext) -> TokenRoute:
     """Return the route of 2.0 that was quoted in v1, where 2.0 is known to read amounts."""
     route = v1_twin(context, taken_route(context, ids.V1_QUOTE))
     if accepted(context, ids.BRIDGE) is None:
@@ -239,7 +239,7 @@ def twin_of_v1(context: RunContext) -> Route:
     return route
 
 
-def sampled_route(context: RunContext, sample: str) -> Route:
+def sampled_route(context: RunContext, sample: str) -> TokenRoute:
     """Return a further route of one token between chains, as different as can be from others."""
     chosen = taken_route(context, ids.BRIDGE)
     pool = list(bridges(context))
@@ -261,7 +261,7 @@ def sampled_route(context: RunContext, sample: str) -> Route:
     return chosen
 
 
-def neighbouring_route(context: RunContext, quote: str) -> Route:
+def neighbouring_route(context: RunContext, quote: str) -> TokenRoute:
     """Return the route of another token between the chains of a quote, of a stable one if any is.
 
     The quote is a sampled one, or the usual one. Raises `NotRun` where there is no such token.
@@ -295,7 +295,7 @@ def _edges(context: RunContext) -> set[str]:
     return {*ends, f"token {symbols[-1]}"}
 
 
-def _marks(route: Route) -> set[str]:
+def _marks(route: TokenRoute) -> set[str]:
     ends = {f"chain {route.source.chain}", f"chain {route.target.chain}"}
     return {*ends, f"token {route.source.symbol}"}
 

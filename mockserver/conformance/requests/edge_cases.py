@@ -15,9 +15,9 @@ from typing import Any, TypeVar
 
 from mockserver import jsontext
 from mockserver.conformance.discovery.amount_units import accepted, plain_attempt
-from mockserver.conformance.discovery.inventory import Token, inventory_of
+from mockserver.conformance.discovery.inventory import ListedToken, inventory_of
 from mockserver.conformance.discovery.routes import (
-    Route,
+    TokenRoute,
     addressed_tokens,
     bridges,
     cross_routes,
@@ -46,7 +46,7 @@ from mockserver.values import dataclass
 _T = TypeVar("_T")
 _About = Mapping[str, Any]
 """What a request is about, as `valid_request` takes it."""
-_Subject = tuple[Edge, _About]
+_EdgeSubject = tuple[Edge, _About]
 
 DIGITS = (1, 2, 3, 16, 18, 19, 20, 23, 24, 31, 38, 60, 77)
 """Numbers of digits at which amounts outgrow some type: a byte, 2**53, 64 bits, a float's
@@ -305,7 +305,7 @@ def _odd_values(field: Field, draft: Draft) -> Iterator[tuple[str, Json]]:
 # What a request is about: one token or route for each class of them.
 
 
-def _within_chains(context: RunContext) -> list[Route]:
+def _within_chains(context: RunContext) -> list[TokenRoute]:
     return [route for route in swaps(context) if route.is_within_a_chain]
 
 
@@ -321,7 +321,7 @@ _POOLS: Mapping[str, tuple[str, str, Callable[[RunContext], Iterable[Any]]]] = {
 """What requests can be about: the name of the argument, the label of the draw, the items."""
 
 
-def _subjects(context: RunContext, operation_id: str) -> Iterator[_Subject]:
+def _subjects(context: RunContext, operation_id: str) -> Iterator[_EdgeSubject]:
     """Yield what requests of a reading operation are about, beside the usual. Raises `NotRun`."""
     quoted = accepted(context, operation_id) if operation_id in ids.QUOTES else None
     if quoted is not None:
@@ -341,7 +341,7 @@ def _subjects(context: RunContext, operation_id: str) -> Iterator[_Subject]:
         if operation_id in (ids.BRIDGE, ids.SWAP_QUOTE):
             for _, route in chosen[:_MOST_BACK]:
                 label = f"back: {route.target.chain} to {route.source.chain}"
-                yield Edge(label), {"route": Route(route.target, route.source)}
+                yield Edge(label), {"route": TokenRoute(route.target, route.source)}
     if operation_id == ids.SWAP:
         coins = [route for route in _within_chains(context) if route.source.is_native]
         for route in _drawn(context, "large calls", coins)[:1]:
@@ -403,7 +403,7 @@ _TOKEN_ROLES = {ids.BRIDGE: "symbol", ids.SWAP_QUOTE: "fromTokenAddress", ids.V1
 """The inputs that take a token of a listed chain, by their roles."""
 
 
-def _known_and_unlisted(context: RunContext, operation_id: str) -> Iterator[_Subject]:
+def _known_and_unlisted(context: RunContext, operation_id: str) -> Iterator[_EdgeSubject]:
     """Yield chains and tokens that are known and not listed, for inputs that take listed names.
 
     A balance or a price on a suspended chain may well be known.
@@ -424,7 +424,7 @@ def _known_and_unlisted(context: RunContext, operation_id: str) -> Iterator[_Sub
         for name in draw.sample(chains, min(_FEW_TOKENS, len(chains))):
             there = [candidate for candidate in offered if candidate.chain != name]
             for token in list(tokens_elsewhere(offered, name))[:_FEW_TOKENS]:
-                route = Route(replace(token, chain=name), draw.choice(there))
+                route = TokenRoute(replace(token, chain=name), draw.choice(there))
                 yield _unlisted(role, f"{token.symbol} on {name}"), {"route": route}
     unlisted = unlisted_chains(context, generation)
     for chain in unlisted[:_SOME_CHAINS] if operation_id == ids.SWAP_QUOTE else unlisted:
@@ -437,7 +437,7 @@ def _unlisted(role: str, name: str) -> Edge:
     return Edge(label, EdgeKind.UNLISTED, sound=False, of=role, name=name)
 
 
-def _submissions(context: RunContext, operation_id: str) -> Iterator[_Subject]:
+def _submissions(context: RunContext, operation_id: str) -> Iterator[_EdgeSubject]:
     """Yield what is submitted beside the usual, each for a deposit of its own. Raises `NotRun`.
 
     Each may be an order that somebody pays for, so there are few. They are sent only where writes
@@ -471,7 +471,7 @@ def _submissions(context: RunContext, operation_id: str) -> Iterator[_Subject]:
         yield from _tickets(context)
 
 
-def _tickets(context: RunContext) -> Iterator[_Subject]:
+def _tickets(context: RunContext) -> Iterator[_EdgeSubject]:
     label = "hash in upper-case hex"
     upper = f"0x{_deposit(context, label)[2:].upper()}"
     yield Edge(label, EdgeKind.SAME_MEANING), {"hash": upper}
@@ -509,20 +509,20 @@ def _covering(
             yield ", ".join(map(str, new)), item
 
 
-def _features(context: RunContext) -> Callable[[Route | Token], tuple[str, ...]]:
+def _features(context: RunContext) -> Callable[[TokenRoute | ListedToken], tuple[str, ...]]:
     """Return a function that lists the features of a token or a route.
 
     Features are its chain, whether that is an EVM chain, coin or contract, and decimals.
     """
     is_plain = plain_tokens(context)
 
-    def of_token(token: Token, side: str = "") -> tuple[str, ...]:
+    def of_token(token: ListedToken, side: str = "") -> tuple[str, ...]:
         evm = "EVM" if is_plain(token) else "not EVM"
         kind = "coin" if token.is_native else "contract"
         return f"{side}{kind} of {token.decimals} decimals, {evm}", f"{side}chain {token.chain}"
 
-    def of(item: Route | Token) -> tuple[str, ...]:
-        if isinstance(item, Token):
+    def of(item: TokenRoute | ListedToken) -> tuple[str, ...]:
+        if isinstance(item, ListedToken):
             return of_token(item)
         ends = (*of_token(item.source, "from "), *of_token(item.target, "to "))
         return (*ends, "within one chain" if item.is_within_a_chain else "between chains")

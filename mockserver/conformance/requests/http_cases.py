@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from mockserver import jsontext
-from mockserver.conformance.requests.negative import Change, NegativeCase
+from mockserver.conformance.requests.negative import DraftChange, NegativeCase
 from mockserver.conformance.requests.probe import Probe
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
@@ -80,7 +80,7 @@ def is_outside_the_contract(exchange: Exchange) -> bool:
         return True
 
 
-def _hostile(operation_id: str) -> Change:
+def _hostile(operation_id: str) -> DraftChange:
     def change(draft: Draft, context: RunContext) -> Draft:
         chance = context.draw("hostile texts")
         # The two that crash careless services most often are always sent, to reads of 2.0.
@@ -95,7 +95,7 @@ def _hostile(operation_id: str) -> Change:
     return change
 
 
-_CHANGES: Mapping[str, Mapping[str, Change]] = {
+_CHANGES: Mapping[str, Mapping[str, DraftChange]] = {
     **{hostile_input: {HOSTILE: _hostile(hostile_input)} for hostile_input in _HOSTILE_INPUTS},
     ids.CHAINS: {
         UNKNOWN_PATH: lambda draft, context: replace(

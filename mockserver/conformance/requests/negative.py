@@ -35,7 +35,7 @@ from mockserver.signing.keyring import EXAMPLE_WALLET_KEY
 from mockserver.tables import look_up
 from mockserver.values import dataclass
 
-Change = Callable[[Draft, RunContext], Draft]
+DraftChange = Callable[[Draft, RunContext], Draft]
 """Changes a request. Raises `NotRun` where it has nothing to change."""
 
 _WITHOUT_OPTIONAL = ids.SWAP
@@ -50,7 +50,7 @@ _NO_NUMBERS = ("plenty", "NaN", "Infinity", "ten", "1,5.0")
 _ODD_NUMBERS = ("1e5", "0x64", " ", "+100", "1.")
 
 
-class Kind(StrEnum):
+class MistakeKind(StrEnum):
     """How a request is wrong; each kind has a rule of its own."""
 
     MISSING = "missing"
@@ -81,8 +81,8 @@ class NegativeCase:
     """
 
     words: str
-    change: Change
-    kind: Kind | None = None
+    change: DraftChange
+    kind: MistakeKind | None = None
     place: str = ""
     problem: str = ""
     basis: Basis | None = None
@@ -114,7 +114,7 @@ class NegativeCase:
             after=self.after if looks_up else (last, *self.after),
             kind=self.kind or "",
             # It is sent where there is an account alone.
-            conditional=self.kind is Kind.SIGNATURE,
+            conditional=self.kind is MistakeKind.SIGNATURE,
         )
 
 
@@ -209,7 +209,7 @@ def _broken_bodies(operation: Operation) -> Iterator[NegativeCase]:
             return replace(draft, raw_body=broken(jsontext.encode(draft.body or {})))
 
         says, basis = f"the body is {problem}", fact_basis("interface.inputs")
-        yield NegativeCase(f"body {words}", change, Kind.BODY, "body", says, basis)
+        yield NegativeCase(f"body {words}", change, MistakeKind.BODY, "body", says, basis)
 
 
 # Inputs that are left out.
@@ -234,7 +234,7 @@ def _missing(operation: Operation, field: Field) -> NegativeCase:
 
     return NegativeCase(
         words=f"without {location}.{name}",
-        kind=Kind.MISSING,
+        kind=MistakeKind.MISSING,
         place=f"{location}.{name}",
         problem=f"{name} is left out",
         change=change,
@@ -281,7 +281,7 @@ def _with_coin(draft: Draft, context: RunContext) -> Draft:
     return draft
 
 
-_MADE_LIKELY: Mapping[tuple[str, str], Change] = {
+_MADE_LIKELY: Mapping[tuple[str, str], DraftChange] = {
     (ids.BALANCE, "chain"): _with_common_contract,
     (ids.PRICE, "contractAddress"): _with_coin,
 }
@@ -395,7 +395,7 @@ class WrongValues:
             lambda row: [(role, look_up(mistakes, name)) for role in row for name in row[role]],
         )
 
-    def probes_with_a(self, kind: Kind) -> tuple[str, ...]:
+    def probes_with_a(self, kind: MistakeKind) -> tuple[str, ...]:
         """Return the names of the probes of a kind."""
         return tuple(
             f"{name}/{role} {mistake['words']}"
@@ -411,12 +411,12 @@ class WrongValues:
             NegativeCase(
                 words=f"{role} {mistake['words']}",
                 change=_changed(operation, by_role[role], mistake),
-                kind=Kind(mistake["kind"]),
+                kind=MistakeKind(mistake["kind"]),
                 place=f"{by_role[role].location}.{by_role[role].name}",
                 problem=mistake["says"],
                 basis=_basis(operation, by_role[role], mistake),
                 as_meant="as-meant" in mistake,
-                resigned=mistake["kind"] != Kind.SIGNATURE,
+                resigned=mistake["kind"] != MistakeKind.SIGNATURE,
             )
             for role, mistake in self._rows.get(operation.id, ())
             if role in by_role
@@ -431,11 +431,11 @@ def _checked_mistake(row: Mapping[str, Json]) -> Mistake:
     return row
 
 
-def _changed(operation: Operation, field: Field, mistake: Mistake) -> Change:
+def _changed(operation: Operation, field: Field, mistake: Mistake) -> DraftChange:
     label = f"{operation.id} {field.name} {mistake['words']}"
 
     def change(draft: Draft, context: RunContext) -> Draft:
-        if mistake["kind"] == Kind.SIGNATURE:
+        if mistake["kind"] == MistakeKind.SIGNATURE:
             _check_it_verifies(operation, context.caller)
             _check_there_is_something(operation, context)
         part = draft.part(field.location)

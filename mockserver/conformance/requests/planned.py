@@ -25,7 +25,7 @@ from mockserver.conformance.verdict import NotRun
 from mockserver.contract import ids, shipped_facts
 from mockserver.documents import Document
 from mockserver.jsontext import Json
-from mockserver.tables import UnknownName, function_of, look_up
+from mockserver.tables import UnknownTableName, function_of, look_up
 from mockserver.values import dataclass
 
 _MODULES = (choices, valid, amount_units)
@@ -150,7 +150,9 @@ def read(document: Document) -> Iterator[Probe]:
                     )
                     for before in probe.after:
                         if before not in known:
-                            raise UnknownName(f"{before!r} is neither a set nor a probe further up")
+                            raise UnknownTableName(
+                                f"{before!r} is neither a set nor a probe further up"
+                            )
                 known.add(probe.name)
                 yield probe
 
@@ -187,7 +189,7 @@ def _choice(words: str) -> Callable[[RunContext], Any]:
     own = (function_of(module, name) for module in _MODULES)
     choice = choices.CHOICES.get(name) or next(filter(None, own), None)
     if choice is None:
-        raise UnknownName(f"{name!r} is no function")
+        raise UnknownTableName(f"{name!r} is no function")
     return lambda context: choice(context, argument) if argument else choice(context)
 
 

@@ -12,11 +12,11 @@ from mockserver.conformance.discovery.amount_units import (
     plain_attempt,
     reading_of,
 )
-from mockserver.conformance.discovery.inventory import Token, inventory_of
+from mockserver.conformance.discovery.inventory import ListedToken, inventory_of
 from mockserver.conformance.discovery.listing import text
 from mockserver.conformance.discovery.routes import (
     ROUTE_ROLES,
-    Route,
+    TokenRoute,
     addressed_tokens,
     bridge_routes,
     bridges,
@@ -112,13 +112,15 @@ class _InputValues:
         return self.operation.id in _ROUTES or not self.about.keys().isdisjoint(("route", "asset"))
 
     @cached_property
-    def route(self) -> Route:
+    def route(self) -> TokenRoute:
         """The token to give and the token to get. Raises `NotRun`."""
         if not self.has_route:
             raise NotRun(f"nothing is known that {self.operation.id} could be about")
-        asset: Token | None = self.about.get("asset")
-        route: Route | None = self.about.get("route")
-        return Route(asset, asset) if asset else route or _ROUTES[self.operation.id](self.context)
+        asset: ListedToken | None = self.about.get("asset")
+        route: TokenRoute | None = self.about.get("route")
+        return (
+            TokenRoute(asset, asset) if asset else route or _ROUTES[self.operation.id](self.context)
+        )
 
     def amount(self) -> Json:
         """Return the amount: whole tokens in v1, in 2.0 in the unit that the service reads."""
@@ -142,7 +144,7 @@ class _InputValues:
         quote = self.context.get(self.about["quote"]) if "quote" in self.about else None
         return quote.text(name) or None if quote is not None else None
 
-    def index(self, token: Token) -> str:
+    def index(self, token: ListedToken) -> str:
         """Return the index of a token. Raises `NotRun`."""
         if token.index is None:
             raise NotRun(f"no list shows the index of {token.symbol}")
@@ -208,7 +210,7 @@ def first_chains(context: RunContext) -> tuple[str, ...]:
     return tuple(context.draw("first chains").sample(names, min(2, len(names))))
 
 
-def spent_token(context: RunContext) -> Token:
+def spent_token(context: RunContext) -> ListedToken:
     """Return the token whose price is requested. Raises `NotRun`."""
     routes = if_known(bridge_routes, context)
     if routes and routes[0].source.address:
@@ -216,13 +218,13 @@ def spent_token(context: RunContext) -> Token:
     return context.draw("spent token").choice(addressed_tokens(context))
 
 
-def held_token(context: RunContext) -> Token:
+def held_token(context: RunContext) -> ListedToken:
     """Return the token whose balance is requested: of a chain that has two. Raises `NotRun`."""
     routes = if_known(swap_routes, context)
     return routes[0].source if routes else spent_token(context)
 
 
-def order_route(context: RunContext) -> Route:
+def order_route(context: RunContext) -> TokenRoute:
     """Return the route of the orders that are submitted. Raises `NotRun`.
 
     The caller has an EVM address, so it leads from EVM chain to EVM chain where there is one.
@@ -280,9 +282,9 @@ def _own_address(values: _InputValues, field: Field) -> Json:
     return address if "string" in field.types else int(address, 16)
 
 
-_ROUTES: Mapping[str, Callable[[RunContext], Route]] = {
-    ids.PRICE: lambda context: Route(spent_token(context), spent_token(context)),
-    ids.BALANCE: lambda context: Route(held_token(context), held_token(context)),
+_ROUTES: Mapping[str, Callable[[RunContext], TokenRoute]] = {
+    ids.PRICE: lambda context: TokenRoute(spent_token(context), spent_token(context)),
+    ids.BALANCE: lambda context: TokenRoute(held_token(context), held_token(context)),
     ids.ORDER: order_route,
 }
 """The routes of requests that follow no quote."""

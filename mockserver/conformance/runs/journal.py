@@ -41,7 +41,7 @@ _COMPARED = {
 }
 _TIME = re.compile(r"[0-9]{10,13}")
 
-_Key = tuple[str, str, str, str, tuple[tuple[str, str], ...], bytes]
+_RequestKey = tuple[str, str, str, str, tuple[tuple[str, str], ...], bytes]
 
 
 def _object(**members: Mapping[str, Any]) -> dict[str, Any]:
@@ -111,7 +111,7 @@ class Header:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class RunEntry:
     """An exchange as a journal holds it; without an answer, a submission that was interrupted."""
 
     probe: str
@@ -125,7 +125,7 @@ class Run:
     """A journal that was read: what the run was, and its exchanges in order."""
 
     header: Header
-    entries: tuple[Entry, ...]
+    entries: tuple[RunEntry, ...]
 
 
 def header_of(target: Target, options: Options, contract: Contract | None = None) -> Header:
@@ -197,7 +197,7 @@ def request_key(request: Request, probe: str = "") -> Hashable:
 class Journal:
     """Keeps the exchanges of a run in a file, and gives back those of the run it resumes."""
 
-    def __init__(self, file: TextIO, entries: Iterable[Entry] = ()) -> None:
+    def __init__(self, file: TextIO, entries: Iterable[RunEntry] = ()) -> None:
         """Write to an open file; `entries` are those that an earlier run has left."""
         self._file = file
         self._secrets: set[str] = set()
@@ -358,9 +358,9 @@ def _read(path: Path) -> tuple[Run, int]:
     return Run(header, tuple(_answered(entries))), length
 
 
-def _answered(entries: Iterable[Entry]) -> list[Entry]:
+def _answered(entries: Iterable[RunEntry]) -> list[RunEntry]:
     """Return the exchanges, and the submissions without an answer."""
-    answered: list[Entry | None] = []
+    answered: list[RunEntry | None] = []
     begun: dict[Hashable, deque[int]] = defaultdict(deque)
     for entry in entries:
         # A submission has two lines: when it left, and, unless the run ended, with its answer.
@@ -376,7 +376,7 @@ def _answered(entries: Iterable[Entry]) -> list[Entry]:
     return [entry for entry in answered if entry is not None]
 
 
-def _entry(raw: bytes, place: str) -> Entry:
+def _entry(raw: bytes, place: str) -> RunEntry:
     """Return what a line says; `place` is named in errors. Raises `BadJournal`."""
     line = _parsed(raw)
     _check(_LINE, line, place)
@@ -389,7 +389,7 @@ def _entry(raw: bytes, place: str) -> Entry:
             answer["trouble"] = None if trouble is None else NoAnswer(trouble)
     except ValueError as error:
         raise _damaged(place, f"a body cannot be read: {error}") from None
-    return Entry(
+    return RunEntry(
         line["probe"],
         Request(**{name: request[name] for name in _REQUEST["properties"]}),
         answer and Answer(**{name: answer[name] for name in _ANSWER["properties"]}),

@@ -12,7 +12,7 @@ from mockserver.conformance.discovery.clocks import seconds_of, stamp_of, with_s
 from mockserver.conformance.options import Options
 from mockserver.conformance.report.failure_text import complaint
 from mockserver.conformance.requests.catalog import index_of
-from mockserver.conformance.requests.negative import Kind
+from mockserver.conformance.requests.negative import MistakeKind
 from mockserver.conformance.requests.probe import PLAIN, Probe
 from mockserver.conformance.result import Result
 from mockserver.conformance.runs.planner import context_of
@@ -180,7 +180,7 @@ class _Recordings:
 def _look_up(context: RunContext, recordings: _Recordings, probe: Probe) -> None:
     operation = context.contract.operation(probe.operation_id)
     recorded, reason = None, NOT_RECORDED
-    if probe.kind == Kind.SIGNATURE:
+    if probe.kind == MistakeKind.SIGNATURE:
         # Any recorded request could be this one, since what was wrong in it is masked.
         context.leave_out(probe.name, "keys and signatures are not recorded")
         return

@@ -29,7 +29,7 @@ from mockserver.conformance.runs.stamping import Retries
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.permit import Limits, Permit, Refusing, Spent
-from mockserver.conformance.session.session import Keeper, Session, Watch
+from mockserver.conformance.session.session import ExchangeKeeper, Session, Watch
 from mockserver.conformance.session.target import Target
 from mockserver.conformance.session.transport import Transport
 from mockserver.conformance.verdict import Inconclusive, NotApplicable, NotRun
@@ -59,7 +59,7 @@ def run(  # noqa: PLR0913 (one parameter a collaborator)
     *,
     rules: Iterable[Rule] = RULES,
     probes: Iterable[Probe] | None = None,
-    keeper: Keeper | None = None,
+    keeper: ExchangeKeeper | None = None,
     watch: Watch | None = None,
     why_not: WhyNot | None = None,
 ) -> Result:

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, TypedDict, TypeGuard
 
 from mockserver import documents
-from mockserver.clock import ClockRefused, parse_duration, parse_instant
-from mockserver.conformance.option_table import OPTIONS, Kind, Option
+from mockserver.clock import ClockRefused, Duration, parse_duration, parse_instant
+from mockserver.conformance.option_table import OPTIONS, Option, OptionKind
 from mockserver.conformance.options import Options, with_generation
 from mockserver.conformance.requests.saved import read_saved
 from mockserver.conformance.session.bindings import ROLES, Bindings
@@ -20,10 +20,6 @@ from mockserver.errors import InvalidFile
 from mockserver.signing import wallet
 from mockserver.signing.curve import SigningUnavailable
 from mockserver.validation import did_you_mean
-
-Duration = str | timedelta
-"""A time such as `10m` or `1.5s`, or a `timedelta`."""
-
 
 _SAME = ("seed", "budget", "rate", "only", "skip", "edges", "examples", "sequences", "deep")
 _TIMES = {
@@ -266,7 +262,7 @@ def _roles(_: Option, value: object) -> dict[str, str] | None:
     return dict(value) if texts else None
 
 
-_KINDS: Mapping[Kind, tuple[Callable[[Option, object], Any], str]] = {
+_KINDS: Mapping[OptionKind, tuple[Callable[[Option, object], Any], str]] = {
     "address": (_text, "a text"),
     "text": (_text, "a text"),
     "texts": (_texts, "texts"),

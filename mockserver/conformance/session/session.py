@@ -37,7 +37,7 @@ class Watch(Protocol):
         """Hear of an exchange; `planned` is how many requests the whole plan has."""
 
 
-class Keeper(Protocol):
+class ExchangeKeeper(Protocol):
     """Somebody who keeps exchanges for a run that resumes, or that compares."""
 
     def recall(self, probe: str, request: Request) -> Answer | None:
@@ -58,7 +58,7 @@ class Session:
         transport: Transport,
         context: RunContext,
         *,
-        keeper: Keeper | None = None,
+        keeper: ExchangeKeeper | None = None,
         watch: Watch | None = None,
         planned: int = 0,
         patience_ms: int | None = None,

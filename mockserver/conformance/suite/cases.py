@@ -19,7 +19,7 @@ _REQUESTS_EVERYTHING = "documented-operations-are-served"
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class RuleCase:
     """What one test judges: a rule for an operation."""
 
     rule: Rule
@@ -32,17 +32,19 @@ class Case:
 
 
 @cache
-def all_cases() -> tuple[Case, ...]:
+def all_cases() -> tuple[RuleCase, ...]:
     """Return every case, in the order of reports: rules, then generated requests."""
     return (*cases_of(RULES), *cases_of(generated.stage_rules(load())))
 
 
-def is_generated(case: Case) -> bool:
+def is_generated(case: RuleCase) -> bool:
     """Tell whether a case is about generated requests or sequences, and not about the plan."""
     return case.rule.check in generated.STAGES
 
 
-def generating(options: Options, selected: Sequence[Case], every: Sequence[Case]) -> Options:
+def generating(
+    options: Options, selected: Sequence[RuleCase], every: Sequence[RuleCase]
+) -> Options:
     """Return options that generate only what the selected cases judge.
 
     Requests at edges are judged by the rules of the plan, so that they belong to all of them.
@@ -60,12 +62,12 @@ def generating(options: Options, selected: Sequence[Case], every: Sequence[Case]
     )
 
 
-def cases_of(rules: Iterable[Rule]) -> tuple[Case, ...]:
+def cases_of(rules: Iterable[Rule]) -> tuple[RuleCase, ...]:
     """Return the cases of some rules."""
-    return tuple(Case(rule, operation) for rule in rules for operation in rule.operations)
+    return tuple(RuleCase(rule, operation) for rule in rules for operation in rule.operations)
 
 
-def rules_for(selected: Sequence[Case], every: Sequence[Case]) -> tuple[Rule, ...]:
+def rules_for(selected: Sequence[RuleCase], every: Sequence[RuleCase]) -> tuple[Rule, ...]:
     """Return the rules of a selection, with no more requests than they need.
 
     With everything selected the rules are unchanged, so that the run is that of the command.

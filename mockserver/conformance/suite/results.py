@@ -15,7 +15,7 @@ from mockserver.conformance.runs.api import raise_if_interrupted
 from mockserver.conformance.runs.journal import Journal, header_of, is_journal
 from mockserver.conformance.runs.runner import run
 from mockserver.conformance.runs.wrong_service import why_wrong_service
-from mockserver.conformance.suite.cases import Case, all_cases, generating, rules_for
+from mockserver.conformance.suite.cases import RuleCase, all_cases, generating, rules_for
 from mockserver.conformance.suite.hypothesis import store
 from mockserver.conformance.suite.options import RequestedRun
 from mockserver.wording import counted
@@ -36,7 +36,7 @@ class Judged:
             (outcome.rule.name, outcome.operation): outcome for outcome in reversed(report.outcomes)
         }
 
-    def outcome(self, case: Case) -> ReportedOutcome | None:
+    def outcome(self, case: RuleCase) -> ReportedOutcome | None:
         """Return the outcome of a case; None where its generation has no address."""
         return self._outcomes.get((case.rule.name, case.operation_id))
 
@@ -80,7 +80,7 @@ def differences(outcome: ReportedOutcome) -> Iterator[str]:
         yield json.dumps(difference)
 
 
-def judge(requested: RequestedRun, selected: Sequence[Case], folder: Path | None) -> Judged:
+def judge(requested: RequestedRun, selected: Sequence[RuleCase], folder: Path | None) -> Judged:
     """Run what the selected cases need; of workers that share a `folder`, only one sends."""
     every = all_cases()
     rules, options = rules_for(selected, every), generating(requested.options, selected, every)

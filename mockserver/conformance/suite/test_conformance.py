@@ -6,7 +6,7 @@ import pytest
 
 from mockserver.conformance.report.failure_text import findings_of
 from mockserver.conformance.session.target import UnsafeOrWrong
-from mockserver.conformance.suite.cases import Case, all_cases, is_generated
+from mockserver.conformance.suite.cases import RuleCase, all_cases, is_generated
 from mockserver.conformance.suite.options import requested_run
 from mockserver.conformance.suite.results import Judged, differences, judge
 from mockserver.conformance.verdict import UNREACHED, Verdict
@@ -31,7 +31,7 @@ def conformance_run(request: pytest.FixtureRequest) -> Judged:
         raise pytest.fail.Exception(str(error), pytrace=False) from None
 
 
-def test_conforms(case: Case, conformance_run: Judged, request: pytest.FixtureRequest) -> None:
+def test_conforms(case: RuleCase, conformance_run: Judged, request: pytest.FixtureRequest) -> None:
     """The service keeps the rule in the operation."""
     _give_summary_once(request, conformance_run)
     outcome = conformance_run.outcome(case)
@@ -72,12 +72,12 @@ def _give_summary_once(request: pytest.FixtureRequest, run: Judged) -> None:
         request.node.user_properties.append(("crosschain_mock_run", run.summary))
 
 
-def _selected(session: pytest.Session) -> list[Case]:
+def _selected(session: pytest.Session) -> list[RuleCase]:
     """Return the cases that will be judged: what `-k` and node ids have left."""
     chosen = (
         item.callspec.params.get("case") for item in session.items if hasattr(item, "callspec")
     )
-    return [case for case in chosen if isinstance(case, Case)]
+    return [case for case in chosen if isinstance(case, RuleCase)]
 
 
 def _folder(request: pytest.FixtureRequest) -> Path | None:

@@ -14,8 +14,8 @@ from mockserver.operations.lists import CHAIN_MEMBERS
 from mockserver.scenarios import load_catalog
 from mockserver.values import dataclass
 
-Item = Mapping[str, Any]
-Lists = Mapping[tuple[str, str], Sequence[Item]]
+RecordedItem = Mapping[str, Any]
+RecordedLists = Mapping[tuple[str, str], Sequence[RecordedItem]]
 
 _NAME_MEMBERS = {
     ids.CHAINS: "nickName",
@@ -27,9 +27,9 @@ _NAME_MEMBERS = {
 """The lists, with the member that names an item."""
 
 
-def last_lists(successes: Iterable[Success]) -> Lists:
+def last_lists(successes: Iterable[Success]) -> RecordedLists:
     """Return the items of the last lists, by operation, those of one chain by its name too."""
-    last: dict[tuple[str, str], list[Item]] = {}
+    last: dict[tuple[str, str], list[RecordedItem]] = {}
     for success in successes:
         if success.operation in _NAME_MEMBERS:
             of_a_chain = success.operation in (ids.OF_CHAIN, ids.V1_TOKENS)
@@ -38,18 +38,20 @@ def last_lists(successes: Iterable[Success]) -> Lists:
     return last
 
 
-def _named(last: Lists, operation: str, place: str = "") -> Iterator[tuple[str, Item]]:
+def _named(
+    last: RecordedLists, operation: str, place: str = ""
+) -> Iterator[tuple[str, RecordedItem]]:
     member = _NAME_MEMBERS[operation]
     for item in last.get((operation, place), ()):
         if isinstance(item.get(member), str) and item[member]:
             yield item[member], item
 
 
-def _by_name(last: Lists, operation: str, place: str = "") -> dict[str, Item]:
+def _by_name(last: RecordedLists, operation: str, place: str = "") -> dict[str, RecordedItem]:
     return dict(_named(last, operation, place))
 
 
-def closed_by(last: Lists, catalog: Catalog) -> tuple[list[Json], set[str]]:
+def closed_by(last: RecordedLists, catalog: Catalog) -> tuple[list[Json], set[str]]:
     """Return windows for what the last lists lack or show as out, and unknown names."""
     names = ((chain.nickname, chain.v1_name) for chain in catalog.chains)
     chains = {name for both in names for name in both if name}
@@ -62,7 +64,7 @@ def closed_by(last: Lists, catalog: Catalog) -> tuple[list[Json], set[str]]:
     return [*_closed_chains(last, catalog), *_closed_tokens(last, catalog)], unknown
 
 
-def _closed_chains(last: Lists, catalog: Catalog) -> Iterator[Json]:
+def _closed_chains(last: RecordedLists, catalog: Catalog) -> Iterator[Json]:
     listed, listed_v1 = _by_name(last, ids.CHAINS), _by_name(last, ids.V1_CHAINS)
     for chain in catalog.chains:
         # The list of v1 counts where none of 2.0 was recorded.
@@ -73,7 +75,7 @@ def _closed_chains(last: Lists, catalog: Catalog) -> Iterator[Json]:
             yield _window(mode, chain=chain.nickname)
 
 
-def _closed_tokens(last: Lists, catalog: Catalog) -> Iterator[Json]:
+def _closed_tokens(last: RecordedLists, catalog: Catalog) -> Iterator[Json]:
     listed = _by_name(last, ids.ASSETS)
     for token in catalog.tokens:
         if token.delisted or not token.listed or not token.visible:
@@ -130,7 +132,12 @@ class Additions:
         self.remarks.append(f"left out: {what}")
 
     def add(
-        self, kind: str, name: str, recorded: Item, assumed: Mapping[str, Json], **rest: Json
+        self,
+        kind: str,
+        name: str,
+        recorded: RecordedItem,
+        assumed: Mapping[str, Json],
+        **rest: Json,
     ) -> None:
         """Add a chain or a token: what was recorded, the rest as it is assumed."""
         rows, key = (self.chains, "nickname") if kind == "chain" else (self.assets, "symbol")
@@ -171,7 +178,7 @@ class Additions:
         return load_catalog(added=part_of(document, "catalog", catalog, ("catalog",)))
 
 
-def additions_of(last: Lists, catalog: Catalog) -> Additions:
+def additions_of(last: RecordedLists, catalog: Catalog) -> Additions:
     """Return the chains, tokens and contracts of the last lists that the catalog lacks.
 
     What was recorded is taken over where it has the form of a catalog. The rest is assumed as
@@ -183,7 +190,7 @@ def additions_of(last: Lists, catalog: Catalog) -> Additions:
     return additions
 
 
-def _add_chains(additions: Additions, last: Lists, catalog: Catalog) -> None:
+def _add_chains(additions: Additions, last: RecordedLists, catalog: Catalog) -> None:
     checks = item_checks("catalog", "chains")
     # Endpoints may be private, with a key in them.
     own = ("nickname", "public_endpoint", "private_endpoint")
@@ -229,7 +236,7 @@ def _add_chains(additions: Additions, last: Lists, catalog: Catalog) -> None:
         additions.add("chain", name, fields, assumed, **rest)
 
 
-def _add_tokens(additions: Additions, last: Lists, catalog: Catalog) -> None:
+def _add_tokens(additions: Additions, last: RecordedLists, catalog: Catalog) -> None:
     checks = item_checks("catalog", "assets")
     chains = {chain.nickname: chain for chain in catalog.chains}
     nicknames = {chain.v1_name: chain.nickname for chain in catalog.v1_chains()}
@@ -287,10 +294,10 @@ def _refused(
 
 
 def _listed_tokens(
-    last: Lists, nicknames: Mapping[str | None, str]
-) -> dict[str, tuple[dict[str, Any], dict[str, Item]]]:
+    last: RecordedLists, nicknames: Mapping[str | None, str]
+) -> dict[str, tuple[dict[str, Any], dict[str, RecordedItem]]]:
     """Return tokens by symbol: their own members, and those of each contract by nickname."""
-    listed: dict[str, tuple[dict[str, Any], dict[str, Item]]] = {}
+    listed: dict[str, tuple[dict[str, Any], dict[str, RecordedItem]]] = {}
     for wanted in (ids.ASSETS, ids.OF_CHAIN, ids.V1_TOKENS):
         for operation, place in last:
             if operation != wanted:
@@ -308,8 +315,8 @@ def _listed_tokens(
 
 
 def _token_of(
-    item: Item, operation: str, place: str, nicknames: Mapping[str | None, str]
-) -> tuple[Sequence[str], Mapping[str, Item]]:
+    item: RecordedItem, operation: str, place: str, nicknames: Mapping[str | None, str]
+) -> tuple[Sequence[str], Mapping[str, RecordedItem]]:
     """Return which members of an item are of the token itself, and its contracts by nickname."""
     if operation == ids.ASSETS:
         written = item.get("contracts")
@@ -329,7 +336,7 @@ def _token_of(
 
 
 def _fields(
-    item: Item, members: Mapping[str, str], checks: Mapping[str, Any], nickname: str = ""
+    item: RecordedItem, members: Mapping[str, str], checks: Mapping[str, Any], nickname: str = ""
 ) -> dict[str, Any]:
     """Return the members of an item that have the form of a catalog, by their names there."""
     fields = {name: item[member] for name, member in members.items() if member in item}
@@ -343,7 +350,7 @@ def _fields(
     }
 
 
-def _of_v1(item: Item) -> Item:
+def _of_v1(item: RecordedItem) -> RecordedItem:
     """Return a chain of v1's list with the members of the 2.0 list that say the same."""
     return {
         "nickName": item["name"],
@@ -353,7 +360,9 @@ def _of_v1(item: Item) -> Item:
     }
 
 
-def _same_network(item: Item, others: Mapping[str, Item], member: str = "network") -> str:
+def _same_network(
+    item: RecordedItem, others: Mapping[str, RecordedItem], member: str = "network"
+) -> str:
     """Return the name of the chain whose network has the same number; empty where none has."""
     mine = str(item.get("network" if member == "chainId" else "chainId", ""))
     if not mine.isdigit() or mine == "0":

@@ -9,7 +9,7 @@ from mockserver.clock import ClockMode, duration, wall_ms
 from mockserver.contract import Contract, ContractSource, ids, sentence
 from mockserver.engine.catalog import Catalog
 from mockserver.engine.courses import COURSES, Status, V1Status
-from mockserver.engine.orders import Kind, Order
+from mockserver.engine.orders import Order, OrderKind
 from mockserver.engine.refusal import Refusal
 from mockserver.engine.world import World
 from mockserver.jsontext import Json
@@ -185,7 +185,7 @@ def _row(
     row: dict[str, Any] = {
         "id": number,
         **({} if sn is None else {"sn": sn}),
-        "kind": "bridge" if order.kind is Kind.BRIDGE else "aggregate",
+        "kind": "bridge" if order.kind is OrderKind.BRIDGE else "aggregate",
         "from": {"chain": route.source_chain, "token": route.source_token},
         "to": {"chain": route.target_chain, "token": route.target_token},
         "amount": str(order.amount),

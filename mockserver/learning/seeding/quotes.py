@@ -27,11 +27,11 @@ _PLACES = Decimal("0.000001")
 _LEAST_USD, _MOST_USD = Decimal("1E-36"), Decimal("1E60")
 """The bounds of USD values in a scenario (`schemas/meta/scenario.json`)."""
 
-Row = dict[str, Any]
+QuoteRow = dict[str, Any]
 
 
 @dataclass(slots=True)
-class Rates:
+class SeededRates:
     """Prices, rates and gas in recordings; of several values the last one counts.
 
     `prices` are USD by symbol, `gas_usd` by nickname of the target chain; `bridge_bps` and `v1_bps`
@@ -46,9 +46,9 @@ class Rates:
     unknown: set[str] = field(default_factory=set)
 
 
-def rates_of(successes: Iterable[Success], catalog: Catalog) -> Rates:
+def rates_of(successes: Iterable[Success], catalog: Catalog) -> SeededRates:
     """Return the prices, rates and gas in recorded successes."""
-    rates, exchanges = Rates(catalog), list(successes)
+    rates, exchanges = SeededRates(catalog), list(successes)
     with localcontext() as context:
         context.prec = 60
         for readers, success in product(_RATE_READERS, exchanges):
@@ -57,7 +57,7 @@ def rates_of(successes: Iterable[Success], catalog: Catalog) -> Rates:
     return rates
 
 
-def rates_text(rates: Rates) -> dict[str, Json]:
+def rates_text(rates: SeededRates) -> dict[str, Json]:
     """Return what stands in a scenario for it."""
     fees: dict[str, Any] = {
         "bridge_bps": rates.bridge_bps,
@@ -69,7 +69,7 @@ def rates_text(rates: Rates) -> dict[str, Json]:
     return {**({"prices": {"usd": usd}} if usd else {}), **({"fees": fees} if fees else {})}
 
 
-def _prices_of_swap(rates: Rates, success: Success) -> None:
+def _prices_of_swap(rates: SeededRates, success: Success) -> None:
     """Take the prices of both tokens from a swap: what goes in is worth what comes out."""
     out, usd, decimals = (
         number_of(success.data.get(name)) for name in ("outAmount", "outAmountUsd", "chainDecimal")
@@ -89,16 +89,16 @@ def _prices_of_swap(rates: Rates, success: Success) -> None:
             _add_price(rates, placed.symbol, usd / tokens)
 
 
-def _price_of_token(rates: Rates, success: Success) -> None:
+def _price_of_token(rates: SeededRates, success: Success) -> None:
     _add_price(rates, success.inputs.get("symbol"), success.data.get("price"))
 
 
-def _prices_of_list(rates: Rates, success: Success) -> None:
+def _prices_of_list(rates: SeededRates, success: Success) -> None:
     for item in items_of(success.data):
         _add_price(rates, item.get("symbol"), item.get("price"))
 
 
-def _rates_of_bridge_quote(rates: Rates, success: Success) -> None:
+def _rates_of_bridge_quote(rates: SeededRates, success: Success) -> None:
     names = ("outAmount", "outAmountUsd", "serviceFee", "gasFee")
     out, usd, fee, gas = (number_of(success.data.get(name)) for name in names)
     if out is None or out <= 0:
@@ -110,7 +110,7 @@ def _rates_of_bridge_quote(rates: Rates, success: Success) -> None:
         _add_gas(rates, success.inputs.get("toChain"), gas * usd / out)
 
 
-def _rates_of_v1_quote(rates: Rates, success: Success) -> None:
+def _rates_of_v1_quote(rates: SeededRates, success: Success) -> None:
     quote = success.data.get("crossChain")
     if not isinstance(quote, dict):
         return
@@ -123,7 +123,7 @@ def _rates_of_v1_quote(rates: Rates, success: Success) -> None:
         _add_gas(rates, success.inputs.get("toChain"), gas * price)
 
 
-_RATE_READERS: tuple[Mapping[str, Callable[[Rates, Success], None]], ...] = (
+_RATE_READERS: tuple[Mapping[str, Callable[[SeededRates, Success], None]], ...] = (
     # A price that is answered goes before one of a swap. The gas of v1 is in tokens, whose
     # prices other answers show.
     {ids.SWAP_QUOTE: _prices_of_swap},
@@ -133,7 +133,7 @@ _RATE_READERS: tuple[Mapping[str, Callable[[Rates, Success], None]], ...] = (
 )
 
 
-def _add_price(rates: Rates, symbol: Json, price: Json) -> None:
+def _add_price(rates: SeededRates, symbol: Json, price: Json) -> None:
     usd = number_of(price)
     if usd is None or not _LEAST_USD <= usd < _MOST_USD:
         return
@@ -143,7 +143,7 @@ def _add_price(rates: Rates, symbol: Json, price: Json) -> None:
         rates.unknown.add(str(symbol))
 
 
-def _add_gas(rates: Rates, name: Json, usd: Decimal) -> None:
+def _add_gas(rates: SeededRates, name: Json, usd: Decimal) -> None:
     if usd and not _LEAST_USD <= usd < _MOST_USD:
         return
     chain = rates.catalog.named(str(name))
@@ -169,7 +169,7 @@ def _plain(usd: Decimal) -> str:
 
 def quotes_of(successes: Iterable[Success], catalog: Catalog) -> dict[str, Json]:
     """Return the quotes that recordings show; of equal requests the last one counts."""
-    rows_by_kind: dict[str, dict[str, Row]] = {kind: {} for kind, _ in _QUOTE_READERS.values()}
+    rows_by_kind: dict[str, dict[str, QuoteRow]] = {kind: {} for kind, _ in _QUOTE_READERS.values()}
     for success in successes:
         kind, make = _QUOTE_READERS.get(success.operation, ("", None))
         try:
@@ -187,7 +187,7 @@ def quotes_of(successes: Iterable[Success], catalog: Catalog) -> dict[str, Json]
 _REQUEST_MEMBERS = ("token", "chain", "from", "to", "amount", "channel_bps", "fee_level")
 
 
-def _bridge_quote(success: Success, catalog: Catalog) -> Row | None:
+def _bridge_quote(success: Success, catalog: Catalog) -> QuoteRow | None:
     ends = {end: catalog.chain(str(success.inputs.get(f"{end}Chain"))) for end in ("from", "to")}
     token = catalog.token(str(success.inputs.get("symbol")))
     for chain in ends.values():
@@ -201,7 +201,7 @@ def _bridge_quote(success: Success, catalog: Catalog) -> Row | None:
     return {**row, "gives": {"price": price, **gives}, "source": _SOURCE, "assumed": []}
 
 
-def _aggregate_quote(success: Success, catalog: Catalog) -> Row | None:
+def _aggregate_quote(success: Success, catalog: Catalog) -> QuoteRow | None:
     ends = {end: _placed(success, f"{end}Chain", end, catalog) for end in ("from", "to")}
     network, aggregator = str(success.data.get("chain")), success.data.get("aggregator")
     execution = [chain for chain in catalog.chains if network in (chain.network, chain.nickname)]
@@ -227,7 +227,7 @@ def _aggregate_quote(success: Success, catalog: Catalog) -> Row | None:
     }
 
 
-def _swap_quote(success: Success, catalog: Catalog) -> Row | None:
+def _swap_quote(success: Success, catalog: Catalog) -> QuoteRow | None:
     source, target = (_placed(success, "chain", end, catalog) for end in ("from", "to"))
     out, amount = _units(success.data.get("amountOut")), _units(success.inputs.get("fromAmount"))
     if not out or not amount:
@@ -236,7 +236,7 @@ def _swap_quote(success: Success, catalog: Catalog) -> Row | None:
     return {**row, "amount": amount, "source": _SOURCE, "assumed": [], "out": out}
 
 
-def _cross_chain_quote(success: Success, catalog: Catalog) -> Row | None:
+def _cross_chain_quote(success: Success, catalog: Catalog) -> QuoteRow | None:
     source, target = (
         catalog.chain_v1(str(success.inputs.get(f"{end}Chain"))) for end in ("from", "to")
     )
@@ -259,7 +259,7 @@ def _cross_chain_quote(success: Success, catalog: Catalog) -> Row | None:
     return {**row, "amount": amount_text, **fee, "gives": gives, "source": _SOURCE, "assumed": []}
 
 
-_QUOTE_READERS: Mapping[str, tuple[str, Callable[[Success, Catalog], Row | None]]] = {
+_QUOTE_READERS: Mapping[str, tuple[str, Callable[[Success, Catalog], QuoteRow | None]]] = {
     ids.BRIDGE: ("bridge", _bridge_quote),
     ids.SWAP_QUOTE: ("aggregate", _aggregate_quote),
     ids.SWAP: ("swaps", _swap_quote),
@@ -267,7 +267,7 @@ _QUOTE_READERS: Mapping[str, tuple[str, Callable[[Success, Catalog], Row | None]
 }
 
 
-def _channel(success: Success) -> Row | None:
+def _channel(success: Success) -> QuoteRow | None:
     """Return the channel's fee as a scenario has it; None for one that no request can name."""
     bps = number_of(success.inputs.get("channelFeeRate", 0))
     if bps is None or not 0 <= bps <= MAX_CHANNEL_BPS:
@@ -275,7 +275,7 @@ def _channel(success: Success) -> Row | None:
     return {"channel_bps": int(bps)} if bps else {}
 
 
-def _promised(data: Mapping[str, Any]) -> Row | None:
+def _promised(data: Mapping[str, Any]) -> QuoteRow | None:
     out, usd, rate = (
         _units(data.get("outAmount")),
         _decimal(data.get("outAmountUsd")),

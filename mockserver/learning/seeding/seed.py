@@ -7,7 +7,7 @@ from decimal import Decimal
 from mockserver.jsontext import Json
 from mockserver.learning.seeding.lists import Additions, additions_of, closed_by, last_lists
 from mockserver.learning.seeding.orders import RECORDED_COURSE, SeededOrders, orders_of
-from mockserver.learning.seeding.quotes import Rates, quotes_of, rates_of, rates_text
+from mockserver.learning.seeding.quotes import SeededRates, quotes_of, rates_of, rates_text
 from mockserver.learning.seeding.reading import successes_of
 from mockserver.recordings import Source
 from mockserver.recordings.files import yaml_text
@@ -24,7 +24,7 @@ class Seed:
     lists show and the shipped catalog lacks.
     """
 
-    rates: Rates
+    rates: SeededRates
     added: Additions = field(default_factory=Additions)
     closed: list[Json] = field(default_factory=list)
     quotes: dict[str, Json] = field(default_factory=dict)

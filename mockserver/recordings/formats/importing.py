@@ -10,16 +10,16 @@ from urllib.parse import quote, urlencode
 
 from mockserver import documents, limits, userfiles
 from mockserver.clock import parse_instant
-from mockserver.documents import Document, FieldPath
+from mockserver.documents import Document
 from mockserver.errors import InvalidFile, Problem
 from mockserver.exchange import Headers, Request, Response
-from mockserver.jsontext import Json, read_loosely
+from mockserver.jsontext import FieldPath, Json, read_loosely
 from mockserver.recordings.bodies import encode
 from mockserver.recordings.formats.har import har_exchange
 from mockserver.recordings.formats.messages import (
     NoExchange,
     Pairs,
-    Unreadable,
+    UnreadableMessage,
     address,
     converted,
     from_base64,
@@ -89,7 +89,7 @@ def _vcr_body(entry: Mapping[str, Any], message: str) -> bytes:
     if body is None or isinstance(body, bytes):
         return body or b""
     if not isinstance(body, str):
-        raise Unreadable(path, f"expected a string, got {kind_of(body)}")
+        raise UnreadableMessage(path, f"expected a string, got {kind_of(body)}")
     return raw(body)
 
 
@@ -176,7 +176,7 @@ def _recording(document: Document, form: Format) -> ForeignRecording:
             exchanges[place] = form.exchange(entry, document.file)
         except NoExchange as reason:
             skipped[place] = str(reason)
-        except Unreadable as error:
+        except UnreadableMessage as error:
             raise InvalidFile([document.problem((*path, *error.path), str(error))]) from None
     return ForeignRecording(form.title, exchanges, skipped, form.origin)
 

@@ -16,7 +16,7 @@ class NoExchange(Exception):
     """An entry of a file that is no exchange; the text says why."""
 
 
-class Unreadable(ValueError):
+class UnreadableMessage(ValueError):
     """A text of the right type without a meaning; `path` is where it stands in its entry."""
 
     def __init__(self, path: tuple[str, ...], message: str) -> None:
@@ -26,13 +26,13 @@ class Unreadable(ValueError):
 
 
 def converted(entry: Any, *path: str, by: Callable[[str], T]) -> T:
-    """Return a text of an entry as a function reads it. Raises `Unreadable`."""
+    """Return a text of an entry as a function reads it. Raises `UnreadableMessage`."""
     for name in path:
         entry = entry[name]
     try:
         return by(entry)
     except (ValueError, ClockRefused) as error:
-        raise Unreadable(path, str(error)) from None
+        raise UnreadableMessage(path, str(error)) from None
 
 
 def address(text: str) -> SplitResult:

@@ -20,7 +20,7 @@ from mockserver.jsontext import Json, NotJson
 from mockserver.recordings.bodies import as_text, encode
 from mockserver.recordings.formats.messages import (
     NoExchange,
-    Unreadable,
+    UnreadableMessage,
     address,
     converted,
     from_base64,
@@ -31,11 +31,11 @@ from mockserver.recordings.recording import RecordedExchange
 
 _PATTERNS = ("urlPattern", "urlPathPattern", "urlPathTemplate")
 
-Object = Mapping[str, Any]
+WiremockObject = Mapping[str, Any]
 
 
-def wiremock_exchange(stub: Object, file: Path) -> RecordedExchange:
-    """Return a stub that means one request as an exchange. Raises `NoExchange`, `Unreadable`."""
+def wiremock_exchange(stub: WiremockObject, file: Path) -> RecordedExchange:
+    """Return a stub that means one request. Raises `NoExchange`, `UnreadableMessage`."""
     request, response = _request(stub), stub["response"]
     status = 200 if response.get("status") is None else response["status"]
     return RecordedExchange.unnamed(
@@ -43,7 +43,7 @@ def wiremock_exchange(stub: Object, file: Path) -> RecordedExchange:
     )
 
 
-def _request(stub: Object) -> Request:
+def _request(stub: WiremockObject) -> Request:
     wanted = stub["request"]
     pattern = next((name for name in _PATTERNS if wanted.get(name) is not None), None)
     if pattern:
@@ -53,7 +53,7 @@ def _request(stub: Object) -> Request:
         parts = converted(stub, "request", "url", by=address)
         path, query = parts.path, parts.query
     elif path is None:
-        raise Unreadable(("request", "urlPath"), "missing")
+        raise UnreadableMessage(("request", "urlPath"), "missing")
     if wanted.get("method") in (None, "ANY"):
         raise NoExchange("it answers any method")
     more = urlencode(list(_equal(wanted, "queryParameters")))
@@ -62,7 +62,7 @@ def _request(stub: Object) -> Request:
     return Request(wanted["method"], path, query, headers, _wanted_body(wanted))
 
 
-def _equal(wanted: Object, name: str) -> Iterator[tuple[str, str]]:
+def _equal(wanted: WiremockObject, name: str) -> Iterator[tuple[str, str]]:
     """Yield the names and values that a request must have."""
     for key, rule in (wanted.get(name) or {}).items():
         if "equalTo" in rule:
@@ -74,7 +74,7 @@ def _equal(wanted: Object, name: str) -> Iterator[tuple[str, str]]:
             raise NoExchange(f"{name}.{key} is compared by {kinds}, not by equalTo")
 
 
-def _wanted_body(wanted: Object) -> bytes:
+def _wanted_body(wanted: WiremockObject) -> bytes:
     patterns = wanted.get("bodyPatterns")
     if patterns is None:
         return b""
@@ -91,11 +91,11 @@ def _wanted_body(wanted: Object) -> bytes:
             return from_base64(pattern["binaryEqualTo"])
         except ValueError as error:
             path = ("request", "bodyPatterns", "binaryEqualTo")
-            raise Unreadable(path, str(error)) from None
+            raise UnreadableMessage(path, str(error)) from None
     raise NoExchange(f"its body is compared by {', '.join(pattern)}")
 
 
-def _body(stub: Object, file: Path) -> bytes:
+def _body(stub: WiremockObject, file: Path) -> bytes:
     response = stub["response"]
     if response.get("jsonBody") is not None:
         return encode(response["jsonBody"], "compact")

@@ -3,7 +3,7 @@
 Their catalogue is imported when a break is requested: most servers have none.
 """
 
-from mockserver.responders.breaks.active import Breaks, Outcome, breaks_named
+from mockserver.responders.breaks.active import BreakOutcome, Breaks, breaks_named
 from mockserver.responders.breaks.mutations import Break, Mutation, MutationContext
 
-__all__ = ["Break", "Breaks", "Mutation", "MutationContext", "Outcome", "breaks_named"]
+__all__ = ["Break", "BreakOutcome", "Breaks", "Mutation", "MutationContext", "breaks_named"]

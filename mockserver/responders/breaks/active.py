@@ -16,7 +16,7 @@ Below = Callable[[Call], Delivery]
 
 
 @value_class(frozen=True, slots=True)
-class Outcome:
+class BreakOutcome:
     """An answer after the breaks; `names` are the breaks that changed something."""
 
     delivery: Delivery
@@ -78,13 +78,13 @@ class Breaks:
                 return operation
         return None
 
-    def apply(self, call: Call, below: Below) -> Outcome:
+    def apply(self, call: Call, below: Below) -> BreakOutcome:
         """Return the answer to a call as the breaks of its operation change it."""
         changed: list[str] = []
         for break_ in self.active:
             if call.operation.id in break_.operations:
                 below = self._wrapped(break_, below, changed)
-        return Outcome(below(call), tuple(changed))
+        return BreakOutcome(below(call), tuple(changed))
 
     def _wrapped(self, break_: Break, below: Below, changed: list[str]) -> Below:
         def wrapped(call: Call) -> Delivery:

@@ -11,7 +11,7 @@ from mockserver import jsontext
 from mockserver.contract import ids
 from mockserver.engine.core import Ticket
 from mockserver.engine.courses import Status, V1Status
-from mockserver.engine.orders import Kind
+from mockserver.engine.orders import OrderKind
 from mockserver.engine.outages import Mode, Window
 from mockserver.engine.tickets import COMPLETED, TicketStatus, TicketView
 from mockserver.exchange import Headers, Response
@@ -175,7 +175,7 @@ def some_v1_order(context: MutationContext) -> Delivery:
     if not refused(sent) or not sound or transaction in context.memory:
         return sent
     order = v1.order_members(
-        ("CC1160520260101000009999", V1Status.ONGOING, Kind.BRIDGE, str(transaction)),
+        ("CC1160520260101000009999", V1Status.ONGOING, OrderKind.BRIDGE, str(transaction)),
         (user, "100", chain, "USDT"),
         (user, "0", "ETH", "", "USDT"),
         "0",

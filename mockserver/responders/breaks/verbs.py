@@ -30,7 +30,7 @@ from mockserver.responders.breaks.mutations import (
     refused,
 )
 from mockserver.responders.delivery import Delivery
-from mockserver.tables import UnknownName, function_of
+from mockserver.tables import UnknownTableName, function_of
 
 _PAGE = {"Content-Type": "text/html; charset=utf-8"}
 
@@ -153,23 +153,23 @@ _PLACES: Mapping[str, Callable[[str], Callable[..., Any] | None]] = {
 
 
 def word(spec: Json, place: str) -> Callable[..., Any]:
-    """Return the function of a word. Raises `UnknownName` where the place does not have it."""
+    """Return the function of a word. Raises `UnknownTableName` where the place does not have it."""
     name, setting = (spec, ()) if isinstance(spec, str) else next(iter(spec.items()))
     setting = () if isinstance(spec, str) else (setting,)
     made = _PLACES[place](name)
     if made is None:
-        raise UnknownName(f"no function of {place} is called {name!r}")
+        raise UnknownTableName(f"no function of {place} is called {name!r}")
     return lambda *values: made(*values, *setting)
 
 
-Value = Callable[[MutationContext, Json], Json]
+ValueVerb = Callable[[MutationContext, Json], Json]
 
 
-def _value(spec: Json) -> Value:
+def _value(spec: Json) -> ValueVerb:
     """Return the function that a table names, which replaces a value in the context of a call."""
     try:
         return word(spec, "contextual")
-    except UnknownName:
+    except UnknownTableName:
         how = word(spec, "converters")
         return lambda context, value: how(value)
 
@@ -220,7 +220,7 @@ def _at_places(
 
 
 def _change(spec: Mapping[str, Json], times: Callable[..., int] = lambda *_: 1) -> Mutation:
-    def change(context: MutationContext, holder: dict[str, Json], key: str, how: Value) -> None:
+    def change(context: MutationContext, holder: dict[str, Json], key: str, how: ValueVerb) -> None:
         for _ in range(times(context, holder, key)):
             holder[key] = how(context, holder[key])
 

@@ -22,7 +22,7 @@ from mockserver.responders.responder import Call
 from mockserver.validation import dotted
 from mockserver.values import dataclass
 
-Path = tuple[str | int, ...]
+MemberPath = tuple[str | int, ...]
 _PART = re.compile(r"([^.\[\]]+)|\[(\d+)\]")
 _MISSING = object()
 _CHANGES: dict[str, tuple[Any, ...]] = {
@@ -52,13 +52,15 @@ def mutated(
     return response, ""
 
 
-def parts(field: str) -> Path:
+def parts(field: str) -> MemberPath:
     """Return the path that people write as `list[0].symbol`."""
     return tuple(int(index) if index else name for name, index in _PART.findall(field))
 
 
-def _candidates(body: Json, operation: Operation, field: str | None, draw: int) -> Iterator[Path]:
-    base: Path = ("data",) if operation.enveloped else ()
+def _candidates(
+    body: Json, operation: Operation, field: str | None, draw: int
+) -> Iterator[MemberPath]:
+    base: MemberPath = ("data",) if operation.enveloped else ()
     if field is not None:
         named = parts(field)
         yield (*base, *named)
@@ -70,7 +72,7 @@ def _candidates(body: Json, operation: Operation, field: str | None, draw: int) 
     yield from (*paths[start:], *paths[:start])
 
 
-def _leaves(value: Json, path: Path) -> Iterator[Path]:
+def _leaves(value: Json, path: MemberPath) -> Iterator[MemberPath]:
     if isinstance(value, dict):
         for name, item in value.items():
             yield from _leaves(item, (*path, name))
@@ -81,7 +83,7 @@ def _leaves(value: Json, path: Path) -> Iterator[Path]:
         yield path
 
 
-def _broken(body: Json, path: Path, change: str) -> Iterator[Json]:
+def _broken(body: Json, path: MemberPath, change: str) -> Iterator[Json]:
     kinds = _CHANGES if change == "any" else (change,)
     for value in (value for kind in kinds for value in _CHANGES[kind]):
         changed = copy.deepcopy(body)
@@ -120,7 +122,7 @@ class FaultedCall:
     draw: Callable[[str], int]
 
 
-Options = Mapping[str, Json]
+OptionValues = Mapping[str, Json]
 """The options of a fault, of the form that its kind has, and checked."""
 Disturb = Callable[[Delivery, FaultedCall], Delivery]
 """Returns the answer as the client will see it; delays are in the world's time."""
@@ -143,7 +145,7 @@ class Quota:
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class FaultDefinition:
     """A kind of fault: what it does, and how that is made of its options.
 
     `done` tells whether the effect of a call happens unless the test says otherwise; `answers`
@@ -151,7 +153,7 @@ class Kind:
     """
 
     summary: str
-    make: Callable[[Options], Disturb]
+    make: Callable[[OptionValues], Disturb]
     done: bool = True
     answers: bool = True
 
@@ -168,7 +170,7 @@ def rule_name(name: str, known: Mapping[str, RefusalRule]) -> str:
     raise BadControl(f"body field 'refusal': {name!r} is no refusal{near}")
 
 
-def _latency(options: Options) -> Disturb:
+def _latency(options: OptionValues) -> Disturb:
     """Be late by `delay`, by up to `until`, or log-normally about it.
 
     `sigma` is the standard deviation of the logarithm; `delay` is the median then.
@@ -205,13 +207,13 @@ def _delay(options: Mapping[str, Json], name: str) -> int:
     return delay_ms
 
 
-def _status(options: Options) -> Disturb:
+def _status(options: OptionValues) -> Disturb:
     """Put a plain error page, as a gateway would, in place of the answer."""
     page = _page(options["status"], options.get("retryAfter"), options.get("body", ""))
     return lambda sending, faulted: replace(sending, response=page)
 
 
-def _refusal(options: Options) -> Disturb:
+def _refusal(options: OptionValues) -> Disturb:
     """Put a refusal in place of the answer: one of the table by name, or any code and text."""
     if ("refusal" in options) == ("code" in options):
         raise BadControl("body: give either 'refusal', a name of the table, or 'code' with 'msg'")
@@ -231,7 +233,7 @@ def _refusal(options: Options) -> Disturb:
     return disturb
 
 
-def _quota(options: Options) -> Disturb:
+def _quota(options: OptionValues) -> Disturb:
     window = duration_ms(options["window"])
     if window < 1:
         raise BadControl("body field 'window': expected a duration above 0")
@@ -239,7 +241,7 @@ def _quota(options: Options) -> Disturb:
     return Quota(options["limit"], window, refuse({"status": 429, **options}))
 
 
-def _broken_json(options: Options) -> Disturb:
+def _broken_json(options: OptionValues) -> Disturb:
     """Cut the last third off the body, which is whole as far as HTTP can tell, inside a text."""
 
     def disturb(sending: Delivery, faulted: FaultedCall) -> Delivery:
@@ -253,7 +255,7 @@ def _broken_json(options: Options) -> Disturb:
     return disturb
 
 
-def _wrong_type(options: Options) -> Disturb:
+def _wrong_type(options: OptionValues) -> Disturb:
     """Send another media type; without a named one, HTML in the body as well."""
     page = b"<html><body>service</body></html>" if "contentType" not in options else None
     named = ("Content-Type", options.get("contentType", "text/html; charset=utf-8"))
@@ -267,7 +269,7 @@ def _wrong_type(options: Options) -> Disturb:
     return disturb
 
 
-def _mutation(options: Options) -> Disturb:
+def _mutation(options: OptionValues) -> Disturb:
     """Break a field, the named one or one drawn by the seed, and name it in `X-Mock-Mutated`."""
 
     def disturb(sending: Delivery, faulted: FaultedCall) -> Delivery:
@@ -285,40 +287,40 @@ def _mutation(options: Options) -> Disturb:
     return disturb
 
 
-def _cutting(cut: Cut) -> Callable[[Options], Disturb]:
+def _cutting(cut: Cut) -> Callable[[OptionValues], Disturb]:
     return lambda options: lambda sending, faulted: replace(sending, cut=cut)
 
 
-KINDS: Mapping[str, Kind] = MappingProxyType(
+KINDS: Mapping[str, FaultDefinition] = MappingProxyType(
     {
-        "latency": Kind("the answer comes late, on the world's clock", _latency),
-        "http-status": Kind("an HTTP error in place of the answer", _status, *_NOTHING),
-        "refusal": Kind("a refusal inside the envelope", _refusal, *_NOTHING),
+        "latency": FaultDefinition("the answer comes late, on the world's clock", _latency),
+        "http-status": FaultDefinition("an HTTP error in place of the answer", _status, *_NOTHING),
+        "refusal": FaultDefinition("a refusal inside the envelope", _refusal, *_NOTHING),
         # A call that was never answered had no effect either.
-        "reset-before-headers": Kind(
+        "reset-before-headers": FaultDefinition(
             "the connection is reset before anything was sent",
             _cutting(Cut.RESET_BEFORE),
             *_NOTHING,
         ),
-        "reset-after-headers": Kind(
+        "reset-after-headers": FaultDefinition(
             "the connection is reset when only the headers were sent", _cutting(Cut.RESET_AFTER)
         ),
-        "empty-answer": Kind(
+        "empty-answer": FaultDefinition(
             "the connection is closed without an answer", _cutting(Cut.EMPTY), *_NOTHING
         ),
-        "truncated-body": Kind(
+        "truncated-body": FaultDefinition(
             "the connection is closed in the middle of the body", _cutting(Cut.TRUNCATED)
         ),
-        "broken-json": Kind("a body that is no JSON", _broken_json),
-        "wrong-content-type": Kind(
+        "broken-json": FaultDefinition("a body that is no JSON", _broken_json),
+        "wrong-content-type": FaultDefinition(
             "another media type; without a name of one an HTML page", _wrong_type
         ),
-        "mutation": Kind("one field breaks its schema", _mutation),
-        "quota": Kind(
+        "mutation": FaultDefinition("one field breaks its schema", _mutation),
+        "quota": FaultDefinition(
             "no more than so many calls in each window of the world's clock", _quota, *_NOTHING
         ),
         # The answer is unchanged; false is that the call had no effect.
-        "false-success": Kind(
+        "false-success": FaultDefinition(
             "answered as a success, although nothing was done",
             lambda options: lambda sending, faulted: sending,
             done=False,

@@ -13,10 +13,10 @@ from mockserver.engine.hashes import derived_int
 from mockserver.engine.scenario import Scenario
 from mockserver.exchange import Response
 from mockserver.headers import FAULT_HEADER
-from mockserver.jsontext import Json
+from mockserver.jsontext import Json, Schema
 from mockserver.responders.delivery import Delivery
 from mockserver.responders.faults.kinds import KINDS, Disturb, FaultedCall, Quota, rule_name
-from mockserver.responders.forms import BadControl, Schema, check, shipped_forms, variants
+from mockserver.responders.forms import BadControl, check, shipped_forms, variants
 from mockserver.responders.named import named_by
 from mockserver.responders.responder import Call
 from mockserver.responders.settable import Settable

@@ -12,12 +12,12 @@ from mockserver.engine.refusal import Refusal
 from mockserver.engine.reserved import RESERVED, Effect, Reserved, in_amount, in_hex
 from mockserver.exchange import Request
 from mockserver.limits import AMOUNT_DIGITS
-from mockserver.responders.faults.kinds import KINDS, FaultedCall, Options
+from mockserver.responders.faults.kinds import KINDS, FaultedCall, OptionValues
 from mockserver.responders.faults.registry import Fault, Strike, Trigger
 from mockserver.responders.named import deposit_of
 from mockserver.responders.responder import Call
 
-_FAULTS: Mapping[str, tuple[str, Options, bool]] = MappingProxyType(
+_FAULTS: Mapping[str, tuple[str, OptionValues, bool]] = MappingProxyType(
     {
         "http-500": ("http-status", {"status": 500}, False),
         "http-503": ("http-status", {"status": 503, "retryAfter": 30}, False),

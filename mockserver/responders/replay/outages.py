@@ -9,7 +9,7 @@ from mockserver.engine.calendar import Phase
 from mockserver.engine.catalog import Catalog
 from mockserver.engine.courses import Status, V1Status
 from mockserver.engine.orders import Event
-from mockserver.engine.outages import Route
+from mockserver.engine.outages import OrderRoute
 from mockserver.engine.refusal import Refusal
 from mockserver.exchange import Request, Response
 from mockserver.jsontext import Json
@@ -76,19 +76,21 @@ def forbidden(call: Call, rule: MatchRule) -> Response | None:
     return None
 
 
-def route_of_exchange(call: Call, rules: MatchRules, exchange: RecordedExchange) -> Route | None:
+def route_of_exchange(
+    call: Call, rules: MatchRules, exchange: RecordedExchange
+) -> OrderRoute | None:
     """Return the route of a recorded submission, as far as the world knows its chains."""
     return _route(call, rules.of(exchange.operation), exchange.request)
 
 
-def _route(call: Call, rule: MatchRule, request: Request) -> Route | None:
+def _route(call: Call, rule: MatchRule, request: Request) -> OrderRoute | None:
     if rule.route is None:
         return None
     parts = RequestParts((), request, {})
     catalog = call.hosted.world.scenario.catalog
     source = _end(parts, rule.route.source, catalog)
     target = _end(parts, rule.route.target or rule.route.source, catalog)
-    return None if source is None or target is None else Route(*source, *target)
+    return None if source is None or target is None else OrderRoute(*source, *target)
 
 
 def _end(parts: RequestParts, end: End, catalog: Catalog) -> tuple[str, str] | None:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from mockserver import jsontext
 from mockserver.clock import ClockMode
 from mockserver.engine.orders import Event, at, struck
-from mockserver.engine.outages import Route
+from mockserver.engine.outages import OrderRoute
 from mockserver.exchange import Response
 from mockserver.headers import SOURCE_HEADER
 from mockserver.recordings import RequestReading, read_request
@@ -166,7 +166,7 @@ class _Origin:
     sequence they are the moments of its first request.
     """
 
-    route: Route | None
+    route: OrderRoute | None
     since_ms: int
     recorded_ms: int
 

@@ -7,8 +7,7 @@ from typing import Any
 
 from mockserver import limits
 from mockserver.exchange import Headers
-from mockserver.jsontext import Json
-from mockserver.responders.forms import Schema
+from mockserver.jsontext import Json, Schema
 from mockserver.responders.refusing import refusal_in
 from mockserver.values import dataclass
 from mockserver.worlds.factory import WorldFactory
@@ -79,7 +78,7 @@ Sent = tuple[str, Json]
 
 
 @dataclass(frozen=True, slots=True)
-class Example:
+class ControlExample:
     """A request to a row for people to look at: its target, and its body.
 
     `before` is sent before it; `body_from` is a request whose answer is the body. Of the answer so
@@ -110,7 +109,7 @@ class Row:
     summary: str
     action: Action
     answer: Schema
-    example: Example
+    example: ControlExample
     body: Schema | None = None
     query: Mapping[str, Schema] = field(default_factory=dict)
     open: bool = False

@@ -11,7 +11,7 @@ from typing import Any
 from mockserver import documents, limits, resources, tables
 from mockserver.jsontext import Json
 from mockserver.responders.forms import FormTable, filled, named_code, shipped_forms
-from mockserver.server.control.row import SAVED_DEPTH, Example, Row
+from mockserver.server.control.row import SAVED_DEPTH, ControlExample, Row
 
 
 def read(file: Path) -> Iterator[Row]:
@@ -40,7 +40,7 @@ def _row(
         answer=form_table.message(row["answer"], form_table.answer),
         body=form_table.message(row["body"], form_table.taken) if "body" in row else None,
         query=form_table.fields(row.get("query", {})),
-        example=Example(
+        example=ControlExample(
             target=example.get("target", path),
             body=example.get("body"),
             before=tuple(

@@ -17,12 +17,12 @@ from mockserver.errors import CrosschainMockError
 from mockserver.exchange import Headers, Request, Response
 from mockserver.recordings import RecordedExchange
 from mockserver.server.connection import ConnectionServer, http_response
-from mockserver.server.incoming import Unreadable, body_of
+from mockserver.server.incoming import UnreadableRequest, body_of
 from mockserver.server.process import Listening, host
 from mockserver.server.recorder.keeper import Keeper
 from mockserver.server.recorder.upstream import (
     HOP_BY_HOP,
-    NoAnswer,
+    NoUpstreamAnswer,
     ProxyOptions,
     Upstream,
     as_sent,
@@ -81,11 +81,11 @@ class RecordingProxy:
         except ConnectionError:
             # The client left before its request was whole.
             return web.Response()
-        except Unreadable as error:
+        except UnreadableRequest as error:
             refused = http_response(self._refuse(request, error.name, str(error)))
             refused.force_close()
             return refused
-        except NoAnswer as error:
+        except NoUpstreamAnswer as error:
             self._say(str(error))
             return relayed.failed(error)
         return relayed.response or web.Response()
@@ -116,7 +116,7 @@ class RecordingProxy:
         try:
             return await asyncio.to_thread(self.keeper.keep, exchange)
         except CrosschainMockError as error:
-            raise NoAnswer(507, f"{error}; the answer was not kept") from None
+            raise NoUpstreamAnswer(507, f"{error}; the answer was not kept") from None
 
     def _say(self, sentence: str) -> None:
         sentence = _without_quote(sentence)
@@ -162,7 +162,7 @@ class _RelayedAnswer:
                         patience.reschedule(now + wait_seconds)
         except TimeoutError:
             if self._client_left:
-                raise NoAnswer(504, "the client left, and the answer did not end") from None
+                raise NoUpstreamAnswer(504, "the client left, and the answer did not end") from None
             raise
 
     async def _take(self, part: bytes, is_last: bool) -> None:
@@ -189,7 +189,7 @@ class _RelayedAnswer:
         with contextlib.suppress(ConnectionError):
             await response.write_eof()
 
-    def failed(self, error: NoAnswer) -> web.StreamResponse:
+    def failed(self, error: NoUpstreamAnswer) -> web.StreamResponse:
         """Answer with an error of ours, or cut the answer off where it has begun already."""
         if self.response is None:
             return http_response(_trouble(error.status, str(error)))

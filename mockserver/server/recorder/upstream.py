@@ -65,7 +65,7 @@ def as_sent(item: tuple[str, str]) -> tuple[str, str]:
     return item[0], header_text(item[1].encode("utf-8", "surrogateescape"))
 
 
-class NoAnswer(Exception):
+class NoUpstreamAnswer(Exception):
     """Why a request got no answer of the service: an HTTP status of ours and a sentence."""
 
     def __init__(self, status: int, sentence: str) -> None:
@@ -92,15 +92,15 @@ class Upstream:
     async def answer(self, request: Request) -> AsyncIterator[aiohttp.ClientResponse]:
         """Send a request, and yield what the service begins to answer.
 
-        Raises `NoAnswer` where the request may not be sent, or no answer comes.
+        Raises `NoUpstreamAnswer` where the request may not be sent, or no answer comes.
         """
         base = self._base(request)
         reason = self.options.refusal(request)
         if reason:
-            raise NoAnswer(403, f"{reason}; nothing was sent")
+            raise NoUpstreamAnswer(403, f"{reason}; nothing was sent")
         if not request.path.startswith("/"):
             line = f"{request.method} {request.path[:80]}"
-            raise NoAnswer(400, f"{line} names no path of a service; nothing was sent")
+            raise NoUpstreamAnswer(400, f"{line} names no path of a service; nothing was sent")
         self.options.note(request)
         with _explained(request, base):
             async with self._session(request.method).request(
@@ -120,7 +120,7 @@ class Upstream:
         base = self.options.upstreams.get(generation)
         if base is None:
             what = f"{request.method} {request.path} is of {generation}"
-            raise NoAnswer(
+            raise NoUpstreamAnswer(
                 421, f"{what}, which has no address here; name one with --upstream-{generation}"
             )
         return base
@@ -190,23 +190,29 @@ def _explained(request: Request, base: str) -> Iterator[None]:
         # An unknown issuer can be trusted by an option; a wrong name or date cannot.
         if "self-signed" in reason or "issuer" in reason:
             reason += "; trust one more with --upstream-ca FILE"
-        raise NoAnswer(502, f"{line}: the certificate of {base} is not valid: {reason}") from None
+        raise NoUpstreamAnswer(
+            502, f"{line}: the certificate of {base} is not valid: {reason}"
+        ) from None
     except aiohttp.ClientSSLError as error:
-        raise NoAnswer(502, f"{line}: {base} speaks no TLS that works: {_reason(error)}") from None
+        raise NoUpstreamAnswer(
+            502, f"{line}: {base} speaks no TLS that works: {_reason(error)}"
+        ) from None
     except (aiohttp.ConnectionTimeoutError, aiohttp.SocketTimeoutError, TimeoutError):
-        raise NoAnswer(504, f"{line}: {base} took too long to answer") from None
+        raise NoUpstreamAnswer(504, f"{line}: {base} took too long to answer") from None
     except aiohttp.ClientConnectorError as error:
-        raise NoAnswer(502, f"{line}: {base} cannot be reached: {_reason(error)}") from None
+        raise NoUpstreamAnswer(502, f"{line}: {base} cannot be reached: {_reason(error)}") from None
     except (aiohttp.ClientPayloadError, aiohttp.ServerDisconnectedError, aiohttp.ClientOSError):
-        raise NoAnswer(502, f"{line}: {base} broke off before the answer was whole") from None
+        raise NoUpstreamAnswer(
+            502, f"{line}: {base} broke off before the answer was whole"
+        ) from None
     except aiohttp.ClientResponseError as error:
         reason = parser_reason(error.__cause__, error.message)[:200]
         if reason.startswith("Bad status line"):
             # The parser takes a body for the next answer, and tells nothing of the one before it.
             reason += "; or a body follows where HTTP has none: to HEAD, or of status 204 or 304"
-        raise NoAnswer(502, f"{line}: {base} answers no HTTP: {reason}") from None
+        raise NoUpstreamAnswer(502, f"{line}: {base} answers no HTTP: {reason}") from None
     except (aiohttp.ClientError, ValueError) as error:
-        raise NoAnswer(502, f"{line}: {base} answers no HTTP: {_reason(error)}") from None
+        raise NoUpstreamAnswer(502, f"{line}: {base} answers no HTTP: {_reason(error)}") from None
 
 
 def _reason(error: BaseException) -> str:

@@ -8,11 +8,11 @@ from mockserver import jsontext, limits
 from mockserver.contract import Operation, ids
 from mockserver.engine.calendar import Calendar
 from mockserver.engine.catalog import Placed
-from mockserver.engine.core import hash_key
+from mockserver.engine.core import HashKey, hash_key
 from mockserver.engine.courses import Status
 from mockserver.engine.orderbook import OrderStates
-from mockserver.engine.orders import Kind, Order, OrderView
-from mockserver.engine.outages import Route
+from mockserver.engine.orders import Order, OrderKind, OrderView
+from mockserver.engine.outages import OrderRoute
 from mockserver.engine.tickets import COMPLETED, REFUND
 from mockserver.engine.world import World
 from mockserver.jsontext import Json
@@ -32,8 +32,6 @@ _CUTS = frozenset(Cut)
 
 _REST_MS = 3_650 * 86_400_000
 """After ten years nothing happens any more that happens by itself."""
-
-HashKey = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +84,7 @@ class Evidence:
     submissions: dict[HashKey, list[Submission]] = field(default_factory=dict)
     answers: dict[str, list[StatusAnswer]] = field(default_factory=lambda: defaultdict(list))
     payments: dict[HashKey, ChainTransaction] = field(default_factory=dict)
-    _by_transfer: dict[tuple[Kind, Route, int], list[Quote]] = field(
+    _by_transfer: dict[tuple[OrderKind, OrderRoute, int], list[Quote]] = field(
         default_factory=lambda: defaultdict(list)
     )
 

@@ -13,14 +13,15 @@ from types import MappingProxyType
 from mockserver.clock import iso
 from mockserver.engine import amounts
 from mockserver.engine.catalog import NATIVE, Placed
+from mockserver.engine.core import HashKey
 from mockserver.engine.courses import Policy, Status
-from mockserver.engine.orders import Generation, Order, OrderView
+from mockserver.engine.orders import Order, OrderGeneration, OrderView
 from mockserver.engine.refusal import REFUSALS, Refusal
 from mockserver.jsontext import plain
-from mockserver.operations.traces import Transfer
+from mockserver.operations.traces import TracedTransfer
 from mockserver.operations.transactions import moved_by
 from mockserver.values import dataclass
-from mockserver.worlds.audit.evidence import Evidence, HashKey, Quote, Submission
+from mockserver.worlds.audit.evidence import Evidence, Quote, Submission
 from mockserver.worlds.audit.finding import Finding
 from mockserver.worlds.journal import Entry
 from mockserver.worlds.transactions import ChainTransaction
@@ -277,14 +278,14 @@ def _before(quotes: Sequence[Quote], order: Order, made: Submission | None) -> l
     return [quote for quote in quotes if quote.entry.sequence < made.entry.sequence]
 
 
-def _wanted(order: Order, made: Submission | None) -> Transfer:
+def _wanted(order: Order, made: Submission | None) -> TracedTransfer:
     fee = order.fee_level
-    if order.generation is Generation.V2:
+    if order.generation is OrderGeneration.V2:
         fee = None if made is None or made.rules is None else made.rules.channel_bps
-    return Transfer(order.kind, order.route, order.amount, fee)
+    return TracedTransfer(order.kind, order.route, order.amount, fee)
 
 
-def _alike(first: Transfer, second: Transfer) -> bool:
+def _alike(first: TracedTransfer, second: TracedTransfer) -> bool:
     if None in (first.fee, second.fee):
         first, second = replace(first, fee=None), replace(second, fee=None)
     return first == second
@@ -307,7 +308,9 @@ def _promised(
     return f"{text}: no quote was for that"
 
 
-def _nearest(evidence: Evidence, wanted: Transfer, quotes: Sequence[Quote]) -> tuple[Quote, str]:
+def _nearest(
+    evidence: Evidence, wanted: TracedTransfer, quotes: Sequence[Quote]
+) -> tuple[Quote, str]:
     by_distance = [
         (_differences(evidence, wanted, quote.quoted.transfer), quote) for quote in quotes
     ]
@@ -315,7 +318,7 @@ def _nearest(evidence: Evidence, wanted: Transfer, quotes: Sequence[Quote]) -> t
     return quote, f"it was never quoted; the nearest quote was {_row(differences)}"
 
 
-def _differences(evidence: Evidence, wanted: Transfer, transfer: Transfer) -> list[str]:
+def _differences(evidence: Evidence, wanted: TracedTransfer, transfer: TracedTransfer) -> list[str]:
     catalog, route, second_route = evidence.world.scenario.catalog, wanted.route, transfer.route
     ends = (
         (route.source_chain, second_route.source_chain, "from"),

@@ -10,7 +10,7 @@ from mockserver.conformance.generation.feedback import (
     kind_of_answer,
     varied,
 )
-from mockserver.conformance.generation.strategies import Requests
+from mockserver.conformance.generation.strategies import RequestStrategies
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.exchange import Answer, Exchange
@@ -102,7 +102,7 @@ def test_nothing_tells_before_something_was_answered():
 def test_what_is_submitted_is_new_each_time(opened):
     one = opened(arming=ARMED)
     operation = CONTRACT.operation("v2.submitTicket")
-    requests = Requests(operation, one.session.context)
+    requests = RequestStrategies(operation, one.session.context)
     handed_out = ((("body", "hash"), "0x" + "1" * 64), (("body", "chain"), "ETH"))
     assert requests.around([[handed_out]]) is None
 

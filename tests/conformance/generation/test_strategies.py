@@ -11,7 +11,7 @@ from mockserver.conformance.generation.constraints import (
     strict,
 )
 from mockserver.conformance.generation.isolated_hypothesis import isolated_hypothesis, quiet
-from mockserver.conformance.generation.strategies import Broken, Requests, any_of
+from mockserver.conformance.generation.strategies import Broken, RequestStrategies, any_of
 from mockserver.conformance.generation.values import is_reserved, matching
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
@@ -69,7 +69,7 @@ def test_what_is_no_pattern_is_refused(pattern):
 @pytest.mark.parametrize(("contract", "operation"), OPERATIONS)
 def test_a_valid_request_keeps_the_contract(contract, operation):
     @FEW
-    @given(Requests(operation, RunContext(contract)).valid())
+    @given(RequestStrategies(operation, RunContext(contract)).valid())
     def holds(draft: Draft) -> None:
         reading = operation.read(draft.request(operation))
         assert reading.refusal is None
@@ -80,7 +80,7 @@ def test_a_valid_request_keeps_the_contract(contract, operation):
 
 @pytest.mark.parametrize(("contract", "operation"), OPERATIONS)
 def test_a_broken_request_breaks_the_contract_in_one_input(contract, operation):
-    strategy = any_of(Requests(operation, RunContext(contract)).broken())
+    strategy = any_of(RequestStrategies(operation, RunContext(contract)).broken())
     if strategy.is_empty:
         assert not any(requirement(operation, field) for field in operation.fields)
         return
@@ -105,7 +105,7 @@ def test_every_required_input_is_dropped_once_in_a_while(operation):
     dropped: set[str] = set()
 
     @quiet(30 * len(wanted))
-    @given(any_of(Requests(operation, RunContext(CONTRACTS["documented"])).lacking()))
+    @given(any_of(RequestStrategies(operation, RunContext(CONTRACTS["documented"])).lacking()))
     def collect(one: Broken) -> None:
         dropped.add(one.place)
 
@@ -120,7 +120,11 @@ def test_the_grounds_of_a_broken_request_are_those_of_the_contract():
 
     @quiet(150)
     @given(
-        any_of(Requests(contract.operation("v1.getCrossChainQuote"), RunContext(contract)).broken())
+        any_of(
+            RequestStrategies(
+                contract.operation("v1.getCrossChainQuote"), RunContext(contract)
+            ).broken()
+        )
     )
     def collect(one: Broken) -> None:
         found[one.place, one.kind] = one.basis.kind
@@ -137,7 +141,7 @@ def test_the_grounds_of_a_broken_request_are_those_of_the_contract():
 QUOTE = CONTRACTS["documented"].operation("v1.getCrossChainQuote")
 
 
-@given(Requests(QUOTE, RunContext(CONTRACTS["documented"])).valid())
+@given(RequestStrategies(QUOTE, RunContext(CONTRACTS["documented"])).valid())
 def test_values_of_unknown_domains_come_from_examples_only(draft):
     assert draft.body is not None
     assert draft.body["feeLevel"] == 0
