@@ -43,14 +43,14 @@ async function main() {
     save("v1.json", payment);
   }
   const query = { chain: "MATIC", hash: tx, evmAddress: ME };
-  const look = async () => {
+  const readDetail = async () => {
     const { order } = await v1("order/getOrderDetailByHashAndEvmAddress", undefined, query);
     return { status: order.status, amount: Number(order.toAmount) };
   };
   let pause = 4;
   for (let waited = 0; waited < DAY; waited += pause) {
     await sleep(pause);
-    const { status, amount } = await patiently(look, { refusals: true });
+    const { status, amount } = await patiently(readDetail, { refusals: true });
     if (status === 2) return amount >= payment.least ? 0 : 3;
     if (status === 3) return 3;
     pause = Math.min(pause * 2, 60);

@@ -8,7 +8,7 @@ from common import CUSTOMER, RefusedError, get, order, post, transfer
 AMOUNT = 33_000_000
 
 
-def look(number):
+def status_of(number):
     try:
         return get("checkOrder", id=number)["status"]
     except (OSError, ValueError, RefusedError):
@@ -29,7 +29,7 @@ def main():
     tx = transfer("ARB", "USDT", AMOUNT)
     number = submit(order(tx, AMOUNT, "ARB", 5, "BNB", 5, CUSTOMER))
     for _ in range(12):
-        status = look(number)
+        status = status_of(number)
         if status in {"Failed", "Dropped", "Refunded"}:
             return 1
         if status == "Succeeded":

@@ -46,13 +46,13 @@ def main():
     query = {"chain": "MATIC", "hash": tx, "evmAddress": ME}
     waited, pause = 0, 4
     while waited < DAY:
-        found = patiently(
+        detail = patiently(
             lambda: v1("order/getOrderDetailByHashAndEvmAddress", **query)["order"],
             also=(RefusedError,),
         )
-        if found["status"] == 2:
-            return 0 if float(found["toAmount"]) >= payment["least"] else 3
-        if found["status"] == 3:
+        if detail["status"] == 2:
+            return 0 if float(detail["toAmount"]) >= payment["least"] else 3
+        if detail["status"] == 3:
             return 3
         time.sleep(pause)
         waited, pause = waited + pause, min(pause * 2, 60)

@@ -30,11 +30,11 @@ def main():
     v1("order/getCrossChainQuote", BASE | {"amount": 9, "token": "USDT"})
     tx = pay()
     for _ in range(1000):
-        found = detail(tx)
-        if found is None:
+        current = detail(tx)
+        if current is None:
             tx = pay()
-        elif found["status"] != 1:
-            return 0 if found["status"] == 2 else 1
+        elif current["status"] != 1:
+            return 0 if current["status"] == 2 else 1
         time.sleep(5)
     return 1
 

@@ -46,13 +46,13 @@ def main():
         return 1
     while True:
         try:
-            found = v1(
+            detail = v1(
                 "order/getOrderDetailByHashAndEvmAddress", chain="MATIC", hash=tx, evmAddress=ME
             )
         except (OSError, ValueError):
-            found = {"order": {"status": 1}}
-        if found["order"]["status"] != 1:
-            return 0 if found["order"]["status"] == 2 else 1
+            detail = {"order": {"status": 1}}
+        if detail["order"]["status"] != 1:
+            return 0 if detail["order"]["status"] == 2 else 1
         time.sleep(5)
 
 

@@ -1,0 +1,20 @@
+"""All faults and variations by name."""
+
+from tests.blind.service_six import infrastructure, meaning, mechanical, regions, variations
+from tests.blind.service_six.flaws import FAULTS, VARIATIONS, Flaw
+
+MODULES = (infrastructure, regions, meaning, variations)  # importing them registers theirs
+
+
+def names() -> list[str]:
+    """Return the names of all single faults, mechanical ones last."""
+    return [*FAULTS, *mechanical.names()]
+
+
+def flaw(fault: str | None = None, variation: str | None = None) -> Flaw:
+    """Return a fault, a variation or nothing; raise KeyError for an unknown name."""
+    if variation:
+        return VARIATIONS[variation]
+    if not fault:
+        return Flaw("")
+    return mechanical.flaw(fault) if "@" in fault else FAULTS[fault]

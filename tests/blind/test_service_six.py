@@ -1,0 +1,62 @@
+"""The sixth service is described and starts; what judges it is measured elsewhere."""
+
+import subprocess
+import sys
+import urllib.request
+from collections import Counter
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.blind.service_six import catalogue, mechanical
+from tests.blind.service_six.flaws import FAULTS, VARIATIONS
+from tests.blind.service_six.service import ROUTES
+
+INDEX = yaml.safe_load(
+    (Path(__file__).parent / "service_six" / "faults.yaml").read_text(encoding="utf-8")
+)
+
+
+def names(part):
+    return [entry["name"] for entry in INDEX[part]]
+
+
+def test_the_index_lists_each_fault_and_variation_once():
+    assert sorted(names("faults")) == sorted(FAULTS)
+    assert sorted(names("variations")) == sorted(VARIATIONS)
+    assert sorted(names("mechanical")) == sorted({*mechanical.KINDS, *mechanical.WIDER})
+
+
+def test_there_are_as_many_as_were_asked_for():
+    groups = Counter(entry["group"] for entry in INDEX["faults"])
+    assert groups["infrastructure"] >= 20
+    assert groups["regions"] >= 20
+    assert sum(groups.values()) >= 60
+    assert len(INDEX["mechanical"]) == 15
+    assert len(INDEX["variations"]) >= 20
+
+
+def test_each_has_a_sentence_and_says_whether_it_needs_submissions():
+    for entry in [*INDEX["faults"], *INDEX["mechanical"], *INDEX["variations"]]:
+        assert entry["sentence"].endswith(".")
+    assert all(isinstance(entry["submissions"], bool) for entry in INDEX["faults"])
+    assert set(INDEX["submissions_of_mechanical"]) <= set(mechanical.MEMBERS) <= set(ROUTES)
+
+
+def test_every_name_gives_its_flaw_and_an_unknown_one_none():
+    assert [catalogue.flaw(name).name for name in catalogue.names()] == catalogue.names()
+    with pytest.raises(KeyError):
+        catalogue.flaw("null@getPrice.nothing")
+
+
+def test_the_command_prints_its_address_and_serves():
+    command = [sys.executable, "-m", "tests.blind.service_six", "--fault", "null@getPrice.source"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as service:
+        try:
+            assert service.stdout
+            address = service.stdout.readline().strip()
+            with urllib.request.urlopen(address + "/v1/getChain", timeout=10) as answer:
+                assert answer.status == 200
+        finally:
+            service.terminate()
