@@ -41,10 +41,12 @@ class ClockMode(StrEnum):
     """With the wall clock, `rate` times as fast."""
     AUTO = "auto"
     """Not at all, but a poll that would see no change jumps to the next due event."""
+    CLIENT = "client"
+    """Not at all, but a client that sleeps or waits moves it, where its timers are shimmed."""
 
 
 _REAL = ClockMode.REAL
-_STANDING = (ClockMode.FROZEN, ClockMode.AUTO)
+STANDING = (ClockMode.FROZEN, ClockMode.AUTO, ClockMode.CLIENT)
 """The modes of a clock that is moved by hand alone."""
 
 
@@ -108,7 +110,7 @@ class Clock:
 
     def now(self, wall: int) -> int:
         """Return the world's time, in milliseconds, when the wall clock shows `wall`."""
-        if self.mode in _STANDING:
+        if self.mode in STANDING:
             return self.virtual_ms
         passed = wall - self.wall_ms
         now = self.virtual_ms + (passed if self.mode is _REAL else int(passed * self.rate))
@@ -148,7 +150,7 @@ def parse_mode(text: str) -> tuple[ClockMode, Decimal | None]:
     try:
         mode, rate = ClockMode(name), Decimal(factor) if colon else None
     except (ValueError, InvalidOperation):
-        raise ClockRefused(f"{text!r} is none of real, frozen, auto or scaled:60") from None
+        raise ClockRefused(f"{text!r} is none of real, frozen, auto, client or scaled:60") from None
     if (mode is ClockMode.SCALED) != (rate is not None):
         raise ClockRefused(f"{text!r}: a factor goes with 'scaled', as in 'scaled:60'")
     if rate is not None and not (rate.is_finite() and 0 < rate <= FASTEST):

@@ -78,6 +78,9 @@ STUB_BYTES = Limit("stubs", 16 * MIB, "bytes", "a world", _REFUSED)
 FAULTS = Limit("faults", 1000, "faults", "a world", _REFUSED)
 FAULT_BYTES = Limit("faults", 4 * MIB, "bytes", "a world", _REFUSED)
 OUTAGES = Limit("outages", 1000, "outages", "a world", _REFUSED)
+HELD = Limit(
+    "wait of an answer that is held back", 30_000, "milliseconds", "a request", "sent all the same"
+)
 DIALECTS = Limit("dialects that its worlds speak", 100, "dialects", "the server", _REFUSED)
 KEYS = Limit("developer keys", 1000, "keys", "a world", _REFUSED)
 APP_KEYS = Limit("app keys that choose a world", 1000, "keys", "a world", _REFUSED)

@@ -33,6 +33,7 @@ _OPTIONS = {
     "replay_mode": "strict (the default), fallback, naked, counted, or several with commas",
     "audit": "all, or kinds of findings that fail a test, such as two-orders; -NAME leaves one out",
     "stamps": "the clock of v1 timestamps: either (the default) the world's or the wall, or world",
+    "unused": "fail (the default): a stub, fault or outage that no request met fails it; or allow",
     "refusals": "fail (the default): an unexpected refusal fails the test; or allow",
 }
 

@@ -23,7 +23,7 @@ class NotLoadable(CrosschainMockError):
 
 
 def clock_mode(remote: Remote, mode: str) -> Json:
-    """Set how time passes: real, frozen, auto or scaled:60."""
+    """Set how time passes: real, frozen, auto, client or scaled:60."""
     return remote.post("/clock", _mode_and_rate("mode", mode))
 
 

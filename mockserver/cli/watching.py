@@ -66,11 +66,13 @@ def verify(remote: Remote, **options: Any) -> None:
 
 
 def check(remote: Remote) -> None:
-    """Find unused stubs, failures and unexpected refusals; exit 1 if any."""
+    """Find unused stubs, faults and triggers, failures, unexpected refusals; exit 1 if any."""
     state = remote.get("/check")
     for stub in state["unusedStubs"]:
         wanted = f" of {stub['times']} times" if "times" in stub else " times"
         print_text(printable(f"unused: stub {stub['id']} answered {stub['used']}{wanted}"))
+    for line in state["unmet"]:
+        print_text(printable(f"unmet: {line}"))
     for failure in state["failures"]:
         print_text(printable(f"failure: {failure}"))
     if state["unexpectedRefusals"]:
@@ -79,7 +81,7 @@ def check(remote: Remote) -> None:
         _print_entry(entry)
     if not state["ok"]:
         sys.exit(1)
-    click.echo("all is well: no unused stub, no failure, no unexpected refusal")
+    click.echo("all is well: nothing unused, no failure, no unexpected refusal")
 
 
 def audit(

@@ -1,7 +1,8 @@
 """What the services of a world share: its scenario, its state and its clock."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import field
+from decimal import Decimal
 
 from mockserver import limits
 from mockserver.clock import Clock
@@ -110,6 +111,8 @@ class WorldState:
     reports: Reports | None = None
     sn_runs: dict[str, tuple[int, int]] = field(default_factory=dict)
     forced: int = 0
+    prices: Mapping[str, Decimal] = field(default_factory=dict)
+    """USD prices that were moved by hand, by symbol; the others are the scenario's."""
     owner: StateOwner = field(default_factory=StateOwner)
     _agenda: Agenda | None = None
     _agenda_owner: StateOwner | None = None
@@ -132,6 +135,7 @@ class WorldState:
             reports=None if self.reports is None else self.reports.copy(),
             sn_runs=dict(self.sn_runs),
             forced=self.forced,
+            prices=self.prices,
             _agenda=self._agenda,
             _agenda_owner=self._agenda_owner,
         )

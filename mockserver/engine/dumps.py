@@ -170,7 +170,7 @@ def dumped(scenario: Scenario, state: WorldState, wall_ms: int, listed: Listed =
 
     `listed` may read its items later; they are of the present state.
     """
-    clock = state.clock
+    clock, moved = state.clock, state.prices
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -184,6 +184,8 @@ def dumped(scenario: Scenario, state: WorldState, wall_ms: int, listed: Listed =
         "calendar": to_plain(tuple(state.calendar.windows)),
         "orders": listed(_order(order, scenario.seed) for order in state.orders.each()),
         "tickets": listed(map(to_plain, state.tickets.each())),
+        # Left out without any, so that dumps equal those of older releases.
+        **({"prices": {name: str(usd) for name, usd in moved.items()}} if moved else {}),
     }
 
 
@@ -214,7 +216,18 @@ def _state(data: Mapping[str, Any], scenario: Scenario, wall_ms: int) -> WorldSt
         state.add(order)
     for ticket in tickets:
         state.report(ticket)
+    state.prices = _prices(data.get("prices", {}), tokens)
     return state
+
+
+def _prices(data: Any, tokens: Set[str]) -> Mapping[str, Decimal]:
+    if not isinstance(data, Mapping) or not data.keys() <= tokens:
+        raise NotPlain("prices: USD prices by symbols of the catalog were expected")
+    prices = {name: from_plain(Decimal, usd, f"prices.{name}") for name, usd in data.items()}
+    for name, usd in prices.items():
+        if not (usd.is_finite() and usd > 0):
+            raise NotPlain(f"prices.{name}: a price above 0 was expected")
+    return prices
 
 
 def _order(order: Order, seed: int) -> Plain:

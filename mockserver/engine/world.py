@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from decimal import Decimal
 from itertools import count
 from typing import Any
 
@@ -29,7 +30,17 @@ class World:
     little. It is not thread-safe.
     """
 
-    __slots__ = ("_core", "_snapshots", "hold", "now", "orders", "quotes", "release", "scenario")
+    __slots__ = (
+        "_core",
+        "_original",
+        "_snapshots",
+        "hold",
+        "now",
+        "orders",
+        "quotes",
+        "release",
+        "scenario",
+    )
 
     scenario: Scenario
     """What the world started from."""
@@ -53,10 +64,12 @@ class World:
         """Start from a scenario; `wall` returns the wall clock's time in milliseconds."""
         self._core = Core(scenario, state or _beginning(scenario, wall()), wall)
         self.now, self.hold, self.release = self._core.now, self._core.hold, self._core.release
-        self.scenario = scenario
+        self.scenario = self._original = scenario
         self.quotes = QuoteService(self._core)
         self.orders = OrderBook(self._core, self.quotes)
         self._snapshots: dict[str, WorldState] | None = None
+        if self._core.state.prices:
+            self._apply_prices()
 
     @classmethod
     def load(cls, dump: Mapping[str, Any], scenario: Scenario, wall: Callable[[], int]) -> "World":
@@ -90,7 +103,7 @@ class World:
 
     def fork(self) -> "World":
         """Return a world that has been the same up to now and shares nothing that changes."""
-        return World(self.scenario, self._core.wall, self._core.state.copy())
+        return World(self._original, self._core.wall, self._core.state.copy())
 
     def undisturbed(self) -> "World":
         """Return a copy of this world without outages, past and present."""
@@ -100,7 +113,7 @@ class World:
         """Return a copy of this world with these outages in place of its own."""
         state = self._core.state.copy()
         state.calendar = Calendar(windows)
-        return World(self.scenario, self._core.wall, state)
+        return World(self._original, self._core.wall, state)
 
     def snapshot(self, name: str | None = None) -> str:
         """Keep the state, clock and all, under a name; without one the next number is taken."""
@@ -126,6 +139,7 @@ class World:
         # A running clock goes on from the time the snapshot showed, not from the time since.
         state.clock = replace(state.clock, wall_ms=self._core.wall())
         self._core.state = state
+        self._apply_prices()
 
     def drop(self, name: str) -> None:
         """Forget a snapshot. Raises `UnknownSnapshot`."""
@@ -134,7 +148,23 @@ class World:
 
     def reset(self) -> None:
         """Begin the scenario anew; snapshots stay."""
-        self._core.state = _beginning(self.scenario, self._core.wall())
+        self._core.state = _beginning(self._original, self._core.wall())
+        self._apply_prices()
+
+    def move_price(self, symbol: str, usd: Decimal) -> None:
+        """Set the USD price of a whole token from now on. Raises `Refusal` for an unknown token."""
+        token = self.scenario.catalog.token(symbol)
+        state = self._core.state
+        state.prices = {**state.prices, token.symbol: usd}
+        self._apply_prices()
+
+    def _apply_prices(self) -> None:
+        """Charge by the prices of the state: quotes of the scenario are cached by its own."""
+        scenario, moved = self._original, self._core.state.prices
+        if moved:
+            prices = replace(scenario.prices, usd={**scenario.prices.usd, **moved})
+            scenario = replace(scenario, prices=prices)
+        self.scenario = self._core.scenario = scenario
 
     def dump(self, listed: Listed = list) -> Plain:
         """Return everything that has happened as plain data; `listed` makes its long arrays."""

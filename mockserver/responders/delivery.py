@@ -1,6 +1,7 @@
 """How an answer reaches the client: at once and whole, or disturbed on purpose."""
 
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from decimal import ROUND_CEILING, Context
 from enum import StrEnum
@@ -24,6 +25,40 @@ class Cut(StrEnum):
     TRUNCATED = "truncated-body"
 
 
+class Gate:
+    """Holds an answer back until it is opened; anybody may open it, from any thread.
+
+    `due_ms` is the time of the world at which it opens, None where it waits for something else.
+    `longest_ms` is how long it holds at most, in wall time, so that nothing hangs.
+    """
+
+    __slots__ = ("_called", "_lock", "due_ms", "is_open", "longest_ms")
+
+    def __init__(self, longest_ms: int, due_ms: int | None = None) -> None:
+        """Begin closed."""
+        self.longest_ms = longest_ms
+        self.due_ms = due_ms
+        self.is_open = False
+        self._called: list[Callable[[], None]] = []
+        self._lock = threading.Lock()
+
+    def open(self) -> None:
+        """Let the answer go."""
+        with self._lock:
+            self.is_open, called = True, self._called
+            self._called = []
+        for call in called:
+            call()
+
+    def when_open(self, call: Callable[[], None]) -> None:
+        """Have something called once it is open, perhaps at once."""
+        with self._lock:
+            if not self.is_open:
+                self._called.append(call)
+                return
+        call()
+
+
 class Stream(Protocol):
     """A body without end: polled for new bytes until the client leaves."""
 
@@ -38,9 +73,10 @@ class Stream(Protocol):
 class Delivery:
     """An answer and how to send it.
 
-    `delay_ms` is wall time to wait before it; `cut` is what happens to the connection. What
-    `stream` gives, or the pieces of `parts`, follow the headers of the response, whose body is
-    empty then; others are answered between the pieces, some of which are empty for that.
+    `delay_ms` is wall time to wait before it, and `gate` holds it until it is opened; `cut` is what
+    happens to the connection. What `stream` gives, or the pieces of `parts`, follow the headers of
+    the response, whose body is empty then; others are answered between the pieces, some of which
+    are empty for that.
     """
 
     response: Response
@@ -48,6 +84,7 @@ class Delivery:
     cut: Cut | None = None
     stream: Stream | None = None
     parts: Iterator[bytes] | None = None
+    gate: Gate | None = None
 
     def with_body(self, body: bytes) -> "Delivery":
         """Return the same with another body."""
@@ -57,7 +94,7 @@ class Delivery:
     def at_once(self) -> bool:
         """Whether the response is sent as it is, without waiting for anything."""
         steady = self.stream is None and self.parts is None
-        return self.cut is None and steady and not self.delay_ms
+        return self.cut is None and steady and not self.delay_ms and self.gate is None
 
     def complete(self) -> Response:
         """Return the response with all of its body, which is made at once."""

@@ -38,6 +38,14 @@ class Refuser:
         headers = JSON_TYPE, (REFUSAL_HEADER, _header_text(name, reason))
         return Response(status, headers, write(reason))
 
+    def words_of(self, generation: Generation, code: int) -> str:
+        """Return the text that goes with a code, or a plain one where no refusal has it."""
+        for rule in self._contract.refusals.values():
+            words = rule.words.get(generation.id)
+            if words is not None and words.code == code:
+                return words.msg
+        return "refused"
+
     def _writer(self, generation: Generation, name: str) -> tuple[int, Callable[[str], bytes]]:
         """Return the status of a refusal, and what puts a reason into its body."""
         rule = self._contract.refusals[name]

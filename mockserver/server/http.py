@@ -16,7 +16,7 @@ from aiohttp.web_response import StreamResponse
 
 from mockserver import limits
 from mockserver.exchange import Request, Response
-from mockserver.responders.delivery import Cut, Delivery, Stream, delivery_of
+from mockserver.responders.delivery import Cut, Delivery, Gate, Stream, delivery_of
 from mockserver.server import codings
 from mockserver.server.connection import Connection, ConnectionServer, http_response
 from mockserver.server.heads import Heads, cut_head
@@ -174,9 +174,25 @@ def _leaving() -> contextlib.suppress:
     return contextlib.suppress(ConnectionError)
 
 
+async def _opened(gate: Gate) -> None:
+    """Wait until a gate is opened, or it has held for as long as it may."""
+    loop, opened = asyncio.get_running_loop(), asyncio.Event()
+
+    def let_go() -> None:
+        # The client may be gone, and the loop with it.
+        with contextlib.suppress(RuntimeError):
+            loop.call_soon_threadsafe(opened.set)
+
+    gate.when_open(let_go)
+    with contextlib.suppress(TimeoutError):
+        await asyncio.wait_for(opened.wait(), gate.longest_ms / 1000)
+
+
 async def _delivered(http: BaseRequest, server: HttpServer, delivery: Delivery) -> StreamResponse:
     if delivery.delay_ms:
         await asyncio.sleep(delivery.delay_ms / 1000)
+    if delivery.gate is not None:
+        await _opened(delivery.gate)
     if delivery.stream is not None:
         if http.method == "HEAD":
             delivery.stream.close()

@@ -8,6 +8,7 @@ from typing import cast
 from urllib.parse import unquote
 
 from mockserver import jsontext, limits
+from mockserver.clock import ClockMode
 from mockserver.contract import Operation
 from mockserver.exchange import Request, Response, allow_header, printable
 from mockserver.headers import CONTROL_PATH, REFUSAL_HEADER, WORLD_HEADER
@@ -23,6 +24,7 @@ from mockserver.server import console, cors
 from mockserver.server.control import Control
 from mockserver.server.control.dispatcher import refused
 from mockserver.server.exhaustion import without_files
+from mockserver.worlds.actions import Moment, fire
 from mockserver.worlds.hosted import (
     DEFAULT_WORLD,
     BadWorldKey,
@@ -121,7 +123,14 @@ class Service:
             hosted = self.worlds.get(key)
         except (BadWorldKey, TooManyWorlds) as error:
             return refused(400, str(error))
-        return self._control.answer(hosted, path, request)
+        before = hosted.world.orders.count() if hosted.triggers.items else 0
+        answer = self._control.answer(hosted, path, request)
+        if hosted.triggers.items and hosted.world.orders.count() > before:
+            # A transaction that was announced, or sent to a node, has made an order.
+            for trigger in hosted.triggers.due_with_order():
+                fire(trigger, Moment(hosted, None, before))
+        hosted.release_due()
+        return answer
 
     def reasons_in_msg(self, dialect: str) -> bool:
         """Whether the texts of a dialect's refusals have their reasons."""
@@ -189,7 +198,10 @@ class Service:
         hosted, request = call.hosted, call.request
         at_ms = hosted.world.hold()
         try:
-            responder, answer, fault = self._delivered(call)
+            if hosted.triggers.items or hosted.held:
+                responder, answer, fault = self._triggered(call)
+            else:
+                responder, answer, fault = self._delivered(call)
         finally:
             hosted.world.release()
         operation, sent = call.operation, None
@@ -200,7 +212,26 @@ class Service:
         hosted.journal.add(at_ms, operation.id, request, response, responder, fault)
         self._tell(operation, path, request, response, fault)
         opened = self._opened(response, hosted.key, request.headers)
-        return opened if sent is None else Delivery(opened, sent.delay_ms, sent.cut)
+        if sent is None:
+            return opened
+        return Delivery(opened, sent.delay_ms, sent.cut, gate=sent.gate)
+
+    def _triggered(self, call: HostedCall) -> tuple[str, Delivery | Response, str]:
+        """Return what `_delivered` does, with what triggers do before and after the call."""
+        hosted, name = call.hosted, call.operation.id
+        hosted.release(lambda held: held.until == name)
+        due, before = hosted.triggers.due(call), hosted.world.orders.count()
+        moment = Moment(hosted, call, before)
+        for trigger in due:
+            if not trigger.after:
+                fire(trigger, moment)
+        responder, answer, fault = self._delivered(call)
+        if hosted.world.orders.count() > before:
+            due += hosted.triggers.due_with_order()
+        for trigger in due:
+            if trigger.after and (gate := fire(trigger, moment)) is not None:
+                answer = replace(delivery_of(answer), gate=gate)
+        return responder, answer, fault
 
     def _tell(
         self,
@@ -256,13 +287,21 @@ class Service:
         """Return an answer as faults and breaks change it."""
         responder, outcome = self._struck(call, strike)
         if outcome is None:
-            return responder, charged(strike.delivery(None), call.hosted.world), strike.names
+            return responder, self._charged(strike.delivery(None), call.hosted), strike.names
         broken = outcome.delivery
-        delivery = charged(strike.delivery(broken.response), call.hosted.world)
+        delivery = self._charged(strike.delivery(broken.response), call.hosted)
         # A fault's delay was in the world's time and is charged; a break's is wall time already.
         late, cut = delivery.delay_ms + broken.delay_ms, delivery.cut or broken.cut
         names = ", ".join(filter(None, (strike.names, outcome.note)))
         return responder, replace(delivery, delay_ms=late, cut=cut), names
+
+    def _charged(self, delivery: Delivery, hosted: HostedWorld) -> Delivery:
+        """Return a delivery whose delay is paid for, in the way of the world's clock."""
+        late = delivery.delay_ms
+        if not late or hosted.world.time.clock.mode is not ClockMode.CLIENT:
+            return charged(delivery, hosted.world)
+        # The client moves the clock while it waits, or gives up before.
+        return replace(delivery, delay_ms=0, gate=hosted.late_answer(late))
 
     def _struck(self, call: HostedCall, strike: Strike) -> tuple[str, BreakOutcome | None]:
         if strike.done:

@@ -1,11 +1,12 @@
 """Refusals that a test expects, its journal as text, and the checks at its end."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Self
 
 from mockserver.clock import wall_ms
 from mockserver.contract import Contract
 from mockserver.contract.operation import refusal_near
+from mockserver.engine.outages import Window
 from mockserver.errors import CrosschainMockError
 from mockserver.headers import MUTATED_HEADER
 from mockserver.responders.authentication import REFUSED_FOR_TIME, timestamp_ms
@@ -17,11 +18,15 @@ from mockserver.wording import times
 from mockserver.worlds.entry_details import nearest_form
 from mockserver.worlds.hosted import HostedWorld
 from mockserver.worlds.journal import Entry, cut_line
-from mockserver.worlds.verification import unexpected_refusals
+from mockserver.worlds.verification import unexpected_refusals, unmet
 
 _MOCK_FAILED = "internal-error"
 # A stamp so near to the wall clock was taken from it; a hint then names the world's clock.
 _WALL_CLOCK_TOLERANCE_MS = 300_000
+_UNUSED_HINT = (
+    "so it disturbed nothing; take it away, or say unused='allow' (marker, "
+    "--crosschain-mock-unused or ini key)"
+)
 _STAMPS_HINT = (
     "  the client stamps its requests with the wall clock, and stamps='world' goes by this world's "
     "alone: stamps='either' takes both (marker, --crosschain-mock-stamps or ini key)\n"
@@ -86,7 +91,6 @@ def complaints(hosted: HostedWorld, since: int, expected: set[int], *, allow: bo
     entries = hosted.journal.since(since)
     complaints = [
         *_defects(hosted, entries),
-        *_unused_stubs(hosted),
         *_mutations_without_effect(entries),
     ]
     if not allow:
@@ -98,6 +102,23 @@ def complaints(hosted: HostedWorld, since: int, expected: set[int], *, allow: bo
             if refusal_in(entry.refusal) != _MOCK_FAILED
         ]
     return complaints
+
+
+def unused(hosted: HostedWorld, suspended: Sequence[tuple[Window, int]]) -> list[str]:
+    """Return the stubs, faults, triggers and outages that no request met, in sentences.
+
+    `suspended` are outages, each with the number of the last request before it was set.
+    """
+    return [
+        *_unused_stubs(hosted),
+        *(f"{what}\n  {_UNUSED_HINT}" for what in unmet(hosted)),
+        *(
+            f"outage of {window.subject} met no request: none came while it was on\n"
+            f"  {_UNUSED_HINT}"
+            for window, since in suspended
+            if not any(window.covers(entry.at_ms) for entry in hosted.journal.since(since))
+        ),
+    ]
 
 
 def _refused(hosted: HostedWorld, entry: Entry) -> str:

@@ -175,6 +175,7 @@ class FaultOptions(TypedDict, total=False):
     chain: str
     order: OrderRef
     first: int
+    nth: int
     every: int
     probability: Decimal | float
     status: int

@@ -10,6 +10,8 @@ from mockserver.errors import CrosschainMockError
 from mockserver.server.control import orders
 from mockserver.testing.handles import WorldHandle, public_api
 from mockserver.testing.options import Course, OrderRef, OrderStatus, Pace, word
+from mockserver.worlds.actions import add_trigger
+from mockserver.worlds.triggers import Trigger
 
 
 class UnknownOrder(CrosschainMockError, KeyError):
@@ -92,6 +94,13 @@ class MockOrders:
         chosen = None if policy is None else word("policy", Policy, policy)
         hosted = self._handle.hosted
         return hosted.world.orders.steer(order_id(hosted.world, order), course, chosen)
+
+    def next(self, course: Course | str) -> Trigger:
+        """Send the next order that is made along a course, by whatever call it is made.
+
+        An order that never comes fails the test. Raises `BadControl` for an unknown course.
+        """
+        return add_trigger(self._handle.hosted, {"counts": "orders", "steer": course})
 
     def step(self, order: OrderRef) -> OrderView:
         """Move an order to the next status of its course. Raises `CannotSteer`, `UnknownOrder`."""

@@ -6,7 +6,7 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mockserver.clock import EXAMPLE_START_MS, ClockMode, SteadyClock
+from mockserver.clock import EXAMPLE_START_MS, STANDING, SteadyClock
 from mockserver.engine.scenario import Scenario
 from mockserver.engine.world import World
 from mockserver.scenarios import load_scenario
@@ -121,7 +121,7 @@ class MockServer:
 
     def _loaded(self, settings: MockSettings) -> Scenario:
         start, (mode, rate) = settings.start_ms(), settings.clock_mode_and_rate()
-        standing = mode in (ClockMode.FROZEN, ClockMode.AUTO)
+        standing = mode in STANDING
         if start is None and standing and settings.start != "now":
             start = EXAMPLE_START_MS
         begin = self._wall() if start is None else start

@@ -22,7 +22,7 @@ from mockserver.values import dataclass
 from mockserver.worlds.audit import kinds_named
 from mockserver.worlds.factory import WorldOptions
 
-_WORDS = {"refusals": ("fail", "allow"), "stamps": ("either", "world")}
+_WORDS = {"refusals": ("fail", "allow"), "unused": ("fail", "allow"), "stamps": ("either", "world")}
 _TYPES: tuple[tuple[str, type | tuple[type, ...], str], ...] = (
     ("scenario", (str, Path), "a shipped name or a file"),
     ("dialect", str, "'documented', 'observed' or errata as in 'E-01,E-02'"),
@@ -48,7 +48,8 @@ class MockSettings:
     `strict` or `fallback`, `naked`, `counted`, separated by commas. `audit` are the kinds of what
     the audit finds that fail a test, `True` for all of them; `-NAME` leaves one out.
     `stamps` says which clock v1 requests may be stamped by: the world's alone (`world`), or that
-    or the wall clock (`either`).
+    or the wall clock (`either`). With `unused` set to `allow` a stub, a fault, an outage or a
+    trigger that no request met does not fail a test.
     """
 
     scenario: str | Path = "default"
@@ -64,6 +65,7 @@ class MockSettings:
     replay_mode: str = "strict"
     audit: tuple[str, ...] = ()
     stamps: str = "either"
+    unused: str = "fail"
 
     def __post_init__(self) -> None:
         """Raise `BadSetting` for a value that no setting has."""

@@ -2,12 +2,14 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from decimal import Decimal
 from typing import TYPE_CHECKING, Self, Unpack
 
 from mockserver.clock import Duration
 from mockserver.engine.outages import Direction, Window
 from mockserver.jsontext import Json
 from mockserver.responders.faults.registry import Fault
+from mockserver.responders.forms import check, form
 from mockserver.responders.stubs import Stub
 from mockserver.testing.clock import MockClock
 from mockserver.testing.expecting import (
@@ -17,6 +19,7 @@ from mockserver.testing.expecting import (
     entry_lines,
     journal_text,
     operation_ids,
+    unused,
 )
 from mockserver.testing.handles import WorldHandle, public_api
 from mockserver.testing.options import (
@@ -38,6 +41,8 @@ from mockserver.testing.options import (
 )
 from mockserver.testing.orders import MockOrders, order_id_or_text
 from mockserver.testing.settings import BadSetting, MockSettings
+from mockserver.testing.triggers import At, When, price_body
+from mockserver.worlds.actions import new_price
 from mockserver.worlds.audit import QUOTE_AGE_MS, Verdict, judge, kinds_named
 from mockserver.worlds.chain import announce
 from mockserver.worlds.hosted import HostedWorld
@@ -59,6 +64,7 @@ class MockWorld:
         self._checked = 0
         self._expected: set[int] = set()
         self._audited: set[str] = set()
+        self._suspended: list[tuple[Window, int]] = []
         self.settings = settings
         """How the world was made."""
         self.clock = MockClock(handle)
@@ -110,7 +116,9 @@ class MockWorld:
         """
         hosted = self._handle.hosted
         planned = window(chain, token, hosted.world.now(), outage)
-        return hosted.world.outages.suspend(planned)
+        suspended = hosted.world.outages.suspend(planned)
+        self._suspended.append((suspended, hosted.journal.last_sequence))
+        return suspended
 
     def restore(
         self, chain: str | None = None, *, token: str | None = None, direction: Side | None = None
@@ -147,6 +155,40 @@ class MockWorld:
             hosted.faults.clear()
         else:
             hosted.faults.remove(fault if isinstance(fault, str) else fault.id)
+
+    def at(self, operation: str | None, nth: int = 1, when: When = "after") -> At:
+        """Name a call that is still to come, to say what happens right before or after it.
+
+        `at("submitOrder", 1, "after").suspend("BNB")` suspends a chain once the first order is
+        made, before its answer is sent. A call that never comes fails the test.
+        """
+        place: dict[str, Json] = {"nth": nth, "phase": when}
+        if operation is not None:
+            place["operation"] = operation
+        return At(self._handle, place)
+
+    def price(
+        self,
+        token: str,
+        usd: Decimal | float | None = None,
+        *,
+        percent: Decimal | float | None = None,
+    ) -> Decimal:
+        """Move the USD price of a token, to a value or by percent of what it is; return it.
+
+        Raises `BadControl` where it would not be above 0, or the token does not exist.
+        """
+        hosted = self._handle.hosted
+        body = price_body(token, usd, percent)
+        check(form("price-given"), body, "body")
+        symbol, price = new_price(hosted, body)
+        hosted.world.move_price(symbol, price)
+        return price
+
+    def release(self, name: str | None = None) -> int:
+        """Send the answers that `at(…).hold(name=…)` holds back, or all; return how many."""
+        hosted = self._handle.hosted
+        return hosted.release(lambda held: name is None or held.name == name)
 
     def stub(
         self,
@@ -268,6 +310,7 @@ class MockWorld:
         """Begin the scenario anew, without faults, stubs and journal."""
         hosted = self._handle.hosted
         hosted.reset()
+        self._suspended = []
         self._checked = hosted.journal.last_sequence
 
     def dump(self) -> Mapping[str, Json]:
@@ -286,13 +329,16 @@ class MockWorld:
     def complaints(self) -> list[str]:
         """Return what the test did not expect, in sentences.
 
-        These are defects, idle stubs, refusals, requests to worlds that nobody made, and what the
-        audit finds where the settings ask for one. What was returned
-        before is not repeated.
+        These are defects, stubs and failures that no request met, refusals, requests to worlds
+        that nobody made, and what the audit finds where the settings ask for one. What was
+        returned before is not repeated.
         """
         hosted = self._handle.hosted
         allow = self.settings.refusals == "allow"
         sentences = complaints(hosted, self._checked, self._expected, allow=allow)
+        if self.settings.unused == "fail":
+            sentences += unused(hosted, self._suspended)
+            self._suspended = []
         self._checked = hosted.journal.last_sequence
         audited = judge(hosted, self.settings.audit) if self.settings.audit else Verdict()
         news = [finding for finding in audited if finding.message not in self._audited]

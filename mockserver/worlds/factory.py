@@ -27,6 +27,7 @@ from mockserver.signing import curve
 from mockserver.signing.keyring import Keyring
 from mockserver.validation import SchemaCheck, did_you_mean
 from mockserver.values import dataclass
+from mockserver.worlds.actions import load_triggers
 from mockserver.worlds.chain import restore
 from mockserver.worlds.hosted import FORMAT, HostedWorld
 from mockserver.worlds.transactions import ChainTransaction
@@ -154,6 +155,7 @@ class WorldFactory:
             hosted.faults.load(dump["faults"], hosted.contract, scenario)
             hosted.stubs.load(dump["stubs"], hosted.contract, hosted.refuser)
             hosted.breaks.load(dump.get("breaks", []))
+            load_triggers(hosted, dump.get("triggers", []))
             if "played" in dump:
                 hosted.played = PlaybackState.load(dump["played"])
         except BadControl as error:

@@ -11,6 +11,7 @@ from mockserver.engine.dumps import Listed
 from mockserver.exchange import Headers
 from mockserver.jsontext import Json
 from mockserver.responders.breaks import Breaks
+from mockserver.responders.delivery import Gate
 from mockserver.responders.faults.registry import Faults
 from mockserver.responders.forms import BadControl
 from mockserver.responders.replay import PlaybackState
@@ -19,6 +20,7 @@ from mockserver.responders.stubs import Stubs
 from mockserver.values import dataclass, value_class
 from mockserver.worlds.journal import JournalSpace, WorldJournal
 from mockserver.worlds.transactions import ChainTransaction, ChainTransactions
+from mockserver.worlds.triggers import Triggers
 
 DEFAULT_WORLD = "default"
 FORMAT = "crosschain-mock/world@1"
@@ -30,7 +32,7 @@ _SPARE = 16 * limits.MIB
 _SHARED = 4
 """A snapshot shares its values with the world; one in so many counts as its own."""
 
-_PARTS = ("faults", "stubs", "breaks", "played", "transactions")
+_PARTS = ("faults", "triggers", "stubs", "breaks", "played", "transactions")
 _KEY = re.compile(r"(?!\.{1,2}\Z)[A-Za-z0-9._~-]{1,128}")
 
 
@@ -79,6 +81,15 @@ class Snapshot:
     sequence: int
 
 
+@dataclass(frozen=True, slots=True)
+class Held:
+    """An answer held back, until released by `name`, by a call of `until`, or by its time."""
+
+    gate: Gate
+    name: str = ""
+    until: str | None = None
+
+
 @dataclass(slots=True)
 class HostedWorld(CalledWorld):
     """A world under its key, with its dialect and its traffic.
@@ -90,10 +101,15 @@ class HostedWorld(CalledWorld):
     journal: WorldJournal = field(default_factory=WorldJournal)
     transactions: ChainTransactions = field(default_factory=ChainTransactions)
     faults: Faults = field(default_factory=Faults)
+    triggers: Triggers = field(default_factory=Triggers)
     stubs: Stubs = field(default_factory=Stubs)
     breaks: Breaks = field(default_factory=Breaks)
     expected: tuple[Expected, ...] = ()
     failures: tuple[str, ...] = ()
+    send_signal: Callable[[int], None] | None = None
+    """Sends a signal to the client's process, where one is known."""
+    held: tuple[Held, ...] = ()
+    """The answers that are held back now."""
     revision: int = 0
     """Counts changes by the control API, for listeners to the events of the world."""
     epoch: str = field(init=False, default_factory=lambda: token_hex(6))
@@ -128,7 +144,12 @@ class HostedWorld(CalledWorld):
         begins anew.
         """
         parts = self._parts()
-        begun: dict[str, Any] = {"journal": WorldJournal(), "generated": None, "failures": ()}
+        begun: dict[str, Any] = {
+            "journal": WorldJournal(),
+            "generated": None,
+            "failures": (),
+            "held": (),
+        }
         twin = replace(self, key=key, world=self.world.fork(), **begun, **parts)
         twin.began_ms = self.began_ms
         return twin
@@ -162,6 +183,38 @@ class HostedWorld(CalledWorld):
         """Note a defect of the server."""
         self.failures = (*self.failures, failure)[: limits.FAILURES.most]
 
+    def held_answer(self, name: str, until: str | None, longest_ms: int) -> Gate:
+        """Hold an answer back until a call of an operation comes, or somebody releases it."""
+        return self._hold(Held(Gate(longest_ms), name, until))
+
+    def late_answer(self, delay_ms: int) -> Gate:
+        """Hold an answer back until the world's clock has gone on by so much."""
+        return self._hold(Held(Gate(limits.HELD.most, self.world.now() + delay_ms)))
+
+    def _hold(self, held: Held) -> Gate:
+        self.held = (*(one for one in self.held if not one.gate.is_open), held)
+        return held.gate
+
+    def release(self, which: Callable[[Held], bool]) -> int:
+        """Let held answers go, and return how many."""
+        going = [held for held in self.held if which(held)]
+        self.held = tuple(held for held in self.held if held not in going)
+        for held in going:
+            held.gate.open()
+        return len(going)
+
+    def release_due(self) -> None:
+        """Let the answers go whose time has come."""
+        if self.held:
+            now = self.world.now()
+            self.release(lambda held: held.gate.due_ms is not None and held.gate.due_ms <= now)
+
+    def next_due(self) -> int | None:
+        """Return when the next late answer goes, in ms since 1970."""
+        return min(
+            (held.gate.due_ms for held in self.held if held.gate.due_ms is not None), default=None
+        )
+
     def revert(self, name: str) -> None:
         """Go back to a snapshot, which stays; the journal goes on. Raises `UnknownSnapshot`."""
         self.world.revert(name)
@@ -188,7 +241,8 @@ class HostedWorld(CalledWorld):
         self.journal.clear()
         self.played = PlaybackState()
         self.transactions = ChainTransactions()
-        self.faults, self.stubs = Faults(), Stubs()
+        self.faults, self.triggers, self.stubs = Faults(), Triggers(), Stubs()
+        self.release(lambda held: True)
         self.breaks.forget()
         self.expected, self.failures, self.generated = (), (), None
         self.began_ms = self.world.now()
@@ -222,7 +276,13 @@ class HostedWorld(CalledWorld):
     def _weight(self) -> int:
         stored = self.world.orders.count() * _ORDER_WEIGHT
         stored += self.world.tickets.count() * _TICKET_WEIGHT
-        return stored + self.transactions.weight + self.stubs.weight + self.faults.weight
+        return (
+            stored
+            + self.transactions.weight
+            + self.stubs.weight
+            + self.faults.weight
+            + self.triggers.weight
+        )
 
     def dump(self, app_keys: Sequence[str] = (), listed: Listed = list) -> dict[str, Json]:
         """Return the whole state as plain data, without the journal and the keys.
@@ -238,6 +298,7 @@ class HostedWorld(CalledWorld):
             "transactions": listed(map(ChainTransaction.dump, list(self.transactions.values()))),
             "appKeys": list(app_keys),
             # Left out without any, so that dumps equal those of older releases.
+            **({"triggers": self.triggers.dump()} if self.triggers.items else {}),
             **({"breaks": self.breaks.dump()} if self.breaks.active else {}),
             **({"played": played} if (played := self.played.dump()) else {}),
         }

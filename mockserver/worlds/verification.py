@@ -13,6 +13,7 @@ from mockserver.values import dataclass
 from mockserver.wording import times
 from mockserver.worlds.hosted import HostedWorld
 from mockserver.worlds.journal import Entry
+from mockserver.worlds.triggers import idle
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,3 +184,25 @@ def _nearest(search: Search, entries: Iterable[Entry]) -> tuple[str, ...]:
     return tuple(
         f"request {entry.sequence}: {'; '.join(texts)}" for texts, entry in missing[:_NEAREST]
     )
+
+
+def unmet(hosted: HostedWorld) -> list[str]:
+    """Return the faults and triggers that have disturbed no request, in sentences.
+
+    One that strikes by chance, or from a number of calls on, was met once a call has come.
+    """
+    found = []
+    for fault in hosted.faults:
+        tally, by_chance = hosted.faults.tally(fault), fault.trigger.probability is not None
+        if tally.struck or (tally.seen and (by_chance or fault.kind == "quota")):
+            continue
+        came = f"{tally.seen} such requests came" if tally.seen else "no such request came"
+        found.append(f"fault {fault.id!r} ({_said(fault.definition)}) never struck: {came}")
+    for trigger, why in idle(hosted.triggers):
+        what = f"trigger {trigger.id!r} ({trigger.action} {trigger.place})"
+        found.append(f"{what} did nothing: {why}")
+    return found
+
+
+def _said(definition: Mapping[str, Json]) -> str:
+    return ", ".join(f"{name} {value}" for name, value in definition.items() if name != "id")

@@ -92,7 +92,7 @@ def test_an_unknown_host_exits_3(run):
         (["--dialect", "klingon"], "unknown dialect 'klingon'"),
         (["--erratum", "E-99"], "unknown dialect 'E-99'"),
         (["--erratum", "E-01", "--dialect", "observed"], "goes with the documented dialect"),
-        (["--clock", "slow"], "is none of real, frozen, auto or scaled:60"),
+        (["--clock", "slow"], "is none of real, frozen, auto, client or scaled:60"),
         (["--clock", "scaled"], "a factor goes with 'scaled'"),
         (["--clock", "scaled:NaN"], "more than 0"),
         (["--start", "tomorrow"], "is no time"),

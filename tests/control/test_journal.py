@@ -360,7 +360,13 @@ def test_a_quiet_world_has_nothing_to_complain_of(control, line):
     control.post("/stubs", stub())
     line.get(QUOTE_PATH)
     told = control.get("/check")
-    assert told == {"ok": True, "unusedStubs": [], "failures": [], "unexpectedRefusals": []}
+    assert told == {
+        "ok": True,
+        "unusedStubs": [],
+        "unmet": [],
+        "failures": [],
+        "unexpectedRefusals": [],
+    }
 
 
 def test_unused_stubs_are_told(control, line):

@@ -130,7 +130,7 @@ MISUSES = (
     ("conform http://example.org", 2, "--allow-host example.org"),
     ("conform 127.0.0.1:8080", 2, "write for example 'http://127.0.0.1:8080'"),
     ("conform http://127.0.0.1:1 --wait soon", 2, "write for example '15s'"),
-    ("serve --clock stopped", 2, "is none of real, frozen, auto or scaled:60"),
+    ("serve --clock stopped", 2, "is none of real, frozen, auto, client or scaled:60"),
     ("serve --scenario outag", 2, "did you mean 'outage'"),
     ("run -- no-such-program", 127, "'no-such-program' is not found"),
     ("outge list", 2, "No such command 'outge'"),

@@ -16,6 +16,7 @@ def test_it(crosschain_mock, turn):
     assert get(crosschain_mock, "/v1/getChain")["data"]["version"] == 1
     crosschain_mock.clock.advance(minutes=5)
     crosschain_mock.suspend("BNB", mode="delisted")
+    assert get(crosschain_mock, "/v1/getChain")["data"]["version"] == 2
 
 def test_nothing_is_left(crosschain_mock_server):
     assert [hosted.key for hosted in crosschain_mock_server.locked.service.worlds] == ["default"]
@@ -260,7 +261,7 @@ def crosschain_mock_settings(crosschain_mock_settings):
         (["--crosschain-mock-scenario", "nope"], "*'nope' is no shipped scenario*"),
         (
             ["--crosschain-mock-clock", "slow"],
-            "clock: 'slow' is none of real, frozen, auto or scaled:60*",
+            "clock: 'slow' is none of real, frozen, auto, client or scaled:60*",
         ),
         (["--crosschain-mock-seed", "x"], "seed: expected a whole number*"),
         (["--crosschain-mock-start", "x"], "start: 'x' is no time*"),

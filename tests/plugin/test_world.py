@@ -380,7 +380,7 @@ def test_a_file_of_a_server_stays_the_same_one(tmp_path, monkeypatch):
     [
         ({"scenaro": "outage"}, "did you mean 'scenario'"),
         ({"scenario": "outrage"}, "'outrage' is no shipped scenario"),
-        ({"clock": "slow"}, "none of real, frozen, auto or scaled:60"),
+        ({"clock": "slow"}, "none of real, frozen, auto, client or scaled:60"),
         ({"clock": "scaled"}, "scaled:60"),
         ({"clock": "frozen:2"}, "scaled:60"),
         ({"clock": "scaled:NaN"}, "more than 0 and at most 1000000"),

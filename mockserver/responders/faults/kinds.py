@@ -221,10 +221,14 @@ def _refusal(options: OptionValues) -> Disturb:
     def disturb(sending: Delivery, faulted: FaultedCall) -> Delivery:
         generation, refuser = faulted.call.operation.generation, faulted.call.hosted.refuser
         if "refusal" in options:
-            refused = refuser.refuse(generation, options["refusal"], "put in on purpose")
+            # Without a reason: a client sees the words of the refusal that is played, no others.
+            bare = refuser.refuse(generation, options["refusal"], "")
+            why = (REFUSAL_HEADER, f"{options['refusal']}: put in on purpose")
+            refused = Response(bare.status, (JSON_TYPE, why), bare.body)
             return replace(sending, response=refused)
         status = 1 if generation.id == "v1" else None
-        words = RefusalWords(options["code"], options.get("msg", "injected"), status)
+        played = refuser.words_of(generation, options["code"])
+        words = RefusalWords(options["code"], options.get("msg", played), status)
         rule = RefusalRule("injected", "a refusal put in on purpose", 200, {generation.id: words})
         why = (REFUSAL_HEADER, "injected: put in on purpose")
         body = jsontext.encode(generation.refusal(rule, ""))

@@ -31,7 +31,7 @@ _FRACTIONS = 10**12
 class Trigger:
     """The calls a fault is for, and which of them it takes; None does not narrow.
 
-    `chain` is a nickname. `first` and `every` count the calls that match, from 1.
+    `chain` is a nickname. `first`, `nth` and `every` count the calls that match, from 1.
     """
 
     operation: str | None = None
@@ -41,6 +41,7 @@ class Trigger:
     chain: str | None = None
     order: str | None = None
     first: int | None = None
+    nth: int | None = None
     every: int | None = None
     probability: Decimal | None = None
 
@@ -63,6 +64,8 @@ class Trigger:
     def takes(self, number: int, seed: int, fault: str) -> bool:
         """Tell whether the fault strikes the call of that number; chance comes from the seed."""
         if self.first is not None and number > self.first:
+            return False
+        if self.nth is not None and number != self.nth:
             return False
         if self.every is not None and number % self.every:
             return False
@@ -131,7 +134,7 @@ def _chain(definition: Mapping[str, Json], scenario: Scenario) -> str | None:
 """Names the faults that struck an answer."""
 
 _NOTHING = Response(503, (), b"")
-_OWN_COUNTS = ("first", "every", "probability")
+_OWN_COUNTS = ("first", "nth", "every", "probability")
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,7 +283,7 @@ def fault_of(
         rule_name(definition["refusal"], contract.refusals)
     if isinstance(disturb, Quota) and set(_OWN_COUNTS) & definition.keys():
         raise BadControl(
-            "body: a quota counts by itself; leave out 'first', 'every', 'probability'"
+            "body: a quota counts by itself; leave out 'first', 'nth', 'every', 'probability'"
         )
     done = {"done": True, "none": False}.get(definition.get("does", ""), kind.done)
     if definition["kind"] == "false-success" and done:

@@ -12,7 +12,7 @@ from mockserver.responders.forms import BadControl, duration_ms, instant_ms
 from mockserver.server.control.orders import order_id
 from mockserver.server.control.row import ControlRequest
 
-_WAYS = ("advance", "set", "mode", "next", "runUntil")
+_WAYS = ("advance", "wait", "set", "mode", "next", "runUntil")
 
 
 def show(request: ControlRequest) -> Json:
@@ -32,13 +32,18 @@ def move(request: ControlRequest) -> Json:
     ways = [name for name in _WAYS if name in body]
     if len(ways) != 1:
         raise BadControl(
-            "body: give one of 'advance' (a duration), 'set' (a time), 'mode', 'next' or 'runUntil'"
+            "body: give one of 'advance' or 'wait' (a duration), 'set' (a time), 'mode', 'next' or "
+            "'runUntil'"
         )
     if ("rate" in body) != (body.get("mode") == ClockMode.SCALED):
         raise BadControl("body field 'rate': goes with mode 'scaled', and only with it")
     match ways[0]:
         case "advance":
             world.time.advance(duration_ms(body["advance"]))
+        case "wait":
+            by, due = duration_ms(body["wait"]), request.hosted.next_due()
+            # Without a late answer nothing is waited for: another answer is merely on its way.
+            world.time.advance(0 if due is None else max(0, min(by, due - world.now())))
         case "set":
             world.time.set(instant_ms(body["set"]))
         case "mode":

@@ -21,7 +21,7 @@ from mockserver.worlds import verification
 from mockserver.worlds.entry_details import decoded, nearest_form
 from mockserver.worlds.hosted import Expected, HostedWorld
 from mockserver.worlds.journal import Entry
-from mockserver.worlds.verification import search_of, unexpected_refusals
+from mockserver.worlds.verification import search_of, unexpected_refusals, unmet
 
 
 def show(request: ControlRequest) -> Iterator[bytes]:
@@ -108,10 +108,11 @@ def check(request: ControlRequest) -> Iterator[bytes]:
         for stub in hosted.stubs.unused()
     ]
     refusals = unexpected_refusals(hosted)
-    failures = list(hosted.failures)
+    failures, met_nothing = list(hosted.failures), unmet(hosted)
     return jsontext.pieces(
         {
-            "ok": not (unused or refusals or failures),
+            "ok": not (unused or refusals or failures or met_nothing),
+            "unmet": met_nothing,
             "unusedStubs": unused,
             "failures": failures,
             "unexpectedRefusals": jsontext.LazyArray(_entry(hosted, entry) for entry in refusals),

@@ -7,14 +7,13 @@ from mockserver.clock import iso
 from mockserver.engine.outages import Direction, Window
 from mockserver.engine.world import World
 from mockserver.jsontext import Json
-from mockserver.responders.forms import BadControl, duration_ms, instant_ms
+from mockserver.responders.forms import BadControl, instant_ms
 from mockserver.server.control.row import ControlRequest
 from mockserver.validation import did_you_mean
+from mockserver.worlds.windows import times_of, window_of
 
 _MOST = limits.OUTAGES.most
 _WEEK_MS = 7 * 86_400_000
-_IN_FILES = {"inFlight": "in_flight", "downPercent": "down_percent", "lead": "announced"}
-"""Members of an outage that calendars call otherwise."""
 
 
 def show(request: ControlRequest) -> Json:
@@ -29,7 +28,7 @@ def suspend(request: ControlRequest) -> Json:
     """Suspend a chain or a token, from now on or from a time, until restored or until a time."""
     world = request.hosted.world
     _room(world, 1)
-    return outage_json(world.outages.suspend(_window(request.body, world.now())), world.now())
+    return outage_json(world.outages.suspend(window_of(request.body, world.now())), world.now())
 
 
 def restore(request: ControlRequest) -> Json:
@@ -55,7 +54,7 @@ def calendar(request: ControlRequest) -> Json:
     windows = (
         _shipped(body, world)
         if "name" in body
-        else tuple(_window(item, now) for item in body["windows"])
+        else tuple(window_of(item, now) for item in body["windows"])
     )
     ahead = [window for window in windows if window.until_ms is None or window.until_ms > now]
     _room(world, len(ahead))
@@ -69,7 +68,7 @@ def calendar(request: ControlRequest) -> Json:
 def timeline(request: ControlRequest) -> Json:
     """Return the outages between two moments, by subject, cut to them."""
     world, query = request.hosted.world, request.query
-    begin, end = _times(query, world.now(), "query")
+    begin, end = times_of(query, world.now(), "query")
     end = begin + _WEEK_MS if end is None else end
     if end <= begin:
         raise BadControl("query parameter 'until': not later than the beginning")
@@ -101,22 +100,6 @@ def outage_json(window: Window, now_ms: int) -> dict[str, Json]:
         "period": window.period_ms,
         "downPercent": window.down_percent,
     }
-
-
-def _window(body: Mapping[str, Json], now_ms: int) -> Window:
-    begin, end = _times(body, now_ms, "body field 'until'")
-    options = {_IN_FILES.get(name, name): value for name, value in body.items()}
-    return Window.of(options, begin, end, duration_ms)
-
-
-def _times(settings: Mapping[str, Json], now_ms: int, where: str) -> tuple[int, int | None]:
-    """Return when something begins, now by default, and when it ends; None where that is open."""
-    begin = instant_ms(settings["from"]) if "from" in settings else now_ms
-    if "until" in settings and "for" in settings:
-        raise BadControl(f"{where}: give 'until' (a time) or 'for' (a duration), not both")
-    if "until" in settings:
-        return begin, instant_ms(settings["until"])
-    return begin, begin + duration_ms(settings["for"]) if "for" in settings else None
 
 
 def _shipped(body: Mapping[str, Json], world: World) -> tuple[Window, ...]:

@@ -1,0 +1,27 @@
+"""Outages as requests describe them."""
+
+from collections.abc import Mapping
+
+from mockserver.engine.outages import Window
+from mockserver.jsontext import Json
+from mockserver.responders.forms import BadControl, duration_ms, instant_ms
+
+_IN_FILES = {"inFlight": "in_flight", "downPercent": "down_percent", "lead": "announced"}
+"""Members of an outage that calendars call otherwise."""
+
+
+def window_of(body: Mapping[str, Json], now_ms: int) -> Window:
+    """Return the window of a request; without a beginning it begins now. Raises `BadControl`."""
+    begin, end = times_of(body, now_ms, "body field 'until'")
+    options = {_IN_FILES.get(name, name): value for name, value in body.items()}
+    return Window.of(options, begin, end, duration_ms)
+
+
+def times_of(given: Mapping[str, Json], now_ms: int, where: str) -> tuple[int, int | None]:
+    """Return when something begins, now by default, and when it ends; None where that is open."""
+    begin = instant_ms(given["from"]) if "from" in given else now_ms
+    if "until" in given and "for" in given:
+        raise BadControl(f"{where}: give 'until' (a time) or 'for' (a duration), not both")
+    if "until" in given:
+        return begin, instant_ms(given["until"])
+    return begin, begin + duration_ms(given["for"]) if "for" in given else None
