@@ -2,7 +2,7 @@
 
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from itertools import zip_longest
@@ -14,8 +14,6 @@ import click
 
 from mockserver import jsontext
 from mockserver.jsontext import Json
-
-_COLOURS = {"breaking": "red", "may-break": "yellow", "harmless": "green"}
 
 
 @contextmanager
@@ -83,12 +81,6 @@ def print_list(items: Sequence[Json], columns: Columns, *, as_json: bool = False
         for item in items
     ]
     print_table(tuple(columns), rows)
-
-
-def print_levels(lines: Iterable[tuple[str | None, str]]) -> None:
-    """Print lines, those of a level of changes in its colour."""
-    for level, line in lines:
-        print_text(line, fg=_COLOURS.get(level or ""), bold=True if level else None)
 
 
 def print_answer(answer: Json, prints: Mapping[str, Any], tables: Mapping[str, Columns]) -> None:

@@ -10,7 +10,7 @@ import click
 
 from mockserver.cli.checking import recording_of
 from mockserver.cli.files import write_output, yaml_files
-from mockserver.cli.printing import print_json, print_levels, print_text, quiet_refusals
+from mockserver.cli.printing import print_json, print_text, quiet_refusals
 from mockserver.cli.recording import keeper_options
 from mockserver.userfiles import write_text
 from mockserver.wording import counted, first_lines
@@ -146,30 +146,22 @@ def _common_base(loaded: "list[Recording]") -> str:
     return only if is_url else "http://localhost"
 
 
-def drift(old: str, new: str, *, form: str, fail_on: str, dialect: str, **settings: Any) -> None:
-    """Show how the shape of answers changed from OLD to NEW.
+def drift(old: str, new: str, *, as_json: bool, fail_on: str, **given: Any) -> None:
+    """Show how the forms of answers changed from OLD to NEW.
 
     Each is a shipped recording, a file or a folder; NEW may be the base address of a service, which
     gets the recorded reading requests. Values may differ freely. Exits with 1 if something changed
-    at the level of --fail-on, or above.
+    at the level of --fail-on, or above, and with 3 if a request was not answered.
     """
-    from mockserver.contract import load
-    from mockserver.learning.drifting import as_facts, as_junit, as_lines, as_test, compared
+    from mockserver.cli.comparing import print_comparison
+    from mockserver.conformance.comparison import Terms, compare
+    from mockserver.conformance.runs.settings import options_from
 
-    hosts = settings["allow_hosts"]
-    drifted, silent = compared([old], new, load(dialect), hosts)
-    if settings["write_test"] is not None:
-        write_text(settings["write_test"], as_test(drifted, old, new, dialect, hosts))
-    if form == "text":
-        print_levels(as_lines(drifted))
-    elif form == "junit":
-        click.echo(as_junit(drifted, fail_on))
-    else:
-        print_json(as_facts(drifted))
-    if drifted.failing(fail_on):
+    comparison = compare(old, new, options_from(given), Terms(forms=True))
+    print_comparison(comparison, as_json=as_json, verbose=False)
+    if comparison.failing(fail_on):
         sys.exit(1)
-    if silent is not None:
-        raise silent
+    sys.exit(3 if comparison.silent or not comparison.compared else 0)
 
 
 def learn(named: tuple[str, ...], *, as_json: bool, overlay: Path | None) -> None:

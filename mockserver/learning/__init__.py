@@ -1,5 +1,5 @@
-"""What recordings say about a service: how it changed, and which assumptions it confirms.
+"""What recordings say about a service: which assumptions it confirms, and a world made of it.
 
-`drift.py` compares recordings, `register.py` assumptions and errata with them, and `seeding/` makes
-scenarios of them.
+`register.py` holds assumptions and errata against recordings, and `seeding/` makes scenarios of
+them.
 """

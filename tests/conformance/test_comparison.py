@@ -209,8 +209,7 @@ def test_nothing_comparable_is_no_agreement(worlds):
     [
         (("http://127.0.0.1:9", "http://example.org"), "'example.org' is not this machine"),
         (("http://example.org", "http://127.0.0.1:9"), "'example.org' is not this machine"),
-        (("http://127.0.0.1:9", "nowhere"), "neither an address nor a file"),
-        (("http://127.0.0.1:9", __file__), "is no journal of a run"),
+        (("http://127.0.0.1:9", "nowhere"), "neither an address, a journal nor a recording"),
         (("http://127.0.0.1:9,nonsense", "http://127.0.0.1:9"), "is no base address"),
     ],
 )

@@ -100,7 +100,7 @@ MISUSES = (
     ("conform rule", 2, "No such command 'rule'; did you mean 'rules'?"),
     ("conform selftest no-such-break-at-all", 2, "; `crosschain-mock breaks` lists them"),
     ("validate .", 2, "error: .: no YAML file is in this folder"),
-    ("recordings drift v2 http://127.0.0.1:1", 3, "is the service running"),
+    ("recordings drift v2 example.org", 2, "nor a recording; write for example"),
     ("recordings export v3 --to har", 2, "no such file, folder or shipped recording"),
     ("clock shwo", 2, "No such command 'shwo'; did you mean 'show'?"),
     ("record --out kept", 2, "--upstream-v1 URL, --upstream-v2 URL or both"),

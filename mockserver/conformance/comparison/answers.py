@@ -41,6 +41,13 @@ class DifferenceKind(StrEnum):
     TYPE = "type"
     MISSING = "member-missing"
     EXTRA = "member-extra"
+    SOMETIMES = "member-sometimes"
+    """In some answers only."""
+    EMPTY = "list-empty"
+    FORM = "form"
+    """A value that is written in another way."""
+    GONE = "gone"
+    """What was submitted in the past."""
     LOST = "item-lost"
     GAINED = "item-gained"
     VALUE = "value"
@@ -90,12 +97,14 @@ class AnswerReading:
         return Role.PLAIN if self.words and role is Role.WORDS else role
 
 
-def missing_answer(left: Exchange, right: Exchange) -> str:
-    """Return why two exchanges cannot be compared; empty where they can."""
-    for name, exchange in (("left", left), ("right", right)):
-        if exchange.answer.trouble in _NEVER_CAME:
-            trouble = exchange.answer.reason or exchange.answer.trouble
-            return f"the {name} side did not answer: {trouble}"
+def missing_answer(left: Exchange, right: Exchange, *, whole: bool = False) -> str:
+    """Return why two exchanges cannot be compared; empty where they can.
+
+    An answer that broke off is a difference, unless answers have to be whole.
+    """
+    for name, one in (("left", left), ("right", right)):
+        if one.answer.trouble in _NEVER_CAME or (whole and one.answer.trouble):
+            return f"the {name} side did not answer: {one.answer.reason or one.answer.trouble}"
     return ""
 
 
@@ -111,10 +120,10 @@ def compared(left: Exchange, right: Exchange, reading: AnswerReading) -> Iterato
         yield Difference(
             DifferenceKind.STATUS, (), *(str(exchange.answer.status) for exchange in both)
         )
-    if _outcome(left) != _outcome(right):
+    if outcome_of(left) != outcome_of(right):
         yield Difference(DifferenceKind.OUTCOME, (), *map(_outcome_in_words, both))
         return
-    media = [_media_type(exchange) for exchange in both]
+    media = [media_type(exchange) for exchange in both]
     if media[0] != media[1]:
         yield Difference(DifferenceKind.MEDIA_TYPE, ("Content-Type",), *media)
     if bool(left.unreadable) is not bool(right.unreadable):
@@ -143,7 +152,8 @@ def _inputs_of(request: Request) -> frozenset[str]:
     return frozenset(text.lower() for text in values if text)
 
 
-def _outcome(exchange: Exchange) -> str:
+def outcome_of(exchange: Exchange) -> str:
+    """Return whether an answer is a success, a refusal or neither."""
     if exchange.succeeded:
         return "success"
     return "refusal" if exchange.refused else "neither"
@@ -154,10 +164,11 @@ def _outcome_in_words(exchange: Exchange) -> str:
     message = exchange.member("msg")
     has_message = isinstance(message, str) and not exchange.succeeded
     words = f": {message[:100]}" if has_message else ""
-    return f"{_outcome(exchange)} (HTTP {exchange.answer.status}{code}){words}"
+    return f"{outcome_of(exchange)} (HTTP {exchange.answer.status}{code}){words}"
 
 
-def _media_type(exchange: Exchange) -> str:
+def media_type(exchange: Exchange) -> str:
+    """Return the media type of an answer, without parameters."""
     text = exchange.answer.header("Content-Type") or "none"
     return text.partition(";")[0].strip().lower()
 

@@ -20,12 +20,14 @@ from mockserver.conformance.comparison.answers import (
     differences,
     missing_answer,
 )
+from mockserver.conformance.comparison.forms import changes, same_operations
 from mockserver.conformance.comparison.requests import (
     Mirror,
     Pair,
     ReplayedRequests,
     draft_from,
     paired,
+    recorded_run,
 )
 from mockserver.conformance.comparison.result import LONGEST, Comparison, Occurrence, SideSummary
 from mockserver.conformance.comparison.values import Band, Place, Roles
@@ -41,8 +43,9 @@ from mockserver.conformance.session.session import Session, Watch
 from mockserver.conformance.session.target import Target, UnsafeOrWrong, target_of
 from mockserver.conformance.session.transport import Transport
 from mockserver.contract import Contract, Operation
+from mockserver.recordings import shipped_names
 from mockserver.values import dataclass
-from mockserver.wording import one_line
+from mockserver.wording import listed, one_line
 
 MOST_REPEATS = 30
 """How many requests are sent again, to tell differences from values that move."""
@@ -60,6 +63,8 @@ class Terms:
     band: Band = field(default_factory=Band)
     words: bool = False
     ignore: tuple[str, ...] = ()
+    forms: bool = False
+    """The left side is the past of the right one: only the forms of answers are compared."""
 
 
 @dataclass(slots=True)
@@ -100,8 +105,8 @@ class _Side:
         return SideSummary(self.name, requests, submissions)
 
 
-def _side_of(text: str) -> _Side:
-    """Return the side that an address or the name of a journal stands for.
+def _side_of(text: str, options: Options) -> _Side:
+    """Return the side that an address, a journal or recordings stand for.
 
     Two addresses with a comma between them are those of v1 and of 2.0. Raises `UnsafeOrWrong`.
     """
@@ -111,12 +116,11 @@ def _side_of(text: str) -> _Side:
     path = Path(text)
     if is_journal(path):
         return _Side(text, run=read_run(path))
-    if path.exists():
-        raise UnsafeOrWrong(
-            f"{text!r} is no journal of a run; write one with crosschain-mock conform --journal"
-        )
+    if path.exists() or text in shipped_names():
+        return _Side(text, run=recorded_run(text, options))
     raise UnsafeOrWrong(
-        f"{text!r} is neither an address nor a file; write for example 'http://127.0.0.1:8080'"
+        f"{text!r} is neither an address, a journal nor a recording; write for example "
+        "'http://127.0.0.1:8080'"
     )
 
 
@@ -128,15 +132,15 @@ def compare(
     *,
     watch: Watch | None = None,
 ) -> Comparison:
-    """Return how the right side differs from the left one; each is an address or a journal.
+    """Return how the right side differs from the left one: addresses, journals or recordings.
 
     A service gets the requests that the other side got: the plan of a run, made of what the left
     service lists, or the requests of a journal. Between journals nothing is sent. Raises
     `UnsafeOrWrong` before anything is.
     """
     began = ticks_ms()
-    sides = (_side_of(left), _side_of(right))
     chosen = options or Options()
+    sides = (_side_of(left, chosen), _side_of(right, chosen))
     for side in sides:
         side.budget = chosen.budget
     for side in sides:
@@ -191,14 +195,19 @@ class _Comparing:
     def comparison(self, watch: Watch | None, began: int) -> Comparison:
         """Send, compare, and send again where the world may have moved."""
         pairs, all_pairs = self._pairs(watch), []
+        silent: dict[str, None] = {}
         for pair in pairs:
-            if reason := missing_answer(pair.source, pair.counterpart):
+            if reason := missing_answer(pair.source, pair.counterpart, whole=self._terms.forms):
                 self._left_out[pair.source.probe] = reason
+                silent[pair.source.operation.id] = None
             else:
                 all_pairs.append(pair)
-        self._learn_all(pair.source for pair in all_pairs)
-        self._learn_all(pair.counterpart for pair in all_pairs)
-        differences = self._lasting(all_pairs, self._repeated(all_pairs))
+        if not self._terms.forms:
+            self._learn_all(pair.source for pair in all_pairs)
+            self._learn_all(pair.counterpart for pair in all_pairs)
+        if silent and self._terms.forms:
+            names = listed(list(silent))
+            self._notes += (f"without an answer, so nobody knows whether it changed: {names}",)
         every = [exchange for pair in pairs for exchange in (pair.source, pair.counterpart)]
         mask = partial(_masked, masker_for(every, self._options.caller))
         return Comparison(
@@ -208,9 +217,8 @@ class _Comparing:
             dialect=self._options.dialect,
             band=f"{self._terms.band.percent:f}",
             compared=len(all_pairs),
-            occurrences=tuple(
-                _without_secrets(difference, pair, mask) for difference, pair in differences
-            ),
+            occurrences=tuple(self._occurrences(all_pairs, mask)),
+            silent=tuple(silent),
             left_out={mask(probe): mask(why) for probe, why in self._left_out.items()},
             moving={
                 name: frozenset(tuple(map(mask, place)) for place in places)
@@ -221,11 +229,27 @@ class _Comparing:
             elapsed_ms=ticks_ms() - began,
         )
 
+    def _occurrences(
+        self, pairs: Sequence[Pair], mask: Callable[[str], str]
+    ) -> Iterator[Occurrence]:
+        if not self._terms.forms:
+            for difference, pair in self._lasting(pairs, self._repeated(pairs)):
+                yield _without_secrets(difference, pair.source, mask)
+            return
+        # An exchange may be in several pairs.
+        old = {pair.source.number: pair.source for pair in pairs}
+        new = {pair.counterpart.number: pair.counterpart for pair in pairs}
+        for level, change, shown in changes(old.values(), new.values(), self._roles_of):
+            if not self._ignored(change, shown.operation):
+                yield replace(_without_secrets(change, shown, mask), level=level)
+
     def _pairs(self, watch: Watch | None) -> list[Pair]:
         """Return what both sides answered, the left one as `source`."""
         left, right = self._left, self._right
         if left.run is not None and right.run is not None:
             replays = [self._replay(left.run), self._replay(right.run)]
+            if self._terms.forms:
+                return same_operations(*(list(replay.exchanges()) for replay in replays))
             pairs, self._left_out = paired(*replays)
             return pairs
         if left.run is not None:
@@ -365,8 +389,9 @@ def _masked(masker: Masker, text: str) -> str:
     return one_line(visible(masker.text(text)), LONGEST)
 
 
-def _without_secrets(original: Difference, pair: Pair, mask: Callable[[str], str]) -> Occurrence:
-    source = pair.source
+def _without_secrets(
+    original: Difference, source: Exchange, mask: Callable[[str], str]
+) -> Occurrence:
     difference = Difference(
         original.kind,
         tuple(map(mask, original.place)),

@@ -5,12 +5,15 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from urllib.parse import quote
 
+from mockserver import contract as contracts
 from mockserver import jsontext
 from mockserver.clock import wall_ms
 from mockserver.conformance.discovery.clocks import stamp_of, with_stamp
 from mockserver.conformance.generation.stages import adopt_service_time
+from mockserver.conformance.options import Options
 from mockserver.conformance.requests.catalog import probes_of
-from mockserver.conformance.runs.journal import MASK, Run, RunEntry, request_key
+from mockserver.conformance.runs.journal import MASK, Run, RunEntry, header_of, request_key
+from mockserver.conformance.runs.offline import recorded_entries
 from mockserver.conformance.runs.stamping import SERVICE_TIME
 from mockserver.conformance.session.caller import SECRET_HEADERS, Caller
 from mockserver.conformance.session.context import RunContext
@@ -19,9 +22,11 @@ from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.names import ProbeName
 from mockserver.conformance.session.permit import Refusing, Spent
 from mockserver.conformance.session.session import ON_PURPOSE_MS, Session
+from mockserver.conformance.session.target import Target
 from mockserver.conformance.verdict import Inconclusive, NotRun
 from mockserver.exchange import BadEncoding, Headers, Request, query_pairs
 from mockserver.jsontext import Json
+from mockserver.recordings import gather
 from mockserver.signing import developer
 from mockserver.values import dataclass
 
@@ -80,6 +85,7 @@ class Mirror:
             return answered
         # Only this service may check the time of a request, or it may have a clock of its own.
         self._attempts -= 1
+        before = self._now
         for _ in range(2):
             if self._now is None:
                 self._now = wall_ms
@@ -89,6 +95,8 @@ class Mirror:
             answer = self._session.ask(exchange.probe, draft_from(again))
             if answer.succeeded:
                 return answer
+        # It was refused for something else, and its time may have been right.
+        self._now = before
         return answered
 
     def _adopt_its_time(self) -> bool:
@@ -105,6 +113,17 @@ def _is_attempt(earlier: Exchange, taken: Exchange) -> bool:
     parts = ((exchange.request.query, exchange.request.body) for exchange in (earlier, taken))
     same = earlier.probe == taken.probe and len(set(parts)) == 1
     return same and earlier.refused and times[0] is not None and times[0] != times[1]
+
+
+def recorded_run(name: str, options: Options) -> Run:
+    """Return recordings as the journal of a run, signed by its caller. Raises `InvalidFile`.
+
+    `name` is a file, a folder or a shipped recording.
+    """
+    contract = contracts.load(options.dialect)
+    entries = recorded_entries(gather([name]), contract, options.caller)
+    signed = (replace(one, request=signed_again(one.request, options.caller)) for one in entries)
+    return Run(header_of(Target(None, None), options, contract), tuple(signed))
 
 
 class ReplayedRequests:

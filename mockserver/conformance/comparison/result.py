@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import field
+from enum import StrEnum
 
 from mockserver.conformance.comparison.answers import Difference, DifferenceKind, dotted
 from mockserver.conformance.comparison.values import Place
@@ -20,6 +21,10 @@ SAYS = {
     DifferenceKind.TYPE: "another type",
     DifferenceKind.MISSING: "a member is missing on the right",
     DifferenceKind.EXTRA: "a member is on the right only",
+    DifferenceKind.SOMETIMES: "a member is not always there",
+    DifferenceKind.EMPTY: "a list is empty on the right",
+    DifferenceKind.FORM: "the value is written in another way",
+    DifferenceKind.GONE: "orders or tickets of the past are not known; was the service restarted?",
     DifferenceKind.LOST: "an item is missing on the right",
     DifferenceKind.GAINED: "an item is on the right only",
     DifferenceKind.VALUE: "another value",
@@ -39,14 +44,26 @@ LONGEST = 300
 """How many characters of a text of a service are shown."""
 
 
+class Level(StrEnum):
+    """What a change does to clients that were written for the old answers; the worst is first."""
+
+    BREAKING = "breaking"
+    MAY_BREAK = "may-break"
+    HARMLESS = "harmless"
+
+
 @dataclass(frozen=True, slots=True)
 class Occurrence:
-    """A difference in the answers of an operation to a request, of which `probe` is the name."""
+    """A difference in the answers of an operation to a request, of which `probe` is the name.
+
+    It has a level only where a service was compared with its past.
+    """
 
     difference: Difference
     operation: str
     probe: str
     request: str
+    level: Level | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +76,11 @@ class DifferenceCause:
     def kind(self) -> DifferenceKind:
         """In what the answers differ."""
         return self.occurrences[0].difference.kind
+
+    @property
+    def level(self) -> Level | None:
+        """How bad it is for clients; None where two services were compared."""
+        return self.occurrences[0].level
 
     @property
     def place(self) -> str:
@@ -85,8 +107,9 @@ class Comparison:
     """Two sides compared, without secrets and invisible characters.
 
     `compared` counts requests that both sides answered, `left_out` are those that one did not,
-    with the reason. `moving` are places that were left out of the comparison, by operation, since
-    they change from read to read on one side. `elapsed_ms` is wall time in milliseconds.
+    with the reason, and `silent` the operations of requests without an answer. `moving` are places
+    that were left out of the comparison, by operation, since they change from read to read on one
+    side. `elapsed_ms` is wall time in milliseconds.
     """
 
     left: SideSummary
@@ -97,6 +120,7 @@ class Comparison:
     compared: int
     occurrences: tuple[Occurrence, ...]
     left_out: Mapping[str, str] = field(default_factory=dict)
+    silent: tuple[str, ...] = ()
     moving: Mapping[str, frozenset[Place]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     elapsed_ms: int = 0
@@ -108,8 +132,22 @@ class Comparison:
         for occurrence in self.occurrences:
             groups.setdefault(_cause_of(occurrence), []).append(occurrence)
         order = tuple(DifferenceKind)
-        causes = (DifferenceCause(tuple(occurrences)) for occurrences in groups.values())
-        return tuple(sorted(causes, key=lambda cause: order.index(cause.kind)))
+        causes = (DifferenceCause(tuple(found)) for found in groups.values())
+        return tuple(
+            sorted(
+                causes,
+                key=lambda cause: (
+                    cause.level is None or tuple(Level).index(cause.level),
+                    order.index(cause.kind),
+                ),
+            )
+        )
+
+    def failing(self, least: str) -> bool:
+        """Tell whether something changed at a level, or at a worse one; `never` is no level."""
+        levels = tuple(Level)
+        worst = () if least == "never" else levels[: levels.index(Level(least)) + 1]
+        return any(cause.level in worst for cause in self.causes)
 
     @property
     def exit_code(self) -> int:
@@ -140,7 +178,7 @@ def _cause_of(occurrence: Occurrence) -> tuple[str, ...]:
     if difference.kind in _PARTICULAR:
         # Before the colon stands the outcome; the message after it differs by request.
         detail = (difference.left.partition(":")[0], difference.right.partition(":")[0])
-    return (difference.kind, difference.where, *detail)
+    return (occurrence.level or "", difference.kind, difference.where, *detail)
 
 
 def lines(comparison: Comparison, *, verbose: bool = False) -> Iterator[str]:
@@ -170,7 +208,8 @@ def lines(comparison: Comparison, *, verbose: bool = False) -> Iterator[str]:
 
 def _lines_of(cause: DifferenceCause, *, verbose: bool) -> Iterator[str]:
     where = f" at {cause.place}" if cause.place else ""
-    yield f"{cause.kind}{where}: {SAYS[cause.kind]}"
+    level = f"{cause.level}: " if cause.level else ""
+    yield f"{level}{cause.kind}{where}: {SAYS[cause.kind]}"
     yield f"  {listed(cause.operations)}"
     most = len(cause.occurrences) if verbose else _MOST_EXAMPLES
     for occurrence in cause.occurrences[:most]:
@@ -206,6 +245,7 @@ def facts(comparison: Comparison) -> dict[str, Json]:
         "differences": [
             {
                 "kind": cause.kind.value,
+                **({"level": cause.level.value} if cause.level else {}),
                 "place": cause.place,
                 "says": SAYS[cause.kind],
                 "operations": list(cause.operations),

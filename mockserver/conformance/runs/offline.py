@@ -15,6 +15,7 @@ from mockserver.conformance.requests.catalog import index_of
 from mockserver.conformance.requests.negative import MistakeKind
 from mockserver.conformance.requests.probe import PLAIN, Probe
 from mockserver.conformance.result import Result
+from mockserver.conformance.runs.journal import RunEntry
 from mockserver.conformance.runs.planner import context_of
 from mockserver.conformance.session.caller import Caller
 from mockserver.conformance.session.context import RunContext
@@ -76,6 +77,24 @@ def run_recorded(sources: Iterable[Source], options: Options | None = None) -> R
         unsent=dict(context.unsent),
         notes=(f"recorded exchanges judged: {len(recordings.every)}; nothing was sent",),
         complain=partial(complaint, caller=options.caller),
+    )
+
+
+def recorded_entries(
+    sources: Iterable[Source], contract: Contract, caller: Caller
+) -> tuple[RunEntry, ...]:
+    """Return recorded exchanges as those of a journal, with what a recorder took out filled in.
+
+    Exchanges of operations that the contract does not have are left out.
+    """
+    return tuple(
+        RunEntry(
+            f"{one.operation.id}/recorded in {one.label}",
+            one.request,
+            one.answer,
+            one.operation.writes,
+        )
+        for one in _Recordings(tuple(sources), contract, caller).every
     )
 
 

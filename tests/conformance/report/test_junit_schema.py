@@ -4,16 +4,13 @@ from pathlib import Path
 
 import pytest
 import xmlschema
-from click.testing import CliRunner
 
-from mockserver.cli import _cli
 from mockserver.conformance.report.writing import FORMATS
 from tests.conformance.report.made import finding, report
 from tests.conformance.report.pack import observed
 from tests.conformance.report.test_formats import told
-from tests.recordings.test_drift import price, side
 
-__all__ = ["side", "told"]
+__all__ = ["told"]
 
 
 @pytest.fixture(scope="module")
@@ -34,12 +31,6 @@ def test_a_report_of_conformance_keeps_it(jenkins, told):
 def test_a_report_with_what_is_accepted_keeps_it(jenkins):
     accepted = report(finding("seen otherwise", basis=observed("OAE")))
     assert offences(jenkins, FORMATS["junit"](accepted)) == []
-
-
-def test_a_report_of_a_drift_keeps_it(jenkins, side):
-    old, new = side("old", price(price="1")), side("new", price(price=1, more=True))
-    command = ["recordings", "drift", str(old), str(new), "--format", "junit"]
-    assert offences(jenkins, CliRunner().invoke(_cli, command).output) == []
 
 
 @pytest.mark.parametrize(
