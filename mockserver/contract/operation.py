@@ -1,4 +1,4 @@
-"""Operations, ready to judge messages, and the envelopes of their answers (interface.md 2.1, 7)."""
+"""Operations, ready to judge messages, and the envelopes of their answers (section 2.1, 7)."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import field

@@ -1,7 +1,7 @@
 """Call data in the encoding of Solidity's contract ABI: read, and written for the routers of swaps.
 
 The selectors are the first four bytes of the keccak-256 hash of the methods' signatures; those of
-ChaingeDex and 1inch are observed in the vendor's examples (service-facts §1.2-6).
+ChaingeDex and 1inch are observed in the vendor's examples.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -318,7 +318,7 @@ def _shows_route(aggregator: str, source: Placed, execution: Placed) -> bool:
 
 
 def minimum_out(out: int, slippage_bps: int, aggregator: str) -> int:
-    """Return the least a swap may give, as the vendor's examples round it (service-facts §1.2-6).
+    """Return the least a swap may give, as the vendor's examples round it.
 
     ChaingeDex takes the cut rounded down off the amount; all others round the rest down.
     """

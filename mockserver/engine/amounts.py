@@ -23,7 +23,7 @@ def rescale_floor(units: int, source_decimals: int, target_decimals: int) -> int
 
 
 def bps_floor(units: int, bps: int) -> int:
-    """Return `bps` basis points of an amount, rounded down (service-facts §8)."""
+    """Return `bps` basis points of an amount, rounded down."""
     return units * bps // BPS
 
 

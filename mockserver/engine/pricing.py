@@ -66,11 +66,11 @@ class Prices:
 
 
 BRIDGE_BASE_BPS = 6
-"""The base rate of 2.0 bridge quotes since 2024-07 (DEMO, service-facts §8)."""
+"""The base rate of 2.0 bridge quotes since 2024-07 (DEMO)."""
 AGGREGATE_BASE_BPS = 20
-"""The base rate of 2.0 aggregate quotes across chains (DEMO, service-facts §8)."""
+"""The base rate of 2.0 aggregate quotes across chains (DEMO)."""
 MAX_CHANNEL_BPS = 50
-"""The largest fee a channel may add (GB2-quote, service-facts §8)."""
+"""The largest fee a channel may add (GB2-quote)."""
 MAX_FEE_LEVEL = 10
 """The highest v1 fee level (ESS1)."""
 FEE_LEVEL_BPS = 5

@@ -368,7 +368,7 @@ def _check_slippage(request: OrderRequest | OpaqueOrderRequest) -> None:
 
 
 def _sn(core: Core, request: OrderRequest, now: int) -> str:
-    """Return v1's order number (service-facts §4); one that is taken is moved on by 1 ms."""
+    """Return v1's order number; one that is taken is moved on by 1 ms."""
     letters = "CC" if request.kind is OrderKind.BRIDGE else "AG"
     ids = f"{request.source.chain.v1_id or 0:02d}{request.target.chain.v1_id or 0:02d}"
     prefix, state = f"{letters}{request.kind.value}{ids}", core.state

@@ -19,7 +19,7 @@ COMPLETED, REFUND = "completed", "refund"
 
 
 class TicketStatus(StrEnum):
-    """How a ticket stands, in the words of the filter (interface.md §3)."""
+    """How a ticket stands, in the words of the filter (the interface description §3)."""
 
     UNKNOWN = "Unknown"
     """No order of this world was paid for by the transaction."""

@@ -93,7 +93,7 @@ def submit_cross_chain(world: World, inputs: Inputs) -> Json:
             source=source,
             target=target,
             amount=amounts.units_exact(inputs.decimal("fromAmount"), source.decimals),
-            # v1 offers EVM chains only, where it is the source address, too (interface.md 2.2).
+            # v1 offers EVM chains only, where it is the source address, too (section 2.2).
             sender=user,
             recipient=inputs.optional("toAddress") or user,
             cert_hash=inputs.text("certHash"),
@@ -206,7 +206,7 @@ def order_members(
 
 
 def _same_address(inputs: Inputs) -> None:
-    """Refuse a source address that is not the user's own on an EVM chain (interface.md 2.2).
+    """Refuse a source address that is not the user's own on an EVM chain (section 2.2).
 
     Where an integer is published it is the address read as a number (A-012).
     """

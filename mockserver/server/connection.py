@@ -28,7 +28,7 @@ _PREFACE = "Pause on PRI/Upgrade"
 
 _READ = 65_536
 """Bytes that are read at once. The C library has them at hand; for 256 KiB, which asyncio asks for,
-it goes to the system each time (decision 203)."""
+it goes to the system each time (docs/decisions/request-values.md)."""
 
 
 _LINGERING_S = 2.0
@@ -176,7 +176,7 @@ class Connection(RequestHandler):
         transport = self.transport
         super().connection_lost(exc)
         # asyncio's transport holds a method of its own, which nothing calls any more. Without the
-        # circle it is gone at once, and the collector has nothing to look for (decision 233).
+        # circle it is gone at once, and the collector has nothing to look for.
         if transport is not None and hasattr(transport, "_read_ready_cb"):
             transport._read_ready_cb = None
 

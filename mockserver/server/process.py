@@ -27,9 +27,9 @@ from mockserver.values import dataclass
 from mockserver.wording import reason_of
 
 _THRESHOLDS = (10_000, 5, 10)
-"""The thresholds of the garbage collector (decision 170)."""
+"""The thresholds of the garbage collector (docs/decisions/garbage-collection.md)."""
 _GROWN = 50_000
-"""Objects that survive two collections; so many count as long-lived state (decision 186)."""
+"""Objects that survive two collections; so many count as long-lived state."""
 
 
 @contextmanager
@@ -151,7 +151,7 @@ if sys.platform == "linux":
         """Returns first what became ready last.
 
         Linux appends what becomes ready to its list of earlier ones, ready again or not. So the
-        last connection would stay last, and wait for all others twice (decision 233).
+        last connection would stay last, and wait for all others twice.
         """
 
         def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:

@@ -11,7 +11,7 @@ from mockserver.values import dataclass
 
 SIGNED = ("appKey", "expireTime", "timestamp")
 HEADERS = (*SIGNED, "signature")
-"""The headers of a developer account (interface.md 5)."""
+"""The headers of a developer account (section 5)."""
 
 EXPIRE_MS = 15_000
 """How long a request is valid where nobody says so, in milliseconds."""

@@ -1,6 +1,6 @@
-"""2.0 wallet signatures: a personal message over the keccak-256 of the body's text (facts §3.2).
+"""2.0 wallet signatures: a personal message over the keccak-256 of the body's text (GB2-order).
 
-Keccak and the curve come with the extra `signing` (decision 0185); it is needed only where a
+Keccak and the curve come with the extra `signing`, which is needed only where a
 world verifies wallets, or for signing. Without it, hashing and signing raise `SigningUnavailable`.
 """
 

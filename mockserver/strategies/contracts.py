@@ -68,7 +68,7 @@ def refusals(
     """Return refusals of a generation, `v1` or `v2`: those of the table, and with other codes.
 
     They are of both generations where none is named. With `undocumented` the envelope may lack all
-    but its code. No code but success is documented (interface.md 7). Raises `UnknownOperation` for
+    but its code. No code but success is documented (section 7). Raises `UnknownOperation` for
     another generation, and `UnknownDialect`.
     """
     contract = load(dialect)

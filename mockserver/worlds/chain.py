@@ -1,4 +1,4 @@
-"""Transactions on the chains: announced, or sent to a node (docs/decisions/0030).
+"""Transactions on the chains: announced, or sent to a node.
 
 The real service watches the chains. Here there are none, so a client, or the test around it,
 announces transactions. What a wallet sends to a node counts as announced.

@@ -1,4 +1,4 @@
-"""A node of an EVM chain, as wallet libraries call it by JSON-RPC (docs/decisions/0269).
+"""A node of an EVM chain, as wallet libraries call it by JSON-RPC.
 
 There are no contracts behind it: calls are answered from the world's lists, its balances and the
 known transactions. Each transaction has a block of its own, with `_BLOCKS - 1` empty

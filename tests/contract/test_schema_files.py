@@ -53,7 +53,7 @@ CITES = frozenset(
         "KF",
     ]
 )
-# What `interface.md` states of a value is its type and its names; every other limit needs a basis
+# What the description states of a value is its type and its names; every other limit needs a basis
 # of its own or a section that states it.
 PLAIN = frozenset(
     [

@@ -1,4 +1,4 @@
-"""What public clients were seen to need (facts/clients-seen), over HTTP in the observed dialect."""
+"""What public clients were seen to need, over HTTP in the observed dialect."""
 
 import hashlib
 import itertools

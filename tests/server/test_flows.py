@@ -1,4 +1,4 @@
-"""Both flows of the interface, walked over a real socket (interface.md 1)."""
+"""Both flows of the interface, walked over a real socket (section 1)."""
 
 from decimal import Decimal
 

@@ -187,7 +187,7 @@ def last_chains(context: RunContext, generation: str = "v2") -> tuple[ListedChai
 def check_still_offered(context: RunContext, *chains: str, generation: str = "v2") -> None:
     """Raise `Inconclusive` where a chain went out of service, or no second look tells.
 
-    A chain may be suspended for hours or days (interface.md 1).
+    A chain may be suspended for hours or days (section 1).
     """
     listed = last_chains(context, generation)
     if listed is None:

@@ -189,7 +189,7 @@ def _access(rule: Rule, contract: Contract) -> Access:
 def placed(finding: Finding) -> Finding:
     """Return a finding whose place is one of the answer that shows it.
 
-    The form of lists and of all v1 data is not published (interface.md 2.1, 2.3), so checks find
+    The form of lists and of all v1 data is not published (section 2.1, 2.3), so checks find
     members by their role; the finding then names where that was, and never a member that the
     answer does not have.
     """

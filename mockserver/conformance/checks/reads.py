@@ -23,7 +23,7 @@ _PRICE_FACTOR = Decimal("1.25")
 _OTHER_PRICE_FACTOR = Decimal(3)
 # Clocks differ, but a price an hour ahead is wrong.
 _AHEAD_S = 3600
-# Further ahead it is a mock with a clock of its own (decision 0192).
+# Further ahead it is a mock with a clock of its own (docs/decisions/what-no-rule-can-tell.md).
 _ANOTHER_TIME_S = 7 * 86_400
 UNKNOWN_STATUSES = shipped_facts().names["words"]["unknown"]
 

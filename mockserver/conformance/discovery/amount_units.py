@@ -1,7 +1,7 @@
 """Finds out by a few requests in which unit a service reads amounts, and which pairs it quotes.
 
 The description calls the amount of a quote the "user input quantity" and leaves its unit open
-(interface.md 4.2); clients send smallest units (DEMO). So these are tried first, whole tokens next.
+(section 4.2); clients send smallest units (DEMO). So these are tried first, whole tokens next.
 """
 
 from dataclasses import replace

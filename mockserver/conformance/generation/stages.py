@@ -309,7 +309,7 @@ def adopt_service_time(context: RunContext, send: Callable[[str, Draft], Exchang
     """Stamp further requests with the time of the service; tell whether that is another time.
 
     A mock whose clock jumps from event to event soon refuses a fixed `timestamp` as expired. Then
-    the time that it shows elsewhere is used: `updateTime` of a price (interface.md 2.3). `send`
+    the time that it shows elsewhere is used: `updateTime` of a price (section 2.3). `send`
     requests that, and returns None where it may not. Without such a time nothing changes.
     """
     draft = if_known(valid_request, context, ids.PRICE)

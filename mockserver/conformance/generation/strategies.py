@@ -314,7 +314,7 @@ class RequestStrategies:
         if not is_address:
             return strategy
         twins = {"evmAddress", "fromAddress"}
-        # Where one request has both, they are equal (interface.md 2.2).
+        # Where one request has both, they are equal (section 2.2).
         is_twin = field.role in twins and twins <= {field.role for field in self._fields.values()}
         if "string" not in field.types:
             # Where an integer is published, it is the address read as a number.

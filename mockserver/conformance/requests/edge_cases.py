@@ -161,7 +161,7 @@ class _EdgeCases:
         draft = base.having(field.location, field.name, value)
         if field.role == "evmAddress":
             for sender_field in self._operation.fields:
-                # They are equal where the source is an EVM chain (interface.md 2.2).
+                # They are equal where the source is an EVM chain (section 2.2).
                 if sender_field.role == "fromAddress" and "string" in sender_field.types:
                     draft = draft.having(sender_field.location, sender_field.name, value)
         kind = EdgeKind.SLIPPAGE if field.role == "slippage" else EdgeKind.INPUT

@@ -39,7 +39,7 @@ DraftChange = Callable[[Draft, RunContext], Draft]
 """Changes a request. Raises `NotRun` where it has nothing to change."""
 
 _WITHOUT_OPTIONAL = ids.SWAP
-"""The operation that an optional input adds nothing to (interface.md 4.2); `toChain` of submitOrder
+"""The operation that an optional input adds nothing to (section 4.2); `toChain` of submitOrder
 is left out of an order of its own."""
 _LAST_ATTEMPT: Mapping[str, str] = {
     ids.BRIDGE: [*OTHER_AMOUNTS][-1],

@@ -36,7 +36,7 @@ from mockserver.contract.fields import AMOUNT_ROLES
 from mockserver.jsontext import Json
 
 SLIPPAGE = "100"
-"""One percent, in hundredths of a percent (interface.md 4.2)."""
+"""One percent, in hundredths of a percent (section 4.2)."""
 _UNKNOWN_ID = "999999999999"
 
 

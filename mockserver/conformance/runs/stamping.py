@@ -33,7 +33,7 @@ class Retries:
     """Repeats requests that may have been refused for what is equal in each run of a seed.
 
     A fixed time and hashes that follow from the seed make runs equal byte for byte. A service that
-    compares `timestamp` with its clock refuses it (interface.md 5: it is the current time); then
+    compares `timestamp` with its clock refuses it (section 5: it is the current time); then
     requests carry the wall clock's, or, where a mock has a clock of its own, the time that it shows
     elsewhere. A service that accepts each deposit once refuses those of an earlier run; then the
     run goes on with new hashes. The journal has them, so a resumed run uses the same ones.

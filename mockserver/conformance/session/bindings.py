@@ -14,7 +14,7 @@ ROLES = shipped_facts().names["items"]
 class Bindings:
     """Which member of a list's items plays which role, where a user or a recording says so.
 
-    The form of these items is not documented (interface.md 2.3), so a role without binding is
+    The form of these items is not documented (section 2.3), so a role without binding is
     looked for among the names that public material shows (`ROLES`).
     """
 

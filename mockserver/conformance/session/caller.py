@@ -19,7 +19,7 @@ MOST_TICKETS = 4
 """How many of the tickets that a list shows are looked up."""
 SECRET_HEADERS = {"appkey": "APP_KEY", "signature": "SIGNATURE"}
 """The headers that no report may show, in lower case, with what is shown in place of their values
-(interface.md 5); `Signature` of 2.0 is one of them."""
+(section 5); `Signature` of 2.0 is one of them."""
 
 
 @dataclass(frozen=True, slots=True)

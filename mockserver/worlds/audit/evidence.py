@@ -193,7 +193,7 @@ def _rest(world: World) -> OrderStates:
     """Return how orders stand once nothing moves them any more.
 
     An outage that nobody has ended is over by then: chains are suspended for hours or days, not for
-    good (interface.md §1).
+    good (section 1).
     """
     states = world.orders.states()
     now = states.now_ms
