@@ -2,6 +2,7 @@
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -37,29 +38,37 @@ def routes(dialect: str, as_json: bool) -> None:
 
 
 def openapi(
-    generation: str | None, dialect: str, server: str, lifted: bool, output: Path | None
+    generation: str | None,
+    dialect: str,
+    server: str,
+    lifted: bool,
+    flat: bool,
+    output: Path | None,
 ) -> None:
     """Print the OpenAPI 3.1 document of v1, 2.0, both, or the control API."""
     from mockserver import jsontext
+    from mockserver.contract.flat import flat as flattened
+
+    document = _control_api() if generation == "control" else _api(generation, dialect, lifted)
+    if generation != "control":
+        document["servers"] = [{"url": server}]
+    write_output(jsontext.pretty(flattened(document) if flat else document) + "\n", output)
+
+
+def _control_api() -> dict[str, Any]:
+    from mockserver.server.control import ROWS
+    from mockserver.server.control.openapi import document
+
+    return document(ROWS)
+
+
+def _api(generation: str | None, dialect: str, lifted: bool) -> dict[str, Any]:
     from mockserver.contract import load
     from mockserver.contract.openapi import document, shipped_examples
 
-    if generation == "control":
-        from mockserver.server.control import ROWS
-        from mockserver.server.control.openapi import document as of_rows
-
-        write_output(jsontext.pretty(of_rows(ROWS)) + "\n", output)
-        return
     contract = load(dialect)
-    made = document(
-        contract,
-        generation,
-        version=__version__,
-        server=server,
-        lifted=lifted,
-        examples=shipped_examples(contract),
-    )
-    write_output(jsontext.pretty(made) + "\n", output)
+    examples = shipped_examples(contract)
+    return document(contract, generation, version=__version__, lifted=lifted, examples=examples)
 
 
 def assumptions(as_json: bool) -> None:

@@ -205,16 +205,23 @@ class FormTable:
 
     def _by_name(self, name: str) -> Schema:
         if name in self.named:
-            return self.field(self.named[name])
+            form = self.field(self.named[name])
+            # Generators of clients make a type of each object, and call it so.
+            is_object = form.get("type") == "object" and "x-name" not in form
+            return {"x-name": _title(name), **form} if is_object else form
         if name.startswith("list of "):
             return {"type": "array", "items": self._by_name(name.removeprefix("list of "))}
         if ":" in name:
-            form: Schema = named_code(name)()
-            return form
+            made: Schema = named_code(name)()
+            return made
         plain = name.removesuffix("?")
         if plain not in _TYPES:
             raise UnknownTableName(f"{name!r} is nothing")
         return {"type": plain if plain == name else [plain, "null"]}
+
+
+def _title(name: str) -> str:
+    return "".join(word.capitalize() for word in name.split("-"))
 
 
 @cache

@@ -71,6 +71,7 @@ PLAIN = frozenset(
         "if",
         "then",
         "default",
+        "x-name",
         "x-section",
         "x-role",
         "x-reading",

@@ -1,0 +1,109 @@
+"""OpenAPI documents for generators: named objects with types, and no right answer excluded."""
+
+import json
+
+import pytest
+from jsonschema import Draft202012Validator
+from openapi_spec_validator import validate
+
+from mockserver import jsontext
+from mockserver.contract import load
+from mockserver.contract.flat import flat, untyped
+from mockserver.contract.openapi import document, shipped_examples
+from mockserver.server.control import ROWS
+from mockserver.server.control.openapi import document as control_document
+
+CASES = [("v1", "documented"), ("v2", "documented"), ("v1", "observed"), ("v2", "observed")]
+ANY_JSON = {
+    "paths./sign/getSign.post.requestBody.content.application/json.schema": "any body is signed",
+    "components.TokenInfo.twitter": "its form is not shown",
+}
+"""Places where any value is right."""
+
+
+def flattened(generation, dialect):
+    contract = load(dialect)
+    made = document(contract, generation, version="1", examples=shipped_examples(contract))
+    return json.loads(jsontext.pretty(flat(made)))
+
+
+@pytest.mark.parametrize(("generation", "dialect"), CASES)
+def test_every_object_is_named_and_every_member_typed(generation, dialect):
+    made = flattened(generation, dialect)
+    assert set(untyped(made)) <= set(ANY_JSON)
+    text = json.dumps(made["paths"]) + json.dumps(made["components"])
+    for keyword in ("allOf", "if", "then", "not", "x-basis", "x-name"):
+        assert f'"{keyword}":' not in text
+    validate(made)
+
+
+def test_answers_are_called_what_they_are():
+    names = flattened("v2", "documented")["components"]["schemas"]
+    assert {"BridgeQuote", "OrderStatus", "Asset", "Ticket", "Refusal"} <= set(names)
+    assert names["BridgeQuoteAnswer"]["properties"]["code"]["enum"] == [0]
+    answer = flattened("v2", "documented")["paths"]["/v1/getBridgeQuote"]["get"]["responses"]["200"]
+    variants = [
+        part["$ref"].rpartition("/")[2]
+        for part in answer["content"]["application/json"]["schema"]["oneOf"]
+    ]
+    assert variants == ["BridgeQuoteAnswer", "Refusal"]
+
+
+@pytest.mark.parametrize(("generation", "dialect"), CASES)
+def test_every_shipped_exchange_keeps_the_flat_document(generation, dialect):
+    made = flattened(generation, dialect)
+    count = 0
+    for item in made["paths"].values():
+        for operation in item.values():
+            parts = [
+                *operation["responses"].values(),
+                operation.get("requestBody", {"content": {}}),
+            ]
+            for part in parts:
+                media = part["content"].get("application/json", {})
+                rooted = {**media.get("schema", {}), "components": made["components"]}
+                for example in media.get("examples", {}).values():
+                    # A success with the code of a refusal would keep both; one is enough.
+                    any_of = {"anyOf" if key == "oneOf" else key: rooted[key] for key in rooted}
+                    Draft202012Validator(any_of).validate(example["value"])
+                    count += 1
+    assert count > 8
+
+
+def test_a_wrong_answer_breaks_the_flat_document():
+    made = flattened("v2", "documented")
+    quote = {"$ref": "#/components/schemas/BridgeQuoteAnswer", "components": made["components"]}
+    right = {"price": "1", "outAmount": "9", "outAmountUsd": "9", "serviceFee": "0", "gasFee": "0"}
+    check = Draft202012Validator(quote)
+    assert check.is_valid({"code": 0, "msg": "success", "data": right})
+    assert not check.is_valid({"code": 0, "msg": "success", "data": {**right, "gasFee": None}})
+    assert not check.is_valid({"code": 1, "msg": "success", "data": right})
+    assert not check.is_valid({"code": 0, "data": right})
+
+
+def test_the_control_api_has_no_conditions_either():
+    made = json.loads(jsontext.pretty(flat(control_document(ROWS))))
+    validate(made)
+    latency = made["components"]["schemas"]["PostFaultsRequestLatency"]
+    assert latency["properties"]["kind"]["enum"] == ["latency"]
+    assert "World" in made["components"]["schemas"]
+
+
+@pytest.mark.parametrize(
+    ("schema", "place"),
+    [
+        ({"properties": {"a": {}}}, "components.X.a"),
+        ({"properties": {"a": {"type": "array"}}}, "components.X.a"),
+        ({"properties": {"a": {"type": "object"}}}, "components.X.a"),
+        ({"properties": {"a": {"type": "string"}}}, None),
+    ],
+)
+def test_what_has_no_type_is_told(schema, place):
+    made = {"components": {"schemas": {"X": schema}}, "paths": {}}
+    assert list(untyped(made)) == ([place] if place else [])
+
+
+def test_the_command_prints_it(call):
+    made = json.loads(call("openapi", "v2", "--flat").stdout)
+    assert "BridgeQuote" in made["components"]["schemas"]
+    assert json.loads(call("openapi", "control", "--flat").stdout)["paths"]["/__mock/clock"]
