@@ -50,7 +50,7 @@ def test_the_lines_of_the_report_are_those_of_the_page(monkeypatch, capsys):
     shown = re.search(r"```text\n(.*?)```", PAGE, re.DOTALL)
     assert shown is not None
     with running(clock="auto", refusals="allow", breaks=("bridge-gas-fee-null",)) as mock:
-        command = ["conform", mock.url, "--only", "data-form", "--rate", "1000"]
+        command = ["conform", mock.url, "--only", "data-form", "--set", "rate=1000"]
         monkeypatch.setattr(sys, "argv", ["crosschain-mock", *command])
         with pytest.raises(SystemExit) as ended:
             main()

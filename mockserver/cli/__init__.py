@@ -52,7 +52,7 @@ def main() -> None:
         _print_error(str(error))
         sys.exit(error.exit_code)
     except click.ClickException as error:
-        error.show()
+        _with_hint(error).show()
         sys.exit(error.exit_code)
     except click.Abort:
         sys.exit(130)
@@ -66,6 +66,16 @@ def main() -> None:
         where = "the output" if error.filename is None else str(error.filename)[:200]
         _print_error(f"{where}: {reason_of(error)}")
         sys.exit(2)
+
+
+def _with_hint(error: click.ClickException) -> click.ClickException:
+    """Return an error with how an option is set that the command takes by `--set` alone."""
+    if not isinstance(error, click.NoSuchOption) or error.ctx is None:
+        return error
+    name = error.option_name.lstrip("-")
+    if not any(name in getattr(option, "settings", ()) for option in error.ctx.command.params):
+        return error
+    return click.UsageError(f"{error.message} Write --set {name}=VALUE.", error.ctx)
 
 
 def _print_error(text: str) -> None:

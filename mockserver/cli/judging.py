@@ -71,12 +71,12 @@ def output_of(settings: dict[str, Any]) -> Output:
     expires = None
     if file is not None:
         if not owner or not last_day:
-            raise UnsafeOrWrong("--write-baseline goes with --owner and --expires")
+            raise UnsafeOrWrong("--write-baseline needs --set owner=NAME and --set expires=DATE")
         expires = baselines.day_of(last_day)
         if expires is None:
-            raise UnsafeOrWrong(f"--expires: {last_day!r} is no day such as '2027-01-31'")
+            raise UnsafeOrWrong(f"expires: {last_day!r} is no day such as '2027-01-31'")
         if expires < baselines.today_utc():
-            raise UnsafeOrWrong(f"--expires: {last_day} is over already")
+            raise UnsafeOrWrong(f"expires: {last_day} is over already")
         check_writable(file, "--write-baseline")
     accepted = settings.pop("baseline")
     baseline = baselines.read_baseline(accepted) if accepted is not None else None
@@ -84,7 +84,7 @@ def output_of(settings: dict[str, Any]) -> Output:
     _check_apart(
         *(("--report", destination.file) for destination in destinations),
         *(("--write-baseline", file), ("--journal", settings["journal"]), *as_read),
-        ("--resume", settings["resume"]),
+        ("--set resume", settings["resume"]),
     )
     plain = ("reason", "journal", "resume", "strict", "fail_on", "quiet", "verbose")
     unchanged = {name: settings.pop(name) for name in plain}

@@ -7,6 +7,7 @@ printed as `prints` says, as one of the `tables` for example.
 """
 
 import json
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from inspect import cleandoc
 from pathlib import Path
@@ -16,6 +17,7 @@ import click
 
 from mockserver.cli import types
 from mockserver.cli.printing import function_named
+from mockserver.validation import did_you_mean
 
 if TYPE_CHECKING:
     from mockserver.conformance.option_table import Option
@@ -78,6 +80,8 @@ class _Option(click.Option):
     """An option that stands under a heading of the help; most have none."""
 
     heading = ""
+    settings: tuple[str, ...] = ()
+    """What it sets by name, as `--set` does."""
 
 
 class _Command(click.Command):
@@ -231,7 +235,52 @@ def _option_rows(names: str) -> "Iterable[Option]":
 
 def rows_as_parameters(rows: "Iterable[Option]") -> Iterator[click.Parameter]:
     """Yield the rows of the option table that a command line has, each under the row's key."""
-    return (_option(row) for row in rows if row.in_form("command"))
+    listed = [row for row in rows if row.in_form("command")]
+    yield from (_option(row) for row in listed if not row.rare)
+    if rare := {row.name: row for row in listed if row.rare}:
+        yield _setting(rare)
+
+
+def _setting(rows: "Mapping[str, Option]") -> click.Parameter:
+    """Return the option that sets what is rarely needed: `--set patience=1m`."""
+
+    def read(ctx: click.Context, _: click.Parameter, texts: tuple[str, ...]) -> None:
+        for row in rows.values():
+            ctx.params[row.key] = () if row.kind == "texts" else _text_default(row)
+            if row.variable and (text := os.environ.get(row.variable)):
+                ctx.params[row.key] = text
+        for text in texts:
+            name, equals, value = text.partition("=")
+            if name not in rows or not equals:
+                near = did_you_mean(name, list(rows)) or f"; there are {', '.join(rows)}"
+                raise click.BadParameter(f"expected NAME=VALUE, got {text!r}{near}")
+            ctx.params[rows[name].key] = _with_value(ctx.params[rows[name].key], rows[name], value)
+
+    names = ", ".join(rows)
+    about = f"Set what is rarely needed, such as {next(iter(rows))}=VALUE: {names}. Repeatable."
+    option = _Option(
+        ["--set"],
+        multiple=True,
+        metavar="NAME=VALUE",
+        help=about,
+        callback=read,
+        expose_value=False,
+    )
+    option.settings = tuple(rows)
+    return option
+
+
+def _text_default(row: "Option") -> str | None:
+    """Return the default of a text; other values are left to the run."""
+    return row.default if row.kind == "text" and isinstance(row.default, str) else None
+
+
+def _with_value(before: Any, row: "Option", text: str) -> Any:
+    """Return what a setting is with one more value, read as everywhere else."""
+    from mockserver.conformance.runs.settings import value_of_text
+
+    value = value_of_text(row, text)
+    return (*before, *value) if row.kind == "texts" else value
 
 
 def _option(row: "Option") -> click.Parameter:

@@ -42,6 +42,7 @@ class Option:
     """A row of the table.
 
     `name` is that of the command line, without dashes; `named` is for forms that call it otherwise.
+    A `rare` one is given by `--set NAME=VALUE` on the command line, so that the help stays short.
     `default` is as people write it, and `least` and `most` bound numbers. `absent` says why a form
     does not have the option. `variable` is where the environment may have the value. `heading` is
     that of the help under which it stands.
@@ -56,6 +57,7 @@ class Option:
     words: tuple[str, ...] = ()
     metavar: str | None = None
     short: str = ""
+    rare: bool = False
     variable: str = ""
     action_default: str = ""
     named: Mapping[Form, str] = field(default_factory=dict)
@@ -84,7 +86,7 @@ class Option:
 
 _TABLE: dict[str, Any] = json.loads(Path(__file__).with_name("options.json").read_text("utf-8"))
 
-HEADINGS = tuple(_TABLE["headings"])
+HEADINGS: tuple[str, ...] = tuple(dict.fromkeys(row["heading"] for row in _TABLE["options"]))
 """The headings of the options, in the order of the help."""
 
 
@@ -94,13 +96,8 @@ def _option(row: Mapping[str, Any]) -> Option:
     for reason in row.get("absent", ()):
         reasons |= _TABLE["absences"][reason] if isinstance(reason, str) else reason
     values = {name: value for name, value in row.items() if name not in ("group", "absent")}
-    heading = next(
-        known_heading
-        for known_heading in HEADINGS
-        if row["name"] in _TABLE["headings"][known_heading]
-    )
     words = tuple(row.get("words", ()))
-    return Option(**{**values, "words": words, "absent": reasons, "heading": heading})
+    return Option(**{**values, "words": words, "absent": reasons})
 
 
 def _rows(*groups: str) -> tuple[Option, ...]:
@@ -129,7 +126,8 @@ pytest as `--crosschain-mock-…` or as the ini key `crosschain_mock_…`, as ke
 GitHub Action. `compare` takes those about requests, and the recorder those about what may be sent.
 
 Times are written as `10m` or `1.5s`; pytest and the Action turn things on and off with `yes` and
-`no`. What can be given several times stands on a line each in the Action, and in a list in Python.\
+`no`. What can be given several times stands on a line each in the Action, and in a list in Python.
+On the command line `--set NAME=VALUE` sets what is rarely needed, such as `--set patience=1m`.\
 """
 _COLUMNS = ("what", "command line", "pytest", "ini key", "keyword", "Action", "environment")
 _TITLES: Mapping[Form, str] = {
@@ -177,6 +175,8 @@ def written(row: Option, form: Form) -> str:
         return ""
     if form == "command" and row.kind == "address":
         return name.upper()
+    if form == "command" and row.rare:
+        return f"--set {name}"
     if form == "command" and row.kind == "switch":
         return f"--{name}`, `--no-{name}"
     return {"command": "--", "pytest": "--crosschain-mock-", "ini": "crosschain_mock_"}.get(

@@ -159,7 +159,7 @@ def test_a_usage_error_names_the_command_as_it_is_typed(call):
         (("http://example.com",), "--allow-host example.com"),
         (
             ("http://example.com", "--allow-host=example.com", "--arm-writes"),
-            "--confirm-host example.com",
+            "--set confirm-host=example.com",
         ),
         (("--v1", "ftp://x"), "'ftp://x' is no base address"),
         (("http://h", "--v1", "http://h", "--v2", "http://h"), "is left over"),
@@ -167,24 +167,32 @@ def test_a_usage_error_names_the_command_as_it_is_typed(call):
         (("http://127.0.0.1:9", "--report", "html=no/x"), "there is no folder 'no'"),
         (("http://127.0.0.1:9", "--report=json=-", "--report=html=-"), "only one report"),
         (("http://127.0.0.1:9", "--baseline", "none.yaml"), "none.yaml"),
-        (("http://127.0.0.1:9", "--write-baseline", "b.yaml"), "--owner and --expires"),
         (
-            ("http://127.0.0.1:9", "--write-baseline=b", "--owner=o", "--expires=2020-01-01"),
+            ("http://127.0.0.1:9", "--write-baseline", "b.yaml"),
+            "--set owner=NAME",
+        ),
+        (
+            (
+                "http://127.0.0.1:9",
+                "--write-baseline=b",
+                "--set=owner=o",
+                "--set=expires=2020-01-01",
+            ),
             "is over already",
         ),
         (
-            ("http://127.0.0.1:9", "--write-baseline=b", "--owner=o", "--expires=tomorrow"),
+            ("http://127.0.0.1:9", "--write-baseline=b", "--set=owner=o", "--set=expires=tomorrow"),
             "'tomorrow' is no day",
         ),
         (("http://127.0.0.1:9", "--only", "envelop-code"), "did you mean 'envelope-code'"),
         (("http://127.0.0.1:9", "--dialect", "klingon"), "klingon"),
-        (("http://127.0.0.1:9", "--rate", "0"), "requests a second"),
-        (("http://127.0.0.1:9", "--time", "soon"), "'soon' is no duration"),
-        (("http://127.0.0.1:9", "--time", "0s"), "more than 0"),
-        (("http://127.0.0.1:9", "--timestamp", "noon"), "'noon' is no time"),
-        (("http://127.0.0.1:9", "--app-key", KEY), "belong together"),
-        (("http://127.0.0.1:9", "--bindings", "none.yaml"), "none.yaml"),
-        (("http://127.0.0.1:9", "--journal=a", "--resume=b"), "not both"),
+        (("http://127.0.0.1:9", "--set", "rate=0"), "requests a second"),
+        (("http://127.0.0.1:9", "--set", "time=soon"), "'soon' is no duration"),
+        (("http://127.0.0.1:9", "--set", "time=0s"), "more than 0"),
+        (("http://127.0.0.1:9", "--set", "timestamp=noon"), "'noon' is no time"),
+        (("http://127.0.0.1:9", "--set", f"app-key={KEY}"), "belong together"),
+        (("http://127.0.0.1:9", "--set", "bindings=none.yaml"), "none.yaml"),
+        (("http://127.0.0.1:9", "--journal=a", "--set=resume=b"), "not both"),
         (("http://127.0.0.1:9", "--report=html=r", "--report=json=./r"), "name two files"),
         (
             ("http://127.0.0.1:9", "--report=html=r", "--journal=r"),
@@ -202,7 +210,7 @@ def test_wrong_or_unsafe_options_end_with_a_sentence(call, arguments, said):
 
 def test_nothing_is_sent_where_an_option_is_wrong(call, tmp_path):
     with raw_server(saying(http(b"{}"))) as server:
-        for option in ("--report=html=no/x", "--baseline=no", "--app-key=x", "--only=no-rule"):
+        for option in ("--report=html=no/x", "--baseline=no", "--set=app-key=x", "--only=no-rule"):
             assert call("conform", server.url, option).returncode == 2
         assert server.requests == []
 
@@ -247,7 +255,15 @@ def test_bad_targets_are_told_and_never_take_longer_than_given(run, call, name):
     with raw_server(TARGETS[name]) as server:
         # An answer without an end would keep the run for ever, and the test from its end.
         times = ("4s", "1s") if name in ("huge", "endless") else ("10m", "60s")
-        ended = conform("conform", server.url, *FEW, "--time", times[0], "--request-time", times[1])
+        ended = conform(
+            "conform",
+            server.url,
+            *FEW,
+            "--set",
+            f"time={times[0]}",
+            "--set",
+            f"request-time={times[1]}",
+        )
     text = calm(ended)
     assert ended.returncode in (1, 3), text
     assert len(text.splitlines()) < 80
@@ -259,7 +275,7 @@ def test_bad_targets_are_told_and_never_take_longer_than_given(run, call, name):
 
 def test_a_gzip_bomb_does_no_harm(run):
     with raw_server(saying(bomb())) as server:
-        ended = run("conform", server.url, *FEW, "--time", "4s", "--request-time", "2s")
+        ended = run("conform", server.url, *FEW, "--set", "time=4s", "--set", "request-time=2s")
     assert ended.returncode in (1, 3), calm(ended)
 
 
@@ -286,9 +302,18 @@ def test_keys_are_used_and_never_told(run, mock, tmp_path, by):
     url = mock.world("keys", app_keys=((KEY, SECRET),), breaks=("v1-infinity",)).base_url
     names = ("html", "json", "junit", "sarif", "github")
     reports = [f"--report={name}={tmp_path / name}" for name in names]
-    options = ["--only", "body-is-strict-json", "--timestamp", "2026-01-01T00:00:00Z"]
+    options = ["--only", "body-is-strict-json", "--set", "timestamp=2026-01-01T00:00:00Z"]
     if by == "options":
-        ended = run("conform", url, *options, *reports, "--app-key", KEY, "--app-secret", SECRET)
+        ended = run(
+            "conform",
+            url,
+            *options,
+            *reports,
+            "--set",
+            f"app-key={KEY}",
+            "--set",
+            f"app-secret={SECRET}",
+        )
     else:
         variables = {"CROSSCHAIN_MOCK_APP_KEY": KEY, "CROSSCHAIN_MOCK_APP_SECRET": SECRET}
         ended = with_environment(variables, "conform", url, *options, *reports)
@@ -313,7 +338,7 @@ def with_environment(variables, *arguments):
 
 
 def test_a_half_given_secret_is_not_repeated(run):
-    ended = run("conform", "http://127.0.0.1:9", "--app-secret", SECRET)
+    ended = run("conform", "http://127.0.0.1:9", "--set", f"app-secret={SECRET}")
     assert ended.returncode == 2
     assert SECRET not in calm(ended)
 
@@ -322,7 +347,7 @@ def test_a_baseline_from_writing_to_expiry(call, broken, tmp_path):
     file = tmp_path / "accepted.yaml"
     written = call(
         *("conform", broken, *FEW, "--write-baseline", str(file)),
-        *("--owner", "team-bridge", "--expires", "2999-12-31"),
+        *("--set", "owner=team-bridge", "--set", "expires=2999-12-31"),
     )
     assert written.returncode == 0, calm(written)
     ended = call("conform", broken, *FEW, "--baseline", str(file))
@@ -339,13 +364,13 @@ def test_a_baseline_from_writing_to_expiry(call, broken, tmp_path):
 
 def test_a_baseline_loses_nothing_that_was_not_judged_again(call, broken, tmp_path, dead_port):
     file = tmp_path / "accepted.yaml"
-    kept = (*("--baseline", str(file), "--write-baseline", str(file)), "--owner=new")
+    kept = (*("--baseline", str(file), "--write-baseline", str(file)), "--set=owner=new")
     entry = "operation: v2.getPrice, reason: r, owner: old, expires: 2999-12-31"
     file.write_text(
         "format: crosschain-mock/baseline@1\naccepted:\n"
         f"  - {{rule: data-form, {entry}}}\n  - {{rule: envelope-members, {entry}}}\n"
     )
-    once = call("conform", broken, *FEW, *kept, "--expires=2999-12-31")
+    once = call("conform", broken, *FEW, *kept, "--set=expires=2999-12-31")
     assert once.returncode == 0, calm(once)
     owners = [
         (one["rule"], one["owner"]) for one in documents.read(file, "baseline").value["accepted"]
@@ -355,7 +380,7 @@ def test_a_baseline_loses_nothing_that_was_not_judged_again(call, broken, tmp_pa
     assert "new" in {owner for _, owner in owners}
     text = file.read_text()
     gone = ("conform", f"http://127.0.0.1:{dead_port}", "--write-baseline", str(file))
-    ended = call(*gone, "--owner=o", "--expires=2999-12-31")
+    ended = call(*gone, "--set=owner=o", "--set=expires=2999-12-31")
     assert ended.returncode == 3
     assert f"{file} is not written: the run could not be decided" in ended.stderr
     assert file.read_text() == text
@@ -364,9 +389,9 @@ def test_a_baseline_loses_nothing_that_was_not_judged_again(call, broken, tmp_pa
 def test_bindings_are_read_and_their_names_checked(call, healthy, tmp_path):
     file = tmp_path / "bindings.yaml"
     file.write_text("format: crosschain-mock/bindings@1\nroles:\n  symbol: symbol\n")
-    assert call("conform", healthy, *FEW, "--bindings", str(file)).returncode == 0
+    assert call("conform", healthy, *FEW, "--set", f"bindings={file}").returncode == 0
     file.write_text("format: crosschain-mock/bindings@1\nroles:\n  symbool: x\n")
-    ended = call("conform", healthy, *FEW, "--bindings", str(file))
+    ended = call("conform", healthy, *FEW, "--set", f"bindings={file}")
     assert ended.returncode == 2
     assert "bindings.yaml:3: roles.symbool: no such role; did you mean 'symbol'" in ended.stderr
 
@@ -374,7 +399,7 @@ def test_bindings_are_read_and_their_names_checked(call, healthy, tmp_path):
 def test_a_journal_is_kept_and_resumed(call, healthy, tmp_path):
     file = tmp_path / "run.jsonl"
     assert call("conform", healthy, *FEW, "--journal", str(file)).returncode == 0
-    ended = call("conform", healthy, *FEW, "--resume", str(file))
+    ended = call("conform", healthy, *FEW, "--set", f"resume={file}")
     assert ended.returncode == 0
     assert " 0 requests in " in ended.stdout
 
@@ -395,7 +420,7 @@ def test_an_interruption_tells_what_there_is(tmp_path, sent):
     with (
         raw_server(refusing) as server,
         subprocess.Popen(
-            command("conform", server.url, "--rate", "5", "--report", f"json={report}"),
+            command("conform", server.url, "--set", "rate=5", "--report", f"json={report}"),
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,

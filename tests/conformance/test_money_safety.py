@@ -94,5 +94,5 @@ def test_a_host_that_nobody_named_gets_nothing(options):
 def test_a_named_host_gets_no_submission_before_its_name_is_typed_again():
     target = Target("http://service.invalid", "http://service.invalid")
     armed = Options(hosts=("service.invalid",), arming=Arming(writes=True))
-    with pytest.raises(UnsafeOrWrong, match="--confirm-host"):
+    with pytest.raises(UnsafeOrWrong, match="--set confirm-host="):
         run(target, armed)

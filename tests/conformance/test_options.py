@@ -61,12 +61,17 @@ def spelled(command):
 
 
 def commanded(table):
-    return {
-        f"--{name}" if not name.isupper() else name.lower()
-        for row in table
-        if row.in_form("command")
-        for name in written(row, "command").replace("`", "").replace("--", "").split(", ")
-    } | {f"-{row.short}" for row in table if row.short}
+    plain = [row for row in table if not row.rare]
+    return (
+        {"--set"}
+        | {
+            f"--{name}" if not name.isupper() else name.lower()
+            for row in plain
+            if row.in_form("command")
+            for name in written(row, "command").replace("`", "").replace("--", "").split(", ")
+        }
+        | {f"-{row.short}" for row in table if row.short}
+    )
 
 
 @pytest.mark.parametrize(
@@ -77,6 +82,7 @@ def test_commands_have_the_rows_and_all_of_them(name, table):
     assert named <= spelled(command(name))
     if name == "conform run":
         assert spelled(command(name)) == named
+        assert len(command(name).params) <= 26
 
 
 def test_pytest_has_the_rows_and_ini_keys_but_for_what_is_typed(pytestconfig):
@@ -175,6 +181,7 @@ def test_a_value_means_the_same_wherever_it_is_given(row):
     text = SAMPLES[row.kind]
     switched = row.kind in ("flag", "switch")
     arguments = [f"--{row.name}" if switched else f"--{row.name}={text}"]
+    arguments = ["--set", f"{row.name}={text}"] if row.rare else arguments
     python = {"flag": True, "switch": True, "whole": 7}.get(row.kind, text)
 
     @click.command(params=[*rows_as_parameters([row])])
@@ -208,13 +215,48 @@ def test_help_and_page_list_options_under_their_headings():
     ran = CliRunner().invoke(command("conform"), ["--help"], prog_name="conform")
     parts = re.split(r"^(\S.*):$", ran.output, flags=re.MULTILINE)
     sections = dict(zip(parts[1::2], parts[2::2], strict=True))
-    assert [name for name in sections if name in HEADINGS] == list(HEADINGS)
+    listed = dict.fromkeys(
+        row.heading for row in OPTIONS if row.in_form("command") and not row.rare
+    )
+    assert [name for name in sections if name in HEADINGS] == list(listed)
+    assert all(row.name in sections["Options"].replace("-\n", "-") for row in OPTIONS if row.rare)
     assert "--help" in sections["Options"]
     pages = re.split(r"^## (.*)$", page(), flags=re.MULTILINE)
     of_page = dict(zip(pages[1::2], pages[2::2], strict=True))
     for row in OPTIONS:
         shown = [name for name, text in of_page.items() if f"| {row.described} |" in text]
         assert shown == [row.heading]
-        if row.in_form("command") and row.kind != "address":
+        if row.in_form("command") and row.kind != "address" and not row.rare:
             option = re.compile(rf"^  (-\w, )?--{row.name}[ ,\n]", re.MULTILINE)
             assert [one for one in sections if option.search(sections[one])] == [row.heading]
+
+
+def test_what_is_rarely_needed_is_set_by_name_once_or_several_times(monkeypatch):
+    found = {}
+    monkeypatch.setenv("CROSSCHAIN_MOCK_WALLET_KEY", "of the environment")
+
+    @click.command(params=[*rows_as_parameters(OPTIONS)])
+    def made(**given):
+        found.update(given)
+
+    words = ("order=1", "order=2", "patience=1m", "app-key=k=v")
+    arguments = [word for text in words for word in ("--set", text)]
+    CliRunner().invoke(made, arguments, catch_exceptions=False)
+    assert found["orders"] == ("1", "2")
+    assert (found["patience"], found["app_key"]) == (60_000, "k=v")
+    assert found["wallet_key"] == "of the environment"
+    assert (found["slow"], found["tickets"]) == (None, ())
+    assert found["reason"] == next(row for row in OPTIONS if row.name == "reason").default
+
+
+@pytest.mark.parametrize("text", ["patients=1m", "patience", "=1m"])
+def test_a_setting_that_is_none_is_a_sentence(call, text):
+    ended = call("conform", "http://127.0.0.1:9", "--set", text)
+    assert ended.returncode == 2
+    assert "patience" in ended.stderr
+
+
+def test_an_option_that_became_a_setting_says_so(call):
+    ended = call("conform", "http://127.0.0.1:9", "--patience", "1m")
+    assert ended.returncode == 2
+    assert "Write --set patience=VALUE." in ended.stderr

@@ -255,10 +255,10 @@ def test_a_host_that_is_not_this_machine_must_be_named(host):
 def test_submissions_to_another_host_need_its_name_typed_again():
     target = target_of("http://api.example.com")
     armed = Arming(writes=True)
-    with pytest.raises(UnsafeOrWrong, match="--confirm-host api"):
+    with pytest.raises(UnsafeOrWrong, match="--set confirm-host=api"):
         Permit(load(), target, hosts=("api.example.com",), arming=armed)
     typed = Arming(writes=True, confirmed=("api.example.org",))
-    with pytest.raises(UnsafeOrWrong, match="--confirm-host"):
+    with pytest.raises(UnsafeOrWrong, match="--set confirm-host="):
         Permit(load(), target, hosts=("api.example.com",), arming=typed)
     right = Arming(writes=True, confirmed=("API.example.com",))
     assert Permit(load(), target, hosts=("API.example.com",), arming=right).refusal(SUBMIT) == ""
@@ -306,7 +306,7 @@ def test_no_post_leaves_for_another_machine_without_a_developer_account():
     target = target_of("https://api.example.com")
     quote = Request("POST", "/open/v1/order/getCrossChainQuote")
     bare = Permit(load(), target, hosts=target.hosts)
-    assert "--app-key" in bare.refusal(quote)
+    assert "--set app-key=" in bare.refusal(quote)
     assert bare.refusal(CHAINS) == ""
     assert Permit(load(), target, hosts=target.hosts, own_keys=True).refusal(quote) == ""
     assert Permit(load(), target_of("http://127.0.0.1:1")).refusal(quote) == ""

@@ -17,7 +17,7 @@ RAISED = (
 
 def a_journal(place):
     (place / "run.jsonl").write_text(f"{DEEP}\n{DEEP}\n")
-    return ("conform", "http://127.0.0.1:9", "--resume", "run.jsonl")
+    return ("conform", "http://127.0.0.1:9", "--set", "resume=run.jsonl")
 
 
 def a_foreign_recording(place):
@@ -32,7 +32,7 @@ def saved_requests(place):
 
 def a_body_to_sign(place):
     (place / "body.json").write_text(DEEP)
-    keys = ("--app-key", "key", "--app-secret", "secret")
+    keys = ("--set", "app-key=key", "--set", "app-secret=secret")
     return ("sign", "v1", *keys, "--body", "@body.json")
 
 

@@ -100,7 +100,7 @@ def test_the_overlay_is_taken_by_validate_conform_and_serve(kept, tmp_path):
     assert CliRunner().invoke(_cli, ["validate", str(overlay)]).exit_code == 0
     options = ["--fail-on", "extra", "--recordings", str(path)]
     assert CliRunner().invoke(_cli, ["conform", *options]).exit_code == 1
-    told = CliRunner().invoke(_cli, ["conform", *options, "--overlay", str(overlay)])
+    told = CliRunner().invoke(_cli, ["conform", *options, "--set", f"overlay={overlay}"])
     assert told.exit_code == 0, told.output
     checked = ["validate", "--against-contract", "--overlay", str(overlay), str(path)]
     assert CliRunner().invoke(_cli, checked).exit_code == 0

@@ -212,7 +212,7 @@ def test_an_unknown_operation_is_not_passed_on_where_it_may_change_something(rec
         (("--upstream-v2", "https://service.example"), "name it with --allow-host service.example"),
         (
             ("--upstream-v2", "https://a.example", "--allow-host", "a.example", "--arm-writes"),
-            "--confirm-host a.example",
+            "--set confirm-host=a.example",
         ),
         ((), "name the service with --upstream-v1 URL"),
         (("--upstream-v1", "ftp://x"), "is no base address"),

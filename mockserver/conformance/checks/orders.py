@@ -208,7 +208,7 @@ def each_order_is_told_for_itself(
     if not any(ends):
         ends = [_ended(ORDER.named_line(context, number))[-1:] for number in (0, 1)]
     if not all(ends):
-        raise Vacuous("not both orders came to their end while they were looked at (--patience)")
+        raise Vacuous("not both orders ended while they were looked at (--set patience)")
     first_answer, second_answer = chain(*ends)
     if first_answer.request.query == second_answer.request.query:
         raise Inconclusive("both orders have the same id")
@@ -232,7 +232,7 @@ def settled_orders_are_told_alike(context: RunContext, at_the_end: ProbeNames) -
     named = ORDER.named_line(context, 0)
     exchange, again = named[:2] if len(named) > 1 else context.require_each(*at_the_end)
     if exchange.text("status") not in ORDER_STATUSES.final:
-        raise Vacuous("the order had not come to its end (--patience)")
+        raise Vacuous("the order had not come to its end (--set patience)")
     for name in ("reason", "amountOut", "timestamp"):
         was, now = exchange.data.get(name), again.data.get(name)
         if was != now:

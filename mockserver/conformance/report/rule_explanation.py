@@ -83,7 +83,7 @@ def _standing(basis: Basis, contract: Contract) -> str:
 
 def _needs(rule: Rule, probes: Sequence[Probe]) -> str:
     if not rule.probes and not rule.every_exchange:
-        return "its own, which --examples, --sequences or --deep generates"
+        return "its own, which --examples, --set sequences or --set deep generates"
     if rule.every_exchange:
         return "none of its own; it looks at the answers to all others"
     index = ProbeIndex(probes)

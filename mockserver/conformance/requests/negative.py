@@ -258,7 +258,7 @@ def _check_it_verifies(operation: Operation, caller: Caller) -> None:
     """
     own_wallet = operation.generation.id == "v2" and caller.wallet_key != EXAMPLE_WALLET_KEY
     if not (caller.own_keys or own_wallet):
-        raise NotApplicable("signatures are tried with an account of your own: --app-key")
+        raise NotApplicable("signatures are tried with an account of your own: --set app-key")
 
 
 def _with_common_contract(draft: Draft, context: RunContext) -> Draft:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields
 from datetime import timedelta
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
@@ -21,15 +22,14 @@ from mockserver.signing import wallet
 from mockserver.signing.curve import SigningUnavailable
 from mockserver.validation import did_you_mean
 
-_SAME = ("seed", "budget", "rate", "only", "skip", "edges", "examples", "sequences", "deep")
-_TIMES = {
-    "time": "time_ms",
-    "request_time": "request_ms",
-    "slow": "slow_ms",
-    "patience": "patience_ms",
-    "wait": "wait_ms",
+_OTHERWISE = {"request_time": "request_ms", "allow_hosts": "hosts"}
+_FIELDS = {field.name for field in fields(Options)} - {"dialect", "bindings", "probes"}
+_PLAIN = {
+    row.key: name
+    for row in OPTIONS
+    for name in (_OTHERWISE.get(row.key, f"{row.key}_ms" if row.kind == "duration" else row.key),)
+    if name in _FIELDS
 }
-_PLAIN = {**dict(zip(_SAME, _SAME, strict=True)), **_TIMES, "allow_hosts": "hosts"}
 """The settings that are values as they were read, by their keywords."""
 _ARMING = {"arm_writes": "writes", "most_writes": "most", "confirm_hosts": "confirmed"}
 

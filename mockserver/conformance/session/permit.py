@@ -12,7 +12,7 @@ from mockserver.exchange import Request, is_loopback
 from mockserver.headers import SAFE_METHODS
 from mockserver.values import dataclass
 
-_NO_ACCOUNT = "needs a developer account on a host that is not local; give one with --app-key"
+_NO_ACCOUNT = "needs a developer account on a host that is not local; give one: --set app-key=KEY"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ class Permit:
         if self.arming.writes and host not in confirmed:
             raise UnsafeOrWrong(
                 f"submissions to {host!r} may cost money; type its name again with "
-                f"--confirm-host {host} if they are meant"
+                f"--set confirm-host={host} if they are meant"
             )
 
 
