@@ -12,62 +12,62 @@ from mockserver.cli.table import command
 ROOT = Path(__file__).parents[2]
 
 
-def test_routes_lists_all_19_operations(run):
-    ended = run("routes")
+def test_routes_lists_all_19_operations(call):
+    ended = call("routes")
     assert ended.returncode == 0
     assert len(ended.stdout.strip().splitlines()) == 20
     assert "/open/v1/order/submitCrossChain" in ended.stdout
-    rows = json.loads(run("routes", "--json").stdout)
+    rows = json.loads(call("routes", "--json").stdout)
     assert [row["id"] for row in rows].count("v2.getBridgeQuote") == 1
     assert len(rows) == 19
 
 
-def test_the_observed_dialect_has_more_routes(run):
-    rows = json.loads(run("routes", "--json", "--dialect", "observed").stdout)
+def test_the_observed_dialect_has_more_routes(call):
+    rows = json.loads(call("routes", "--json", "--dialect", "observed").stdout)
     assert "v2.getVaultAddress" in [row["id"] for row in rows]
 
 
 @pytest.mark.parametrize("generation", ["v1", "v2"])
-def test_openapi_prints_or_writes_the_document(run, tmp_path, generation):
-    printed = run("openapi", generation)
+def test_openapi_prints_or_writes_the_document(call, tmp_path, generation):
+    printed = call("openapi", generation)
     document = json.loads(printed.stdout)
     assert document["openapi"] == "3.1.0"
     assert len(document["paths"]) == {"v1": 6, "v2": 13}[generation]
-    assert run("openapi", generation, "-o", "api.json").returncode == 0
+    assert call("openapi", generation, "-o", "api.json").returncode == 0
     assert (tmp_path / "api.json").read_text() == printed.stdout
 
 
-def test_openapi_without_a_generation_has_both(run):
-    document = json.loads(run("openapi").stdout)
+def test_openapi_without_a_generation_has_both(call):
+    document = json.loads(call("openapi").stdout)
     assert len(document["paths"]) == 19
     quote = document["paths"]["/v1/getBridgeQuote"]["get"]
     assert quote["operationId"] == "v2.getBridgeQuote"
 
 
-def test_openapi_lifted_documents_refusals_as_400(run):
-    document = json.loads(run("openapi", "v2", "--lifted").stdout)
+def test_openapi_lifted_documents_refusals_as_400(call):
+    document = json.loads(call("openapi", "v2", "--lifted").stdout)
     assert set(document["paths"]["/v1/getChain"]["get"]["responses"]) == {"200", "400"}
 
 
-def test_an_output_that_cannot_be_written_is_a_sentence(run):
-    ended = run("openapi", "v1", "-o", "no/such/folder/api.json")
+def test_an_output_that_cannot_be_written_is_a_sentence(call):
+    ended = call("openapi", "v1", "-o", "no/such/folder/api.json")
     assert ended.returncode == 2
     assert "no/such/folder/api.json" in ended.stderr
     assert "Traceback" not in ended.stderr
 
 
-def test_assumptions_and_errata_are_listed(run):
-    register = json.loads(run("assumptions", "--json").stdout)
+def test_assumptions_and_errata_are_listed(call):
+    register = json.loads(call("assumptions", "--json").stdout)
     assert register[0]["id"] == "A-001"
     assert all(one["reason"] and one["alternatives"] for one in register)
-    assert "A-001" in run("assumptions").stdout
-    errata = json.loads(run("errata", "--json").stdout)
+    assert "A-001" in call("assumptions").stdout
+    errata = json.loads(call("errata", "--json").stdout)
     assert errata[0]["id"] == "E-01"
-    assert "E-01" in run("errata").stdout
+    assert "E-01" in call("errata").stdout
 
 
-def test_validate_takes_every_shipped_file(run):
-    ended = run("validate", str(ROOT / "fixtures"), *map(str, (ROOT / "schemas").glob("*.yaml")))
+def test_validate_takes_every_shipped_file(call):
+    ended = call("validate", str(ROOT / "fixtures"), *map(str, (ROOT / "schemas").glob("*.yaml")))
     assert ended.returncode == 0, ended.stderr
     kinds = set(re.findall(r"a valid ([\w-]+)", ended.stdout))
     assert kinds >= {"scenario", "calendar", "recording", "errata", "assumptions", "endpoints"}
@@ -86,19 +86,19 @@ def test_validate_takes_every_shipped_file(run):
         ),
     ],
 )
-def test_validate_names_file_line_and_what_is_right(run, tmp_path, text, place, words):
+def test_validate_names_file_line_and_what_is_right(call, tmp_path, text, place, words):
     (tmp_path / "x.yaml").write_text(text)
-    ended = run("validate", "x.yaml")
+    ended = call("validate", "x.yaml")
     assert ended.returncode == 2
     assert f"x.yaml{place}" in ended.stderr or place in ended.stderr
     assert words in ended.stderr
     assert "Traceback" not in ended.stderr
 
 
-def test_validate_names_every_bad_file_of_many(run, tmp_path):
+def test_validate_names_every_bad_file_of_many(call, tmp_path):
     for name in ("a.yaml", "b.yaml"):
         (tmp_path / name).write_text("nothing: here\n")
-    ended = run("validate", "a.yaml", "b.yaml", "c.yaml")
+    ended = call("validate", "a.yaml", "b.yaml", "c.yaml")
     assert ended.returncode == 2
     assert all(name in ended.stderr for name in ("a.yaml:1", "b.yaml:1", "c.yaml: cannot be read"))
 
@@ -122,33 +122,33 @@ def test_doctor_finds_another_distribution_with_our_import_name(run, tmp_path):
     assert "mockserver-client" in ended.stdout
 
 
-def test_the_generated_pages_are_fresh(run):
-    ended = run("reference", str(ROOT / "docs" / "reference"), "--check")
+def test_the_generated_pages_are_fresh(call):
+    ended = call("reference", str(ROOT / "docs" / "reference"), "--check")
     assert ended.returncode == 0, ended.stdout
 
 
-def test_a_stale_page_is_found_and_written_anew(run, tmp_path):
-    assert run("reference", "pages").returncode == 0
+def test_a_stale_page_is_found_and_written_anew(call, tmp_path):
+    assert call("reference", "pages").returncode == 0
     page = tmp_path / "pages" / "v2.md"
     fresh = page.read_text()
     page.write_text(fresh.replace("getChain", "getChains"))
-    stale = run("reference", "pages", "--check")
+    stale = call("reference", "pages", "--check")
     assert (stale.returncode, stale.stdout) == (1, "stale: pages/v2.md\n")
-    run("reference", "pages")
+    call("reference", "pages")
     assert page.read_text() == fresh
 
 
-def test_the_shipped_recordings_come_out_byte_for_byte(run):
-    ended = run("recordings", "simulate", "--check", str(ROOT / "fixtures" / "recordings"))
+def test_the_shipped_recordings_come_out_byte_for_byte(call):
+    ended = call("recordings", "simulate", "--check", str(ROOT / "fixtures" / "recordings"))
     assert ended.returncode == 0, ended.stdout
 
 
-def test_a_changed_recording_is_found_and_made_anew(run, tmp_path):
+def test_a_changed_recording_is_found_and_made_anew(call, tmp_path):
     shipped = (ROOT / "fixtures" / "recordings" / "v2" / "getPrice.yaml").read_text()
     file = tmp_path / "mine.yaml"
     file.write_text(shipped.replace("'0.11'", "'0.12'"))
-    assert run("recordings", "simulate", "--check", "mine.yaml").returncode == 1
-    assert run("recordings", "simulate", "mine.yaml").returncode == 0
+    assert call("recordings", "simulate", "--check", "mine.yaml").returncode == 1
+    assert call("recordings", "simulate", "mine.yaml").returncode == 0
     assert file.read_text() == shipped
 
 
@@ -165,14 +165,14 @@ def test_every_operation_has_a_recorded_success_and_a_refusal():
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["serve", "--help"], ["--version"]])
-def test_help_is_there(run, arguments):
-    ended = run(*arguments)
+def test_help_is_there(call, arguments):
+    ended = call(*arguments)
     assert ended.returncode == 0
     assert "crosschain-mock" in ended.stdout
 
 
-def test_an_unknown_command_exits_2(run):
-    ended = run("sevre")
+def test_an_unknown_command_exits_2(call):
+    ended = call("sevre")
     assert ended.returncode == 2
     assert "sevre" in ended.stderr
 

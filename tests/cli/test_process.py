@@ -109,20 +109,20 @@ def test_an_unknown_host_exits_3(run):
         (["--refusal-status", "200"], "200"),
     ],
 )
-def test_wrong_arguments_exit_2_with_a_sentence(run, arguments, words):
-    ended = run("serve", "--port", "0", *arguments)
+def test_wrong_arguments_exit_2_with_a_sentence(call, arguments, words):
+    ended = call("serve", "--port", "0", *arguments)
     assert ended.returncode == 2, ended.stderr
     assert words in ended.stderr
     assert "Traceback" not in ended.stderr
 
 
-def test_a_broken_scenario_names_file_line_and_what_is_allowed(run, tmp_path):
+def test_a_broken_scenario_names_file_line_and_what_is_allowed(call, tmp_path):
     file = tmp_path / "mine.yaml"
     file.write_text(
         "format: crosschain-mock/scenario@1\ntitle: mine\nextends: default\n"
         "clock:\n  mode: sometimes\n"
     )
-    ended = run("serve", "--port", "0", "--scenario", str(file))
+    ended = call("serve", "--port", "0", "--scenario", str(file))
     assert ended.returncode == 2
     assert f"{file}:5: clock.mode: expected one of" in ended.stderr
     assert "frozen" in ended.stderr

@@ -24,8 +24,8 @@ def test_nothing_is_said_of_a_mode_that_was_not_tried(run):
     assert "reading" not in ended.stdout.splitlines()[-1]
 
 
-def test_the_command_names_what_no_break_is_called(run):
-    ended = run("conform", "selftest", "bridge-whole-token")
+def test_the_command_names_what_no_break_is_called(call):
+    ended = call("conform", "selftest", "bridge-whole-token")
     assert ended.returncode == 2
     assert "did you mean 'bridge-whole-tokens'" in ended.stderr
 

@@ -56,7 +56,7 @@ def test_names_become_options():
         ({"timestamp": "noon"}, "timestamp: 'noon' is no time"),
         ({"bindings": 3}, "bindings: expected the name of a file, got 3"),
         ({"time": "soon"}, "time: 'soon' is no duration"),
-        ({"time": 5}, "time: expected a time such as '10m' or '1.5s', got 5"),
+        ({"time": 5}, "time: expected a time such as '10m' or '1.5s', of 1 ms or more, got 5"),
         ({"arm_writes": "yes"}, "arm_writes: expected True or False, got 'yes'"),
         ({"allow_hosts": 5}, "allow_hosts: expected texts, got 5"),
         ({"roles": {"a": 1}}, "roles: expected texts by name"),

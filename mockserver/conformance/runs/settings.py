@@ -268,7 +268,7 @@ _KINDS: Mapping[OptionKind, tuple[Callable[[Option, object], Any], str]] = {
     "texts": (_texts, "texts"),
     "whole": (_integer, "a whole number from {least}"),
     "rate": (_rate, "requests a second from {least} to {most}"),
-    "duration": (_duration, "a time such as '10m' or '1.5s'"),
+    "duration": (_duration, "a time such as '10m' or '1.5s', of {least} ms or more"),
     "instant": (_instant, "a time"),
     "word": (_word, "one of {words}"),
     "flag": (_flag, "True or False"),
