@@ -45,15 +45,23 @@ def run(port: int, audited: bool, command: tuple[str, ...], **options: Any) -> N
     COMMAND finds the server in CROSSCHAIN_MOCK_URL, and the base addresses of the two generations
     in CROSSCHAIN_MOCK_BASE_URL and CROSSCHAIN_MOCK_BASE_URL_V2.
     """
+    from mockserver.clock import ClockMode
     from mockserver.server.assembly import build
     from mockserver.testing.running import in_thread
+    from mockserver.worlds.hosted import DEFAULT_WORLD
 
     service = build(serving.settings_of(options))
     with in_thread(service, port) as taken:
         url = f"http://127.0.0.1:{taken}"
         if service.replaying:
             click.echo(service.replaying, err=True)
-        code = _exit_code_of(command, {**os.environ, **dict.fromkeys(_ADDRESSES, url)})
+        environment = {**os.environ, **dict.fromkeys(_ADDRESSES, url)}
+        client = service.worlds.get(DEFAULT_WORLD)
+        if client.world.time.clock.mode is ClockMode.CLIENT:
+            from mockserver.survive.flows import shimmed
+
+            environment = shimmed({**environment, "CROSSCHAIN_MOCK_CLOCK": f"{url}/__mock/clock"})
+        code = _exit_code_of(command, environment, client)
     if audited and _print_audits(service.worlds):
         # The exit code of the command itself takes precedence.
         code = code or 1
@@ -75,8 +83,13 @@ def _print_audits(worlds: Iterable["HostedWorld"]) -> bool:
     return any(result for _, result in audits)
 
 
-def _exit_code_of(command: Sequence[str], environment: Mapping[str, str]) -> int:
-    """Run a command to its end and return its exit code, 128 + n where signal n ended it."""
+def _exit_code_of(
+    command: Sequence[str], environment: Mapping[str, str], client: "HostedWorld"
+) -> int:
+    """Run a command to its end and return its exit code, 128 + n where signal n ended it.
+
+    Triggers of its world may send it signals.
+    """
     early: list[int] = []
     with _signals(early.append) as deliver_to:
         try:
@@ -88,6 +101,7 @@ def _exit_code_of(command: Sequence[str], environment: Mapping[str, str]) -> int
         except (OSError, ValueError) as error:
             raise CannotRun(f"cannot run {command[0]!r}: {reason_of(error)}", 126) from None
         deliver_to(child.send)
+        client.send_signal = child.send
         for number in early:
             child.send(number)
         return child.wait()

@@ -1,0 +1,122 @@
+"""The command `survive`: which failure costs money?"""
+
+import os
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from mockserver.cli.printing import print_text
+from mockserver.errors import CrosschainMockError
+from mockserver.exchange import printable
+
+if TYPE_CHECKING:
+    from mockserver.survive.outcomes import Result
+    from mockserver.survive.search import Found, Plan, Tell
+
+
+class BadReport(CrosschainMockError):
+    """A report that cannot be written, or read to go on from."""
+
+
+def survive(
+    *,
+    command: tuple[str, ...],
+    reports: tuple[str, ...],
+    fail_on: tuple[str, ...],
+    **options: Any,
+) -> None:
+    """Run COMMAND again and again, let one thing go wrong each time, and say what that cost.
+
+    COMMAND finds the addresses in CROSSCHAIN_MOCK_BASE_URL and CROSSCHAIN_MOCK_BASE_URL_V2, and in
+    CROSSCHAIN_MOCK_STATE a folder that it finds again when it is started again. It says by its exit
+    code whether all is done.
+    """
+    from mockserver.survive.api import searched
+    from mockserver.survive.flows import command_flow
+    from mockserver.survive.formats import FORMATS, Subject, failing
+    from mockserver.survive.runs import Limits
+    from mockserver.testing import MockSettings
+    from mockserver.userfiles import write_text
+
+    plan = _plan(options)
+    files = [_destination(text, FORMATS) for text in reports]
+    given = {name: options[name] for name in ("scenario", "dialect", "seed", "clock")}
+    settings = MockSettings().changed(**{k: v for k, v in given.items() if v is not None})
+    limits = Limits(wall_s=options["wall_ms"] / 1000, reruns=options["reruns"])
+    found = searched(command_flow(command), plan, settings, limits, _progress())
+    subject = Subject(
+        " ".join(command), f"crosschain-mock survive -- {shlex.join(command)}", settings.seed
+    )
+    for name, file in files:
+        write_text(file, FORMATS[name](found, subject))
+    print_text(printable_lines(FORMATS["text"](found, subject)))
+    if found.stopped.endswith("Ctrl-C"):
+        sys.exit(130)
+    if failing(found, fail_on):
+        sys.exit(1)
+    if found.unsure:
+        sys.exit(3)
+
+
+def printable_lines(text: str) -> str:
+    """Return a text of lines without what a terminal would obey."""
+    return "\n".join(map(printable, text.rstrip("\n").split("\n")))
+
+
+def _plan(options: dict[str, Any]) -> "Plan":
+    from mockserver.survive.search import Plan
+    from mockserver.survive.space import kinds_named
+
+    done, bad = _earlier(options["resume"])
+    replay = options["replay"]
+    return Plan(
+        kinds=kinds_named(options["only"], options["skip"], quick=options["quick"]),
+        budget=options["budget"],
+        seconds=None if options["time_ms"] is None else options["time_ms"] / 1000,
+        jobs=options["jobs"] or len(os.sched_getaffinity(0)),
+        pairs=options["pairs"],
+        first=options["first"],
+        thorough=options["thorough"],
+        refund_is_fine=options["refund_is_fine"],
+        replay=replay,
+        done=done,
+        before=bad,
+    )
+
+
+def _earlier(file: Path | None) -> tuple[frozenset[str], tuple[str, ...]]:
+    """Return the failures that an earlier report has tried without harm, and those with harm."""
+    if file is None:
+        return frozenset(), ()
+    from mockserver import documents
+
+    report = documents.read(file, "survive").value
+    harmful = {"fooled", "harmed", "hung", "unsure"}
+    tried = {one["id"]: one["outcome"] for one in report["results"]}
+    done = frozenset(name for name, outcome in tried.items() if outcome not in harmful)
+    return done, tuple(name for name, outcome in tried.items() if outcome in harmful)
+
+
+def _destination(text: str, formats: Any) -> tuple[str, Path]:
+    name, equals, target = text.partition("=")
+    if name not in formats or not equals or not target:
+        raise BadReport(
+            f"--report {text[:80]!r}: write FORMAT=FILE with one of {', '.join(formats)}"
+        )
+    file = Path(target)
+    if not file.parent.is_dir() or file.is_dir() or not os.access(file.parent, os.W_OK):
+        raise BadReport(f"--report: cannot write {target!r}: no such folder, or not writable")
+    return name, file
+
+
+def _progress() -> "Tell":
+    def tell(found: "Found", result: "Result | None") -> None:
+        if result is not None and sys.stderr.isatty():
+            bad = sum(1 for one in found.results.values() if one.bad)
+            line = f"\r{len(found.results)} of {found.planned} failures, {bad} with harm"
+            click.echo(f"{line}  {result.name[:50]:50}", nl=False, err=True)
+
+    return tell

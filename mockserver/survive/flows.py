@@ -1,0 +1,305 @@
+"""What is run: a command, or a function of Python, started again and again with another world."""
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+from mockserver.errors import CrosschainMockError
+from mockserver.survive import zygote
+from mockserver.values import dataclass
+from mockserver.wording import reason_of
+
+SHIMS = Path(__file__).parent / "shims"
+_MOST_OUTPUT = 20_000
+_PREFIX = "CROSSCHAIN_MOCK_"
+
+
+class CannotStart(CrosschainMockError):
+    """A command that cannot be started: 127 where it is not found, 126 where it cannot run."""
+
+    def __init__(self, text: str, exit_code: int) -> None:
+        """Keep the sentence and the exit code that shells have for it."""
+        super().__init__(text)
+        self.exit_code = exit_code
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a process ended: its exit code, negative where a signal ended it, and what it printed.
+
+    `left` tells that it left processes behind, `late` that it was killed at its wall limit.
+    """
+
+    code: int
+    output: str = ""
+    left: bool = False
+    late: bool = False
+
+
+class Process(Protocol):
+    """A started client."""
+
+    def send(self, number: int) -> None:
+        """Send a signal to all of its processes; nothing where they are gone."""
+
+    def wait(self, seconds: float) -> Ended:
+        """Return how it ended, killed after so many seconds of wall time."""
+
+
+class Flow(Protocol):
+    """What can be run."""
+
+    name: str
+
+    def start(self, run: str, environment: Mapping[str, str], output: Path) -> Process:
+        """Start it with the variables of a run, writing what it prints to a file."""
+
+    def close(self) -> None:
+        """End what was kept ready."""
+
+
+def environment_of(variables: Mapping[str, str]) -> dict[str, str]:
+    """Return the whole environment of a client: ours, the variables of the run, and the shims."""
+    kept = {name: text for name, text in os.environ.items() if not name.startswith(_PREFIX)}
+    return shimmed({**kept, **variables})
+
+
+def shimmed(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return an environment in which Python and Node clients move the clock that it names."""
+    if "CROSSCHAIN_MOCK_CLOCK" not in environment:
+        return dict(environment)
+    paths = [str(SHIMS / "python"), environment.get("PYTHONPATH", "")]
+    options = ["--require", str(SHIMS / "timeshim.cjs"), environment.get("NODE_OPTIONS", "")]
+    return {
+        **environment,
+        "PYTHONPATH": os.pathsep.join(filter(None, paths)),
+        "NODE_OPTIONS": " ".join(filter(None, options)),
+    }
+
+
+class SpawnedFlow:
+    """A command of any language, started anew for each run."""
+
+    def __init__(self, command: Sequence[str]) -> None:
+        """Take the words of a command."""
+        self.command = list(command)
+        self.name = " ".join(command)
+
+    def start(self, run: str, environment: Mapping[str, str], output: Path) -> Process:
+        """Start it. Raises `CannotStart`."""
+        whole = environment_of(environment)
+        try:
+            with output.open("ab") as written:
+                process = subprocess.Popen(  # noqa: S603 (the command of the user)
+                    self.command,
+                    env=whole,
+                    stdin=subprocess.DEVNULL,
+                    stdout=written,
+                    stderr=subprocess.STDOUT,
+                    start_new_session=True,
+                )
+        except FileNotFoundError:
+            raise CannotStart(
+                f"command {self.command[0]!r} is not found; write a program that exists behind "
+                "'--'",
+                127,
+            ) from None
+        except (OSError, ValueError) as error:
+            raise CannotStart(f"cannot run {self.command[0]!r}: {reason_of(error)}", 126) from None
+        return _Spawned(process, output)
+
+    def close(self) -> None:
+        """Do nothing: each run has ended by itself."""
+
+
+class _Spawned:
+    def __init__(self, process: "subprocess.Popen[bytes]", output: Path) -> None:
+        self._process, self._output = process, output
+
+    def send(self, number: int) -> None:
+        with contextlib.suppress(OSError):
+            os.killpg(self._process.pid, number)
+
+    def wait(self, seconds: float) -> Ended:
+        late = False
+        try:
+            self._process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            late = True
+            self.send(signal.SIGKILL)
+            self._process.wait()
+        left = False
+        with contextlib.suppress(OSError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+            left = True
+        return Ended(self._process.returncode, _read(self._output), left and not late, late)
+
+
+class ForkedFlow:
+    """A Python program or function that is forked for each run from a process that has it ready."""
+
+    def __init__(self, name: str, start: Callable[[], tuple[int, int, Callable[[], None]]]) -> None:
+        """Take what starts the process, and returns where it reads and writes, and what ends it."""
+        self.name = name
+        self._start = start
+        self._lock = threading.Lock()
+        self._running: dict[str, _Forked] = {}
+        self._orders, self._answers, self._end = start()
+        threading.Thread(target=self._listen, daemon=True, name="survive-zygote").start()
+        self.order: dict[str, Any] = {}
+
+    def start(self, run: str, environment: Mapping[str, str], output: Path) -> Process:
+        """Fork it."""
+        process = _Forked(output)
+        self._running[run] = process
+        whole = environment_of(environment)
+        order = {**self.order, "run": run, "env": whole, "out": str(output), "cwd": str(Path.cwd())}
+        with self._lock:
+            _write(self._orders, json.dumps(order).encode() + b"\n")
+        if not process.begun.wait(30):
+            raise CannotStart(f"cannot run {self.name!r}: its process does not start", 126)
+        return process
+
+    def close(self) -> None:
+        """End the process that was kept ready."""
+        os.close(self._orders)
+        self._end()
+
+    def _listen(self) -> None:
+        kept = b""
+        while came := os.read(self._answers, 65536):
+            *lines, kept = (kept + came).split(b"\n")
+            for line in lines:
+                message = json.loads(line)
+                process = self._running[message["run"]]
+                if "pid" in message:
+                    process.pid = message["pid"]
+                    process.begun.set()
+                else:
+                    process.code, process.left = message["code"], message["left"]
+                    process.ended.set()
+        for process in self._running.values():
+            process.ended.set()
+        os.close(self._answers)
+
+
+class _Forked:
+    def __init__(self, output: Path) -> None:
+        self._output = output
+        self.pid, self.code, self.left = 0, 1, False
+        self.begun, self.ended = threading.Event(), threading.Event()
+
+    def send(self, number: int) -> None:
+        if self.pid and not self.ended.is_set():
+            with contextlib.suppress(OSError):
+                os.killpg(self.pid, number)
+
+    def wait(self, seconds: float) -> Ended:
+        late = not self.ended.wait(seconds)
+        if late:
+            self.send(signal.SIGKILL)
+            self.ended.wait(10)
+        return Ended(self.code, _read(self._output), self.left and not late, late)
+
+
+def _write(descriptor: int, data: bytes) -> None:
+    while data:
+        data = data[os.write(descriptor, data) :]
+
+
+def _read(output: Path) -> str:
+    with contextlib.suppress(OSError), output.open("rb") as file:
+        file.seek(max(0, output.stat().st_size - _MOST_OUTPUT))
+        return file.read().decode("utf-8", "backslashreplace")
+    return ""
+
+
+def command_flow(command: Sequence[str]) -> Flow:
+    """Return the flow of a command: forked where it is a Python program, else spawned."""
+    program = shutil.which(command[0])
+    name = Path(command[0]).name
+    order = None
+    if program is not None and name.startswith("python") and hasattr(os, "fork"):
+        order = zygote.command_of(command[1:])  # type: ignore[no-untyped-call]
+    if program is None or order is None:
+        return SpawnedFlow(command)
+    if order["kind"] == "script" and not Path(order["name"]).is_file():
+        return SpawnedFlow(command)
+
+    scripts = [order["name"]] if order["kind"] == "script" else []
+
+    def start() -> tuple[int, int, Callable[[], None]]:
+        process = subprocess.Popen(  # noqa: S603 (the interpreter of the user's command)
+            [program, zygote.__file__, *scripts],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            start_new_session=True,
+        )
+        assert process.stdin is not None  # noqa: S101
+        assert process.stdout is not None  # noqa: S101
+        ends = os.dup(process.stdin.fileno()), os.dup(process.stdout.fileno())
+        process.stdin.close()
+        process.stdout.close()
+
+        def end() -> None:
+            try:
+                process.wait(5)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+        return *ends, end
+
+    flow = ForkedFlow(" ".join(command), start)
+    flow.order = order
+    return flow
+
+
+def function_flow(function: Callable[[], object], name: str) -> Flow:
+    """Return the flow of a function of this process, which is forked for each run.
+
+    It is called in a process of its own: what it changes is gone afterwards, and it may be killed.
+    Raises `CannotStart` where the system cannot fork.
+    """
+    if not hasattr(os, "fork"):
+        raise CannotStart("functions need a system that forks; use a command instead", 126)
+
+    def run(order: Mapping[str, Any]) -> int:
+        function()
+        return 0
+
+    def start() -> tuple[int, int, Callable[[], None]]:
+        (orders, sending), (reading, answers) = os.pipe(), os.pipe()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        with warnings.catch_warnings():
+            # The threads of this process wait; the fork uses none of what they have.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            pid = os.fork()
+        if not pid:
+            try:
+                os.setsid()
+                os.close(sending)
+                os.close(reading)
+                zygote.serve(orders, answers, run)  # type: ignore[no-untyped-call]
+            finally:
+                os._exit(0)
+        os.close(orders)
+        os.close(answers)
+        return sending, reading, lambda: _reaped(pid)
+
+    return ForkedFlow(name, start)
+
+
+def _reaped(pid: int) -> None:
+    with contextlib.suppress(ChildProcessError):
+        os.waitpid(pid, 0)

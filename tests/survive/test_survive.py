@@ -1,0 +1,284 @@
+"""The search for failures that cost money: of functions and commands, and what it says of them."""
+
+import asyncio
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mockserver import resources
+from mockserver.survive import NotUsable, Service, UnknownKind, survive
+from mockserver.survive.api import searched
+from mockserver.survive.flows import command_flow
+from mockserver.survive.formats import FORMATS, Subject
+from mockserver.survive.runs import Limits
+from mockserver.survive.search import Plan
+from mockserver.survive.space import UnknownFailure, kinds, kinds_named
+from mockserver.testing import MockSettings
+from mockserver.validation import SchemaCheck
+from tests.conftest import WALLET, certificate, order
+
+PAY = Path(__file__).parents[2] / "examples" / "python" / "pay.py"
+
+
+def call(service: Service, path: str, body: object = None) -> Any:
+    data = None if body is None else json.dumps(body).encode()
+    headers = {"Content-Type": "application/json", "Evmaddress": WALLET, "Signature": "ab" * 65}
+    request = urllib.request.Request(f"{service.base_url_v2}{path}", data, headers)
+    with urllib.request.urlopen(request, timeout=10) as answer:
+        told = json.load(answer)
+    if told["code"]:
+        raise RuntimeError(told["msg"])
+    return told["data"]
+
+
+def careful(service: Service) -> None:
+    """Pay once, by the same deposit, and wait for the end."""
+    number = None
+    for _ in range(4):
+        try:
+            number = call(service, "/v1/submitOrder", order())["id"]
+            break
+        except (OSError, ValueError):
+            time.sleep(1)
+    for _ in range(40):
+        if call(service, f"/v1/checkOrder?id={number}")["status"] == "Succeeded":
+            return
+        time.sleep(30)
+    raise RuntimeError("not arrived")
+
+
+def doubling(service: Service) -> None:
+    """Pay a new deposit for each attempt."""
+    for attempt in range(4):
+        paid = certificate(certHash=f"0x{attempt + 1:064x}")
+        try:
+            call(service, "/v1/submitOrder", order(sourceCerts=paid))
+        except (OSError, ValueError):
+            continue
+        return
+    raise RuntimeError("no answer")
+
+
+def believing(service: Service) -> None:
+    """Take the number of an order for an arrival."""
+    call(service, "/v1/submitOrder", order())
+
+
+@pytest.fixture(scope="module")
+def doubled():
+    return survive(doubling, only=["lost", "refused"], reruns=0)
+
+
+def test_a_second_deposit_is_found_with_what_it_cost_and_made_small(doubled):
+    assert not doubled
+    [defect] = doubled.defects
+    assert defect.result.name == "lost:once@submitOrder#1"
+    assert defect.result.costs == ("10 USDT paid too often",)
+    assert defect.result.outcome == "fooled"
+
+
+def test_a_careful_flow_survives_and_its_sleeping_takes_no_time():
+    begun = time.monotonic()
+    found = survive(careful, only=["lost", "refused", "course", "late"], budget=12)
+    assert found, str(found)
+    # It sleeps for up to 20 minutes in each run.
+    assert time.monotonic() - begun < 100
+    outcomes = {name: result.outcome for name, result in found.found.results.items()}
+    assert outcomes["lost:once@submitOrder#1"] == "survived"
+    assert outcomes["course:dropped@orders#1"] == "noticed"
+
+
+def test_a_flow_that_believes_too_early_is_fooled():
+    found = survive(believing, only=["course"], pairs=False)
+    assert "course:dropped@orders#1" in {result.name for result in found.harm}
+
+
+def test_what_never_struck_is_not_called_survived():
+    found = survive(believing, replay=["lost:once@submitTicket#1"])
+    assert [result.outcome for result in found.found.results.values()] == ["not reached"]
+
+
+def test_an_answer_that_is_late_times_out_in_the_clients_time():
+    def hasty(service: Service) -> None:
+        doubling(service)
+
+    found = survive(hasty, replay=["late:once@submitOrder#1"], reruns=0)
+    [result] = found.found.results.values()
+    # It gave up after ten seconds of the world, and paid again.
+    assert result.outcome == "fooled"
+
+
+def test_an_asynchronous_flow_can_be_searched_and_sleeps_in_the_worlds_time():
+    async def flow(service: Service) -> None:
+        begun = time.time()
+        await asyncio.sleep(6 * 3600)
+        assert time.time() - begun >= 6 * 3600
+        believing(service)
+
+    assert survive(flow, replay=["down:once@submitOrder#1"])
+
+
+def test_a_client_that_is_killed_is_started_again_with_its_state():
+    def counted(service: Service) -> None:
+        starts = service.state / "starts"
+        starts.write_text(starts.read_text() + "x" if starts.exists() else "x")
+        believing(service)
+        if starts.read_text() == "x":
+            # Only a client that is killed at its submission does not come here.
+            (service.state / "first").touch()
+
+    found = survive(counted, replay=["killed:after@submitOrder#1"])
+    [result] = found.found.results.values()
+    assert (result.outcome, len(result.run.steps)) == ("noticed", 2)
+    assert result.run.first.ended.code == -9
+
+
+@pytest.mark.parametrize(
+    ("flow", "sentence"),
+    [
+        (lambda: None, "sent no request to the mock"),
+        (lambda service: call(service, "/v1/checkOrder?id=1"), "fails when nothing goes wrong"),
+        (lambda service: (call(service, "/v1/getChain"), os._exit(3)), "it exits with 3"),
+    ],
+)
+def test_a_flow_that_cannot_be_searched_is_a_sentence(flow, sentence):
+    with pytest.raises(NotUsable, match=sentence):
+        survive(flow)
+
+
+def test_unknown_kinds_and_failures_are_sentences():
+    with pytest.raises(UnknownKind, match="did you mean 'lost'"):
+        survive(believing, only=["lots"])
+    with pytest.raises(UnknownFailure, match="is no failure"):
+        survive(believing, replay=["lost:never@submitOrder#1"])
+
+
+def test_two_searches_give_the_same_bytes(doubled):
+    again = survive(doubling, only=["lost", "refused"], reruns=0)
+    subject = Subject("doubling", "crosschain-mock survive -- x", None)
+    for name, write in FORMATS.items():
+        assert write(again.found, subject) == write(doubled.found, subject), name
+
+
+def test_reports_have_their_form(doubled):
+    form = json.loads((resources.schemas() / "meta" / "survive.json").read_text("utf-8"))
+    report = json.loads(json.dumps(doubled.as_json()))
+    assert not SchemaCheck(form, compiled=False).violations(report)
+    subject = Subject("<doubling>", "crosschain-mock survive -- x", None)
+    page = FORMATS["html"](doubled.found, subject)
+    assert "10 USDT paid too often" in page
+    assert "<doubling>" not in page
+    assert 'failures="' in FORMATS["junit"](doubled.found, subject)
+    assert json.loads(FORMATS["sarif"](doubled.found, subject))["runs"][0]["results"]
+    compile(FORMATS["test"](doubled.found, subject), "test", "exec")
+
+
+def test_the_space_can_be_set_in_a_world_of_its_own():
+    assert len(kinds()) >= 14
+    quick = kinds_named((), (), quick=True)
+    assert 4 <= len(quick) < len(kinds())
+    assert kinds_named(["late"], ())[0].name == "late"
+
+
+def run(*words: str, timeout: float = 300) -> "subprocess.CompletedProcess[str]":
+    command = [sys.executable, "-m", "mockserver", "survive", *words]
+    return subprocess.run(command, capture_output=True, text=True, timeout=timeout, check=False)
+
+
+def test_the_naive_wallet_of_the_examples_pays_twice_and_the_other_does_not(tmp_path):
+    report = tmp_path / "report.json"
+    words = ["--only", "lost", "--only", "refused", "--report", f"json={report}"]
+    naive = run(*words, "--", sys.executable, str(PAY), "--naive")
+    assert naive.returncode == 1, naive.stderr
+    assert "10 USDT paid too often" in naive.stdout
+    assert "lost:once@submitOrder#1" in naive.stdout
+    resumed = run("--only", "lost", "--resume", str(report), "--", sys.executable, str(PAY))
+    assert resumed.returncode == 0, resumed.stdout + resumed.stderr
+    assert "0 defects" in resumed.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "sentence"),
+    [
+        (["--", "/no/such/program"], 127, "is not found"),
+        (["--only", "lots", "--", "true"], 2, "did you mean 'lost'"),
+        (["--report", "pdf=x", "--", "true"], 2, "write FORMAT=FILE"),
+        (["--", "false"], 2, "sent no request to the mock"),
+        (["--clock", "slow", "--", "true"], 2, "none of real"),
+    ],
+)
+def test_a_command_that_cannot_be_searched_is_a_sentence(words, code, sentence):
+    ended = run(*words)
+    assert ended.returncode == code, ended.stderr
+    assert sentence in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+def test_a_program_of_another_language_is_started_anew(tmp_path):
+    address = "os.environ['CROSSCHAIN_MOCK_BASE_URL_V2'] + '/v1/getChain'"
+    script = f"import os, urllib.request\nurllib.request.urlopen({address}).read()"
+    client = tmp_path / "client"
+    client.write_text(f"#!{sys.executable}\n{script}\n")
+    client.chmod(0o755)
+    plan = Plan(kinds_named(["clock"], ()))
+    found = searched(command_flow([str(client)]), plan, MockSettings(clock="client"), Limits())
+    assert {str(result.outcome) for result in found.results.values()} == {"survived"}
+
+
+def test_a_damaged_report_to_resume_from_is_a_sentence(tmp_path):
+    damaged = tmp_path / "report.json"
+    damaged.write_text('{"format": "crosschain-mock/survive@0"}')
+    ended = run("--resume", str(damaged), "--", "true")
+    assert ended.returncode == 2
+    assert "Traceback" not in ended.stderr
+    assert str(damaged) in ended.stderr
+
+
+SLEEPER = """
+import time, urllib.request, os
+begun = time.time()
+urllib.request.urlopen(os.environ["CROSSCHAIN_MOCK_BASE_URL_V2"] + "/v1/getChain").read()
+time.sleep(6 * 3600)
+assert time.time() - begun >= 6 * 3600
+"""
+NODE_SLEEPER = """
+const { setTimeout: later } = require("node:timers/promises");
+(async () => {
+  const begun = Date.now();
+  await (await fetch(process.env.CROSSCHAIN_MOCK_BASE_URL_V2 + "/v1/getChain")).json();
+  await later(6 * 3600e3);
+  const late = AbortSignal.timeout(10_000);
+  process.exitCode = Date.now() - begun >= 6 * 3600e3 && !late.aborted ? 0 : 5;
+})();
+"""
+
+
+def test_run_has_the_clock_of_the_client_as_well():
+    begun = time.monotonic()
+    command = [sys.executable, "-m", "mockserver", "run", "--clock", "client", "--"]
+    ended = subprocess.run(
+        [*command, sys.executable, "-c", SLEEPER],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stderr
+    assert time.monotonic() - begun < 200
+
+
+@pytest.mark.skipif(not shutil.which("node"), reason="needs Node")
+def test_a_client_in_node_moves_the_world_in_place_of_sleeping(tmp_path):
+    client = tmp_path / "client.cjs"
+    client.write_text(NODE_SLEEPER)
+    ended = run("--only", "clock", "--budget", "1", "--", "node", str(client))
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert "1 survived" in ended.stdout
