@@ -24,6 +24,8 @@ from mockserver.testing import running
 pytest_plugins = ["pytester"]
 
 SUITE = ("--pyargs", "mockserver.conformance.suite")
+PLANNED = ("--crosschain-mock-edges", "no", "--crosschain-mock-examples", "0")
+"""Without what is generated, which most tests here are not about, and which takes half the time."""
 STRICT = ("-p", "no:cacheprovider", "-W", "error", "--strict-markers", "-q")
 
 
@@ -35,10 +37,10 @@ def mock():
 
 @pytest.fixture
 def suite(apart):
-    """Run the suite in a folder of its own, against an address."""
+    """Run the suite in a folder of its own, against an address, with the planned requests alone."""
 
-    def run(url, *arguments):
-        where = ("--crosschain-mock-url", url) if url else ()
+    def run(url, *arguments, plan=PLANNED):
+        where = ("--crosschain-mock-url", url, *plan) if url else ()
         return apart("-m", "pytest", "-p", "crosschain_mock", *STRICT, *SUITE, *where, *arguments)
 
     return run
@@ -51,7 +53,7 @@ def sent_to(world):
 def test_a_healthy_service_passes_and_ids_are_rules_and_operations(suite, mock, tmp_path):
     report = tmp_path / "report.xml"
     with mock.world("healthy", refusals="allow") as world:
-        ended = suite(world.base_url, "-rA", f"--junit-xml={report}")
+        ended = suite(world.base_url, "-rA", f"--junit-xml={report}", plan=())
         requests = sent_to(world)
     assert ended.returncode == 0, ended.stdout + ended.stderr
     names = set(re.findall(r'name="test_conforms\[([^\]]+)\]"', report.read_text()))
@@ -97,9 +99,9 @@ def test_only_what_is_selected_is_asked_for(suite, mock):
 def test_what_is_generated_has_tests_of_its_own(suite, mock, name, fault):
     more = ("--crosschain-mock-examples=60", "--crosschain-mock-sequences=8")
     with mock.world("generated", refusals="allow") as world:
-        healthy = suite(world.base_url, "-k", name, *more)
+        healthy = suite(world.base_url, "-k", name, *more, plan=())
     with mock.world("generated wrong", refusals="allow", breaks=(fault,)) as world:
-        wrong = suite(world.base_url, "-k", name, *more)
+        wrong = suite(world.base_url, "-k", name, *more, plan=())
     assert re.search(r"\b1 passed, \d+ deselected", healthy.stdout), healthy.stdout
     assert re.search(r"\b1 failed, \d+ deselected", wrong.stdout), wrong.stdout
     assert f"test_conforms[{name}]" in wrong.stdout
@@ -118,7 +120,7 @@ def test_what_is_not_generated_is_skipped_with_the_option_that_would(suite, mock
 def test_workers_share_one_run_and_agree_on_ids(suite, mock):
     selected = [case for case in all_cases() if case.operation_id == "v2.getPrice"]
     with mock.world("parallel", refusals="allow") as world:
-        ended = suite(world.base_url, "-k", "v2.getPrice", "-p", "xdist", "-n", "2", "-vv")
+        ended = suite(world.base_url, "-k", "v2.getPrice", "-p", "xdist", "-n", "2", "-vv", plan=())
         requests = sent_to(world)
     assert ended.returncode == 0, ended.stdout + ended.stderr
     assert {"gw0", "gw1"} <= set(re.findall(r"\bgw\d", ended.stdout))

@@ -63,7 +63,8 @@ def requested_run(config: pytest.Config) -> RequestedRun:
         return RequestedRun(target, options, contract, fail_on(config), strict)
     except UnsafeOrWrong as error:
         # In pytest these options have another prefix than on the command line of the toolkit.
-        text = re.sub(r"(?<=\s)--(?=(?:allow|confirm)-host)", "--crosschain-mock-", str(error))
+        text = re.sub(r"(?<=\s)--(?=allow-host)", "--crosschain-mock-", str(error))
+        text = re.sub(r"--set (confirm-host)=", r"--crosschain-mock-\1 ", text)
         raise UnsafeOrWrong(text) from None
 
 
