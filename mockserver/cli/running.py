@@ -46,6 +46,7 @@ def run(port: int, audited: bool, command: tuple[str, ...], **options: Any) -> N
     in CROSSCHAIN_MOCK_BASE_URL and CROSSCHAIN_MOCK_BASE_URL_V2.
     """
     from mockserver.clock import ClockMode
+    from mockserver.headers import CONTROL_PATH
     from mockserver.server.assembly import build
     from mockserver.testing.running import in_thread
     from mockserver.worlds.hosted import DEFAULT_WORLD
@@ -60,7 +61,9 @@ def run(port: int, audited: bool, command: tuple[str, ...], **options: Any) -> N
         if client.world.time.clock.mode is ClockMode.CLIENT:
             from mockserver.survive.flows import shimmed
 
-            environment = shimmed({**environment, "CROSSCHAIN_MOCK_CLOCK": f"{url}/__mock/clock"})
+            environment = shimmed(
+                {**environment, "CROSSCHAIN_MOCK_CLOCK": f"{url}{CONTROL_PATH}/clock"}
+            )
         code = _exit_code_of(command, environment, client)
     if audited and _print_audits(service.worlds):
         # The exit code of the command itself takes precedence.

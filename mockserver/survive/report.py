@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from mockserver.clock import duration
+from mockserver.headers import CONTROL_PATH
 from mockserver.jsontext import Json
 from mockserver.survive.outcomes import BAD, Outcome, Result
 from mockserver.survive.runs import Line, Run
@@ -159,7 +160,7 @@ def _result_json(result: Result) -> dict[str, Json]:
         "costs": list(result.costs),
         "diverged": result.diverged,
         "set": [
-            {"path": f"/__mock{path}", "body": body}
+            {"path": f"{CONTROL_PATH}{path}", "body": body}
             for failure in result.run.failures
             for path, body in failure.steps()
         ],

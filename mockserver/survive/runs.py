@@ -11,6 +11,7 @@ from pathlib import Path
 from mockserver.clock import ClockMode
 from mockserver.contract import Contract
 from mockserver.exchange import Request, Response
+from mockserver.headers import CONTROL_PATH
 from mockserver.responders.delivery import Delivery
 from mockserver.survive.flows import Ended, Flow, Process
 from mockserver.survive.space import Failure
@@ -240,7 +241,7 @@ class Lab:
             "CROSSCHAIN_MOCK_STATE": str(state),
         }
         if self._clock == ClockMode.CLIENT:
-            named["CROSSCHAIN_MOCK_CLOCK"] = f"{world.base_url}/__mock/clock"
+            named["CROSSCHAIN_MOCK_CLOCK"] = f"{world.base_url}{CONTROL_PATH}/clock"
         return named
 
 
