@@ -13,8 +13,10 @@ if os.environ.get("CROSSCHAIN_MOCK_CLOCK"):
     del sys.path[0]
     crosschain_timeshim.install(os.environ["CROSSCHAIN_MOCK_CLOCK"])
 # A sitecustomize of the installation itself has its turn as well.
-sys.modules.pop("sitecustomize", None)
+own = sys.modules.pop("sitecustomize")
 try:
     import sitecustomize  # noqa: F401
 except ImportError:
     pass
+# The interpreter looks for the module that it has begun to import.
+sys.modules.setdefault("sitecustomize", own)
