@@ -137,7 +137,6 @@ class Clock:
         return self.set(self.now(wall) + by_ms, wall)
 
     def switched(self, mode: ClockMode, wall: int, rate: Decimal = Decimal(1)) -> "Clock":
-        """Return a clock of another mode that shows the same time at this moment."""
         return Clock(mode, self.now(wall), wall, rate)
 
 

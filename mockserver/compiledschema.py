@@ -8,8 +8,8 @@ from jsonschema_rs import Draft202012Validator as Compiled
 
 __all__ = ["Compiled", "compiled"]
 
+# A pattern that counts characters of one kind, and says nothing else.
 _COUNTED = re.compile(r"\^(\[[^][\\]*(?:\\[trn][^][\\]*)*\])\{(\d+),(\d+)\}\$")
-"""A pattern that counts characters of one kind, and says nothing else."""
 
 
 def compiled(schema: Mapping[str, Any]) -> Compiled:

@@ -18,6 +18,7 @@ T = TypeVar("T")
 Complaint = tuple[FieldPath, str]
 """A field below the root of a file, and what is wrong with it."""
 _IMPORTED = "; `crosschain-mock recordings import` makes recordings of it"
+# How files begin that other commands read, and what they are.
 _OTHERS = (
     (rb"PK\x03\x04", "a ZIP file; if it is a capsule, `crosschain-mock capsule replay` reads it"),
     (rb'\s*\{"format": ?"crosschain-mock/run@', f"the journal of a run of conform{_IMPORTED}"),
@@ -30,7 +31,6 @@ _OTHERS = (
         "the dump of a world; `crosschain-mock world load` reads it",
     ),
 )
-"""How files begin that other commands read, and what they are."""
 _FORMAT = re.compile(r"crosschain-mock/([a-z-]+)@(\d+)")
 
 
@@ -103,7 +103,6 @@ def value_of(kind: type[T], row: Mapping[str, Any], **more: Any) -> T:
 
 
 def item_checks(kind: str, name: str) -> dict[str, SchemaCheck]:
-    """Return the checks of the fields of the items of a list in a format."""
     items = _meta(kind).schema["properties"][name]["items"]
     return {field: SchemaCheck(schema) for field, schema in items["properties"].items()}
 
@@ -116,7 +115,6 @@ def foreign_check(name: str) -> SchemaCheck:
 
 
 def kinds() -> list[str]:
-    """Return the names of the file formats there are."""
     return sorted(path.stem for path in (resources.schemas() / "meta").glob("*.json"))
 
 

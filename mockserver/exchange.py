@@ -21,7 +21,6 @@ class Headers(Mapping[str, str]):
     """Returns a field by its name in lower case, or None."""
 
     def __init__(self, items: Sequence[tuple[str, str]] = ()) -> None:
-        """Keep the fields as sent."""
         self._names = tuple([name for name, _ in items])
         self._values: Collection[str] = tuple([value for _, value in items])
         self.size = sum(map(len, self._names)) + sum(map(len, self._values))
@@ -75,7 +74,6 @@ class Headers(Mapping[str, str]):
         return len(self._first) < len(self._names)
 
     def count(self, name: str) -> int:
-        """Return how often a field was sent."""
         if len(self._first) == len(self._names):
             return int(name in self)
         wanted = name.lower()
@@ -133,11 +131,9 @@ class Response:
         return None
 
     def with_headers(self, *more: tuple[str, str]) -> "Response":
-        """Return the same answer with more headers."""
         return Response(self.status, (*self.headers, *more), self.body)
 
     def with_body(self, body: bytes) -> "Response":
-        """Return the same answer with another body."""
         return Response(self.status, self.headers, body)
 
 

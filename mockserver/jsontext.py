@@ -32,14 +32,14 @@ MAX_DEPTH = limits.DEPTH.most
 
 _MAX_DIGITS = limits.DIGITS.most
 _MAX_EXPONENT = limits.EXPONENT.most
+# Longer texts skip orjson, whose attempt would cost too much where it fails.
 _MOST_QUICK = 65_536
-"""Longer texts skip orjson, whose attempt would cost too much where it fails."""
+# Characters after which a piece of a long text ends, so that others have their turn.
 _PIECE = 65_536
-"""Characters after which a piece of a long text ends, so that others have their turn."""
 _PLAIN = frozenset({str, int, bool, type(None)})
 _FORM = re.compile(r"[\w.~%+\[\]-]{1,100}=[^\s{\"]*(&|\Z)")
+# Numbers further than this from the decimal point are written with an exponent.
 _PLAIN_PLACES = 100
-"""Numbers further than this from the decimal point are written with an exponent."""
 
 
 class NotJson(ValueError):
@@ -339,10 +339,10 @@ _DECODER = json.JSONDecoder(
 
 _FLAT = json.JSONDecoder(parse_float=_decimal, parse_constant=_no_constant)
 
+# The decoder without its search for blanks, which most bodies do not have.
 _SCAN: Callable[[str, int], tuple[Json, int]] = _DECODER.scan_once  # type: ignore[attr-defined]
-"""The decoder without its search for blanks, which most bodies do not have."""
+# `_SCAN` without the check for repeated keys, several times as fast.
 _SCAN_FLAT: Callable[[str, int], tuple[Json, int]] = _FLAT.scan_once  # type: ignore[attr-defined]
-"""`_SCAN` without the check for repeated keys, several times as fast."""
 
 
 _BESIDE_BRACKETS = re.compile(r'(?:[^][{}"]++|"(?:[^"\\]++|\\.)*+"?)++', re.DOTALL)

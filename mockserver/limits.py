@@ -152,7 +152,6 @@ those of texts as they are kept, not of the interpreter's memory."""
 
 
 def page() -> str:
-    """Return the page of the bounds."""
     from mockserver import markdown  # noqa: PLC0415 - no server needs it
 
     rows = ((limit.what, str(limit), limit.scope, limit.beyond) for limit in TABLE)

@@ -26,13 +26,11 @@ class Explainer:
     """
 
     def __init__(self, schema: Schema, quick: Compiled | None) -> None:
-        """Compile a schema."""
         self._validator: Validator = _STRICT(schema)
         # A part that refers to others cannot be looked at without them.
         self._broken = None if quick is None or _refers(schema) else _BrokenKeywords(schema, quick)
 
     def accepts(self, value: Json) -> bool:
-        """Tell whether the value keeps the schema."""
         return bool(self._validator.is_valid(value))
 
     def violations(self, value: Json, *, long: bool = False) -> tuple[Violation, ...]:
@@ -109,7 +107,6 @@ class _BrokenKeywords:
     """
 
     def __init__(self, schema: Schema, quick: Compiled) -> None:
-        """Take a schema, and the same compiled."""
         self._quick = quick
         self._keywords: dict[FieldPath, _Keyword | None] = {}
         self._enter(schema, (), ())
@@ -158,6 +155,7 @@ class _BrokenKeywords:
                         self._keywords.setdefault((*place, counted), keyword)
 
 
+# Keywords of which there is no more to tell than that a value breaks them.
 _ALONE = frozenset(
     {
         *("const", "enum", "pattern", "required", "type"),
@@ -165,7 +163,6 @@ _ALONE = frozenset(
         *("maxItems", "maxLength", "maxProperties", "minItems", "minLength", "minProperties"),
     }
 )
-"""Keywords of which there is no more to tell than that a value breaks them."""
 
 
 def _parts(schema: Schema, name: str) -> list[tuple[FieldPath, Schema | bool]]:

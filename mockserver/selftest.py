@@ -25,8 +25,8 @@ from mockserver.testing import running
 from mockserver.testing.server import MockServer
 from mockserver.values import dataclass
 
+# Requests a second: the mock of the self-test needs no rate limit.
 _UNHURRIED = Decimal(100_000)
-"""Requests a second: the mock of the self-test needs no rate limit."""
 
 ARMED = Arming(writes=True, most=200)
 """Submissions to the mock of the self-test are free."""
@@ -70,7 +70,6 @@ class Trial:
 
     @property
     def detected(self) -> bool:
-        """Whether anything was found."""
         return bool(self.findings)
 
     @property
@@ -256,17 +255,14 @@ class Summary:
 
     @property
     def breaks(self) -> tuple[Trial, ...]:
-        """The trials with something broken."""
         return tuple(trial for trial in self.trials if not trial.control)
 
     @property
     def controls(self) -> tuple[Trial, ...]:
-        """The trials of variations that the description allows."""
         return tuple(t for t in self.trials if t.control and t.layer != HEALTHY)
 
     @property
     def healthy(self) -> tuple[Trial, ...]:
-        """The trials of the mock as it is."""
         return tuple(trial for trial in self.trials if trial.layer == HEALTHY)
 
     @property
@@ -306,12 +302,10 @@ class Summary:
 
     @property
     def defects(self) -> tuple[str, ...]:
-        """Rules that raised an error."""
         return tuple(dict.fromkeys(defect for trial in self.trials for defect in trial.defects))
 
     @property
     def layers(self) -> tuple[LayerRow, ...]:
-        """Detection by layer."""
         names = dict.fromkeys(trial.layer for trial in self.breaks)
         return tuple(self._row(name) for name in names)
 
@@ -323,7 +317,6 @@ class Summary:
 
     @property
     def reading(self) -> tuple[Trial, ...]:
-        """The trials of breaks in which nothing is submitted."""
         return tuple(trial for trial in self.breaks if not trial.armed)
 
     @property
@@ -364,7 +357,6 @@ class Summary:
 
 
 def summary_of(trials: Iterable[Trial], rules: Sequence[Rule]) -> Summary:
-    """Return the summary of trials that were judged by some rules."""
     return Summary(tuple(trials), tuple(rule.name for rule in rules))
 
 
@@ -376,7 +368,6 @@ def percent(part: int, total: int) -> Decimal:
 
 
 def as_json(summary: Summary) -> Json:
-    """Return the summary as plain data."""
     return {
         "format": FORMAT,
         "passed": summary.passed,

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 if TYPE_CHECKING:
     from rich.console import Console
 
+# Bytes that a pipe takes without waiting where it takes any.
 _PIECE = 4096
-"""Bytes that a pipe takes without waiting where it takes any."""
 
 
 class _Forgiving(io.FileIO):
@@ -75,7 +75,6 @@ class Log(logging.Handler):
     """
 
     def __init__(self) -> None:
-        """Log to what is stderr now."""
         super().__init__()
         self._stream = sys.stderr
         self._pipe = _pipe(self._stream)

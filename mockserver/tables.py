@@ -32,7 +32,6 @@ def look_up(names: Mapping[str, _T], name: str) -> _T:
 
 
 def by_name(*modules: ModuleType) -> Mapping[str, ModuleType]:
-    """Return modules by the names of their files."""
     return {module.__name__.rpartition(".")[2]: module for module in modules}
 
 

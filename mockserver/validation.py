@@ -29,7 +29,6 @@ class SchemaCheck:
 
     @cached_property
     def accepts(self) -> Callable[[Json], bool]:
-        """Tell whether a value keeps the schema."""
         if not self._compiled:
             return self._explainer.accepts
         quick = self._quick.is_valid

@@ -63,7 +63,6 @@ def audit_lines(audit: Mapping[str, Any]) -> Iterator[str]:
 
 
 def finding_lines(finding: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the lines of one finding of an audit."""
     yield f"{finding['kind']}: {finding['told']}"
     for row in finding["requests"]:
         yield f"  {row['sequence']}. {row['request']} -> {row['outcome']}"

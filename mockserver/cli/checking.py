@@ -19,12 +19,12 @@ from mockserver.wording import first_lines
 if TYPE_CHECKING:
     from mockserver.recordings import Recording
 
+# What each extra is for, and the modules that it installs.
 _EXTRAS = {
     "speed": ("more requests a second", ("uvloop", "orjson")),
     "signing": ("wallet signatures of 2.0", ("coincurve", "Crypto")),
     "conformance": ("generated requests and answers", ("hypothesis", "schemathesis", "pytest")),
 }
-"""What each extra is for, and the modules that it installs."""
 
 
 def validate(
@@ -127,8 +127,8 @@ def doctor(as_json: bool) -> None:
         sys.exit(1)
 
 
+# What was found, and its mark: `ok`, `-` if it is optional and missing, `note`, or `BAD`.
 _Examined = tuple[str, str]
-"""What was found, and its mark: `ok`, `-` if it is optional and missing, `note`, or `BAD`."""
 
 
 def _examined() -> Iterator[_Examined]:

@@ -23,8 +23,8 @@ from mockserver.headers import CONTROL_PATH, TOKEN_HEADER, WORLD_HEADER
 from mockserver.jsontext import Json, camel
 from mockserver.values import dataclass
 
+# Seconds to wait for an answer: the dump of a world with many orders takes long to load.
 _TIMEOUT_S = 300
-"""Seconds to wait for an answer: the dump of a world with many orders takes long to load."""
 
 
 class NoServer(CrosschainMockError):

@@ -29,7 +29,6 @@ def basis_of(operation: Operation, violation: Violation, side: str = "answer") -
 
 
 def basis_of_required(operation: Operation, field: Field) -> Basis:
-    """Return the basis of an input being required."""
     root: SchemaPath = ("properties", field.location)
     part = operation.request_schema["properties"][field.location]
     path: SchemaPath = (*root, "required")
@@ -41,14 +40,12 @@ def basis_of_required(operation: Operation, field: Field) -> Basis:
 
 
 def basis_of_input(operation: Operation, field: Field) -> Basis:
-    """Return the basis of the meaning of an input."""
     path = ("properties", field.location, "properties", field.name, "description")
     place = f"{field.location}.{field.name}"
     return basis_at(operation, "request", path, (place, "description"), place)
 
 
 def basis_of_row(operation: Operation) -> Basis:
-    """Return the basis of an operation's row in the table of operations."""
     return shipped_facts().of_row(operation.section).basis
 
 

@@ -140,7 +140,6 @@ _TITLES: Mapping[Form, str] = {
 
 
 def page(rows: Iterable[Option] = OPTIONS) -> str:
-    """Return the page of a table of options."""
     from mockserver import markdown  # noqa: PLC0415 - no run needs it
 
     table = tuple(rows)

@@ -45,17 +45,14 @@ class Result:
 
     @property
     def counts(self) -> Counter[Verdict]:
-        """How many outcomes there are of each verdict."""
         return Counter(outcome.verdict for outcome in self.outcomes)
 
     @property
     def requests(self) -> int:
-        """How many requests were sent."""
         return sum(self.sent.values()) + self.sent_elsewhere
 
     @property
     def submissions(self) -> int:
-        """How many of them were submissions."""
         return sum(self.sent[operation.id] for operation in self.contract if operation.writes)
 
     def exit_code(self, *, strict: bool = False, fail_on: Verdict = Verdict.VIOLATION) -> int:

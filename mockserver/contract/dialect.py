@@ -55,7 +55,6 @@ class Dialect:
     errata: tuple[str, ...] = field(default=())
 
     def applies(self, erratum: str) -> bool:
-        """Tell whether the erratum of that id is part of this reading."""
         return erratum in self.errata
 
 
@@ -102,7 +101,6 @@ def apply(
 
 
 def places(change: Mapping[str, Any]) -> list[str]:
-    """Return the pointers of the places that a change touches."""
     return [change["from"], change["path"]] if change["op"] == "move" else [change["path"]]
 
 

@@ -37,7 +37,6 @@ class Verdict(StrEnum):
 
     @property
     def words(self) -> str:
-        """The verdict in words."""
         return self.value.replace("-", " ")
 
     @property
@@ -61,7 +60,6 @@ class BasisKind(StrEnum):
 
     @property
     def contradicted(self) -> Verdict:
-        """The verdict on what contradicts a fact of this kind."""
         return _CONTRADICTED[self]
 
 
@@ -175,7 +173,6 @@ class Carrier:
     keywords: tuple[str, ...]
 
     def covers(self, operation: str, side: str, place: str, keyword: str) -> bool:
-        """Tell whether a keyword is one of these."""
         if self.keywords and keyword not in self.keywords:
             return False
         return (
@@ -208,7 +205,6 @@ class Fact:
 
     @property
     def basis(self) -> Basis:
-        """The basis of whatever stands on this fact."""
         kind = BasisKind.ASSUMED if self.source.startswith("A-") else BasisKind.OBSERVED
         kind = kind if self.source else BasisKind.DOCUMENTED
         return Basis(kind, self.section, self.source, self.says, self.id)
@@ -315,7 +311,6 @@ class FactRegister:
 
 @cache
 def shipped_facts() -> FactRegister:
-    """Return the register that is shipped."""
     path = resources.schemas() / FACTS
     return FactRegister(documents.parse(path.read_text("utf-8"), path).value)
 

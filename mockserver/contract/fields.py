@@ -107,7 +107,6 @@ def describe(path: tuple[str | int, ...]) -> str:
 
 
 def sentence(violation: Violation) -> str:
-    """Return a violation of a request as a sentence that names the field."""
     return f"{describe(violation.path)}: {violation.message}"
 
 

@@ -236,7 +236,6 @@ def _discriminator(simple: Schema, parts: Iterable[Schema]) -> dict[str, Any]:
 
 
 def _with_type(simple: dict[str, Any]) -> None:
-    """Give a schema the type that its other keywords mean."""
     if "const" in simple:
         # Generators read a list of one value, and not all of them the keyword for it.
         simple["enum"] = [simple.pop("const")]

@@ -80,7 +80,6 @@ class Contract:
         return self._by_id.get(operation_id or "")
 
     def find(self, method: str, path: str) -> Operation | None:
-        """Return the operation that answers a method on a path, or None."""
         return self._by_route.get((path, method))
 
     def methods(self, path: str) -> list[str]:
@@ -126,17 +125,14 @@ class Contract:
 
     @property
     def errata(self) -> tuple[Erratum, ...]:
-        """The register of errata."""
         return self.source.errata
 
     @property
     def facts(self) -> FactRegister:
-        """The register of facts."""
         return self.source.facts
 
     @property
     def assumptions(self) -> tuple[Assumption, ...]:
-        """The register of assumptions."""
         return self.source.assumptions
 
 
@@ -167,11 +163,9 @@ class ContractSource:
 
     @cached_property
     def facts(self) -> FactRegister:
-        """The register of what the interface description states."""
         return FactRegister(self._yaml(FACTS))
 
     def dialect(self, spec: str) -> Dialect:
-        """Return the dialect that a word or a list of errata names."""
         return DOCUMENTED_DIALECT if spec == DOCUMENTED else dialect_of(spec, self.errata)
 
     def contract(self, spec: str = DOCUMENTED) -> Contract:

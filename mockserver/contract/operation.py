@@ -61,7 +61,6 @@ class Generation:
 
     @property
     def name(self) -> str:
-        """Its name as people write it."""
         return {"v2": "2.0"}.get(self.id, self.id)
 
     @property
@@ -70,7 +69,6 @@ class Generation:
         return int(self.success["code"])
 
     def succeeded(self, body: Json) -> bool:
-        """Tell whether the body of an answer has the code of a success."""
         return isinstance(body, dict) and body.get("code") == self.success["code"]
 
     def answer(self, data: Json) -> dict[str, Json]:
@@ -154,12 +152,10 @@ class Operation:
 
     @cached_property
     def header_names(self) -> tuple[str, ...]:
-        """The headers that belong to a request."""
         return tuple(field.name for field in self.fields if field.location == "headers")
 
     @cached_property
     def amount(self) -> Field | None:
-        """The input that says how much; None where there is none."""
         return next((field for field in self.fields if field.is_amount), None)
 
     @cached_property
@@ -172,7 +168,6 @@ class Operation:
         return {"if": {"required": ["code"]}, "then": inside, "else": dict(self.data_schema)}
 
     def read(self, request: Request) -> Inputs:
-        """Return the inputs of a request with everything that breaks the contract."""
         before, inputs = self._last
         # Cached, since faults, the simulation and an explanation read the same request.
         if inputs is None or before is not request:

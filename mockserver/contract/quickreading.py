@@ -18,12 +18,12 @@ from mockserver.contract.fields import LOCATIONS, Field
 from mockserver.exchange import BadEncoding, Headers, Request, decoded_pair
 from mockserver.jsontext import Json
 
+# Texts that are remembered for an input, and combinations of inputs.
 _MOST_TEXTS = 256
-"""Texts that are remembered for an input, and combinations of inputs."""
+# Parts of query strings that are remembered.
 _MOST_PAIRS = 2_048
-"""Parts of query strings that are remembered."""
+# Characters of a text that is remembered.
 _LONGEST = 100
-"""Characters of a text that is remembered."""
 
 _NAMES_ONLY = ("type", "required")
 _BRANCH, _BRANCHES = ("if", "then", "else", "not"), ("allOf", "anyOf", "oneOf")
@@ -47,7 +47,6 @@ class QuickInput:
         """Some texts that were accepted."""
 
     def takes(self, value: Json) -> bool:
-        """Tell whether a value is valid by itself."""
         text = type(value) is str
         if self._tied and not text:
             return False
@@ -85,11 +84,11 @@ class QuickReader:
         self._renamed = {
             name: quick_input.role for name, quick_input in members if name != quick_input.role
         }
+        # Some members of bodies that were accepted, each a text, by name and value.
         self._members: set[tuple[str, Json]] = set()
-        """Some members of bodies that were accepted, each a text, by name and value."""
         self._tied = tuple(tied)
+        # Some parts of query strings, with role and value; a value left out has no role.
         self._pairs: dict[str, tuple[str, Json]] = {}
-        """Some parts of query strings, with role and value; a value left out has no role."""
         self._known: set[tuple[Json, ...]] = set()
 
     def values(self, request: Request, body: Json) -> dict[str, Json] | None:
@@ -234,5 +233,4 @@ def _tied(node: Mapping[str, Any]) -> Iterator[str]:
 
 
 def is_note(key: str) -> bool:
-    """Tell whether a word of a schema says nothing about values."""
     return key in ("title", "description", "default", "examples") or key.startswith("x-")

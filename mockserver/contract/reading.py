@@ -11,8 +11,8 @@ from mockserver.exchange import BadEncoding, Headers, Request, query_pairs
 from mockserver.jsontext import Json
 from mockserver.validation import SchemaCheck, Violation
 
+# Bytes that bodies of real clients never have.
 _LONG = 8_192
-"""Bytes that bodies of real clients never have."""
 
 
 class Inputs:
@@ -50,7 +50,6 @@ class Inputs:
         return Decimal(self._values[role])
 
     def integer(self, role: str) -> int:
-        """Return a whole number."""
         return int(self._values[role])
 
     def flag(self, role: str) -> bool:
@@ -58,7 +57,6 @@ class Inputs:
         return self._values.get(role) in (True, "true")
 
     def has(self, role: str) -> bool:
-        """Tell whether the client sent it."""
         return role in self._values
 
     def offers(self, role: str) -> bool:
@@ -94,7 +92,6 @@ class WrongInputs(Inputs):
         refusal: str | None = None,
         reason: str = "",
     ) -> None:
-        """Keep what is wrong beside the values."""
         super().__init__(values, fields)
         self.violations, self.refusal, self.reason = violations, refusal, reason
 
@@ -103,7 +100,6 @@ class RequestReader:
     """Reads the requests of one operation by its compiled schema."""
 
     def __init__(self, schema: Mapping[str, Any]) -> None:
-        """Compile the request schema of an operation."""
         self.schema = schema
         self.fields = fields_of(schema)
         self._check = SchemaCheck(schema)
@@ -119,7 +115,6 @@ class RequestReader:
         self._quick = quick_reader(schema, self.fields)
 
     def read(self, request: Request) -> Inputs:
-        """Return the inputs of a request with everything that breaks the contract."""
         body = self._body(request)
         if self._quick is not None:
             values = self._quick.values(request, body)

@@ -193,7 +193,6 @@ def encoded(selector: bytes, *arguments: Any) -> bytes:
 
 
 def uint(value: int) -> bytes:
-    """Return an unsigned integer as one word."""
     return value.to_bytes(_WORD, "big")
 
 

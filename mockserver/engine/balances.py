@@ -20,8 +20,8 @@ from mockserver.engine.orders import Event, Order, history
 from mockserver.engine.scenario import Scenario
 from mockserver.values import value_class
 
+# The statuses that move something: the delivery, or the deposit on its way back.
 _CLOSING = (Status.SUCCEEDED, Status.FAILED, Status.REFUNDED)
-"""The statuses that move something: the delivery, or the deposit on its way back."""
 
 
 @value_class(frozen=True, slots=True)
@@ -33,7 +33,6 @@ class Balance:
 
     @property
     def whole_tokens(self) -> Decimal:
-        """The balance in whole tokens."""
         return amounts.whole_tokens(self.units, self.decimals)
 
 
@@ -49,7 +48,6 @@ class Balances(View):
         return self.of_placed(placed, checked_address(placed.chain, address))
 
     def of_placed(self, placed: Placed, address: str) -> Balance:
-        """Return what an address owns of a token on a chain now."""
         key = (placed.chain.nickname, placed.symbol, account_address(address))
         units = opening(self._core, placed, address)
         account = self._core.state.account(key)

@@ -29,11 +29,11 @@ class Phase(StrEnum):
     SUBMIT = "submit"
 
 
+# The modes in which an outage lets clients go on.
 _PERMITTING = {
     Phase.QUOTE: (Mode.ACCEPT_STALL, Mode.LAGGING, Mode.QUOTE_ONLY),
     Phase.SUBMIT: (Mode.ACCEPT_STALL, Mode.LAGGING),
 }
-"""The modes in which an outage lets clients go on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,6 @@ class _Windows:
         self.windows = windows
 
     def active(self, now_ms: int) -> Sequence[Window]:
-        """Return the windows that cover a moment."""
         return self._active[bisect_right(self._bounds, now_ms)] if self.windows else ()
 
     @cached_property
@@ -143,7 +142,6 @@ class Calendar(_Windows):
         )
 
     def list_changes(self, now_ms: int) -> int:
-        """Return how often windows have changed the lists up to a moment."""
         return bisect_right(self._list_bounds, now_ms)
 
     @cached_property

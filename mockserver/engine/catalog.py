@@ -68,7 +68,6 @@ class Chain:
 
     @property
     def active(self) -> bool:
-        """Whether clients may use the chain."""
         return not (self.disabled or self.delisted)
 
     @property
@@ -90,7 +89,6 @@ class TokenContract:
 
     @property
     def native(self) -> bool:
-        """Whether this is the chain's own coin."""
         return self.address.lower() == NATIVE
 
 
@@ -155,7 +153,6 @@ class Catalog:
     )
 
     def __post_init__(self) -> None:
-        """Index the chains and tokens."""
         put = object.__setattr__
         put(self, "_by_nickname", {chain.nickname: chain for chain in self.chains})
         named = {chain.v1_name: chain for chain in self.chains if chain.v1_name is not None}

@@ -53,7 +53,6 @@ class Reports:
         return Reports(self.first.copy(), self.same.copy(), self.newest.copy(), self.older.copy())
 
     def add(self, ticket: Ticket) -> None:
-        """Note a new ticket."""
         key, address = hash_key(ticket.chain, ticket.hash), account_address(ticket.address)
         if key not in self.first:
             self.first[key] = ticket.id
@@ -186,7 +185,6 @@ class WorldState:
             self.agenda().touch(order.id)
 
     def order_of(self, key: HashKey) -> Order | None:
-        """Return the order that a transaction pays for, or None."""
         order_id = self.by_hash.get(key)
         return None if order_id is None else self.orders[order_id]
 
@@ -233,7 +231,6 @@ class WorldState:
         return self._agenda
 
     def report(self, ticket: Ticket) -> None:
-        """Store a new ticket with its look-ups."""
         self.tickets[ticket.id] = ticket
         self.reports = self.reports or Reports()
         self.reports.add(ticket)
@@ -253,8 +250,8 @@ class Core:
         self.scenario = scenario
         self.state = state
         self.wall = wall
+        # A clock and the time held of it; once the clock was moved, the time is read again.
         self._held: tuple[Clock | None, int] = (None, 0)
-        """A clock and the time held of it; once the clock was moved, the time is read again."""
 
     def now(self) -> int:
         """Return the world's time, in milliseconds since 1970."""
@@ -305,7 +302,6 @@ def hash_key(chain: str, tx_hash: str) -> tuple[str, str]:
 
 
 def route_of(source: Placed, target: Placed) -> OrderRoute:
-    """Return the route from one token on a chain to another."""
     return OrderRoute(source.chain.nickname, source.symbol, target.chain.nickname, target.symbol)
 
 
@@ -327,12 +323,11 @@ class View:
     __slots__ = ("_core",)
 
     def __init__(self, core: Core) -> None:
-        """Look at a world's core."""
         self._core = core
 
 
+# Bytes that a character takes at most.
 _MOST_WIDTH = 4
-"""Bytes that a character takes at most."""
 
 
 def check_order(state: WorldState, texts: tuple[str, ...]) -> None:

@@ -46,10 +46,10 @@ _ON_THE_WAY = (
     *(Status.UNKNOWN, Status.PENDING, Status.WAIT_VERIFY, Status.VERIFIED),
     Status.REFUNDING,
 )
+# A course only goes on to a higher rank; those that rest have the highest.
 _RANK = {status: len(_ON_THE_WAY) for status in Status} | {
     status: rank for rank, status in enumerate(_ON_THE_WAY)
 }
-"""A course only goes on to a higher rank; those that rest have the highest."""
 
 
 class V1Status(IntEnum):
@@ -132,7 +132,6 @@ class OrderCourse:
 
 
 def course_problems(course: OrderCourse) -> tuple[str, ...]:
-    """Return what is wrong with a course, as sentences."""
     if not course.steps:
         return ("has no step; give at least one",)
     problems = []

@@ -40,7 +40,6 @@ _CARRIED = frozenset({str, int, bool, NoneType})
 
 
 def to_plain(value: Any) -> Any:
-    """Return a value as JSON can carry it."""
     kind = type(value)
     if kind in _CARRIED:
         return value

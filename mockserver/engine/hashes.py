@@ -13,8 +13,8 @@ from mockserver.engine.catalog import EVM_FAMILY, SOLANA_FAMILY, TRON_FAMILY, Ch
 from mockserver.engine.refusal import Refusal, excerpt
 from mockserver.values import dataclass
 
+# Base 58, as Bitcoin wrote it first: how Tron shows addresses and Solana transactions.
 _ALPHABET = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
-"""Base 58, as Bitcoin wrote it first: how Tron shows addresses and Solana transactions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,6 @@ class HashForm:
     prefix: str | None = None
 
     def normal(self, text: str) -> str | None:
-        """Return the normal form of a hash, or None for a text that is none."""
         if not self.pattern.fullmatch(text):
             return None
         return text if self.prefix is None else self.prefix + text[-64:].lower()
@@ -43,6 +42,7 @@ _OTHER_CHAINS = HashForm(
     re.compile("[!-~]{16,128}"), "16 to 128 printable characters without blanks"
 )
 
+# EVM, UTXO, Tron, Kaspa, Solana and Aptos (KF); every other family has the widest form.
 _BY_FAMILY: Mapping[int, HashForm] = MappingProxyType(
     {
         EVM_FAMILY: _PREFIXED,
@@ -53,7 +53,6 @@ _BY_FAMILY: Mapping[int, HashForm] = MappingProxyType(
         8: _PREFIXED,
     }
 )
-"""EVM, UTXO, Tron, Kaspa, Solana and Aptos (KF); every other family has the widest form."""
 
 
 def derived_int(seed: int, *parts: object) -> int:
@@ -86,12 +85,10 @@ def base58_checked(raw: bytes) -> str:
 
 
 def hash_form(chain: Chain) -> HashForm:
-    """Return the form in which a chain writes hashes."""
     return _BY_FAMILY.get(chain.family, _OTHER_CHAINS)
 
 
 def made_up_hash(chain: Chain, seed: int, *parts: object) -> str:
-    """Return a hash in the form of a chain that depends on the seed and the parts alone."""
     if hash_form(chain) is _BASE58:
         halves = (derived_int(seed, half, *parts).to_bytes(32, "big") for half in range(2))
         return base58(b"".join(halves))

@@ -31,8 +31,8 @@ class Layered(Mapping[K, V], Generic[K, V]):
         """Begin a layer above others, of `count` keys."""
         own: dict[K, V] = {}
         self._below, self._own, self._under = below, own, count
+        # The keys of this layer that one below has as well.
         self._once_more: Sequence[K] = ()
-        """The keys of this layer that one below has as well."""
         self.get, self.put = own.get, own.__setitem__
         if below:
             keys: list[K] = []
@@ -41,7 +41,6 @@ class Layered(Mapping[K, V], Generic[K, V]):
 
     @property
     def count(self) -> int:
-        """How many keys there are."""
         return self._under + len(self._own) - len(self._once_more)
 
     def __getitem__(self, key: K) -> V:

@@ -47,7 +47,6 @@ class Posting:
 
 
 def user(address_key: str) -> str:
-    """Return the name of a user's account."""
     return f"user:{address_key}"
 
 
@@ -81,17 +80,14 @@ def outcome(order: Order, event: Event) -> Posting | None:
 
 
 def payer_of(order: Order) -> AccountKey:
-    """Return the account that an order is paid from."""
     return order.route.source_chain, order.route.source_token, account_address(order.sender)
 
 
 def receiver_of(order: Order) -> AccountKey:
-    """Return the account that an order is paid out to."""
     return order.route.target_chain, order.route.target_token, account_address(order.recipient)
 
 
 def gained(posting: Posting | None, key: AccountKey) -> int:
-    """Return what an account gains by a posting."""
     if posting is None:
         return 0
     chain, token, address = key
@@ -166,7 +162,6 @@ class Agenda:
         self._heap: list[tuple[int, str]] = []
 
     def touch(self, order_id: str) -> None:
-        """Note that an order is new or has changed."""
         self._changed.add(order_id)
 
     def copy(self) -> "Agenda":
@@ -177,7 +172,6 @@ class Agenda:
         return twin
 
     def passed(self, now_ms: int, calendar: Calendar, due_time: DueTime) -> Iterator[str]:
-        """Yield the orders that are due by now and take them out."""
         self._work_out(calendar, due_time)
         while self._heap and self._heap[0][0] <= now_ms:
             moment, order_id = heappop(self._heap)
@@ -244,14 +238,12 @@ class Account:
     agenda: Agenda | None = None
 
     def copied(self, owner: StateOwner) -> "Account":
-        """Return the same account for another owner."""
         agenda = None if self.agenda is None else self.agenda.copy()
         return Account(
             owner, list(self.orders), self.moved, self.paid, self.done, self.gained, agenda
         )
 
     def add(self, order_id: str, change: int) -> None:
-        """Note a new order whose submission has changed the account."""
         self.orders.append(order_id)
         self.moved += change
         if self.agenda is not None:
@@ -263,7 +255,6 @@ class Account:
             self.agenda.touch(order_id)
 
     def total(self, now_ms: int, calendar: Calendar, closing: Closing, gain: Gain) -> int:
-        """Return what the account has gained by now."""
         if self.agenda is None:
             self.agenda, self.gained = Agenda(), self.paid
             for order_id in self.orders[self.done :]:

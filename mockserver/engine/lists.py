@@ -20,8 +20,8 @@ class Listing(Generic[T]):
     items: Sequence[T]
 
 
+# The outages of now: mode, chain and token.
 _Out = set[tuple[Mode, str | None, str | None]]
-"""The outages of now: mode, chain and token."""
 
 
 class Lists(View):
@@ -30,7 +30,6 @@ class Lists(View):
     __slots__ = ()
 
     def version(self) -> int:
-        """Return the version all lists carry now."""
         changes = self._core.state.calendar.list_changes(self._core.now())
         return self._core.scenario.list_version + changes
 
@@ -68,7 +67,6 @@ class Lists(View):
         return Listing(self.version(), tokens)
 
     def tokens_on(self, chain: Chain) -> Listing[Placed]:
-        """Return the tokens of a chain listed now."""
         out = self._out()
         placed_tokens = [
             Placed(chain, placed.token, _contract(chain.nickname, placed.token, out))

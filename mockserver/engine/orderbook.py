@@ -43,7 +43,6 @@ class OrderStates:
     seed: int
 
     def view(self, order: Order) -> OrderView:
-        """Return an order as it stands."""
         return view(order, self.calendar, self.now_ms, self.seed)
 
     def hashes(self, order: Order) -> tuple[str, str]:
@@ -123,7 +122,6 @@ class OrderBook(View):
         return order.id
 
     def paid_by(self, key: HashKey) -> str | None:
-        """Return the id of the order that a transaction pays for; None where there is none."""
         return self._core.state.by_hash.get(key)
 
     def stored(self) -> tuple[Order, ...]:
@@ -138,7 +136,6 @@ class OrderBook(View):
         return self._core.state.orders.each(newest=newest)
 
     def states(self) -> OrderStates:
-        """Return how orders stand now."""
         core = self._core
         return OrderStates(core.state.calendar, core.now(), core.scenario.seed)
 
@@ -151,7 +148,6 @@ class OrderBook(View):
         yield from map(self._view, tuple(self._core.state.orders.values()))
 
     def count(self) -> int:
-        """Return how many orders there are."""
         return len(self._core.state.orders)
 
     def sent_from(self, chain: str, address: str) -> int:

@@ -58,8 +58,8 @@ WORDS: Mapping[str, type[StrEnum]] = MappingProxyType(
 LIST_CHANGING = (Mode.DELISTED, Mode.DISABLED)
 """The modes whose beginning and end raise the version of the lists."""
 
+# From when until when a window lasts, and its number.
 _Time = tuple[int, int, int]
-"""From when until when a window lasts, and its number."""
 
 _FOREVER = 10**18
 
@@ -139,7 +139,6 @@ class Window:
         return self.from_ms <= now_ms and (self.until_ms is None or now_ms < self.until_ms)
 
     def down(self, now_ms: int) -> bool:
-        """Whether the subject is out at a moment."""
         if not self.covers(now_ms):
             return False
         if self.mode is not Mode.FLAPPING:
@@ -214,14 +213,12 @@ class OccupiedTimes:
     """The times that windows take of each subject; tells whether another one overlaps them."""
 
     def __init__(self, windows: Iterable[Window] = ()) -> None:
-        """Take the times of some windows."""
         self._count = 0
         self._times: dict[tuple[str | None, str | None, Direction], list[_Time]] = {}
         for window in windows:
             self.add(window)
 
     def add(self, window: Window) -> None:
-        """Add the times of a window."""
         for times in self._of(window):
             insort(times, (window.from_ms, _end(window), self._count))
         self._count += 1

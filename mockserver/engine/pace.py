@@ -12,11 +12,11 @@ from mockserver.engine.amounts import ceil
 from mockserver.engine.outages import Mode, Window
 from mockserver.values import dataclass
 
+# Turns of flapping windows that are looked at one by one before what they make is multiplied.
 _MOST_TURNS = 2_000
-"""Turns of flapping windows that are looked at one by one before what they make is multiplied."""
 
+# How often they are, where the turns of several windows do not repeat within so many.
 _MOST_CYCLES = 10
-"""How often they are, where the turns of several windows do not repeat within so many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,6 @@ class _FlappingPhases:
         self._pattern: list[tuple[int, int]] | None = None
 
     def up(self, until_ms: int) -> int:
-        """Return how long it is up from its beginning to a moment in it."""
         rest = until_ms - self._stretch.begin
         if not self._stretch.flapping:
             return rest

@@ -118,7 +118,6 @@ class Rates:
         return self.gas_usd.get(chain.nickname, self.default_gas_usd)
 
     def aggregator(self, chain: Chain) -> str:
-        """Return the name of the aggregator that works on a chain."""
         return self.aggregators.get(chain.nickname, self.default_aggregator)
 
 

@@ -134,12 +134,12 @@ class TransferQuotes:
     fixed: Mapping[BridgeKey, BridgeQuote] = field(default_factory=dict)
     near_percent: int = 0
     fixed_v1: Mapping[CrossChainKey, CrossChainQuote] = field(default_factory=dict)
+    # By symbol, source and target nickname, where prices stand still.
     _tariffs: dict[tuple[str, str, str], Tariff] = field(
         init=False, default_factory=dict, repr=False
     )
-    """By symbol, source and target nickname, where prices stand still."""
+    # Gas by symbol, decimals and nickname, where prices stand still.
     _steady: dict[tuple[str, int, str], int] = field(init=False, default_factory=dict, repr=False)
-    """Gas by symbol, decimals and nickname, where prices stand still."""
 
     def bridge(
         self, amount: int, source: Placed, target: Placed, now_ms: int, channel_bps: int = 0

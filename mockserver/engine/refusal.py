@@ -52,7 +52,6 @@ class Refusal(Exception):
         self.nearest = tuple(nearest)
 
     def reason_in(self, naming: Naming) -> str:
-        """Return the reason with chains by other names."""
         return self._reason if isinstance(self._reason, str) else self._reason(naming)
 
 

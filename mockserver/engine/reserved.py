@@ -35,12 +35,10 @@ class Reserved:
 
     @property
     def address(self) -> str:
-        """The EVM address that carries the code."""
         return f"0x{self.code:0>40}"
 
     @property
     def hash(self) -> str:
-        """The transaction hash that carries the code."""
         return f"0x{self.code:0>64}"
 
 
@@ -80,7 +78,6 @@ def in_amount(units: int, decimals: int) -> Reserved | None:
 
 
 def in_hex(text: str) -> Reserved | None:
-    """Return what an address or a hash reserves."""
     if text[-4:] not in _BY_CODE or not text.startswith(_HEX_START) or len(text) not in (42, 66):
         return None
     match = _HEX.fullmatch(text)

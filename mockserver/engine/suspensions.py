@@ -17,7 +17,6 @@ class Suspensions(View):
 
     @property
     def calendar(self) -> Calendar:
-        """The outages as a calendar."""
         return self._core.state.calendar
 
     def all(self) -> tuple[Window, ...]:
@@ -25,7 +24,6 @@ class Suspensions(View):
         return tuple(self._core.state.calendar.windows)
 
     def active(self) -> tuple[Window, ...]:
-        """Return the windows that cover this moment."""
         return tuple(self._core.state.calendar.active(self._core.now()))
 
     def announced(self) -> tuple[Window, ...]:

@@ -39,7 +39,6 @@ class TicketView:
 
     @property
     def succeeded(self) -> bool:
-        """Whether the report is resolved."""
         return self.status is TicketStatus.SUCCEEDED
 
 
@@ -76,11 +75,9 @@ class Tickets(View):
         return self._view(ticket)
 
     def count(self) -> int:
-        """Return how many tickets there are."""
         return len(self._core.state.tickets)
 
     def reported(self, key: HashKey) -> bool:
-        """Tell whether a transaction was reported."""
         reports = self._core.state.reports
         return reports is not None and reports.first.get(key) is not None
 

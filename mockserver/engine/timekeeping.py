@@ -7,8 +7,8 @@ from mockserver.engine.core import View
 from mockserver.engine.orders import at, history
 from mockserver.engine.refusal import NothingDue
 
+# The due time of an order with no further events.
 _THROUGH_MS = -1
-"""The due time of an order with no further events."""
 
 
 class Timekeeper(View):
@@ -18,7 +18,6 @@ class Timekeeper(View):
 
     @property
     def clock(self) -> Clock:
-        """The clock as a value."""
         return self._core.state.clock
 
     def advance(self, by_ms: int) -> int:

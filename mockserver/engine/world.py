@@ -78,27 +78,22 @@ class World:
 
     @property
     def time(self) -> Timekeeper:
-        """Its clock."""
         return Timekeeper(self._core)
 
     @property
     def lists(self) -> Lists:
-        """Its lists of chains and tokens as they are now."""
         return Lists(self._core)
 
     @property
     def tickets(self) -> Tickets:
-        """Its tickets."""
         return Tickets(self._core)
 
     @property
     def balances(self) -> Balances:
-        """Its accounts."""
         return Balances(self._core)
 
     @property
     def outages(self) -> Suspensions:
-        """Its outages."""
         return Suspensions(self._core)
 
     def fork(self) -> "World":

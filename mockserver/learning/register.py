@@ -197,7 +197,6 @@ def _unknown(result: Result) -> Iterator[UnknownMember]:
 
 
 def as_lines(register_evidence: RegisterEvidence) -> Iterator[str]:
-    """Yield the lines of the text."""
     yield counted(register_evidence.exchanges, "exchange")
     for evidence in register_evidence.assumptions:
         yield from _evidence_lines(evidence, "confirmed", "refuted")
@@ -225,7 +224,6 @@ def _evidence_lines(evidence: FactEvidence, good: str, bad: str) -> Iterator[str
 
 
 def as_facts(register_evidence: RegisterEvidence) -> dict[str, Any]:
-    """Return the same as data."""
     return {
         "exchanges": register_evidence.exchanges,
         "assumptions": [_facts(evidence) for evidence in register_evidence.assumptions],
@@ -248,7 +246,6 @@ def _facts(evidence: FactEvidence) -> dict[str, Any]:
 
 
 def as_overlay(register_evidence: RegisterEvidence, title: str) -> str:
-    """Return the overlay file with what was learned."""
     return yaml_text(
         {
             "format": "crosschain-mock/overlay@1",

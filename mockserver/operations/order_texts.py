@@ -104,6 +104,7 @@ def _bad_certificate(reason: str) -> Refusal:
     return Refusal("bad-source-certs", reason, about="order information")
 
 
+# The rules by number: how messages call them, and the form of their values.
 _RULES: Mapping[str, tuple[str, re.Pattern[str], str]] = {
     "1": ("rule 1", _UNITS, "smallest units as digits, above 0"),
     "2": ("the third party's fee (rule 2)", _DIGITS, "bps as digits"),
@@ -111,7 +112,6 @@ _RULES: Mapping[str, tuple[str, re.Pattern[str], str]] = {
     "4": ("rule 4", _UNITS, "smallest units as digits, above 0"),
     "5": ("rule 5", re.compile("(?s:.+)"), "the nickname of a chain"),
 }
-"""The rules by number: how messages call them, and the form of their values."""
 
 
 @value_class(frozen=True, slots=True)

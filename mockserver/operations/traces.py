@@ -69,6 +69,7 @@ class ReportedStatus:
     back: bool = False
 
 
+# What a quote is of, and the inputs with its amount, and with chain and token of both ends.
 _QUOTES: Mapping[str, tuple[OrderKind, str, tuple[str, str], tuple[str, str]]] = MappingProxyType(
     {
         ids.BRIDGE: (OrderKind.BRIDGE, "amount", ("fromChain", "symbol"), ("toChain", "symbol")),
@@ -87,11 +88,9 @@ _QUOTES: Mapping[str, tuple[OrderKind, str, tuple[str, str], tuple[str, str]]] =
         ),
     }
 )
-"""What a quote is of, and the inputs with its amount, and with chain and token of both ends."""
 
 
 def quoted(world: World, operation: str, inputs: Inputs, data: Json) -> QuotedTransfer | None:
-    """Return the quote in an answer; None where there is none that can be read."""
     if operation not in _QUOTES:
         return None
     kind, amount, *named = _QUOTES[operation]

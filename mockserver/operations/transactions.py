@@ -84,8 +84,8 @@ VAULT_OUT = bytes.fromhex("3f163c47")
 SWAP = bytes.fromhex("565bc234")
 """`swap(address,uint256,address,address,address,uint256,bytes,bytes)` of the swap proxy (SOL)."""
 
+# What SDK2 packs into the memo of a swap on Solana: hex of the aggregator's name and the route.
 _ROUTED = re.compile(rb"(?:[0-9a-f]{2}){4,16}_((?:[0-9a-f]{2}){64,512})")
-"""What SDK2 packs into the memo of a swap on Solana: hex of the aggregator's name and the route."""
 
 _Arguments = dict[str, Any]
 

@@ -107,7 +107,6 @@ submit_aggregate = submit_cross_chain
 
 
 def get_order_detail_by_hash_and_evm_address(world: World, inputs: Inputs) -> Json:
-    """Return the order that a transaction pays for."""
     order_id = world.orders.id_of_v1_hash(
         inputs.text("chain"), inputs.text("hash"), inputs.text("evmAddress")
     )

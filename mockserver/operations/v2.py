@@ -21,19 +21,16 @@ _KINDS = {kind.value: kind for kind in OrderKind}
 
 
 def get_chain(world: World, inputs: Inputs) -> Json:
-    """List the chains."""
     listing = world.lists.chains()
     return {"version": listing.version, "list": [lists.chain(chain) for chain in listing.items]}
 
 
 def get_assets(world: World, inputs: Inputs) -> Json:
-    """List the tokens with their contracts on every chain."""
     listing = world.lists.tokens()
     return {"version": listing.version, "list": [lists.asset(token) for token in listing.items]}
 
 
 def get_assets_by_chain(world: World, inputs: Inputs) -> Json:
-    """List the tokens of one chain."""
     listing = world.lists.tokens_on(world.scenario.catalog.chain(inputs.text("chain")))
     items = [lists.asset_on_chain(placed) for placed in listing.items]
     return {"version": listing.version, "list": items}
@@ -185,14 +182,12 @@ def submit_ticket(world: World, inputs: Inputs) -> Json:
 
 
 def get_all_ticket_by_address(world: World, inputs: Inputs) -> Json:
-    """List the tickets of an address in one status."""
     status = TicketStatus(inputs.text("filter"))
     ticket_views = world.tickets.of(inputs.text("address"), status)
     return {"list": [ticket_members(ticket_view) for ticket_view in ticket_views]}
 
 
 def check_ticket(world: World, inputs: Inputs) -> Json:
-    """Return the status of a ticket."""
     return status_members(world.tickets.check(inputs.integer("ticketId")))
 
 
@@ -210,7 +205,6 @@ def order_members(
 
 
 def ticket_members(view: TicketView) -> Json:
-    """Return a ticket as getAllTicketByAddress lists it."""
     ticket = view.ticket
     return {
         "ticketId": ticket.id,

@@ -182,7 +182,6 @@ def _from_file(document: Document, place: FieldPath, named: Mapping[str, str]) -
 
 
 def as_text(body: bytes) -> str | None:
-    """Return a body as text that YAML can carry, or None."""
     try:
         text = body.decode("utf-8")
     except UnicodeDecodeError:

@@ -38,8 +38,8 @@ def _time_as_written(text: str) -> str:
 
 
 _Convert = Callable[[Any], Any]
+# Fields of a value: their names, the keys of a file, and how they are read and written there.
 _Members = tuple[tuple[str, str, _Convert, _Convert], ...]
-"""Fields of a value: their names, the keys of a file, and how they are read and written there."""
 
 _HEAD: _Members = (
     ("title", "title", str, str),
@@ -116,7 +116,6 @@ def _as_counted(file: Path) -> list[str]:
 
 
 def text_of(recording: Recording) -> str:
-    """Return a recording as the text of its file."""
     rows = "".join(exchange_text(exchange, recording.origin) for exchange in recording.exchanges)
     return head_text(recording) + rows
 
@@ -242,13 +241,12 @@ def _decimal(dumper: yaml.SafeDumper, number: Decimal) -> yaml.ScalarNode:
     return dumper.represent_scalar(f"tag:yaml.org,2002:{kind}", text)
 
 
+# Texts that are written as lines: not those that blank lines end, since libyaml then writes the
+# end of the document, and the next exchange would stand behind that.
 _LINES = re.compile(r"(?!\n\Z)[^\r\x85\u2028\u2029]*\n[^\r\x85\u2028\u2029]*(?<!\n\n)")
-"""Texts that are written as lines: not those that blank lines end, since libyaml then writes the
-end of the document, and the next exchange would stand behind that."""
 
 
 def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
-    """Write a text of several lines as such."""
     style = "|" if _LINES.fullmatch(text) else '"' if "\n" in text else None
     return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
 

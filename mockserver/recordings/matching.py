@@ -54,7 +54,6 @@ class MatchRules:
     operations: Mapping[str, MatchRule] = field(default_factory=dict)
 
     def of(self, operation: str) -> MatchRule:
-        """Return the rule of an operation."""
         return self.operations.get(operation, self.every)
 
 

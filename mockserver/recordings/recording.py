@@ -51,7 +51,6 @@ class RecordedExchange:
         return jsontext.decode(self.response.body)
 
     def answered(self, response: Response) -> "RecordedExchange":
-        """Return the same request with another answer."""
         return replace(self, response=response)
 
 

@@ -18,8 +18,8 @@ from mockserver.signing import developer, javascript, kaspa, wallet
 NO_AUTH = "none"
 """The word of operations without authentication."""
 
+# From here on a timestamp is in milliseconds: as seconds it would be the year 5138 (A-014).
 _MILLISECONDS_FROM = 100_000_000_000
-"""From here on a timestamp is in milliseconds: as seconds it would be the year 5138 (A-014)."""
 
 
 REFUSED_FOR_TIME = ("expired", "timestamp-ahead")
@@ -111,8 +111,8 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
 
 
 _KASPA = "KAS"
+# The published ticket vector signs `chan` where the body says `chain` (GB2-ticket, E-12).
 _AS_PUBLISHED = {"chain": "chan"}
-"""The published ticket vector signs `chan` where the body says `chain` (GB2-ticket, E-12)."""
 
 
 def _wallet_denial(inputs: Inputs, body: bytes) -> Denial | None:

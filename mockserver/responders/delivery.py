@@ -35,7 +35,6 @@ class Gate:
     __slots__ = ("_called", "_lock", "due_ms", "is_open", "longest_ms")
 
     def __init__(self, longest_ms: int, due_ms: int | None = None) -> None:
-        """Begin closed."""
         self.longest_ms = longest_ms
         self.due_ms = due_ms
         self.is_open = False
@@ -43,7 +42,6 @@ class Gate:
         self._lock = threading.Lock()
 
     def open(self) -> None:
-        """Let the answer go."""
         with self._lock:
             self.is_open, called = True, self._called
             self._called = []
@@ -87,7 +85,6 @@ class Delivery:
     gate: Gate | None = None
 
     def with_body(self, body: bytes) -> "Delivery":
-        """Return the same with another body."""
         return replace(self, response=self.response.with_body(body))
 
     @property

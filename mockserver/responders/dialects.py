@@ -15,8 +15,8 @@ SchemaPlace = tuple[str | int, ...]
 """Where a part of a request schema stands, by keys and indexes; without any it is all of it."""
 
 _COMPARED_APART = ("properties", "required", "allOf")
+# How long the place of a part is: `properties`, a location, a keyword, and a name or an index.
 _PART_LENGTH = 4
-"""How long the place of a part is: `properties`, a location, a keyword, and a name or an index."""
 
 
 def places_of(violations: Iterable[Violation]) -> frozenset[SchemaPlace]:
@@ -25,7 +25,6 @@ def places_of(violations: Iterable[Violation]) -> frozenset[SchemaPlace]:
 
 
 def _part(violation: Violation) -> SchemaPlace:
-    """Return the place of the part of a request schema that a violation is found by."""
     path, place = violation.path, violation.schema_path
     if not place:
         # An error of the reader itself, such as an input that is given twice.
@@ -79,14 +78,14 @@ def _rest(schema: Schema) -> dict[str, Any]:
     }
 
 
+# An erratum, an operation under its other reading, and the parts that then differ.
 _Turned = tuple[Erratum, Operation, frozenset[SchemaPlace]]
-"""An erratum, an operation under its other reading, and the parts that then differ."""
 
 # Explaining reads a request once for each erratum.
 _MOST_EXPLAINED_BYTES = 65_536
 _MOST_CONTRACTS = 256
+# How long the path to an input is: a location and a name.
 _INPUT_LENGTH = 2
-"""How long the path to an input is: a location and a name."""
 
 
 class Contracts:
@@ -173,7 +172,6 @@ class Contracts:
 
 
 def _knows_input(operation: Operation, violation: Violation) -> bool:
-    """Tell whether an operation knows the input whose value a violation is about, if it is one."""
     if len(violation.path) < _INPUT_LENGTH or violation.keyword == "required":
         return True
     location, name = violation.path[:_INPUT_LENGTH]

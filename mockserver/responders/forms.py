@@ -141,7 +141,6 @@ class FormTable:
     """Makes JSON Schemas of the fields of the table."""
 
     def __init__(self, named: Mapping[str, Json]) -> None:
-        """Take the table's own forms."""
         self.named = named
 
     def message(self, spec: Json, make: Callable[[Mapping[str, Json]], Schema]) -> Schema:
@@ -180,7 +179,6 @@ class FormTable:
         }
 
     def field(self, spec: Json) -> Schema:
-        """Return the form of a field."""
         if isinstance(spec, str):
             return self._by_name(spec)
         if isinstance(spec, list):
@@ -226,12 +224,10 @@ def _title(name: str) -> str:
 
 @cache
 def shipped_forms() -> FormTable:
-    """Return the forms that are shipped."""
     path = resources.schemas() / "control.yaml"
     return FormTable(documents.parse(path.read_text("utf-8"), path).value["forms"])
 
 
 @cache
 def form(name: str) -> Schema:
-    """Return the shipped form of a name."""
     return shipped_forms().field(name)

@@ -23,7 +23,6 @@ class Named:
 
 
 def named_by(operation: Operation, request: Request, world: World) -> Named:
-    """Return the chains and the order that a request names in a world."""
     inputs = operation.read(request)
     if inputs.refusal or inputs.violations:
         return Named()

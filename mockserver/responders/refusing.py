@@ -11,8 +11,8 @@ from mockserver.values import dataclass
 JSON_TYPE = ("Content-Type", "application/json; charset=utf-8")
 JSON_HEADERS = (JSON_TYPE,)
 """The headers of a success, always this object, so that it is recognised by identity."""
+# Characters of a reason: clients read headers of 8190, and a text to be signed is long.
 _MAX_HEADER = 4000
-"""Characters of a reason: clients read headers of 8190, and a text to be signed is long."""
 
 
 @dataclass(frozen=True, slots=True)

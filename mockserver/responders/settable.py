@@ -41,7 +41,6 @@ class Settable(Generic[T, Count]):
     __slots__ = ("_counts", "_next", "items", "weight")
 
     def __init__(self) -> None:
-        """Begin with none."""
         self.items: tuple[T, ...] = ()
         """The things in the order set."""
         self._counts: dict[str, Count] = {}
@@ -84,7 +83,6 @@ class Settable(Generic[T, Count]):
         return removed, self._counts.pop(item_id, None)
 
     def clear(self) -> int:
-        """Take all away and return how many there were."""
         count = len(self.items)
         self.items, self._counts, self.weight = (), {}, 0
         return count
@@ -104,7 +102,6 @@ class Settable(Generic[T, Count]):
         ]
 
     def count_json(self, item: T) -> Mapping[str, Json]:
-        """Return the count of one as members of a dump."""
         raise NotImplementedError
 
     def _free_id(self) -> str:

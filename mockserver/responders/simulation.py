@@ -17,11 +17,11 @@ from mockserver.signing import developer
 from mockserver.validation import Violation
 from mockserver.values import keep
 
+# How many violations a refusal spells out; the rest is counted.
 _MOST_MESSAGES = 4
-"""How many violations a refusal spells out; the rest is counted."""
 
+# Operations with a refusal code of their own for amounts below gas and fee (ESS1, ESS2).
 _SWAPS = (ids.V1_SWAP_QUOTE, ids.V1_SWAP_ORDER, ids.SWAP_QUOTE, ids.SWAP)
-"""Operations with a refusal code of their own for amounts below gas and fee (ESS1, ESS2)."""
 
 
 _MOST_LISTS = 256
@@ -50,22 +50,20 @@ def get_sign(call: Call, inputs: Inputs) -> Json:
     return {"appKey": app_key, "sign": developer.signature(text, secret)}
 
 
+# Operations that are answered from the keys of a hosted world, and not from the world.
 _OWN_ANSWERS = {ids.V1_SIGN: get_sign}
-"""Operations that are answered from the keys of a hosted world, and not from the world."""
 
 
 class Simulation:
     """Answers every operation from the world's state."""
 
     def __init__(self, operations: Mapping[str, OperationFunction], contracts: Contracts) -> None:
-        """Take the meaning of each operation by its id."""
         self._operations = operations
         self._contracts = contracts
+        # A cache of encoded lists, for all worlds of a scenario and a dialect.
         self._lists: dict[tuple[object, ...], tuple[Scenario, bytes]] = {}
-        """A cache of encoded lists, for all worlds of a scenario and a dialect."""
 
     def respond(self, call: Call) -> Response:
-        """Return the answer the world gives."""
         operation = call.operation
         inputs = operation.read(call.request)
         if inputs.violations or inputs.refusal:
@@ -118,7 +116,6 @@ class Simulation:
 
 
 def _name(violation: Violation) -> str:
-    """Return the refusal that a violation of a request stands for."""
     if violation.path[:1] != ("headers",):
         return "contract-violation"
     return "missing-header" if violation.keyword == "required" else "bad-header"

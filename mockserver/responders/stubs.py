@@ -56,7 +56,6 @@ class Stubs(Settable[Stub, int]):
     __slots__ = ()
 
     def used(self, stub: Stub) -> int:
-        """Return how often a stub has answered."""
         return self._counts.get(stub.id, 0)
 
     def unused(self) -> tuple[Stub, ...]:
@@ -103,7 +102,6 @@ class Stubs(Settable[Stub, int]):
 
 
 def stub_json(stub: Stub, used: int) -> dict[str, Json]:
-    """Return a stub as JSON for the control API."""
     return {**stub.definition, "id": stub.id, "operation": stub.operation, "used": used}
 
 

@@ -18,7 +18,6 @@ class Subset:
     body: Mapping[str, Json]
 
     def takes(self, request: Request) -> bool:
-        """Tell whether a request has all that is named."""
         return not self.missing(request)
 
     def missing(self, request: Request) -> list[str]:

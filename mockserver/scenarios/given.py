@@ -146,8 +146,8 @@ class _UnreadableAnswer(Exception):
 
 _OF_ONE_TOKEN = ("from", "token"), ("to", "token")
 _OF_TWO_TOKENS = ("from.chain", "from.token"), ("to.chain", "to.token")
+# Where a request names its two tokens: the chain and the symbol of each.
 _ON_ONE_CHAIN = ("chain", "from"), ("chain", "to")
-"""Where a request names its two tokens: the chain and the symbol of each."""
 
 
 def _ends(

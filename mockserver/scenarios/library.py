@@ -11,12 +11,10 @@ _NAME = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def scenario_names() -> list[str]:
-    """Return the names of the shipped scenarios."""
     return _names("scenarios")
 
 
 def calendar_names() -> list[str]:
-    """Return the names of the shipped calendars."""
     return _names("calendars")
 
 

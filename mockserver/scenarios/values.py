@@ -17,12 +17,10 @@ KINDS: Mapping[str, OrderKind] = {"bridge": OrderKind.BRIDGE, "aggregate": Order
 
 
 def nicknames(catalog: Catalog) -> list[str]:
-    """Return the nicknames of the catalog's chains."""
     return [chain.nickname for chain in catalog.chains]
 
 
 def symbols(catalog: Catalog) -> list[str]:
-    """Return the symbols of the catalog's tokens."""
     return [token.symbol for token in catalog.tokens]
 
 

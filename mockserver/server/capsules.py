@@ -263,8 +263,8 @@ def _before(dump: Json, began_ms: int, entries: Sequence[Json]) -> Json:
     return before
 
 
+# The place among the stored that an answered request names, and whether it may have made one.
 _Named = Iterable[tuple[int | None, bool]]
-"""The place among the stored that an answered request names, and whether it may have made one."""
 
 
 def _named_orders(world: Json, entries: Sequence[Json]) -> _Named:
@@ -345,8 +345,8 @@ def _journal_files(
         return _files_in(Path(folder))
 
 
+# On a running clock, an answer may be this much later than its request, in milliseconds.
 _LATER_MS = 3
-"""On a running clock, an answer may be this much later than its request, in milliseconds."""
 
 _BEFORE = "before"
 

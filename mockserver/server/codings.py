@@ -18,8 +18,8 @@ _ALIASES = {"x-gzip": "gzip"}
 _MOST_CODINGS = 3
 # The `wbits` of zlib for the largest window with a gzip header.
 _GZIP = 31
+# Bytes to unpack at once. zlib copies the rest after each gzip member, which may be tiny.
 _PART = 4096
-"""Bytes to unpack at once. zlib copies the rest after each gzip member, which may be tiny."""
 
 
 class Undecodable(ValueError):
@@ -54,7 +54,6 @@ def decoded(body: bytes, header: str, most: int) -> bytes:
 
 
 def is_read(name: str) -> bool:
-    """Tell whether bodies of a coding can be unpacked."""
     return _plain(name) in READ
 
 

@@ -23,12 +23,12 @@ from mockserver.server.wire import head_of
 log = logging.getLogger("mockserver.server")
 
 _TOO_MANY = "Too many headers received"
+# What the parser says at the beginning of HTTP/2.
 _PREFACE = "Pause on PRI/Upgrade"
-"""What the parser says at the beginning of HTTP/2."""
 
+# Bytes that are read at once. The C library has them at hand; for 256 KiB, which asyncio asks for,
+# it goes to the system each time (docs/decisions/request-values.md).
 _READ = 65_536
-"""Bytes that are read at once. The C library has them at hand; for 256 KiB, which asyncio asks for,
-it goes to the system each time (docs/decisions/request-values.md)."""
 
 
 _LINGERING_S = 2.0
@@ -63,11 +63,9 @@ class ConnectionServer(EndingServer):
 
     @property
     def options(self) -> dict[str, Any]:
-        """What the protocol of each connection is made with."""
         return {**self._kwargs, "refuse": self._refuse, "loop": asyncio.get_running_loop()}
 
     def __call__(self) -> RequestHandler:
-        """Return the protocol of one connection."""
         return Connection(self, **self.options)
 
 
@@ -82,8 +80,8 @@ class Connection(RequestHandler):
         self._refuse = refuse
         self._stalled: asyncio.TimerHandle | None = None
         self._switching: StreamReader | None = None
+        # The body of the request that came last, until it is answered in the lane.
         self._body: StreamReader | None = None
-        """The body of the request that came last, until it is answered in the lane."""
         self.ended = False
         """Whether the client has ended its side of the connection."""
         self.made: Delivery | Exception | None = None
@@ -95,7 +93,6 @@ class Connection(RequestHandler):
         return self._waiter is not None and not self._waiter.done()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Read from a client."""
         # The size of one read of asyncio's transport; uvloop has a buffer of its own.
         if hasattr(transport, "max_size"):
             transport.max_size = _READ
@@ -170,7 +167,6 @@ class Connection(RequestHandler):
         self._reading_again()
 
     def connection_lost(self, exc: BaseException | None) -> None:
-        """Forget a client that is gone."""
         self._reading_again()
         self._body = None
         transport = self.transport
@@ -212,7 +208,6 @@ class Connection(RequestHandler):
 
 
 def http_response(response: Response) -> WebResponse:
-    """Return an answer for aiohttp to write."""
     return WebResponse(status=response.status, headers=response.headers, body=response.body)
 
 

@@ -24,18 +24,17 @@ def is_preflight(request: Request) -> bool:
     return request.method == "OPTIONS" and "Access-Control-Request-Method" in request.headers
 
 
+# What the type of an answer holds that can have scripts; SVG and XHTML are XML.
 _PAGES = ("html", "xml")
-"""What the type of an answer holds that can have scripts; SVG and XHTML are XML."""
 
 
 class Opener:
     """Adds CORS headers for the requesting page; headers that answers share are made once."""
 
     def __init__(self) -> None:
-        """Begin with none."""
         self._ready: dict[tuple[object, ...], tuple[tuple[str, str], ...]] = {}
+        # The key and the headers of the last answer: the next one is usually the same.
         self._last: tuple[object, object, object, tuple[tuple[str, str], ...]] = (None,) * 3 + ((),)
-        """The key and the headers of the last answer: the next one is usually the same."""
 
     def opened(self, response: Response, world: str, headers: Headers) -> Response:
         """Return an answer that the page may read which sent these request headers."""

@@ -19,11 +19,11 @@ _NO_FILES = (errno.EMFILE, errno.ENFILE)
 _SILENT_SECONDS = 60
 # Enough for any test, where the system sets no limit itself.
 _FILES = 65_536
+# File descriptors that are kept for other things than connections.
 _SPARE = 8
-"""File descriptors that are kept for other things than connections."""
 _SOON = 0.1
+# A little less than the second for which asyncio accepts nothing after it failed to.
 _BEFORE_NEXT = 0.9
-"""A little less than the second for which asyncio accepts nothing after it failed to."""
 
 
 def allow_more_files() -> None:

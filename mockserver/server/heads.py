@@ -24,10 +24,9 @@ class Heads:
     """
 
     def __init__(self) -> None:
-        """Begin with none."""
         self._ready: dict[tuple[int, tuple[tuple[str, str], ...]], bytes] = {}
+        # Headers, status and head of the last answer: the next one usually has the same.
         self._last: tuple[object, int, bytes] = (None, 0, b"")
-        """Headers, status and head of the last answer: the next one usually has the same."""
         self._second = 0
         self._end = b""
 

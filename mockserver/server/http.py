@@ -27,8 +27,8 @@ from mockserver.server.wire import RawAnswering, head_of
 
 __all__ = ["HttpServer", "RawAnswering"]
 
+# The interval at which a stream is polled for events, in seconds.
 _PACE_S = 0.1
-"""The interval at which a stream is polled for events, in seconds."""
 
 
 class HttpServer(ConnectionServer):
@@ -45,7 +45,6 @@ class HttpServer(ConnectionServer):
         self._repeated = Repeated()
 
     def __call__(self) -> RequestHandler:
-        """Return the protocol of one connection."""
         if not self._lane:
             return super().__call__()
         return LaneConnection(

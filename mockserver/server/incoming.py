@@ -13,10 +13,10 @@ from mockserver import limits
 from mockserver.exchange import Request
 from mockserver.server.wire import invite_body
 
+# A name or an address, IPv6 in brackets, and a port; a client that knows none sends nothing.
 _HOST = re.compile(
     r"(?:\[[0-9a-f:.]+\]|[\w.~!$&'()*+,;=%-]*)(?::[0-9]*)?", re.ASCII | re.IGNORECASE
 )
-"""A name or an address, IPv6 in brackets, and a port; a client that knows none sends nothing."""
 _SPOKEN = (HttpVersion11, HttpVersion10)
 
 

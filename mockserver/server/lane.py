@@ -30,8 +30,8 @@ _NEEDED = (
 )
 
 
+# Bytes of a body that is answered here: less than every bound, and than aiohttp lets pile up.
 _MOST_BODY = 65_536
-"""Bytes of a body that is answered here: less than every bound, and than aiohttp lets pile up."""
 
 
 def is_possible() -> bool:
@@ -53,8 +53,8 @@ class LaneConnection(Connection):
         self._heads = heads
         self._repeated = repeated
         self._keeps_s = self.keepalive_timeout
+        # Whether the parser surely stands between two requests and has no byte of the next.
         self._between = True
-        """Whether the parser surely stands between two requests and has no byte of the next."""
 
     def data_received(self, data: bytes) -> None:
         """Take bytes; a whole request on an idle connection is answered now."""
@@ -140,7 +140,6 @@ class LaneConnection(Connection):
 
 
 def _is_ordinary(message: RawRequestMessage, payload: StreamReader) -> bool:
-    """Tell whether a request is complete and usual."""
     if message.should_close or message.upgrade or message.version != HttpVersion11:
         return False
     headers = message.headers

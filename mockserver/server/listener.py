@@ -20,8 +20,8 @@ body that does not come, or a client that does not read, and for none of these i
 """
 
 
+# Connections that are accepted in one turn of the loop, and tried where none can be.
 _ACCEPTED = 64
-"""Connections that are accepted in one turn of the loop, and tried where none can be."""
 # Test runs open many connections at once; the system cuts this to its own limit.
 _WAITING = 1024
 _LAST_PORT = 65_535
@@ -31,13 +31,11 @@ class EndingServer(Server):
     """A server of which no connection is left when its shutdown returns."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
-        """Serve as aiohttp's server does."""
         super().__init__(*args, **options)
         self.stopping = asyncio.Event()
         """Ends streams, which would otherwise go on for ever."""
 
     def pre_shutdown(self) -> None:
-        """Let connections end."""
         self.stopping.set()
         super().pre_shutdown()
 
@@ -63,11 +61,9 @@ class Listener:
 
     @property
     def port(self) -> int:
-        """The port it listens on."""
         return int(self._socket.getsockname()[1])
 
     async def start(self) -> None:
-        """Take connections."""
         self._accepting = await asyncio.get_running_loop().create_server(
             self._server, sock=self._socket, backlog=_ACCEPTED
         )

@@ -26,10 +26,10 @@ from mockserver.streams import give_up_stdout
 from mockserver.values import dataclass
 from mockserver.wording import reason_of
 
+# The thresholds of the garbage collector (docs/decisions/garbage-collection.md).
 _THRESHOLDS = (10_000, 5, 10)
-"""The thresholds of the garbage collector (docs/decisions/garbage-collection.md)."""
+# Objects that survive two collections; so many count as long-lived state.
 _GROWN = 50_000
-"""Objects that survive two collections; so many count as long-lived state."""
 
 
 @contextmanager
@@ -61,8 +61,8 @@ def _looked(phase: str, info: Mapping[str, int]) -> None:
 log = logging.getLogger("mockserver.server")
 
 _QUIET_SECONDS = 0.2
+# How many moments to wait for a quiet one; after that, the next step delays clients.
 _PATIENCE = 20
-"""How many moments to wait for a quiet one; after that, the next step delays clients."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +155,6 @@ if sys.platform == "linux":
         """
 
         def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
-            """Return what is ready, the latest first."""
             return super().select(timeout)[::-1]
 
 
@@ -262,7 +261,6 @@ def claim(path: Path | None) -> None:
 
 
 def _holder(path: Path) -> tuple[str, int] | None:
-    """Return the address and the process that a ready file names; None where it is none."""
     try:
         content = jsontext.decode(userfiles.read(path, limits.BODY))
         return str(content["url"]), int(content["pid"])

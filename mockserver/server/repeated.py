@@ -15,8 +15,8 @@ from typing import NamedTuple
 from mockserver.exchange import Headers, Request
 from mockserver.values import keep
 
+# Bytes that are looked at here: less than every bound that the parser has.
 _MOST_HEAD, _MOST_BODY = 4_096, 65_536
-"""Bytes that are looked at here: less than every bound that the parser has."""
 
 # Bounded, since clients choose the headers.
 _MOST_CACHED = 256
@@ -24,6 +24,7 @@ _MOST_CACHED_SHAPES = 8
 _LINE = re.compile(r'(GET|POST) (/(?!/)[!"$->@-~]*)(?:\?([!"$-~]*))? HTTP/1\.1')
 _VALUE = "([!-~][ -~]*(?<! ))"
 _END = b"\r\n\r\n"
+# Fields about the transport, each with the value that changes nothing, if there is one.
 _HOW_IT_TRAVELS = {
     **dict.fromkeys(
         [
@@ -39,7 +40,6 @@ _HOW_IT_TRAVELS = {
     ),
     "connection": "((?i:keep-alive))",
 }
-"""Fields about the transport, each with the value that changes nothing, if there is one."""
 
 
 class _Shape(NamedTuple):
@@ -56,11 +56,10 @@ class Repeated:
     __slots__ = ("_blocks", "_shapes")
 
     def __init__(self) -> None:
-        """Begin with none."""
+        # Whole sets of fields, of requests without a body.
         self._blocks: dict[str, Headers] = {}
-        """Whole sets of fields, of requests without a body."""
+        # Shapes of requests whose values may differ, the last used first.
         self._shapes: deque[_Shape] = deque(maxlen=_MOST_CACHED_SHAPES)
-        """Shapes of requests whose values may differ, the last used first."""
 
     def request(self, data: bytes) -> Request | None:
         """Return the request that these bytes are, if it is like one that came before."""

@@ -14,8 +14,8 @@ from mockserver.signing.keyring import DEMO_APP_KEY
 from mockserver.worlds.hosted import DEFAULT_WORLD
 
 _KEPT_HEADERS = {REFUSAL_HEADER.lower()}
+# By headers in lower case. The signature has the form of a wallet's; nobody verifies it here.
 _STAND_INS = {"appkey": DEMO_APP_KEY, "signature": "ab" * 65}
-"""By headers in lower case. The signature has the form of a wallet's; nobody verifies it here."""
 
 
 class NotReproducible(CrosschainMockError):

@@ -133,7 +133,6 @@ class Service:
         return answer
 
     def reasons_in_msg(self, dialect: str) -> bool:
-        """Whether the texts of a dialect's refusals have their reasons."""
         generations = self._contracts.get(dialect).generations.values()
         return all(generation.reasons_in_msg for generation in generations)
 

@@ -30,7 +30,6 @@ class WireHeaders(Headers):
     __slots__ = ("_wire",)
 
     def __init__(self, wire: "CIMultiDictProxy[str] | CIMultiDict[str]") -> None:
-        """Look at the fields of a parser."""
         self._wire = wire
         self.lowered = wire.get
         self.size = sum(map(len, wire.keys())) + sum(map(len, wire.values()))
@@ -62,7 +61,6 @@ class WireHeaders(Headers):
         return len(self) < len(self._wire)
 
     def count(self, name: str) -> int:
-        """Return how often a field was sent."""
         return len(self._wire.getall(name, ()))
 
     def values_sent(self) -> Iterable[str]:
@@ -76,7 +74,6 @@ def head_of(http: BaseRequest) -> Request:
 
 
 def request_of(method: str, target: str, headers: WireHeaders, body: bytes = b"") -> Request:
-    """Return the plain request of a target as it was sent."""
     if target[:1] != "/" or "#" in target:
         target = plain_target(target)
     path, _, query = target.partition("?")

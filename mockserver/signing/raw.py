@@ -76,7 +76,6 @@ def public_key() -> bytes:
 
 
 def public_pem() -> str:
-    """Return the public half of the key in PEM."""
     text = b64encode(public_key()).decode("ascii")
     lines = [text[start : start + 64] for start in range(0, len(text), 64)]
     return "\n".join(["-----BEGIN PUBLIC KEY-----", *lines, "-----END PUBLIC KEY-----", ""])

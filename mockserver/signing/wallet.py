@@ -16,8 +16,8 @@ OTHER_PREFIX = "Address"
 
 _SIGNATURE = re.compile(r"(?:0x)?([0-9a-fA-F]{130})")
 _KEY = re.compile(r"(?:0x)?([0-9a-fA-F]{64})")
+# From which `v` on a signature names a chain, too (EIP-155).
 _WITH_CHAIN = 35
-"""From which `v` on a signature names a chain, too (EIP-155)."""
 
 
 def signed_text(

@@ -46,8 +46,8 @@ SERVED = (*STEADY, *VARYING, *(name for flow in FLOWS for name in flow))
 
 # Few, so that examples stay small; the answers repeat.
 _MOST_ANSWERS = 3
+# What was submitted: the generation, and what it is looked up by.
 _Subject = tuple[str, ...]
-"""What was submitted: the generation, and what it is looked up by."""
 
 
 @dataclass(frozen=True, slots=True)

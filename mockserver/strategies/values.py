@@ -19,6 +19,7 @@ from mockserver.values import dataclass
 _INSIDE = ("items", "additionalProperties")
 _MOST_ITEMS = 3
 _NEW_NAMES = ("added", "isNew", "data", "status", "amount", "名", "")
+# The smallest first: examples shrink towards it.
 _TEXTS = (
     "",
     "0",
@@ -41,7 +42,6 @@ _TEXTS = (
     "<b>&amp;</b>",
     "x" * 300,
 )
-"""The smallest first: examples shrink towards it."""
 
 _INTEGERS = (0, 1, 2, 18, 77, -1, 2**31, 2**53 + 1, 2**64, 10**30)
 _NUMBERS = (
@@ -56,8 +56,8 @@ _NUMBERS = (
 )
 _HUGE = 10**18
 _LONGEST = 24
+# A few of each kind: to choose from all of Unicode, Hypothesis first reads a table for seconds.
 _CHARACTERS = f"{WIDE} \t\n\0\u202e\u0301"
-"""A few of each kind: to choose from all of Unicode, Hypothesis first reads a table for seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,6 @@ class Shape:
 
 
 def shape_of(schema: Schema) -> Shape:
-    """Return what the branches of a schema say together."""
     branches = list(_branches(schema))
     named = [branch.get("properties", {}) for branch in branches]
     choices = [tuple(branch["enum"]) for branch in branches if "enum" in branch]
@@ -141,7 +140,6 @@ def _branches(schema: Schema) -> Iterator[Schema]:
 
 
 def _in_all(several: list[tuple[Any, ...]]) -> tuple[Any, ...]:
-    """Return what is in each of several."""
     return (
         tuple(name for name in several[0] if all(name in each for each in several[1:]))
         if several

@@ -17,8 +17,8 @@ from mockserver.survive.space import kinds_named
 from mockserver.testing import BadSetting, MockSettings
 from mockserver.values import dataclass
 
+# The options that are the search's; others are those of worlds.
 _SEARCHING = ("seconds", "jobs", "pairs", "first", "thorough", "refund_is_fine", "replay")
-"""The options that are the search's; others are those of worlds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,6 @@ class Service:
 
     @classmethod
     def of_environment(cls) -> "Service":
-        """Return what the variables of a run say."""
         read = os.environ
         return cls(
             read["CROSSCHAIN_MOCK_BASE_URL"],
@@ -44,7 +43,6 @@ class Survived:
     """What a search of a function has found; it is true where nothing costs money."""
 
     def __init__(self, found: Found, name: str, seed: int | None) -> None:
-        """Keep what was found of a flow."""
         self.found, self._name, self._seed = found, name, seed
 
     @property

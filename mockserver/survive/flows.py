@@ -27,7 +27,6 @@ class CannotStart(CrosschainMockError):
     """A command that cannot be started: 127 where it is not found, 126 where it cannot run."""
 
     def __init__(self, text: str, exit_code: int) -> None:
-        """Keep the sentence and the exit code that shells have for it."""
         super().__init__(text)
         self.exit_code = exit_code
 
@@ -90,7 +89,6 @@ class SpawnedFlow:
     """A command of any language, started anew for each run."""
 
     def __init__(self, command: Sequence[str]) -> None:
-        """Take the words of a command."""
         self.command = list(command)
         self.name = " ".join(command)
 
@@ -158,7 +156,6 @@ class ForkedFlow:
         self.order: dict[str, Any] = {}
 
     def start(self, run: str, environment: Mapping[str, str], output: Path) -> Process:
-        """Fork it."""
         process = _Forked(output)
         self._running[run] = process
         whole = environment_of(environment)
@@ -170,7 +167,6 @@ class ForkedFlow:
         return process
 
     def close(self) -> None:
-        """End the process that was kept ready."""
         os.close(self._orders)
         self._end()
 

@@ -31,8 +31,8 @@ class Outcome(StrEnum):
 BAD = (Outcome.FOOLED, Outcome.HARMED, Outcome.HUNG)
 """The outcomes that fail by default."""
 _UNDONE = ("missing", "returned", "lost")
+# Losses that a flow may leave to people, if it says so: the service owes the money.
 _OF_THE_SERVICE = ("lost",)
-"""Losses that a flow may leave to people, if it says so: the service owes the money."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,6 @@ class Result:
 
     @property
     def name(self) -> str:
-        """The id of what went wrong."""
         return "+".join(map(str, self.run.failures))
 
     @property
@@ -59,7 +58,6 @@ class Result:
 
     @property
     def signature(self) -> tuple[object, ...]:
-        """What two results of one defect have in common."""
         place = self.run.lines[self.diverged].operation if self._diverges else None
         return self.kinds or self.outcome, place
 

@@ -25,7 +25,6 @@ _AROUND = 6
 
 
 def terminal(found: Found, command: str) -> Iterator[str]:
-    """Yield the lines of the report for people."""
     if found.unsure:
         yield f"unsure: {found.unsure}; nothing here counts as survived"
         yield ""
@@ -106,7 +105,6 @@ def _table(found: Found) -> Iterator[str]:
 
 
 def counts(found: Found) -> Counter[Outcome]:
-    """Return how many failures had each outcome."""
     return Counter(result.outcome for result in found.results.values())
 
 
@@ -177,5 +175,4 @@ def _run_json(run: Run) -> dict[str, Json]:
 
 
 def lines_of(texts: Sequence[str]) -> str:
-    """Return lines as one text."""
     return "\n".join(texts) + "\n"

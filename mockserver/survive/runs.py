@@ -49,7 +49,6 @@ class Step:
 
     @property
     def good(self) -> bool:
-        """Whether the flow claims that all is done."""
         return self.ended.code == 0 and not self.hung
 
 
@@ -157,7 +156,6 @@ class Lab:
 
     @property
     def contract(self) -> Contract:
-        """The contract of its worlds."""
         with self._mock.default.hosted() as hosted:
             return hosted.contract
 

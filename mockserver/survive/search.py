@@ -16,8 +16,8 @@ from mockserver.values import dataclass
 from mockserver.worlds.audit import Expected, expected_of
 
 _BASE_RUNS = 3
+# How many times more requests than the undisturbed run a flow may send.
 _MOST_REQUESTS = 10
-"""How many times more requests than the undisturbed run a flow may send."""
 _LEAST_REQUESTS = 600
 _PER_POINT = 2
 _NOT_PAIRED = ("course", "late", "clock", "price", "twice")
@@ -202,7 +202,6 @@ class _Waves:
         return judged(run, self._found.base, refund_is_fine=self._plan.refund_is_fine)
 
     def shrunk(self, result: Result) -> Result:
-        """Return the smallest failure that shows the same."""
         smallest = result
         for smaller in _smaller(result.run.failures):
             name = "+".join(map(str, smaller))

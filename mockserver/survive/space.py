@@ -19,8 +19,8 @@ from mockserver.worlds.journal import Entry
 START = "start"
 """The place of failures that last for the whole run."""
 _PLACEHOLDER = re.compile(r"\{(source|target|token)\}")
+# The calls of an operation that stand for the others, beside the last one.
 _FIRST_CALLS = (1, 2)
-"""The calls of an operation that stand for the others, beside the last one."""
 
 
 class UnknownKind(CrosschainMockError):
@@ -76,7 +76,6 @@ class Failure:
 
     @property
     def kills(self) -> bool:
-        """Whether it ends the client's process."""
         return "kill" in self.definition
 
     @property
@@ -150,7 +149,6 @@ def _filled(value: Json, names: Mapping[str, str]) -> Json:
 
 @cache
 def kinds() -> Mapping[str, Kind]:
-    """Return the kinds of failures by name."""
     table = documents.read(resources.schemas() / "failures.yaml", "failures").value["kinds"]
     return {
         name: Kind(
@@ -187,7 +185,6 @@ class Calls:
 
     @classmethod
     def of(cls, entries: Sequence[Entry], moved: Sequence[Moved]) -> "Calls":
-        """Return the calls of a journal."""
         return cls(tuple(one.operation for one in entries if one.operation), tuple(moved))
 
 

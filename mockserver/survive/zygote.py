@@ -16,8 +16,8 @@ import sys
 import threading
 import traceback
 
+# Modules that nearly every client needs, and the shim.
 _OFTEN = ("asyncio", "datetime", "decimal", "hashlib", "http.client", "socket", "urllib.request")
-"""Modules that nearly every client needs, and the shim."""
 _HERE = os.path.dirname(os.path.abspath(__file__))
 
 

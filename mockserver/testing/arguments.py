@@ -10,8 +10,8 @@ from typing import Any, Literal, Union, get_args, get_origin
 from mockserver.testing.options import WrongWord
 
 _WORDS = {str: "a string", int: "an integer", bool: "True or False", NoneType: "None"}
+# Types that the method parses itself: its message says better what cannot be read.
 _READ_LATER = (Any, datetime, timedelta, float, Decimal)
-"""Types that the method parses itself: its message says better what cannot be read."""
 _LONGEST_EXCERPT = 80
 
 ArgumentCheck = Callable[[tuple[Any, ...], Mapping[str, Any]], None]

@@ -15,8 +15,8 @@ from mockserver.responders.forms import BadControl
 from mockserver.validation import did_you_mean
 
 _Word = TypeVar("_Word", bound=StrEnum)
+# Words of other libraries, with ours.
 _OTHER_NAMES = {"times": "exactly", "count": "exactly", "duration": "lasting"}
-"""Words of other libraries, with ours."""
 _MEMBER_PLACE = re.compile(r"\bbody field '(?:response\.)?([^']+)'")
 
 

@@ -22,8 +22,8 @@ from mockserver.worlds.journal import WorldJournal
 
 _NOT_IN_KEYS = re.compile(r"[^A-Za-z0-9._~-]+")
 _MOST_KEY_CHARACTERS = 100
+# Entries a world keeps, so that the check after a long test sees all of it.
 _JOURNAL_ENTRIES = 10_000
-"""Entries a world keeps, so that the check after a long test sees all of it."""
 
 
 @public_api

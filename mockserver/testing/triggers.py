@@ -23,8 +23,8 @@ from mockserver.worlds.triggers import Trigger
 When = Literal["before", "after"]
 """Before a call has its effect, or after it and before its answer is sent."""
 
+# Options of an outage that the control API calls otherwise.
 _OUTAGE_MEMBERS = {"starting": "from", "lasting": "for", "announced": "lead"}
-"""Options of an outage that the control API calls otherwise."""
 
 
 @public_api

@@ -123,7 +123,6 @@ def _check_allowance(hosted: HostedWorld, call: ContractCall) -> None:
 
 
 def tx_json(tx: ChainTransaction) -> Json:
-    """Return a transaction as the control API shows it."""
     return {
         "chain": tx.chain,
         "hash": tx.hash,

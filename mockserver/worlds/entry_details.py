@@ -115,11 +115,11 @@ def _value_json(value: abi.AbiValue) -> Json:
 
 _BLAMED = re.compile(r"(header|query parameter|body field) '([^']+)'")
 _SUGGESTED = re.compile(r"did you mean '([^']+)'")
+# Refusals of what only the world, its keys or its clock know: no example would put them right.
 _OF_THE_WORLD = (
     *("unknown-order", "unknown-ticket", "unknown-app-key"),
     *("bad-signature", *REFUSED_FOR_TIME),
 )
-"""Refusals of what only the world, its keys or its clock know: no example would put them right."""
 _LOCATIONS = {"header": "headers", "query parameter": "query", "body field": "body"}
 
 Parts = dict[str, dict[str, Json]]
@@ -187,8 +187,8 @@ def _repaired(operation: Operation, sent: Parts) -> Parts:
     return kept
 
 
+# Digits before or behind the point beyond which nobody means a number.
 _MOST_PLACES = 100
-"""Digits before or behind the point beyond which nobody means a number."""
 
 
 def _respelled(value: Json) -> Iterator[Json]:

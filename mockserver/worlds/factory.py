@@ -72,7 +72,6 @@ class WorldOptions:
     stamps: str = "world"
 
     def adjusted(self, scenario: Scenario) -> Scenario:
-        """Return a scenario with these options applied."""
         changes: dict[str, Any] = {
             "clock_mode": self.clock,
             "clock_rate": self.rate,

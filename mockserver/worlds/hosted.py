@@ -29,8 +29,8 @@ FORMAT = "crosschain-mock/world@1"
 # About the bytes of memory that an order and a ticket take.
 _ORDER_WEIGHT, _TICKET_WEIGHT = 1_600, 1_000
 _SPARE = 16 * limits.MIB
+# A snapshot shares its values with the world; one in so many counts as its own.
 _SHARED = 4
-"""A snapshot shares its values with the world; one in so many counts as its own."""
 
 _PARTS = ("faults", "triggers", "stubs", "breaks", "played", "transactions")
 _KEY = re.compile(r"(?!\.{1,2}\Z)[A-Za-z0-9._~-]{1,128}")
@@ -67,7 +67,6 @@ class Horizon:
     undone: tuple[tuple[int, int], ...] = ()
 
     def has_undone(self, sequence: int) -> bool:
-        """Tell whether a request was undone."""
         return any(first < sequence <= last for first, last in self.undone)
 
 
@@ -130,7 +129,6 @@ class HostedWorld(CalledWorld):
 
     @property
     def dropped(self) -> int:
-        """How many of these requests the journal has dropped."""
         return max(0, self.journal.dropped - self.horizon.sequence)
 
     def has_responders_in_front(self) -> bool:
@@ -180,7 +178,6 @@ class HostedWorld(CalledWorld):
         self.expected = (*self.expected, expected)
 
     def failed(self, failure: str) -> None:
-        """Note a defect of the server."""
         self.failures = (*self.failures, failure)[: limits.FAILURES.most]
 
     def held_answer(self, name: str, until: str | None, longest_ms: int) -> Gate:
@@ -409,7 +406,6 @@ class Worlds:
         return list(released)
 
     def bound(self, key: str) -> list[str]:
-        """Return the app keys whose requests go to a world."""
         return list(self._bound.get(key, ()))
 
     def key_of(self, headers: Headers) -> str:

@@ -19,14 +19,14 @@ CAPACITY = limits.JOURNAL.most
 REDACTED = "redacted"
 """Replaces secrets: journals are printed into logs that others read."""
 
+# Bytes that an entry counts beside its texts.
 _OVERHEAD = 1000
-"""Bytes that an entry counts beside its texts."""
 
 _LONGEST_LINE = 400
 _DISTURBANCE = re.compile(r"([a-z-]+) \(([^)]*)\)")
 
+# How deep a body may nest that is shown as JSON: JSON parsers of readers have limits, too.
 _MOST_DEPTH = jsontext.MAX_DEPTH // 2
-"""How deep a body may nest that is shown as JSON: JSON parsers of readers have limits, too."""
 
 
 @value_class(frozen=True, slots=True)
@@ -53,7 +53,6 @@ class Entry:
 
     @property
     def request(self) -> Request:
-        """The request."""
         came = self.source
         if isinstance(came, bytes):
             came = self.source = plain_request(came)  # type: ignore[misc] # the same, parsed
@@ -127,11 +126,10 @@ class Entry:
         }
 
 
+# The fields of an entry but its number; it is made of them when somebody looks.
+#
+# Of a request that can be made again there are the bytes alone: they are a tenth of its values.
 _StoredEntry = tuple[int, str | None, Request | bytes, Response, str, str, int]
-"""The fields of an entry but its number; it is made of them when somebody looks.
-
-Of a request that can be made again there are the bytes alone: they are a tenth of its values.
-"""
 
 
 class JournalSpace:
@@ -187,11 +185,9 @@ class WorldJournal:
 
     @property
     def dropped(self) -> int:
-        """How many entries were dropped."""
         return self.last_sequence - len(self)
 
     def share(self, space: JournalSpace) -> None:
-        """Take room among other journals from now on."""
         self.leave()
         self._space = space
         if self._entries is not None:
@@ -199,7 +195,6 @@ class WorldJournal:
             space.make_room()
 
     def leave(self) -> None:
-        """Give the room up that was taken among other journals."""
         if self._space is not None:
             self._space.leave(self)
             self._space = None
@@ -213,7 +208,6 @@ class WorldJournal:
         responder: str,
         fault: str = "",
     ) -> None:
-        """Write down an exchange."""
         entries = self._entries
         if entries is None:
             # Made with the first entry, since many worlds have none.
@@ -268,7 +262,6 @@ class WorldJournal:
 
 
 def cut_line(text: str) -> str:
-    """Return a text that is short enough for a line of a report."""
     return text if len(text) <= _LONGEST_LINE else f"{text[: _LONGEST_LINE - 3]}..."
 
 

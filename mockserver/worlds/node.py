@@ -35,41 +35,41 @@ from mockserver.worlds.chain import BadTransaction, approved_order_in, take_raw
 from mockserver.worlds.hosted import HostedWorld
 from mockserver.worlds.transactions import ChainTransaction
 
+# How many blocks a transaction moves the chain on by; clients wait for three to a few dozen.
 _BLOCKS = 64
-"""How many blocks a transaction moves the chain on by; clients wait for three to a few dozen."""
 
 _GAS_CALL, _BLOCK_GAS = 300_000, 30_000_000
 # The first three are of JSON-RPC 2.0, the others those of geth.
 _INVALID, _UNKNOWN_METHOD, _BAD_PARAMS, _REFUSED, _REVERTED = -32600, -32601, -32602, -32000, 3
+# Blocks and percentiles that `eth_feeHistory` answers at most, as geth does.
 _MOST_HISTORY, _MOST_SHARES = 1024, 100
-"""Blocks and percentiles that `eth_feeHistory` answers at most, as geth does."""
 
+# How many of the newest orders are searched for a delivery, which takes time for each.
 _MOST_ORDERS = 1_000
-"""How many of the newest orders are searched for a delivery, which takes time for each."""
 _ZERO = f"0x{0:040x}"
 _TRUE = f"0x{1:064x}"
 _BLOOM = f"0x{'00' * 256}"
 _NO_ROOT = "0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421"
+# The roots of an empty trie and of an empty list, as every EVM chain has them.
 _NO_UNCLES = "0x1dcc4de8dec75d7aab85b567b6ccd41ad312451b948a7413f0a142fd40d49347"
-"""The roots of an empty trie and of an empty list, as every EVM chain has them."""
 
 _CHANGING = (abi.TRANSFER, abi.APPROVE, abi.TRANSFER_FROM)
 _BALANCE_OF, _ALLOWANCE = bytes.fromhex("70a08231"), bytes.fromhex("dd62ed3e")
+# The methods of tokens: those that change something, and those that read.
 _DECIMALS, _SYMBOL, _NAME = map(bytes.fromhex, ("313ce567", "95d89b41", "06fdde03"))
-"""The methods of tokens: those that change something, and those that read."""
 
+# `Error(string)`: how contracts say why they revert.
 _ERROR = "08c379a0"
-"""`Error(string)`: how contracts say why they revert."""
 
+# `LogVaultOut(address,address,uint256,uint256,address,bytes)`: it names the order id (SOL).
 _VAULT_OUT_LOG = "0x873a952504255baba041a0843512f2748152611db0d25da60657af220f7540ba"
-"""`LogVaultOut(address,address,uint256,uint256,address,bytes)`: it names the order id (SOL)."""
+# `LogVaultIn(address,uint256,address,uint256,uint256,uint256)`: a delivery and its fees (SOL).
 _VAULT_IN_LOG = "0x74aaf2992820754761f714bb3dcf12d7e3bb2e5f41949629e2e88a4a219e2047"
-"""`LogVaultIn(address,uint256,address,uint256,uint256,uint256)`: a delivery and its fees (SOL)."""
 _TRANSFER_LOG = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"
 _APPROVAL_LOG = "0x8c5be1e5ebec7d5bd14f71427d1e84f3dd0314c0f7b2291e5b200ac8c7c3b925"
 
+# A pattern for a parameter, and its description in words.
 _Form = tuple[re.Pattern[str], str]
-"""A pattern for a parameter, and its description in words."""
 
 # `int` alone would take signs, blanks, underscores and the digits of other scripts as well.
 _QUANTITY: _Form = re.compile("0x[0-9a-fA-F]{1,64}"), "0x and hex"
@@ -81,8 +81,8 @@ _BLOCK: _Form = (
 _ADDRESS: _Form = re.compile("0x[0-9a-fA-F]{40}"), "0x and 40 hex digits"
 _HASH: _Form = re.compile("0x[0-9a-fA-F]{64}"), "0x and 64 hex digits"
 
+# The contract that logs, the topics and the data.
 _Log = tuple[str, tuple[str, ...], bytes]
-"""The contract that logs, the topics and the data."""
 
 
 class RpcError(Exception):
@@ -442,7 +442,6 @@ def _number_of_hash(block: str) -> int:
 
 
 def _block(call: RpcCall, number: int) -> Json:
-    """Return a block with all that strict clients read; None where there is none yet."""
     if not 0 <= number <= call.head:
         return None
     transactions, (base_fee, _) = call.hosted.transactions, call.fees

@@ -11,10 +11,10 @@ from mockserver.jsontext import Json
 from mockserver.operations.transactions import ContractCall, taken_by_contract
 from mockserver.values import dataclass
 
+# Bytes that a transaction counts beside its data.
 _OVERHEAD = 1000
-"""Bytes that a transaction counts beside its data."""
+# An approval that tokens do not count down.
 _UNLIMITED = 2**256 - 1
-"""An approval that tokens do not count down."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,6 @@ class ChainTransaction(ContractCall):
 
     @classmethod
     def load(cls, plain: Mapping[str, Json]) -> "ChainTransaction":
-        """Return the transaction of checked plain data."""
         return cls(**{**plain, "data": bytes.fromhex(plain["data"])})
 
     @property
@@ -68,7 +67,6 @@ class ChainTransactions:
     __slots__ = ("_allowed", "_by_hash", "weight")
 
     def __init__(self) -> None:
-        """Begin with none."""
         self._by_hash: Layered[tuple[str, str], ChainTransaction] = Layered()
         self._allowed: Layered[tuple[str, ...], int] = Layered()
         self.weight = 0
@@ -77,7 +75,6 @@ class ChainTransactions:
         return len(self._by_hash)
 
     def get(self, chain: str, tx_hash: str) -> ChainTransaction | None:
-        """Return a transaction, or None."""
         return self._by_hash.get((chain, tx_hash.lower()))
 
     def values(self) -> Iterable[ChainTransaction]:

@@ -56,15 +56,12 @@ class Triggers(Settable[Trigger, TriggerTally]):
     __slots__ = ()
 
     def tally(self, trigger: Trigger) -> TriggerTally:
-        """Return how many calls a trigger has counted."""
         return self._counts.get(trigger.id, TriggerTally())
 
     def struck(self, trigger: Trigger) -> bool:
-        """Tell whether the call of a trigger has come."""
         return self.tally(trigger).seen >= trigger.nth
 
     def count_json(self, item: Trigger) -> Mapping[str, Json]:
-        """Return the tally of a trigger as members of a dump."""
         tally = self.tally(item)
         return {"seen": tally.seen, "failed": tally.failed}
 
@@ -73,7 +70,6 @@ class Triggers(Settable[Trigger, TriggerTally]):
         self._counts[trigger.id] = TriggerTally(self.tally(trigger).seen, failed)
 
     def take(self, trigger: Trigger, dumped: Json) -> None:
-        """Give a trigger the counts that it has in a dump."""
         self._counts[trigger.id] = value_of(TriggerTally, dumped)
 
     def due(self, call: Call) -> list[Trigger]:
@@ -94,7 +90,6 @@ class Triggers(Settable[Trigger, TriggerTally]):
 
 
 def trigger_json(trigger: Trigger, tally: TriggerTally) -> dict[str, Json]:
-    """Return a trigger as JSON for the control API."""
     failed = {"failed": tally.failed} if tally.failed else {}
     struck = tally.seen >= trigger.nth
     return {**trigger.definition, "id": trigger.id, "seen": tally.seen, "struck": struck, **failed}

@@ -30,7 +30,6 @@ class Search:
     match: Subset | None = None
 
     def takes(self, entry: Entry) -> bool:
-        """Tell whether an entry matches."""
         return self.near(entry) and (self.match is None or self.match.takes(entry.request))
 
     def near(self, entry: Entry) -> bool:
@@ -46,7 +45,6 @@ class Search:
         )
 
     def matching(self, entries: Iterable[Entry]) -> list[Entry]:
-        """Return the matching entries, in their order."""
         return [entry for entry in entries if self.takes(entry)]
 
     def __str__(self) -> str:
@@ -71,8 +69,8 @@ def search_of(fields: Mapping[str, Json], contract: Contract) -> Search:
 
 
 _OUTAGES = ("chain-suspended", "token-suspended")
+# Faults that make a refusal themselves; the others disturb an answer that the world gave.
 _REFUSING = frozenset(("refusal", "quota", "break"))
-"""Faults that make a refusal themselves; the others disturb an answer that the world gave."""
 
 
 def unexpected_refusals(hosted: HostedWorld) -> list[Entry]:

@@ -6,8 +6,8 @@ from mockserver.engine.outages import Window
 from mockserver.jsontext import Json
 from mockserver.responders.forms import BadControl, duration_ms, instant_ms
 
+# Members of an outage that calendars call otherwise.
 _IN_FILES = {"inFlight": "in_flight", "downPercent": "down_percent", "lead": "announced"}
-"""Members of an outage that calendars call otherwise."""
 
 
 def window_of(body: Mapping[str, Json], now_ms: int) -> Window:

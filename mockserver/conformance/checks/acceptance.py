@@ -38,12 +38,12 @@ from mockserver.exchange import query_pairs
 # One refusal may be chance, or have a reason that is not known.
 _FEWEST_REQUESTS = 2
 _NOT_FOUND, _NOT_ALLOWED, _NOT_IMPLEMENTED = 404, 405, 501
+# The operation that requests are built on, or that takes the same chains and tokens.
 _ASKED_BEFORE = {
     ids.SWAP_QUOTE: ids.BRIDGE,
     ids.SWAP: ids.SWAP_QUOTE,
     ids.V1_RAW: ids.V1_QUOTE,
 }
-"""The operation that requests are built on, or that takes the same chains and tokens."""
 PROBES = tuple(
     dict.fromkeys(
         name

@@ -20,9 +20,10 @@ from mockserver.conformance.verdict import NotApplicable, Severity, Vacuous
 from mockserver.contract import Layer, fact_basis, load
 from mockserver.tables import UnknownTableName, function_of
 
+# The annotations of parameters that get probes.
 _OF_PROBES = (ProbeName, ProbeNames)
-"""The annotations of parameters that get probes."""
 _FOLDER = __name__.rpartition(".")[0]
+# The probes that follow from other tables, by the word that the table of rules has for them.
 _NEEDS: Mapping[str, tuple[Need, ...]] = {
     "plain": (PLAIN,),
     "missing": (refusals.MISSING,),
@@ -34,7 +35,6 @@ _NEEDS: Mapping[str, tuple[Need, ...]] = {
     "v1-orders": V1_ORDER.probes,
     **named.PROBES,
 }
-"""The probes that follow from other tables, by the word that the table of rules has for them."""
 
 
 def read(file: Path) -> Iterator[Rule]:

@@ -35,8 +35,8 @@ NamedProbes = Mapping[str, Mapping[str, Names]]
 """Names of probes by the parameter of a check, for each operation that is judged."""
 DEFECT = "a defect of this rule"
 """How a reason begins where a rule itself raised an error."""
+# Every other request is made of them, so every run has them and every rule may read them.
 _EVERY_LIST = Group("the lists", lambda probe: probe.stage in (Stage.LISTS, Stage.LAST_LOOK))
-"""Every other request is made of them, so every run has them and every rule may read them."""
 _LISTS = ("data.list[]", "data.tokenVos[]", "data.chains[]")
 _V1 = ("data.crossChain.", "data.order.")
 
@@ -146,7 +146,6 @@ def named(exchange: Exchange, member: str) -> Findings:
 def judged(
     rules: Iterable[Rule], context: RunContext, generations: Iterable[str]
 ) -> tuple[Outcome, ...]:
-    """Return the outcome of each rule for each operation it judges."""
     wanted = frozenset(generations)
     return tuple(
         outcome_of(rule, context, operation)

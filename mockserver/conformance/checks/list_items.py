@@ -30,8 +30,8 @@ _LARGEST_LACKING_SHARE = 0.2
 _A_FEW = 3
 # From fewer items no form can be learned.
 _FEWEST_ITEMS = 6
+# One odd item of an answer, or one in so many, is a defect: more are a form of their own.
 _NEARLY_ALL = 20
-"""One odd item of an answer, or one in so many, is a defect: more are a form of their own."""
 _DEEPEST = 4
 _KINDS = {
     "boolean": "true or false",

@@ -39,12 +39,10 @@ class LookUps:
 
     @property
     def answered(self) -> list[Exchange]:
-        """The exchanges that were answered with success."""
         return [exchange for exchange in self.every if exchange.succeeded]
 
 
 def look_ups(context: RunContext, operation: Operation) -> Iterator[LookUps]:
-    """Yield the looks at each thing that was named."""
     for names in look_ups_of_named(operation.id).values():
         exchanges = [exchange for exchange in context.sent(*names) if exchange.has_answer]
         if exchanges:
@@ -176,7 +174,6 @@ def named_orders_are_of_the_past(context: RunContext, named: LookUps) -> Finding
 
 
 def listed_tickets(context: RunContext, read: ProbeNames) -> list[TicketEntry]:
-    """Return the tickets that were listed for the account that was named."""
     return entries(context.sent(*read))
 
 

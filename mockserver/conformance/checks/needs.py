@@ -49,5 +49,4 @@ def number(exchange: Exchange, name: str) -> Decimal:
 
 
 def units(exchange: Exchange, name: str) -> int:
-    """Return a member that is a text of digits."""
     return value(amounts.units(exchange.data.get(name)))

@@ -38,8 +38,8 @@ from mockserver.contract import Basis, fact_basis, ids
 from mockserver.jsontext import Json
 
 _IN_HEX = re.compile("0[xX][0-9a-fA-F]*")
+# With its 0x: some chains write hashes without their leading zeros. An address is shorter.
 _SHORTEST_HASH = 58
-"""With its 0x: some chains write hashes without their leading zeros. An address is shorter."""
 # Prices move between the quote and the payout of an order.
 _QUOTED_FACTOR = Decimal("1.25")
 # Only rounding lies between an amount and itself.
@@ -91,7 +91,6 @@ def _ends(context: RunContext) -> Iterator[Exchange]:
 
 
 def succeeded_orders(context: RunContext) -> Iterator[Exchange]:
-    """Yield the look-ups of orders that succeeded."""
     return (exchange for exchange in _ends(context) if exchange.text("status") == _PAID)
 
 

@@ -207,8 +207,8 @@ def _forms(body: Json) -> dict[str, str]:
     return kinds
 
 
+# Fewer late answers may be an accident.
 _FEWEST_LATE_ANSWERS = 3
-"""Fewer late answers may be an accident."""
 GRACE_MS = 150
 """What the network may take on top of the request's own time-out, in milliseconds."""
 

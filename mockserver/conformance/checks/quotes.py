@@ -32,8 +32,8 @@ _LARGEST_OUTPUT_SHARE, _SMALLEST_OUTPUT_SHARE = Decimal("1.02"), Decimal("0.5")
 _SMALLEST_AMOUNT_FACTOR = Decimal(3)
 # An error of units is a power of ten: less than that is an error of the amount.
 _SAME_UNIT_FACTOR = Decimal(8)
+# How many times the gas of one amount that of another may be a moment later.
 _LARGEST_GAS_FACTOR = Decimal(3)
-"""How many times the gas of one amount that of another may be a moment later."""
 _DUST_UNITS = 100
 # Sources may disagree about a price; an error of decimals is far beyond this.
 _USD_FACTOR = Decimal(3)
@@ -43,8 +43,8 @@ _LARGE_OUTPUT = Decimal(1_000_000)
 _RATE = "serviceFeeRate"
 _DIGITS = {"serviceFee": "quotes.service-fee-digits", "gasFee": "quotes.gas-fee-digits"}
 _RATE_OF_ALL, _FEE_TOLERANCE = Decimal(10_000), Decimal("0.02")
+# USD values may be off by this however small they are: their last digit is cut off.
 _CENT = Decimal("0.01")
-"""USD values may be off by this however small they are: their last digit is cut off."""
 
 
 def amounts_are_whole_units(exchange: Exchange) -> Findings:

@@ -48,7 +48,6 @@ class AnsweredQuote:
         return needs.value(self.got if self.got and self.got > 0 else None)
 
     def number(self, name: str) -> Decimal | None:
-        """Return a member of the answer's data as a number, None where it is none."""
         return amounts.number(self.exchange.data.get(name))
 
 
@@ -173,7 +172,6 @@ def steady(before: Decimal, after: Decimal, what: str) -> None:
 def token_at(
     tokens: tuple[ListedToken, ...], chain: str, *, symbol: str = "", address: str = ""
 ) -> ListedToken | None:
-    """Return the token of a chain by symbol or by address, or None."""
     for token in tokens:
         if folded(token.chain) != folded(chain):
             continue

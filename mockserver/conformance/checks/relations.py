@@ -15,15 +15,15 @@ from mockserver.conformance.session.names import EdgeKind
 from mockserver.contract import Operation, ids
 from mockserver.jsontext import Json
 
+# How far numbers may be apart because prices move between two requests.
 _PRICE_FACTOR = Decimal("1.05")
-"""How far numbers may be apart because prices move between two requests."""
 _TENTH = (Decimal("0.9"), Decimal("1.1"))
+# How much less and more the whole may pay than its parts, for fixed fees and price impact.
 _SHARE_OF_PARTS = {
     ids.BRIDGE: _TENTH,
     ids.V1_QUOTE: _TENTH,
     ids.SWAP_QUOTE: (Decimal("0.5"), Decimal("1.1")),
 }
-"""How much less and more the whole may pay than its parts, for fixed fees and price impact."""
 # A float keeps 17 digits, so that an exact amount of more equals its float only by chance.
 _FLOAT_DIGITS = 24
 _FEWEST_LONG_AMOUNTS = 2

@@ -106,11 +106,9 @@ class Outcome:
         return f"{self.rule.name}[{self.operation.id}]"
 
     def verdict_of(self, finding: Finding) -> Verdict:
-        """Return the verdict of one of its findings."""
         return finding.verdict or self.basis_of(finding).kind.contradicted
 
     def basis_of(self, finding: Finding) -> Basis:
-        """Return what one of its findings stands on."""
         return finding.basis or self.rule.basis
 
 

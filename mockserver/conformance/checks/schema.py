@@ -125,7 +125,6 @@ def _under(
 def _applied_branches(
     path: SchemaPath, schema: Schema, value: Json
 ) -> Iterator[tuple[SchemaPath, Schema]]:
-    """Yield a schema and all that it demands of the same value."""
     yield path, schema
     for number, branch in enumerate(schema.get("allOf", ())):
         yield from _applied_branches((*path, "allOf", number), branch, value)
@@ -328,7 +327,6 @@ def _basis(case: BrokenPlace) -> Basis:
 
 
 def _missing_members(parent: str, lacking: list[tuple[str, list[BrokenPlace]]]) -> Finding:
-    """Return one finding for all members that an object lacks on the same basis."""
     (name, cases), basis = lacking[0], _basis(lacking[0][1][0])
     violation = cases[0][1]
     if len(lacking) == 1:

@@ -72,7 +72,6 @@ class Submitted:
         return (*self.look_ups, *self.again.values(), *looks)
 
     def is_over(self, exchange: Exchange) -> bool:
-        """Tell whether a look-up shows that it has come to its end."""
         return self.status(exchange) in self.final
 
     def is_second(self, first: str, again: str) -> bool:
@@ -80,11 +79,9 @@ class Submitted:
         return first != again and (self.always_numbered or bool(first and again))
 
     def made(self, context: RunContext) -> list[Exchange]:
-        """Return the submissions of different things that were accepted."""
         return [exchange for exchange in context.sent(*self.look_ups) if exchange.succeeded]
 
     def answered(self, context: RunContext, submission: ProbeName) -> list[Exchange]:
-        """Return the look-ups of what a submission has made that were answered with success."""
         return _succeeded(context, self.look_ups[submission])
 
     def lines(self, context: RunContext) -> list[list[Exchange]]:

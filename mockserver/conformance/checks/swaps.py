@@ -22,12 +22,12 @@ _HEX = re.compile(r"(?:0x)?[0-9a-fA-F]*")
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}")
 _NUMBER = re.compile(r"[0-9]{1,150}|0x[0-9a-fA-F]{1,150}")
 _WORD_HEX = 64
+# The published methods by selector: at which word each argument stands.
 _PUBLISHED: Mapping[str, Mapping[str, int]] = {
     SWAP_EXACT_TOKENS.hex(): {"amount": 0, "least": 1, "path": 2, "payee": 3, "deadline": 4},
     ONE_INCH_SWAP.hex(): {"source": 1, "target": 2, "payee": 4, "amount": 5, "least": 6},
     UNISWAP_V3_SWAP.hex(): {"amount": 0, "least": 1},
 }
-"""The published methods by selector: at which word each argument stands."""
 # No route has more tokens: a larger count is not a path.
 _LONGEST_PATH = 10
 _BPS = Decimal(10_000)

@@ -25,7 +25,6 @@ class TicketEntry:
 
     @property
     def kind(self) -> str:
-        """The status that was requested."""
         return self.exchange.parameters.get("filter", "")
 
     @property
@@ -56,7 +55,6 @@ class TicketEntry:
 
 
 def entries(looks: Iterable[Exchange]) -> list[TicketEntry]:
-    """Return the tickets of some lists."""
     items = ((exchange, item) for exchange in looks for item in exchange.items())
     return [TicketEntry(exchange, item) for exchange, item in items if isinstance(item, Mapping)]
 
@@ -208,7 +206,6 @@ def unlike(listed: TicketEntry, check: Exchange) -> Findings:
 def lists_of_tickets(
     context: RunContext, read: ProbeNames, early: ProbeNames, late: ProbeNames
 ) -> list[Exchange]:
-    """Return the lists that show the number of a ticket."""
     lists = _read_lists(context, read, early, late)
     every = [exchange for names in lists for exchange in context.require_each(*names)]
     return [exchange for exchange in every if any(entry.number for entry in entries([exchange]))]

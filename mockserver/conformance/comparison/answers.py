@@ -314,13 +314,11 @@ def _matched_as_counts(
 
 
 def dotted(place: Place) -> str:
-    """Return a place as people write it."""
     text = "".join(part if part in ("[]", "{}") else f".{part}" for part in place)
     return text.removeprefix(".")
 
 
 def _short_text(value: Json) -> str:
-    """Return a value as a short text."""
     if value is NOTHING:
         return "nothing"
     try:

@@ -95,7 +95,6 @@ class _Side:
             return None
 
     def summary(self, contract: Contract) -> SideSummary:
-        """Return what was sent to it in all."""
         requests, submissions = self.requests, self.submissions
         if self.session is not None:
             requests += self.session.transport.count
@@ -265,7 +264,6 @@ class _Comparing:
         return ReplayedRequests(journal, context_of(self._contract, self._options))
 
     def _replayed(self, journal: Run, service: _Side, watch: Watch | None) -> list[Pair]:
-        """Send a service what is in a journal."""
         assert service.session is not None  # noqa: S101  # one of the two is a service
         context = context_of(self._contract, self._options)
         begin_with_the_time(context)

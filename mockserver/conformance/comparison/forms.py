@@ -27,8 +27,8 @@ Change = tuple[Level, Difference, Exchange]
 """How bad a difference is, and the newer exchange that shows it."""
 
 _SUCCESS = "success"
+# The operations about what was submitted, which a service that was restarted may not know.
 _LOOK_UPS = {ids.CHECK, ids.CHECK_TICKET, ids.TICKETS, *ids.V1_DETAILS}
-"""The operations about what was submitted, which a service that was restarted may not know."""
 _GONE = (DifferenceKind.MISSING, DifferenceKind.SOMETIMES, DifferenceKind.EMPTY)
 
 # A text of eight digits is a whole number by type; a shorter one may be a price like `1`.
@@ -43,8 +43,8 @@ _CLASSES = (
     ("web address", re.compile(r"https?://\S+")),
     ("time", re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9:.]+(?:Z|[-+][0-9:]+)?")),
 )
+# Seconds since 1970 are fewer, milliseconds more (from 1973 on).
 _FIRST_MS = 10**11
-"""Seconds since 1970 are fewer, milliseconds more (from 1973 on)."""
 
 
 def changes(
@@ -197,8 +197,8 @@ def _of_members(
             yield from differences(before, after, roles, inside)
 
 
+# A member that was there sometimes may be there never.
 _RARER = (DifferenceKind.SOMETIMES, Level.HARMLESS)
-"""A member that was there sometimes may be there never."""
 
 
 def _inside(

@@ -32,8 +32,8 @@ from mockserver.values import dataclass
 
 # A shorter text may be equal by chance, such as a count.
 _SHORTEST_NAME = 3
+# How often another time is tried where only the other service refuses a request.
 _ATTEMPTS = 4
-"""How often another time is tried where only the other service refuses a request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,6 @@ class Mirror:
     """Sends the requests of one service to another; it is a `Watch` of the first."""
 
     def __init__(self, session: Session, caller: Caller) -> None:
-        """Take the session with the other service."""
         self._session = session
         self._caller = caller
         self._translation = Translation()
@@ -208,14 +207,12 @@ class Translation:
         self._names: dict[tuple[str, str], str] = {}
 
     def learn(self, source: Exchange, exchange: Exchange) -> None:
-        """Take in a pair of answers."""
         theirs = dict(_named(exchange.data))
         for name, value in _named(source.data):
             if name in theirs and theirs[name] != value:
                 self._names[name.lower(), value] = theirs[name]
 
     def of(self, request: Request) -> Request:
-        """Return a request with the names of the other side."""
         return replace(request, query=self._query(request.query), body=self._body(request.body))
 
     def _query(self, query: str) -> str:

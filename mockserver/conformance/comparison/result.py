@@ -74,7 +74,6 @@ class DifferenceCause:
 
     @property
     def kind(self) -> DifferenceKind:
-        """In what the answers differ."""
         return self.occurrences[0].difference.kind
 
     @property
@@ -89,7 +88,6 @@ class DifferenceCause:
 
     @property
     def operations(self) -> tuple[str, ...]:
-        """The ids of the operations that show it."""
         return tuple(dict.fromkeys(occurrence.operation for occurrence in self.occurrences))
 
 
@@ -158,7 +156,6 @@ class Comparison:
 
     @property
     def conclusion(self) -> str:
-        """The conclusion in words."""
         if not self.compared:
             return "nothing could be compared"
         what = f"{counted(self.compared, 'request')} compared"

@@ -82,7 +82,6 @@ class Roles:
     """The roles of the places in an operation's answers."""
 
     def __init__(self, operation: Operation) -> None:
-        """Read what the contract says of an operation's data."""
         inside: Place = ("data",) if operation.enveloped else ()
         self._texts: dict[Place, list[str]] = {}
         self._maps: set[Place] = set()
@@ -185,7 +184,6 @@ def form(value: Json) -> str:
 
 
 def number(value: Json) -> Decimal | None:
-    """Return the number that a JSON number or a text is, or None."""
     if isinstance(value, bool) or value is None:
         return None
     text = str(value)

@@ -40,7 +40,6 @@ class Reading(StrEnum):
 
     @property
     def opposite(self) -> "Reading":
-        """The other of the two."""
         return Reading.TOKENS if self is Reading.UNITS else Reading.UNITS
 
 
@@ -87,7 +86,6 @@ def attempts(context: RunContext, operation_id: str) -> tuple[Attempt, ...]:
 
 
 def accepted(context: RunContext, operation_id: str) -> Attempt | None:
-    """Return the attempt that the service accepted and understood as it was meant, or None."""
     tried = if_known(attempts, context, operation_id) or ()
     taken = [
         attempt for attempt in tried if any(sent.succeeded for sent in context.sent(attempt.probe))

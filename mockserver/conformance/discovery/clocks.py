@@ -22,8 +22,8 @@ _DATE = re.compile(
 _LIKE_A_TIME = re.compile(r"(?=.*\b20\d\d\b).*\b\d{1,2}\b\D+\d{1,2}\b.*")
 # No time has so many digits, and Python refuses to read thousands.
 _TOO_LONG = 20
+# The words of the probes that stamp a request with a time that ought to be refused.
 _STALE = "timestamp long past"
-"""The words of the probes that stamp a request with a time that ought to be refused."""
 
 
 def seconds_of(value: str) -> int | None:

@@ -90,15 +90,12 @@ class Inventory:
 
     @property
     def offered(self) -> list[ListedChain]:
-        """The chains that are in service."""
         return [chain for chain in self.chains if chain.offered]
 
     def listing_name(self, chain: str) -> str:
-        """Return the name of a chain in requests for its tokens."""
         return self.called.get(chain, chain)
 
     def on(self, chain: str) -> tuple[ListedToken, ...]:
-        """Return the tokens of a chain."""
         return tuple(token for token in self.tokens if token.chain == chain)
 
     def twin(self, candidate: ListedChain) -> ListedChain | None:
@@ -170,7 +167,6 @@ def tokens_of(
 
 
 def _fitted(items: tuple[ListItem, ...], bindings: Bindings, names: Mapping[str, str]) -> Bindings:
-    """Return bindings with the roles that follow from the values of the members."""
     rows: list[ListItem] = []
     for item in items[:_MOST_ITEMS]:
         inner = member(item, bindings.candidates("contracts"))
@@ -327,11 +323,11 @@ def _merged(lists: Iterable[tuple[ListedToken, ...]]) -> tuple[ListedToken, ...]
     return tuple(token for token in tokens.values() if token.chain)
 
 
+# The list of chains and those of tokens, by generation.
 _LISTS = {
     "v1": (ids.V1_CHAINS, (ids.V1_TOKENS,)),
     "v2": (ids.CHAINS, (ids.ASSETS, ids.OF_CHAIN)),
 }
-"""The list of chains and those of tokens, by generation."""
 
 
 def inventory_of(context: RunContext, generation: str = "v2") -> Inventory:

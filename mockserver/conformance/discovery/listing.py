@@ -84,7 +84,6 @@ def member(item: ListItem, candidates: tuple[str, ...]) -> Json:
 
 
 def member_of(by_name: ListItem, candidates: tuple[str, ...]) -> Json:
-    """Return the same for an item whose names are folded already."""
     return next(
         (by_name[name] for name in map(folded, candidates) if by_name.get(name) is not None), None
     )
@@ -164,7 +163,6 @@ def _could_be(value: Json, role: str) -> bool:
 
 
 def _has_values_of(values: list[Json], role: str) -> bool:
-    """Tell whether the values that a member has in all items are those of a role."""
     match role:
         case "address":
             return any(isinstance(value, str) and _EVM_ADDRESS.fullmatch(value) for value in values)

@@ -73,7 +73,6 @@ class TokenRoute:
 
     @property
     def is_within_a_chain(self) -> bool:
-        """Whether both tokens are on one chain."""
         return self.source.chain == self.target.chain
 
     @property
@@ -337,7 +336,6 @@ def _drawn(
 
 
 def _known_marks(route: TokenRoute, chains: AbstractSet[str], symbols: AbstractSet[str]) -> int:
-    """Return how many of a route's chains and symbols are among the given ones."""
     source, target = route.source, route.target
     known = chains & {source.chain, target.chain}
     return len(known) + len(symbols & {source.symbol, target.symbol})

@@ -44,10 +44,10 @@ def generated(session: Session, options: Options) -> tuple[tuple[Outcome, ...], 
     return tuple(outcomes), ()
 
 
+# The stages by the option that wants them: module and function.
 _STAGES = {
     "probes": ("stages", "saved"),
     "sequences": ("sequences", "sequences"),
     "examples": ("explore", "explore"),
     "deep": ("deep", "deep"),
 }
-"""The stages by the option that wants them: module and function."""

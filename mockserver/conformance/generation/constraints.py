@@ -47,7 +47,6 @@ class Constraint:
 
     @property
     def is_documented(self) -> bool:
-        """Whether the interface description itself demands it."""
         return self.basis.kind is BasisKind.DOCUMENTED
 
 
@@ -72,7 +71,6 @@ class Condition:
 
 
 def constraints_of(operation: Operation, field: Field) -> tuple[Constraint, ...]:
-    """Return what is demanded of an input's value."""
     place, constraints = f"{field.location}.{field.name}", list[Constraint]()
     for branch, inherited in _branches(field.schema, Basis().below(operation.request_schema)):
         for keyword in filter(branch.__contains__, KEYWORDS):

@@ -44,10 +44,11 @@ from mockserver.contract.openapi import document
 from mockserver.signing.developer import HEADERS
 
 PREFIX = "schemathesis-"
+# Schemathesis needs an address; nothing is ever sent to it.
 _NOWHERE = "http://127.0.0.1:9"
-"""Schemathesis needs an address; nothing is ever sent to it."""
 
 _MOST_PER_EXAMPLE = 4
+# Checks that look at one answer. Others send requests of their own, past our transport.
 _CHECKS = (
     not_a_server_error,
     status_code_conformance,
@@ -56,8 +57,8 @@ _CHECKS = (
     negative_data_rejection,
     missing_required_header,
 )
-"""Checks that look at one answer. Others send requests of their own, past our transport."""
 
+# Headers that the transport decides, or that would make equal requests unequal.
 _OF_THE_CLIENT = (
     "user-agent",
     "accept",
@@ -68,7 +69,6 @@ _OF_THE_CLIENT = (
     "cookie",
     "x-schemathesis-testcaseid",
 )
-"""Headers that the transport decides, or that would make equal requests unequal."""
 
 _NO_BREAKDOWN = fact_basis("refusals.no-breakdown")
 _MEDIA_TYPE = fact_basis("http.media-type")

@@ -262,7 +262,6 @@ class _Exploration:
     def _shrunk(
         self, key: stages.Key, first: stages.StageProblem, drawn: _Round
     ) -> tuple[GeneratedCase | None, stages.StageProblem]:
-        """Return the smallest request that shows a problem of the same cause."""
         best: list[tuple[GeneratedCase | None, stages.StageProblem]] = [(None, first)]
         most = self._sender.count + _MOST_SHRINKING
 

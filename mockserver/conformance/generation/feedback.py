@@ -41,7 +41,6 @@ class Novelty:
     """
 
     def __init__(self, operation: Operation, exchanges: Iterable[Exchange]) -> None:
-        """Begin with what some exchanges have sent."""
         self._operation = operation
         self._names = {
             (field.location, field.name) for field in inputs(operation) if field.role in NAMES
@@ -63,7 +62,6 @@ class Novelty:
         return len(kinds - self._met)
 
     def add(self, kinds: frozenset[Hashable]) -> None:
-        """Count them as sent."""
         self._met |= kinds
 
 
@@ -97,7 +95,6 @@ def informative_variations(
 
 
 def varied(draft: Draft, variation: Variation) -> Draft:
-    """Return a request with a variation."""
     for place, value in variation:
         draft = draft.without(*place) if value is None else draft.having(*place, value)
     return draft

@@ -26,8 +26,8 @@ from mockserver.values import dataclass
 log = logging.getLogger("mockserver.conformance")
 
 _T = TypeVar("_T")
+# An operation by its id, and a cause: what failures of one cause have in common.
 _Key = tuple[str, str]
-"""An operation by its id, and a cause: what failures of one cause have in common."""
 _ROUNDS = 3
 _MOST_SHRINKING = 60
 
@@ -73,7 +73,6 @@ class OperationFlow(RuleBasedStateMachine):
     """How many steps a sequence has."""
 
     def __init__(self, run: "FlowRun") -> None:
-        """Begin a sequence."""
         super().__init__()
         self._run = run
         self._context: RunContext = run.context
@@ -144,7 +143,6 @@ class FlowRun:
 
     @property
     def is_silent(self) -> bool:
-        """Whether nothing more is sent."""
         return bool(self.sender.stopped) or self.most <= 0
 
     def outcomes(self) -> list[Outcome]:

@@ -111,7 +111,6 @@ class ListedPairs:
         return values
 
     def _is_target(self, token: ListedToken, source: ListedToken) -> bool:
-        """Tell whether a request can be for another token in exchange for one."""
         if token == source:
             return False
         if "toTokenAddress" in self._roles and "toChain" not in self._roles:
@@ -163,7 +162,6 @@ class RequestStrategies:
             self._bases = st.one_of(taken, taken, self._unsigned)
 
     def valid(self) -> SearchStrategy[Draft]:
-        """Return requests that keep the contract."""
         return self._unsigned.map(self._signed)
 
     def around(self, variations: Sequence[Sequence[Variation]]) -> SearchStrategy[Draft] | None:
@@ -211,7 +209,6 @@ class RequestStrategies:
                 yield self._broken(field, st.none(), *says, change=_without)
 
     def wrong(self) -> Iterator[SearchStrategy[Broken]]:
-        """Yield the ways in which an input that is there can be wrong."""
         for key, constraints in self._constraints.items():
             field = self._fields[key]
             for constraint, values in wrong(field, constraints):

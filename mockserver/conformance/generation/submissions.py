@@ -40,12 +40,12 @@ from mockserver.contract import ids
 from mockserver.jsontext import Json
 from mockserver.values import dataclass
 
+# The failure in the table for each property of a time line.
 _CHANGES = {
     Property.ENDS_ONCE: "reopened",
     Property.GOES_ON: "earlier",
     Property.FACTS_STAY: "retold",
 }
-"""The failure in the table for each property of a time line."""
 
 
 @dataclass(slots=True)
@@ -89,7 +89,6 @@ class SubmissionFlow(OperationFlow):
         return number if self.kind.is_second(accepted.number, number) else None
 
     def _inspect(self, words: str, **about: Any) -> Exchange | None:
-        """Look something up."""
         return self._ask(words, self.kind.look_id, **about)
 
     def _finds(self, accepted: Accepted, exchange: Exchange | None) -> bool:
@@ -219,13 +218,11 @@ class TransferFlow(SubmissionFlow):
 
     @rule(amount=quotes)
     def raw_transaction(self, amount: Decimal) -> None:
-        """Request the deposit transaction."""
         raw = TRANSFERS.operations[1]
         self._ask(f"make the deposit of {amount}", raw, asset=self._route.source, amount=amount)
 
     @initialize(target=transfers)
     def submit(self) -> MultipleResults[Accepted]:
-        """Submit the transfer that the sequence begins with."""
         return self._transfer(self._typical_amount)
 
     @rule(target=transfers, amount=quotes)
@@ -290,7 +287,6 @@ class TransferFlow(SubmissionFlow):
 
     @rule()
     def look_up_unknown(self) -> None:
-        """Look up a transfer that nobody submitted."""
         words, unknown = "look a transfer up that is none", self._new_hash()
         exchange = self._inspect(words, should_succeed=False, hash=unknown)
         deposits = [accepted.about["deposit"] for accepted in self._accepted.values()]
@@ -323,7 +319,6 @@ class TransferFlow(SubmissionFlow):
 
 
 def _mentions(exchange: Exchange, transaction: str) -> bool:
-    """Tell whether a success shows a transaction."""
     return exchange.succeeded and transaction.lower().encode() in exchange.answer.body.lower()
 
 
@@ -347,7 +342,6 @@ class TicketFlow(SubmissionFlow):
 
     @initialize(target=reported)
     def report(self) -> MultipleResults[Accepted]:
-        """Report the problem that the sequence begins with."""
         return self._report(0, 0)
 
     @rule(target=reported, who=st.integers(0, 1), where=st.integers(0, 2))
@@ -362,7 +356,6 @@ class TicketFlow(SubmissionFlow):
 
     @rule(who=st.integers(0, 1))
     def list_all(self, who: int) -> None:
-        """List the tickets of an address in every status."""
         address = self._addresses[who]
         listed: set[str] = set()
         for status in self.statuses:
@@ -376,12 +369,10 @@ class TicketFlow(SubmissionFlow):
 
     @rule(who=st.integers(0, 1), status=st.sampled_from(statuses))
     def list_some(self, who: int, status: str) -> None:
-        """List the tickets of an address in one status."""
         self._list(self._addresses[who], status)
 
     @rule(accepted=reported)
     def check(self, accepted: Accepted) -> None:
-        """Look a ticket up."""
         self._check(accepted)
 
     @rule(accepted=reported)

@@ -25,8 +25,8 @@ _SMALL = 10**6
 _HUGE = 10**18
 _HUNDRED = Decimal(100)
 _LEAST = {"minimum": 0, "exclusiveMinimum": 1}
+# The distance of the largest allowed integer from the value of a keyword.
 _MOST = {"maximum": 0, "exclusiveMaximum": -1}
-"""The distance of the largest allowed integer from the value of a keyword."""
 _CLEARLY_WRONG: dict[str, tuple[Json, ...]] = {
     "string": (None, True, ["x"], {"a": "b"}, []),
     "integer": (None, True, Decimal("1.5"), [1], {}, "soon"),
@@ -37,7 +37,6 @@ _NO_NUMBER = ("", "soon", "1x", "--1", "0x", "1 2", "NaN", "one")
 
 
 def fitting(field: Field, constraints: Sequence[Constraint]) -> SearchStrategy[Json]:
-    """Return values that meet every constraint on an input."""
     return _typed(field, constraints).filter(
         lambda value: (
             not is_reserved(value)

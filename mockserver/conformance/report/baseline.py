@@ -37,7 +37,6 @@ class BaselineEntry:
     place: str = ""
 
     def covers(self, cause: Cause, finding: ReportedFinding) -> bool:
-        """Tell whether it accepts a finding."""
         if self.cause and self.cause != cause.id:
             return False
         if self.rule and self.rule != cause.rule.name:
@@ -158,7 +157,6 @@ def day_of(text: str) -> date | None:
 
 
 def _word(entry: BaselineEntry, report: Report) -> Acceptance:
-    """Return the acceptance of an entry, as reports show it."""
     word = entry.acceptance
     return replace(word, reason=report.mask(word.reason), owner=report.mask(word.owner))
 

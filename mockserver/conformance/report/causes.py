@@ -56,7 +56,6 @@ class ReportedFinding:
 
     @property
     def numbers(self) -> tuple[int, ...]:
-        """The numbers of the exchanges that it was made of."""
         return tuple(exchange.number for exchange in self.exchanges)
 
 
@@ -100,7 +99,6 @@ class Cause:
 
     @property
     def count(self) -> int:
-        """How many findings it stands for."""
         return len(self.findings)
 
     @property
@@ -110,7 +108,6 @@ class Cause:
 
     @property
     def operations(self) -> tuple[str, ...]:
-        """The ids of the operations that show it."""
         return tuple(dict.fromkeys(finding.operation for finding in self.findings))
 
     def only(
@@ -144,7 +141,6 @@ class ReportedOutcome:
         return self.verdict in UNJUDGED or bool(self.accepted and not self.causes)
 
     def failing(self, verdicts: Sequence[Verdict]) -> list[Cause]:
-        """Return its causes of some verdicts."""
         return [cause for cause in self.causes if cause.verdict in verdicts]
 
 

@@ -70,7 +70,6 @@ class Targets:
 
     @property
     def total(self) -> int:
-        """How many there are."""
         return len(self.hit) + len(self.missed)
 
     @property
@@ -96,7 +95,6 @@ class Coverage:
 
     @property
     def overall(self) -> Share:
-        """All operations together."""
         return self._share(self.facts)
 
     @property
@@ -109,7 +107,6 @@ class Coverage:
 
     @property
     def unproven(self) -> tuple[CoveredFact, ...]:
-        """The facts that nothing in the run proves."""
         return tuple(fact for fact in self.facts if fact.id not in self.proven)
 
     def masked(self, mask: Callable[[str], str]) -> "Coverage":
@@ -152,7 +149,6 @@ def facts_of(contract: Contract) -> tuple[CoveredFact, ...]:
 
 
 def facts_of_operation(operation: Operation) -> tuple[CoveredFact, ...]:
-    """Return every fact of an operation."""
     facts: list[CoveredFact] = []
     alike: Counter[str] = Counter()
     sides = ("request", operation.request_schema), ("answer", operation.response_schema)
@@ -167,7 +163,6 @@ def facts_of_operation(operation: Operation) -> tuple[CoveredFact, ...]:
 
 
 def exercised(facts: Iterable[CoveredFact], exchanges: Iterable[Exchange]) -> Coverage:
-    """Return which facts the exchanges of a run touched."""
     known = tuple(facts)
     by_path: dict[tuple[str, str], dict[SchemaPath, str]] = {}
     for fact in known:
@@ -190,7 +185,6 @@ _Paths = frozenset[SchemaPath]
 
 
 def _of_answer(exchange: Exchange) -> _Paths:
-    """Return the facts that an answer proves or disproves."""
     if not exchange.has_answer or exchange.unreadable:
         return frozenset()
     return _touched(exchange.operation.response_schema, exchange.body)

@@ -27,8 +27,8 @@ from mockserver.signing.developer import EXPIRE_MS
 from mockserver.signing.keyring import EXAMPLE_ADDRESS, EXAMPLE_WALLET_KEY
 from mockserver.values import dataclass
 
+# How many bytes an argument of a command may have.
 _ARGUMENT = 100_000
-"""How many bytes an argument of a command may have."""
 # For larger bodies many versions of curl wait for `100 Continue`, which not every service sends.
 _EXPECTING = 1_000
 # A stamp further off was wrong on purpose, and is repeated as it is.
@@ -79,7 +79,6 @@ class ReportedExchange:
 
     @property
     def headers(self) -> tuple[tuple[str, str], ...]:
-        """The headers that were sent."""
         return tuple((visible(name), visible(masked(value))) for name, value in self.fields)
 
     def field(self, name: str) -> str:
@@ -88,7 +87,6 @@ class ReportedExchange:
         return next(matching, "")
 
     def has_field(self, name: str) -> bool:
-        """Tell whether a header was sent."""
         return any(sent.lower() == name.lower() for sent, _ in self.fields)
 
     def stamp_of(self, name: str) -> int | None:

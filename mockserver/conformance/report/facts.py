@@ -18,13 +18,11 @@ _MOST_TEXT = 20_000
 
 
 def as_json(report: Report) -> str:
-    """Return the report as JSON text."""
     # Not escaped: YAML, which people read JSON with too, does not know surrogate pairs.
     return json.dumps(facts_of(report), indent=2, ensure_ascii=False) + "\n"
 
 
 def facts_of(model: Report) -> dict[str, Json]:
-    """Return everything in a report."""
     return {
         "format": FORMAT,
         "tool": {"name": "crosschain-mock", "version": __version__},
@@ -59,7 +57,6 @@ def facts_of(model: Report) -> dict[str, Json]:
 
 
 def rule_facts(rule: Rule) -> dict[str, Json]:
-    """Return the data of a rule."""
     return {
         **picked(rule, "name", "summary", "layer", "severity"),
         "basis": _basis(rule.basis),

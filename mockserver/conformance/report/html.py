@@ -27,7 +27,6 @@ _LONGEST_LINE = 2_000
 
 
 def as_html(model: Report) -> str:
-    """Return the report as the text of an HTML file."""
     style = f"{(_FOLDER / 'report.css').read_text('utf-8')}{_filtering()}"
     return _part(
         "page",

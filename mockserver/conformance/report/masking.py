@@ -24,8 +24,8 @@ _PREFIX_DIVERSE = 5
 _PIECE = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+')
 _EMPTY = re.compile(r"([\[{])\n\s*([\]}])")
 _HEX = re.compile(r"[0-9a-fA-F]")
+# How much of a body is shown at most; formats show less.
 _MOST_BYTES = 84_096
-"""How much of a body is shown at most; formats show less."""
 _LONGEST_IN_LINES = 28_096
 
 

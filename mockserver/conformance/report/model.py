@@ -90,7 +90,6 @@ class Report:
 
     @property
     def verdicts(self) -> Counter[Verdict]:
-        """How many causes there are of each verdict."""
         return Counter(cause.verdict for cause in self.causes)
 
     @property
@@ -100,12 +99,10 @@ class Report:
 
     @property
     def failing(self) -> tuple[Verdict, ...]:
-        """The verdicts that fail the run."""
         return self.fail_on.or_worse
 
     @property
     def failing_causes(self) -> tuple[Cause, ...]:
-        """The causes that fail the run."""
         return tuple(cause for cause in self.causes if cause.verdict in self.failing)
 
     @property
@@ -117,7 +114,6 @@ class Report:
 
     @property
     def conclusion(self) -> str:
-        """The conclusion in words."""
         if failing := self.failing_causes:
             where = {operation for cause in failing for operation in cause.operations}
             return (
@@ -156,7 +152,6 @@ class Report:
 
     @cached_property
     def outcomes(self) -> tuple[ReportedOutcome, ...]:
-        """The outcome of each rule for each operation."""
         counting = {
             id(reported_finding) for cause in self.causes for reported_finding in cause.findings
         }

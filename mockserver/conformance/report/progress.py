@@ -10,8 +10,8 @@ from mockserver.clock import ticks_ms
 from mockserver.conformance.report.masking import visible
 from mockserver.conformance.session.exchange import Exchange
 
+# A run that is over within a second shows nothing.
 _QUIET_MS = 1_000
-"""A run that is over within a second shows nothing."""
 
 
 class Progress:
@@ -32,7 +32,6 @@ class Progress:
             self._bar.stop()
 
     def sent(self, exchange: Exchange, planned: int) -> None:
-        """Show how far the plan is."""
         if ticks_ms() - self._began < self._quiet_ms:
             return
         bar = self._bar or self._started()

@@ -218,7 +218,6 @@ class _Page:
 
 
 def by_rule(causes: Sequence[Cause]) -> list[list[Cause]]:
-    """Return causes in one list a rule, in their order."""
     groups: dict[str, list[Cause]] = {}
     for cause in causes:
         groups.setdefault(cause.rule.name, []).append(cause)

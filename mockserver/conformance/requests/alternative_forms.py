@@ -33,18 +33,18 @@ from mockserver.tables import look_up
 from mockserver.values import dataclass
 
 _TIME_OUT = "headers.expireTime"
+# Ten years: longer than a clock may be wrong.
 _LONG_MS = "315360000000"
-"""Ten years: longer than a clock may be wrong."""
 ONCE_MORE = "published form once more"
 _FORM_TYPE = "application/x-www-form-urlencoded"
+# The decimals that careless services assume for every token.
 _COMMON_DECIMALS = 6
-"""The decimals that careless services assume for every token."""
+# The published spellings, each with the correct one that a service may expect instead.
 _SPELLINGS = {
     "Evmaddress": "EvmAddress",
     "EvmAddress": "Evmaddress",
     "evmAddres": "evmAddress",
 }
-"""The published spellings, each with the correct one that a service may expect instead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,12 +64,10 @@ class AlternativeForm:
 
     @property
     def operation_id(self) -> str:
-        """The id of the operation."""
         return ProbeName(self.of).operation_id
 
     @property
     def probe(self) -> str:
-        """The name of the probe with the other form."""
         return f"{self.operation_id}/{self.words}"
 
     @property
@@ -79,7 +77,6 @@ class AlternativeForm:
 
 
 def alternatives_of(operation_id: str) -> tuple[AlternativeForm, ...]:
-    """Return the alternative forms of an operation's requests."""
     return tuple(
         alternative_form
         for alternative_form in ALTERNATIVES

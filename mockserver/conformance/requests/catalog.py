@@ -37,5 +37,4 @@ def probes_of(contract: Contract) -> tuple[Probe, ...]:
 
 @lru_cache(maxsize=4)
 def index_of(contract: Contract) -> ProbeIndex:
-    """Return the index of the probes of a contract."""
     return ProbeIndex(probes_of(contract))

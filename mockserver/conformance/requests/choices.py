@@ -58,8 +58,8 @@ from mockserver.conformance.verdict import NotRun, if_known
 from mockserver.contract import ids
 from mockserver.signing.keyring import EXAMPLE_ADDRESS
 
+# With so many decimals, a few tokens are an amount that does not fit into 64 bits.
 _MANY_DECIMALS = 15
-"""With so many decimals, a few tokens are an amount that does not fit into 64 bits."""
 
 
 # Chains whose tokens are requested.
@@ -75,7 +75,6 @@ def chain_listed_first(context: RunContext, operation_id: str) -> str | None:
 
 
 def second_chain(context: RunContext) -> str:
-    """Return another chain than the usual one."""
     chains = first_chains(context)
     if len(chains) < 2:
         raise NotRun("getChain shows one chain only")
@@ -169,12 +168,10 @@ def attempt(context: RunContext, probe: str) -> Attempt:
 
 
 def taken_route(context: RunContext, operation_id: str) -> TokenRoute:
-    """Return the route of the quote that was accepted."""
     return require_accepted(context, operation_id).route
 
 
 def way_back(context: RunContext, operation_id: str) -> TokenRoute:
-    """Return the way back of the quote that was accepted."""
     route = taken_route(context, operation_id)
     return TokenRoute(route.target, route.source)
 
@@ -304,7 +301,6 @@ def _marks(route: TokenRoute) -> set[str]:
 
 
 def amount_paid(context: RunContext, operation_id: str) -> Decimal:
-    """Return what the accepted quote pays."""
     accepted = require_accepted(context, operation_id)
     out = amounts.units(context.require(accepted.probe).data.get("outAmount"))
     if not out:
@@ -334,7 +330,6 @@ def requested_amount(context: RunContext, sample: str) -> Decimal:
 
 
 def amount_by_new_price(context: RunContext, sample: str) -> Decimal:
-    """Return the usual amount by the price that is known now."""
     source = sampled_route(context, sample).source
     reading = require_accepted(context, ids.BRIDGE).reading
     tokens = default_amount_of(context, source)
@@ -355,7 +350,6 @@ def impossible_minimum(context: RunContext) -> str:
 
 
 def named_account(context: RunContext) -> str:
-    """Return the account that was named."""
     if context.caller.address == EXAMPLE_ADDRESS:
         raise NotRun("no account was named whose tickets could be read")
     return context.caller.address
@@ -368,7 +362,6 @@ def account_in_another_case(context: RunContext) -> str:
 
 
 def named_order(context: RunContext, name: str) -> str:
-    """Return the id of an order."""
     return _one_of(context.caller.orders, labels.NAMED.index(name), "order")
 
 

@@ -44,8 +44,8 @@ from mockserver.signing.developer import HEADERS
 from mockserver.values import dataclass
 
 _T = TypeVar("_T")
+# What a request is about, as `valid_request` takes it.
 _About = Mapping[str, Any]
-"""What a request is about, as `valid_request` takes it."""
 _EdgeSubject = tuple[Edge, _About]
 
 DIGITS = (1, 2, 3, 16, 18, 19, 20, 23, 24, 31, 38, 60, 77)
@@ -59,8 +59,8 @@ _NEXT_TO_NOTHING = "500"
 _MANY_COINS = Decimal(10)
 _SLIPPAGES = ("1", "500", "1001", "2001")
 _FEE_LEVELS = (1, 5)
+# Two parts of an amount, and the whole, in usual amounts.
 _AMOUNTS = ((3, EdgeKind.PART), (7, EdgeKind.PART), (10, EdgeKind.SUM))
-"""Two parts of an amount, and the whole, in usual amounts."""
 _OTHER_CASES = ("in upper-case hex", "in lower-case hex")
 _ODD_AMOUNTS = ("0", "01", "+1", "-1", "1.5", "1e3", "")
 _ODD_NUMBERS = (Decimal("0.0000001"), Decimal("0.123456789012345678"))
@@ -69,11 +69,11 @@ _ALLOWED = {
     "slippage": ("0", "1", "50", "500", "1000", "1001", "2001", "5000"),
     "feeLevel": (0, 1, 2, 5, 6, 10),
 }
+# Values of inputs by role, where the contract does not say them.
 _NOT_ALLOWED = {
     **dict.fromkeys(("fromDecimal", "toDecimal"), ("-1", "018", "1000")),
     "slippage": ("1.5", "-1", "10001"),
 }
-"""Values of inputs by role, where the contract does not say them."""
 _ADDRESSES = ("address", "sender", "recipient", "evmAddress")
 _CONTRACTS = ("contractAddress", "fromTokenAddress", "toTokenAddress")
 _IDS = ("id", "ticketId", "hash")
@@ -91,7 +91,6 @@ class EdgeCase:
 
     @property
     def probe(self) -> ProbeName:
-        """The name of its probe."""
         return ProbeName.at(self.operation_id, self.edge)
 
 
@@ -104,7 +103,6 @@ def edge_cases_of(context: RunContext, operation: Operation) -> tuple[EdgeCase, 
 
 
 def inputs(operation: Operation) -> Iterator[Field]:
-    """Yield the inputs that are not about the caller."""
     return (field for field in operation.fields if field.role not in _OF_THE_CALLER)
 
 
@@ -309,6 +307,7 @@ def _within_chains(context: RunContext) -> list[TokenRoute]:
     return [route for route in swaps(context) if route.is_within_a_chain]
 
 
+# What requests can be about: the name of the argument, the label of the draw, the items.
 _POOLS: Mapping[str, tuple[str, str, Callable[[RunContext], Iterable[Any]]]] = {
     ids.BRIDGE: ("route", ids.BRIDGE, bridges),
     ids.SWAP_QUOTE: ("route", ids.SWAP_QUOTE, lambda run: [*swaps(run), *cross_routes(run)]),
@@ -318,7 +317,6 @@ _POOLS: Mapping[str, tuple[str, str, Callable[[RunContext], Iterable[Any]]]] = {
     ids.V1_QUOTE: ("route", ids.V1_QUOTE, v1_bridges),
     ids.V1_RAW: ("asset", "v1 raw", lambda run: inventory_of(run, "v1").tokens),
 }
-"""What requests can be about: the name of the argument, the label of the draw, the items."""
 
 
 def _subjects(context: RunContext, operation_id: str) -> Iterator[_EdgeSubject]:
@@ -394,13 +392,13 @@ def _other_subjects(
             yield symbol, {"asset": next(token for token in tokens if token.symbol == symbol)}
 
 
+# The inputs that take the name of a listed chain, by their roles.
 _CHAIN_ROLES = {
     **dict.fromkeys((ids.OF_CHAIN, ids.V1_TOKENS), ("chain",)),
     **dict.fromkeys(ids.QUOTES, ("fromChain", "toChain")),
 }
-"""The inputs that take the name of a listed chain, by their roles."""
+# The inputs that take a token of a listed chain, by their roles.
 _TOKEN_ROLES = {ids.BRIDGE: "symbol", ids.SWAP_QUOTE: "fromTokenAddress", ids.V1_QUOTE: "token"}
-"""The inputs that take a token of a listed chain, by their roles."""
 
 
 def _known_and_unlisted(context: RunContext, operation_id: str) -> Iterator[_EdgeSubject]:

@@ -24,13 +24,13 @@ SHORT_MS = 1_500
 
 # Servers limit the request line, often to 8 KiB and some to 4 KiB.
 _LONGEST_QUERY = 4_000
+# The input that takes a hostile text, by operation.
 _HOSTILE_INPUTS = {
     ids.V1_RAW: "token",
     ids.BRIDGE: "symbol",
     ids.CHECK: "id",
     ids.CHECK_TICKET: "ticketId",
 }
-"""The input that takes a hostile text, by operation."""
 # Longer than usual columns and buffers, shorter than the limits of HTTP servers.
 _LONG_TEXT = "A" * 2048
 _FOREIGN_TEXT = "\u6f22\u5b57 \u0645\u0631\u062d\u0628\u0627 \U0001f600"
@@ -55,7 +55,6 @@ def http_probes(contract: Contract) -> Iterator[Probe]:
 
 
 def is_hostile(exchange: Exchange) -> bool:
-    """Tell whether a request has a hostile text in one of its inputs."""
     return exchange.probe.words == HOSTILE
 
 
@@ -95,6 +94,7 @@ def _hostile(operation_id: str) -> DraftChange:
     return change
 
 
+# How the usual request of an operation is changed, by the words of the probe.
 _CHANGES: Mapping[str, Mapping[str, DraftChange]] = {
     **{hostile_input: {HOSTILE: _hostile(hostile_input)} for hostile_input in _HOSTILE_INPUTS},
     ids.CHAINS: {
@@ -116,4 +116,3 @@ _CHANGES: Mapping[str, Mapping[str, DraftChange]] = {
         AGAIN: lambda draft, _: draft,
     },
 }
-"""How the usual request of an operation is changed, by the words of the probe."""

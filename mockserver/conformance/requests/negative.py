@@ -38,9 +38,9 @@ from mockserver.values import dataclass
 DraftChange = Callable[[Draft, RunContext], Draft]
 """Changes a request. Raises `NotRun` where it has nothing to change."""
 
+# The operation that an optional input adds nothing to (section 4.2); `toChain` of submitOrder
+# is left out of an order of its own.
 _WITHOUT_OPTIONAL = ids.SWAP
-"""The operation that an optional input adds nothing to (section 4.2); `toChain` of submitOrder
-is left out of an order of its own."""
 _LAST_ATTEMPT: Mapping[str, str] = {
     ids.BRIDGE: [*OTHER_AMOUNTS][-1],
     ids.SWAP_QUOTE: ATTEMPT_NAMES[-1],
@@ -91,7 +91,6 @@ class NegativeCase:
     after: tuple[str, ...] = ()
 
     def probe_name(self, operation: Operation) -> str:
-        """Return the name of its probe."""
         return f"{operation.id}/{self.words}"
 
     def probe(self, operation: Operation) -> Probe:
@@ -158,7 +157,6 @@ def signed(draft: Draft, operation: Operation, caller: Caller) -> Draft:
 # Every exchange is looked up in them: uncached, that took a twentieth of a run's time.
 @lru_cache(maxsize=128)
 def negative_cases(operation: Operation) -> tuple[NegativeCase, ...]:
-    """Return every way in which requests of an operation are made wrong."""
     return (*missing_inputs(operation), *WRONG_VALUES.of(operation), *_broken_bodies(operation))
 
 
@@ -194,11 +192,11 @@ def _without_optional(draft: Draft, context: RunContext) -> Draft:
     return draft
 
 
+# How a body is broken, by operation: in the name of the probe, in words, and its bytes.
 _BROKEN_BODIES: Mapping[str, tuple[str, str, Callable[[bytes], bytes]]] = {
     ids.V1_QUOTE: ("truncated", "cut in the middle", lambda body: body[: len(body) // 2]),
     ids.V1_RAW: ("array", "an array", lambda body: b"[" + body + b"]"),
 }
-"""How a body is broken, by operation: in the name of the probe, in words, and its bytes."""
 
 
 def _broken_bodies(operation: Operation) -> Iterator[NegativeCase]:
@@ -216,7 +214,6 @@ def _broken_bodies(operation: Operation) -> Iterator[NegativeCase]:
 
 
 def missing_inputs(operation: Operation) -> tuple[NegativeCase, ...]:
-    """Return how a request is made to lack each of its required inputs."""
     return tuple(_missing(operation, field) for field in operation.fields if field.required)
 
 
@@ -281,11 +278,11 @@ def _with_coin(draft: Draft, context: RunContext) -> Draft:
     return draft
 
 
+# Further changes where an input is left out, so that a careless service would succeed.
 _MADE_LIKELY: Mapping[tuple[str, str], DraftChange] = {
     (ids.BALANCE, "chain"): _with_common_contract,
     (ids.PRICE, "contractAddress"): _with_coin,
 }
-"""Further changes where an input is left out, so that a careless service would succeed."""
 
 
 # Wrong values: each made of the right one; the text is the label of a random draw.
@@ -356,6 +353,7 @@ def _is_number(value: Json) -> TypeGuard[int | Decimal]:
     return isinstance(value, int | Decimal)
 
 
+# Functions that make a wrong value of the right one, by their name in the table.
 _VALUES: Mapping[str, Callable[[Json, RunContext, str], Json]] = {
     "unlisted name": _unlisted_name,
     "suspended chain": suspended_chain,
@@ -376,7 +374,6 @@ _VALUES: Mapping[str, Callable[[Json, RunContext, str], Json]] = {
     "false signature": lambda value, _, __: f"{str(value)[:-1]}{int(str(value).endswith('0'))}",
     "other decimals": lambda value, _, __: "7" if str(value) != "7" else "9",
 }
-"""Functions that make a wrong value of the right one, by their name in the table."""
 
 Mistake = Mapping[str, Any]
 """A row of the table: what is wrong in a request."""
@@ -396,7 +393,6 @@ class WrongValues:
         )
 
     def probes_with_a(self, kind: MistakeKind) -> tuple[str, ...]:
-        """Return the names of the probes of a kind."""
         return tuple(
             f"{name}/{role} {mistake['words']}"
             for name, rows in self._rows.items()

@@ -28,8 +28,8 @@ from mockserver.jsontext import Json
 from mockserver.tables import UnknownTableName, function_of, look_up
 from mockserver.values import dataclass
 
+# Where the functions of the table are looked for.
 _MODULES = (choices, valid, amount_units)
-"""Where the functions of the table are looked for."""
 ORDER_STATUSES = shipped_facts().statuses["v2"]
 """The statuses in which orders of 2.0 stop."""
 V1_ORDER_STATUSES = shipped_facts().statuses["v1"]
@@ -68,7 +68,6 @@ def v1_orders_settled(context: RunContext) -> bool:
 
 
 def tickets_settled(context: RunContext) -> bool:
-    """Tell whether each ticket that was looked at has succeeded."""
     if _is_not_known_yet(context, ids.TICKET, ids.CHECK_TICKET, "ticketId"):
         return False
     return all(
@@ -158,7 +157,6 @@ def read(document: Document) -> Iterator[Probe]:
 
 
 def _filled(row: Json, filling: str) -> Any:
-    """Return a row with a word in its places."""
     if isinstance(row, Mapping):
         return {name: _filled(value, filling) for name, value in row.items()}
     if isinstance(row, list):

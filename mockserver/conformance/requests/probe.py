@@ -57,12 +57,10 @@ class Probe:
 
     @property
     def operation_id(self) -> str:
-        """The id of the operation it calls."""
         return ProbeName(self.name).operation_id
 
     @property
     def words(self) -> str:
-        """What its name says beside the operation."""
         return ProbeName(self.name).words
 
 
@@ -79,7 +77,6 @@ class Group:
     operations: tuple[str, ...] = ()
 
     def has(self, probe: Probe) -> bool:
-        """Tell whether a probe is one of them."""
         return (not self.operations or probe.operation_id in self.operations) and self.includes(
             probe
         )

@@ -20,8 +20,8 @@ from mockserver.signing.developer import HEADERS
 from mockserver.values import dataclass
 
 _MEMBERS = {"operation": str, "query": str, "headers": dict, "body": str, "signed": bool}
+# Headers that are made anew whenever a request is sent.
 _MADE = (*map(str.lower, HEADERS), "content-type")
-"""Headers that are made anew whenever a request is sent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,6 @@ class SavedRequest:
 
     @property
     def line(self) -> str:
-        """The line that saves it."""
         members: dict[str, Json] = {
             "query": self.query or None,
             "headers": dict(self.headers) or None,

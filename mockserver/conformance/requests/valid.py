@@ -108,7 +108,6 @@ class _InputValues:
 
     @property
     def has_route(self) -> bool:
-        """Whether it is about a token to give and a token to get."""
         return self.operation.id in _ROUTES or not self.about.keys().isdisjoint(("route", "asset"))
 
     @cached_property
@@ -140,7 +139,6 @@ class _InputValues:
         return deposit or fresh_hash(self.context, label)
 
     def of_quote(self, name: str) -> Json:
-        """Return what the quote says that a swap follows; None where there is none."""
         quote = self.context.get(self.about["quote"]) if "quote" in self.about else None
         return quote.text(name) or None if quote is not None else None
 
@@ -192,12 +190,12 @@ def _followed(
     }
 
 
+# The quote that a request repeats, or follows.
 _QUOTES = {
     **{quote: quote for quote in ids.QUOTES},
     ids.SWAP: ids.SWAP_QUOTE,
     **dict.fromkeys((ids.V1_RAW, ids.V1_ORDER), ids.V1_QUOTE),
 }
-"""The quote that a request repeats, or follows."""
 
 
 def first_chains(context: RunContext) -> tuple[str, ...]:
@@ -282,25 +280,26 @@ def _own_address(values: _InputValues, field: Field) -> Json:
     return address if "string" in field.types else int(address, 16)
 
 
+# The routes of requests that follow no quote.
 _ROUTES: Mapping[str, Callable[[RunContext], TokenRoute]] = {
     ids.PRICE: lambda context: TokenRoute(spent_token(context), spent_token(context)),
     ids.BALANCE: lambda context: TokenRoute(held_token(context), held_token(context)),
     ids.ORDER: order_route,
 }
-"""The routes of requests that follow no quote."""
+# The chains of requests that are about no token.
 _CHAINS: Mapping[str, Callable[[RunContext], str]] = {
     ids.OF_CHAIN: lambda context: inventory_of(context).listing_name(first_chains(context)[0]),
     ids.V1_TOKENS: lambda context: v1_chain_pair(context)[0].name,
     ids.TICKET: lambda context: order_route(context).source.chain,
     ids.V1_DETAIL: _v1_chain,
 }
-"""The chains of requests that are about no token."""
+# Inputs that are the same whatever a request is about.
 _CONSTANT: Mapping[str, Mapping[str, Json]] = {
     ids.SWAP: {"slippage": SLIPPAGE, "allowPartialFill": False},
     ids.TICKETS: {"filter": FILTERS[0]},
     ids.ORDER: {"channel": "conformance", "orderType": "1", "slippage": "0"},
 }
-"""Inputs that are the same whatever a request is about."""
+# What an input takes, by its role, where it is no token and no chain.
 _VALUES: Mapping[str, Callable[[_InputValues, Field], Json]] = {
     **dict.fromkeys(AMOUNT_ROLES, lambda values, _: values.amount()),
     **dict.fromkeys(
@@ -318,4 +317,3 @@ _VALUES: Mapping[str, Callable[[_InputValues, Field], Json]] = {
     "id": lambda values, _: submitted_id(values.context, plain_probe(ids.ORDER)),
     "ticketId": lambda values, _: submitted_id(values.context, plain_probe(ids.TICKET)),
 }
-"""What an input takes, by its role, where it is no token and no chain."""

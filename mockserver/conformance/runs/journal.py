@@ -150,7 +150,6 @@ def header_of(target: Target, options: Options, contract: Contract | None = None
 
 
 def _digest(contract: Contract) -> str:
-    """Return a digest of everything that a contract says of its operations."""
     described = {
         operation.id: [
             operation.method,
@@ -165,7 +164,6 @@ def _digest(contract: Contract) -> str:
 
 
 def is_journal(path: Path) -> bool:
-    """Tell whether a file begins as a journal does."""
     try:
         with userfiles.opened(path) as file:
             return FORMAT.encode() in file.readline(4096)
@@ -266,7 +264,6 @@ class Journal:
         self._append(line)
 
     def close(self) -> None:
-        """Close the file."""
         self._file.close()
 
     def _line(self, probe: str, request: Request) -> dict[str, Json]:
@@ -397,7 +394,6 @@ def _entry(raw: bytes, place: str) -> RunEntry:
 
 
 def _parsed(raw: bytes) -> Any:
-    """Return the JSON of a line, or None where it is none."""
     try:
         return read_loosely(raw.decode("utf-8"))
     except ValueError:

@@ -249,7 +249,6 @@ def _exchange(context: RunContext, probe: str, recorded: _Recorded) -> Exchange:
 
 
 def label_of(exchange: Exchange) -> str:
-    """Return the file and the name under which an exchange was recorded."""
     return exchange.cached(_LABEL, lambda: exchange.probe)
 
 

@@ -199,8 +199,8 @@ def prepared(
     return Prepared(contract, permit, limits, made)
 
 
+# The rule for which requests that were answered late are sent again.
 _OF_ITS_KIND = "answers-as-soon-as-its-kind"
-"""The rule for which requests that were answered late are sent again."""
 
 Requests = Iterator[tuple[str, Draft]]
 """Requests by the names of their probes, to be sent one after the other."""

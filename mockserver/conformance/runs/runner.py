@@ -38,8 +38,8 @@ from mockserver.exchange import Request
 
 OPENERS = {"v1": ids.V1_CHAINS, "v2": ids.CHAINS}
 """The list of each generation that a client reads first, and which needs nothing."""
+# What a gateway answers for a service behind it that is not up yet.
 _STARTING = (502, 503, 504)
-"""What a gateway answers for a service behind it that is not up yet."""
 # Often enough to start soon, and gentle to a service that is starting.
 _POLLS_A_SECOND = Decimal(4)
 _POLL_MS = 2_000
@@ -47,10 +47,10 @@ _POLL_MS = 2_000
 WhyNot = Callable[[RunContext, Probe], str]
 """Returns why a probe is not worth sending after the answers so far; empty where it is."""
 
+# The requests that confirm that an answer is slow.
 _SLOW = ("slow, asked again", "slow, asked once more")
-"""The requests that confirm that an answer is slow."""
+# The end of the name of a request that confirms an answer after its expireTime.
 _LATE = ", asked again"
-"""The end of the name of a request that confirms an answer after its expireTime."""
 
 
 def run(  # noqa: PLR0913 (one parameter a collaborator)

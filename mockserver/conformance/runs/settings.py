@@ -24,13 +24,13 @@ from mockserver.validation import did_you_mean
 
 _OTHERWISE = {"request_time": "request_ms", "allow_hosts": "hosts"}
 _FIELDS = {field.name for field in fields(Options)} - {"dialect", "bindings", "probes"}
+# The settings that are values as they were read, by their keywords.
 _PLAIN = {
     row.key: name
     for row in OPTIONS
     for name in (_OTHERWISE.get(row.key, f"{row.key}_ms" if row.kind == "duration" else row.key),)
     if name in _FIELDS
 }
-"""The settings that are values as they were read, by their keywords."""
 _ARMING = {"arm_writes": "writes", "most_writes": "most", "confirm_hosts": "confirmed"}
 
 
@@ -262,6 +262,7 @@ def _roles(_: Option, value: object) -> dict[str, str] | None:
     return dict(value) if texts else None
 
 
+# What reads a value of each kind, and what is expected where it cannot.
 _KINDS: Mapping[OptionKind, tuple[Callable[[Option, object], Any], str]] = {
     "address": (_text, "a text"),
     "text": (_text, "a text"),
@@ -276,4 +277,3 @@ _KINDS: Mapping[OptionKind, tuple[Callable[[Option, object], Any], str]] = {
     "file": (_file, "the name of a file"),
     "roles": (_roles, "texts by name"),
 }
-"""What reads a value of each kind, and what is expected where it cannot."""

@@ -16,8 +16,8 @@ SERVICE_TIME = "time of the service"
 """The end of the name of a probe that reads the time from a price, if v1 refuses other times."""
 _FIRST_DEPOSITS = tuple(map(plain_probe, ids.WRITES))
 _ATTEMPTS = 2
+# The begin of the year 2000.
 _LONG_PAST_MS = 946_684_800_000
-"""The begin of the year 2000."""
 
 
 def begin_with_the_time(context: RunContext) -> None:

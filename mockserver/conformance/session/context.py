@@ -29,7 +29,6 @@ class Access:
     operations: frozenset[str]
 
     def shows(self, exchange: Exchange) -> bool:
-        """Tell whether an exchange may be read."""
         return exchange.operation.id in self.operations or exchange.probe in self.probes
 
 
@@ -116,7 +115,6 @@ class RunContext(Cached):
         return tuple(map(ProbeName, self._reasons))
 
     def add(self, exchange: Exchange) -> None:
-        """Take in an exchange."""
         self._all.append(exchange)
         self._by_probe[exchange.probe] = exchange
         self._by_operation.setdefault(exchange.operation.id, []).append(exchange)
@@ -174,7 +172,6 @@ class RunContext(Cached):
         return self._by_probe.get(probe)
 
     def sent(self, *probes: str) -> list[Exchange]:
-        """Return the exchanges of those of some probes that were sent."""
         exchanges = map(self.get, probes)
         return [exchange for exchange in exchanges if exchange is not None]
 

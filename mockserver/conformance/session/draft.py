@@ -39,13 +39,11 @@ class Draft:
 
     @property
     def sent_body(self) -> bytes:
-        """The body as it travels."""
         if self.raw_body is not None:
             return self.raw_body
         return b"" if self.body is None else jsontext.encode(self.body)
 
     def having(self, location: str, name: str, value: Json) -> "Draft":
-        """Return the same request with one input set to another value."""
         return self._with(location, {**self.part(location), name: value})
 
     def without(self, location: str, name: str) -> "Draft":

@@ -16,8 +16,8 @@ from mockserver.values import dataclass
 
 _T = TypeVar("_T")
 _P = ParamSpec("_P")
+# Numbers, times and names with digits: what a message may repeat of its request.
 _ECHO = re.compile(r"['\"`/\w.-]*\d[\w.'\"]*")
-"""Numbers, times and names with digits: what a message may repeat of its request."""
 # Of long messages the beginning suffices, and regular expressions take time.
 _MOST_READ, _COMPARED = 2_000, 200
 
@@ -105,7 +105,6 @@ class Exchange(Cached):
 
     @property
     def parameters(self) -> dict[str, str]:
-        """The query of the request by name."""
         return self.request.parameters
 
     @property
@@ -145,7 +144,6 @@ class Exchange(Cached):
         return () if self.unreadable else self.operation.response_violations(self.body)
 
     def member(self, name: str) -> Json:
-        """Return a member of the envelope, or None."""
         return self.body.get(name) if isinstance(self.body, Mapping) else None
 
     @property

@@ -23,10 +23,8 @@ under another name of the first where its usual one is refused."""
 
 
 def last_list(operation_id: str) -> ProbeName:
-    """Return the name of the probe that reads a list at the end."""
     return ProbeName(f"{operation_id}/{LAST_LIST_WORD}")
 
 
 def is_first_list(exchange: Exchange) -> bool:
-    """Tell whether an exchange is one of those that the inventory is made of."""
     return exchange.probe in FIRST_LIST_PROBES

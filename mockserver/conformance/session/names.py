@@ -67,7 +67,6 @@ class ProbeName(str):
 
     @classmethod
     def at(cls, operation_id: str, edge: Edge) -> "ProbeName":
-        """Return the name of a request at an edge."""
         kind = "edge" if edge.sound else "odd edge"
         return cls(f"{operation_id}/{kind}: {edge.label}", edge)
 
@@ -76,5 +75,4 @@ ProbeNames = tuple[ProbeName, ...]
 
 
 def plain_probe(operation: Operation | str) -> ProbeName:
-    """Return the name of the plain request of an operation."""
     return ProbeName(f"{operation if isinstance(operation, str) else operation.id}/{VALID}")

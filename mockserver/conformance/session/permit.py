@@ -70,7 +70,6 @@ class Permit:
         return ""
 
     def note(self, request: Request) -> None:
-        """Count a request that is about to leave."""
         operation = self.contract.find(request.method, request.path)
         self.writes_sent += operation is not None and operation.writes
 

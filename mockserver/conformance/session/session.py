@@ -16,18 +16,18 @@ from mockserver.contract import Operation
 from mockserver.exchange import Request
 from mockserver.headers import WORLD_HEADER
 
+# After two such troubles in a row, a generation is given up.
 _UNREACHABLE, _GIVE_UP = (NoAnswer.UNREACHABLE, NoAnswer.TLS), 2
-"""After two such troubles in a row, a generation is given up."""
+# How many time-outs in a row an operation may have.
 _HANGING = 2
-"""How many time-outs in a row an operation may have."""
+# How many different operations may time out in a row before their generation is given up.
 _ALL_HANG = 3
-"""How many different operations may time out in a row before their generation is given up."""
 # A longer wait than this would use up the time of the run.
 _LONGEST_RETRY_S = 20
 _PATIENCE_MS, _WAIT_MS = 6_000, 1_000
+# A stamp younger than the first stays as it is; one older than the second was set on purpose.
+# The header in which the mock names the world that answers.
 _MOMENT_MS, ON_PURPOSE_MS = 1_000, 1_800_000
-"""A stamp younger than the first stays as it is; one older than the second was set on purpose."""
-"""The header in which the mock names the world that answers."""
 
 
 class Watch(Protocol):
@@ -76,8 +76,8 @@ class Session:
         self._patience_ms = patience_ms
         self._growth = _growth(patience_ms or 0)
         self._longer = 1
+        # Of each generation, the operations that got a request, and whether an answer came.
         self._answered: defaultdict[str, list[tuple[str, NoAnswer | None]]] = defaultdict(list)
-        """Of each generation, the operations that got a request, and whether an answer came."""
 
     @property
     def sent(self) -> dict[str, int]:

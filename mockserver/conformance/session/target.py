@@ -22,7 +22,6 @@ class Target:
 
     @property
     def bases(self) -> dict[str, str]:
-        """The base address of each generation that has one."""
         by_generation = {"v1": self.v1, "v2": self.v2}
         return {generation: base for generation, base in by_generation.items() if base is not None}
 
@@ -33,7 +32,6 @@ class Target:
 
     @property
     def is_local(self) -> bool:
-        """Whether everything stays on this machine."""
         return all(map(is_loopback, self.hosts))
 
 

@@ -22,8 +22,8 @@ from mockserver.values import dataclass
 _T = TypeVar("_T")
 _CHUNK = 65_536
 _HEAD = 65_536
+# How many bytes are kept of an answer that is too large; only people read them.
 _BEGINNING = 65_536
-"""How many bytes are kept of an answer that is too large; only people read them."""
 
 
 class Transport:
@@ -73,12 +73,10 @@ class Transport:
 
     @property
     def count(self) -> int:
-        """How many requests left."""
         return self.sent.total()
 
     @property
     def generations(self) -> tuple[str, ...]:
-        """The generations that have a base address."""
         return tuple(self._target.bases)
 
     @property
@@ -248,6 +246,7 @@ _OWN_HEADERS: Mapping[str, str] = {
     # Compression is declined, so that a rule can report a service that compresses anyway.
     "Accept-Encoding": "identity",
 }
+# The trouble for each error of the library, the first that fits; else broken HTTP.
 _TROUBLES = (
     (aiohttp.ClientSSLError, NoAnswer.TLS),
     (aiohttp.ClientConnectorError, NoAnswer.UNREACHABLE),
@@ -255,4 +254,3 @@ _TROUBLES = (
     (aiohttp.ServerDisconnectedError, NoAnswer.CUT),
     (aiohttp.ClientOSError, NoAnswer.CUT),
 )
-"""The trouble for each error of the library, the first that fits; else broken HTTP."""

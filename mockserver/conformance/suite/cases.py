@@ -14,8 +14,8 @@ from mockserver.contract import Layer, load
 from mockserver.values import dataclass
 
 _OF_ONE_OPERATION = (Layer.SCHEMA, Layer.PROTOCOL, Layer.EXCHANGE, Layer.TIMING)
+# The rule that needs the usual request of every operation.
 _REQUESTS_EVERYTHING = "documented-operations-are-served"
-"""The rule that needs the usual request of every operation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,6 @@ def generating(
 
 
 def cases_of(rules: Iterable[Rule]) -> tuple[RuleCase, ...]:
-    """Return the cases of some rules."""
     return tuple(RuleCase(rule, operation) for rule in rules for operation in rule.operations)
 
 

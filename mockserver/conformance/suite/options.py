@@ -41,7 +41,6 @@ class RequestedRun:
 
     @property
     def failing(self) -> tuple[Verdict, ...]:
-        """The verdicts that fail a test."""
         return (*self.fail_on.or_worse, *(UNREACHED if self.strict else ()))
 
 

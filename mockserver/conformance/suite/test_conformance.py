@@ -32,7 +32,6 @@ def conformance_run(request: pytest.FixtureRequest) -> Judged:
 
 
 def test_conforms(case: RuleCase, conformance_run: Judged, request: pytest.FixtureRequest) -> None:
-    """The service keeps the rule in the operation."""
     _give_summary_once(request, conformance_run)
     outcome = conformance_run.outcome(case)
     if outcome is None and is_generated(case):

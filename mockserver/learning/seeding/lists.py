@@ -17,6 +17,7 @@ from mockserver.values import dataclass
 RecordedItem = Mapping[str, Any]
 RecordedLists = Mapping[tuple[str, str], Sequence[RecordedItem]]
 
+# The lists, with the member that names an item.
 _NAME_MEMBERS = {
     ids.CHAINS: "nickName",
     ids.V1_CHAINS: "name",
@@ -24,7 +25,6 @@ _NAME_MEMBERS = {
     ids.OF_CHAIN: "symbol",
     ids.V1_TOKENS: "symbol",
 }
-"""The lists, with the member that names an item."""
 
 
 def last_lists(successes: Iterable[Success]) -> RecordedLists:
@@ -164,13 +164,11 @@ class Additions:
         )
 
     def text(self) -> dict[str, Json]:
-        """Return what stands in a scenario for it."""
         both: dict[str, Json] = {"chains": list(self.chains), "assets": list(self.assets)}
         catalog = {name: items for name, items in both.items() if items}
         return {"catalog": catalog} if catalog else {}
 
     def catalog(self) -> Catalog:
-        """Return the shipped catalog with what is added."""
         catalog: Any = self.text().get("catalog")
         if catalog is None:
             return load_catalog()

@@ -24,8 +24,8 @@ _SOURCE = "recorded"
 _BPS = Decimal(10_000)
 _MOST_BPS = 5_000
 _PLACES = Decimal("0.000001")
+# The bounds of USD values in a scenario (`schemas/meta/scenario.json`).
 _LEAST_USD, _MOST_USD = Decimal("1E-36"), Decimal("1E60")
-"""The bounds of USD values in a scenario (`schemas/meta/scenario.json`)."""
 
 QuoteRow = dict[str, Any]
 
@@ -58,7 +58,6 @@ def rates_of(successes: Iterable[Success], catalog: Catalog) -> SeededRates:
 
 
 def rates_text(rates: SeededRates) -> dict[str, Json]:
-    """Return what stands in a scenario for it."""
     fees: dict[str, Any] = {
         "bridge_bps": rates.bridge_bps,
         "v1_bps": rates.v1_bps,

@@ -62,7 +62,6 @@ def _data(recorded_exchange: RecordedExchange) -> Json:
 
 
 def items_of(data: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """Yield the items of the lists in an answer."""
     for value in data.values():
         if isinstance(value, list):
             yield from (item for item in value if isinstance(item, dict))

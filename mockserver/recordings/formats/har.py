@@ -22,8 +22,8 @@ from mockserver.recordings.formats.messages import (
 )
 from mockserver.recordings.recording import RecordedExchange
 
+# Headers of a compressed body, which a HAR holds unpacked.
 _OF_PACKED_BODIES = ("content-encoding", "content-length")
-"""Headers of a compressed body, which a HAR holds unpacked."""
 
 
 def har_exchange(entry: Mapping[str, Any], file: Path) -> RecordedExchange:

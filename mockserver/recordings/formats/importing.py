@@ -62,7 +62,6 @@ class Format:
     origin: str = "captured"
 
     def recognised_in(self, value: Json) -> bool:
-        """Tell whether a file is of this format."""
         alone = bool(self.single) and all(_member(value, (name,)) for name in self.single)
         return alone or _member(value, self.entries) is not None
 
@@ -94,7 +93,6 @@ def _vcr_body(entry: Mapping[str, Any], message: str) -> bytes:
 
 
 def _journal_exchange(entry: Mapping[str, Any], _: Path) -> RecordedExchange:
-    """Return an entry of a journal of the mock as an exchange."""
     if entry.get("fault") is not None:
         raise NoExchange(f"its answer was disturbed: {entry['fault']}")
     request, response, query = entry["request"], entry["response"], entry["request"].get("query")

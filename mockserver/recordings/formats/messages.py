@@ -66,5 +66,4 @@ def headers_by_name(message: Mapping[str, Any]) -> Pairs:
 
 
 def request_to(parts: SplitResult, method: str, headers: Pairs, body: bytes) -> Request:
-    """Return a request to an address."""
     return Request(method, parts.path or "/", parts.query, Headers(headers), body)

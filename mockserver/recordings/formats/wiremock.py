@@ -63,7 +63,6 @@ def _request(stub: WiremockObject) -> Request:
 
 
 def _equal(wanted: WiremockObject, name: str) -> Iterator[tuple[str, str]]:
-    """Yield the names and values that a request must have."""
     for key, rule in (wanted.get(name) or {}).items():
         if "equalTo" in rule:
             yield key, rule["equalTo"]

@@ -60,7 +60,6 @@ class Breaks:
         return twin
 
     def dump(self) -> list[Json]:
-        """Return names and memory as plain data."""
         return [
             {"name": name, "memory": copy.deepcopy(self._memory.get(name, {}))}
             for name in self.names
@@ -72,14 +71,12 @@ class Breaks:
         self._memory = {item["name"]: copy.deepcopy(dict(item["memory"])) for item in dumped}
 
     def operation(self, contract: Contract, method: str, path: str) -> Operation | None:
-        """Return the operation that a break lets a wrong method or path reach, or None."""
         for operation in contract if self.active else ():
             if any(break_.reaches(operation, method, path) for break_ in self.active):
                 return operation
         return None
 
     def apply(self, call: Call, below: Below) -> BreakOutcome:
-        """Return the answer to a call as the breaks of its operation change it."""
         changed: list[str] = []
         for break_ in self.active:
             if call.operation.id in break_.operations:

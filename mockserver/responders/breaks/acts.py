@@ -27,11 +27,11 @@ from mockserver.responders.breaks.mutations import (
 )
 from mockserver.responders.delivery import Cut, Delivery
 
+# The nickname of the chain that is suspended; without it, another one is.
 _SUSPENDED = "AVAXC"
-"""The nickname of the chain that is suspended; without it, another one is."""
 
+# The longest that an answer is late for a time-out, in milliseconds of wall time.
 _LONGEST_MS = 3_000
-"""The longest that an answer is late for a time-out, in milliseconds of wall time."""
 
 _MOST_REPORTS = 100
 _FIRST_REPORT = 700_000
@@ -165,7 +165,6 @@ def all_done(context: MutationContext) -> Delivery:
 
 
 def some_v1_order(context: MutationContext) -> Delivery:
-    """Show an order for transactions that nobody has submitted."""
     call, sent, inputs = context.call, context.answer(), context.inputs
     if call.operation.id == ids.V1_ORDER:
         context.remember(str(inputs.body.get("certHash")), True)
@@ -200,7 +199,6 @@ def filter_ignored(context: MutationContext) -> Delivery:
 
 
 def refused_kept(context: MutationContext) -> Delivery:
-    """List reports that were refused as tickets all the same."""
     inputs, sent = context.inputs, context.answer()
     reports = context.memory.setdefault("refused", [])
     if context.call.operation.id == ids.TICKETS:

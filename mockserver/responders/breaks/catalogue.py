@@ -76,7 +76,6 @@ submission.
 
 
 def break_json(break_: Break) -> dict[str, Json]:
-    """Return a break as JSON for programs."""
     members = jsontext.members_of(break_, "act", "methods", "longer_paths")
     return {**members, "verdict": _verdict(break_), "because": break_.because or None}
 

@@ -18,8 +18,8 @@ from mockserver.responders.breaks.converters import EXACT, WORDS, times, unsigne
 from mockserver.responders.breaks.mutations import MutationContext
 from mockserver.signing import rlp
 
+# Between these a number in a call looks like a time, in seconds since 1970.
 _TIMES_S = 1_500_000_000, 2_500_000_000
-"""Between these a number in a call looks like a time, in seconds since 1970."""
 _DAY_S = 86_400
 _OWN_METHOD = "c0ffee01"
 _HEX = re.compile("0x[0-9a-f]+")
@@ -49,7 +49,6 @@ def now(context: MutationContext, value: Json) -> Json:
 
 @of_texts
 def same_as(context: MutationContext, value: str, place: str) -> Json:
-    """Return another input of the same request."""
     value_at_place = context.inputs.get(place)
     return value_at_place if isinstance(value_at_place, str) else value
 
@@ -85,7 +84,6 @@ def listed_decimals(context: MutationContext, value: Json, side: str) -> Json:
 
 
 def symbol_there(context: MutationContext, value: Json) -> Json:
-    """Return the symbol of the token at the address of a request."""
     placed = _placed(context, "", "contractAddress")
     return "USDT" if placed is None else placed.symbol
 
@@ -107,7 +105,6 @@ def hundred_tokens(context: MutationContext, value: Json) -> Json:
 
 
 def whole_tokens(context: MutationContext, value: Json) -> Json:
-    """Read an amount as whole tokens of the source chain."""
     return times(value, f"1e{context.decimals('fromChain')}")
 
 
@@ -288,7 +285,6 @@ def of_the_first(context: MutationContext, value: Json) -> Json:
 
 
 def one_before(context: MutationContext, data: Json) -> Json:
-    """Answer with the data of the previous call."""
     before = context.memory.get("before", data)
     context.memory["before"] = data
     return before

@@ -19,8 +19,8 @@ EXACT = Context(prec=200, rounding=ROUND_FLOOR)
 
 _NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?")
 _AMOUNT_FOR_NONE = "100000000"
+# Hundredths of a percent that are taken as a slippage at most: a half.
 _MOST_PERCENT = 5000
-"""Hundredths of a percent that are taken as a slippage at most: a half."""
 
 Converter = Callable[..., Json]
 
@@ -178,7 +178,6 @@ _TABLES: tuple[tuple[Callable[[Json], bool], Mapping[str, Converter]], ...] = (
 
 
 def _converter(word: str) -> Converter:
-    """Return what converts values of each kind that a table has the word for."""
     ways = [(fits, table[word]) for fits, table in _TABLES if word in table]
 
     def convert(value: Json, *arguments: Json) -> Json:

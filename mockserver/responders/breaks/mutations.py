@@ -19,8 +19,8 @@ from mockserver.responders.refusing import JSON_HEADERS
 from mockserver.responders.responder import Call
 from mockserver.values import dataclass
 
+# Entries in the memory of a break in one world; what is older is forgotten.
 _MOST_REMEMBERED = 2_000
-"""Entries in the memory of a break in one world; what is older is forgotten."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,6 @@ class MutationContext:
 
     @property
     def inputs(self) -> "RequestInputs":
-        """The inputs of the request."""
         return RequestInputs.of(self.call.request)
 
     @property
@@ -64,7 +63,6 @@ class MutationContext:
         return self.call.hosted.refuser.refuse(self.call.operation.generation, kind, why)
 
     def count(self, key: str = "count") -> int:
-        """Count one more under a key and return how many there are."""
         self.memory[key] = self.memory.get(key, 0) + 1
         self._forget()
         return int(self.memory[key])
@@ -143,7 +141,6 @@ class RequestInputs:
         return (self.query if location == "query" else self.body).get(name)
 
     def lacks(self, place: str) -> bool:
-        """Tell whether a place is left out of a request that can be read."""
         location, _, name = place.partition(".")
         if location == "body":
             # A body that cannot be read is not made into one that can.
@@ -152,7 +149,6 @@ class RequestInputs:
         return self.get(place) is None and not unread
 
     def setting(self, place: str, value: Json) -> Request:
-        """Return the request with another value at a place."""
         location, _, name = place.partition(".")
         request = self.request
         if location == "query":
@@ -165,7 +161,6 @@ class RequestInputs:
         return replace(request, body=jsontext.encode({**self.body, name: value}))
 
     def querying(self, query: Mapping[str, str]) -> Request:
-        """Return the request with another query."""
         return replace(self.request, query=urlencode(query, quote_via=quote, safe=""))
 
 
@@ -190,7 +185,6 @@ class EditableAnswer:
         return listed if isinstance(listed, list) else []
 
     def get(self, place: str) -> Json:
-        """Return the value at a place; None where there is none."""
         return next((holder[name] for holder, name in self.places(place)), None)
 
     def places(self, path: str) -> Iterator[tuple[dict[str, Json], str]]:
@@ -201,7 +195,6 @@ class EditableAnswer:
                 yield holder, name
 
     def holders(self, above: str) -> list[dict[str, Json]]:
-        """Return the objects at a place."""
         first, _, rest = above.partition(".")
         above = rest if first == "$" else above
         holders: list[Json] = [self.body if first == "$" else self.data]
@@ -250,11 +243,9 @@ def edited(
 
 
 def refused(sent: Delivery) -> bool:
-    """Tell whether an answer is a refusal of this server."""
     return sent.response.header(REFUSAL_HEADER) is not None
 
 
 def success(context: MutationContext, data: Json) -> Delivery:
-    """Return a success with any data."""
     body = context.call.operation.generation.answer(data)
     return Delivery(Response(200, JSON_HEADERS, jsontext.encode(body)))

@@ -342,7 +342,6 @@ def _body(spec: Json) -> Mutation:
 
 
 def _headers(spec: Mapping[str, str]) -> Mutation:
-    """Set headers of every answer."""
     names = {name.lower() for name in spec}
 
     def change(context: MutationContext, sent: Delivery) -> Delivery:

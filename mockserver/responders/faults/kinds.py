@@ -140,7 +140,6 @@ class Quota:
     refuse: Disturb
 
     def __call__(self, sending: Delivery, faulted: FaultedCall) -> Delivery:
-        """Refuse the call."""
         return self.refuse(sending, faulted)
 
 
@@ -158,8 +157,8 @@ class FaultDefinition:
     answers: bool = True
 
 
+# For kinds without an effect of the call, which need no answer.
 _NOTHING = (False, False)
-"""For kinds without an effect of the call, which need no answer."""
 
 
 def rule_name(name: str, known: Mapping[str, RefusalRule]) -> str:

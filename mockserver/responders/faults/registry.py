@@ -46,7 +46,6 @@ class Trigger:
     probability: Decimal | None = None
 
     def concerns(self, call: Call) -> bool:
-        """Tell whether a call is one of those the fault is for."""
         operation = call.operation
         if (
             self.operation not in (None, operation.id)
@@ -180,7 +179,6 @@ class Strike:
 
     @property
     def done(self) -> bool:
-        """Whether the effect of the call happens."""
         return all(fault.done for fault in self.faults)
 
     @property
@@ -214,7 +212,6 @@ class Faults(Settable[Fault, Tally]):
     __slots__ = ()
 
     def tally(self, fault: Fault) -> Tally:
-        """Return how often a fault has matched and struck."""
         return self._counts.get(fault.id, Tally())
 
     def add(self, definition: Mapping[str, Json], contract: Contract, scenario: Scenario) -> Fault:
@@ -223,7 +220,6 @@ class Faults(Settable[Fault, Tally]):
         return self.put(definition, lambda name: fault_of(name, definition, contract, scenario))
 
     def count_json(self, item: Fault) -> Mapping[str, Json]:
-        """Return the tally of a fault as members of a dump."""
         return asdict(self.tally(item))
 
     def load(self, dumped: list[Json], contract: Contract, scenario: Scenario) -> None:

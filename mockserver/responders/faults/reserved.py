@@ -17,6 +17,7 @@ from mockserver.responders.faults.registry import Fault, Strike, Trigger
 from mockserver.responders.named import deposit_of
 from mockserver.responders.responder import Call
 
+# The fault of each reserved name: its kind, its options, and whether the effect happens.
 _FAULTS: Mapping[str, tuple[str, OptionValues, bool]] = MappingProxyType(
     {
         "http-500": ("http-status", {"status": 500}, False),
@@ -29,16 +30,15 @@ _FAULTS: Mapping[str, tuple[str, OptionValues, bool]] = MappingProxyType(
         "broken-json": ("broken-json", {}, True),
     }
 )
-"""The fault of each reserved name: its kind, its options, and whether the effect happens."""
 
 _CODES = [reserved.code for reserved in RESERVED if reserved.effect is Effect.FAULT]
+# What all codes begin with.
 _COMMON = "".join(
     [
         places[0]
         for places in takewhile(lambda entry: len(set(entry)) == 1, zip(*_CODES, strict=True))
     ]
 )
-"""What all codes begin with."""
 _COMMON_BYTES, _COMMON_HEX = _COMMON.encode(), _COMMON.encode().hex().encode()
 _RESTS = "|".join(code.removeprefix(_COMMON) for code in _CODES)
 _REST_HEXES = "|".join(rest.encode().hex() for rest in _RESTS.split("|"))

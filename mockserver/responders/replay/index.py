@@ -24,8 +24,8 @@ from mockserver.responders.replay.state import ReplayMode
 from mockserver.values import dataclass
 from mockserver.wording import counted
 
+# How many reasons the line at the start gives; the rest is counted.
 _MOST_REASONS = 4
-"""How many reasons the line at the start gives; the rest is counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,6 @@ class Redaction:
     stand_ins: StandIns = field(default_factory=StandIns)
 
     def of(self, request: Request) -> Request:
-        """Return a request as a recording would hold it."""
         return Redactor(self.stand_ins).request(request) if self.stand_ins.of else request
 
 
@@ -72,7 +71,6 @@ class Usable:
     reasons: tuple[tuple[str, int], ...] = ()
 
     def __str__(self) -> str:
-        """Return it as one line."""
         line = f"replaying {self.used} of {self.total} recorded exchanges from "
         line += counted(self.files, "file")
         if not self.reasons:
@@ -88,7 +86,6 @@ class ExchangeIndex:
     """Exchanges in their order, found by the form of a request."""
 
     def __init__(self, exchanges: Sequence[Playable], usable: Usable) -> None:
-        """Index exchanges."""
         self.usable = usable
         self.exchanges = exchanges
         self._by_form: dict[RequestForm, dict[frozenset[str], list[Playable]]] = {}
@@ -157,7 +154,6 @@ class Replay:
     """Recordings as a server plays them: an index for each dialect that its worlds speak."""
 
     def __init__(self, sources: Iterable[Source], rules: MatchRules, mode: ReplayMode) -> None:
-        """Keep recordings with the rules by which requests find them."""
         self.sources = tuple(sources)
         self.rules = rules
         self.mode = mode

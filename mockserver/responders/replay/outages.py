@@ -129,7 +129,6 @@ def disturbed(call: Call, answer: Response, simulate: Simulate) -> Response:
 
 
 def _changed(recorded: Json, undisturbed: Json, now: Json) -> Json:
-    """Return a recorded value with the changes from the undisturbed to the present simulation."""
     three = (recorded, undisturbed, now)
     if undisturbed == now:
         return recorded
@@ -159,8 +158,8 @@ def _changed(recorded: Json, undisturbed: Json, now: Json) -> Json:
     return now
 
 
+# Members by which the items of two lists are known to be the same, the best first.
 _IDENTITIES = ("nickName", "symbol", "address", "name", "id")
-"""Members by which the items of two lists are known to be the same, the best first."""
 
 
 def _identity(items: list[Any]) -> str | None:

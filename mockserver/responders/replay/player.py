@@ -131,7 +131,6 @@ def _succeeded(call: Call, playable: Playable) -> bool:
 
 
 def _bind(state: PlaybackState, recorded: RequestReading, reading: RequestReading) -> None:
-    """Note which of this client's choices stand for those of the recorded one."""
     for part, value in recorded.bound.items():
         sent = reading.bound.get(part, value)
         if sent != value and len(state.choices) < _MOST_CHOICES:
@@ -140,7 +139,6 @@ def _bind(state: PlaybackState, recorded: RequestReading, reading: RequestReadin
 
 
 def _sendable(chosen: Playable, state: PlaybackState, source: str) -> Response:
-    """Return a recorded answer as this client gets it."""
     recorded = chosen.exchange.response
     headers = [pair for pair in recorded.headers if pair[0].lower() not in _OWN_HEADERS]
     if recorded.body and recorded.header("Content-Type") is None:

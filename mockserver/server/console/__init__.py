@@ -22,6 +22,7 @@ _TYPES: Mapping[str, str] = MappingProxyType(
         ".svg": "image/svg+xml",
     }
 )
+# Nothing from elsewhere, nothing inline, and no text that becomes markup.
 _POLICY = "; ".join(
     (
         "default-src 'none'",
@@ -35,7 +36,6 @@ _POLICY = "; ".join(
         "require-trusted-types-for 'script'",
     )
 )
-"""Nothing from elsewhere, nothing inline, and no text that becomes markup."""
 
 SAFE = (
     ("Content-Security-Policy", _POLICY),

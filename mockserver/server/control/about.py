@@ -14,7 +14,6 @@ def ready(request: ControlRequest) -> Json:
 
 
 def live(request: ControlRequest) -> Json:
-    """Tell that the process answers."""
     return {"live": True}
 
 
@@ -73,7 +72,6 @@ def metrics(request: ControlRequest) -> Json:
 
 
 def own_document(request: ControlRequest) -> Json:
-    """Return the OpenAPI document of the control API."""
     from mockserver.server.control.table import ROWS  # noqa: PLC0415 - it names this function
 
     return openapi.document(ROWS)

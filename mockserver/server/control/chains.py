@@ -84,12 +84,10 @@ def forget(request: ControlRequest) -> Json:
 
 
 def announce(request: ControlRequest) -> Json:
-    """Tell the world of a transaction on one of its chains."""
     return chain.announce(request.hosted, request.body)
 
 
 def transactions(request: ControlRequest) -> Json:
-    """Return the transactions on the chains of a world."""
     return {
         "transactions": [
             chain.tx_json(chain_transaction)

@@ -16,7 +16,6 @@ _WAYS = ("advance", "wait", "set", "mode", "next", "runUntil")
 
 
 def show(request: ControlRequest) -> Json:
-    """Return the clock of a world."""
     clock, now = request.hosted.world.time.clock, request.hosted.world.now()
     return {
         "now": iso(now),

@@ -29,10 +29,10 @@ EVENT_HEADERS = (
 )
 """The headers of a stream of events; the last one keeps proxies from holding it back."""
 
+# Bytes that one byte of a control request takes at most in memory.
 _WRITTEN_OUT = 8
-"""Bytes that one byte of a control request takes at most in memory."""
+# An answer of more pieces is sent while it is made.
 _AT_ONCE = 4
-"""An answer of more pieces is sent while it is made."""
 _PART = re.compile(r"\{([a-zA-Z]+)\}")
 
 
@@ -46,7 +46,6 @@ class Control:
 
     @cached_property
     def _rows(self) -> list[tuple[re.Pattern[str], Row]]:
-        """The table with the pattern of each row's path."""
         from mockserver.server.control.table import ROWS  # noqa: PLC0415 - see the package
 
         return [(re.compile(_PART.sub(r"(?P<\1>[^/]+)", row.path)), row) for row in ROWS]

@@ -15,9 +15,9 @@ from mockserver.worlds.journal import Entry
 MOST_AT_ONCE = 200
 """How many requests are sent at once, so that no stream delays the answers of the API."""
 
+# After so many polls without events, a stream sends a comment, so that both ends notice a
+# lost connection.
 _BEAT = 100
-"""After so many polls without events, a stream sends a comment, so that both ends notice a
-lost connection."""
 
 
 @dataclass(slots=True)
@@ -45,7 +45,6 @@ class Events:
         return news
 
     def close(self) -> None:
-        """Make room for another listener."""
         self.server.listeners -= 1
 
     def _news(self) -> Iterator[bytes]:

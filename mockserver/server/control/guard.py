@@ -71,7 +71,6 @@ class Guard:
         )
 
     def names(self, origin: str | None) -> bool:
-        """Tell whether an origin is one of those that were named to the server."""
         return origin is not None and origin in self.origins
 
 

@@ -24,7 +24,6 @@ _DESCRIPTION = (
 
 
 def document(rows: Iterable[Row]) -> dict[str, Any]:
-    """Return the document of a table."""
     paths: dict[str, Any] = {}
     for row in rows:
         paths.setdefault(f"{CONTROL_PATH}{row.path}", {})[row.method.lower()] = _operation(row)

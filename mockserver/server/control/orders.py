@@ -14,8 +14,8 @@ from mockserver.jsontext import Json
 from mockserver.responders.forms import BadControl
 from mockserver.server.control.row import ControlRequest
 
+# After so many orders of a search, other requests have their turn.
 _SLICE = 256
-"""After so many orders of a search, other requests have their turn."""
 
 
 def order_id(world: World, name: str) -> str:

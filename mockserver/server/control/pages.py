@@ -41,7 +41,6 @@ _ABOUT_RESERVED = (
 
 
 def pages() -> dict[str, str]:
-    """Return every generated file by its name, as text."""
     reserved = (
         (known.code, known.meaning, f"`{known.amount}`", f"`{known.address}`") for known in RESERVED
     )
@@ -99,7 +98,6 @@ class AnsweredExample:
 
 
 def answered_examples(rows: Iterable[Row]) -> Iterator[AnsweredExample]:
-    """Yield the example of each row with the answer to it."""
     service = build(
         Settings(clock=ClockMode.FROZEN, start_ms=EXAMPLE_START_MS), wall=lambda: EXAMPLE_START_MS
     )

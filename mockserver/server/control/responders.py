@@ -17,20 +17,17 @@ def show_faults(request: ControlRequest) -> Json:
 
 
 def add_fault(request: ControlRequest) -> Json:
-    """Set a fault."""
     hosted = request.hosted
     fault = hosted.faults.add(request.body, hosted.contract, hosted.world.scenario)
     return faults.fault_json(fault, hosted.faults.tally(fault))
 
 
 def remove_fault(request: ControlRequest) -> Json:
-    """Take one fault away."""
     fault, tally = request.hosted.faults.remove(request.place["id"])
     return faults.fault_json(fault, tally or Tally())
 
 
 def clear_faults(request: ControlRequest) -> Json:
-    """Take all faults away."""
     return {"removed": request.hosted.faults.clear()}
 
 
@@ -41,19 +38,16 @@ def show_stubs(request: ControlRequest) -> Json:
 
 
 def add_stub(request: ControlRequest) -> Json:
-    """Set a stub."""
     hosted = request.hosted
     return stubs.stub_json(hosted.stubs.add(request.body, hosted.contract, hosted.refuser), 0)
 
 
 def remove_stub(request: ControlRequest) -> Json:
-    """Take one stub away."""
     stub, used = request.hosted.stubs.remove(request.place["id"])
     return stubs.stub_json(stub, used or 0)
 
 
 def clear_stubs(request: ControlRequest) -> Json:
-    """Take all stubs away."""
     return {"removed": request.hosted.stubs.clear()}
 
 

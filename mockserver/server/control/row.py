@@ -28,7 +28,6 @@ class Counters:
     control: int = 0
 
     def note(self, refusal: str | None, fault: str) -> None:
-        """Count an exchange by its refusal or its fault."""
         if refusal is not None:
             name = refusal_in(refusal)
             # A stub may say anything in that header.

@@ -13,18 +13,15 @@ def show(request: ControlRequest) -> Json:
 
 
 def add(request: ControlRequest) -> Json:
-    """Set a trigger."""
     return trigger_json(add_trigger(request.hosted, request.body), TriggerTally())
 
 
 def remove(request: ControlRequest) -> Json:
-    """Take one trigger away."""
     trigger, tally = request.hosted.triggers.remove(request.place["id"])
     return trigger_json(trigger, tally or TriggerTally())
 
 
 def clear(request: ControlRequest) -> Json:
-    """Take all triggers away."""
     return {"removed": request.hosted.triggers.clear()}
 
 

@@ -12,6 +12,7 @@ from mockserver.responders.forms import BadControl, instant_ms
 from mockserver.server.control.row import ControlRequest, ServerState
 from mockserver.worlds.hosted import HostedWorld
 
+# The options of a new world: the member of the body, the option, and how it is read.
 _CHANGES: Mapping[str, tuple[str, Callable[[Any], object]]] = MappingProxyType(
     {
         "scenario": ("scenario", str),
@@ -23,11 +24,9 @@ _CHANGES: Mapping[str, tuple[str, Callable[[Any], object]]] = MappingProxyType(
         "breaks": ("breaks", tuple),
     }
 )
-"""The options of a new world: the member of the body, the option, and how it is read."""
 
 
 def show(request: ControlRequest) -> Iterator[bytes]:
-    """Return the worlds of the server."""
     worlds = jsontext.LazyArray(
         world_json(hosted, request.server) for hosted in request.server.worlds
     )
@@ -35,7 +34,6 @@ def show(request: ControlRequest) -> Iterator[bytes]:
 
 
 def make(request: ControlRequest) -> Json:
-    """Make a world under a new key."""
     body, worlds = request.body, request.server.worlds
     _free(request, body["key"])
     mode = body.get("clock")
@@ -88,7 +86,6 @@ def revert(request: ControlRequest) -> Json:
 
 
 def drop_snapshot(request: ControlRequest) -> Json:
-    """Forget a snapshot."""
     request.hosted.drop(request.place["name"])
     return snapshots(request)
 
@@ -127,7 +124,6 @@ def unbind(request: ControlRequest) -> Json:
 
 
 def world_json(hosted: HostedWorld, server: ServerState) -> dict[str, Json]:
-    """Return a world as the control API shows it."""
     world = hosted.world
     return {
         "key": hosted.key,

@@ -21,10 +21,10 @@ from mockserver.values import dataclass
 
 # A few answers show the dialect, and checking them takes time.
 _MOST_SAMPLES = 8
+# Bytes of an answer that is checked against the contract: small ones show the dialect, too.
 _LARGEST_SAMPLE = 1024 * 1024
-"""Bytes of an answer that is checked against the contract: small ones show the dialect, too."""
+# Statuses that a file of ours takes; answers with others are passed on, and not kept.
 _STATUSES = range(200, 600)
-"""Statuses that a file of ours takes; answers with others are passed on, and not kept."""
 
 
 class Dialects:
@@ -55,7 +55,6 @@ class Dialects:
 
     @property
     def name(self) -> str | None:
-        """The one dialect that every answer keeps; None where there is none, or more than one."""
         kept = [name for name, breaks in self._breaks.items() if not breaks]
         return kept[0] if len(kept) == 1 and self._sampled else None
 

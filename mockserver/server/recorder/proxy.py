@@ -40,8 +40,8 @@ DRAIN_SECONDS = 2.0
 TROUBLE_HEADER = "X-Recorder"
 """Names answers of the recorder itself, which are none of the service's."""
 
+# How many different reasons are counted: some quote what a service or client has sent.
 _MOST_REASONS = 1000
-"""How many different reasons are counted: some quote what a service or client has sent."""
 
 
 class RecordingProxy:
@@ -91,7 +91,6 @@ class RecordingProxy:
         return relayed.response or web.Response()
 
     def _refuse(self, request: Request, name: str, reason: str) -> Response:
-        """Return the answer to a request that cannot be read."""
         sentence = f"{reason.removesuffix('.')}; nothing was sent"
         self._say(sentence)
         return _trouble(self.keeper.contract.refusals[name].http, sentence)
@@ -176,13 +175,11 @@ class _RelayedAnswer:
         self._held = held[at:]
 
     def taken(self, request: Request, began_ms: int, duration_ms: int) -> RecordedExchange:
-        """Return the exchange as it passed."""
         response = Response(self._status, self._headers, bytes(self._body))
         self._body.clear()
         return RecordedExchange.unnamed(request, response, began_ms, duration_ms, self._omitted)
 
     async def finish(self) -> None:
-        """Let the answer end."""
         if self._held:
             await self._send(self._held)
         response = await self._begun()
@@ -243,7 +240,6 @@ def _without_quote(sentence: str) -> str:
 
 
 def _trouble(status: int, sentence: str) -> Response:
-    """Return an answer of the recorder itself."""
     body = {"code": status, "msg": f"recorder: {' '.join(sentence.split())}"}
     headers = ((TROUBLE_HEADER, "trouble"), ("Content-Type", "application/json"))
     return Response(status, headers, jsontext.encode(body))

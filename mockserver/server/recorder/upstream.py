@@ -83,7 +83,6 @@ class Upstream:
         self._sessions: dict[bool, aiohttp.ClientSession] = {}
 
     async def close(self) -> None:
-        """Leave the service."""
         for session in self._sessions.values():
             await session.close()
         self._sessions.clear()

@@ -18,8 +18,8 @@ import time
 from urllib.parse import urlsplit
 
 _REAL_SLEEP, _REAL_MONOTONIC = time.sleep, time.monotonic
+# How long a socket is waited for before the world is asked whether its answer is a late one.
 _PATIENCE_S = 0.03
-"""How long a socket is waited for before the world is asked whether its answer is a late one."""
 
 
 class WorldClock:
@@ -233,7 +233,6 @@ def _shim_asyncio(clock):
 
 
 def install(address):
-    """Take the clock of a world for this process."""
     clock = WorldClock(address)
     _shim_time(clock)
     _shim_dates()
