@@ -1,0 +1,186 @@
+"""The words of the code: names say what things are, a class has a name of its own, and docstrings
+and comments tell what the code does not."""
+
+import ast
+import io
+import re
+import tokenize
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import mockserver
+
+ROOT = Path(mockserver.__file__).parent
+
+PRONOUNS = {"one", "other", "found", "look", "given", "whole", "told", "usual"}
+MOST_IN_ALL = 5.0
+"""Identifiers in 1,000 lines that are one of these words, in all and in each package."""
+BUDGETS = {"learning": 40, "recordings": 40}
+"""More than that for a while: files that are being replaced."""
+
+SEVERAL_HOMES = {
+    "Expected": "a refusal that a test expects, and the money that an order should have moved",
+    "Fault": "of a state machine of a client, documented; and what the control API sets",
+    "Finding": "of a rule and of an audit: both are documented, and no file uses the two",
+    "Verdict": "on a rule and on an audit: both are documented, and no file uses the two",
+}
+"""Names of classes and type aliases with more than one home, and why; at most fifteen."""
+
+LEAST_COMMENTS = 2.0
+"""Comments in 100 lines of code."""
+
+
+def sources() -> dict[str, str]:
+    """Return the text of each file of the package, by its path inside it."""
+    paths = sorted(ROOT.rglob("*.py"))
+    return {path.relative_to(ROOT).as_posix(): path.read_text("utf-8") for path in paths}
+
+
+def pronouns(text: str) -> list[str]:
+    """Return the identifiers that are pronouns: variables, parameters, attributes, functions."""
+    named: list[str | None] = []
+    for node in ast.walk(ast.parse(text)):
+        match node:
+            case ast.Name(id=name) | ast.Attribute(attr=name):
+                named.append(name)
+            case ast.arg(arg=name) | ast.keyword(arg=name):
+                named.append(name)
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                named.append(name)
+            case ast.ClassDef(name=name):
+                named.append(name)
+    return [name for name in named if name and name.strip("_").lower() in PRONOUNS]
+
+
+def class_names(text: str) -> set[str]:
+    """Return the names of classes and of type aliases: `Key = tuple[str, str]`."""
+    tree = ast.parse(text)
+    names = {node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            name, is_type_variable = node.targets[0].id, "TypeVar" in ast.unparse(node.value)
+            if re.match("_?[A-Z][A-Za-z]*[a-z]", name) and not is_type_variable:
+                names.add(name)
+    return names
+
+
+WORD = re.compile("[A-Z]?[a-z]+|[A-Z]+")
+COMMON = set(
+    "a an the of in to for by with on at from as is are be it its and or that this which what who"
+    " whose how return returns yield tell whether take make value values each every all any their"
+    " there those these into has have do does will was were than then so such same".split()
+)
+
+
+def words(text: str) -> set[str]:
+    """Return the words of a text or of an identifier, without their endings."""
+    return {re.sub("(ing|ed|es|s|e)$", "", word.lower()) for word in WORD.findall(text)}
+
+
+def restating(text: str) -> Iterator[str]:
+    """Yield the functions whose docstring, of one line, has no word that the signature lacks."""
+    for node in ast.walk(ast.parse(text)):
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) or len(node.body) == 1:
+            continue
+        docstring = ast.get_docstring(node) or ""
+        signature = f"{node.name} {ast.unparse(node.args)} {ast.unparse(node.returns or node.args)}"
+        told = words(docstring) - words(" ".join(COMMON)) - words(signature)
+        if docstring and "\n" not in docstring and not told:
+            yield node.name
+
+
+def comments_and_code(text: str) -> tuple[int, int]:
+    """Return the lines of comments for people, and those of code, docstrings left out."""
+    comments, code = 0, set()
+    layout = {tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type == tokenize.COMMENT:
+            comments += not re.search("noqa|type: ignore|pragma", token.string)
+        elif token.type not in layout:
+            code |= set(range(token.start[0], token.end[0] + 1))
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            code -= set(range(node.lineno, (node.end_lineno or node.lineno) + 1))
+    return comments, len(code)
+
+
+def test_names_say_what_things_are():
+    lines: Counter[str] = Counter()
+    counted: Counter[str] = Counter()
+    for path, text in sources().items():
+        package = path.partition("/")[0]
+        lines[package] += text.count("\n")
+        counted[package] += len(pronouns(text))
+    share = 1000 * counted.total() / lines.total()
+    figures = f"{counted.total()} in {lines.total()} lines, {share:.1f} in 1,000: {counted}"
+    assert share <= MOST_IN_ALL, figures
+    # A file of a few lines may have two: its share would say nothing.
+    over = {
+        name: number
+        for name, number in counted.items()
+        if number > 2 and 1000 * number > BUDGETS.get(name, MOST_IN_ALL) * lines[name]
+    }
+    assert not over, figures
+
+
+def test_a_class_has_a_name_of_its_own():
+    homes = defaultdict(list)
+    for path, text in sources().items():
+        for name in class_names(text):
+            homes[name].append(path)
+    several = {name: paths for name, paths in homes.items() if len(paths) > 1}
+    assert len(SEVERAL_HOMES) <= 15
+    assert several.keys() == SEVERAL_HOMES.keys(), several
+
+
+def test_docstrings_say_more_than_signatures():
+    idle = [f"{path}: {name}" for path, text in sources().items() for name in restating(text)]
+    assert not idle, f"{len(idle)} docstrings restate the signature: {idle}"
+
+
+def test_comments_say_why():
+    counts = [comments_and_code(text) for text in sources().values()]
+    comments, code = map(sum, zip(*counts, strict=True))
+    share = 100 * comments / code
+    assert share >= LEAST_COMMENTS, f"{comments} comments, {code} lines of code: {share:.2f} in 100"
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("for one in quotes:\n    print(one)", ["one", "one"]),
+        ("def _look(whole):\n    return self.given", ["_look", "whole", "given"]),
+        ("class Found:\n    pass\nmade = make(other=1)", ["Found", "other"]),
+        ("for quote in quotes:\n    print(one_line(quote), look_up)", []),
+    ],
+)
+def test_pronouns_are_seen(text, named):
+    assert sorted(pronouns(text)) == sorted(named)
+
+
+def test_classes_and_aliases_are_seen():
+    text = "class Key: ...\nPath = tuple[str, ...]\n_T = TypeVar('_T')\nLIMIT = 3\nlow = Path"
+    assert class_names(text) == {"Key", "Path"}
+
+
+@pytest.mark.parametrize(
+    ("docstring", "restates"),
+    [
+        ("Return the quotes of a route.", True),
+        ("Return a quote for each route.", True),
+        ("Return the quotes of a route, dearest first.", False),
+        ("Return the quotes of a route. Raises `Refusal` for chains that nobody knows.", False),
+        ("", False),
+    ],
+)
+def test_restating_docstrings_are_seen(docstring, restates):
+    text = f'def quotes_of(route: Route) -> list[Quote]:\n    """{docstring}"""\n    return []'
+    assert list(restating(text)) == ["quotes_of"] * restates
+
+
+def test_comments_are_counted():
+    text = '# Why.\nx = 1  # noqa: E501\n\ny = (\n    2,  # because\n)\n"""Of y."""\n'
+    assert comments_and_code(text) == (2, 4)
