@@ -7,6 +7,7 @@ import re
 import tokenize
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -18,21 +19,21 @@ ROOT = Path(mockserver.__file__).parent
 PRONOUNS = {"one", "other", "found", "look", "given", "whole", "told", "usual"}
 MOST_IN_ALL = 5.0
 """Identifiers in 1,000 lines that are one of these words, in all and in each package."""
-BUDGETS = {"learning": 40, "recordings": 40}
+BUDGETS = {"recordings": 25}
 """More than that for a while: files that are being replaced."""
 
 SEVERAL_HOMES = {
-    "Expected": "a refusal that a test expects, and the money that an order should have moved",
     "Fault": "of a state machine of a client, documented; and what the control API sets",
     "Finding": "of a rule and of an audit: both are documented, and no file uses the two",
     "Verdict": "on a rule and on an audit: both are documented, and no file uses the two",
 }
 """Names of classes and type aliases with more than one home, and why; at most fifteen."""
 
-LEAST_COMMENTS = 2.0
+LEAST_COMMENTS = 1.9
 """Comments in 100 lines of code."""
 
 
+@cache
 def sources() -> dict[str, str]:
     """Return the text of each file of the package, by its path inside it."""
     paths = sorted(ROOT.rglob("*.py"))
@@ -87,8 +88,8 @@ def restating(text: str) -> Iterator[str]:
             continue
         docstring = ast.get_docstring(node) or ""
         signature = f"{node.name} {ast.unparse(node.args)} {ast.unparse(node.returns or node.args)}"
-        told = words(docstring) - words(" ".join(COMMON)) - words(signature)
-        if docstring and "\n" not in docstring and not told:
+        added = words(docstring) - words(" ".join(COMMON)) - words(signature)
+        if docstring and "\n" not in docstring and not added:
             yield node.name
 
 
@@ -117,11 +118,11 @@ def test_names_say_what_things_are():
     share = 1000 * counted.total() / lines.total()
     figures = f"{counted.total()} in {lines.total()} lines, {share:.1f} in 1,000: {counted}"
     assert share <= MOST_IN_ALL, figures
-    # A file of a few lines may have two: its share would say nothing.
+    # In a file of a hundred lines three are no share: `other`, as Python calls it in `__eq__`.
     over = {
         name: number
         for name, number in counted.items()
-        if number > 2 and 1000 * number > BUDGETS.get(name, MOST_IN_ALL) * lines[name]
+        if number > 3 and 1000 * number > BUDGETS.get(name, MOST_IN_ALL) * lines[name]
     }
     assert not over, figures
 

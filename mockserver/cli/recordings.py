@@ -146,7 +146,7 @@ def _common_base(loaded: "list[Recording]") -> str:
     return only if is_url else "http://localhost"
 
 
-def drift(old: str, new: str, *, as_json: bool, fail_on: str, **given: Any) -> None:
+def drift(old: str, new: str, *, as_json: bool, fail_on: str, **settings: Any) -> None:
     """Show how the forms of answers changed from OLD to NEW.
 
     Each is a shipped recording, a file or a folder; NEW may be the base address of a service, which
@@ -157,7 +157,7 @@ def drift(old: str, new: str, *, as_json: bool, fail_on: str, **given: Any) -> N
     from mockserver.conformance.comparison import Terms, compare
     from mockserver.conformance.runs.settings import options_from
 
-    comparison = compare(old, new, options_from(given), Terms(forms=True))
+    comparison = compare(old, new, options_from(settings), Terms(forms=True))
     print_comparison(comparison, as_json=as_json, verbose=False)
     if comparison.failing(fail_on):
         sys.exit(1)

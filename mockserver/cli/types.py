@@ -100,7 +100,6 @@ class Vocabulary(click.ParamType[str]):
 
     @cached_property
     def words(self) -> tuple[str, ...]:
-        """The words there are."""
         module, _, name = self._place.partition(":")
         return tuple(map(str, getattr(import_module(module), name)))
 

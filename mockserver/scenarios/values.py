@@ -62,7 +62,6 @@ def courses(value: Value) -> dict[str, OrderCourse]:
 
 
 def order_rules(items: list[Value]) -> tuple[OrderRule, ...]:
-    """Return the rules of `orders.rules`, in their order."""
     return tuple(map(_rule, items))
 
 

@@ -92,8 +92,8 @@ class At:
 
         It is sent after `most` of wall time all the same, by default after ten seconds.
         """
-        given = {"until": until, "name": name, "most": most}
-        body = {key: _plain(key, one) for key, one in given.items() if one is not None}
+        options = {"until": until, "name": name, "most": most}
+        body = {key: _plain(key, value) for key, value in options.items() if value is not None}
         return self._set("hold", body)
 
     def signal(self, name: str) -> Trigger:
@@ -108,8 +108,8 @@ def price_body(
     token: str, usd: Decimal | float | None, percent: Decimal | float | None
 ) -> dict[str, Json]:
     """Return a new price as the control API takes it."""
-    given = {"usd": usd, "percent": percent}
-    numbers = {name: json_of(name, value) for name, value in given.items() if value is not None}
+    prices = {"usd": usd, "percent": percent}
+    numbers = {name: json_of(name, value) for name, value in prices.items() if value is not None}
     return {"token": token, **numbers}
 
 

@@ -85,116 +85,116 @@ def _trigger_of(name: str, definition: Mapping[str, Json], hosted: HostedWorld) 
     after = makes_order or definition.get("phase", "after") == "after"
     if action == "hold" and not after:
         raise BadControl("body field 'phase': an answer is held after its call; leave it out")
-    found = None if operation is None else operation_id(operation, hosted.contract)
+    called = None if operation is None else operation_id(operation, hosted.contract)
     return Trigger(
-        name, found, definition.get("nth", 1), after, makes_order, action, dict(definition)
+        name, called, definition.get("nth", 1), after, makes_order, action, dict(definition)
     )
 
 
 # Actions
 
 
-def _check_fault(hosted: HostedWorld, given: Json) -> None:
-    check(form_of_faults(), given, "body field 'fault':")
-    fault_of("trigger", given, hosted.contract, hosted.world.scenario)
+def _check_fault(hosted: HostedWorld, value: Json) -> None:
+    check(form_of_faults(), value, "body field 'fault':")
+    fault_of("trigger", value, hosted.contract, hosted.world.scenario)
 
 
-def _fault(moment: Moment, given: Json) -> None:
+def _fault(moment: Moment, value: Json) -> None:
     hosted = moment.hosted
-    hosted.faults.add(given, hosted.contract, hosted.world.scenario)
+    hosted.faults.add(value, hosted.contract, hosted.world.scenario)
 
 
-def _check_outage(hosted: HostedWorld, given: Json) -> None:
+def _check_outage(hosted: HostedWorld, value: Json) -> None:
     # On a copy, so that windows are checked against the outages there are.
-    hosted.world.undisturbed().outages.suspend(window_of(given, hosted.world.now()))
+    hosted.world.undisturbed().outages.suspend(window_of(value, hosted.world.now()))
 
 
-def _outage(moment: Moment, given: Json) -> None:
-    moment.hosted.world.outages.suspend(window_of(given, moment.hosted.world.now()))
+def _outage(moment: Moment, value: Json) -> None:
+    moment.hosted.world.outages.suspend(window_of(value, moment.hosted.world.now()))
 
 
-def _check_restore(hosted: HostedWorld, given: Json) -> None:
-    if not ({"chain", "token"} & given.keys()):
+def _check_restore(hosted: HostedWorld, value: Json) -> None:
+    if not ({"chain", "token"} & value.keys()):
         raise BadControl("body field 'restore': name the 'chain' or the 'token' to restore")
 
 
-def _restore(moment: Moment, given: Json) -> None:
-    side = Direction(given["direction"]) if "direction" in given else None
-    moment.hosted.world.outages.restore(given.get("chain"), given.get("token"), side)
+def _restore(moment: Moment, value: Json) -> None:
+    side = Direction(value["direction"]) if "direction" in value else None
+    moment.hosted.world.outages.restore(value.get("chain"), value.get("token"), side)
 
 
-def _check_course(hosted: HostedWorld, given: Json) -> None:
+def _check_course(hosted: HostedWorld, value: Json) -> None:
     courses = hosted.world.scenario.courses
-    if given not in courses:
-        raise BadControl(f"body field 'steer': {given!r} is no course; there are {_row(courses)}")
+    if value not in courses:
+        raise BadControl(f"body field 'steer': {value!r} is no course; there are {_row(courses)}")
 
 
-def _steer(moment: Moment, given: Json) -> None:
-    moment.hosted.world.orders.steer(moment.order(), given, None)
+def _steer(moment: Moment, value: Json) -> None:
+    moment.hosted.world.orders.steer(moment.order(), value, None)
 
 
-def _check_price(hosted: HostedWorld, given: Json) -> None:
-    new_price(hosted, given)
+def _check_price(hosted: HostedWorld, value: Json) -> None:
+    new_price(hosted, value)
 
 
-def new_price(hosted: HostedWorld, given: Mapping[str, Json]) -> tuple[str, Decimal]:
+def new_price(hosted: HostedWorld, value: Mapping[str, Json]) -> tuple[str, Decimal]:
     """Return a token's symbol and its new USD price, given as `usd` or `percent` of change.
 
     Raises `BadControl` for a price that is not above 0, and `Refusal` for an unknown token.
     """
-    if ("usd" in given) == ("percent" in given):
+    if ("usd" in value) == ("percent" in value):
         raise BadControl("body: give 'usd', the new price, or 'percent', by how much it changes")
     world = hosted.world
-    symbol = world.scenario.catalog.token(given["token"]).symbol
-    if "usd" in given:
-        return symbol, Decimal(str(given["usd"]))
+    symbol = world.scenario.catalog.token(value["token"]).symbol
+    if "usd" in value:
+        return symbol, Decimal(str(value["usd"]))
     before = world.scenario.prices.usd_of(symbol, world.now())
-    price = before + before * Decimal(str(given["percent"])) / 100
+    price = before + before * Decimal(str(value["percent"])) / 100
     if price <= 0:
         raise BadControl("body field 'percent': the price would be 0 or less")
     return symbol, price
 
 
-def _price(moment: Moment, given: Json) -> None:
-    moment.hosted.world.move_price(*new_price(moment.hosted, given))
+def _price(moment: Moment, value: Json) -> None:
+    moment.hosted.world.move_price(*new_price(moment.hosted, value))
 
 
-def _clock(moment: Moment, given: Json) -> None:
-    moment.hosted.world.time.advance(duration_ms(given))
+def _clock(moment: Moment, value: Json) -> None:
+    moment.hosted.world.time.advance(duration_ms(value))
     moment.hosted.release_due()
 
 
-def _check_breaks(hosted: HostedWorld, given: Json) -> None:
-    breaks_named(given)
+def _check_breaks(hosted: HostedWorld, value: Json) -> None:
+    breaks_named(value)
 
 
-def _breaks(moment: Moment, given: Json) -> None:
+def _breaks(moment: Moment, value: Json) -> None:
     hosted = moment.hosted
     hosted.breaks.set(
-        [*hosted.breaks.names, *(name for name in given if name not in hosted.breaks.names)]
+        [*hosted.breaks.names, *(name for name in value if name not in hosted.breaks.names)]
     )
 
 
-def _check_hold(hosted: HostedWorld, given: Json) -> None:
-    if "until" in given:
-        operation_id(given["until"], hosted.contract)
+def _check_hold(hosted: HostedWorld, value: Json) -> None:
+    if "until" in value:
+        operation_id(value["until"], hosted.contract)
 
 
-def _hold(moment: Moment, given: Json) -> Gate:
-    until = given.get("until")
+def _hold(moment: Moment, value: Json) -> Gate:
+    until = value.get("until")
     operation = None if until is None else operation_id(until, moment.hosted.contract)
-    longest = duration_ms(given.get("most", _MOST_HELD))
-    return moment.hosted.held_answer(given.get("name", ""), operation, longest)
+    longest = duration_ms(value.get("most", _MOST_HELD))
+    return moment.hosted.held_answer(value.get("name", ""), operation, longest)
 
 
-def _signal(moment: Moment, given: Json) -> None:
+def _signal(moment: Moment, value: Json) -> None:
     send = moment.hosted.send_signal
     if send is None:
         raise BadControl("no process of a client is known here; `run` and `survive` start one")
-    send(getattr(signal, f"SIG{given}"))
+    send(getattr(signal, f"SIG{value}"))
 
 
-def _always(hosted: HostedWorld, given: Json) -> None:
+def _always(hosted: HostedWorld, value: Json) -> None:
     """Accept what the form has checked already."""
 
 
@@ -203,7 +203,7 @@ def _row(names: Mapping[str, object]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Action:
+class TriggerAction:
     """What a trigger may do: `validate` raises `BadControl` when it is set, `act` does it."""
 
     summary: str
@@ -211,19 +211,21 @@ class Action:
     validate: Callable[[HostedWorld, Json], None] = _always
 
 
-ACTIONS: Mapping[str, Action] = MappingProxyType(
+ACTIONS: Mapping[str, TriggerAction] = MappingProxyType(
     {
-        "fault": Action("set a fault", _fault, _check_fault),
-        "outage": Action("suspend a chain or a token", _outage, _check_outage),
-        "restore": Action("end an outage", _restore, _check_restore),
-        "steer": Action("send the order of the call along another course", _steer, _check_course),
-        "price": Action("move the price of a token", _price, _check_price),
-        "clock": Action("move the clock forward", _clock),
-        "breaks": Action(
+        "fault": TriggerAction("set a fault", _fault, _check_fault),
+        "outage": TriggerAction("suspend a chain or a token", _outage, _check_outage),
+        "restore": TriggerAction("end an outage", _restore, _check_restore),
+        "steer": TriggerAction(
+            "send the order of the call along another course", _steer, _check_course
+        ),
+        "price": TriggerAction("move the price of a token", _price, _check_price),
+        "clock": TriggerAction("move the clock forward", _clock),
+        "breaks": TriggerAction(
             "change answers from then on: lists, ids, statuses", _breaks, _check_breaks
         ),
-        "hold": Action("hold the answer back", _hold, _check_hold),
-        "signal": Action("send a signal to the client's process", _signal),
+        "hold": TriggerAction("hold the answer back", _hold, _check_hold),
+        "signal": TriggerAction("send a signal to the client's process", _signal),
     }
 )
 """What a trigger may do, by name."""

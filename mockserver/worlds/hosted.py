@@ -45,7 +45,7 @@ class TooManyWorlds(BadControl):
 
 
 @dataclass(frozen=True, slots=True)
-class Expected:
+class AwaitedRefusal:
     """A refusal that a test expects: its name, and its operation; None stands for any."""
 
     refusal: str | None = None
@@ -75,7 +75,7 @@ class Snapshot:
     """What a snapshot has beside the engine's state; `sequence` is the newest request then."""
 
     parts: Mapping[str, Any]
-    expected: tuple[Expected, ...]
+    expected: tuple[AwaitedRefusal, ...]
     weight: int
     sequence: int
 
@@ -103,7 +103,7 @@ class HostedWorld(CalledWorld):
     triggers: Triggers = field(default_factory=Triggers)
     stubs: Stubs = field(default_factory=Stubs)
     breaks: Breaks = field(default_factory=Breaks)
-    expected: tuple[Expected, ...] = ()
+    expected: tuple[AwaitedRefusal, ...] = ()
     failures: tuple[str, ...] = ()
     send_signal: Callable[[int], None] | None = None
     """Sends a signal to the client's process, where one is known."""
@@ -171,7 +171,7 @@ class HostedWorld(CalledWorld):
             [snapshot.weight for snapshot in (self._snapshots or {}).values()]
         )
 
-    def expect(self, expected: Expected) -> None:
+    def expect(self, expected: AwaitedRefusal) -> None:
         """Expect a refusal. Raises `BadControl` where too many are expected already."""
         if len(self.expected) >= limits.EXPECTED.most:
             raise BadControl(f"{limits.EXPECTED} are expected already; reset the world")
@@ -189,7 +189,7 @@ class HostedWorld(CalledWorld):
         return self._hold(Held(Gate(limits.HELD.most, self.world.now() + delay_ms)))
 
     def _hold(self, held: Held) -> Gate:
-        self.held = (*(one for one in self.held if not one.gate.is_open), held)
+        self.held = (*(waiting for waiting in self.held if not waiting.gate.is_open), held)
         return held.gate
 
     def release(self, which: Callable[[Held], bool]) -> int:

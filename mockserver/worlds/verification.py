@@ -189,17 +189,17 @@ def unmet(hosted: HostedWorld) -> list[str]:
 
     One that strikes by chance, or from a number of calls on, was met once a call has come.
     """
-    found = []
+    sentences = []
     for fault in hosted.faults:
         tally, by_chance = hosted.faults.tally(fault), fault.trigger.probability is not None
         if tally.struck or (tally.seen and (by_chance or fault.kind == "quota")):
             continue
         came = f"{tally.seen} such requests came" if tally.seen else "no such request came"
-        found.append(f"fault {fault.id!r} ({_said(fault.definition)}) never struck: {came}")
+        sentences.append(f"fault {fault.id!r} ({_said(fault.definition)}) never struck: {came}")
     for trigger, why in idle(hosted.triggers):
         what = f"trigger {trigger.id!r} ({trigger.action} {trigger.place})"
-        found.append(f"{what} did nothing: {why}")
-    return found
+        sentences.append(f"{what} did nothing: {why}")
+    return sentences
 
 
 def _said(definition: Mapping[str, Json]) -> str:

@@ -17,11 +17,11 @@ def window_of(body: Mapping[str, Json], now_ms: int) -> Window:
     return Window.of(options, begin, end, duration_ms)
 
 
-def times_of(given: Mapping[str, Json], now_ms: int, where: str) -> tuple[int, int | None]:
+def times_of(settings: Mapping[str, Json], now_ms: int, where: str) -> tuple[int, int | None]:
     """Return when something begins, now by default, and when it ends; None where that is open."""
-    begin = instant_ms(given["from"]) if "from" in given else now_ms
-    if "until" in given and "for" in given:
+    begin = instant_ms(settings["from"]) if "from" in settings else now_ms
+    if "until" in settings and "for" in settings:
         raise BadControl(f"{where}: give 'until' (a time) or 'for' (a duration), not both")
-    if "until" in given:
-        return begin, instant_ms(given["until"])
-    return begin, begin + duration_ms(given["for"]) if "for" in given else None
+    if "until" in settings:
+        return begin, instant_ms(settings["until"])
+    return begin, begin + duration_ms(settings["for"]) if "for" in settings else None

@@ -97,14 +97,15 @@ class AnswerReading:
         return Role.PLAIN if self.words and role is Role.WORDS else role
 
 
-def missing_answer(left: Exchange, right: Exchange, *, whole: bool = False) -> str:
+def missing_answer(left: Exchange, right: Exchange, *, complete: bool = False) -> str:
     """Return why two exchanges cannot be compared; empty where they can.
 
     An answer that broke off is a difference, unless answers have to be whole.
     """
-    for name, one in (("left", left), ("right", right)):
-        if one.answer.trouble in _NEVER_CAME or (whole and one.answer.trouble):
-            return f"the {name} side did not answer: {one.answer.reason or one.answer.trouble}"
+    for name, exchange in (("left", left), ("right", right)):
+        if exchange.answer.trouble in _NEVER_CAME or (complete and exchange.answer.trouble):
+            trouble = exchange.answer.reason or exchange.answer.trouble
+            return f"the {name} side did not answer: {trouble}"
     return ""
 
 

@@ -196,7 +196,7 @@ class _Comparing:
         pairs, all_pairs = self._pairs(watch), []
         silent: dict[str, None] = {}
         for pair in pairs:
-            if reason := missing_answer(pair.source, pair.counterpart, whole=self._terms.forms):
+            if reason := missing_answer(pair.source, pair.counterpart, complete=self._terms.forms):
                 self._left_out[pair.source.probe] = reason
                 silent[pair.source.operation.id] = None
             else:

@@ -121,7 +121,9 @@ def recorded_run(name: str, options: Options) -> Run:
     """
     contract = contracts.load(options.dialect)
     entries = recorded_entries(gather([name]), contract, options.caller)
-    signed = (replace(one, request=signed_again(one.request, options.caller)) for one in entries)
+    signed = (
+        replace(entry, request=signed_again(entry.request, options.caller)) for entry in entries
+    )
     return Run(header_of(Target(None, None), options, contract), tuple(signed))
 
 

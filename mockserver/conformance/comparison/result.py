@@ -130,7 +130,7 @@ class Comparison:
         for occurrence in self.occurrences:
             groups.setdefault(_cause_of(occurrence), []).append(occurrence)
         order = tuple(DifferenceKind)
-        causes = (DifferenceCause(tuple(found)) for found in groups.values())
+        causes = (DifferenceCause(tuple(occurrences)) for occurrences in groups.values())
         return tuple(
             sorted(
                 causes,

@@ -27,7 +27,7 @@ log = logging.getLogger("mockserver.conformance")
 
 _T = TypeVar("_T")
 # An operation by its id, and a cause: what failures of one cause have in common.
-_Key = tuple[str, str]
+_FailureKey = tuple[str, str]
 _ROUNDS = 3
 _MOST_SHRINKING = 60
 
@@ -134,10 +134,10 @@ class FlowRun:
         self.sender = Sender(session, flow.stage.words)
         self.most = 0
         self.made: dict[str, object] = {}
-        self.failures: dict[_Key, list[Failure]] = {}
-        self.target: _Key | None = None
-        self.reported: set[_Key] = set()
-        self.unclear: set[_Key] = set()
+        self.failures: dict[_FailureKey, list[Failure]] = {}
+        self.target: _FailureKey | None = None
+        self.reported: set[_FailureKey] = set()
+        self.unclear: set[_FailureKey] = set()
         self._sequences = options.sequences
         self._seed = zlib.crc32(f"{options.seed}:{flow.stage.words}".encode())
 

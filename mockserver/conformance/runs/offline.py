@@ -89,12 +89,12 @@ def recorded_entries(
     """
     return tuple(
         RunEntry(
-            f"{one.operation.id}/recorded in {one.label}",
-            one.request,
-            one.answer,
-            one.operation.writes,
+            f"{recorded.operation.id}/recorded in {recorded.label}",
+            recorded.request,
+            recorded.answer,
+            recorded.operation.writes,
         )
-        for one in _Recordings(tuple(sources), contract, caller).every
+        for recorded in _Recordings(tuple(sources), contract, caller).every
     )
 
 

@@ -57,7 +57,6 @@ class ProbeName(str):
     """The stage that generated the request; empty for a planned one."""
 
     def __new__(cls, text: str, edge: Edge | None = None, stage: str = "") -> "ProbeName":
-        """Make a name of a text; a `ProbeName` is returned as it is."""
         if isinstance(text, ProbeName):
             return text
         made = super().__new__(cls, text)

@@ -28,7 +28,7 @@ _FRACTIONS = 10**12
 
 
 @dataclass(frozen=True, slots=True)
-class Trigger:
+class FaultTrigger:
     """The calls a fault is for, and which of them it takes; None does not narrow.
 
     `chain` is a nickname. `first`, `nth` and `every` count the calls that match, from 1.
@@ -74,11 +74,13 @@ class Trigger:
         return drawn < self.probability * _FRACTIONS
 
 
-def trigger_of(definition: Mapping[str, Json], contract: Contract, scenario: Scenario) -> Trigger:
+def trigger_of(
+    definition: Mapping[str, Json], contract: Contract, scenario: Scenario
+) -> FaultTrigger:
     """Return the trigger of a request. Raises `BadControl` for a name that does not exist."""
     operation, probability = definition.get("operation"), definition.get("probability")
     return value_of(
-        Trigger,
+        FaultTrigger,
         definition,
         operation=None if operation is None else operation_id(operation, contract),
         phase=_phase(definition, contract),
@@ -142,7 +144,7 @@ class Fault:
 
     id: str
     kind: str
-    trigger: Trigger
+    trigger: FaultTrigger
     disturb: Disturb
     done: bool
     definition: Mapping[str, Json]

@@ -13,7 +13,7 @@ from mockserver.engine.reserved import RESERVED, Effect, Reserved, in_amount, in
 from mockserver.exchange import Request
 from mockserver.limits import AMOUNT_DIGITS
 from mockserver.responders.faults.kinds import KINDS, FaultedCall, OptionValues
-from mockserver.responders.faults.registry import Fault, Strike, Trigger
+from mockserver.responders.faults.registry import Fault, FaultTrigger, Strike
 from mockserver.responders.named import deposit_of
 from mockserver.responders.responder import Call
 
@@ -91,7 +91,9 @@ def may_reserve(request: Request) -> bool:
 
 def _strike(reserved: Reserved, call: Call) -> Strike:
     kind, options, done = _FAULTS[reserved.name]
-    fault = Fault(f"reserved {reserved.code}", kind, Trigger(), KINDS[kind].make(options), done, {})
+    fault = Fault(
+        f"reserved {reserved.code}", kind, FaultTrigger(), KINDS[kind].make(options), done, {}
+    )
     return Strike((fault,), {fault.id: FaultedCall(call, lambda what: 0)})
 
 

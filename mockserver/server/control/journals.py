@@ -19,7 +19,7 @@ from mockserver.server.codings import unpacked
 from mockserver.server.control.row import ControlRequest
 from mockserver.worlds import verification
 from mockserver.worlds.entry_details import decoded, nearest_form
-from mockserver.worlds.hosted import Expected, HostedWorld
+from mockserver.worlds.hosted import AwaitedRefusal, HostedWorld
 from mockserver.worlds.journal import Entry
 from mockserver.worlds.verification import search_of, unexpected_refusals, unmet
 
@@ -92,7 +92,7 @@ def expect(request: ControlRequest) -> Json:
     """Expect a refusal, so that the check at the end of a test does not report it."""
     body, hosted = request.body, request.hosted
     name, operation = body.get("refusal"), body.get("operation")
-    expected = Expected(
+    expected = AwaitedRefusal(
         None if name is None else rule_name(name, hosted.contract.refusals),
         None if operation is None else operation_id(operation, hosted.contract),
     )

@@ -8,8 +8,8 @@ from mockserver.worlds.triggers import TriggerTally, trigger_json
 
 def show(request: ControlRequest) -> Json:
     """Return the triggers of a world in the order set."""
-    found = request.hosted.triggers
-    return {"triggers": [trigger_json(one, found.tally(one)) for one in found]}
+    triggers = request.hosted.triggers
+    return {"triggers": [trigger_json(trigger, triggers.tally(trigger)) for trigger in triggers]}
 
 
 def add(request: ControlRequest) -> Json:
@@ -29,7 +29,7 @@ def release(request: ControlRequest) -> Json:
     """Send held answers: those of a name, or all that wait for no time of the clock."""
     name = request.body.get("name")
     held = request.hosted.release(
-        lambda one: one.gate.due_ms is None if name is None else one.name == name
+        lambda held: held.gate.due_ms is None if name is None else held.name == name
     )
     return {"released": held}
 

@@ -41,7 +41,6 @@ class Verdict:
         return iter(self.findings)
 
     def __getitem__(self, place: int) -> Finding:
-        """Return a finding."""
         return self.findings[place]
 
     def __len__(self) -> int:
