@@ -22,6 +22,9 @@ MOST_IN_ALL = 5.0
 BUDGETS = {"recordings": 25}
 """More than that for a while: files that are being replaced."""
 
+NOT_YET = {"survive"}
+"""Packages that came before these checks and are still to be gone through."""
+
 SEVERAL_HOMES = {
     "Fault": "of a state machine of a client, documented; and what the control API sets",
     "Finding": "of a rule and of an audit: both are documented, and no file uses the two",
@@ -36,8 +39,9 @@ LEAST_COMMENTS = 1.9
 @cache
 def sources() -> dict[str, str]:
     """Return the text of each file of the package, by its path inside it."""
-    paths = sorted(ROOT.rglob("*.py"))
-    return {path.relative_to(ROOT).as_posix(): path.read_text("utf-8") for path in paths}
+    paths = {path.relative_to(ROOT).as_posix(): path for path in sorted(ROOT.rglob("*.py"))}
+    settled = {name: path for name, path in paths.items() if name.partition("/")[0] not in NOT_YET}
+    return {name: path.read_text("utf-8") for name, path in settled.items()}
 
 
 def pronouns(text: str) -> list[str]:
