@@ -43,21 +43,21 @@ def survive(
 
     plan = _plan(options)
     files = [_destination(text, FORMATS) for text in reports]
-    given = {name: options[name] for name in ("scenario", "dialect", "seed", "clock")}
-    settings = MockSettings().changed(**{k: v for k, v in given.items() if v is not None})
+    world_options = {name: options[name] for name in ("scenario", "dialect", "seed", "clock")}
+    settings = MockSettings().changed(**{k: v for k, v in world_options.items() if v is not None})
     limits = Limits(wall_s=options["wall_ms"] / 1000, reruns=options["reruns"])
-    found = searched(command_flow(command), plan, settings, limits, _progress())
+    search = searched(command_flow(command), plan, settings, limits, _progress())
     subject = Subject(
         " ".join(command), f"crosschain-mock survive -- {shlex.join(command)}", settings.seed
     )
     for name, file in files:
-        write_text(file, FORMATS[name](found, subject))
-    print_text(printable_lines(FORMATS["text"](found, subject)))
-    if found.stopped.endswith("Ctrl-C"):
+        write_text(file, FORMATS[name](search, subject))
+    print_text(printable_lines(FORMATS["text"](search, subject)))
+    if search.stopped.endswith("Ctrl-C"):
         sys.exit(130)
-    if failing(found, fail_on):
+    if failing(search, fail_on):
         sys.exit(1)
-    if found.unsure:
+    if search.unsure:
         sys.exit(3)
 
 
@@ -95,7 +95,7 @@ def _earlier(file: Path | None) -> tuple[frozenset[str], tuple[str, ...]]:
 
     report = documents.read(file, "survive").value
     harmful = {"fooled", "harmed", "hung", "unsure"}
-    tried = {one["id"]: one["outcome"] for one in report["results"]}
+    tried = {result["id"]: result["outcome"] for result in report["results"]}
     done = frozenset(name for name, outcome in tried.items() if outcome not in harmful)
     return done, tuple(name for name, outcome in tried.items() if outcome in harmful)
 
@@ -113,10 +113,10 @@ def _destination(text: str, formats: Any) -> tuple[str, Path]:
 
 
 def _progress() -> "Tell":
-    def tell(found: "Found", result: "Result | None") -> None:
+    def tell(search: "Found", result: "Result | None") -> None:
         if result is not None and sys.stderr.isatty():
-            bad = sum(1 for one in found.results.values() if one.bad)
-            line = f"\r{len(found.results)} of {found.planned} failures, {bad} with harm"
+            bad = sum(1 for result in search.results.values() if result.bad)
+            line = f"\r{len(search.results)} of {search.planned} failures, {bad} with harm"
             click.echo(f"{line}  {result.name[:50]:50}", nl=False, err=True)
 
     return tell

@@ -10,8 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from mockserver import jsontext
-
-Schema = Mapping[str, Any]
+from mockserver.jsontext import Schema
 
 _REFERENCE = "#/components/schemas/"
 _METHODS = ("get", "put", "post", "delete", "patch")
@@ -285,7 +284,9 @@ def _untyped(node: Any, place: str) -> Iterator[str]:
             if key in ("schema", "items") and isinstance(part, Mapping) and not _typed(part):
                 yield f"{place}.{key}"
             if key == "properties" and isinstance(part, Mapping):
-                yield from (f"{place}.{name}" for name, one in part.items() if not _typed(one))
+                yield from (
+                    f"{place}.{name}" for name, member in part.items() if not _typed(member)
+                )
             if key not in ("example", "examples", "default"):
                 yield from _untyped(part, f"{place}.{key}")
     elif isinstance(node, list):
