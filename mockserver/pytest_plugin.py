@@ -30,7 +30,11 @@ _OPTIONS = {
     "dialect": "documented (the default), observed, or errata such as E-01,E-02",
     "breaks": "permanent bugs of the mock, separated by commas; see `crosschain-mock breaks`",
     "replay": "recordings to answer from: shipped names, files and folders, separated by commas",
-    "replay_mode": "strict (the default), fallback, naked, counted, or several with commas",
+    "replay_mode": "strict (the default), fallback, naked, paced, or several with commas",
+    "record": "a record mode: once, none, new or all; typed, it is for tests that have one",
+    "recordings": "the folder of recordings beside each test file; by default 'recordings'",
+    "upstream_v1": "the base address of v1 that is recorded",
+    "upstream_v2": "the base address of 2.0 that is recorded",
     "audit": "all, or kinds of findings that fail a test, such as two-orders; -NAME leaves one out",
     "stamps": "the clock of v1 timestamps: either (the default) the world's or the wall, or world",
     "unused": "fail (the default): a stub, fault or outage that no request met fails it; or allow",
@@ -141,6 +145,10 @@ def crosschain_mock_settings(pytestconfig: pytest.Config) -> "MockSettings":
     with _readable_failures():
         typed = _configured(pytestconfig.getoption)
         written = _configured(pytestconfig.getini)
+        # Each test has a folder of its own, and a typed mode is for tests that have one already.
+        for configured in (typed, written):
+            configured.pop("recordings", None)
+        typed.pop("record", None)
         unsaid = {name: value for name, value in written.items() if name not in typed}
         settings = MockSettings().changed(**unsaid)
         # Made absolute, since pytest and tests may work in other folders.
@@ -169,7 +177,8 @@ def crosschain_mock(
     """A world of this test's own on the session's server, checked when the test has run."""
     item = request.node
     with _readable_failures():
-        world = crosschain_mock_server.world(item.nodeid, **_marker_settings(item))
+        changes = _with_recordings(item, crosschain_mock_server.settings, _marker_settings(item))
+        world = crosschain_mock_server.world(item.nodeid, **changes)
     item.stash.setdefault(_WORLDS, []).append(world)
     yield world
     # Fixtures that use the world have ended by now and may have sent more.
@@ -241,6 +250,32 @@ def _configured(say: Callable[[str], Any]) -> dict[str, Any]:
         if value:
             settings[name] = int(value) if name == "seed" and value.isdecimal() else value
     return settings
+
+
+def _with_recordings(
+    item: pytest.Item, settings: "MockSettings", changes: dict[str, Any]
+) -> dict[str, Any]:
+    """Return the settings of a test's world with its record mode, its folder and its permit.
+
+    A mode on the command line is for tests that have one already: CI plays with `none`, and
+    somebody who records anew says `all`.
+    """
+    config = item.config
+    mode = changes.get("record", settings.record)
+    if not mode:
+        return changes
+    from mockserver.testing.recording import folder_of_test
+
+    typed = config.getoption(f"{_MARKER}_record")
+    root = changes.get("recordings") or config.getini(f"{_MARKER}_recordings") or "recordings"
+    root = config.getoption(f"{_MARKER}_recordings") or root
+    permit = {
+        "arm_writes": bool(config.getoption(f"{_MARKER}_arm_writes", None)),
+        "allow_hosts": tuple(config.getoption(f"{_MARKER}_allow_hosts", None) or ()),
+        "confirm_hosts": tuple(config.getoption(f"{_MARKER}_confirm_hosts", None) or ()),
+    }
+    folder = folder_of_test(item.path.parent / root, item.nodeid)
+    return {**permit, **changes, "record": typed or mode, "recordings": folder}
 
 
 def _marker_settings(node: pytest.Item) -> dict[str, Any]:

@@ -8,13 +8,14 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from mockserver.cli import serving
+from mockserver.cli.taping import taped
 from mockserver.errors import CrosschainMockError
 from mockserver.exchange import printable
 from mockserver.wording import counted, reason_of
@@ -51,8 +52,10 @@ def run(port: int, audited: bool, command: tuple[str, ...], **options: Any) -> N
     from mockserver.testing.running import in_thread
     from mockserver.worlds.hosted import DEFAULT_WORLD
 
-    service = build(serving.settings_of(options))
-    with in_thread(service, port) as taken:
+    with ExitStack() as stack:
+        settings = stack.enter_context(taped(serving.settings_of(options), options))
+        service = build(settings)
+        taken = stack.enter_context(in_thread(service, port))
         url = f"http://127.0.0.1:{taken}"
         if service.replaying:
             click.echo(service.replaying, err=True)

@@ -6,7 +6,7 @@ import logging
 import os
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from mockserver.cli.files import with_overlay
+from mockserver.cli.taping import taped
 
 if TYPE_CHECKING:
     from mockserver.server.assembly import Settings
@@ -37,7 +38,8 @@ def serve(
 
     claim(ready_file)
 
-    settings = settings_of(options)
+    taping = ExitStack()
+    settings = taping.enter_context(taped(settings_of(options), options))
     # The log itself goes to stderr, as that of every command.
     default_level = "info" if sys.stderr.isatty() else "warning"
     logging.getLogger().setLevel((log_level or default_level).upper())
@@ -59,7 +61,8 @@ def serve(
             click.echo(f"the control API asks for the token {guard.token}", err=True)
         click.echo(_banner(url, short=not sys.stderr.isatty()), err=True)
 
-    serve(service, Listening(host, port, ready_file, options["loop"]), announce)
+    with taping:
+        serve(service, Listening(host, port, ready_file, options["loop"]), announce)
     _exit_at_once()
 
 
@@ -122,7 +125,7 @@ def settings_of(options: Mapping[str, Any]) -> "Settings":
     mode, rate = options["clock"] or (None, None)
     if options["erratum"] and options["dialect"] == "observed":
         raise click.UsageError("--erratum goes with the documented dialect; observed has them all")
-    for name in ("replay_fallback", "replay_naked", "replay_counted", "matching"):
+    for name in ("replay_fallback", "replay_naked", "replay_paced", "matching"):
         if options[name] and not options["replay"]:
             raise click.UsageError(f"--{name.replace('_', '-')} goes with --replay")
     unchanged = ("scenario", "seed", "replay", "matching", "refusal_status", "check_answers")
@@ -137,7 +140,7 @@ def settings_of(options: Mapping[str, Any]) -> "Settings":
         replay_mode=ReplayMode(
             strict=not options["replay_fallback"],
             naked=options["replay_naked"],
-            counted=options["replay_counted"],
+            counted=not options["replay_paced"],
         ),
         app_keys=(*options["app_keys"], *_app_keys(options["app_keys_file"])),
     )

@@ -1,7 +1,7 @@
 """How an answer reaches the client: at once and whole, or disturbed on purpose."""
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import replace
 from decimal import ROUND_CEILING, Context
 from enum import StrEnum
@@ -68,13 +68,24 @@ class Stream(Protocol):
 
 
 @value_class(frozen=True, slots=True)
+class Pending:
+    """An answer that another service still has to give.
+
+    `fetch` gets it, and `settle` returns it as it is sent, once the world has noted it.
+    """
+
+    fetch: Callable[[], Awaitable[Response]]
+    settle: Callable[[Response], Response]
+
+
+@value_class(frozen=True, slots=True)
 class Delivery:
     """An answer and how to send it.
 
     `delay_ms` is wall time to wait before it, and `gate` holds it until it is opened; `cut` is what
     happens to the connection. What `stream` gives, or the pieces of `parts`, follow the headers of
     the response, whose body is empty then; others are answered between the pieces, some of which
-    are empty for that.
+    are empty for that. The answer of `pending` takes the place of the response.
     """
 
     response: Response
@@ -83,6 +94,7 @@ class Delivery:
     stream: Stream | None = None
     parts: Iterator[bytes] | None = None
     gate: Gate | None = None
+    pending: Pending | None = None
 
     def with_body(self, body: bytes) -> "Delivery":
         return replace(self, response=self.response.with_body(body))
@@ -90,7 +102,7 @@ class Delivery:
     @property
     def at_once(self) -> bool:
         """Whether the response is sent as it is, without waiting for anything."""
-        steady = self.stream is None and self.parts is None
+        steady = self.stream is None and self.parts is None and self.pending is None
         return self.cut is None and steady and not self.delay_ms and self.gate is None
 
     def complete(self) -> Response:

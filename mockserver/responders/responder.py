@@ -1,5 +1,6 @@
 """What responders get: stubs, generated answers, recordings and the simulation."""
 
+from collections.abc import Awaitable
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Protocol, Self
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 
 STUB, GENERATED, PLAYBACK, SIMULATION = "stub", "generated", "playback", "simulation"
+UPSTREAM = "upstream"
 """The responders by their names in the journal, in the order in which they are tried."""
 
 
@@ -59,6 +61,17 @@ class Call:
         if self.operation.generation.id == OrderGeneration.V1:
             return self.hosted.world.scenario.catalog.v1_name
         return str
+
+
+class PassingOn(Protocol):
+    """The service behind a world, which gets the requests that no recording answers."""
+
+    @property
+    def why_not(self) -> str:
+        """Why it gets none, as a sentence; empty where it does."""
+
+    def answer(self, request: Request) -> Awaitable[Response]:
+        """Return its answer to a request, whose path is that of the operation."""
 
 
 class Answering(Protocol):

@@ -16,7 +16,7 @@ from aiohttp.web_response import StreamResponse
 
 from mockserver import limits
 from mockserver.exchange import Request, Response
-from mockserver.responders.delivery import Cut, Delivery, Gate, Stream, delivery_of
+from mockserver.responders.delivery import Cut, Delivery, Gate, Pending, Stream, delivery_of
 from mockserver.server import codings
 from mockserver.server.connection import Connection, ConnectionServer, http_response
 from mockserver.server.heads import Heads, cut_head
@@ -192,6 +192,10 @@ async def _delivered(http: BaseRequest, server: HttpServer, delivery: Delivery) 
         await asyncio.sleep(delivery.delay_ms / 1000)
     if delivery.gate is not None:
         await _opened(delivery.gate)
+    if delivery.pending is not None:
+        # What is on its way to another service goes on, and is noted, also if this client leaves.
+        fetched = asyncio.ensure_future(_fetched(delivery.pending))
+        delivery = replace(delivery, response=await asyncio.shield(fetched), pending=None)
     if delivery.stream is not None:
         if http.method == "HEAD":
             delivery.stream.close()
@@ -206,6 +210,10 @@ async def _delivered(http: BaseRequest, server: HttpServer, delivery: Delivery) 
         if raw is not None:
             return cast(StreamResponse, _Prepared(http, raw))
     return http_response(delivery.response)
+
+
+async def _fetched(pending: Pending) -> Response:
+    return pending.settle(await pending.fetch())
 
 
 async def _read(http: BaseRequest, request: Request, answering: RawAnswering) -> Request:

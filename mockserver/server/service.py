@@ -10,15 +10,23 @@ from urllib.parse import unquote
 from mockserver import jsontext, limits
 from mockserver.clock import ClockMode
 from mockserver.contract import Operation
-from mockserver.exchange import Request, Response, allow_header, printable
-from mockserver.headers import CONTROL_PATH, REFUSAL_HEADER, WORLD_HEADER
+from mockserver.exchange import Headers, Request, Response, allow_header, printable
+from mockserver.headers import CONTROL_PATH, REFUSAL_HEADER, TOKEN_HEADER, WORLD_HEADER
 from mockserver.responders.breaks import BreakOutcome
-from mockserver.responders.delivery import Delivery, charged, delivery_of
+from mockserver.responders.delivery import Delivery, Pending, charged, delivery_of
 from mockserver.responders.dialects import Contracts
 from mockserver.responders.faults.registry import Strike
 from mockserver.responders.faults.reserved import may_reserve, reserved_strike
 from mockserver.responders.refusing import JSON_HEADERS
-from mockserver.responders.responder import GENERATED, PLAYBACK, SIMULATION, STUB, Call
+from mockserver.responders.responder import (
+    GENERATED,
+    PLAYBACK,
+    SIMULATION,
+    STUB,
+    UPSTREAM,
+    Call,
+    PassingOn,
+)
 from mockserver.responders.simulation import Simulation, list_operations
 from mockserver.server import console, cors
 from mockserver.server.control import Control
@@ -204,6 +212,8 @@ class Service:
         finally:
             hosted.world.release()
         operation, sent = call.operation, None
+        if responder == UPSTREAM and hosted.upstream is not None:
+            return self._passed_on(call, path, hosted.upstream, delivery_of(answer))
         if isinstance(answer, Response):
             response = answer
         else:
@@ -231,6 +241,22 @@ class Service:
             if trigger.after and (gate := fire(trigger, moment)) is not None:
                 answer = replace(delivery_of(answer), gate=gate)
         return responder, answer, fault
+
+    def _passed_on(
+        self, call: HostedCall, path: str, upstream: PassingOn, delivery: Delivery
+    ) -> Delivery:
+        """Return the delivery of an answer that the service behind this one still has to give."""
+        hosted, request, operation = call.hosted, call.request, call.operation
+        own = (WORLD_HEADER, TOKEN_HEADER)
+        headers = [item for item in request.headers.items_sent if item[0] not in own]
+        sent = replace(request, path=path, headers=Headers(headers))
+
+        def settle(response: Response) -> Response:
+            hosted.journal.add(hosted.world.now(), operation.id, request, response, UPSTREAM)
+            self._tell(operation, path, request, response)
+            return self._opened(response, hosted.key, request.headers)
+
+        return replace(delivery, pending=Pending(lambda: upstream.answer(sent), settle))
 
     def _tell(
         self,
@@ -357,6 +383,11 @@ class Service:
             from mockserver.responders.replay.player import played  # noqa: PLC0415
 
             response = played(call, hosted.replay, self._simulation.respond)
+        if response is None and hosted.upstream is not None:
+            why = hosted.upstream.why_not
+            generation = call.operation.generation
+            response = hosted.refuser.refuse(generation, "not-recorded", why or "not recorded yet")
+            return PLAYBACK if why else UPSTREAM, response
         return None if response is None else (PLAYBACK, response)
 
     def _failed(self, call: HostedCall, error: Exception) -> Response:

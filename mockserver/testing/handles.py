@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from functools import update_wrapper
 from typing import Any, TypeVar
 
@@ -43,7 +44,20 @@ class LockedService:
             answer = self.service.respond(request)
             if len(worlds) > before and CONTROL_PATH not in request.path:
                 self._note_stray(list(worlds)[-1].key, request)
-            return answer
+        if isinstance(answer, Delivery) and answer.pending is not None:
+            return replace(answer, pending=replace(answer.pending, settle=self._locked(answer)))
+        return answer
+
+    def _locked(self, delivery: Delivery) -> Callable[[Response], Response]:
+        """Return what settles a pending answer, with the lock held."""
+        assert delivery.pending is not None  # noqa: S101  # as the caller has seen
+        settle = delivery.pending.settle
+
+        def settle_alone(response: Response) -> Response:
+            with self.lock:
+                return settle(response)
+
+        return settle_alone
 
     def most_bytes(self, request: Request) -> int:
         """Return how many bytes the body of a request may have, of which the head has come."""

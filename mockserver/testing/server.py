@@ -14,6 +14,7 @@ from mockserver.scenarios.library import is_file
 from mockserver.server.assembly import service_of
 from mockserver.server.control import Guard
 from mockserver.testing.handles import LockedService, WorldHandle, public_api
+from mockserver.testing.recording import tape_of
 from mockserver.testing.settings import MockSettings
 from mockserver.testing.world import MockWorld
 from mockserver.worlds.factory import WorldFactory
@@ -89,15 +90,20 @@ class MockServer:
         if changes:
             settings = settings.changed(**changes)
             made = made.changed(**changes).anchored(Path.cwd())
-        key = self._free_key(name)
-        if "replay" in changes:
-            self._factory.forget_changed(made.replay)
+        key, tape = self._free_key(name), tape_of(made)
+        options = made.options()
+        if tape is not None:
+            upstream = tape if tape.passes_on else None
+            mode = tape.replay_mode(options.replay_mode)
+            options = replace(options, replay=tape.sources, replay_mode=mode, upstream=upstream)
+        if tape is not None or "replay" in changes:
+            self._factory.forget_changed(options.replay)
         scenario = self._scenario(made, again="scenario" in changes)
-        hosted = self._factory.hosted(key, World(scenario, self._wall), made.options())
+        hosted = self._factory.hosted(key, World(scenario, self._wall), options)
         hosted.journal = WorldJournal(_JOURNAL_ENTRIES)
         self._service.worlds.put(hosted)
         self.locked.made.add(key)
-        return MockWorld(WorldHandle(self.locked, key), self._address, settings)
+        return MockWorld(WorldHandle(self.locked, key), self._address, settings, tape)
 
     def _free_key(self, name: str) -> str:
         key = _NOT_IN_KEYS.sub("-", name).strip("-.")[-_MOST_KEY_CHARACTERS:] or "world"
@@ -109,7 +115,7 @@ class MockServer:
     def _scenario(self, settings: MockSettings, *, again: bool = False) -> Scenario:
         """Return the scenario as settings change it, read once, or `again` if it is a file."""
         # Worlds that differ in their breaks alone share the scenario, and what is made of it.
-        key = replace(settings, breaks=(), replay=(), replay_mode="strict")
+        key = replace(settings, breaks=(), replay=(), replay_mode="strict", recordings=None)
         scenario = self._scenarios.get(key)
         if scenario is None or (again and is_file(settings.scenario)):
             loaded = self._loaded(settings)

@@ -22,12 +22,21 @@ from mockserver.values import dataclass
 from mockserver.worlds.audit import kinds_named
 from mockserver.worlds.factory import WorldOptions
 
-_WORDS = {"refusals": ("fail", "allow"), "unused": ("fail", "allow"), "stamps": ("either", "world")}
+_WORDS = {
+    "refusals": ("fail", "allow"),
+    "unused": ("fail", "allow"),
+    "stamps": ("either", "world"),
+    "record": ("", "once", "none", "new", "all"),
+}
 _TYPES: tuple[tuple[str, type | tuple[type, ...], str], ...] = (
     ("scenario", (str, Path), "a shipped name or a file"),
     ("dialect", str, "'documented', 'observed' or errata as in 'E-01,E-02'"),
     ("replay_mode", str, "words as in 'fallback,naked'"),
     ("verify_wallets", bool, "True or False"),
+    ("recordings", (str, Path, type(None)), "a folder"),
+    ("upstream_v1", str, "the base address of v1"),
+    ("upstream_v2", str, "the base address of 2.0"),
+    ("arm_writes", bool, "True or False"),
 )
 
 
@@ -45,11 +54,17 @@ class MockSettings:
     developer key and its secret, whose v1 signatures are then verified. `breaks` are names of
     permanent bugs of the service; `crosschain-mock breaks` lists them. `replay`
     are shipped names, files and folders of recordings; `replay_mode` says how they are served:
-    `strict` or `fallback`, `naked`, `counted`, separated by commas. `audit` are the kinds of what
+    `strict` or `fallback`, `naked`, `paced`, separated by commas. `audit` are the kinds of what
     the audit finds that fail a test, `True` for all of them; `-NAME` leaves one out.
     `stamps` says which clock v1 requests may be stamped by: the world's alone (`world`), or that
     or the wall clock (`either`). With `unused` set to `allow` a stub, a fault, an outage or a
     trigger that no request met does not fail a test.
+    or the wall clock (`either`).
+
+    `record` is a record mode: `once`, `none`, `new` or `all`. The world then plays the folder
+    `recordings`, and passes on what the mode records to `upstream_v1` and `upstream_v2`: reading
+    requests, with `arm_writes` submissions too. Hosts other than this machine need `allow_hosts`,
+    and `confirm_hosts` for submissions.
     """
 
     scenario: str | Path = "default"
@@ -66,6 +81,13 @@ class MockSettings:
     audit: tuple[str, ...] = ()
     stamps: str = "either"
     unused: str = "fail"
+    record: str = ""
+    recordings: str | Path | None = None
+    upstream_v1: str = ""
+    upstream_v2: str = ""
+    arm_writes: bool = False
+    allow_hosts: tuple[str, ...] = ()
+    confirm_hosts: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Raise `BadSetting` for a value that no setting has."""
@@ -83,6 +105,10 @@ class MockSettings:
             good = type(self.seed) is int and 0 <= self.seed <= limits.MOST_SEED
             _require(good, "seed", f"a whole number from 0 to {limits.MOST_SEED}", self.seed)
         object.__setattr__(self, "replay", _sources(self.replay))
+        for name in ("allow_hosts", "confirm_hosts"):
+            object.__setattr__(self, name, _texts(name, getattr(self, name)))
+        if self.record and self.replay:
+            raise BadSetting("record and replay exclude each other: a record mode plays a folder")
         with _named("breaks"):
             object.__setattr__(self, "breaks", _breaks(self.breaks))
         with _named("audit"):
@@ -107,7 +133,8 @@ class MockSettings:
         scenario, replay = self.scenario, tuple(anchored(path, folder) for path in self.replay)
         if is_file(scenario):
             scenario = anchored(scenario, folder)
-        return replace(self, scenario=scenario, replay=replay)
+        recordings = None if self.recordings is None else folder / self.recordings
+        return replace(self, scenario=scenario, replay=replay, recordings=recordings)
 
     def clock_mode_and_rate(self) -> tuple[ClockMode, Decimal]:
         """Return how time passes, and how many times faster than the wall clock."""
@@ -157,6 +184,14 @@ def _breaks(names: object) -> tuple[str, ...]:
     good = isinstance(value, list | tuple) and all(isinstance(name, str) for name in value)
     _require(good, "breaks", "names of breaks", names)
     return tuple(break_.name for break_ in breaks_named(value))
+
+
+def _texts(name: str, value: object) -> tuple[str, ...]:
+    """Return texts, also one alone. Raises `BadSetting`."""
+    texts: Any = [value] if isinstance(value, str) else value
+    good = isinstance(texts, list | tuple) and all(isinstance(text, str) for text in texts)
+    _require(good, name, "names of hosts", value)
+    return tuple(texts)
 
 
 def _app_keys(keys: object) -> tuple[tuple[str, str], ...]:

@@ -50,6 +50,7 @@ from mockserver.worlds.journal import Entry
 from mockserver.worlds.verification import verify
 
 if TYPE_CHECKING:
+    from mockserver.server.recorder.tape import Tape
     from mockserver.strategies import GeneratedService
 
 
@@ -57,7 +58,9 @@ if TYPE_CHECKING:
 class MockWorld:
     """One world of a running server. As a context manager it is checked and closed at the end."""
 
-    def __init__(self, handle: WorldHandle, url: str, settings: MockSettings) -> None:
+    def __init__(
+        self, handle: WorldHandle, url: str, settings: MockSettings, tape: "Tape | None" = None
+    ) -> None:
         """Look at a world of the server at `url`."""
         self._handle, self._lock = handle, handle.lock
         self._url = url
@@ -65,6 +68,7 @@ class MockWorld:
         self._expected: set[int] = set()
         self._audited: set[str] = set()
         self._suspended: list[tuple[Window, int]] = []
+        self._tape = tape
         self.settings = settings
         """How the world was made."""
         self.clock = MockClock(handle)
@@ -357,5 +361,7 @@ class MockWorld:
         return journal_text(self.journal)
 
     def close(self) -> None:
-        """Forget the world; it cannot be used any more."""
+        """Forget the world; it cannot be used any more. What it recorded is whole then."""
         self._handle.close()
+        if self._tape is not None:
+            self._tape.close()

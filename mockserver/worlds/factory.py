@@ -23,6 +23,7 @@ from mockserver.responders.dialects import Contracts
 from mockserver.responders.forms import BadControl
 from mockserver.responders.refusing import Refuser
 from mockserver.responders.replay import PlaybackState, ReplayMode
+from mockserver.responders.responder import PassingOn
 from mockserver.signing import curve
 from mockserver.signing.keyring import Keyring
 from mockserver.validation import SchemaCheck, did_you_mean
@@ -53,7 +54,7 @@ class WorldOptions:
     requests find them. `refusal_status` replaces the HTTP 200 of enveloped refusals. `app_keys` are
     pairs of a developer key and its secret: with one, v1 signatures are verified. `stamps` says
     which clock v1 requests may be stamped by: the world's alone (`world`), or that or the wall
-    clock (`either`).
+    clock (`either`). `upstream` gets the requests that no recording answers.
     """
 
     scenario: str | Path = "default"
@@ -70,6 +71,7 @@ class WorldOptions:
     app_keys: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     verify_wallets: bool = False
     stamps: str = "world"
+    upstream: PassingOn | None = field(default=None, repr=False, compare=False)
 
     def adjusted(self, scenario: Scenario) -> Scenario:
         changes: dict[str, Any] = {
@@ -141,7 +143,16 @@ class WorldFactory:
             self._refusers[options.dialect] = refuser
         keys, breaks = options.keyring(), Breaks(options.breaks)
         replay = self._replay(options)
-        return HostedWorld(key, world, contract, refuser, keys=keys, breaks=breaks, replay=replay)
+        return HostedWorld(
+            key,
+            world,
+            contract,
+            refuser,
+            keys=keys,
+            breaks=breaks,
+            replay=replay,
+            upstream=options.upstream,
+        )
 
     def load(self, key: str, dump: Json) -> HostedWorld:
         """Return the world of a dump. Raises `StateNotLoadable` or `BadControl`."""

@@ -15,7 +15,7 @@ from mockserver.responders.delivery import Gate
 from mockserver.responders.faults.registry import Faults
 from mockserver.responders.forms import BadControl
 from mockserver.responders.replay import PlaybackState
-from mockserver.responders.responder import Call, CalledWorld
+from mockserver.responders.responder import Call, CalledWorld, PassingOn
 from mockserver.responders.stubs import Stubs
 from mockserver.values import dataclass, value_class
 from mockserver.worlds.journal import JournalSpace, WorldJournal
@@ -103,6 +103,8 @@ class HostedWorld(CalledWorld):
     triggers: Triggers = field(default_factory=Triggers)
     stubs: Stubs = field(default_factory=Stubs)
     breaks: Breaks = field(default_factory=Breaks)
+    upstream: PassingOn | None = None
+    """Where requests go that no recording answers; None where the simulation answers them."""
     expected: tuple[AwaitedRefusal, ...] = ()
     failures: tuple[str, ...] = ()
     send_signal: Callable[[int], None] | None = None
@@ -133,7 +135,7 @@ class HostedWorld(CalledWorld):
 
     def has_responders_in_front(self) -> bool:
         """Tell whether anything may answer in front of the simulation."""
-        return bool(self.stubs.items or self.generated or self.replay)
+        return bool(self.stubs.items or self.generated or self.replay or self.upstream)
 
     def fork(self, key: str) -> "HostedWorld":
         """Return a world under another key that has been the same up to now.

@@ -18,7 +18,14 @@ from tests.conftest import HASH, START_MS, certificate, order, v1_submission
 RECORDED_MS = START_MS - 30 * 86_400_000
 ID = "77000000123"
 TAKEN = ("Evmaddress", "Signature")
-LOOSE = ReplayMode(strict=False)
+LOOSE = ReplayMode(strict=False, counted=False)
+PACED = ReplayMode(counted=False)
+
+
+@pytest.fixture
+def serve(serve):
+    """Serve recordings at their own pace, unless a test says otherwise."""
+    return lambda **changes: serve(**{"replay_mode": PACED, **changes})
 
 
 def exchange(operation, method, path, *, query="", body=None, data=None, raw=None, at_s=0, **more):
@@ -371,7 +378,9 @@ def test_a_chain_that_is_taken_off_the_lists_leaves_the_recorded_list(serve):
 
 
 def test_a_naked_recording_knows_no_outage(serve, folder):
-    client = serve(replay=(folder(*FLOW),), replay_mode=ReplayMode(naked=True)).client
+    client = serve(
+        replay=(folder(*FLOW),), replay_mode=ReplayMode(naked=True, counted=False)
+    ).client
     client.control("POST", "/outages", {"chain": "ARB"})
     assert ask(client).data["price"] == "0.97"
     assert submit(client).data

@@ -81,6 +81,8 @@ def _answer(
     if not candidates:
         return None
     state, form = call.hosted.played, playables[0].reading.form
+    if replay.mode.once and (state.counts.get(form) or 0) >= len(candidates):
+        return None
     place, event = _turn(call, replay, index, candidates)
     chosen = candidates[place]
     state.counts[form] = (state.counts.get(form) or 0) + 1
@@ -184,13 +186,33 @@ def _turn(
     if len(playables) == 1 and first.begin is None:
         return 0, None
     timed = all(playable.at_ms is not None for playable in playables)
-    if call.operation.writes or replay.mode.counted or not timed:
-        count = call.hosted.played.counts.get(first.reading.form) or 0
-        return min(count, len(playables) - 1), None
+    if call.operation.writes or not timed:
+        return _counted(call, playables), None
     origin = _origin(call, replay, index, first)
+    if replay.mode.counted:
+        place = _counted(call, playables)
+        events = _events(call, origin, playables, max(place - 1, 0))
+        if _is_held(call, origin):
+            place = max(place - 1, 0)
+        return place, _latest_event(call, playables, events) if events else None
     events = _events(call, origin, playables)
     place = _place(call, origin, playables, events[0].at_ms if events else None)
     return place, _latest_event(call, playables, events) if events else None
+
+
+def _counted(call: Call, playables: Sequence[Playable]) -> int:
+    """Return the place of the nth answer for the nth request; the last answer is repeated."""
+    count = call.hosted.played.counts.get(playables[0].reading.form) or 0
+    return min(count, len(playables) - 1)
+
+
+def _is_held(call: Call, origin: _Origin) -> bool:
+    """Tell whether an outage holds a recorded order now: its progress stands still."""
+    if origin.route is None:
+        return False
+    calendar, now = call.hosted.world.outages.calendar, call.hosted.world.now()
+    first, second = (calendar.progress(origin.route, origin.since_ms, at) for at in (now, now + 1))
+    return first == second
 
 
 def _origin(call: Call, replay: Replay, index: ExchangeIndex, first: Playable) -> _Origin:
@@ -206,15 +228,20 @@ def _origin(call: Call, replay: Replay, index: ExchangeIndex, first: Playable) -
     return _Origin(None, began, first.at_ms or 0)
 
 
-def _events(call: Call, origin: _Origin, playables: Sequence[Playable]) -> tuple[Event, ...]:
-    """Return the events of a recorded order that an outage strikes on its way."""
+def _events(
+    call: Call, origin: _Origin, playables: Sequence[Playable], reached: int | None = None
+) -> tuple[Event, ...]:
+    """Return the events of a recorded order that an outage strikes on its way.
+
+    `reached` is the place of the answer that stood then; None where the clock tells it.
+    """
     world, route = call.hosted.world, origin.route
     strike = None if route is None else world.outages.calendar.strike(route, origin.since_ms)
     if strike is None:
         return ()
     moment, window = strike
-    standing = playables[_place_at(call, origin, playables, moment)].exchange
-    if not on_its_way(call.operation.id, standing.response):
+    place = _place_at(call, origin, playables, moment) if reached is None else reached
+    if not on_its_way(call.operation.id, playables[place].exchange.response):
         return ()
     return tuple(struck(window, moment, world.scenario.refund_ms))
 

@@ -20,7 +20,8 @@ MODES = {
     "strict": "refuse what was not recorded (the default)",
     "fallback": "let the simulation answer what was not recorded",
     "naked": "serve recordings as they are: no outage of the world, no dialect stands above them",
-    "counted": "move on with each request, and not at the recorded pace",
+    "counted": "give the nth request of a kind the nth answer (the default)",
+    "paced": "move on at the recorded pace, on the world's clock",
 }
 """The words of options and markers for how recordings are served."""
 
@@ -35,12 +36,16 @@ class ReplayMode:
 
     `strict` refuses what was not recorded; otherwise the simulation answers it. `naked` serves
     recorded answers whatever outages and dialect the world has. `counted` moves a sequence on
-    with each request; otherwise it moves as it was recorded, on the world's clock.
+    with each request; otherwise it moves as it was recorded, on the world's clock. With `once`
+    each recorded answer is given once; otherwise the last is repeated. With `any_dialect` answers
+    are used that the world's dialect forbids.
     """
 
     strict: bool = True
     naked: bool = False
-    counted: bool = False
+    counted: bool = True
+    once: bool = False
+    any_dialect: bool = False
 
     @classmethod
     def of(cls, words: str | Iterable[str]) -> "ReplayMode":
@@ -54,7 +59,9 @@ class ReplayMode:
                 )
         if "strict" in texts and "fallback" in texts:
             raise BadMode("replay_mode: 'strict' and 'fallback' exclude each other")
-        return cls("fallback" not in texts, "naked" in texts, "counted" in texts)
+        if "counted" in texts and "paced" in texts:
+            raise BadMode("replay_mode: 'counted' and 'paced' exclude each other")
+        return cls("fallback" not in texts, "naked" in texts, "paced" not in texts)
 
 
 @dataclass(slots=True)

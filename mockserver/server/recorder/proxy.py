@@ -11,7 +11,7 @@ import aiohttp
 from aiohttp import web
 from multidict import CIMultiDict
 
-from mockserver import jsontext, limits
+from mockserver import limits
 from mockserver.clock import ticks_ms, wall_ms
 from mockserver.errors import CrosschainMockError
 from mockserver.exchange import Headers, Request, Response
@@ -28,6 +28,7 @@ from mockserver.server.recorder.upstream import (
     as_sent,
     header_text,
     passed_on,
+    trouble,
 )
 from mockserver.server.wire import head_of
 
@@ -36,9 +37,6 @@ MOST_REQUEST = 16 * 1024 * 1024
 
 DRAIN_SECONDS = 2.0
 """How long answers that are on their way may take once the recorder has to stop."""
-
-TROUBLE_HEADER = "X-Recorder"
-"""Names answers of the recorder itself, which are none of the service's."""
 
 # How many different reasons are counted: some quote what a service or client has sent.
 _MOST_REASONS = 1000
@@ -93,7 +91,7 @@ class RecordingProxy:
     def _refuse(self, request: Request, name: str, reason: str) -> Response:
         sentence = f"{reason.removesuffix('.')}; nothing was sent"
         self._say(sentence)
-        return _trouble(self.keeper.contract.refusals[name].http, sentence)
+        return trouble(self.keeper.contract.refusals[name].http, sentence)
 
     async def _passed(self, relayed: "_RelayedAnswer", request: Request) -> None:
         """Pass a request on; the exchange is kept also where its client leaves meanwhile."""
@@ -189,7 +187,7 @@ class _RelayedAnswer:
     def failed(self, error: NoUpstreamAnswer) -> web.StreamResponse:
         """Answer with an error of ours, or cut the answer off where it has begun already."""
         if self.response is None:
-            return http_response(_trouble(error.status, str(error)))
+            return http_response(trouble(error.status, str(error)))
         if self.http.transport is not None:
             self.http.transport.abort()
         return self.response
@@ -237,12 +235,6 @@ class _Unchanged(web.StreamResponse):
 def _without_quote(sentence: str) -> str:
     """Return a sentence without the bytes that a parser quotes: they may hold a secret."""
     return re.sub(r": b?(['\"])(?:.*\1|.*)", "", sentence)
-
-
-def _trouble(status: int, sentence: str) -> Response:
-    body = {"code": status, "msg": f"recorder: {' '.join(sentence.split())}"}
-    headers = ((TROUBLE_HEADER, "trouble"), ("Content-Type", "application/json"))
-    return Response(status, headers, jsontext.encode(body))
 
 
 def record(proxy: RecordingProxy, listening: Listening, announce: Callable[[str], None]) -> None:

@@ -3,18 +3,24 @@
 import contextlib
 import ssl
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from dataclasses import field
+from dataclasses import field, replace
 
 import aiohttp
 from multidict import CIMultiDict
 from yarl import URL
 
+from mockserver import jsontext
+from mockserver.clock import ticks_ms, wall_ms
 from mockserver.contract import Contract
-from mockserver.exchange import Request
+from mockserver.exchange import Headers, Request, Response
 from mockserver.headers import SAFE_METHODS
+from mockserver.recordings import RecordedExchange
 from mockserver.server.codings import is_read
 from mockserver.server.connection import parser_reason
 from mockserver.values import dataclass
+
+TROUBLE_HEADER = "X-Recorder"
+"""Names answers of the recorder itself, which are none of the service's."""
 
 _LINE = 65_536
 HOP_BY_HOP = frozenset(
@@ -218,3 +224,39 @@ def _reason(error: BaseException) -> str:
     inner = getattr(error, "os_error", None) or error
     text = getattr(inner, "strerror", None) or str(inner)
     return " ".join(str(text).split())[:200] or type(error).__name__
+
+
+def trouble(status: int, sentence: str) -> Response:
+    """Return an answer of the recorder itself."""
+    body = {"code": status, "msg": f"recorder: {' '.join(sentence.split())}"}
+    headers = ((TROUBLE_HEADER, "trouble"), ("Content-Type", "application/json"))
+    return Response(status, headers, jsontext.encode(body))
+
+
+async def fetched(
+    options: ProxyOptions, contract: Contract, request: Request
+) -> tuple[Response, RecordedExchange]:
+    """Return the service's answer to a request, and both as they passed. Raises `NoAnswer`.
+
+    Connections are not kept: what asks like this asks seldom. The body of the request comes
+    without its coding, whose header therefore stays behind.
+    """
+    kept = [pair for pair in request.headers.items_sent if pair[0].lower() != "content-encoding"]
+    sent = replace(request, headers=Headers(tuple(map(as_sent, kept))))
+    upstream, began, ticks = Upstream(options, contract), wall_ms(), ticks_ms()
+    try:
+        async with upstream.answer(sent) as came:
+            body = await came.read()
+            headers = tuple(
+                (header_text(name), header_text(text)) for name, text in came.raw_headers
+            )
+            response = Response(came.status, headers, body)
+    finally:
+        await upstream.close()
+    return response, RecordedExchange.unnamed(sent, response, began, ticks_ms() - ticks)
+
+
+def without_framing(response: Response) -> Response:
+    """Return an answer without the headers of the connection that it came on."""
+    headers = passed_on(response.headers, HOP_BY_HOP | {"content-length"})
+    return replace(response, headers=headers)

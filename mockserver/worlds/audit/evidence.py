@@ -20,13 +20,13 @@ from mockserver.operations import traces
 from mockserver.operations.order_texts import OrderRules
 from mockserver.operations.traces import NamedDeposit, QuotedTransfer, ReportedStatus
 from mockserver.responders.delivery import Cut
-from mockserver.responders.responder import GENERATED, PLAYBACK, STUB
+from mockserver.responders.responder import GENERATED, PLAYBACK, STUB, UPSTREAM
 from mockserver.values import dataclass
 from mockserver.worlds.hosted import HostedWorld
 from mockserver.worlds.journal import Entry
 from mockserver.worlds.transactions import ChainTransaction
 
-_MADE_UP = (STUB, PLAYBACK, GENERATED)
+_MADE_UP = (STUB, PLAYBACK, GENERATED, UPSTREAM)
 """Responders that answer without a world: an order in their answers is none of the world."""
 _CUTS = frozenset(Cut)
 

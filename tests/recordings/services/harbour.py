@@ -55,7 +55,7 @@ TOKENS = [
     },
 ]
 
-USD = {"USDC": Decimal("1"), "OP": Decimal("1.85"), "WAVAX": Decimal("27.4")}
+USD = {"USDC": Decimal(1), "OP": Decimal("1.85"), "WAVAX": Decimal("27.4")}
 
 Handler = Callable[["Harbour", Query], Any]
 ROUTES: dict[str, Handler] = {}

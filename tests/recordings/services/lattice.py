@@ -190,8 +190,7 @@ class Lattice:
             "gas": "310000",
             "value": "0",
             "data": "0x90411a32"
-            + f"{amount:064x}"
-            + given.get("recipient", "")[2:].lower().rjust(64, "0"),
+            f"{amount:064x}" + given.get("recipient", "")[2:].lower().rjust(64, "0"),
         }
 
     def get_submitOrder(self, query: Query) -> Any:
