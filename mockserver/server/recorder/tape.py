@@ -14,7 +14,7 @@ from mockserver.recordings.folder import LOCK_FILE
 from mockserver.responders.replay import ReplayMode
 from mockserver.server.recorder.keeper import Keeper, KeeperOptions
 from mockserver.server.recorder.upstream import (
-    NoAnswer,
+    NoUpstreamAnswer,
     ProxyOptions,
     fetched,
     trouble,
@@ -104,7 +104,7 @@ class Tape:
             response, exchange = await fetched(self.options.service, keeper.contract, request)
             if reason := await asyncio.to_thread(keeper.keep, exchange):
                 tell(reason)
-        except NoAnswer as error:
+        except NoUpstreamAnswer as error:
             tell(str(error))
             return trouble(error.status, str(error))
         except CrosschainMockError as error:
@@ -160,7 +160,7 @@ class PassThrough:
         """Return the service's answer to a request."""
         try:
             response, _ = await fetched(self._service, load("observed"), request)
-        except NoAnswer as error:
+        except NoUpstreamAnswer as error:
             self._service.tell(str(error))
             return trouble(error.status, str(error))
         return without_framing(response)
