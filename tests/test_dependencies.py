@@ -13,7 +13,7 @@ WORKFLOWS = ROOT / ".github" / "workflows"
 _BOUNDS = ("<", "<=", "==", "~=")
 UNBOUNDED = {
     # Nobody says which of their next versions breaks: the first number never or always changes.
-    *("hypothesis", "jsonschema-rs", "orjson", "uvloop"),
+    *("hypothesis", "orjson", "uvloop"),
 }
 
 

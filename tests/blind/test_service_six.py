@@ -56,7 +56,7 @@ def test_the_command_prints_its_address_and_serves():
         try:
             assert service.stdout
             address = service.stdout.readline().strip()
-            with urllib.request.urlopen(address + "/v1/getChain", timeout=10) as answer:
+            with urllib.request.urlopen(address + "/v1/getChain", timeout=60) as answer:
                 assert answer.status == 200
         finally:
             service.terminate()

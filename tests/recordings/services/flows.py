@@ -56,7 +56,7 @@ class Client:
     ) -> Any:
         """Send a request, and return the members of the answer."""
         parts = urlsplit(self.base_url)
-        connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=10)
+        connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=60)
         sent = None if body is None else json.dumps(body).encode()
         form = {} if sent is None else {"Content-Type": "application/json"}
         connection.request(
