@@ -78,6 +78,31 @@ def export(named: tuple[str, ...], name: str, out: Path | None, base_url: str | 
         click.echo(f"{counted(len(exchanges), 'exchange')}: {out}", err=True)
 
 
+def scan(paths: tuple[Path, ...], secrets: tuple[str, ...], as_json: bool) -> None:
+    """Look for secrets in recordings, capsules, and files of other tools.
+
+    Prints the file, line and place of each, never the secret. Exits with 1 if there is one, so
+    that it can stand in CI and in a pre-commit hook.
+    """
+    from mockserver.recordings.redaction.scan import scan as scanned
+
+    problems, count = scanned(paths, secrets)
+    if as_json:
+        names = ("file", "line", "field", "message")
+        print_json(
+            {
+                "files": count,
+                "secrets": [{name: getattr(one, name) for name in names} for one in problems],
+            }
+        )
+    else:
+        for problem in problems:
+            click.echo(str(problem))
+        click.echo(f"{counted(len(problems), 'secret')} in {counted(count, 'file')}", err=True)
+    if problems:
+        sys.exit(1)
+
+
 def _import_file(
     file: Path, name: str | None, source: str | None, settings: Mapping[str, Any]
 ) -> int:

@@ -67,6 +67,7 @@ _EXCHANGE: _Members = (
     ("time_ms", "time", parse_instant, iso),
     ("duration_ms", "duration", parse_duration, duration),
     ("removed", "removed", tuple, list),
+    ("masked", "masked", lambda rows: tuple(map(tuple, rows)), lambda rows: list(map(list, rows))),
 )
 
 
@@ -96,7 +97,7 @@ def load(file: Path) -> Recording:
     head = _read(document, (), _HEAD, document.value)
     if head["origin"] == "simulation":
         head.setdefault("dialect", "documented")
-    return Recording(**head, exchanges=_exchanges(document, head["origin"]), file=file)
+    return Recording(**head, exchanges=exchanges_of(document, head["origin"]), file=file)
 
 
 def load_folder(folder: Path) -> tuple[Recording, ...]:
@@ -154,7 +155,8 @@ def exchange_text(
     return yaml_text([row])
 
 
-def _exchanges(document: Document, origin: str) -> tuple[RecordedExchange, ...]:
+def exchanges_of(document: Document, origin: str) -> tuple[RecordedExchange, ...]:
+    """Return the exchanges of a recording file that was read. Raises `InvalidFile`."""
     rows = document.value["exchanges"]
     seen: dict[str, int] = {}
     for index, row in enumerate(rows):

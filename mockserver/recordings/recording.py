@@ -16,8 +16,9 @@ class RecordedExchange:
     `origin` is `captured`, `published` or `simulation`. `time_ms` is when the request was sent, in
     milliseconds since 1970 by the recorder's clock, and `duration_ms` how long the answer took to
     arrive whole; both are None where they are not known. `advance_ms` is how far the clock of a
-    simulation moved before the request. `removed` names headers and fields that were taken out
-    before the exchange was kept. `request_omitted` and `response_omitted` say why a body is not
+    simulation moved before the request. `removed` names headers that were left out
+    before the exchange was kept; `masked` has the place and the reason of every value that
+    something else stands for. `request_omitted` and `response_omitted` say why a body is not
     kept; they are empty where it is. `note` says what the exchange shows.
     """
 
@@ -30,6 +31,7 @@ class RecordedExchange:
     duration_ms: int | None = None
     advance_ms: int = 0
     removed: tuple[str, ...] = ()
+    masked: tuple[tuple[str, str], ...] = ()
     request_omitted: str = ""
     response_omitted: str = ""
     note: str = ""
@@ -44,7 +46,16 @@ class RecordedExchange:
         response_omitted: str = "",
     ) -> "RecordedExchange":
         """Return an exchange as it passed, whose name, operation and origin are not known yet."""
-        return cls("", "", request, response, "", time_ms, duration_ms, 0, (), "", response_omitted)
+        return cls(
+            "", "", request, response, "", time_ms, duration_ms, response_omitted=response_omitted
+        )
+
+    def hidden(self, part: str) -> frozenset[str]:
+        """Return the names, in lower case, that a `request` or `response` had or had otherwise."""
+        masked = (
+            place.rpartition(".")[2] for place, _ in self.masked if place.startswith(f"{part}.")
+        )
+        return frozenset(name.lower() for name in (*self.removed, *masked))
 
     def response_json(self) -> Json:
         """Return the JSON of the answer. Raises `jsontext.NotJson` where it is none."""

@@ -39,7 +39,7 @@ def _of(recorded_exchange: RecordedExchange, operation: Operation) -> Iterator[t
         yield "response", str(violation)
     if not operation.generation.succeeded(body) or recorded_exchange.request_omitted:
         return
-    removed = {name.lower() for name in recorded_exchange.removed}
+    removed = recorded_exchange.hidden("request")
     for violation in operation.read(recorded_exchange.request).violations:
         if not any(str(part).lower() in removed for part in violation.path):
             yield "request", f"was taken although {violation}"

@@ -10,9 +10,9 @@ import zipfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import field, replace
-from pathlib import Path, PurePath, PurePosixPath
+from pathlib import Path, PurePath
 
-from mockserver import __version__, documents, jsontext, limits, recordings, userfiles
+from mockserver import __version__, documents, jsontext, recordings
 from mockserver.clock import ClockMode, iso, parse_instant
 from mockserver.contract import ids
 from mockserver.engine.courses import Policy
@@ -21,6 +21,7 @@ from mockserver.exchange import Headers, Request, Response
 from mockserver.headers import REFUSAL_HEADER
 from mockserver.jsontext import Json, NotJson
 from mockserver.recordings import RecordedExchange, Recording
+from mockserver.recordings.archive import NotUnpacked, unpack
 from mockserver.recordings.folder import bring_to_disk, replace_file
 from mockserver.recordings.formats import read_entries
 from mockserver.recordings.redaction import Redactor
@@ -41,8 +42,6 @@ from mockserver.worlds.hosted import DEFAULT_WORLD
 
 FORMAT = "crosschain-mock/capsule@1"
 HEAD, SCENARIO, JOURNAL = "capsule.json", "scenario.yaml", "journal"
-_MOST_BYTES = limits.LONG_FILE.most
-_MOST_FILES = 10_000
 # ZIP knows no earlier date. A fixed one makes equal capsules equal files.
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 
@@ -104,7 +103,7 @@ def load(file: Path) -> Capsule:
     """Return a capsule. Raises `BadCapsule`, and `InvalidFile` for what is wrong inside."""
     with _unpacked(file) as folder:
         head = documents.read(folder / HEAD, "capsule").value
-        text = (folder / SCENARIO).read_text("utf-8") if (folder / SCENARIO).exists() else ""
+        text = documents.text_of(folder / SCENARIO) if (folder / SCENARIO).exists() else ""
         return Capsule(
             title=head["title"],
             versions=head["versions"],
@@ -168,29 +167,12 @@ def _inside(file: Path, folder: Path, problem: Problem) -> str:
 
 def _unpack(file: Path, folder: Path) -> None:
     try:
-        with userfiles.opened(file) as stream, zipfile.ZipFile(stream) as archive:
-            _check(file, archive)
-            for member in archive.infolist():
-                target = folder / member.filename
-                target.parent.mkdir(parents=True, exist_ok=True)
-                target.write_bytes(archive.read(member))
-    except userfiles.NotReadable as error:
-        raise BadCapsule(f"{file}: {error}") from None
-    except (zipfile.BadZipFile, RuntimeError, NotImplementedError, ValueError) as error:
-        reason = f"{str(error).lower()}; `crosschain-mock capsule save` writes one"
+        unpack(file, folder)
+    except NotUnpacked as error:
+        reason = f"{error}; `crosschain-mock capsule save` writes one"
         raise BadCapsule(f"{file}: no capsule: {reason}") from None
-
-
-def _check(file: Path, archive: zipfile.ZipFile) -> None:
-    members = archive.infolist()
-    if HEAD not in archive.namelist():
+    if not (folder / HEAD).is_file():
         raise BadCapsule(f"{file}: no capsule: it holds no {HEAD}")
-    for member in members:
-        path = PurePosixPath(member.filename)
-        if path.is_absolute() or ".." in path.parts or "\\" in member.filename:
-            raise BadCapsule(f"{file}: holds a file outside of itself: {member.filename!r}")
-    if len(members) > _MOST_FILES or sum(member.file_size for member in members) > _MOST_BYTES:
-        raise BadCapsule(f"{file}: holds more than {_MOST_FILES} files or {_MOST_BYTES} bytes")
 
 
 _FAULT_ANEW: Mapping[str, Json] = {"seen": 0, "struck": 0, "window_ms": None, "used": 0}

@@ -57,7 +57,7 @@ def with_credentials(contract: Contract, exchange: RecordedExchange) -> Request:
     """Return a recorded request with stand-ins for the key and the signature that were removed."""
     request = exchange.request
     operation = contract.find(request.method, request.path)
-    removed = {name.lower() for name in exchange.removed}
+    removed = exchange.hidden("request")
     stand_ins = tuple(
         (name, _STAND_INS[name.lower()])
         for name in (operation.header_names if operation is not None else ())

@@ -12,6 +12,7 @@ from mockserver.clock import ClockMode
 from mockserver.contract import Operation
 from mockserver.exchange import Headers, Request, Response, allow_header, printable
 from mockserver.headers import CONTROL_PATH, REFUSAL_HEADER, TOKEN_HEADER, WORLD_HEADER
+from mockserver.recordings.redaction import Redactor
 from mockserver.responders.breaks import BreakOutcome
 from mockserver.responders.delivery import Delivery, Pending, charged, delivery_of
 from mockserver.responders.dialects import Contracts
@@ -277,14 +278,11 @@ class Service:
             # The text of the answer has no reason, so that this log line is where to look.
             level = logging.WARNING
         if log.isEnabledFor(level):
-            log.log(
-                level,
-                "%s %s %d%s",
-                printable(request.method),
-                printable(path),
-                response.status,
-                f" {refusal}" if refusal else "",
-            )
+            line = f"{printable(request.method)} {printable(path)} {response.status}"
+            if refusal or operation is None:
+                # Only a path of an operation, answered without a reason, can hold no secret.
+                line = Redactor().line(f"{line} {refusal}" if refusal else line)
+            log.log(level, "%s", line)
 
     def _delivered(self, call: HostedCall) -> tuple[str, Delivery | Response, str]:
         """Return who answers, the answer as it is sent, and what disturbed it."""

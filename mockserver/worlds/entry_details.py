@@ -13,7 +13,7 @@ from mockserver.exchange import Headers, Request, pairs_or
 from mockserver.jsontext import Json, plain
 from mockserver.operations.order_texts import rules_of
 from mockserver.responders.authentication import REFUSED_FOR_TIME
-from mockserver.worlds.journal import Entry, redacted
+from mockserver.worlds.journal import Entry
 
 _MOST = 100
 _MOST_TEXT = 200_000
@@ -23,7 +23,8 @@ _SELECTOR = 4
 
 def decoded(entry: Entry) -> list[Json]:
     """Return what can be decoded in an exchange: where it is, what it is, and its value."""
-    return [item for part in _parts(entry) for item in _named_values(*part, depth=0)][:_MOST]
+    items = [item for part in _parts(entry) for item in _named_values(*part, depth=0)][:_MOST]
+    return [entry.masker().json(item) for item in items]
 
 
 def _parts(entry: Entry) -> Iterator[tuple[str, str, Json]]:
@@ -151,15 +152,14 @@ def nearest_form(contract: Contract, entry: Entry) -> Json:
     reading = operation.read(_encoded(operation, kept))
     if reading.refusal or reading.violations:
         return None
+    mask = entry.masker().value
     return {
         "operation": operation.id,
         "method": operation.method,
         "path": operation.path,
-        "query": {name: redacted(name, _as_text(value)) for name, value in kept["query"].items()},
-        "headers": {
-            name: redacted(name, _as_text(value)) for name, value in kept["headers"].items()
-        },
-        "body": kept["body"] if operation.method == "POST" else None,
+        "query": {name: mask(name, _as_text(value)) for name, value in kept["query"].items()},
+        "headers": {name: mask(name, _as_text(value)) for name, value in kept["headers"].items()},
+        "body": entry.masker().json(kept["body"]) if operation.method == "POST" else None,
         "changed": _changes(operation, sent, kept, entry),
     }
 
@@ -254,7 +254,7 @@ def _encoded(operation: Operation, parts: Parts) -> Request:
 
 
 def _changes(operation: Operation, sent: Parts, kept: Parts, entry: Entry) -> list[str]:
-    changes = []
+    changes, masker = [], entry.masker()
     if (entry.request.method, entry.path) != (operation.method, operation.path):
         changes.append(f"{operation.method} {operation.path}")
     words = {location: word for word, location in _LOCATIONS.items()}
@@ -264,11 +264,10 @@ def _changes(operation: Operation, sent: Parts, kept: Parts, entry: Entry) -> li
             if name not in values:
                 changes.append(f"{words[location]} {name!r}: left out")
             elif before != after:
+                shown = [masker.json({name: value})[name] for value in (after, before)]
                 texts = [
-                    _short(value if value is None else redacted(name, _as_text(value)))
-                    if location != "body"
-                    else _short(value)
-                    for value in (after, before)
+                    _short(value if location == "body" or value is None else _as_text(value))
+                    for value in shown
                 ]
                 changes.append(f"{words[location]} {name!r}: {' instead of '.join(texts)}")
     return changes

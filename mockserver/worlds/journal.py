@@ -2,10 +2,11 @@
 
 import re
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import field
 from itertools import islice
-from urllib.parse import unquote, unquote_plus
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
 from mockserver import jsontext, limits
 from mockserver.clock import iso
@@ -15,9 +16,10 @@ from mockserver.jsontext import Json
 from mockserver.responders.refusing import JSON_HEADERS
 from mockserver.values import value_class
 
+if TYPE_CHECKING:
+    from mockserver.recordings.redaction import Masker, Redactor
+
 CAPACITY = limits.JOURNAL.most
-REDACTED = "redacted"
-"""Replaces secrets: journals are printed into logs that others read."""
 
 # Bytes that an entry counts beside its texts.
 _OVERHEAD = 1000
@@ -46,6 +48,7 @@ class Entry:
     responder: str
     fault: str = ""
     weight: int = 0
+    journal: "WorldJournal | None" = field(default=None, repr=False, compare=False)
 
     def __repr__(self) -> str:
         outcome = self.refusal or str(self.response.status)
@@ -75,9 +78,22 @@ class Entry:
         return f"/{path.split('/', 3)[3]}" if path[:3] == "/w/" and path.count("/") > 2 else path
 
     @property
+    def shown_path(self) -> str:
+        """The path below the world, without secrets."""
+        return self.masker().path(self.path)
+
+    @property
     def query(self) -> str:
         """The query as it came, without secrets."""
-        return "&".join(map(_redacted_pair, self.request.query.split("&")))
+        return self.masker().query(self.request.query)
+
+    def redactor(self) -> "Redactor":
+        """Return what takes secrets out of what is shown: it knows those of the whole journal."""
+        return (self.journal or WorldJournal()).redactor()
+
+    def masker(self) -> "Masker":
+        """Return what masks a text about this entry."""
+        return self.redactor().masker()
 
     @property
     def refusal(self) -> str | None:
@@ -85,10 +101,15 @@ class Entry:
         return self.response.header(REFUSAL_HEADER)
 
     @property
+    def shown_refusal(self) -> str | None:
+        """The name of the refusal and its reason, without secrets that it repeats."""
+        return self.redactor().line(self.refusal) if self.refusal else self.refusal
+
+    @property
     def request_line(self) -> str:
         """The method and target of the request, as below its world, cut to a line."""
         query = f"?{self.query}" if self.query else ""
-        return cut_line(f"{self.request.method} {self.path}{query}")
+        return cut_line(f"{self.request.method} {self.shown_path}{query}")
 
     @property
     def disturbances(self) -> tuple[tuple[str, str], ...]:
@@ -98,30 +119,30 @@ class Entry:
     @property
     def outcome(self) -> str:
         """The status of the answer, or why it was refused, with the fault that disturbed it."""
-        answered = f"refused, {self.refusal}" if self.refusal else str(self.response.status)
+        answered = f"refused, {self.shown_refusal}" if self.refusal else str(self.response.status)
         return f"{answered}, disturbed by {self.fault}" if self.fault else answered
 
     def render(self) -> dict[str, Json]:
         """Return the entry as JSON for the control API, without secrets."""
-        request = self.request
+        request, response = self.redactor().shown(self.request, self.response)
         return {
             "sequence": self.sequence,
             "at": iso(self.at_ms),
             "operation": self.operation,
             "responder": self.responder,
-            "refusal": self.refusal,
+            "refusal": self.shown_refusal,
             "fault": self.fault or None,
             "request": {
                 "method": request.method,
                 "path": request.path,
                 "query": _pairs(request.query),
-                "headers": _headers(request.headers.items_sent),
+                "headers": list(map(list, request.headers.items_sent)),
                 "body": _text(request.body),
             },
             "response": {
-                "status": self.response.status,
-                "headers": _headers(self.response.headers),
-                "body": _text(self.response.body),
+                "status": response.status,
+                "headers": list(map(list, response.headers)),
+                "body": _text(response.body),
             },
         }
 
@@ -162,7 +183,10 @@ class JournalSpace:
 class WorldJournal:
     """The newest exchanges of a world."""
 
-    __slots__ = ("_capacity", "_entries", "_most", "_space", "last_sequence", "weight")
+    __slots__ = (
+        *("_capacity", "_entries", "_most", "_redactor", "_space", "_studied"),
+        *("last_sequence", "weight"),
+    )
 
     last_sequence: int
     """The number of the newest entry; 0 before the first."""
@@ -175,6 +199,8 @@ class WorldJournal:
         self._most = most
         self._entries: deque[_StoredEntry] | None = None
         self._space: JournalSpace | None = None
+        self._redactor: Redactor | None = None
+        self._studied = 0
         self.last_sequence = self.weight = 0
 
     def __iter__(self) -> Iterator[Entry]:
@@ -252,7 +278,20 @@ class WorldJournal:
         """Return the entries after a sequence number."""
         first = max(self.dropped, sequence)
         kept = islice(self._entries or (), first - self.dropped, None)
-        return [Entry(number, *item) for number, item in enumerate(kept, first + 1)]
+        return [Entry(number, *item, self) for number, item in enumerate(kept, first + 1)]
+
+    def redactor(self) -> "Redactor":
+        """Return what takes secrets out of entries that are shown; it knows those of all."""
+        if self._redactor is None:
+            # Imported here: most servers show no journal.
+            from mockserver.recordings.redaction import Redactor  # noqa: PLC0415
+
+            self._redactor = Redactor()
+        if self._studied < self.last_sequence:
+            news, self._studied = self.since(self._studied), self.last_sequence
+            for entry in news:
+                self._redactor.study(entry.request, entry.response)
+        return self._redactor
 
     def clear(self) -> None:
         """Forget everything; the numbers go on."""
@@ -265,33 +304,11 @@ def cut_line(text: str) -> str:
     return text if len(text) <= _LONGEST_LINE else f"{text[: _LONGEST_LINE - 3]}..."
 
 
-def redacted(name: str, value: str) -> str:
-    """Return the value of a header or parameter as it may be shown, without secrets."""
-    return REDACTED if value and name.lower() != "appkey" and _lets_in(name) else value
-
-
-def _redacted_pair(pair: str) -> str:
-    name, sign, value = pair.partition("=")
-    return f"{name}{sign}{redacted(unquote_plus(name), value)}"
-
-
-def _lets_in(name: str) -> bool:
-    # Imported here: it loads the package of recordings, which most servers never need.
-    from mockserver.recordings.redaction.secrets import is_secret_member  # noqa: PLC0415
-
-    lowered = name.lower()
-    return is_secret_member(name) or lowered.endswith(("token", "authorization", "-key"))
-
-
-def _headers(items: Sequence[tuple[str, str]]) -> list[list[str]]:
-    return [[name, redacted(name, value)] for name, value in items]
-
-
 def _pairs(query: str) -> list[list[str]] | str:
     try:
-        return [[name, redacted(name, value)] for name, value in query_pairs(query)]
+        return [[name, value] for name, value in query_pairs(query)]
     except BadEncoding:
-        return "&".join(map(_redacted_pair, query.split("&")))
+        return query
 
 
 def _text(body: bytes) -> Json:

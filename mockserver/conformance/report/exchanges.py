@@ -22,6 +22,7 @@ from mockserver.conformance.report.masking import (
 )
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.target import Target
+from mockserver.exchange import Response
 from mockserver.signing import wallet
 from mockserver.signing.developer import EXPIRE_MS
 from mockserver.signing.keyring import EXAMPLE_ADDRESS, EXAMPLE_WALLET_KEY
@@ -227,6 +228,7 @@ def reported(
     path = urlsplit(base).path
     sent = request.headers.items_sent
     text = partial(_clean, masker)
+    came = masker.answer(Response(answer.status, answer.headers, answer.body))
     return ReportedExchange(
         number=exchange.number,
         probe=text(exchange.probe),
@@ -245,9 +247,9 @@ def reported(
         elapsed_ms=answer.elapsed_ms,
         answer_headers=tuple(
             (text(name), visible(masked(masker.header(name, value))))
-            for name, value in answer.headers
+            for name, value in came.headers
         ),
-        came=body_text(answer.body, masker, is_json=not exchange.unreadable),
+        came=body_text(came.body, masker, is_json=not exchange.unreadable),
         trouble=text(f"{answer.trouble}: {answer.reason}") if answer.trouble else "",
         saved=text(saved_line(exchange)),
         stamp_s=_stamp_of(exchange),

@@ -10,6 +10,8 @@ from urllib.parse import quote, quote_plus, unquote_plus
 
 from mockserver.conformance.session.caller import SECRET_HEADERS, Caller
 from mockserver.conformance.session.exchange import Exchange
+from mockserver.exchange import Request, Response
+from mockserver.recordings.redaction import Redactor
 from mockserver.values import dataclass
 
 # Shorter or plainer values occur by chance elsewhere, and would mask innocent text.
@@ -24,6 +26,7 @@ _PREFIX_DIVERSE = 5
 _PIECE = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+')
 _EMPTY = re.compile(r"([\[{])\n\s*([\]}])")
 _HEX = re.compile(r"[0-9a-fA-F]")
+_NO_REQUEST = Request("GET", "/")
 # How much of a body is shown at most; formats show less.
 _MOST_BYTES = 84_096
 _LONGEST_IN_LINES = 28_096
@@ -54,11 +57,17 @@ def label_of(header: str) -> str:
 class Masker:
     """Replaces secrets by `<APP_KEY>` and `<SIGNATURE>`, in whatever case and escaping they come.
 
-    Of a long secret a beginning is enough, since messages quote values cut short.
+    Of a long secret a beginning is enough, since messages quote values cut short. What services
+    have answered loses its own secrets as a recording does.
     """
 
-    def __init__(self, secrets: Mapping[str, str]) -> None:
-        """Take the secret values with their labels."""
+    def __init__(self, secrets: Mapping[str, str], answers: Iterable[Response] = ()) -> None:
+        """Take the secret values with their labels, and answers whose secrets texts may quote."""
+        self._redactor = Redactor()
+        # These have labels, which say more.
+        self._redactor.memory.declare(secrets)
+        for answer in answers:
+            self._redactor.study(_NO_REQUEST, answer)
         needles = {
             written: label for secret, label in secrets.items() for written in _written(secret)
         }
@@ -69,7 +78,11 @@ class Masker:
 
     def text(self, text: str) -> str:
         """Return a text without secrets."""
-        return masked(self.parts(text))
+        return self._redactor.memory.without(masked(self.parts(text)))
+
+    def answer(self, response: Response) -> Response:
+        """Return an answer without the secrets of its service."""
+        return self._redactor.shown_response(response)
 
     def header(self, name: str, value: str) -> Text:
         """Return the value of a header without secrets."""
@@ -154,12 +167,14 @@ def masker_for(exchanges: Iterable[Exchange], caller: Caller) -> Masker:
                 secrets[value] = label
     own = dict(_own(caller))
     open_texts = tuple(map(_sent_openly, every))
+    answers = (one.answer for one in every)
     return Masker(
         {
             value: label
             for value, label in secrets.items()
             if value in own or not any(value in text for text in open_texts)
-        }
+        },
+        [Response(answer.status, answer.headers, answer.body) for answer in answers],
     )
 
 

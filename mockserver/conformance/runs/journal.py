@@ -22,16 +22,15 @@ from mockserver.conformance.session.caller import SECRET_HEADERS
 from mockserver.conformance.session.exchange import Answer, Exchange, NoAnswer
 from mockserver.conformance.session.target import Target, UnsafeOrWrong
 from mockserver.contract import Contract
-from mockserver.exchange import Headers, Request
+from mockserver.exchange import Headers, Request, Response
 from mockserver.jsontext import Json, read_loosely
+from mockserver.recordings.redaction import Redactor
 from mockserver.validation import SchemaCheck
 from mockserver.values import dataclass
 from mockserver.wording import reason_of
 
 FORMAT = "crosschain-mock/run@1"
 MASK = "*"
-_SHORTEST_SECRET = 8
-_FEWEST_CHARACTERS = 6
 _NOTHING_CAME = (NoAnswer.UNREACHABLE, NoAnswer.TLS, NoAnswer.TIMED_OUT)
 _COMPARED = {
     "seed": "the seed",
@@ -198,7 +197,7 @@ class Journal:
     def __init__(self, file: TextIO, entries: Iterable[RunEntry] = ()) -> None:
         """Write to an open file; `entries` are those that an earlier run has left."""
         self._file = file
-        self._secrets: set[str] = set()
+        self._redactor = Redactor()
         self._answers: dict[Hashable, deque[Answer]] = defaultdict(deque)
         for entry in entries:
             answer = entry.answer or Answer(
@@ -253,13 +252,16 @@ class Journal:
         """Keep an exchange at once."""
         answer = exchange.answer
         line = self._line(exchange.probe, exchange.request)
+        came = Response(answer.status, answer.headers, answer.body)
+        self._redactor.learn(Request("GET", "/"), came)
+        kept = self._redactor.shown_response(came)
         line["answer"] = {
             "status": answer.status,
-            "headers": [[name, self._masked(value)] for name, value in answer.headers],
-            "body": self._body(answer.body),
+            "headers": [list(item) for item in _with_length(kept, len(answer.body))],
+            "body": _written(kept.body),
             "elapsed_ms": answer.elapsed_ms,
             "trouble": answer.trouble.value if answer.trouble else None,
-            "reason": self._masked(answer.reason),
+            "reason": self._redactor.memory.without(answer.reason),
         }
         self._append(line)
 
@@ -269,11 +271,8 @@ class Journal:
     def _line(self, probe: str, request: Request) -> dict[str, Json]:
         """Return the line of a request, and learn its secrets: an answer may repeat them."""
         for name, value in request.headers.items_sent:
-            # A value that is short or monotonous is no secret but an odd request, and may well be
-            # part of an answer that has nothing to do with it.
-            is_long = len(value) >= _SHORTEST_SECRET and len(set(value)) >= _FEWEST_CHARACTERS
-            if name.lower() in SECRET_HEADERS and is_long:
-                self._secrets.add(value)
+            if name.lower() in SECRET_HEADERS:
+                self._redactor.memory.add(value)
         return {
             "probe": probe,
             "request": {
@@ -285,21 +284,16 @@ class Journal:
             },
         }
 
-    def _masked(self, text: str) -> str:
-        for secret in self._secrets:
-            text = text.replace(secret, MASK * len(secret))
-        return text
-
-    def _body(self, raw: bytes) -> Json:
-        """Return a body as a line has it, with the secrets in it masked to the same length."""
-        for secret in self._secrets:
-            hidden = secret.encode("utf-8", "surrogatepass")
-            raw = raw.replace(hidden, MASK.encode() * len(hidden))
-        return _written(raw)
-
     def _append(self, line: Mapping[str, Json]) -> None:
         self._file.write(json.dumps(line, separators=(",", ":")) + "\n")
         self._file.flush()
+
+
+def _with_length(response: Response, length: int) -> Iterator[tuple[str, str]]:
+    """Yield the headers of an answer whose body had `length` bytes: a rule compares the two."""
+    for name, value in response.headers:
+        is_right = name.lower() == "content-length" and value == str(length)
+        yield name, str(len(response.body)) if is_right else value
 
 
 @contextmanager

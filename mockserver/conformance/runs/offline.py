@@ -256,7 +256,7 @@ def _recorded(
     label: str, recorded_exchange: RecordedExchange, operation: Operation, caller: Caller
 ) -> _Recorded:
     """Return a recorded exchange; what a recorder took out of its request is filled in again."""
-    removed = frozenset(name.lower() for name in recorded_exchange.removed)
+    removed = recorded_exchange.hidden("request")
     response, headers = recorded_exchange.response, recorded_exchange.response.headers
     if response.header("Content-Type") is None and response.body:
         # A recording leaves the media type of JSON out.

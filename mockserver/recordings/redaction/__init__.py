@@ -1,6 +1,7 @@
 """Redaction: no secret reaches a file, and values can be replaced by stand-ins of the same form."""
 
+from mockserver.recordings.redaction.masker import Masker
 from mockserver.recordings.redaction.redactor import Redactor
 from mockserver.recordings.redaction.standins import KINDS, new_salt
 
-__all__ = ["KINDS", "Redactor", "new_salt"]
+__all__ = ["KINDS", "Masker", "Redactor", "new_salt"]

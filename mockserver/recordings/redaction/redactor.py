@@ -1,316 +1,239 @@
-"""Redaction: removes secrets from exchanges before they are kept."""
+"""Redaction: removes secrets from exchanges before they are kept or shown."""
 
-import base64
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import field, replace
-from urllib.parse import quote_plus, unquote
+from collections.abc import Iterable
+from dataclasses import replace
+from urllib.parse import unquote
 
 from mockserver import jsontext
-from mockserver.exchange import BadEncoding, Headers, Request, Response, pairs_or, query_pairs
-from mockserver.jsontext import Json, NotJson
+from mockserver.exchange import Headers, Request, Response
+from mockserver.jsontext import NotJson
 from mockserver.recordings.bodies import encode, layout_of
 from mockserver.recordings.recording import RecordedExchange, StandIns
-from mockserver.recordings.redaction.secrets import (
-    MASK,
+from mockserver.recordings.redaction.forms import MASK, is_public
+from mockserver.recordings.redaction.headers import (
     REQUEST_HEADERS,
     RESPONSE_HEADERS,
-    is_distinctive,
-    is_secret_member,
-    masked,
-    may_hold_secret,
-    occurring,
-    parts_of,
+    is_noted,
+    may_tell,
+    secrets_of,
 )
+from mockserver.recordings.redaction.masker import Masker
+from mockserver.recordings.redaction.memory import Memory
+from mockserver.recordings.redaction.names import Secrecy, secrecy
 from mockserver.recordings.redaction.standins import StandInMaker
 from mockserver.signing import developer
 from mockserver.signing.keyring import DEMO_APP_KEY, DEMO_APP_SECRET
-from mockserver.values import dataclass
 
-WALKED = 8 * 1024 * 1024
-"""Bodies of more bytes are searched as bytes, and not read as JSON."""
-
-REMEMBERED = 64
-"""How many secrets are searched in later exchanges: each request has a new signature."""
-
-_NO_SECRETS = (MASK, DEMO_APP_KEY.encode())
-_NAME = re.compile(rb'"([^"\\]{2,40})"\s*:')
-_HEX = re.compile(r"(0x)?((?:[0-9a-fA-F]{2}){8,})")
-_BASE64 = re.compile(r"[A-Za-z0-9+/]{16,}={0,2}|[A-Za-z0-9_-]{16,}={0,2}")
-_MASKED = MASK.decode()
-_MOST_NESTED = 4
-_USER_INFO = re.compile(r"^((?:[A-Za-z][A-Za-z0-9+.-]*:)?//)[^/?#]*@")
-_PARAMETER = re.compile(r"([?&;#])([^=&;#]*)=[^&;#]*")
+_PARAMETER = re.compile(r"([?&;#])([^=&;#]*)=([^&;#]*)")
+_USER = re.compile(r"^((?:[A-Za-z][A-Za-z0-9+.-]*:)?//)[^/?#]*@")
 _REDIRECTED = ("token", "code", "state", "ticket")
 """Parameters of a redirect that are credentials; in requests these names may mean others."""
+_TELLING = re.compile(
+    rb"(?i)pass|pwd|\bpin|otp|secret|apikey|api_key|private|priv|token|auth|cookie|seed|mnemonic|credential|keystore"
+    rb"|hmac|\bwif|-----begin|eyj|bearer|@|signature"
+)
+_CHARSET = re.compile(r"(?i)charset=\"?([\w-]+)")
+_STRUCTURED = re.compile(r"[=:@%{<]|[\w+/-]{20}")
+"""What a header has that holds more than words."""
+_TARGET = re.compile(r"/[^\s'\"]*")
+_MOST_ROUNDS = 4
+_Pairs = tuple[tuple[str, str], ...]
 
 
 class Redactor:
     """Takes secrets out of exchanges, and puts stand-ins in; one for each set of recordings.
 
-    Headers are kept only where they are on the allow list. What the others held is a secret, and is
-    masked wherever it stands: as it is, percent-encoded, in hexadecimal, in base64. Members and
-    parameters that are named as secrets are, such as `signature` inside of `sourceCerts`, are
-    masked as well. A v1 request whose four headers were there gets those of the mock's own
-    developer key, so that its signature still verifies; so does that of an answer
-    with `appKey` and `sign`, which signs a request for a browser.
+    Headers are kept only where they are on an allow list. A v1 request whose four headers were
+    there gets those of the mock's own developer key, so that its signature still verifies; so does
+    that of an answer with `appKey` and `sign`, which signs a request for a browser.
     """
 
     def __init__(self, stand_ins: StandIns | None = None, secrets: Iterable[str] = ()) -> None:
         """Take what is to be replaced by stand-ins, and secrets known beforehand."""
         self._maker = StandInMaker(stand_ins or StandIns())
-        self._named_secrets = tuple(secret.encode() for secret in secrets if secret)
-        self._learned: dict[bytes, None] = {}
+        self.memory = Memory(secrets)
 
     def exchange(self, exchange: RecordedExchange) -> RecordedExchange:
         """Return an exchange as it may be kept."""
-        self._learn_request(exchange.request)
-        self._learn(exchange.response.headers, exchange.response.body)
-        message = self._message()
-        request = message.request(exchange.request)
-        response = message.response(exchange.response)
-        if "sign" in message.removed:
-            response = replace(response, body=_own_answer(request, response.body))
-        # A name may hold a secret itself.
-        names = map(message.masked, dict.fromkeys(message.removed))
-        removed = dict.fromkeys([*exchange.removed, *names])
-        return replace(exchange, request=request, response=response, removed=tuple(removed))
+        self.learn(exchange.request, exchange.response)
+        for _ in range(_MOST_ROUNDS):
+            known, message = self.memory.size, self._message()
+            request = message.request(exchange.request)
+            response = message.response(request, exchange.response)
+            # What a later part has shown to be a secret may stand in an earlier one.
+            if self.memory.size == known:
+                break
+        removed = dict.fromkeys([*exchange.removed, *message.removed])
+        masked = dict.fromkeys([*exchange.masked, *message.masker.masked])
+        return replace(
+            exchange,
+            request=request,
+            response=response,
+            removed=tuple(removed),
+            masked=tuple(masked),
+        )
 
     def request(self, request: Request) -> Request:
         """Return a request as a recording of this set would hold it."""
-        self._learn_request(request)
+        self.learn(request)
         return self._message().request(request)
 
-    def _learn_request(self, request: Request) -> None:
-        self._learn(request.headers.items_sent, request.body)
-        self._add(value for name, value in pairs_or(request.query) if is_secret_member(name))
+    def learn(self, request: Request, response: Response | None = None) -> None:
+        """Take in what the headers of an exchange tell of secrets."""
+        answered = () if response is None else response.headers
+        masker = self._message().masker
+        for name, value in (*request.headers.items_sent, *answered):
+            if may_tell(name):
+                for secret in secrets_of(name, value):
+                    self.memory.add(secret)
+                if _STRUCTURED.search(value):
+                    masker.learn(value)
 
-    def _learn(self, headers: Iterable[tuple[str, str]], body: bytes) -> None:
-        """Take in what headers, and members that are named as secrets are, hold."""
-        for name, value in headers:
-            if may_hold_secret(name):
-                self._add(parts_of(name, value))
-        if members := _secret_members(body):
-            self._add(found[2].decode("utf-8", "replace") for found in members.finditer(body))
+    def study(self, request: Request, response: Response) -> None:
+        """Take in every secret of an exchange, which may stand in others that are shown."""
+        self.learn(request, response)
+        masker = self._message().masker
+        # A journal has thousands of entries: what holds no word of a secret is not taken apart.
+        masker.path(request.path)
+        if _TELLING.search(request.query.encode("utf-8", "replace")):
+            masker.query(request.query)
+        for body in (request.body, response.body):
+            if _TELLING.search(body):
+                masker.body(body)
 
-    def _add(self, values: Iterable[str]) -> None:
-        for value in map(_bytes, values):
-            if is_distinctive(value) and value not in _NO_SECRETS:
-                self._learned.pop(value, None)
-                self._learned[value] = None
-        while len(self._learned) > REMEMBERED:
-            del self._learned[next(iter(self._learned))]
+    def shown(self, request: Request, response: Response) -> tuple[Request, Response]:
+        """Return an exchange as people may see it: all headers stay, without their secrets."""
+        message = self._message()
+        return message.shown_request(request), message.shown_response(response)
+
+    def shown_response(self, response: Response) -> Response:
+        """Return an answer as people may see it."""
+        return self._message().shown_response(response)
+
+    def line(self, text: str) -> str:
+        """Return a line for people without secrets, also in the requests that it names."""
+
+        def target(match: re.Match[str]) -> str:
+            path, mark, query = match[0].partition("?")
+            return masker.path(path) + mark + masker.query(query)
+
+        masker = self.masker()
+        return masker.text("", _TARGET.sub(target, text))
+
+    def masker(self) -> Masker:
+        """Return the masker of one more text, which knows all secrets so far."""
+        return self._message().masker
 
     def _message(self) -> "_Message":
-        # Longer ones first: a short one may be part of a long one.
-        secrets = {*self._named_secrets, *self._learned}
-        return _Message(self._maker, sorted(secrets, key=lambda one: (-len(one), one)))
+        return _Message(Masker(self.memory, self._maker))
 
 
-@dataclass(frozen=True, slots=True)
 class _Message:
-    """The redaction of one exchange, or of a JSON text that is nested in it `depth` levels deep.
+    """The redaction of one exchange; `removed` gets the names of headers that were left out."""
 
-    `every` are all secrets that are known; `secrets` those that are looked for in values. `removed`
-    gets the names of what was taken out.
-    """
-
-    maker: StandInMaker
-    every: list[bytes]
-    removed: list[str] = field(default_factory=list)
-    depth: int = 0
-    narrowed: list[bytes] | None = None
-
-    @property
-    def secrets(self) -> list[bytes]:
-        """What is looked for here."""
-        return self.every if self.narrowed is None else self.narrowed
+    def __init__(self, masker: Masker) -> None:
+        self.masker = masker
+        self.removed: dict[str, None] = {}
 
     def request(self, request: Request) -> Request:
         """Return a request as it may be kept."""
-        body = self.body(request.body)
-        headers = self._headers(request.headers.items_sent, REQUEST_HEADERS)
+        body = self.masker.within("request", "body").body(
+            request.body, _charset(request.headers.get("Content-Type"))
+        )
+        headers = self._headers("request", request.headers.items_sent, REQUEST_HEADERS)
         headers += _own_signature(request.headers, headers, body)
-        query = self._query(request.query)
-        return replace(request, query=query, headers=Headers(headers), body=body)
+        query = self.masker.within("request", "query").query(request.query)
+        path = self.masker.within("request", "path").path(request.path)
+        return replace(request, path=path, query=query, headers=Headers(headers), body=body)
 
-    def response(self, response: Response) -> Response:
+    def response(self, request: Request, response: Response) -> Response:
         """Return an answer as it may be kept."""
-        headers = self._headers(response.headers, RESPONSE_HEADERS)
-        return Response(response.status, headers, self.body(response.body))
-
-    def masked(self, text: str) -> str:
-        """Return a text without secrets."""
-        return _text(masked(_bytes(text), self.secrets)) if self.secrets else text
+        headers = self._headers("response", response.headers, RESPONSE_HEADERS)
+        body = self.masker.within("response", "body").body(
+            response.body, _charset(response.header("Content-Type"))
+        )
+        body = _own_answer(request, body)
+        return Response(response.status, headers, body)
 
     def _headers(
-        self, headers: Iterable[tuple[str, str]], allowed: frozenset[str]
-    ) -> tuple[tuple[str, str], ...]:
+        self, part: str, headers: Iterable[tuple[str, str]], allowed: frozenset[str]
+    ) -> _Pairs:
         kept = []
         for name, value in headers:
-            if name.lower() in allowed:
-                clean = self._address(value) if name.lower() == "location" else value
-                kept.append((name, self._stand_in(name, self.masked(clean))))
-            elif may_hold_secret(name) or name.lower() == "content-encoding":
-                self.removed.append(name)
+            lowered = name.lower()
+            if lowered in allowed:
+                self.masker.within(part, "headers")
+                kept.append(
+                    (
+                        name,
+                        self._location(value)
+                        if lowered == "location"
+                        else self.masker.value(name, value),
+                    )
+                )
+            elif is_noted(name) or lowered == "content-encoding":
+                # A name may hold a secret itself.
+                self.removed[self.masker.memory.without(name)] = None
         return tuple(kept)
 
-    def _address(self, value: str) -> str:
+    def shown_request(self, request: Request) -> Request:
+        """Return a request as people may see it."""
+        masker = self.masker
+        return replace(
+            request,
+            path=masker.path(request.path),
+            query=masker.query(request.query),
+            headers=Headers(self._shown(request.headers.items_sent)),
+            body=masker.body(request.body, _charset(request.headers.get("Content-Type"))),
+        )
+
+    def shown_response(self, response: Response) -> Response:
+        """Return an answer as people may see it."""
+        body = self.masker.body(response.body, _charset(response.header("Content-Type")))
+        return Response(response.status, self._shown(response.headers), body)
+
+    def _shown(self, headers: Iterable[tuple[str, str]]) -> _Pairs:
+        return tuple((str(name), self._shown_value(name, value)) for name, value in headers)
+
+    def _shown_value(self, name: str, value: str) -> str:
+        is_secret = secrecy(name) is Secrecy.CERTAIN or (secrecy(name) and not is_public(value))
+        if name.lower() == "location":
+            return self._location(value)
+        if value and is_secret and not self.masker.memory.is_public(value):
+            return MASK
+        return self.masker.value(name, value)
+
+    def _location(self, value: str) -> str:
         """Return the target of a redirect without credentials."""
-        value = _USER_INFO.sub(rf"\g<1>{MASK.decode()}@", value)
-        return _PARAMETER.sub(self._masked_parameter, value)
 
-    def _masked_parameter(self, found: re.Match[str]) -> str:
-        if found[2].lower() not in _REDIRECTED and not is_secret_member(unquote(found[2])):
-            return found[0]
-        self.removed.append(found[2])
-        return found[1] + found[2] + "=" + MASK.decode()
+        def parameter(match: re.Match[str]) -> str:
+            name = unquote(match[2])
+            if name.lower() not in _REDIRECTED and not secrecy(name):
+                return match[0]
+            self._hide(name, match[3])
+            return match[1] + match[2] + "=" + MASK
 
-    def _query(self, query: str) -> str:
-        try:
-            pairs = query_pairs(query)
-        except BadEncoding:
-            return self.masked(query)
-        changed = [(name, self._value(name, value)) for name, value in pairs]
-        if changed == pairs:
-            return query
-        return "&".join(f"{quote_plus(name)}={quote_plus(value)}" for name, value in changed)
+        value = _PARAMETER.sub(parameter, _USER.sub(rf"\g<1>{MASK}@", value))
+        before, mark, rest = value.partition("?")
+        return self.masker.value("Location", self.masker.path(before) + mark + rest)
 
-    def body(self, body: bytes) -> bytes:
-        """Return a body as it may be kept: by its members where it is JSON, else by its bytes."""
-        if not body:
-            return body
-        if len(body) <= WALKED:
-            try:
-                return self._json_body(body, jsontext.decode(body))
-            except NotJson:
-                pass
-        raw = masked(self._without_members(body), self.every)
-        if not self.maker.active:
-            return raw
-        try:
-            return self.maker.text(raw.decode("utf-8")).encode()
-        except UnicodeDecodeError:
-            return raw
-
-    def _json_body(self, body: bytes, value: Json) -> bytes:
-        # One search of the bytes saves most searches of single texts. JSON escapes would hide a
-        # secret from it, so such a body is encoded again first.
-        looked_at = encode(value, "compact") if b"\\" in body else body
-        secrets = occurring(self._without_members(looked_at), self.every)
-        changed = replace(self, narrowed=secrets)._walk("", value)
-        raw = body
-        if changed != value:
-            found = layout_of(body)
-            raw = encode(changed, "compact" if found is None else found[0])
-        return masked(raw, secrets)
-
-    def _without_members(self, raw: bytes) -> bytes:
-        members = _secret_members(raw)
-        return raw if members is None else members.sub(self._masked_member, raw)
-
-    def _masked_member(self, found: re.Match[bytes]) -> bytes:
-        self.removed.append(found[1].decode("utf-8", "replace"))
-        return found[0][: found.start(2) - found.start()] + MASK + b'"'
-
-    def _walk(self, name: str, value: Json) -> Json:
-        match value:
-            case Mapping():
-                if "symbol" in value or "decimals" in value:
-                    for member in ("address", "contractAddress"):
-                        if isinstance(address := value.get(member), str):
-                            self.maker.publish(address)
-                return {
-                    self.maker.text(self.masked(key)): self._walk(key, item)
-                    for key, item in value.items()
-                }
-            case list():
-                return [self._walk(name, item) for item in value]
-            case str():
-                return self._value(name, value)
-            case int() if not isinstance(value, bool):
-                changed = self._value(name, str(value))
-                if changed == str(value):
-                    return value
-                return int(changed) if changed.isdigit() and changed[0] != "0" else changed
-            case _:
-                return value
-
-    def _value(self, name: str, value: str) -> str:
-        """Return the value of a member or a parameter as it may be kept."""
-        if is_secret_member(name) and value:
-            self.removed.append(name)
-            return MASK.decode()
-        value = self.masked(value)
-        if self.depth < _MOST_NESTED:
-            value = self._nested(value)
-        return self._stand_in(name, value)
-
-    def _stand_in(self, name: str, value: str) -> str:
-        return self.maker.named(name, value) if self.maker.active else value
-
-    def _nested(self, value: str) -> str:
-        """Return a text whose JSON is redacted, which stands in it as it is, in hex or base64."""
-        if value[:1] in ("{", "["):
-            return _text(self._inside(_bytes(value)))
-        found = _HEX.fullmatch(value)
-        if found is not None:
-            raw = bytes.fromhex(found[2])
-            digits = self._inside(raw).hex()
-            if digits != raw.hex():
-                return (found[1] or "") + (digits.upper() if found[2].isupper() else digits)
-            run = self.maker.hexadecimal_run(found[2]) if self.maker.active else found[2]
-            return (found[1] or "") + run
-        return self._in_base64(value) if _BASE64.fullmatch(value) else value
-
-    def _in_base64(self, value: str) -> str:
-        other = b"-_" if "-" in value or "_" in value else None
-        padded = value.rstrip("=") + "=" * (-len(value.rstrip("=")) % 4)
-        try:
-            raw = base64.b64decode(padded, other)
-        except ValueError:
-            return value
-        changed = self._inside(raw)
-        if changed == raw:
-            return value
-        coded = base64.b64encode(changed, other).decode()
-        return coded if value.endswith("=") else coded.rstrip("=")
-
-    def _inside(self, raw: bytes) -> bytes:
-        if raw[:1] in (b"{", b"["):
-            return replace(self, depth=self.depth + 1, narrowed=None).body(raw)
-        return raw
+    def _hide(self, name: str, value: str) -> None:
+        self.masker.memory.add(unquote(value))
+        self.masker.masked["response.headers.Location." + name, "name"] = None
 
 
-def _secret_members(body: bytes) -> re.Pattern[bytes] | None:
-    """Return an expression of the members of a text that are named as secrets are.
-
-    None where it has none. Large bodies have millions of members, but few names: each is looked at
-    once.
-    """
-    names = set(_NAME.findall(body))
-    named = [name for name in names if is_secret_member(name.decode("utf-8", "replace"))]
-    if not named:
-        return None
-    any_name = b"|".join(map(re.escape, named))
-    return re.compile(rb'"(' + any_name + rb')"\s*:\s*"([^"\\]*+(?:\\.[^"\\]*+)*+)"')
-
-
-def _bytes(text: str) -> bytes:
-    return text.encode("utf-8", "surrogatepass")
-
-
-def _text(raw: bytes) -> str:
-    return raw.decode("utf-8", "surrogatepass")
+def _charset(content_type: str | None) -> str:
+    match = _CHARSET.search(content_type or "")
+    return match[1].lower() if match else ""
 
 
 def _own_answer(request: Request, body: bytes) -> bytes:
-    """Return the answer of the service that signs, as the mock's own key would have it.
-
-    Any other body stays as it is.
-    """
-    value = jsontext.decode_or(body)
-    if not isinstance(value, dict) or any(value.get(one) != _MASKED for one in ("appKey", "sign")):
+    """Return the answer of the service that signs, as the mock's own key would have it."""
+    value = jsontext.decode_or(body) if b'"sign"' in body else None
+    if not isinstance(value, dict) or not all(
+        isinstance(value.get(name), str) for name in ("appKey", "sign")
+    ):
         return body
     sent = [request.headers.get(name, "") for name in ("expireTime", "timestamp")]
     headers = developer.DeveloperHeaders(DEMO_APP_KEY, *sent)
@@ -324,9 +247,7 @@ def _own_answer(request: Request, body: bytes) -> bytes:
     return encode(changed, "compact" if found is None else found[0])
 
 
-def _own_signature(
-    came: Headers, kept: Iterable[tuple[str, str]], body: bytes
-) -> tuple[tuple[str, str], ...]:
+def _own_signature(came: Headers, kept: Iterable[tuple[str, str]], body: bytes) -> _Pairs:
     """Return `appKey` and `signature` of the mock's own key for a request that was signed."""
     if not all(name in came for name in developer.HEADERS):
         return ()

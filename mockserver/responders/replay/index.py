@@ -213,7 +213,7 @@ class Replay:
     ) -> Playable:
         operation = contract.operation(exchange.operation)
         rule, names = self.rules.of(operation.id), operation.header_names
-        removed = frozenset(name.lower() for name in exchange.removed)
+        removed = exchange.hidden("request")
         return Playable(
             label=f"{quote(source.label)}#{exchange.name}",
             number=number,

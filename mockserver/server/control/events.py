@@ -97,12 +97,12 @@ def summary(entry: Entry) -> dict[str, Json]:
         "sequence": entry.sequence,
         "ms": entry.at_ms,
         "method": entry.request.method[:100],
-        "path": entry.path[:500],
+        "path": entry.shown_path[:500],
         "query": entry.query[:500],
         "operation": entry.operation,
         "status": entry.response.status,
         "responder": entry.responder,
-        "refusal": entry.refusal,
+        "refusal": entry.shown_refusal,
         "fault": entry.fault or None,
     }
 

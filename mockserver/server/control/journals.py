@@ -9,7 +9,6 @@ from mockserver.exchange import Headers
 from mockserver.jsontext import Json, picked
 from mockserver.recordings import RecordedExchange, Recording
 from mockserver.recordings.files import exchange_text, head_text
-from mockserver.recordings.redaction import Redactor
 from mockserver.responders.faults.kinds import rule_name
 from mockserver.responders.faults.registry import operation_id
 from mockserver.responders.forms import BadControl
@@ -78,13 +77,15 @@ def forget(request: ControlRequest) -> Json:
 
 def verify(request: ControlRequest) -> Json:
     """Tell whether what a test expects is true of the requests of a world."""
+    redactor = request.hosted.journal.redactor()
     verdict = verification.verify(request.hosted, request.body)
     return {
         "held": verdict.held,
         "told": verdict.message,
         "count": len(verdict.entries),
         "sequences": [entry.sequence for entry in verdict.entries],
-        **picked(verdict, "nearest", "dropped"),
+        "nearest": [redactor.line(text) for text in verdict.nearest],
+        **picked(verdict, "dropped"),
     }
 
 
@@ -148,7 +149,7 @@ def _recorded(hosted: HostedWorld, kept: Sequence[Entry], title: str) -> Iterato
 
     A piece is an exchange, since a full journal takes seconds to be written.
     """
-    redactor = Redactor()
+    redactor = hosted.journal.redactor()
     head = Recording(
         title=title,
         origin=SIMULATION,

@@ -151,7 +151,7 @@ class Keeper:
             stand_ins=options.stand_ins,
         )
         self._folder = RecordingFolder(options.folder, self._head)
-        self._redactor = Redactor(options.stand_ins, options.secrets)
+        self.redactor = Redactor(options.stand_ins, options.secrets)
         self._dialects, self._skew = Dialects(by_name), ClockSkew()
         self._one_by_one = Lock()
         self._noticing = ThreadPoolExecutor(1, "noticing")
@@ -176,7 +176,7 @@ class Keeper:
             return f"{request.method} {request.path}: status {status} ends no answer of HTTP"
         with self._one_by_one:
             named = replace(exchange, operation=operation.id, origin=self._options.origin)
-            exchange = self._redactor.exchange(unpacked(named))
+            exchange = self.redactor.exchange(unpacked(named))
             self._folder.keep("flow" if self._options.one_file else operation.id, exchange)
             self.kept[operation.id] += 1
             # Computed in the background, after the client has the answer.

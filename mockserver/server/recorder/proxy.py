@@ -116,7 +116,7 @@ class RecordingProxy:
             raise NoUpstreamAnswer(507, f"{error}; the answer was not kept") from None
 
     def _say(self, sentence: str) -> None:
-        sentence = _without_quote(sentence)
+        sentence = self.keeper.redactor.line(_without_quote(sentence))
         if sentence not in self.not_kept and len(self.not_kept) >= _MOST_REASONS:
             sentence = "for further reasons"
         self.not_kept[sentence] += 1

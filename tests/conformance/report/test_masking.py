@@ -105,7 +105,7 @@ def test_no_report_in_any_format_contains_a_secret(key, signature, data):
 
 
 def test_all_else_stays():
-    body = b'{"token":"USDT","secret":"open","password":"too","sourceCerts":"7b2273"}'
+    body = b'{"token":"USDT","key":"open","passed":"too","sourceCerts":"7b2273"}'
     one = signed(body)
     text = dict(every_format(report(finding("token 'USDT'", one), caller=OURS)))["json"]
     shown = json.loads(text)["exchanges"][0]

@@ -1,0 +1,57 @@
+"""ZIP files from anywhere, unpacked with care: nothing outside of the folder, and not too much."""
+
+import zipfile
+import zlib
+from pathlib import Path, PurePosixPath
+
+from mockserver import limits, userfiles
+
+_MOST_BYTES = limits.LONG_FILE.most
+_MOST_FILES = 10_000
+_DAMAGED = (
+    zipfile.BadZipFile,
+    zlib.error,
+    EOFError,
+    RuntimeError,
+    NotImplementedError,
+    ValueError,
+    OSError,
+)
+"""What the library raises for files with changed bytes; seen by flipping each byte of a file."""
+
+
+class NotUnpacked(Exception):
+    """A file that cannot be unpacked; the text says why, as the end of a sentence."""
+
+
+def unpack(file: Path, folder: Path) -> None:
+    """Unpack a ZIP file into a folder that is empty. Raises `NotUnpacked`."""
+    try:
+        with userfiles.opened(file) as stream, zipfile.ZipFile(stream) as archive:
+            members = [member for member in archive.infolist() if not member.is_dir()]
+            _check(members)
+            for member in members:
+                target = folder / member.filename
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_bytes(archive.read(member))
+    except userfiles.NotReadable as error:
+        raise NotUnpacked(str(error)) from None
+    except _DAMAGED as error:
+        raise NotUnpacked(_sentence(error)) from None
+
+
+def _check(members: list[zipfile.ZipInfo]) -> None:
+    for member in members:
+        path = PurePosixPath(member.filename)
+        if path.is_absolute() or ".." in path.parts or "\\" in member.filename:
+            raise NotUnpacked(f"it holds a file outside of itself: {member.filename!r}")
+    if len({member.filename for member in members}) < len(members):
+        raise NotUnpacked("it holds two files of the same name")
+    if len(members) > _MOST_FILES or sum(member.file_size for member in members) > _MOST_BYTES:
+        raise NotUnpacked(f"it holds more than {_MOST_FILES} files or {_MOST_BYTES} bytes")
+
+
+def _sentence(error: Exception) -> str:
+    # Errors of the system name a path in a temporary folder, which tells nobody anything.
+    text = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return " ".join(ascii(text).strip("'\"").lower().split())[:200]

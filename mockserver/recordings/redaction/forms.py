@@ -1,0 +1,163 @@
+"""What the form of a value says: an ordinary value, a secret, and what stands in its place."""
+
+import re
+from collections.abc import Callable
+from functools import partial
+
+from mockserver.recordings.redaction.names import Secrecy, contract_words, secrecy
+
+MASK = "redacted"
+SHORTEST = 6
+"""Characters; a shorter value is not searched elsewhere: it would match unrelated text."""
+
+_NUMBER = re.compile(r"[-+]?[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
+_DATE = re.compile(
+    r"\d{4}-\d\d-\d\d(?:[T ][\d:.]+(?:Z|[+-]\d\d:?\d\d)?)?"
+    r"|[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} [\d:]{8} GMT"
+)
+_ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}")
+_WORD = re.compile(r"[A-Za-z]{1,12}|[A-Z][A-Z0-9]{0,9}(?:\.[a-zA-Z]{1,4})?")
+_HEX = re.compile(r"(?:0x)?[0-9a-fA-F]{16,}")
+_LONG_HEX = re.compile(r"(?:0x)?[0-9a-fA-F]+")
+_PLACEHOLDER = re.compile(r"(?:0x)?0{16,}|1{1,90}|(?:redacted)+")
+_TOKEN = re.compile(r"[A-Za-z0-9_+/=.~$-]{20,}")
+_FEWEST_CHARACTERS = 4
+_LONG = 16
+_PEM = "-----BEGIN"
+
+
+def is_ordinary(value: str) -> bool:
+    """Tell whether a value is one that many things have: a number, a date, an address, a word."""
+    return len(value) < SHORTEST or len(set(value)) < _FEWEST_CHARACTERS or is_public(value)
+
+
+def is_public(value: str) -> bool:
+    """Tell whether a value has the form of a number, a date, an address or a word."""
+    return (
+        any(form.fullmatch(value) for form in (_NUMBER, _DATE, _ADDRESS, _WORD, _PLACEHOLDER))
+        or value.lower() in contract_words()
+    )
+
+
+def has_kept_form(value: str) -> bool:
+    """Tell whether a value has a form that members of the contract have, also hexadecimal."""
+    return bool(_LONG_HEX.fullmatch(value)) or is_public(value)
+
+
+def looks_secret(value: str, *, is_token: bool = False) -> bool:
+    """Tell whether the value of a member such as `key` is a secret; a token may be an address."""
+    if is_token and re.fullmatch(r"0x[0-9a-fA-F]{64}(?:::.*)?", value):
+        return False
+    if is_ordinary(value) or value.startswith(("http://", "https://")):
+        return False
+    mixed = any(map(str.isdigit, value)) and any(map(str.isalpha, value))
+    return " " not in value and (mixed or len(value) >= _LONG)
+
+
+def is_secret(name: str, value: str) -> bool:
+    """Tell whether a value is a secret where it stands under this name."""
+    match secrecy(name):
+        case Secrecy.CERTAIN:
+            return True
+        case Secrecy.POSSIBLE:
+            return looks_secret(value, is_token="token" in name.lower())
+    return False
+
+
+def is_random(value: str) -> bool:
+    """Tell whether a value is a secret by its form: long, with digits and letters of both cases."""
+    return (
+        bool(_TOKEN.fullmatch(value))
+        and not _HEX.fullmatch(value.replace("-", ""))
+        and all(any(map(kind, value)) for kind in (str.isupper, str.islower, str.isdigit))
+    )
+
+
+def stand_in(value: str) -> str:
+    """Return what stands in the place of a secret: a number for a number, digits for digits."""
+    if _PLACEHOLDER.fullmatch(value):
+        return value
+    if _NUMBER.fullmatch(value):
+        return re.sub("[0-9]", "1", value)
+    if _HEX.fullmatch(value):
+        prefix = value[: 2 * value.startswith("0x")]
+        return prefix + "0" * (len(value) - len(prefix))
+    return MASK
+
+
+_RULES: tuple[tuple[re.Pattern[str], int], ...] = tuple(
+    (re.compile(expression), group)
+    for expression, group in (
+        (r"-----BEGIN ([A-Z ]*PRIVATE KEY[A-Z ]*)-----((?:(?!-----END)[\s\S])*)", 2),
+        (r"(?<![\w-])(eyJ[\w-]{5,}\.[\w-]{2,}(?:\.[\w-]*){0,3})", 1),
+        (r"(?i)\b(?:bearer|basic|token|negotiate)(?:\s+|%20|\.)(?:token=)?([\w+/=.~-]{12,})", 1),
+        (r"\b[a-zA-Z][a-zA-Z0-9+.-]{1,20}://[^\s/?#:@\"'<>]{0,99}:([^\s/?#@\"'<>]{1,200})@", 1),
+        (r"(?<![\w/:.])[\w.+-]{1,64}:([^\s/:@\"'<>&=,]{6,200})@[\w-]+", 1),
+        (
+            r"(?<![\w-])(sk_(?:live|test)_\w{10,}|gh[pousr]_\w{20,}|glpat-[\w-]{15,}|xox[a-z]-[\w-]{10,})",
+            1,
+        ),
+        (
+            r"(?<![\w-])((?:AKIA|ASIA)[A-Z0-9]{12,}|AIza[\w-]{30,}|[xyz]prv[A-HJ-NP-Za-km-z1-9]{50,})",
+            1,
+        ),
+        (
+            r"\bhttps?://[^\s\"'<>/]+/(?:[^\s\"'<>?#/]+/)*?(?:v\d+|rpc|services(?:/\w+){2})/([\w-]{24,})",
+            1,
+        ),
+        (r"\bbot\d{6,}:([\w-]{20,})", 1),
+        (r"(?i)\b(?:private|secret|signing|wallet)?[ _-]?key\W{1,4}((?:0x)?[0-9a-f]{64})\b", 1),
+        (r"(?<![0-9a-zA-Z])([5KL][1-9A-HJ-NP-Za-km-z]{50,51})(?![0-9a-zA-Z])", 1),
+    )
+)
+_HINTS = re.compile(
+    r"-----BEGIN|eyJ|@|(?i:bearer|basic|token|negotiate|key|://|bot\d|akia|asia|aiza|prv|gh[pousr]_|glpat|xox|sk_)|[5KL][\w]{50}"
+)
+_PHRASE = re.compile(r"(?<![a-z])[a-z]{3,8}(?:[ \t\n,]{1,3}[a-z]{3,8}){11,}(?![a-z])")
+_PROSE = frozenset(
+    """
+    the and for are was from has have not but its been were which will would your than must may
+    does cannot
+    """.split()
+)
+_FEWEST_WORDS = 12
+
+
+def without_forms(text: str, hide: Callable[[str], str]) -> str:
+    """Return a text in which `hide` has replaced each secret that its form gives away."""
+    if _HINTS.search(text):
+        for pattern, group in _RULES:
+            text = pattern.sub(partial(_swapped, group, hide), text)
+    return (
+        _PHRASE.sub(lambda match: _phrase(match[0], hide), text)
+        if text.count(" ") >= _FEWEST_WORDS - 1
+        else text
+    )
+
+
+def _swapped(group: int, hide: Callable[[str], str], match: re.Match[str]) -> str:
+    value = match[group]
+    if (
+        not value.strip()
+        or is_ordinary(value)
+        or (value.isalpha() and (value.islower() or value.istitle()))
+    ):
+        return match[0]
+    start, end = match.span(group)
+    at = match.start()
+    return match[0][: start - at] + hide(value) + match[0][end - at :]
+
+
+def _phrase(text: str, hide: Callable[[str], str]) -> str:
+    """Return a run of words: twelve and more without a word of prose are a mnemonic phrase."""
+    stretch: list[str] = []
+    found = text
+    for word in [*re.findall("[a-z]+", text), "the"]:
+        if word not in _PROSE:
+            stretch.append(word)
+            continue
+        if len(stretch) >= _FEWEST_WORDS:
+            phrase = re.search(r"[ \t\n,]+".join(stretch), found)
+            found = found.replace(phrase[0], hide(phrase[0])) if phrase else found
+        stretch = []
+    return found

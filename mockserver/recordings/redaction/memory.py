@@ -1,0 +1,143 @@
+"""The secrets that exchanges have had: looked for in all later texts, in whatever letters."""
+
+import html
+import re
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from urllib.parse import unquote
+
+from mockserver.recordings.redaction.forms import MASK, is_ordinary, stand_in
+from mockserver.signing.keyring import DEMO_APP_KEY
+
+_WINDOW = 6
+_FEW = 48
+_LONGEST = 4096
+_MOST_UNQUOTED = 4
+_ESCAPE = re.compile(r"\\+u([0-9a-fA-F]{4})|\\+(.)", re.DOTALL)
+
+
+class Memory:
+    """Texts that are secrets, and only those: ordinary traffic cannot fill it. It forgets none.
+
+    Values of an ordinary form are not taken in, since they stand in many places for other reasons;
+    those that a user has named are. A value that a member of the contract has is no secret,
+    whatever else has it.
+    """
+
+    def __init__(self, named: Iterable[str] = ()) -> None:
+        """Begin with the secrets that a user has named."""
+        self._named = tuple(text.lower() for text in named if text)
+        self._texts: dict[str, None] = {}
+        self._public: set[str] = {DEMO_APP_KEY, MASK}
+        self._windows: dict[str, set[str]] = {}
+        self.size = 0
+        """Grows with each new secret, and with each that turns out to be none."""
+
+    def add(self, value: str) -> None:
+        """Take in a secret."""
+        text = value.strip().lower()
+        if (
+            text in self._texts
+            or text in self._public
+            or len(value) > _LONGEST
+            or is_ordinary(value.strip())
+        ):
+            return
+        self._texts[text] = None
+        self._windows.setdefault(text[:_WINDOW], set()).add(text)
+        self.size += 1
+
+    def is_public(self, value: str) -> bool:
+        """Tell whether a text is known to be no secret."""
+        return value.lower() in self._public
+
+    def declare(self, values: Iterable[str]) -> None:
+        """Take in texts that are no secrets, such as published examples."""
+        self._public.update(value.lower() for value in values)
+
+    def release(self, value: str) -> None:
+        """Forget a text that a member of the contract has."""
+        text = value.lower()
+        if text in self._texts:
+            del self._texts[text]
+            self._windows[text[:_WINDOW]].discard(text)
+            self._public.add(text)
+            self.size += 1
+
+    def occurring(self, text: str) -> list[str]:
+        """Return the secrets that stand in a text, the longest first."""
+        if not (self._texts or self._named):
+            return []
+        found = {secret for view in _views(text) for secret in self._in(view.lower())}
+        return sorted(found, key=lambda secret: (-len(secret), secret))
+
+    def _in(self, lowered: str) -> Iterator[str]:
+        yield from (text for text in self._named if text in lowered)
+        if len(self._texts) <= _FEW:
+            yield from (text for text in self._texts if text in lowered)
+            return
+        # Many secrets, such as one signature a request: each window of the text is looked up.
+        starts = self._windows.keys() & {
+            lowered[at : at + _WINDOW] for at in range(len(lowered) - _WINDOW + 1)
+        }
+        yield from (text for start in starts for text in self._windows[start] if text in lowered)
+
+    def without(self, text: str) -> str:
+        """Return a text without secrets, in whatever spelling of their characters."""
+        for secret in self.occurring(text):
+            text = re.sub(re.escape(secret), _stand_in, text, flags=re.IGNORECASE)
+        for secret in self.occurring(text):
+            text = _spellings(secret).sub(MASK, text)
+        # What is spelled in two ways at once cannot be cut out.
+        return MASK if self.occurring(text) else text
+
+
+def _stand_in(match: re.Match[str]) -> str:
+    return stand_in(match[0])
+
+
+def _views(text: str) -> Iterator[str]:
+    """Yield a text as it is, and without the escapes of addresses, HTML and JSON."""
+    yield text
+    plain = text
+    for _ in range(_MOST_UNQUOTED):
+        if "%" not in plain:
+            break
+        plain = unquote(plain, errors="replace")
+        yield plain
+    if "+" in plain:
+        yield plain.replace("+", " ")
+    if "&" in text:
+        yield html.unescape(html.unescape(text))
+    if "\\" in text:
+        yield _ESCAPE.sub(_unescaped, text)
+    if "\0" in text:
+        yield text.replace("\0", "")
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    return chr(int(match[1], 16)) if match[1] else match[2]
+
+
+@lru_cache(1024)
+def _spellings(secret: str) -> re.Pattern[str]:
+    """Return an expression of a text in lower case, with any of its characters escaped."""
+    return re.compile("".join(map(_spelling, secret)), re.IGNORECASE)
+
+
+def _spelling(character: str) -> str:
+    forms = [rf"\\*{re.escape(character)}\0?"]
+    for letter in dict.fromkeys((character, character.upper())):
+        bytes_ = letter.encode("utf-8", "surrogatepass")
+        forms.append("".join(rf"%(?:25)*{byte:02x}" for byte in bytes_))
+        forms.append(rf"\\+u{ord(letter):04x}")
+        forms.append(rf"&(?:amp;)*#(?:0*{ord(letter)}|x0*{ord(letter):x});")
+    names = {'"': "quot", "&": "amp", "<": "lt", ">": "gt", "'": "apos"}
+    if character in names:
+        forms.append(rf"&(?:amp;)*{names[character]};")
+    short = {"\n": "n", "\t": "t", "\r": "r", "\b": "b", "\f": "f"}
+    if character in short:
+        forms.append(rf"\\+{short[character]}")
+    if character == " ":
+        forms.append(r"\+")
+    return f"(?:{'|'.join(forms)})"

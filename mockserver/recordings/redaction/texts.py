@@ -1,0 +1,262 @@
+"""Texts that are no JSON, split into names and values: forms, multipart, XML, tables, lines."""
+
+import html
+import re
+from collections.abc import Callable, Iterator
+from urllib.parse import quote_plus, unquote_plus
+
+from mockserver.recordings.redaction.forms import MASK, looks_secret
+from mockserver.recordings.redaction.names import Secrecy, secrecy
+
+Change = Callable[[str, str], str]
+"""Returns a value as it may be kept, given its name, empty where it has none."""
+
+_FORM = re.compile(r"[^\s=&<>{}\"]{1,100}=[^\s&<>{}\"]*(?:&[^\s=&<>{}\"]*=[^\s&<>{}\"]*)*&?")
+_BOUNDARY = re.compile(r"\s*--([^\r\n]{1,200})\r?\n")
+_PART_NAME = re.compile(r"(?i)\bname=\"?([^\";\r\n]+)")
+_BLANK_LINE = re.compile(r"\r?\n\r?\n")
+
+
+def split(text: str, change: Change) -> str | None:
+    """Return a text whose values are changed by their names; None without such a structure."""
+    if _FORM.fullmatch(text):
+        return "&".join(_pair(pair, change) for pair in text.split("&"))
+    if (boundary := _BOUNDARY.match(text)) and "ontent-" in text:
+        return f"--{boundary[1]}".join(
+            _part(part, change) for part in text.split(f"--{boundary[1]}")
+        )
+    if text.lstrip("\ufeff \t\r\n")[:1] == "<":
+        return Markup(change).changed(text)
+    return None
+
+
+def _pair(pair: str, change: Change) -> str:
+    name, sign, value = pair.partition("=")
+    plain = unquote_plus(value)
+    changed = change(unquote_plus(name), plain)
+    return pair if changed == plain else name + sign + quote_plus(changed)
+
+
+def _part(part: str, change: Change) -> str:
+    blank = _BLANK_LINE.search(part)
+    if blank is None:
+        return part
+    head, content = part[: blank.start()], part[blank.end() :]
+    end = len(content.rstrip("\r\n"))
+    name = _PART_NAME.search(head)
+    return (
+        change("", head) + blank[0] + change(name[1] if name else "", content[:end]) + content[end:]
+    )
+
+
+_TOKEN = re.compile(
+    r"<!\[CDATA\[(?P<cdata>.*?)\]\]>|<(?P<end>/?)(?P<tag>[A-Za-z_][\w:.-]*)(?P<attributes>(?:[^<>\"']|\"[^\"]*\"|'[^']*')*)>"
+    r"|<[?!][^>]*>|(?P<text>[^<]+)|<",
+    re.DOTALL,
+)
+_ATTRIBUTE = re.compile(r"([\w:.-]+)(\s*=\s*)(\"[^\"]*\"|'[^']*'|[^\s\"'>]+)")
+_LABELS = frozenset(("name", "key", "id", "property"))
+_VALUES = frozenset(("value", "content", "val", "text", "data"))
+_EMPTY_ELEMENTS = frozenset(("input", "meta", "br", "img", "link", "hr"))
+
+
+class Markup:
+    """XML and HTML, well formed or not: elements, attributes, pairs of a name and a value."""
+
+    def __init__(self, change: Change) -> None:
+        """Change values with this."""
+        self._change = change
+        self._open: list[tuple[str, str]] = []
+        self._label = ""
+
+    def changed(self, text: str) -> str:
+        """Return a text whose values are changed."""
+        return _TOKEN.sub(self._token, text)
+
+    def _token(self, match: re.Match[str]) -> str:
+        if match["cdata"] is not None:
+            return f"<![CDATA[{self._change(self._name(), match['cdata'])}]]>"
+        if match["text"] is not None:
+            return self._text(match["text"])
+        if match["tag"] is None:
+            return match[0]
+        return self._end(match) if match["end"] else self._begin(match)
+
+    def _text(self, text: str) -> str:
+        plain = html.unescape(text)
+        if not plain.strip():
+            return text
+        if self._open and self._open[-1][0].lower() in _LABELS:
+            self._label = plain.strip()
+        changed = self._change(self._name(), plain)
+        return text if changed == plain else html.escape(changed, quote=False)
+
+    def _begin(self, match: re.Match[str]) -> str:
+        tag = match["tag"].rpartition(":")[2]
+        attributes = {
+            name.lower(): value.strip("\"'")
+            for name, _, value in _ATTRIBUTE.findall(match["attributes"])
+        }
+        label = next(
+            (value for name, value in attributes.items() if name in _LABELS and secrecy(value)), ""
+        )
+        if not label and tag.lower() in _VALUES and secrecy(self._label):
+            label = self._label
+        changed = _ATTRIBUTE.sub(lambda one: self._attribute(one, label), match["attributes"])
+        if not match["attributes"].endswith("/") and tag.lower() not in _EMPTY_ELEMENTS:
+            self._open.append((tag, label or tag))
+        return f"<{match['tag']}{changed}>"
+
+    def _attribute(self, match: re.Match[str], label: str) -> str:
+        mark = match[3][0] if match[3][0] in "\"'" else ""
+        name = label if label and match[1].lower() in _VALUES else match[1].rpartition(":")[2]
+        plain = html.unescape(match[3].strip(mark) if mark else match[3])
+        changed = self._change(name, plain)
+        return (
+            match[0]
+            if changed == plain
+            else f"{match[1]}{match[2]}{mark}{html.escape(changed)}{mark}"
+        )
+
+    def _end(self, match: re.Match[str]) -> str:
+        tag = match["tag"].rpartition(":")[2]
+        if any(name == tag for name, _ in self._open):
+            while self._open and self._open.pop()[0] != tag:
+                pass
+        return match[0]
+
+    def _name(self) -> str:
+        """Return the name that says most of a text: that of a secret element around it."""
+        names = [name for _, name in self._open]
+        return max(names, key=secrecy) if any(map(secrecy, names)) else (names[-1] if names else "")
+
+
+_NAME = re.compile(
+    r"(?<![\w.\-])(?P<quote>\\{0,8}[\"']?)"
+    r"(?P<name>[\w$%][\w.\-\[\]$%]{0,63}+(?:[ ][A-Za-z]{2,12}+)?)(?P=quote)"
+    r"[ \t]{0,4}(?P<sign>=>|[:=])[ \t]{0,4}"
+)
+_SAID = re.compile(
+    r"(?i)(?<!\w)[\w-]{0,20}?"
+    r"(?P<name>pass(?:word|wd|phrase|code)?|pwd|pin|otp|secret|token|api[ _-]?key|key|credentials?)"
+    r"(?:\s+(?:is|was|to|as|of))?[:=]?\s+(?P<value>[^\s\"'<>,;]{6,})"
+)
+_WHOLE_LINES = re.compile(r"(?i).*(?:authori[sz]ation|cookie)\b")
+_QUOTED = re.compile(r"(\\{0,8})([\"'`])((?:(?!\1\2)(?:[^\\]|\\.))*)", re.DOTALL)
+_BARE = {":": re.compile(r"[^\r\n,;\"'<>{}&]+"), "=": re.compile(r"[^\s\"'&,;<>(){}\[\]\\|]+")}
+_LINE = re.compile(r"[^\r\n\"']+")
+_SCHEME = re.compile(r"(?i)(?:bearer|basic|token|digest|negotiate)(?:\s+|%20)[^\s\"'&,;<>]+")
+
+
+def by_names(text: str, change: Change) -> str:
+    """Return a text whose values are changed where a name stands before them, in any notation."""
+    parts, done, is_prose = [], 0, "\n" not in text.strip()
+    for match in _NAME.finditer(text):
+        if match.start() < done or not secrecy(_plain(match["name"])):
+            continue
+        start, end = _value_at(text, match)
+        if end > start and not (
+            is_prose and match["sign"] == ":" and _is_sentence(text, start, end)
+        ):
+            parts += [text[done:start], _changed(text[start:end], _plain(match["name"]), change)]
+            done = end
+    whole = _blocks("".join(parts) + text[done:], change)
+    return _SAID.sub(lambda match: _said(match, change), _table(whole, change))
+
+
+def _is_sentence(text: str, start: int, end: int) -> bool:
+    """Tell whether words about a name follow it, as in `signature: expected 65 bytes`."""
+    if text[start - 1] in "\"'`" or text[start] in "{[" or _SCHEME.match(text, start):
+        return False
+    first, _, rest = text[start:end].strip().partition(" ")
+    return not looks_secret(first) and (bool(rest) or first.isalpha())
+
+
+def _plain(name: str) -> str:
+    return unquote_plus(name).strip()
+
+
+def _value_at(text: str, match: re.Match[str]) -> tuple[int, int]:
+    """Return where the value of a name begins and ends."""
+    at = match.end()
+    if at < len(text) and text[at] in "{[":
+        return at, _balanced(text, at)
+    if _WHOLE_LINES.match(match["name"]) and (line := _LINE.match(text, at)):
+        return at, line.end()
+    if quoted := _QUOTED.match(text, at):
+        return quoted.span(3)
+    found = _SCHEME.match(text, at) or _BARE[match["sign"][0]].match(text, at)
+    return found.span() if found else (at, at)
+
+
+def _changed(value: str, name: str, change: Change) -> str:
+    if value[:1] in "{[":
+        return f'"{MASK}"' if secrecy(name) is Secrecy.CERTAIN else value
+    bare = value.rstrip()
+    return change(name, bare) + value[len(bare) :]
+
+
+def _balanced(text: str, at: int) -> int:
+    depth = 0
+    for match in re.compile(r"[{\[]|[}\]]|\"(?:[^\"\\]|\\.)*\"").finditer(text, at):
+        depth += {"{": 1, "[": 1, "}": -1, "]": -1}.get(match[0], 0)
+        if depth == 0:
+            return match.end()
+    return len(text)
+
+
+def _said(match: re.Match[str], change: Change) -> str:
+    if not looks_secret(match["value"], is_token=True) or MASK in match["value"]:
+        return match[0]
+    return match[0].removesuffix(match["value"]) + change("secret", match["value"])
+
+
+_BLOCK = re.compile(
+    r"^([ \t]*)(?:- )?[\"']?([^\s\"':#][^\"':#\r\n]{0,63})[\"']?:[ \t]*(?:[|>][+-]?)?[ \t]*\r?$"
+)
+_ITEM = re.compile(r"^([ \t]*(?:- )?(?:[^\s:#]{1,64}:(?=[ \t]|$))?[ \t]*)(.*?)(\r?)$")
+
+
+def _blocks(text: str, change: Change) -> str:
+    """Return a text in which what is indented below a secret name, as in YAML, is changed."""
+    if "\n" not in text or ":" not in text:
+        return text
+    return "\n".join(_block_lines(text.split("\n"), change))
+
+
+def _block_lines(lines: list[str], change: Change) -> Iterator[str]:
+    indent, name = -1, ""
+    for line in lines:
+        deep = len(line) - len(line.lstrip())
+        inside = name and (
+            not line.strip() or deep > indent or (deep == indent and line.lstrip().startswith("- "))
+        )
+        if inside:
+            item = _ITEM.match(line)
+            yield item[1] + (change(name, item[2]) if item[2] else "") + item[3] if item else line
+            continue
+        head = _BLOCK.match(line)
+        is_secret = head is not None and secrecy(head[2])
+        indent, name = (len(head[1]), head[2]) if head and is_secret else (-1, "")
+        yield line
+
+
+def _table(text: str, change: Change) -> str:
+    """Return a table with a line of names, as in CSV, whose columns of secrets are changed."""
+    first, _, rest = text.partition("\n")
+    mark = next((mark for mark in (",", ";", "\t") if mark in first), None)
+    if mark is None or not rest:
+        return text
+    names = [name.strip(" \"'\r") for name in first.split(mark)]
+    columns = {at: name for at, name in enumerate(names) if secrecy(name)}
+    if not columns or not all(re.fullmatch(r"[\w .-]{1,40}", name) for name in names):
+        return text
+    rows = [_row(line.split(mark), columns, mark, change) for line in rest.split("\n")]
+    return "\n".join([first, *rows])
+
+
+def _row(cells: list[str], columns: dict[int, str], mark: str, change: Change) -> str:
+    return mark.join(
+        change(columns[at], cell) if at in columns and cell else cell
+        for at, cell in enumerate(cells)
+    )

@@ -1,0 +1,70 @@
+"""Whether anybody can read a secret in some bytes, in any spelling. Knows nothing of the masking code."""
+
+from __future__ import annotations
+
+import base64
+import html
+import re
+import urllib.parse
+import zlib
+from collections.abc import Iterator
+
+_BASE64 = re.compile(rb"[A-Za-z0-9+/_-]{12,}={0,2}")
+_HEX = re.compile(rb"(?:[0-9A-Fa-f]{2}){6,}")
+_ESCAPE = re.compile(rb"\\u([0-9A-Fa-f]{4})")
+_BETWEEN = re.compile(rb"[\s\"',-]+")
+_DEEPEST = 12
+_SHORTEST = 6
+
+
+class Reader:
+    """Everything that can be read in some bytes."""
+
+    def __init__(self, *data: bytes) -> None:
+        seen: set[bytes] = set()
+        layer = set(data)
+        for _ in range(_DEEPEST):
+            seen |= layer
+            layer = {
+                part for text in layer for part in _unpacked(text) if len(part) >= _SHORTEST
+            } - seen
+        self._text = b"\0".join(seen).lower()
+        self._joined = _BETWEEN.sub(b"", self._text)
+
+    def reads(self, secret: str) -> bool:
+        """Searched for without capitals, since a secret in capitals is a secret; and as a list of its parts."""
+        wanted = secret.lower().encode()
+        return wanted in self._text or _BETWEEN.sub(b"", wanted) in self._joined
+
+
+def _unpacked(data: bytes) -> Iterator[bytes]:
+    yield re.sub(rb"\n +", b"", data)
+    yield re.sub(rb"\n +", b" ", data)
+    if b"%" in data:
+        yield urllib.parse.unquote_to_bytes(data)
+    if b"\\" in data:
+        yield (
+            _ESCAPE.sub(lambda match: chr(int(match[1], 16)).encode("utf-8", "replace"), data)
+            .replace(b"\\/", b"/")
+            .replace(b"\\", b"")
+        )
+    if b"&" in data:
+        yield html.unescape(data.decode("latin-1")).encode("utf-8")
+    if b"\0" in data:
+        yield data.replace(b"\0", b"")
+    for match in _BASE64.finditer(data):
+        run = match[0].rstrip(b"=").replace(b"-", b"+").replace(b"_", b"/")
+        yield base64.b64decode(run[: len(run) - (len(run) % 4 == 1)] + b"=" * (-len(run) % 4))
+    for match in _HEX.finditer(data):
+        yield bytes.fromhex(match[0].decode())
+    yield from _inflated(data)
+
+
+def _inflated(data: bytes) -> Iterator[bytes]:
+    for bits in (47, -15):
+        try:
+            text = zlib.decompressobj(bits).decompress(data)
+        except zlib.error:
+            continue
+        if text:
+            yield text
