@@ -75,10 +75,12 @@ class Wallet:
     def send(self, amount: int, symbol: str, source: str, target: str) -> str:
         """Send smallest units to another chain and return the order's id.
 
-        The deposit is paid once. If the answer to its submission is lost, the same deposit is
-        submitted again: it is known by its hash and can only make one order.
+        The quote says before what arrives. The deposit is paid once. If the answer to its
+        submission is lost, the same deposit is submitted again: it is known by its hash and can
+        only make one order.
         """
         index = self._index(symbol)
+        self.receives(amount, symbol, source, target)
         deposit = self._node.pay(source, index, amount)
         for _ in range(ATTEMPTS):
             try:
@@ -148,6 +150,7 @@ class NaiveWallet(Wallet):
     def send(self, amount: int, symbol: str, source: str, target: str) -> str:
         """Send smallest units to another chain, paying a new deposit for each attempt."""
         index = self._index(symbol)
+        self.receives(amount, symbol, source, target)
         for _ in range(ATTEMPTS):
             try:
                 return self._submit(self._node.pay(source, index, amount), target)

@@ -40,7 +40,9 @@ class CannotRun(CrosschainMockError):
         self.exit_code = exit_code
 
 
-def run(port: int, audited: bool, command: tuple[str, ...], **options: Any) -> None:
+def run(
+    port: int, audited: bool, exit_claims: bool, command: tuple[str, ...], **options: Any
+) -> None:
     """Serve while COMMAND runs, and exit with its exit code.
 
     COMMAND finds the server in CROSSCHAIN_MOCK_URL, and the base addresses of the two generations
@@ -68,17 +70,17 @@ def run(port: int, audited: bool, command: tuple[str, ...], **options: Any) -> N
                 {**environment, "CROSSCHAIN_MOCK_CLOCK": f"{url}{CONTROL_PATH}/clock"}
             )
         code = _exit_code_of(command, environment, client)
-    if audited and _print_audits(service.worlds):
+    if audited and _print_audits(service.worlds, exit_claims=exit_claims and code == 0):
         # The exit code of the command itself takes precedence.
         code = code or 1
     sys.exit(code)
 
 
-def _print_audits(worlds: Iterable["HostedWorld"]) -> bool:
+def _print_audits(worlds: Iterable["HostedWorld"], *, exit_claims: bool) -> bool:
     """Print what the audit finds in each world; tell whether there is anything."""
     from mockserver.worlds.audit import judge
 
-    audits = [(hosted.key, judge(hosted)) for hosted in worlds]
+    audits = [(hosted.key, judge(hosted, exit_claims=exit_claims)) for hosted in worlds]
     for key, result in audits:
         if result or result.unjudged:
             click.echo(f"audit of world {key}:", err=True)

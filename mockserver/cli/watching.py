@@ -85,15 +85,26 @@ def check(remote: Remote) -> None:
 
 
 def audit(
-    remote: Remote, kinds: tuple[str, ...], without: tuple[str, ...], quote_age: str | None
+    remote: Remote,
+    kinds: tuple[str, ...],
+    without: tuple[str, ...],
+    quote_age: str | None,
+    as_is: bool,
+    exit_claims: bool,
 ) -> None:
     """Find money that was doubled, lost or is stuck; exit 1 if there is any.
 
-    KINDS of findings, all by default: two-orders, deposit-without-order,
-    order-not-followed, refund-not-noticed, drop-not-reported and other-quote.
+    KINDS of findings are named in docs/how-to/audit.md; all by default. Orders are judged by how
+    they will have ended.
     """
     named = ",".join([*kinds, *(f"-{kind}" for kind in without)])
-    answer = remote.get("/audit", kinds=named or None, quoteAge=quote_age)
+    answer = remote.get(
+        "/audit",
+        kinds=named or None,
+        quoteAge=quote_age,
+        asIs="true" if as_is else None,
+        exitClaims="true" if exit_claims else None,
+    )
     for line in audit_lines(answer):
         print_text(printable(line))
     if not answer["ok"]:

@@ -71,6 +71,14 @@ class Chain:
         return not (self.disabled or self.delisted)
 
     @property
+    def deposit_addresses(self) -> frozenset[str]:
+        """Where deposits go, in lower case: minter, proxies and vault."""
+        proxies = (self.minter_proxy, self.minter_proxy_v2, self.swap_proxy)
+        return frozenset(
+            address.lower() for address in (self.minter, *proxies, self.vault) if address
+        )
+
+    @property
     def carries_orders(self) -> bool:
         """Whether orders travel in contract calls: on EVM chains and on Tron (SDK2)."""
         return self.evm or self.family == TRON_FAMILY

@@ -161,6 +161,21 @@ def reported_orders(
     return []
 
 
+def orders_of_tickets(world: World, operation: str, inputs: Inputs, data: Json) -> list[str]:
+    """Return the ids of the orders about whose tickets an answer says anything."""
+    try:
+        if operation == ids.CHECK_TICKET:
+            numbers = [inputs.integer("ticketId")]
+        elif operation == ids.TICKETS:
+            numbers = [int(listed["ticketId"]) for listed in data["list"]]
+        else:
+            return []
+        tickets = [world.tickets.check(number).ticket for number in numbers]
+        return [world.orders.id_of_hash(ticket.chain, ticket.hash) for ticket in tickets]
+    except _UNREADABLE:
+        return []
+
+
 def _of_ticket(world: World, view: TicketView) -> list[tuple[str, ReportedStatus]]:
     order_id = world.orders.id_of_hash(view.ticket.chain, view.ticket.hash)
     return [(order_id, ReportedStatus(view.solution))]

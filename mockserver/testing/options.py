@@ -128,10 +128,17 @@ OrderStatus = Literal[
 AuditKind = Literal[
     "two-orders",
     "deposit-without-order",
+    "paid-otherwise",
+    "short",
     "order-not-followed",
+    "left-underway",
     "refund-not-noticed",
     "drop-not-reported",
+    "ticket-not-followed",
+    "unknown-id",
     "other-quote",
+    "not-as-claimed",
+    "not-as-expected",
 ]
 """The kinds of what an audit finds."""
 
@@ -204,6 +211,23 @@ class StubResponse(TypedDict, total=False):
     status: int
     body: Json
     headers: Mapping[str, str]
+
+
+class ExpectedTransfer(TypedDict, total=False):
+    """A transfer that is to happen; chains are nicknames of 2.0, `bought` is a symbol."""
+
+    to: str
+    """The address that receives."""
+    source: str
+    """The chain that is paid on."""
+    chain: str
+    """The chain of arrival."""
+    bought: str
+    """The token that arrives."""
+    arrives: str
+    """At least about how much arrives, in whole tokens."""
+    times: int
+    """How often it is to happen; once by default."""
 
 
 class Wanted(TypedDict, total=False):

@@ -24,9 +24,11 @@ from mockserver.testing.expecting import (
 from mockserver.testing.handles import WorldHandle, public_api
 from mockserver.testing.options import (
     AuditKind,
+    ExpectedTransfer,
     FaultKind,
     FaultOptions,
     Match,
+    OrderRef,
     Outage,
     Side,
     StubResponse,
@@ -43,7 +45,7 @@ from mockserver.testing.orders import MockOrders, order_id_or_text
 from mockserver.testing.settings import BadSetting, MockSettings
 from mockserver.testing.triggers import At, When, price_body
 from mockserver.worlds.actions import new_price
-from mockserver.worlds.audit import QUOTE_AGE_MS, Verdict, judge, kinds_named
+from mockserver.worlds.audit import QUOTE_AGE_MS, Claim, Expected, Verdict, judge, kinds_named
 from mockserver.worlds.chain import announce
 from mockserver.worlds.hosted import HostedWorld
 from mockserver.worlds.journal import Entry
@@ -321,14 +323,52 @@ class MockWorld:
         """Return everything that has happened as plain data, to be kept in a file."""
         return self._handle.hosted.dump()
 
-    def audit(self, *kinds: AuditKind, quote_age: Duration | None = None) -> Verdict:
+    def claims(
+        self, order: OrderRef, state: str = "arrived", *, amount: Decimal | str | None = None
+    ) -> None:
+        """Say what the client believes of an order: `claims(order, "arrived", amount="9.694")`.
+
+        The state is arrived, partly, returned or lost; `amount` is in whole tokens, or a text such
+        as `"9694000 units"`. The audit holds it against what has become of the order. Raises
+        `BadControl`.
+        """
+        hosted = self._handle.hosted
+        number = order_id_or_text(hosted.world, order)
+        claim = Claim.of(number, state, None if amount is None else str(amount))
+        hosted.beliefs = hosted.beliefs.claimed(claim)
+
+    def expects(self, amount: str | None = None, **transfer: Unpack[ExpectedTransfer]) -> None:
+        """Say what transfer is to happen: `expects("2.5 ETH", to=address, times=1)`.
+
+        The audit finds it missing, too often, or with another recipient, amount or chain. What was
+        not named may be anything. Raises `BadControl`.
+        """
+        wanted = {"amount": amount, **spelled(transfer, ExpectedTransfer, "expects")}
+        if "source" in wanted:
+            wanted["from"] = wanted.pop("source")
+        named = {name: value for name, value in wanted.items() if value is not None}
+        hosted = self._handle.hosted
+        hosted.beliefs = hosted.beliefs.expecting(Expected.of(named))
+
+    def died(self) -> None:
+        """Say that the client died before it had read the newest answer."""
+        hosted = self._handle.hosted
+        hosted.beliefs = hosted.beliefs.died(hosted.journal.last_sequence)
+
+    def audit(
+        self,
+        *kinds: AuditKind,
+        quote_age: Duration | None = None,
+        as_is: bool = False,
+    ) -> Verdict:
         """Return what happened to money that was doubled, lost or is stuck, of some kinds or all.
 
         `assert not crosschain_mock.audit()` prints what was found, with its exchanges. A quote is
-        old after `quote_age`, five minutes by default. Raises `BadControl` for an unknown kind.
+        old after `quote_age`, five minutes by default. Orders are judged by how they will have
+        ended, or with `as_is` as they stand. Raises `BadControl` for an unknown kind.
         """
         age = QUOTE_AGE_MS if quote_age is None else duration_ms(quote_age)
-        return judge(self._handle.hosted, kinds_named(kinds), quote_age_ms=age)
+        return judge(self._handle.hosted, kinds_named(kinds), quote_age_ms=age, as_is=as_is)
 
     def complaints(self) -> list[str]:
         """Return what the test did not expect, in sentences.

@@ -174,6 +174,7 @@ class WorldFactory:
             if full := hosted.transactions.full():
                 raise StateNotLoadable(f"this dump holds too much: {full}")
             restore(hosted, ChainTransaction.load(item))
+        hosted.inherit()
         return hosted
 
     def _replay(self, options: WorldOptions) -> "Replay | None":

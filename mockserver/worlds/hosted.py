@@ -18,6 +18,7 @@ from mockserver.responders.replay import PlaybackState
 from mockserver.responders.responder import Call, CalledWorld, PassingOn
 from mockserver.responders.stubs import Stubs
 from mockserver.values import dataclass, value_class
+from mockserver.worlds.claims import Beliefs
 from mockserver.worlds.journal import JournalSpace, WorldJournal
 from mockserver.worlds.transactions import ChainTransaction, ChainTransactions
 from mockserver.worlds.triggers import Triggers
@@ -58,13 +59,14 @@ class Horizon:
 
     `orders` and `transactions` are how many there were before it began, `sequence` is the number
     of the last request before; `undone` are stretches of requests that a revert has undone, each
-    after the first number up to the second.
+    after the first number up to the second. `inherited_ms` is when the world was forked or loaded.
     """
 
     orders: int = 0
     transactions: int = 0
     sequence: int = 0
     undone: tuple[tuple[int, int], ...] = ()
+    inherited_ms: int | None = None
 
     def has_undone(self, sequence: int) -> bool:
         return any(first < sequence <= last for first, last in self.undone)
@@ -106,6 +108,7 @@ class HostedWorld(CalledWorld):
     upstream: PassingOn | None = None
     """Where requests go that no recording answers; None where the simulation answers them."""
     expected: tuple[AwaitedRefusal, ...] = ()
+    beliefs: Beliefs = Beliefs()
     failures: tuple[str, ...] = ()
     send_signal: Callable[[int], None] | None = None
     """Sends a signal to the client's process, where one is known."""
@@ -152,7 +155,12 @@ class HostedWorld(CalledWorld):
         }
         twin = replace(self, key=key, world=self.world.fork(), **begun, **parts)
         twin.began_ms = self.began_ms
+        twin.inherit()
         return twin
+
+    def inherit(self) -> None:
+        """Note that clients have talked to another world, of which this one is a copy."""
+        self.horizon = replace(self._begun(), inherited_ms=self.world.now())
 
     def snapshot(self, name: str | None = None) -> str:
         """Keep everything but the journal under a name and return it. Raises `BadControl`."""
@@ -244,6 +252,7 @@ class HostedWorld(CalledWorld):
         self.release(lambda held: True)
         self.breaks.forget()
         self.expected, self.failures, self.generated = (), (), None
+        self.beliefs = Beliefs()
         self.began_ms = self.world.now()
         self.horizon = self._begun()
 
@@ -253,7 +262,10 @@ class HostedWorld(CalledWorld):
 
     def _begun(self) -> Horizon:
         last = self.journal.last_sequence
-        return Horizon(self.world.orders.count(), len(self.transactions), last)
+        orders, sent = self.world.orders.count(), len(self.transactions)
+        # A world that begins with a history was forked or loaded, or its scenario has orders.
+        inherited = self.world.now() if orders or sent else None
+        return Horizon(orders, sent, last, inherited_ms=inherited)
 
     def _undo(self, since: int) -> None:
         """Note that a revert has undone the requests after a number."""
@@ -270,6 +282,7 @@ class HostedWorld(CalledWorld):
             min(horizon.transactions, len(self.transactions)),
             horizon.sequence,
             (*stretches, (begin, last)),
+            horizon.inherited_ms,
         )
 
     def _weight(self) -> int:

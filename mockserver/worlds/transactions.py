@@ -8,7 +8,7 @@ from mockserver import limits
 from mockserver.engine import abi
 from mockserver.engine.layered import Layered
 from mockserver.jsontext import Json
-from mockserver.operations.transactions import ContractCall, taken_by_contract
+from mockserver.operations.transactions import ContractCall, moved_by, taken_by_contract
 from mockserver.values import dataclass
 
 # Bytes that a transaction counts beside its data.
@@ -46,6 +46,11 @@ class ChainTransaction(ContractCall):
         """The name of the method that it calls; empty where it is not known."""
         known = abi.METHODS.get(self.data[:4].hex())
         return "" if known is None else known.name
+
+    @property
+    def moves(self) -> tuple[str, str, int] | None:
+        """The token, the recipient and the units that it moves; None where that is not known."""
+        return moved_by(self)
 
     @property
     def arguments(self) -> dict[str, abi.AbiValue] | None:

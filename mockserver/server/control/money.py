@@ -88,5 +88,29 @@ def audit(request: ControlRequest) -> Json:
     """Return what is wrong with the money of a world, by the requests of its clients."""
     query = request.query
     age = duration_ms(query["quoteAge"]) if "quoteAge" in query else audits.QUOTE_AGE_MS
-    kinds = audits.kinds_named(query.get("kinds", "all"))
-    return audits.judge(request.hosted, kinds, quote_age_ms=age).render()
+    verdict = audits.judge(
+        request.hosted,
+        audits.kinds_named(query.get("kinds", "all")),
+        quote_age_ms=age,
+        as_is=query.get("asIs", False),
+        exit_claims=query.get("exitClaims", False),
+    )
+    return verdict.render()
+
+
+def claim(request: ControlRequest) -> Json:
+    """Note what a client believes of its orders, or what transfers are to happen."""
+    body, hosted = request.body, request.hosted
+    beliefs = hosted.beliefs
+    for said in body.get("claims", ()):
+        beliefs = beliefs.claimed(audits.Claim.of(said["order"], said["state"], said.get("amount")))
+    for wanted in body.get("expects", ()):
+        beliefs = beliefs.expecting(audits.Expected.of(wanted))
+    if body.get("died"):
+        beliefs = beliefs.died(hosted.journal.last_sequence)
+    hosted.beliefs = beliefs
+    return {
+        "claims": len(beliefs.claims),
+        "expects": len(beliefs.expects),
+        "unread": len(beliefs.unread),
+    }

@@ -1,13 +1,16 @@
 """The verdict on a world: money that was doubled, lost or is stuck, by its traffic."""
 
-from mockserver.worlds.audit.expected import Expected, Moved, expected_of
+from mockserver.worlds.audit.expected import Moved, expected_of
 from mockserver.worlds.audit.finding import Finding, Money
 from mockserver.worlds.audit.findings import KINDS
 from mockserver.worlds.audit.verdict import QUOTE_AGE_MS, Verdict, judge, kinds_named, moved_by
+from mockserver.worlds.claims import Beliefs, Claim, Expected
 
 __all__ = [
     "KINDS",
     "QUOTE_AGE_MS",
+    "Beliefs",
+    "Claim",
     "Expected",
     "Finding",
     "Money",

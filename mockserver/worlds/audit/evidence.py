@@ -1,15 +1,15 @@
 """The traffic of a world that is about money, read once from its journal and transactions."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import field, replace
 
 from mockserver import jsontext, limits
-from mockserver.contract import Operation, ids
+from mockserver.contract import Inputs, Operation, ids
 from mockserver.engine.calendar import Calendar
 from mockserver.engine.catalog import Placed
 from mockserver.engine.core import HashKey, hash_key
-from mockserver.engine.courses import Status
+from mockserver.engine.courses import Status, V1Status
 from mockserver.engine.orderbook import OrderStates
 from mockserver.engine.orders import Order, OrderKind, OrderView
 from mockserver.engine.outages import OrderRoute
@@ -22,6 +22,7 @@ from mockserver.operations.traces import NamedDeposit, QuotedTransfer, ReportedS
 from mockserver.responders.delivery import Cut
 from mockserver.responders.responder import GENERATED, PLAYBACK, STUB, UPSTREAM
 from mockserver.values import dataclass
+from mockserver.worlds.claims import Beliefs
 from mockserver.worlds.hosted import HostedWorld
 from mockserver.worlds.journal import Entry
 from mockserver.worlds.transactions import ChainTransaction
@@ -50,6 +51,8 @@ class Submission:
     paid: NamedDeposit
     rules: OrderRules | None
     taken: bool
+    was_refused: bool = False
+    """Whether its client got a refusal, so that it knows that there is no order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,13 +80,21 @@ class Evidence:
     quote_age_ms: int
     now: int
     halted: bool
+    at_rest: bool
     lost: int
     lost_ms: int
     unread: frozenset[int] = frozenset()
+    inherited_ms: int | None = None
+    """When the world was forked or loaded: until then its clients talked to another one."""
+    beliefs: Beliefs = Beliefs()
     quotes: list[Quote] = field(default_factory=list)
     submissions: dict[HashKey, list[Submission]] = field(default_factory=dict)
     answers: dict[str, list[StatusAnswer]] = field(default_factory=lambda: defaultdict(list))
     payments: dict[HashKey, ChainTransaction] = field(default_factory=dict)
+    tickets_read: set[str] = field(default_factory=set)
+    """The orders about whose tickets a client got an answer."""
+    unknown_ids: dict[str, Entry] = field(default_factory=dict)
+    """The ids that clients looked up and that no order has, with the refusal."""
     _by_transfer: dict[tuple[OrderKind, OrderRoute, int], list[Quote]] = field(
         default_factory=lambda: defaultdict(list)
     )
@@ -97,6 +108,46 @@ class Evidence:
         made = [one.entry for one in self.submissions_of(self.world.orders.peek(order_id).order)]
         heard = [one.entry for one in self.answers.get(order_id, ())[-1:]]
         return tuple({entry.sequence: entry for entry in (*made, *heard)}.values())
+
+    def standings(self) -> Iterator[tuple[OrderView, OrderView]]:
+        """Yield how orders stand and how they end, where the journal can show who knows of it."""
+        for view, end in zip(self.views, self.ends, strict=True):
+            if not self.unknown(view):
+                yield view, end
+
+    def paid_ms(self, order: Order) -> int:
+        """Return when an order was paid: by its transaction, else by its first submission."""
+        payment, tried = self.payment_of(order), self.submissions_of(order)
+        if payment is not None:
+            return payment.at_ms
+        return tried[0].entry.at_ms if tried else order.submitted_ms
+
+    def moment(self, order: Order) -> tuple[int, int]:
+        """Return where a payment stands among others: its time, then its first submission."""
+        tried = self.submissions_of(order)
+        return self.paid_ms(order), tried[0].entry.sequence if tried else 0
+
+    def known_status(self, order: Order, before: int | None) -> Status | None:
+        """Return the last status of an order that a client heard of before a request.
+
+        That an order was taken is a status, too: it is on its way. None where nobody heard of it.
+        """
+        heard: Status | None = None
+        latest = 0
+        for submission in self.submissions_of(order):
+            if submission.taken and (before is None or submission.entry.sequence < before):
+                heard, latest = Status.PENDING, submission.entry.sequence
+        for answer in self.answers_about(order):
+            sequence = answer.entry.sequence
+            if sequence > latest and (before is None or sequence < before):
+                heard, latest = _status(answer.standing), sequence
+        return heard
+
+    def may_have_quoted(self, paid_ms: int) -> bool:
+        """Tell whether a quote before a payment may have been dropped, or got in another world."""
+        if self.lost > 0 and paid_ms - self.quote_age_ms <= self.lost_ms:
+            return True
+        return self.inherited_ms is not None and paid_ms - self.quote_age_ms <= self.inherited_ms
 
     def payment_of(self, order: Order) -> ChainTransaction | None:
         """Return the transaction that carried an order, or None."""
@@ -141,17 +192,32 @@ class Evidence:
         if operation.id in ids.SUBMITTED_ORDERS and entry.responder not in _MADE_UP:
             paid = traces.paid(self.world, inputs)
             if paid is not None:
-                taken = Submission(entry, paid, traces.requested_rules(inputs), data is not None)
+                refused = bool(entry.refusal) and not _is_cut(entry)
+                refused = refused and entry.sequence not in self.unread
+                rules = traces.requested_rules(inputs)
+                taken = Submission(entry, paid, rules, data is not None, refused)
                 self.submissions.setdefault(paid.key, []).append(taken)
         if data is None:
+            if operation.id == ids.CHECK and (entry.refusal or "").startswith("unknown-order"):
+                self.unknown_ids[inputs.text("id")] = entry
             return
+        self.tickets_read.update(traces.orders_of_tickets(self.world, operation.id, inputs, data))
+        self._quoted(operation, entry, inputs, data)
+        for order_id, standing in traces.reported_orders(self.world, operation.id, inputs, data):
+            self.answers[order_id].append(StatusAnswer(entry, standing))
+
+    def note_quote(self, operation: Operation, entry: Entry) -> None:
+        """Note only the quote of an exchange."""
+        data = _data(operation, entry)
+        if data is not None:
+            self._quoted(operation, entry, operation.read(entry.request), data)
+
+    def _quoted(self, operation: Operation, entry: Entry, inputs: Inputs, data: Json) -> None:
         quoted = traces.quoted(self.world, operation.id, inputs, data)
         if quoted is not None:
             quote, transfer = Quote(entry, quoted), quoted.transfer
             self.quotes.append(quote)
             self._by_transfer[transfer.kind, transfer.route, transfer.amount].append(quote)
-        for order_id, standing in traces.reported_orders(self.world, operation.id, inputs, data):
-            self.answers[order_id].append(StatusAnswer(entry, standing))
 
 
 def evidence_of(
@@ -175,13 +241,21 @@ def evidence_of(
         quote_age_ms=quote_age_ms,
         now=now,
         halted=any(window.covers(now) for window in world.outages.all()),
+        at_rest=not as_is,
         lost=hosted.dropped,
         lost_ms=next((entry.at_ms for entry in journal), now),
-        unread=frozenset(unread),
+        unread=hosted.beliefs.unread.union(unread),
+        inherited_ms=horizon.inherited_ms,
+        beliefs=hosted.beliefs,
     )
     for entry in journal:
         operation = hosted.contract.get(entry.operation)
-        if operation is not None and not horizon.has_undone(entry.sequence):
+        if operation is None:
+            continue
+        if horizon.has_undone(entry.sequence):
+            # Its client has the quote all the same, and may pay on it after the revert.
+            evidence.note_quote(operation, entry)
+        else:
             evidence.note(operation, entry)
     for tx in hosted.transactions.values():
         if tx.number > horizon.transactions:
@@ -208,13 +282,29 @@ def _rest(world: World) -> OrderStates:
 
 def _data(operation: Operation, entry: Entry) -> Json:
     """Return the data of a success that reached its client; None for everything else."""
-    is_cut = not _CUTS.isdisjoint(kind for kind, _ in entry.disturbances)
-    if is_cut or entry.refusal or entry.response.status != 200:
+    if _is_cut(entry) or entry.refusal or entry.response.status != 200:
         return None
     body = jsontext.decode_or(entry.response.body)
     if not operation.enveloped:
         return body
     return body.get("data") if operation.generation.succeeded(body) else None
+
+
+def _is_cut(entry: Entry) -> bool:
+    return not _CUTS.isdisjoint(kind for kind, _ in entry.disturbances)
+
+
+def _status(standing: ReportedStatus) -> Status:
+    """Return the status that an answer tells, as far as a client has to know it."""
+    if standing.status in (REFUND, COMPLETED):
+        return Status.REFUNDED if standing.status == REFUND else Status.SUCCEEDED
+    if isinstance(standing.status, int):
+        done = {int(V1Status.COMPLETED): Status.SUCCEEDED, int(V1Status.PARTIAL): Status.SUCCEEDED}
+        failed = Status.REFUNDED if standing.back else Status.FAILED
+        ended = {**done, int(V1Status.FAILED): failed}
+        return ended.get(standing.status, Status.PENDING)
+    known = {status.value: status for status in Status}
+    return known.get(str(standing.status), Status.UNKNOWN)
 
 
 def _tells(standing: ReportedStatus, view: OrderView) -> bool:

@@ -12,54 +12,13 @@ from mockserver.values import dataclass
 from mockserver.wording import times
 from mockserver.worlds.audit.evidence import Evidence
 from mockserver.worlds.audit.finding import Finding, Money
+from mockserver.worlds.claims import FIELDS, Expected
 
 KIND = "not-as-expected"
 _TOLERANCE = Decimal("0.01")
 """The share by which less may arrive, where nothing says how much: prices move (survive §3)."""
-_FIELDS = ("token", "amount", "source", "target", "bought", "recipient")
 _MOST_DIFFERENT = 2
 """In how many fields a payment may differ and still be taken for what was meant by another."""
-
-
-@dataclass(frozen=True, slots=True)
-class Expected:
-    """A transfer that was to happen: `amount` whole tokens of `token`, so many times.
-
-    Chains are nicknames. `bought` is the token that arrives, and `arrives` how many whole tokens of
-    it, at least about. None stands for any.
-    """
-
-    token: str | None = None
-    amount: Decimal | None = None
-    source: str | None = None
-    target: str | None = None
-    bought: str | None = None
-    recipient: str | None = None
-    times: int = 1
-    arrives: Decimal | None = None
-
-    def __str__(self) -> str:
-        parts = [
-            "any amount" if self.amount is None else plain(self.amount),
-            self.token or "tokens",
-        ]
-        for word, value in (
-            ("from", self.source),
-            ("to", self.target),
-            ("into", self.bought if self.bought != self.token else None),
-            ("for", self.recipient),
-        ):
-            parts += [word, value] if value else []
-        return " ".join(parts)
-
-    def differences(self, moved: "Moved") -> list[str]:
-        """Return the names of the fields in which a payment is another."""
-        return [
-            name
-            for name in _FIELDS
-            if (wanted := getattr(self, name)) is not None
-            and _comparable(wanted) != _comparable(getattr(moved, name))
-        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,10 +59,26 @@ def expected_of(moved: Iterable[Moved]) -> tuple[Expected, ...]:
     counts: dict[Expected, int] = {}
     for done in moved:
         if done.arrived:
-            fields: dict[str, Any] = {name: getattr(done, name) for name in _FIELDS}
+            fields: dict[str, Any] = {name: getattr(done, name) for name in FIELDS}
             same = Expected(**fields, arrives=done.arrived)
             counts[same] = counts.get(same, 0) + 1
     return tuple(replace(same, times=count) for same, count in counts.items())
+
+
+def announced(evidence: Evidence) -> frozenset[str]:
+    """Return the orders whose transfers somebody said are to happen, and how often."""
+    expects = evidence.beliefs.expects
+    if not expects:
+        return frozenset()
+    books = moved_in(evidence)
+    wanted = [done for done in books if any(not one.differences(done) for one in expects)]
+    return frozenset(done.order for done in wanted)
+
+
+def as_announced(evidence: Evidence) -> Iterator[Finding]:
+    """Find what is otherwise than somebody said in the world; other transfers are left alone."""
+    if evidence.beliefs.expects:
+        yield from not_as_expected(evidence, evidence.beliefs.expects, nothing_else=False)
 
 
 def not_as_expected(
@@ -207,8 +182,4 @@ def _moved(evidence: Evidence, end: OrderView) -> Moved:
 
 
 def _vagueness(wanted: Expected) -> int:
-    return sum(getattr(wanted, name) is None for name in _FIELDS)
-
-
-def _comparable(value: object) -> object:
-    return value.lower() if isinstance(value, str) else value
+    return sum(getattr(wanted, name) is None for name in FIELDS)

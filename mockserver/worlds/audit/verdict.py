@@ -12,10 +12,12 @@ from mockserver.responders.forms import BadControl
 from mockserver.validation import did_you_mean
 from mockserver.values import dataclass
 from mockserver.wording import audit_lines
+from mockserver.worlds.audit.claimed import all_arrived
 from mockserver.worlds.audit.evidence import evidence_of
-from mockserver.worlds.audit.expected import Expected, Moved, moved_in, not_as_expected
+from mockserver.worlds.audit.expected import Moved, moved_in, not_as_expected
 from mockserver.worlds.audit.finding import Finding
 from mockserver.worlds.audit.findings import KINDS
+from mockserver.worlds.claims import Expected
 from mockserver.worlds.hosted import HostedWorld
 
 QUOTE_AGE_MS = 300_000
@@ -63,7 +65,7 @@ class Verdict:
         }
 
 
-def judge(
+def judge(  # noqa: PLR0913 - what is known beside the world has names
     hosted: HostedWorld,
     kinds: Sequence[str] = (),
     *,
@@ -71,17 +73,21 @@ def judge(
     as_is: bool = False,
     meant: Sequence[Expected] | None = None,
     unread: Sequence[int] = (),
+    exit_claims: bool = False,
 ) -> Verdict:
     """Judge the money of a world, by the kinds named or by all of them.
 
     Orders are judged by how they will have ended, unless `as_is`; the world is not changed. `meant`
     are all the transfers that were to happen, as those of a base run: any other is a finding.
     `unread` are the numbers of requests whose client died before it had read the answer.
+    With `exit_claims` a client has said by its exit code that all orders arrived.
     """
     evidence = evidence_of(hosted, quote_age_ms, as_is=as_is, unread=unread)
     findings = chain.from_iterable(KINDS[name].find(evidence) for name in kinds or KINDS)
     if meant is not None:
         findings = chain(not_as_expected(evidence, meant, nothing_else=True), findings)
+    if exit_claims:
+        findings = chain(findings, all_arrived(evidence))
     kept = tuple(islice(findings, limits.FINDINGS.most))
     more = sum(1 for _ in findings)
     unjudged = evidence.older + sum(map(evidence.unknown, evidence.views))

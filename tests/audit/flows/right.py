@@ -264,6 +264,15 @@ def is_in_flight_during_an_outage(payer: Payer) -> None:
 
 
 @right
+def is_stalled_by_an_outage_without_end(payer: Payer) -> None:
+    # First written as a wrong flow: but an outage ends some day, and the order then arrives.
+    payer.quote()
+    order = payer.submit(payer.hash())
+    payer.outage(mode="accept-stall", inFlight="stall")
+    payer.follow(order, times=2)
+
+
+@right
 def is_refunded_by_an_outage(payer: Payer) -> None:
     payer.quote()
     order = payer.submit(payer.pay())

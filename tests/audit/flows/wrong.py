@@ -405,14 +405,6 @@ def rounds_its_id(payer: Payer) -> None:
     payer.look(f"{int(order or 0) + 1}")
 
 
-@wrong("accepted in an outage and stalled; the client ends", *FORGOTTEN)
-def leaves_a_stalled_order(payer: Payer) -> None:
-    payer.quote()
-    order = payer.submit(payer.hash())
-    payer.outage(mode="accept-stall", inFlight="stall")
-    payer.follow(order, times=2)
-
-
 # less than was to come, or something else
 
 

@@ -1,0 +1,117 @@
+"""Payments that are other than what was ordered with them."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+
+from mockserver.engine.catalog import NATIVE, Chain, Placed
+from mockserver.engine.refusal import Refusal
+from mockserver.wording import times
+from mockserver.worlds.audit.evidence import Evidence, Submission
+from mockserver.worlds.audit.finding import Finding, Money
+from mockserver.worlds.audit.words import row
+from mockserver.worlds.transactions import ChainTransaction
+
+_SECOND_USE = "hash-already-used"
+
+
+def misdirected(evidence: Evidence) -> Iterator[Finding]:
+    """Find deposits whose transaction pays somebody else, another token or another amount.
+
+    Only transactions that a chain here has seen are judged. A deposit that is submitted for a
+    second order, after it has made one, pays for nothing.
+    """
+    for tried in evidence.submissions.values():
+        last = tried[-1]
+        why = paid_otherwise(evidence, last)
+        if why:
+            yield _finding(evidence, last, tried, why)
+        again = next((one for one in tried if _is_second_use(one)), None)
+        if again is not None and not why:
+            text = "its transaction was submitted for another order as well, which it does not pay"
+            yield _finding(evidence, again, tried, text)
+
+
+def paid_otherwise(evidence: Evidence, submission: Submission) -> str:
+    """Return how the transaction of a submission differs from what it says; empty where not."""
+    chain_name, tx_hash = submission.paid.key
+    tx = evidence.payments.get(submission.paid.key)
+    if tx is None:
+        elsewhere = [key[0] for key in evidence.payments if key[1] == tx_hash]
+        if not elsewhere:
+            return ""
+        return f"its transaction is on {row(elsewhere)}, and not on {chain_name}"
+    if tx.order_id is not None:
+        return ""
+    if tx.reverted:
+        return f"its transaction failed on {chain_name} and moved nothing"
+    differences = _differences(evidence, submission, tx)
+    return row(differences) if differences else ""
+
+
+def _differences(evidence: Evidence, submission: Submission, tx: ChainTransaction) -> Sequence[str]:
+    catalog, paid = evidence.world.scenario.catalog, submission.paid
+    chain = catalog.chain(tx.chain)
+    ours = chain.deposit_addresses
+    if not chain.evm:
+        return [] if tx.to.lower() in ours else [_payee(tx.to)]
+    moved = tx.moves
+    if moved is None:
+        # What a contract of somebody else has done, such as a wallet of several owners, is not
+        # shown here. A token's own call that moves nothing pays nothing.
+        unread = _token(evidence, chain, tx.to) is None
+        return [] if unread else [f"its transaction moves nothing ({tx.method or 'unknown call'})"]
+    token, payee, units = moved
+    found = []
+    if token.lower() != paid.placed.contract.address.lower():
+        other = _token(evidence, chain, token)
+        found.append(f"its transaction pays {other.symbol if other else token}")
+    elif units != paid.amount:
+        found.append(f"its transaction pays {Money.of(units, paid.placed)}")
+    if payee.lower() not in ours:
+        found.append(_payee(payee))
+    return found
+
+
+def moved_money(evidence: Evidence, tx: ChainTransaction) -> Money | None:
+    """Return what a transaction moves, in a token or the chain's coin, where that is known."""
+    token, _, units = tx.moves or (NATIVE, "", tx.value)
+    chain = evidence.world.scenario.catalog.chain(tx.chain)
+    placed = _token(evidence, chain, token)
+    return Money.of(units, placed) if units and placed else None
+
+
+def _token(evidence: Evidence, chain: Chain, address: str) -> Placed | None:
+    with suppress(Refusal):
+        return evidence.world.scenario.catalog.placed_at(chain, address)
+    return None
+
+
+def _payee(payee: str) -> str:
+    return f"its transaction pays {payee}, which is no address for deposits"
+
+
+def _is_second_use(submission: Submission) -> bool:
+    refusal = submission.entry.refusal or ""
+    return refusal.partition(":")[0] == _SECOND_USE
+
+
+def _finding(
+    evidence: Evidence, submission: Submission, tried: Sequence[Submission], why: str
+) -> Finding:
+    paid = submission.paid
+    said = Money.of(paid.amount, paid.placed)
+    order = evidence.world.orders.paid_by(paid.key)
+    tx = evidence.payments.get(paid.key)
+    moved = None if tx is None else moved_money(evidence, tx)
+    text = (
+        f"{said} of {paid.sender} on {paid.key[0]}, {paid.hash}, submitted {times(len(tried))}: "
+        f"{why}"
+    )
+    return Finding(
+        "paid-otherwise",
+        text,
+        () if order is None else (order,),
+        tuple(attempt.entry for attempt in tried),
+        () if tx is None else (tx,),
+        () if moved is None else (moved,),
+    )
