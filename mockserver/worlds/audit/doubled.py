@@ -62,7 +62,7 @@ def _same_intent(
     elif quoted_for is not None and evidence.known_status(quoted_for, None) not in _BACK:
         why, before = _ONE_QUOTE, quoted_for
         entries = entries or [quote.entry for quote in evidence.quotes_of(after)]
-    elif known is not None and _is_late(evidence, before, after):
+    elif known is not None and evidence.arrives(before) and _is_late(evidence, before, after):
         why = _SLOW
     if why:
         yield _finding(evidence, (before, after), why, entries)

@@ -95,6 +95,7 @@ class Evidence:
     """The orders about whose tickets a client got an answer."""
     unknown_ids: dict[str, Entry] = field(default_factory=dict)
     """The ids that clients looked up and that no order has, with the refusal."""
+    _arriving: frozenset[str] | None = None
     _by_transfer: dict[tuple[OrderKind, OrderRoute, int], list[Quote]] = field(
         default_factory=lambda: defaultdict(list)
     )
@@ -114,6 +115,13 @@ class Evidence:
         for view, end in zip(self.views, self.ends, strict=True):
             if not self.unknown(view):
                 yield view, end
+
+    def arrives(self, order: Order) -> bool:
+        """Tell whether an order arrives in the end."""
+        if self._arriving is None:
+            ended = (end for end in self.ends if end.status is Status.SUCCEEDED)
+            self._arriving = frozenset(end.order.id for end in ended)
+        return order.id in self._arriving
 
     def paid_ms(self, order: Order) -> int:
         """Return when an order was paid: by its transaction, else by its first submission."""
