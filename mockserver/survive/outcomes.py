@@ -71,6 +71,9 @@ def judged(run: Run, base: Run, *, refund_is_fine: bool = False) -> Result:
     known = {_alike(finding) for finding in base.verdict}
     findings = [one for one in run.verdict if _alike(one) not in known or one.costs]
     costly = [one for one in findings if one.costs and _alike(one) not in known]
+    # One payment too many is told once: beside what was meant, the kind of the audit adds nothing.
+    counted = {order for one in costly if one.cause == "times" for order in one.orders}
+    costly = [one for one in costly if one.kind != "two-orders" or not counted & set(one.orders)]
     undone = [one for one in findings if one.cause in _UNDONE]
     outcome, telling = _outcome(run, costly, undone, refund_is_fine=refund_is_fine)
     if outcome in (Outcome.SURVIVED, Outcome.NOTICED, Outcome.NOT_REACHED):

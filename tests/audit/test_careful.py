@@ -25,6 +25,8 @@ MODES = ("listed-dead", "quote-only", "accept-stall", "disabled", "lagging")
 ROUTES = (("ARB", "BNB"), ("BNB", "ARB"), ("POLYGON", "ETH"), ("ARB", "POLYGON"))
 PATIENCE = 400
 """Steps after which a transfer must have come to its end."""
+_DAYS_OF_LOOKS = 40
+"""Looks, two hours apart, at an order that was reported: by then only a stuck one has no end."""
 
 
 class Careful:
@@ -78,7 +80,7 @@ class Careful:
     def ended(self, order: str | None, paid: str, source: str) -> Iterator[None]:
         """See to it that a client knows the end, and report what does not end well."""
         payer, ticket = self.payer, None
-        for _ in range(PATIENCE):
+        for _ in range(_DAYS_OF_LOOKS):
             yield
             status = payer.look(order)
             if status in {"Succeeded", "Refunded", "Failed"}:
@@ -86,7 +88,7 @@ class Careful:
             if status is not None and ticket is None:
                 ticket = payer.ticket(paid, source)
             seen = None if ticket is None else payer.get("/v1/checkTicket", ticketId=str(ticket))
-            if seen is not None and (seen["succeeded"] or status not in {None, "Dropped"}):
+            if seen is not None and seen["succeeded"]:
                 return
             payer.wait("2h")
 

@@ -79,10 +79,12 @@ def doubled():
 
 def test_a_second_deposit_is_found_with_what_it_cost_and_made_small(doubled):
     assert not doubled
-    [defect] = doubled.defects
+    defect, refused = doubled.defects
     assert defect.result.name == "lost:once@submitOrder#1"
     assert defect.result.costs == ("10 USDT paid too often",)
     assert defect.result.outcome == "fooled"
+    # It says that it was refused, and yet its deposit is paid and nobody submits it again.
+    assert refused.result.costs == ("10 USDT paid without an order",)
 
 
 def test_a_careful_flow_survives_and_its_sleeping_takes_no_time():
