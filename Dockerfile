@@ -13,6 +13,8 @@ RUN wheel="$(echo /dist/*.whl)" \
     && python -m pip install --quiet --no-cache-dir "$wheel[speed,signing]" \
     && rm -r /dist \
     && useradd --system --home-dir /nonexistent --shell /usr/sbin/nologin mock
+# A volume that is mounted here belongs to that user, as its folder does.
+RUN mkdir /state && chown mock /state
 USER mock
 EXPOSE 8765
 # The probe needs no token and no tool beside the Python that is there.

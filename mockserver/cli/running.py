@@ -51,13 +51,13 @@ def run(
     from mockserver.clock import ClockMode
     from mockserver.headers import CONTROL_PATH
     from mockserver.server.assembly import build
-    from mockserver.testing.running import in_thread
+    from mockserver.testing.running import service_in_thread
     from mockserver.worlds.hosted import DEFAULT_WORLD
 
     with ExitStack() as stack:
         settings = stack.enter_context(taped(serving.settings_of(options), options))
         service = build(settings)
-        taken = stack.enter_context(in_thread(service, port))
+        taken = stack.enter_context(service_in_thread(service, port))
         url = f"http://127.0.0.1:{taken}"
         if service.replaying:
             click.echo(service.replaying, err=True)

@@ -128,7 +128,16 @@ def settings_of(options: Mapping[str, Any]) -> "Settings":
     for name in ("replay_fallback", "replay_naked", "replay_paced", "matching"):
         if options[name] and not options["replay"]:
             raise click.UsageError(f"--{name.replace('_', '-')} goes with --replay")
-    unchanged = ("scenario", "seed", "replay", "matching", "refusal_status", "check_answers")
+    unchanged = (
+        "scenario",
+        "seed",
+        "replay",
+        "matching",
+        "refusal_status",
+        "check_answers",
+        "state",
+        "state_sync",
+    )
     return Settings(
         **{name: options[name] for name in (*unchanged, "verify_wallets", "stamps", "breaks")},
         dialect=with_overlay(

@@ -236,6 +236,17 @@ class WorldState:
         self.reports.add(ticket)
 
 
+STORED_BY_ROW = frozenset(
+    """
+    orders tickets by_hash by_sn accounts sent announced transfers reports sn_runs forced owner
+    _agenda _agenda_owner
+    """.split()
+)
+"""The fields of a state that grow with its orders, tickets and transactions, or follow from them.
+
+They are written to the disk row by row; every other field is small, and part of the head of a dump.
+"""
+
 # Bounded, since clients choose the routes.
 _MOST_CACHED_ROUTES = 4_096
 

@@ -188,6 +188,35 @@ def dumped(scenario: Scenario, state: WorldState, wall_ms: int, listed: Listed =
     }
 
 
+class Rows:
+    """Puts orders and tickets of plain data, one by one, into states of a scenario."""
+
+    def __init__(self, scenario: Scenario) -> None:
+        """Check against the catalog of the scenario."""
+        self._chains = {chain.nickname for chain in scenario.catalog.chains}
+        self._tokens = {token.symbol for token in scenario.catalog.tokens}
+        self._shared: Shared = {}
+
+    def order(self, state: WorldState, data: Plain) -> None:
+        """Store an order, new or in place of its older form. Raises `NotPlain`."""
+        order = self._read(Order, data)
+        _check_order(order, self._chains, self._tokens)
+        if order.id in state.orders:
+            state.change(order)
+        else:
+            state.add(order)
+
+    def ticket(self, state: WorldState, data: Plain) -> None:
+        """Store a ticket. Raises `NotPlain`."""
+        state.report(self._read(Ticket, data))
+
+    def _read(self, wanted: type, data: Plain) -> Any:
+        try:
+            return _reader(wanted)(data, self._shared)
+        except _Misfit as error:
+            raise NotPlain(f"{wanted.__name__}{error.place}: {error.message}") from None
+
+
 def loaded(data: Mapping[str, Any], scenario: Scenario, wall_ms: int) -> WorldState:
     """Return the state of a dump of a scenario; its clock goes on from the time it showed.
 

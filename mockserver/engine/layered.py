@@ -8,6 +8,10 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 
+Note = Callable[[K, V, bool], None]
+"""Gets a key, its value, and whether the key is new."""
+
+
 class Layered(Mapping[K, V], Generic[K, V]):
     """Keys and values in the order of their first setting; a value is never None.
 
@@ -16,7 +20,7 @@ class Layered(Mapping[K, V], Generic[K, V]):
     each entry is moved a logarithmic number of times.
     """
 
-    __slots__ = ("_below", "_once_more", "_own", "_under", "get", "put")
+    __slots__ = ("_below", "_note", "_once_more", "_own", "_under", "get", "put")
 
     get: Callable[..., V | None]  # type: ignore[assignment]
     """Returns the value of a key, or the default; while there is one layer, its own look-up."""
@@ -25,6 +29,7 @@ class Layered(Mapping[K, V], Generic[K, V]):
 
     def __init__(self, below: tuple[dict[K, V], ...] = (), count: int = 0) -> None:
         """Begin empty, or with layers that are shared, oldest first, of `count` different keys."""
+        self._note: Note[K, V] | None = None
         self._begin(below, count)
 
     def _begin(self, below: tuple[dict[K, V], ...], count: int) -> None:
@@ -38,6 +43,13 @@ class Layered(Mapping[K, V], Generic[K, V]):
             keys: list[K] = []
             self.get, self._once_more = _through((*below, own)), keys
             self.put = _onto(own, self.get, keys)
+        if self._note is not None:
+            self.put = _noting(self.put, self.get, self._note)
+
+    def watch(self, note: "Note[K, V]") -> None:
+        """Call `note` before each key is set from now on; copies are not watched."""
+        self._note = note
+        self.put = _noting(self.put, self.get, note)
 
     @property
     def count(self) -> int:
@@ -133,3 +145,15 @@ def _onto(
         own[key] = value
 
     return put
+
+
+def _noting(
+    put: Callable[[K, V], None], get: Callable[..., V | None], note: Note[K, V]
+) -> Callable[[K, V], None]:
+    """Return what sets a value and notes that before."""
+
+    def noted(key: K, value: V) -> None:
+        note(key, value, get(key) is None)
+        put(key, value)
+
+    return noted

@@ -9,7 +9,7 @@ from typing import Any
 from mockserver.clock import Clock
 from mockserver.engine.balances import Balances
 from mockserver.engine.calendar import Calendar
-from mockserver.engine.core import Core, WorldState
+from mockserver.engine.core import STORED_BY_ROW, Core, WorldState
 from mockserver.engine.dumps import Listed, Plain, dumped, loaded
 from mockserver.engine.lists import Lists
 from mockserver.engine.orderbook import OrderBook
@@ -75,6 +75,33 @@ class World:
     def load(cls, dump: Mapping[str, Any], scenario: Scenario, wall: Callable[[], int]) -> "World":
         """Return the world of a dump. Raises `StateNotLoadable`."""
         return cls(scenario, wall, loaded(dump, scenario, wall()))
+
+    @property
+    def core(self) -> Core:
+        """What its services share, for those who keep the world on a disk."""
+        return self._core
+
+    def adopt(self, rows: "World") -> None:
+        """Take over the orders, tickets and transactions of another world, which is given up."""
+        mine, theirs = self._core.state, rows._core.state
+        for name in STORED_BY_ROW:
+            setattr(mine, name, getattr(theirs, name))
+
+    def bare(self) -> "World":
+        """Return a world of the same scenario and clock, without any order, ticket or outage."""
+        state = WorldState(clock=self._core.state.clock, calendar=Calendar(()))
+        return World(self.scenario, self._core.wall, state)
+
+    def run_since(self, wall_ms: int) -> None:
+        """Have the clock show its time for that of the wall clock, which is not in the future."""
+        clock = self._core.state.clock
+        if wall_ms <= self._core.wall():
+            self._core.state.clock = replace(clock, wall_ms=wall_ms)
+
+    def keep_snapshot(self, name: str, kept: "World") -> None:
+        """Have the state of another world, which is given up, as the newest snapshot."""
+        self._snapshots = self._snapshots or {}
+        self._snapshots[name] = kept._core.state
 
     @property
     def time(self) -> Timekeeper:

@@ -79,13 +79,22 @@ class Pending:
 
 
 @value_class(frozen=True, slots=True)
+class Commit:
+    """A commit that an answer waits for, by its number; `refused` answers if it fails, and why."""
+
+    number: int
+    refused: Callable[[str], Response]
+
+
+@value_class(frozen=True, slots=True)
 class Delivery:
     """An answer and how to send it.
 
     `delay_ms` is wall time to wait before it, and `gate` holds it until it is opened; `cut` is what
     happens to the connection. What `stream` gives, or the pieces of `parts`, follow the headers of
     the response, whose body is empty then; others are answered between the pieces, some of which
-    are empty for that. The answer of `pending` takes the place of the response.
+    are empty for that. The answer of `pending` takes the place of the response. Nothing is sent
+    before its `commit`.
     """
 
     response: Response
@@ -95,6 +104,7 @@ class Delivery:
     parts: Iterator[bytes] | None = None
     gate: Gate | None = None
     pending: Pending | None = None
+    commit: Commit | None = None
 
     def with_body(self, body: bytes) -> "Delivery":
         return replace(self, response=self.response.with_body(body))
@@ -102,8 +112,9 @@ class Delivery:
     @property
     def at_once(self) -> bool:
         """Whether the response is sent as it is, without waiting for anything."""
-        steady = self.stream is None and self.parts is None and self.pending is None
-        return self.cut is None and steady and not self.delay_ms and self.gate is None
+        bare = self.stream is None and self.parts is None and self.pending is None
+        free = self.gate is None and self.commit is None and not self.delay_ms
+        return self.cut is None and bare and free
 
     def complete(self) -> Response:
         """Return the response with all of its body, which is made at once."""

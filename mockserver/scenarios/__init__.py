@@ -5,11 +5,13 @@
 
 from mockserver.scenarios.calendars import load_calendar
 from mockserver.scenarios.catalogs import load_catalog
-from mockserver.scenarios.library import calendar_names, scenario_names
-from mockserver.scenarios.loading import load_scenario
+from mockserver.scenarios.library import calendar_names, is_file, scenario_names
+from mockserver.scenarios.loading import digest, load_scenario
 
 __all__ = [
     "calendar_names",
+    "digest",
+    "is_file",
     "load_calendar",
     "load_catalog",
     "load_scenario",

@@ -2,9 +2,11 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from mockserver import jsontext
 from mockserver.clock import (
     ClockMode,
     ClockRefused,
@@ -144,6 +146,12 @@ def load_scenario(name_or_path: str | Path, *, wall: Callable[[], int] = wall_ms
     if problems:
         raise InvalidFile(problems)
     return scenario
+
+
+def digest(name_or_path: str | Path) -> str:
+    """Return a digest of a scenario with all that it extends. Raises `InvalidFile`."""
+    layers = layered(read(located("scenarios", name_or_path), "scenario"))
+    return sha256(jsontext.encode(layers.value)).hexdigest()[:16]
 
 
 def _catalog(layers: Layers) -> Catalog:

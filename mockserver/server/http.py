@@ -7,7 +7,7 @@ import struct
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from aiohttp.http import HttpVersion11
 from aiohttp.web_protocol import RequestHandler
@@ -25,6 +25,9 @@ from mockserver.server.lane import LaneConnection, is_possible
 from mockserver.server.repeated import Repeated
 from mockserver.server.wire import RawAnswering, head_of
 
+if TYPE_CHECKING:
+    from mockserver.server.commits import Commits
+
 __all__ = ["HttpServer", "RawAnswering"]
 
 # The interval at which a stream is polled for events, in seconds.
@@ -34,8 +37,14 @@ _PACE_S = 0.1
 class HttpServer(ConnectionServer):
     """One handler for every path; broken HTTP is refused inside an envelope as well."""
 
-    def __init__(self, answering: RawAnswering, *, lane: bool = True) -> None:
-        """Serve what `answering` says; without `lane` every request takes the ordinary road."""
+    def __init__(
+        self, answering: RawAnswering, *, lane: bool = True, commits: "Commits | None" = None
+    ) -> None:
+        """Serve what `answering` says; without `lane` every request takes the ordinary road.
+
+        `commits` writes what answers wait for.
+        """
+        self.commits = commits
         super().__init__(_handler(answering, self), answering.refuse, handler_cancellation=True)
         self._answering = answering
         self._open: set[RequestHandler] = set()
@@ -188,6 +197,11 @@ async def _opened(gate: Gate) -> None:
 
 
 async def _delivered(http: BaseRequest, server: HttpServer, delivery: Delivery) -> StreamResponse:
+    if delivery.commit is not None and server.commits is not None:
+        try:
+            await server.commits.until(delivery.commit.number)
+        except server.commits.failure as error:
+            delivery = Delivery(delivery.commit.refused(str(error)))
     if delivery.delay_ms:
         await asyncio.sleep(delivery.delay_ms / 1000)
     if delivery.gate is not None:

@@ -14,6 +14,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from mockserver import jsontext, limits, userfiles
@@ -58,6 +59,9 @@ def _looked(phase: str, info: Mapping[str, int]) -> None:
         gc.freeze()
 
 
+if TYPE_CHECKING:
+    from mockserver.server.commits import Commits
+
 log = logging.getLogger("mockserver.server")
 
 _QUIET_SECONDS = 0.2
@@ -83,8 +87,11 @@ def serve(service: Service, listening: Listening, announce: Callable[[str], None
     """
     behind: set[asyncio.Task[None]] = set()
 
+    begun: list[Commits] = []
+
     def make_server() -> HttpServer:
-        server = HttpServer(service)
+        server = HttpServer(service, commits=commits_of(service))
+        begun.extend(filter(None, [server.commits]))
         steps = service.fetched()
         exhaustion = Exhaustion(server.shed, partial(_fetched_at_once, steps))
         loop = asyncio.get_running_loop()
@@ -93,7 +100,24 @@ def serve(service: Service, listening: Listening, announce: Callable[[str], None
         behind.add(loop.create_task(_fetched(steps, server)))
         return server
 
-    host(make_server, listening, announce, DRAIN_SECONDS)
+    async def end() -> None:
+        for commits in begun:
+            await commits.stop()
+
+    try:
+        host(make_server, listening, announce, DRAIN_SECONDS, end)
+    finally:
+        service.close()
+
+
+def commits_of(service: Service) -> "Commits | None":
+    """Return what writes the state of a service, inside the running loop; None without state."""
+    if service.keeper is None:
+        return None
+    # SQLite is imported by servers that keep state alone.
+    from mockserver.server.commits import Commits  # noqa: PLC0415
+
+    return Commits(service.keeper)
 
 
 async def _fetched(steps: Iterator[None], server: HttpServer) -> None:

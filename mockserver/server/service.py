@@ -4,17 +4,19 @@ import codecs
 import logging
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import cast
+from functools import partial
+from typing import TYPE_CHECKING, cast
 from urllib.parse import unquote
 
 from mockserver import jsontext, limits
 from mockserver.clock import ClockMode
-from mockserver.contract import Operation
+from mockserver.contract import Generation, Operation
+from mockserver.engine.refusal import StateNotLoadable
 from mockserver.exchange import Headers, Request, Response, allow_header, printable
 from mockserver.headers import CONTROL_PATH, REFUSAL_HEADER, TOKEN_HEADER, WORLD_HEADER
 from mockserver.recordings.redaction import Redactor
 from mockserver.responders.breaks import BreakOutcome
-from mockserver.responders.delivery import Delivery, Pending, charged, delivery_of
+from mockserver.responders.delivery import Commit, Delivery, Pending, charged, delivery_of
 from mockserver.responders.dialects import Contracts
 from mockserver.responders.faults.registry import Strike
 from mockserver.responders.faults.reserved import may_reserve, reserved_strike
@@ -43,11 +45,18 @@ from mockserver.worlds.hosted import (
     Worlds,
 )
 
+if TYPE_CHECKING:
+    from mockserver.worlds.state import Keeper
+
 log = logging.getLogger("mockserver.requests")
 
 _WORLD_LOWERED = WORLD_HEADER.lower()
 _WORLD_PREFIX = "/w/"
 _BELOW_CONTROL = f"{CONTROL_PATH}/"
+
+
+_NO_WORLD = (BadWorldKey, TooManyWorlds, StateNotLoadable)
+"""Why there is no world of a key: what is no key, one too many, or one whose rows are damaged."""
 
 
 class BrokenAnswer(AssertionError):
@@ -67,6 +76,8 @@ class Service:
         check_answers: bool = False,
     ) -> None:
         """Take the parts; `check_answers` checks the simulation's answers against the contract."""
+        self.keeper: Keeper | None = None
+        """What keeps the worlds on a disk; None for worlds in memory."""
         self.worlds = worlds
         self._simulation = simulation
         self._contracts = contracts
@@ -76,6 +87,12 @@ class Service:
         self._opened = cors.Opener().opened
         self.failures: list[str] = []
         """Errors inside the server, for tests to look at."""
+
+    def close(self) -> None:
+        """Write what is left of the worlds' state. Raises `StateNotLoadable` where that fails."""
+        if self.keeper is not None:
+            self.keeper.close()
+            self.keeper = None
 
     @property
     def replaying(self) -> str:
@@ -113,9 +130,8 @@ class Service:
             return self._controlled(path.removeprefix(CONTROL_PATH), key, request)
         try:
             hosted = self.worlds.get(key)
-        except (BadWorldKey, TooManyWorlds) as error:
-            name = "unknown-path" if isinstance(error, BadWorldKey) else "limit-reached"
-            lost = self._refused(path, name, str(error))
+        except _NO_WORLD as error:
+            lost = self._refused(path, _refusal_of(error), str(error))
             return self._opened(lost, DEFAULT_WORLD, request.headers)
         operation = hosted.contract.find(request.method, path)
         if operation is None:
@@ -130,8 +146,31 @@ class Service:
             return denied
         try:
             hosted = self.worlds.get(key)
-        except (BadWorldKey, TooManyWorlds) as error:
-            return refused(400, str(error))
+        except _NO_WORLD as error:
+            return refused(503 if isinstance(error, StateNotLoadable) else 400, str(error))
+        if self.keeper is None:
+            return self._acted(hosted, path, request)
+        return self._controlled_and_kept(self.keeper, hosted, path, request)
+
+    def _controlled_and_kept(
+        self, keeper: "Keeper", hosted: HostedWorld, path: str, request: Request
+    ) -> Delivery:
+        """Return the answer of the control API once what it tells of is on the disk."""
+        reads = request.method in ("GET", "OPTIONS")
+        if (failing := keeper.writes.failing) and not reads:
+            return Delivery(refused(503, failing))
+        delivery = self._acted(hosted, path, request)
+        if reads:
+            number = 0 if hosted.record is None else hosted.record.touched()
+        else:
+            number = keeper.settle(hosted)
+        # With a full disk people can still look at the server, which serves nobody else.
+        if not number or failing:
+            return delivery
+        return replace(delivery, commit=Commit(number, lambda reason: refused(503, reason)))
+
+    def _acted(self, hosted: HostedWorld, path: str, request: Request) -> Delivery:
+        """Return the answer of the control API, with what triggers do after it."""
         before = hosted.world.orders.count() if hosted.triggers.items else 0
         answer = self._control.answer(hosted, path, request)
         if hosted.triggers.items and hosted.world.orders.count() > before:
@@ -162,10 +201,12 @@ class Service:
             return refused(self._contracts.get("documented").refusals[name].http, reason)
         try:
             hosted = self.worlds.get(key)
-        except (BadWorldKey, TooManyWorlds):
+        except _NO_WORLD:
             hosted = self.worlds.get(DEFAULT_WORLD)
         response = self._opened(self._refused(path, name, reason), hosted.key, request.headers)
         hosted.journal.add(hosted.world.now(), None, request, response, "server")
+        if hosted.record is not None:
+            hosted.record.touched()
         return response
 
     def _place(self, request: Request) -> tuple[str, str]:
@@ -183,6 +224,8 @@ class Service:
         """Return the answer to a preflight, which the journal shows as every other request."""
         response = cors.preflight(hosted.contract, path, request.headers)
         hosted.journal.add(hosted.world.now(), None, request, response, "preflight")
+        if hosted.record is not None:
+            hosted.record.touched()
         return response
 
     def _beside(self, hosted: HostedWorld, path: str, request: Request) -> Response | Delivery:
@@ -199,11 +242,17 @@ class Service:
         at_ms, response = hosted.world.now(), self._lost(hosted, path, request)
         hosted.journal.add(at_ms, None, request, response, "server")
         self._tell(None, path, request, response)
-        return self._opened(response, hosted.key, request.headers)
+        opened = self._opened(response, hosted.key, request.headers)
+        if hosted.record is not None and (number := hosted.record.touched()):
+            generation = hosted.contract.generation_of(path)
+            return Delivery(opened, commit=_commit(number, hosted, generation))
+        return opened
 
     def _called(self, call: HostedCall, path: str) -> Response | Delivery:
         """Return the answer to a call of an operation, and note it in its world."""
         hosted, request = call.hosted, call.request
+        if hosted.record is not None and self.keeper is not None and self.keeper.writes.failing:
+            return _not_kept(hosted, call.operation.generation, self.keeper.writes.failing)
         at_ms = hosted.world.hold()
         try:
             if hosted.triggers.items or hosted.held:
@@ -222,6 +271,10 @@ class Service:
         hosted.journal.add(at_ms, operation.id, request, response, responder, fault)
         self._tell(operation, path, request, response, fault)
         opened = self._opened(response, hosted.key, request.headers)
+        if hosted.record is not None and (number := hosted.record.touched()):
+            sent = sent or Delivery(opened)
+            commit = _commit(number, hosted, operation.generation)
+            return replace(sent, response=opened, commit=commit)
         if sent is None:
             return opened
         return Delivery(opened, sent.delay_ms, sent.cut, gate=sent.gate)
@@ -254,6 +307,8 @@ class Service:
 
         def settle(response: Response) -> Response:
             hosted.journal.add(hosted.world.now(), operation.id, request, response, UPSTREAM)
+            if hosted.record is not None:
+                hosted.record.touched()
             self._tell(operation, path, request, response)
             return self._opened(response, hosted.key, request.headers)
 
@@ -432,6 +487,22 @@ class Service:
 
 def _beyond(call: HostedCall, reason: str) -> Response:
     return call.hosted.refuser.refuse(call.operation.generation, "limit-reached", reason)
+
+
+def _commit(number: int, hosted: HostedWorld, generation: Generation) -> Commit:
+    return Commit(number, partial(_not_kept, hosted, generation))
+
+
+def _not_kept(hosted: HostedWorld, generation: Generation, reason: str) -> Response:
+    """Return the refusal of a request whose effect is not on the disk."""
+    return hosted.refuser.refuse(generation, "state-not-kept", reason)
+
+
+def _refusal_of(error: Exception) -> str:
+    """Return the name of the refusal of a request whose world there is not."""
+    if isinstance(error, StateNotLoadable):
+        return "state-not-kept"
+    return "unknown-path" if isinstance(error, BadWorldKey) else "limit-reached"
 
 
 def _is_control(path: str) -> bool:

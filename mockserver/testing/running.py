@@ -2,18 +2,23 @@
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Coroutine, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from mockserver.server import capsules
 from mockserver.server.capsules import Replayed
 from mockserver.server.http import HttpServer, RawAnswering
 from mockserver.server.listener import Listener, bound
+from mockserver.server.process import commits_of
+from mockserver.server.service import Service
 from mockserver.testing.arguments import check_type
 from mockserver.testing.server import MockServer
 from mockserver.testing.settings import BadSetting, MockSettings
+
+if TYPE_CHECKING:
+    from mockserver.server.commits import Commits
 
 _T = TypeVar("_T")
 _TIMEOUT_SECONDS = 10
@@ -34,8 +39,38 @@ def running(
 
 
 @contextmanager
+def service_in_thread(service: Service, port: int) -> Iterator[int]:
+    """Answer as `in_thread` does, and write the state of the service where it keeps any."""
+    commits: list[Commits | None] = []
+
+    async def listening() -> Listener:
+        commits.append(commits_of(service))
+        return await _listening(service, port, commits[0])
+
+    async def end() -> None:
+        if commits[0] is not None:
+            await commits[0].stop()
+
+    try:
+        with _loop_in_thread(listening, end) as taken:
+            yield taken
+    finally:
+        service.close()
+
+
+@contextmanager
 def in_thread(answering: RawAnswering, port: int) -> Iterator[int]:
     """Answer in a daemon thread with a loop of its own; yield the port. Raises `CannotServe`."""
+    with _loop_in_thread(lambda: _listening(answering, port)) as taken:
+        yield taken
+
+
+@contextmanager
+def _loop_in_thread(
+    listening: Callable[[], Coroutine[Any, Any, Listener]],
+    end: Callable[[], Coroutine[Any, Any, None]] | None = None,
+) -> Iterator[int]:
+    """Run a loop in a daemon thread, with a listener; yield its port. `end` follows its stop."""
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, name="crosschain-mock", daemon=True)
     thread.start()
@@ -44,11 +79,13 @@ def in_thread(answering: RawAnswering, port: int) -> Iterator[int]:
         return asyncio.run_coroutine_threadsafe(work, loop).result(_TIMEOUT_SECONDS)
 
     try:
-        listener = wait_for(_listening(answering, port))
+        listener = wait_for(listening())
         try:
             yield listener.port
         finally:
             wait_for(listener.stop())
+            if end is not None:
+                wait_for(end())
     finally:
         loop.call_soon_threadsafe(loop.stop)
         thread.join(_TIMEOUT_SECONDS)
@@ -78,8 +115,11 @@ def _server(settings: MockSettings | None, port: int, changes: Mapping[str, Any]
     return mock
 
 
-async def _listening(answering: RawAnswering, port: int) -> Listener:
-    listener = Listener(HttpServer(answering), bound("127.0.0.1", port))
+async def _listening(
+    answering: RawAnswering, port: int, commits: "Commits | None" = None
+) -> Listener:
+    server = HttpServer(answering, commits=commits)
+    listener = Listener(server, bound("127.0.0.1", port))
     await listener.start()
     return listener
 

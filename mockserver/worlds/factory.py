@@ -154,11 +154,16 @@ class WorldFactory:
             upstream=options.upstream,
         )
 
-    def load(self, key: str, dump: Json) -> HostedWorld:
-        """Return the world of a dump. Raises `StateNotLoadable` or `BadControl`."""
+    def load(self, key: str, dump: Json, beginning: Mapping[str, Any] | None = None) -> HostedWorld:
+        """Return the world of a dump. Raises `StateNotLoadable` or `BadControl`.
+
+        `beginning` are fields of its scenario that it had by its own options.
+        """
         self._check(dump)
         state = dump["world"]
-        scenario = replace(self._of_dump(state["scenario"]), seed=state["seed"])
+        scenario = replace(
+            self._of_dump(state["scenario"]), seed=state["seed"], **(beginning or {})
+        )
         options = replace(self._options, dialect=dump["dialect"], breaks=())
         hosted = self.hosted(key, World.load(state, scenario, self._wall), options)
         try:
@@ -176,6 +181,40 @@ class WorldFactory:
             restore(hosted, ChainTransaction.load(item))
         hosted.inherit()
         return hosted
+
+    @property
+    def dialect_name(self) -> str:
+        """The dialect that worlds speak by default."""
+        return self.contracts.get(self._options.dialect).dialect.name
+
+    def scenario_mark(self, name: str) -> str:
+        """Return what a scenario is known by on a disk: its name, with the digest of a file's."""
+        return f"{name} {self._digest}".strip() if name == self._scenario.name else name
+
+    def check_scenario(self, name: str, digest: str, *, default: bool) -> None:
+        """Raise `StateNotLoadable` where a world of a scenario cannot go on in this server.
+
+        The `default` world is of the server's own.
+        """
+        own = self._scenario.name
+        if name != own and default:
+            raise StateNotLoadable(
+                f"it began from scenario {name!r}, and this server has {own!r}; start it with "
+                f"--scenario {name}, or with another folder"
+            )
+        if name == own and digest != self._digest:
+            raise StateNotLoadable(
+                f"scenario {name!r} has changed since it began; restore that file, or take "
+                "another folder"
+            )
+        if name != own:
+            self._of_dump(name)
+
+    @cached_property
+    def _digest(self) -> str:
+        """The digest of the server's own scenario if that is a file; empty for a shipped one."""
+        scenario = self._options.scenario
+        return scenarios.digest(scenario) if scenarios.is_file(scenario) else ""
 
     def _replay(self, options: WorldOptions) -> "Replay | None":
         """Return the recordings that answer in a world, read once: files may grow meanwhile.

@@ -1,10 +1,10 @@
 """Worlds as the server hosts them: the engine's world with what belongs to its traffic."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from secrets import token_hex
-from typing import Any
+from typing import Any, Protocol
 
 from mockserver import limits
 from mockserver.engine.dumps import Listed
@@ -91,6 +91,41 @@ class Held:
     until: str | None = None
 
 
+class Record(Protocol):
+    """What is told of a world's changes, so that they are kept on a disk."""
+
+    def touched(self) -> int:
+        """Note a request; return the number of the commit that its answer waits for, 0 for none."""
+
+    def collect(self) -> None:
+        """Note all changes since the last time, those of settings too."""
+
+    def branched(self, name: str) -> None:
+        """Note that the present state was kept as a snapshot."""
+
+    def reverted(self, name: str) -> None:
+        """Note that the world went back to a snapshot."""
+
+    def began_anew(self) -> None:
+        """Note that the scenario began anew."""
+
+    def dropped(self, name: str) -> None:
+        """Note that a snapshot was dropped."""
+
+
+class Keeping(Collection[str], Protocol):
+    """What keeps the worlds of a server on a disk; it has their keys."""
+
+    def load(self, key: str) -> "HostedWorld":
+        """Return a world that is kept. Raises `StateNotLoadable`."""
+
+    def enter(self, hosted: "HostedWorld", forked_from: "HostedWorld | None") -> None:
+        """Keep a world, in place of another one of its key."""
+
+    def leave(self, key: str) -> None:
+        """Forget a world."""
+
+
 @dataclass(slots=True)
 class HostedWorld(CalledWorld):
     """A world under its key, with its dialect and its traffic.
@@ -120,6 +155,12 @@ class HostedWorld(CalledWorld):
     """Distinguishes this world from an earlier one under the same key."""
     began_ms: int = field(init=False)
     horizon: Horizon = field(init=False)
+    restarts: int = field(init=False, default=0)
+    """How often the server was restarted since the world began; it is kept on a disk then."""
+    lost: int = field(init=False, default=0)
+    """Requests that the journal has not got, since a server was killed before they were written."""
+    record: Record | None = field(init=False, default=None)
+    """Where its changes are noted, if it is kept on a disk."""
     _snapshots: dict[str, Snapshot] | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
@@ -130,11 +171,12 @@ class HostedWorld(CalledWorld):
     @property
     def requests(self) -> int:
         """How many requests the world got since it began, or was reset."""
-        return self.journal.last_sequence - self.horizon.sequence
+        return self.journal.last_sequence - self.horizon.sequence + self.lost
 
     @property
     def dropped(self) -> int:
-        return max(0, self.journal.dropped - self.horizon.sequence)
+        """How many of these requests the journal has dropped, or lost with a killed server."""
+        return max(0, self.journal.dropped - self.horizon.sequence) + self.lost
 
     def has_responders_in_front(self) -> bool:
         """Tell whether anything may answer in front of the simulation."""
@@ -167,11 +209,16 @@ class HostedWorld(CalledWorld):
         known = self.world.snapshots()
         if name not in known and len(known) >= limits.SNAPSHOTS.most:
             raise BadControl(f"there are {limits.SNAPSHOTS} already; drop some first")
+        if self.record is not None:
+            # What happened before belongs to the snapshot as well.
+            self.record.collect()
         chosen = self.world.snapshot(name)
         self._snapshots = self._snapshots or {}
         self._snapshots[chosen] = Snapshot(
             self._parts(), self.expected, self._weight() // _SHARED, self.journal.last_sequence
         )
+        if self.record is not None:
+            self.record.branched(chosen)
         return chosen
 
     @property
@@ -232,12 +279,34 @@ class HostedWorld(CalledWorld):
         self.expected = snapshot.expected
         for part, value in snapshot.parts.items():
             setattr(self, part, value.copy())
+        if self.record is not None:
+            self.record.reverted(name)
+
+    def bare(self) -> "HostedWorld":
+        """Return a world like this one in which nothing has happened yet."""
+        twin = HostedWorld(self.key, self.world.bare(), self.contract, self.refuser)
+        twin.replay = self.replay
+        return twin
+
+    def restore_snapshot(self, name: str, kept: "HostedWorld", sequence: int) -> None:
+        """Have the state of another world, which is given up, as the newest snapshot."""
+        self._snapshots = self._snapshots or {}
+        self._snapshots[name] = Snapshot(
+            kept._parts(), kept.expected, kept._weight() // _SHARED, sequence
+        )
+        self.world.keep_snapshot(name, kept.world)
+
+    def snapshot_sequence(self, name: str) -> int:
+        """Return the number of the newest request when a snapshot was taken."""
+        return (self._snapshots or {})[name].sequence
 
     def drop(self, name: str) -> None:
         """Forget a snapshot. Raises `UnknownSnapshot`."""
         self.world.drop(name)
         if self._snapshots is not None:
             self._snapshots.pop(name, None)
+        if self.record is not None:
+            self.record.dropped(name)
 
     def reset(self) -> None:
         """Begin the scenario anew, without faults, stubs and journal; snapshots and keys stay.
@@ -254,7 +323,10 @@ class HostedWorld(CalledWorld):
         self.expected, self.failures, self.generated = (), (), None
         self.beliefs = Beliefs()
         self.began_ms = self.world.now()
+        self.lost = 0
         self.horizon = self._begun()
+        if self.record is not None:
+            self.record.began_anew()
 
     def _parts(self) -> dict[str, Any]:
         """Return independent copies of the parts of the world beside that of the engine."""
@@ -334,15 +406,30 @@ class Worlds:
         self._spare = 0
         self._bound: dict[str, tuple[str, ...]] = {}
         self._space = JournalSpace()
+        self._keeping: Keeping | None = None
+
+    def keep(self, keeping: Keeping, bound: Mapping[str, Sequence[str]]) -> None:
+        """Keep all worlds on a disk from now on; those that are there already are read on use.
+
+        `bound` are the app keys that choose these, by key. Raises `BadControl` where they are not
+        free.
+        """
+        for key, app_keys in bound.items():
+            self.bind(app_keys, key)
+        self._keeping = keeping
 
     def __iter__(self) -> Iterator[HostedWorld]:
-        return iter(list(self._worlds.values()))
+        # Worlds that were not used since the server's start are read one by one.
+        keys = list(self._worlds)
+        if self._keeping is not None:
+            keys += [key for key in self._keeping if key not in self._worlds]
+        return (self.get(key) for key in keys)
 
     def __len__(self) -> int:
-        return len(self._worlds)
+        return len(self._worlds if self._keeping is None else self._keeping)
 
     def __contains__(self, key: object) -> bool:
-        return key in self._worlds
+        return key in (self._worlds if self._keeping is None else self._keeping)
 
     def get(self, key: str) -> HostedWorld:
         """Return the world of a key, made now if it is new.
@@ -351,14 +438,23 @@ class Worlds:
         """
         hosted_world = self._worlds.get(key)
         if hosted_world is None:
+            if self._keeping is not None and key in self._keeping:
+                hosted_world = self._worlds[key] = self._keeping.load(key)
+                hosted_world.journal.share(self._space)
+                return hosted_world
             self._room(checked_key(key))
             hosted_world = self._make(key)
             self.put(hosted_world)
         return hosted_world
 
-    def put(self, hosted: HostedWorld) -> None:
-        """Host a world under its key, in place of one that was there. Raises `TooManyWorlds`."""
+    def put(self, hosted: HostedWorld, forked_from: HostedWorld | None = None) -> None:
+        """Host a world under its key, in place of one that was there. Raises `TooManyWorlds`.
+
+        `forked_from` is the world of which it is a fork.
+        """
         self._room(checked_key(hosted.key))
+        if self._keeping is not None:
+            self._keeping.enter(hosted, forked_from)
         before = self._worlds.get(hosted.key)
         if before is not None:
             before.journal.leave()
@@ -368,10 +464,13 @@ class Worlds:
     def drop(self, key: str) -> bool:
         """Forget a world; return whether there was one. Its key then makes a new one."""
         self.unbind(key)
+        known = key in self
         gone = self._worlds.pop(key, None)
         if gone is not None:
             gone.journal.leave()
-        return gone is not None
+        if self._keeping is not None and key in self._keeping:
+            self._keeping.leave(key)
+        return known
 
     def full(self, adding: int) -> str:
         """Return why no world may keep more; empty where there is room.
@@ -430,9 +529,9 @@ class Worlds:
         return self._by_app_key.get(headers.get("appKey", ""), DEFAULT_WORLD)
 
     def _room(self, key: str) -> None:
-        if key in self._worlds or key == DEFAULT_WORLD:
+        if key in self or key == DEFAULT_WORLD:
             return
-        if len(self._worlds) >= limits.WORLDS.most:
+        if len(self) >= limits.WORLDS.most:
             raise TooManyWorlds(
                 f"there are {limits.WORLDS} already, and none of the key {key!r}; drop some first "
                 "(DELETE /__mock/worlds/KEY)"

@@ -2,7 +2,7 @@
 
 import re
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import field
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -150,7 +150,7 @@ class Entry:
 # The fields of an entry but its number; it is made of them when somebody looks.
 #
 # Of a request that can be made again there are the bytes alone: they are a tenth of its values.
-_StoredEntry = tuple[int, str | None, Request | bytes, Response, str, str, int]
+StoredEntry = tuple[int, str | None, Request | bytes, Response, str, str, int]
 
 
 class JournalSpace:
@@ -197,7 +197,7 @@ class WorldJournal:
         """Keep at most `capacity` entries of `most` bytes; older ones are counted and dropped."""
         self._capacity = capacity
         self._most = most
-        self._entries: deque[_StoredEntry] | None = None
+        self._entries: deque[StoredEntry] | None = None
         self._space: JournalSpace | None = None
         self._redactor: Redactor | None = None
         self._studied = 0
@@ -292,6 +292,24 @@ class WorldJournal:
             for entry in news:
                 self._redactor.study(entry.request, entry.response)
         return self._redactor
+
+    def stored_since(self, sequence: int) -> list[StoredEntry]:
+        """Return the entries after a sequence number as they are stored, for a disk."""
+        first = max(self.dropped, sequence)
+        if first >= self.last_sequence:
+            return []
+        newest = islice(reversed(self._entries or ()), self.last_sequence - first)
+        return list(newest)[::-1]
+
+    def restore(self, entries: Iterable[StoredEntry], last_sequence: int) -> None:
+        """Have these entries, of which the newest has a number, in place of those there are."""
+        space = self._space
+        self.leave()
+        self._entries = deque(entries, self._capacity)
+        self.weight, self.last_sequence = sum([entry[-1] for entry in self._entries]), last_sequence
+        self._entries = deque(self._entries)
+        if space is not None:
+            self.share(space)
 
     def clear(self) -> None:
         """Forget everything; the numbers go on."""

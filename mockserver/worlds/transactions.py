@@ -6,7 +6,7 @@ from dataclasses import asdict
 
 from mockserver import limits
 from mockserver.engine import abi
-from mockserver.engine.layered import Layered
+from mockserver.engine.layered import Layered, Note
 from mockserver.jsontext import Json
 from mockserver.operations.transactions import ContractCall, moved_by, taken_by_contract
 from mockserver.values import dataclass
@@ -111,6 +111,10 @@ class ChainTransactions:
         self._by_hash[tx.chain, tx.hash.lower()] = tx
         self._allow(tx)
         self.weight += tx.weight - (before.weight if before else 0)
+
+    def watch(self, note: Note[tuple[str, str], ChainTransaction]) -> None:
+        """Call `note` before each transaction is noted from now on; copies are not watched."""
+        self._by_hash.watch(note)
 
     def copy(self) -> "ChainTransactions":
         """Return an independent copy."""

@@ -59,7 +59,7 @@ def fork(request: ControlRequest) -> Json:
     """Make another world that has been the same up to now."""
     _free(request, request.body["to"])
     twin = request.hosted.fork(request.body["to"])
-    request.server.worlds.put(twin)
+    request.server.worlds.put(twin, forked_from=request.hosted)
     return world_json(twin, request.server)
 
 
@@ -139,6 +139,7 @@ def world_json(hosted: HostedWorld, server: ServerState) -> dict[str, Json]:
         "snapshots": list(world.snapshots()),
         "appKeys": server.worlds.bound(hosted.key),
         "breaks": hosted.breaks.names,
+        "restarts": hosted.restarts,
     }
 
 

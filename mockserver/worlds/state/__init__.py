@@ -1,0 +1,10 @@
+"""Worlds on a disk: what a client was told of survives the process.
+
+Imported by servers with `--state` alone; the others need no SQLite.
+"""
+
+from mockserver.worlds.state.errors import NotKept
+from mockserver.worlds.state.file import StateFile, Sync
+from mockserver.worlds.state.keeper import Keeper
+
+__all__ = ["Keeper", "NotKept", "StateFile", "Sync"]

@@ -1,0 +1,250 @@
+"""The SQLite file of a state folder: opened by one process at a time, read, and written in batches.
+
+Its tables are described in docs/decisions/state-on-disk.md.
+"""
+
+import os
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from enum import StrEnum
+from pathlib import Path
+from zlib import crc32
+
+from mockserver import __version__
+from mockserver.engine.refusal import StateNotLoadable
+from mockserver.wording import reason_of
+from mockserver.worlds.state.errors import NotKept, WorldDamaged
+
+FORMAT = "crosschain-mock/state"
+VERSION = 1
+"""The version of the tables. A release reads all versions up to its own, and no later one."""
+FILE = "worlds.sqlite"
+
+Statement = tuple[str, tuple[object, ...]]
+"""A change of the file: an SQL statement and its values."""
+
+_TABLES = """
+CREATE TABLE meta(name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE starts(number INTEGER PRIMARY KEY, at_ms INTEGER NOT NULL, release TEXT NOT NULL);
+CREATE TABLE worlds(id INTEGER PRIMARY KEY, key TEXT UNIQUE NOT NULL, branch INTEGER NOT NULL,
+    began INTEGER NOT NULL, scenario TEXT NOT NULL);
+CREATE TABLE branches(id INTEGER PRIMARY KEY, parent INTEGER);
+CREATE TABLE parts(world INTEGER, name TEXT, value TEXT NOT NULL, sum INTEGER NOT NULL,
+    PRIMARY KEY(world, name)) WITHOUT ROWID;
+CREATE TABLE items(branch INTEGER, number INTEGER, value TEXT NOT NULL, sum INTEGER NOT NULL,
+    PRIMARY KEY(branch, number)) WITHOUT ROWID;
+CREATE TABLE shared(number INTEGER PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE changes(branch INTEGER, part TEXT, key TEXT, value TEXT NOT NULL, sum INTEGER NOT NULL,
+    PRIMARY KEY(branch, part, key)) WITHOUT ROWID;
+CREATE TABLE snapshots(world INTEGER, name TEXT, place INTEGER NOT NULL, branch INTEGER NOT NULL,
+    value TEXT NOT NULL, sum INTEGER NOT NULL, PRIMARY KEY(world, name)) WITHOUT ROWID;
+CREATE TABLE journal(world INTEGER, last INTEGER, value TEXT NOT NULL, sum INTEGER NOT NULL,
+    PRIMARY KEY(world, last)) WITHOUT ROWID;
+"""
+
+_UNREACHABLE = """
+WITH RECURSIVE live(id) AS (
+    SELECT branch FROM worlds UNION SELECT branch FROM snapshots
+    UNION SELECT parent FROM branches JOIN live USING (id) WHERE parent IS NOT NULL)
+SELECT id FROM branches WHERE id NOT IN live LIMIT 1
+"""
+_SWEPT = 2_000
+"""Rows that are deleted at once, so that nobody waits long."""
+
+
+class Sync(StrEnum):
+    """When a change counts as written."""
+
+    OFF = "off"
+    """Once the system has it; a crash of the machine may damage the file."""
+    NORMAL = "normal"
+    """Once the system has it; a crash of the machine may lose the newest changes."""
+    FULL = "full"
+    """Once the disk has it."""
+
+
+def checksum(text: str) -> int:
+    """Return the checksum of a value: SQLite itself does not notice a changed byte in one."""
+    return crc32(text.encode("utf-8", "surrogatepass"))
+
+
+def checked(value: object, total: object, where: str) -> str:
+    """Return a value whose checksum is right. Raises `WorldDamaged`."""
+    if isinstance(value, str) and checksum(value) == total:
+        return value
+    raise WorldDamaged(f"{where} is damaged: its checksum is another one")
+
+
+class StateFile:
+    """The file of a state folder, locked for as long as it is open. It is not thread-safe."""
+
+    def __init__(self, folder: Path, sync: Sync = Sync.FULL, *, create: bool = True) -> None:
+        """Open the file, or make it with its folder. Raises `StateNotLoadable`."""
+        self.folder = folder
+        self.path = folder / FILE
+        self.sync = sync
+        self._db = self._opened(create=create)
+        try:
+            self._settle(sync)
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Let another process have it."""
+        with suppress(sqlite3.Error):
+            self._db.close()
+
+    def read(self, sql: str, *values: object) -> Iterator[tuple[object, ...]]:
+        """Yield the rows of a query. Raises `WorldDamaged`."""
+        try:
+            yield from self._db.execute(sql, values)
+        except sqlite3.Error as error:
+            raise WorldDamaged(f"{str(self.path)!r} cannot be read: {error}") from None
+
+    def begin(self, statements: Iterable[Statement]) -> None:
+        """Make changes, all or none; they count once `commit` returns. Raises `NotKept`."""
+        try:
+            self._db.execute("BEGIN IMMEDIATE")
+            for sql, values in statements:
+                self._db.execute(sql, values)
+        except sqlite3.Error as error:
+            self._roll_back()
+            raise NotKept(self._reason(error)) from None
+
+    def commit(self) -> None:
+        """Write what was begun. Raises `NotKept`, and then nothing is written."""
+        try:
+            self._db.execute("COMMIT")
+        except sqlite3.Error as error:
+            self._roll_back()
+            raise NotKept(self._reason(error)) from None
+
+    def write(self, statements: Sequence[Statement]) -> None:
+        """Make changes, all or none. Raises `NotKept`."""
+        self.begin(statements)
+        self.commit()
+
+    def next_id(self, table: str) -> int:
+        """Return the first number above all of a table."""
+        column = {"items": "number", "starts": "number"}.get(table, "id")
+        (row,) = self.read(f"SELECT max({column}) FROM {table}")  # noqa: S608 - our own names
+        return int(str(row[0] or 0)) + 1
+
+    def sweep(self) -> bool:
+        """Delete some rows that no world needs any more; tell whether there may be more of them.
+
+        Raises `NotKept`.
+        """
+        dead = next(self.read(_UNREACHABLE), None)
+        if dead is None:
+            self._shrink()
+            return False
+        left = 0
+        for table, key in (("items", "number"), ("changes", "part, key")):
+            chosen = f"SELECT {key} FROM {table} WHERE branch = ? LIMIT {_SWEPT}"  # noqa: S608
+            where = f"branch = ? AND ({key}) IN ({chosen})"
+            self.write([(f"DELETE FROM {table} WHERE {where}", (dead[0], dead[0]))])  # noqa: S608
+            left += len(list(self.read(f"SELECT 1 FROM {table} WHERE branch = ? LIMIT 1", dead[0])))  # noqa: S608
+        if not left:
+            self.write([("DELETE FROM branches WHERE id = ?", (dead[0],))])
+        return True
+
+    def problems(self) -> list[str]:
+        """Return what SQLite finds wrong with its pages and indexes."""
+        try:
+            rows = [str(row[0]) for row in self._db.execute("PRAGMA integrity_check(20)")]
+        except sqlite3.Error as error:
+            return [str(error)]
+        return [row for row in rows if row != "ok"]
+
+    def compact(self) -> None:
+        """Write the file anew without gaps. Raises `NotKept`."""
+        try:
+            self._db.execute("VACUUM")
+            self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        except sqlite3.Error as error:
+            raise NotKept(self._reason(error)) from None
+
+    def _shrink(self) -> None:
+        with suppress(sqlite3.Error):
+            self._db.execute("PRAGMA incremental_vacuum(1000)").fetchall()
+
+    def _opened(self, *, create: bool) -> sqlite3.Connection:
+        try:
+            if create:
+                self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            elif not self.path.is_file():
+                raise StateNotLoadable(f"{str(self.folder)!r} is no state folder: it has no {FILE}")
+            if not self.path.exists():
+                # It holds secrets of developer keys: no other user may read it.
+                os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))
+            return sqlite3.connect(
+                self.path, timeout=0, isolation_level=None, check_same_thread=False
+            )
+        except OSError as error:
+            reason = reason_of(error)
+        except sqlite3.Error as error:
+            reason = str(error)
+        raise StateNotLoadable(f"cannot keep state in {str(self.folder)!r}: {reason}") from None
+
+    def _settle(self, sync: Sync) -> None:
+        """Lock the file, and see that it is one of ours."""
+        try:
+            # In exclusive mode SQLite holds its lock until the file is closed.
+            self._db.execute("PRAGMA locking_mode = EXCLUSIVE")
+            self._db.execute("BEGIN IMMEDIATE")
+            self._db.execute("ROLLBACK")
+            self._check_format()
+            self._db.execute(f"PRAGMA synchronous = {sync.value}")
+            self._db.execute("BEGIN IMMEDIATE")
+            self._db.execute("UPDATE meta SET value = ? WHERE name = 'release'", (__version__,))
+            self._db.execute("COMMIT")
+        except sqlite3.Error as error:
+            raise StateNotLoadable(self._not_open(error)) from None
+
+    def _check_format(self) -> None:
+        tables = [row[0] for row in self._db.execute("SELECT name FROM sqlite_master")]
+        if not tables:
+            self._create()
+            return
+        known = dict(self._db.execute("SELECT name, value FROM meta")) if "meta" in tables else {}
+        if known.get("format") != FORMAT:
+            raise StateNotLoadable(f"{str(self.path)!r} is no state of crosschain-mock")
+        version = int(known["version"])
+        if version > VERSION:
+            raise StateNotLoadable(
+                f"{str(self.path)!r} has version {version} of the format, from release "
+                f"{known['release']}; this release, {__version__}, reads versions up to {VERSION}"
+            )
+
+    def _create(self) -> None:
+        self._db.execute("PRAGMA auto_vacuum = INCREMENTAL")
+        self._db.execute("PRAGMA journal_mode = WAL")
+        # All tables or none: the process may be killed in between.
+        self._db.execute("BEGIN IMMEDIATE")
+        for statement in _TABLES.split(";"):
+            self._db.execute(statement)
+        rows = {"format": FORMAT, "version": str(VERSION), "release": __version__}
+        self._db.executemany("INSERT INTO meta VALUES (?, ?)", rows.items())
+        self._db.execute("COMMIT")
+
+    def _roll_back(self) -> None:
+        with suppress(sqlite3.Error):
+            if self._db.in_transaction:
+                self._db.execute("ROLLBACK")
+
+    def _not_open(self, error: sqlite3.Error) -> str:
+        where = repr(str(self.folder))
+        if "locked" in str(error):
+            return (
+                f"state folder {where} is in use by another server; stop that, or name another "
+                "folder"
+            )
+        if "readonly" in str(error):
+            return f"state folder {where} is read-only; state is written there"
+        return f"state in {where} cannot be read: {error}; `crosschain-mock state check` says more"
+
+    def _reason(self, error: sqlite3.Error) -> str:
+        return f"cannot write to {str(self.path)!r}: {error}"
