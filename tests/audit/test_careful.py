@@ -37,6 +37,7 @@ class Careful:
 
     def __init__(self, payer: Payer, random: Random) -> None:
         self.payer, self.random = payer, random
+        self.stuck: list[str] = []
 
     def transfers(self) -> Iterator[None]:
         """Do some transfers, one after another or two at a time, a step for each `next`."""
@@ -51,6 +52,10 @@ class Careful:
                     yield next(flow)
                 except StopIteration:
                     together.remove(flow)
+        for order in self.stuck:
+            # An outage may have ended what nothing else did.
+            while self.payer.look(order) is None:
+                yield
 
     def transfer(self, amount: str) -> Iterator[None]:
         payer, random = self.payer, self.random
@@ -91,6 +96,7 @@ class Careful:
             if seen is not None and seen["succeeded"]:
                 return
             payer.wait("2h")
+        self.stuck += [order] if order else []
 
     def steer(self, order: str) -> None:
         """Choose what becomes of an order, unless it has ended already."""
