@@ -14,7 +14,6 @@ from mockserver.contract import Generation, Operation
 from mockserver.engine.refusal import StateNotLoadable
 from mockserver.exchange import Headers, Request, Response, allow_header, printable
 from mockserver.headers import CONTROL_PATH, REFUSAL_HEADER, TOKEN_HEADER, WORLD_HEADER
-from mockserver.recordings.redaction import Redactor
 from mockserver.responders.breaks import BreakOutcome
 from mockserver.responders.delivery import Commit, Delivery, Pending, charged, delivery_of
 from mockserver.responders.dialects import Contracts
@@ -336,6 +335,9 @@ class Service:
             line = f"{printable(request.method)} {printable(path)} {response.status}"
             if refusal or operation is None:
                 # Only a path of an operation, answered without a reason, can hold no secret.
+                # A first answer needs none of it.
+                from mockserver.recordings.redaction import Redactor  # noqa: PLC0415
+
                 line = Redactor().line(f"{line} {refusal}" if refusal else line)
             log.log(level, "%s", line)
 

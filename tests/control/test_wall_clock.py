@@ -40,6 +40,8 @@ def test_no_module_but_one_reads_the_wall_clock():
     found = {
         str(path.relative_to(PACKAGE)): list(readings(path.read_text("utf-8")))
         for path in PACKAGE.rglob("*.py")
+        # The shim stands in for the clock of a client.
+        if "shims" not in path.parts
     }
     assert {name: calls for name, calls in found.items() if calls} == {
         "clock.py": ["time.time_ns", "time.time"]

@@ -77,7 +77,7 @@ def test_compose_publishes_the_port_on_this_machine_only():
 
 
 def test_the_hook_for_pre_commit_finds_a_mistake(tmp_path):
-    [hook] = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text("utf-8"))
+    [hook, *_] = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text("utf-8"))
     _, *words = shlex.split(hook["entry"])
     wrong = tmp_path / "crosschain-mock" / "day.yaml"
     wrong.parent.mkdir()

@@ -25,6 +25,7 @@ OF_THE_DUMP = {
 BY_ROW = {"transactions", "journal", "_snapshots"}
 HOSTING = ("began_ms", "expected", "failures", "horizon", "keys", "lost")
 NOT_KEPT = {
+    "beliefs": "claims of a test's client, which end with the test that judges them",
     "key": "the name of its row",
     "world": "see the fields of the engine's state",
     "refuser": "follows from the dialect and the options of the server",
