@@ -194,7 +194,7 @@ def test_an_invalid_request_breaks_what_it_says_and_nothing_else(dialect, operat
 def test_requests_go_beyond_what_anybody_lists():
     wide = find(
         requests("v2.getBridgeQuote"),
-        lambda request: any(len(part) > 80 for part in request.query.split("&")),
+        lambda request: any(len(part) > 40 for part in request.query.split("&")),
         settings=MANY,
     )
     assert "amount=" in wide.query
