@@ -5,6 +5,7 @@ import logging
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
+from importlib import import_module
 from typing import TYPE_CHECKING, cast
 from urllib.parse import unquote
 
@@ -114,6 +115,11 @@ class Service:
         list_operations()
         yield
         _ = self._contracts.source.errata
+        yield
+        # The log of a refusal is written without secrets.
+        import_module("mockserver.recordings.redaction").Redactor().line(
+            "GET /x?token=abcdefghij 404 unknown-path: nothing is at '/x'"
+        )
         # Python imports a coding at its first use: `signing.javascript` sorts and cuts by these.
         for coding in ("utf-16-be", "utf-16-le"):
             codecs.lookup(coding)

@@ -9,7 +9,7 @@ from functools import partial
 from urllib.parse import quote_plus, urlencode
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from mockserver.exchange import Headers, Request, Response
@@ -154,6 +154,8 @@ PLACES = (
 @costly(3, 60)
 @given(secret=SECRETS)
 def test_what_a_header_told_stands_nowhere(tmp_path_factory, place, header, secret):
+    # A text of small letters is a word of the contract, or could be: it is kept by its role.
+    assume(not secret.isalpha())
     request, response = planted(place, secret)
     value = {"Cookie": f"id=1; session={secret}", "Authorization": f"Bearer {secret}"}.get(
         header, secret
