@@ -215,7 +215,7 @@ def test_a_request_is_kept_as_a_recording_file(page: Page, mock: Client):
 
 def test_a_fault_and_a_break_are_set_and_what_they_hit_is_shown(page: Page, mock: Client):
     page.open(mock, "#faults")
-    page.fill("OrderKind", "http-status")
+    page.fill("Kind", "http-status")
     page.fill("status (needed)", "503")
     page.press("Set the fault")
     page.shows(".cards", "http-status")
