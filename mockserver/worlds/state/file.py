@@ -244,7 +244,9 @@ class StateFile:
             )
         if "readonly" in str(error):
             return f"state folder {where} is read-only; state is written there"
-        return f"state in {where} cannot be read: {error}; `crosschain-mock state check` says more"
+        return (
+            f"state in {where} cannot be read: {error}; bring a copy back, or name an empty folder"
+        )
 
     def _reason(self, error: sqlite3.Error) -> str:
         return f"cannot write to {str(self.path)!r}: {error}"
