@@ -29,6 +29,13 @@ SEVERAL_HOMES = {
     "Fault": "of a state machine of a client, documented; and what the control API sets",
     "Finding": "of a rule and of an audit: both are documented, and no file uses the two",
     "Verdict": "on a rule and on an audit: both are documented, and no file uses the two",
+    "Change": "of a form between two services, and of a value when it is masked",
+    "Masker": "of a report, which uses the one of the engine for secrets",
+    "Rows": "of a dump, and of the state on disk, which are read by different code",
+    "Note": "what a layered table tells its keeper, and what the state on disk keeps of it",
+    "State": "of a step of the machine, and of a claim: both are words of their files",
+    "_Members": "private tables of two formats",
+    "Keeper": "of recorded exchanges, and of worlds",
 }
 """Names of classes and type aliases with more than one home, and why; at most fifteen."""
 

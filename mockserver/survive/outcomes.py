@@ -164,5 +164,5 @@ def _diverged(lines: Sequence[Line], base: Sequence[Line]) -> int:
 
 def worst_cost(result: Result) -> Decimal:
     """Return the most that a result cost, in whole tokens of whatever kind, to order reports."""
-    amounts = [money.whole for finding in result.run.verdict for money in finding.costs]
+    amounts = [money.whole_tokens for finding in result.run.verdict for money in finding.costs]
     return max(amounts, default=Decimal(0))

@@ -32,7 +32,7 @@ def saved_requests(place):
 
 def a_body_to_sign(place):
     (place / "body.json").write_text(DEEP)
-    keys = ("--set", "app-key=key", "--set", "app-secret=secret")
+    keys = ("--app-key", "key", "--app-secret", "secret")
     return ("sign", "v1", *keys, "--body", "@body.json")
 
 

@@ -64,13 +64,11 @@ class Markup:
     """XML and HTML, well formed or not: elements, attributes, pairs of a name and a value."""
 
     def __init__(self, change: Change) -> None:
-        """Change values with this."""
         self._change = change
         self._open: list[tuple[str, str]] = []
         self._label = ""
 
     def changed(self, text: str) -> str:
-        """Return a text whose values are changed."""
         return _TOKEN.sub(self._token, text)
 
     def _token(self, match: re.Match[str]) -> str:

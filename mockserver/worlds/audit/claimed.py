@@ -50,7 +50,7 @@ def _judged(evidence: Evidence, claim: Claim, end: OrderView) -> Iterator[Findin
             why = f"{why}: {out}"
         yield of_order(_KIND, why, evidence, order, entries, costs=costs, cause="state")
         return
-    got = Decimal(out.units) if claim.in_units else out.whole
+    got = Decimal(out.units) if claim.in_units else out.whole_tokens
     if claim.amount is not None and claim.amount != got:
         unit = "smallest units" if claim.in_units else target.symbol
         why = f"{plain(claim.amount)} {unit} are believed to have arrived, and {plain(got)} did"

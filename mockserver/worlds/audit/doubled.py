@@ -39,7 +39,7 @@ def doubled(evidence: Evidence) -> Iterator[Finding]:
             route = order.route
             ends = order.sender.lower(), order.recipient.lower()
             target = route.source_token, route.target_chain, route.target_token
-            equal[*ends, *target, paid(evidence, order).whole].append(order)
+            equal[*ends, *target, paid(evidence, order).whole_tokens].append(order)
     for orders in equal.values():
         if len(orders) > 1:
             unquoted = dict(_unquoted(evidence, orders))
@@ -55,8 +55,12 @@ def _same_intent(
     known = evidence.known_status(before, again[0].entry.sequence if again else None)
     if known in _BACK:
         return
-    earlier = [one for one in first if again and one.entry.sequence < again[0].entry.sequence]
-    why, entries = "", [one.entry for one in (*earlier, *again[:1])]
+    earlier = [
+        submission
+        for submission in first
+        if again and submission.entry.sequence < again[0].entry.sequence
+    ]
+    why, entries = "", [submission.entry for submission in (*earlier, *again[:1])]
     if earlier and known is None and _is_in_doubt(evidence, earlier, first, after):
         why = _LOST
     elif quoted_for is not None and evidence.known_status(quoted_for, None) not in _BACK:
@@ -74,9 +78,9 @@ def _is_in_doubt(
     """Tell whether a client paid again without having heard what became of its first deposit.
 
     Whoever was refused knows that there is no order, and whoever submits the first deposit once
-    more has not given it up: with a quote of its own, the second one is meant.
+    more has not given it up: with a quote of its own, the second submission is meant.
     """
-    if any(one.taken for one in earlier):
+    if any(submission.taken for submission in earlier):
         return False
     if earlier[-1].was_refused:
         return False

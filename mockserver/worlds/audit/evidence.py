@@ -106,8 +106,11 @@ class Evidence:
 
     def requests_of(self, order_id: str) -> tuple[Entry, ...]:
         """Return the requests that named an order's deposit, and the last answer about it."""
-        made = [one.entry for one in self.submissions_of(self.world.orders.peek(order_id).order)]
-        heard = [one.entry for one in self.answers.get(order_id, ())[-1:]]
+        made = [
+            submission.entry
+            for submission in self.submissions_of(self.world.orders.peek(order_id).order)
+        ]
+        heard = [submission.entry for submission in self.answers.get(order_id, ())[-1:]]
         return tuple({entry.sequence: entry for entry in (*made, *heard)}.values())
 
     def standings(self) -> Iterator[tuple[OrderView, OrderView]]:

@@ -71,7 +71,9 @@ def announced(evidence: Evidence) -> frozenset[str]:
     if not expects:
         return frozenset()
     books = moved_in(evidence)
-    wanted = [done for done in books if any(not one.differences(done) for one in expects)]
+    wanted = [
+        done for done in books if any(not expectation.differences(done) for expectation in expects)
+    ]
     return frozenset(done.order for done in wanted)
 
 
@@ -129,8 +131,8 @@ def _missing(evidence: Evidence, wanted: Expected, books: list[Moved]) -> Findin
             KIND, f"{wanted}: expected, and nothing of the kind was paid", cause="missing"
         )
     books.remove(near)
-    other = " and ".join(wanted.differences(near))
-    text = f"{wanted}: expected, and {near} arrives: another {other}{_magnitude(wanted, near)}"
+    difference = " and ".join(wanted.differences(near))
+    text = f"{wanted}: expected, and {near} arrives: another {difference}{_magnitude(wanted, near)}"
     return _finding("otherwise", text, evidence, near, (near.paid,))
 
 
@@ -169,14 +171,14 @@ def _moved(evidence: Evidence, end: OrderView) -> Moved:
     return Moved(
         order.id,
         route.source_token,
-        paid.whole,
+        paid.whole_tokens,
         route.source_chain,
         route.target_chain,
         route.target_token,
         order.recipient,
         paid,
-        Money.of(end.amount_out if end.status is Status.SUCCEEDED else 0, target).whole,
-        Money.of(end.back_amount, source).whole,
+        Money.of(end.amount_out if end.status is Status.SUCCEEDED else 0, target).whole_tokens,
+        Money.of(end.back_amount, source).whole_tokens,
         order.ticket_ms is not None,
     )
 

@@ -28,16 +28,16 @@ class Money:
         return cls(units, placed.decimals, placed.symbol, placed.chain.nickname)
 
     @property
-    def whole(self) -> Decimal:
+    def whole_tokens(self) -> Decimal:
         """The amount in whole tokens."""
         return amounts.whole_tokens(self.units, self.decimals)
 
     def __str__(self) -> str:
-        return f"{plain(self.whole)} {self.token}"
+        return f"{plain(self.whole_tokens)} {self.token}"
 
     def render(self) -> dict[str, Json]:
         """Return it as JSON for the control API."""
-        return {"amount": plain(self.whole), "token": self.token, "chain": self.chain}
+        return {"amount": plain(self.whole_tokens), "token": self.token, "chain": self.chain}
 
 
 @dataclass(frozen=True, slots=True)

@@ -85,7 +85,7 @@ def unknown_ids(evidence: Evidence) -> Iterator[Finding]:
         asked = list(evidence.unknown_ids)
         why = f"nobody looks it up, and {asked[-1]!r} was looked up, which no answer had"
         entries = [evidence.unknown_ids[asked[-1]]]
-        made = [one.entry for one in evidence.submissions_of(view.order)]
+        made = [submission.entry for submission in evidence.submissions_of(view.order)]
         yield of_order("unknown-id", why, evidence, view.order, (*made, *entries))
 
 

@@ -25,7 +25,7 @@ def misdirected(evidence: Evidence) -> Iterator[Finding]:
         why = paid_otherwise(evidence, last)
         if why:
             yield _finding(evidence, last, tried, why)
-        again = next((one for one in tried if _is_second_use(one)), None)
+        again = next((submission for submission in tried if _is_second_use(submission)), None)
         if again is not None and not why:
             text = "its transaction was submitted for another order as well, which it does not pay"
             yield _finding(evidence, again, tried, text)
@@ -61,15 +61,15 @@ def _differences(evidence: Evidence, submission: Submission, tx: ChainTransactio
         unread = _token(evidence, chain, tx.to) is None
         return [] if unread else [f"its transaction moves nothing ({tx.method or 'unknown call'})"]
     token, payee, units = moved
-    found = []
+    complaints = []
     if token.lower() != paid.placed.contract.address.lower():
-        other = _token(evidence, chain, token)
-        found.append(f"its transaction pays {other.symbol if other else token}")
+        moved_token = _token(evidence, chain, token)
+        complaints.append(f"its transaction pays {moved_token.symbol if moved_token else token}")
     elif units != paid.amount:
-        found.append(f"its transaction pays {Money.of(units, paid.placed)}")
+        complaints.append(f"its transaction pays {Money.of(units, paid.placed)}")
     if payee.lower() not in ours:
-        found.append(_payee(payee))
-    return found
+        complaints.append(_payee(payee))
+    return complaints
 
 
 def moved_money(evidence: Evidence, tx: ChainTransaction) -> Money | None:

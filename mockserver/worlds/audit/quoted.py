@@ -30,7 +30,6 @@ def misquoted(evidence: Evidence) -> Iterator[Finding]:
 def _wrong(
     evidence: Evidence, order: Order, submission: Submission | None
 ) -> tuple[str, Quote | None]:
-    """Return what is wrong with the quote of an order, and that quote."""
     paid_ms, wanted = evidence.paid_ms(order), _wanted(order, submission)
     fitting = fitting_quotes(evidence, order, submission)
     if fitting:

@@ -48,7 +48,6 @@ def money(units: int, placed: Placed) -> str:
 
 
 def paid(evidence: Evidence, order: Order) -> Money:
-    """Return what an order was paid with."""
     return Money.of(order.amount, evidence.source_of(order))
 
 

@@ -26,9 +26,9 @@ _PLACES = ("format", "dialect", "appKeys")
 def parts_of(hosted: HostedWorld, app_keys: Iterable[str]) -> dict[str, str]:
     """Return the parts of a world as JSON, by name; those inside the engine's are dotted."""
     dump = hosted.dump(list(app_keys), _left_out)
-    found = {name: value for name, value in dump.items() if name != _INSIDE}
-    found |= {f"{_INSIDE}.{name}": value for name, value in dump[_INSIDE].items()}
-    parts = {name: encoded(value) for name, value in found.items() if value is not None}
+    values = {name: value for name, value in dump.items() if name != _INSIDE}
+    values |= {f"{_INSIDE}.{name}": value for name, value in dump[_INSIDE].items()}
+    parts = {name: encoded(value) for name, value in values.items() if value is not None}
     return {**parts, HOSTING: encoded(_hosting(hosted))}
 
 

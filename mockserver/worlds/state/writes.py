@@ -83,7 +83,7 @@ class Writes:
     def forget(self, record: Changed) -> None:
         """Write nothing more of a world."""
         self._joined.pop(record, None)
-        self._dirty = [other for other in self._dirty if other is not record]
+        self._dirty = [waiting for waiting in self._dirty if waiting is not record]
 
     def litter(self) -> None:
         """Note that there may be rows that no world needs any more."""
