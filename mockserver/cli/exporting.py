@@ -49,9 +49,10 @@ def openapi(
     from mockserver import jsontext
     from mockserver.contract.flat import flat as flattened
 
-    document = _control_api() if generation == "control" else _api(generation, dialect, lifted)
-    if generation != "control":
-        document["servers"] = [{"url": server}]
+    if generation == "control":
+        document = _control_api()
+    else:
+        document = _api(generation, dialect, server=server, lifted=lifted)
     write_output(jsontext.pretty(flattened(document) if flat else document) + "\n", output)
 
 
@@ -62,13 +63,19 @@ def _control_api() -> dict[str, Any]:
     return document(ROWS)
 
 
-def _api(generation: str | None, dialect: str, lifted: bool) -> dict[str, Any]:
+def _api(generation: str | None, dialect: str, *, server: str, lifted: bool) -> dict[str, Any]:
     from mockserver.contract import load
     from mockserver.contract.openapi import document, shipped_examples
 
     contract = load(dialect)
-    examples = shipped_examples(contract)
-    return document(contract, generation, version=__version__, lifted=lifted, examples=examples)
+    return document(
+        contract,
+        generation,
+        version=__version__,
+        server=server,
+        lifted=lifted,
+        examples=shipped_examples(contract),
+    )
 
 
 def assumptions(as_json: bool) -> None:

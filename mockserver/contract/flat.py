@@ -6,7 +6,7 @@ less, in forms that generators turn into types.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from mockserver import jsontext
@@ -270,33 +270,3 @@ def _singular(name: str) -> str:
     if name.endswith("s") and not name.endswith(("as", "is", "ss", "us")):
         return name[:-1]
     return f"{name}Item"
-
-
-def untyped(document: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the places of a flat document of which a generator can make no type."""
-    yield from _untyped(document["components"]["schemas"], "components")
-    yield from _untyped(document["paths"], "paths")
-
-
-def _untyped(node: Any, place: str) -> Iterator[str]:
-    if isinstance(node, Mapping):
-        for key, part in node.items():
-            if key in ("schema", "items") and isinstance(part, Mapping) and not _typed(part):
-                yield f"{place}.{key}"
-            if key == "properties" and isinstance(part, Mapping):
-                yield from (
-                    f"{place}.{name}" for name, member in part.items() if not _typed(member)
-                )
-            if key not in ("example", "examples", "default"):
-                yield from _untyped(part, f"{place}.{key}")
-    elif isinstance(node, list):
-        for number, part in enumerate(node):
-            yield from _untyped(part, f"{place}[{number}]")
-
-
-def _typed(schema: Any) -> bool:
-    if schema.get("type") == "array":
-        return "items" in schema
-    if schema.get("type") == "object":
-        return isinstance(schema.get("additionalProperties"), Mapping)
-    return not {"type", "$ref", "oneOf", "anyOf"}.isdisjoint(schema)

@@ -1,7 +1,6 @@
 """What a run came to: survived, noticed, or money that is gone without anybody knowing."""
 
 from collections.abc import Sequence
-from decimal import Decimal
 from enum import StrEnum
 
 from mockserver.survive.runs import Line, Run
@@ -160,9 +159,3 @@ def _diverged(lines: Sequence[Line], base: Sequence[Line]) -> int:
         if ours.same != theirs.same:
             return number
     return min(len(lines), len(base))
-
-
-def worst_cost(result: Result) -> Decimal:
-    """Return the most that a result cost, in whole tokens of whatever kind, to order reports."""
-    amounts = [money.whole_tokens for finding in result.run.verdict for money in finding.costs]
-    return max(amounts, default=Decimal(0))

@@ -1,7 +1,7 @@
 """What a search has found, as text for people, and as JSON with its schema."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from mockserver.clock import duration
 from mockserver.headers import CONTROL_PATH
@@ -172,7 +172,3 @@ def _run_json(run: Run) -> dict[str, Json]:
             {"atMs": line.at_ms, "request": line.text, "outcome": line.came} for line in run.lines
         ],
     }
-
-
-def lines_of(texts: Sequence[str]) -> str:
-    return "\n".join(texts) + "\n"

@@ -75,10 +75,6 @@ class Failure:
         return filled
 
     @property
-    def kills(self) -> bool:
-        return "kill" in self.definition
-
-    @property
     def doubles(self) -> bool:
         """Whether the client runs twice at the same time."""
         return bool(self.definition.get("twice"))

@@ -37,7 +37,7 @@ class Moment:
         """Return the order that the call has made, or that it names. Raises `BadControl`."""
         orders = self.hosted.world.orders
         if orders.count() > self.orders:
-            return list(orders.stored())[-1].id
+            return next(orders.each(newest=True)).id
         call = self.call
         named = named_by(call.operation, call.request, self.hosted.world).order if call else None
         if named is None:

@@ -1,6 +1,8 @@
 """OpenAPI documents for generators: named objects with types, and no right answer excluded."""
 
 import json
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -8,7 +10,7 @@ from openapi_spec_validator import validate
 
 from mockserver import jsontext
 from mockserver.contract import load
-from mockserver.contract.flat import flat, untyped
+from mockserver.contract.flat import flat
 from mockserver.contract.openapi import document, shipped_examples
 from mockserver.server.control import ROWS
 from mockserver.server.control.openapi import document as control_document
@@ -19,6 +21,36 @@ ANY_JSON = {
     "components.TokenInfo.twitter": "its form is not shown",
 }
 """Places where any value is right."""
+
+
+def untyped(document: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the places of a flat document of which a generator can make no type."""
+    yield from _untyped(document["components"]["schemas"], "components")
+    yield from _untyped(document["paths"], "paths")
+
+
+def _untyped(node: Any, place: str) -> Iterator[str]:
+    if isinstance(node, Mapping):
+        for key, part in node.items():
+            if key in ("schema", "items") and isinstance(part, Mapping) and not _typed(part):
+                yield f"{place}.{key}"
+            if key == "properties" and isinstance(part, Mapping):
+                yield from (
+                    f"{place}.{name}" for name, member in part.items() if not _typed(member)
+                )
+            if key not in ("example", "examples", "default"):
+                yield from _untyped(part, f"{place}.{key}")
+    elif isinstance(node, list):
+        for number, part in enumerate(node):
+            yield from _untyped(part, f"{place}[{number}]")
+
+
+def _typed(schema: Any) -> bool:
+    if schema.get("type") == "array":
+        return "items" in schema
+    if schema.get("type") == "object":
+        return isinstance(schema.get("additionalProperties"), Mapping)
+    return not {"type", "$ref", "oneOf", "anyOf"}.isdisjoint(schema)
 
 
 def flattened(generation, dialect):

@@ -151,22 +151,6 @@ class StateFile:
             self.write([("DELETE FROM branches WHERE id = ?", (dead[0],))])
         return True
 
-    def problems(self) -> list[str]:
-        """Return what SQLite finds wrong with its pages and indexes."""
-        try:
-            rows = [str(row[0]) for row in self._db.execute("PRAGMA integrity_check(20)")]
-        except sqlite3.Error as error:
-            return [str(error)]
-        return [row for row in rows if row != "ok"]
-
-    def compact(self) -> None:
-        """Write the file anew without gaps. Raises `NotKept`."""
-        try:
-            self._db.execute("VACUUM")
-            self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        except sqlite3.Error as error:
-            raise NotKept(self._reason(error)) from None
-
     def _shrink(self) -> None:
         with suppress(sqlite3.Error):
             self._db.execute("PRAGMA incremental_vacuum(1000)").fetchall()
