@@ -4,7 +4,7 @@ import codecs
 import logging
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 from importlib import import_module
 from typing import TYPE_CHECKING, cast
 from urllib.parse import unquote
@@ -115,11 +115,13 @@ class Service:
         list_operations()
         yield
         _ = self._contracts.source.errata
-        yield
-        # The log of a refusal is written without secrets.
-        import_module("mockserver.recordings.redaction").Redactor().line(
-            "GET /x?token=abcdefghij 404 unknown-path: nothing is at '/x'"
-        )
+        if self._logs_refusals():
+            # In steps: each of them takes as long as some hundred requests.
+            for module in ("recordings", "recordings.redaction"):
+                yield
+                import_module(f"mockserver.{module}")
+            yield
+            import_module("mockserver.recordings.redaction").read_contract()
         # Python imports a coding at its first use: `signing.javascript` sorts and cuts by these.
         for coding in ("utf-16-be", "utf-16-le"):
             codecs.lookup(coding)
@@ -189,6 +191,12 @@ class Service:
         generations = self._contracts.get(dialect).generations.values()
         return all(generation.reasons_in_msg for generation in generations)
 
+    def _logs_refusals(self) -> bool:
+        """Whether the log has refusals of the default world, as `_tell` writes them."""
+        dialect = self.worlds.get(DEFAULT_WORLD).contract.dialect.name
+        level = logging.INFO if self.reasons_in_msg(dialect) else logging.WARNING
+        return log.isEnabledFor(level)
+
     def most_bytes(self, request: Request) -> int:
         """Return how many bytes the body of a request may have, of which the head has come."""
         path, _ = self._place(request)
@@ -209,9 +217,7 @@ class Service:
         except _NO_WORLD:
             hosted = self.worlds.get(DEFAULT_WORLD)
         response = self._opened(self._refused(path, name, reason), hosted.key, request.headers)
-        hosted.journal.add(hosted.world.now(), None, request, response, "server")
-        if hosted.record is not None:
-            hosted.record.touched()
+        hosted.note(hosted.world.now(), None, request, response, "server")
         return response
 
     def _place(self, request: Request) -> tuple[str, str]:
@@ -228,9 +234,7 @@ class Service:
     def _preflight(self, hosted: HostedWorld, path: str, request: Request) -> Response:
         """Return the answer to a preflight, which the journal shows as every other request."""
         response = cors.preflight(hosted.contract, path, request.headers)
-        hosted.journal.add(hosted.world.now(), None, request, response, "preflight")
-        if hosted.record is not None:
-            hosted.record.touched()
+        hosted.note(hosted.world.now(), None, request, response, "preflight")
         return response
 
     def _beside(self, hosted: HostedWorld, path: str, request: Request) -> Response | Delivery:
@@ -245,10 +249,10 @@ class Service:
         if operation is not None:
             return self._called(HostedCall(operation, request, hosted), path)
         at_ms, response = hosted.world.now(), self._lost(hosted, path, request)
-        hosted.journal.add(at_ms, None, request, response, "server")
+        number = hosted.note(at_ms, None, request, response, "server")
         self._tell(None, path, request, response)
         opened = self._opened(response, hosted.key, request.headers)
-        if hosted.record is not None and (number := hosted.record.touched()):
+        if number:
             generation = hosted.contract.generation_of(path)
             return Delivery(opened, commit=_commit(number, hosted, generation))
         return opened
@@ -273,10 +277,10 @@ class Service:
             response = answer
         else:
             response, sent = answer.response, answer
-        hosted.journal.add(at_ms, operation.id, request, response, responder, fault)
+        number = hosted.note(at_ms, operation.id, request, response, responder, fault)
         self._tell(operation, path, request, response, fault)
         opened = self._opened(response, hosted.key, request.headers)
-        if hosted.record is not None and (number := hosted.record.touched()):
+        if number:
             sent = sent or Delivery(opened)
             commit = _commit(number, hosted, operation.generation)
             return replace(sent, response=opened, commit=commit)
@@ -311,9 +315,7 @@ class Service:
         sent = replace(request, path=path, headers=Headers(headers))
 
         def settle(response: Response) -> Response:
-            hosted.journal.add(hosted.world.now(), operation.id, request, response, UPSTREAM)
-            if hosted.record is not None:
-                hosted.record.touched()
+            hosted.note(hosted.world.now(), operation.id, request, response, UPSTREAM)
             self._tell(operation, path, request, response)
             return self._opened(response, hosted.key, request.headers)
 
@@ -341,10 +343,7 @@ class Service:
             line = f"{printable(request.method)} {printable(path)} {response.status}"
             if refusal or operation is None:
                 # Only a path of an operation, answered without a reason, can hold no secret.
-                # A first answer needs none of it.
-                from mockserver.recordings.redaction import Redactor  # noqa: PLC0415
-
-                line = Redactor().line(f"{line} {refusal}" if refusal else line)
+                line = _log_line(f"{line} {refusal}" if refusal else line)
             log.log(level, "%s", line)
 
     def _delivered(self, call: HostedCall) -> tuple[str, Delivery | Response, str]:
@@ -495,6 +494,18 @@ class Service:
 
 def _beyond(call: HostedCall, reason: str) -> Response:
     return call.hosted.refuser.refuse(call.operation.generation, "limit-reached", reason)
+
+
+@lru_cache(256)
+def _log_line(line: str) -> str:
+    """Return a line of the log without secrets.
+
+    Clients repeat what is refused, and to seek secrets takes longer than to refuse.
+    """
+    # A first answer needs none of it.
+    from mockserver.recordings.redaction import log_line  # noqa: PLC0415
+
+    return log_line(line)
 
 
 def _commit(number: int, hosted: HostedWorld, generation: Generation) -> Commit:

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from mockserver import limits
 from mockserver.engine.dumps import Listed
-from mockserver.exchange import Headers
+from mockserver.exchange import Headers, Request, Response
 from mockserver.jsontext import Json
 from mockserver.responders.breaks import Breaks
 from mockserver.responders.delivery import Gate
@@ -177,6 +177,23 @@ class HostedWorld(CalledWorld):
     def dropped(self) -> int:
         """How many of these requests the journal has dropped, or lost with a killed server."""
         return max(0, self.journal.dropped - self.horizon.sequence) + self.lost
+
+    def note(
+        self,
+        at_ms: int,
+        operation: str | None,
+        request: Request,
+        response: Response,
+        responder: str,
+        fault: str = "",
+    ) -> int:
+        """Keep an exchange in the journal, and on a disk where worlds are kept there.
+
+        Returns the number of the commit that its answer has to wait for, 0 for none.
+        """
+        self.journal.add(at_ms, operation, request, response, responder, fault)
+        # The record comes last, since it writes up to the newest number of the journal.
+        return 0 if self.record is None else self.record.touched()
 
     def has_responders_in_front(self) -> bool:
         """Tell whether anything may answer in front of the simulation."""

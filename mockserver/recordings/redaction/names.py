@@ -8,9 +8,7 @@ from contextlib import suppress
 from enum import IntEnum
 from functools import cache, lru_cache
 
-import yaml
-
-from mockserver import resources
+from mockserver import documents, resources
 from mockserver.jsontext import Json
 
 
@@ -92,6 +90,12 @@ def is_kept(name: str) -> bool:
     )
 
 
+def read_contract() -> None:
+    """Read the words of the contract and its examples, which the first masked text needs."""
+    contract_words()
+    published_examples()
+
+
 @cache
 def contract_names() -> frozenset[str]:
     """Return every name that the schemas declare, in lower case."""
@@ -108,7 +112,8 @@ def contract_words() -> frozenset[str]:
 @cache
 def published_examples() -> frozenset[str]:
     """Return the texts of the requests that the contract shows as examples: no secrets."""
-    document = yaml.safe_load((resources.schemas() / "endpoints.yaml").read_bytes())
+    path = resources.schemas() / "endpoints.yaml"
+    document = documents.parse(path.read_text("utf-8"), path).value
     return frozenset(
         text for operation in document["operations"] for text in _texts(operation.get("example"))
     )
