@@ -70,18 +70,15 @@ def get_health(world: World, inputs: Inputs) -> Json:
     """Tell whether the service is well, and since when in seconds."""
     return {"healthy": True, "since": str(world.now() // 1000)}
 '''
-RULE = """
-      service-is-well: {severity: minor, fact: interface.operations,
-        judges: [v2.getHealth], each: [usual], of: answers, place: data.healthy,
-        vacuous: the service was not asked how it is,
-        says: A service that answers is well}
-"""
-CHECK = """
+RULE = '''
 
-def service_is_well(exchange: Exchange) -> Findings:
+@_PACK.minor("interface.operations", "v2.getHealth", each=("usual",))
+@each(answers, "data.healthy", vacuous="the service was not asked how it is")
+def service_is_well(_: RunContext, exchange: Exchange) -> Findings:
+    """A service that answers is well."""
     if exchange.data.get("healthy") is not True:
         yield Finding("the service says that it is not well")
-"""
+'''
 BREAK = """
     health-is-denied: {says: a service that is well says that it is not, fact: interface.operations,
       at: [v2.getHealth], change: {healthy: opposite}}
@@ -108,12 +105,7 @@ def copy(tmp_path_factory):
     (schemas / "v2" / "getHealth.data.json").write_text(json.dumps(DATA))
     (schemas / "v2" / "getHealth.request.json").write_text(json.dumps(REQUEST))
     _add(package / "operations" / "v2.py", MEANING)
-    _add(
-        schemas / "rules.yaml",
-        RULE,
-        "      price-source-is-named:",
-    )
-    _add(package / "conformance" / "checks" / "reads.py", CHECK)
+    _add(package / "conformance" / "checks" / "reads.py", RULE)
     _add(schemas / "breaks.yaml", BREAK, "    envelope-code-as-text:")
     return folder
 

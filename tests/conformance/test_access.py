@@ -6,19 +6,19 @@ from pathlib import Path
 
 import pytest
 
-from mockserver import conformance, resources
+from mockserver import conformance
 from mockserver.conformance import run
 from mockserver.conformance.checks import submitted
-from mockserver.conformance.checks.catalog import RULES, read
+from mockserver.conformance.checks.catalog import RULES
 from mockserver.conformance.checks.judge import DEFECT, outcome_of
 from mockserver.conformance.checks.rule import Finding, Rule
 from mockserver.conformance.discovery.inventory import inventory_of
 from mockserver.conformance.requests.catalog import index_of
+from mockserver.conformance.requests.labels import for_each_status
 from mockserver.conformance.session.list_probes import FIRST_LIST_PROBES
 from mockserver.conformance.session.names import ProbeName
 from mockserver.conformance.verdict import Severity, Verdict
 from mockserver.contract import Layer, fact_basis, load
-from mockserver.errors import InvalidFile
 from mockserver.testing import running
 from tests.conformance.exchanges import CONTRACT, answer, context_of, exchange, success
 
@@ -151,13 +151,22 @@ def parsed(file):
 
 
 @pytest.mark.parametrize("file", CHECKS, ids=lambda file: file.stem)
-def test_no_check_spells_the_name_of_a_probe(file):
-    """Its row has names for the probes that it asks for, and the check gets them by these."""
-    nodes = list(parsed(file))
-    keys = {id(node.slice) for node in nodes if isinstance(node, ast.Subscript)}
-    texts = (one.value for one in nodes if isinstance(one, ast.Constant) and id(one) not in keys)
-    named = [one for one in texts if isinstance(one, str) and one.removeprefix("/") in WORDS]
-    assert named == []
+def test_every_probe_that_a_check_names_exists(file):
+    """What a check reads and did not ask for is a defect; a name that is misspelt is one, too."""
+    calls = [
+        node
+        for node in parsed(file)
+        if isinstance(node, ast.Call)
+        if getattr(node.func, "id", "") in ("probe", "probes", "answers_to")
+    ]
+    words = [
+        word
+        for call in calls
+        for argument in call.args
+        if isinstance(argument, ast.Constant)
+        for word in for_each_status([argument.value])
+    ]
+    assert set(words) <= WORDS
 
 
 @pytest.mark.parametrize("file", CONFORMANCE, ids=lambda file: f"{file.parent.stem}-{file.stem}")
@@ -177,14 +186,3 @@ def test_no_module_takes_the_name_of_a_probe_apart(file):
         if getattr(node.comparators[0], "attr", "") == "probe"
     ]
     assert (taken, inside) == ([], [])
-
-
-def test_a_check_gets_the_probes_that_its_row_has_names_for(tmp_path):
-    """And a row that has no name for one is refused, with its line."""
-    table = (resources.schemas() / "rules.yaml").read_text("utf-8")
-    row = "back, {again: again}]"
-    assert table.count(row) > 1
-    copy = tmp_path / "rules.yaml"
-    copy.write_text(table.replace(row, "back, again]"), "utf-8")
-    with pytest.raises(InvalidFile, match="none of its probes is named 'again'"):
-        tuple(read(copy))

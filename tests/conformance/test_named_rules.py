@@ -4,8 +4,7 @@ import pytest
 
 from mockserver.conformance import run
 from mockserver.conformance.checks import named
-from mockserver.conformance.checks.catalog import RULES
-from mockserver.conformance.checks.judge import FramedCheck
+from mockserver.conformance.checks.catalog import rules_of
 from tests.blind.counting import NAMED
 from tests.blind.edits import at
 from tests.blind.rows import fault
@@ -14,11 +13,7 @@ from tests.blind.world import ACCOUNT
 
 CHECK, TICKET, TICKETS = "v2.checkOrder", "v2.checkTicket", "v2.getAllTicketByAddress"
 DETAIL = "v1.getOrderDetailByHashAndEvmAddress"
-OF_NAMED = [
-    rule.name
-    for rule in RULES
-    if isinstance(rule.check, FramedCheck) and rule.check.check.__module__ == named.__name__
-]
+OF_NAMED = [rule.name for rule in rules_of(named)]
 
 
 def told(faults=(), rows=(), **how):

@@ -4,46 +4,40 @@ These are other forms of the usual request, and requests made of what the lists 
 reported only where a second look at the list still offers what was requested.
 """
 
-from collections.abc import Sequence
-from decimal import Decimal
-
 from mockserver.conformance.checks.evidence import (
     answered,
-    chains_named,
-    check_is_there,
     in_words,
     is_its_own,
-    is_plain,
-    require_answer,
+    plain,
     succeeded,
     was_refused,
     wrongly_refused,
 )
-from mockserver.conformance.checks.quoting import token_at
-from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements
-from mockserver.conformance.discovery import amounts, routes
-from mockserver.conformance.discovery.amount_units import accepted, attempts
-from mockserver.conformance.discovery.inventory import inventory_of, requested_chain
+from mockserver.conformance.checks.frame import EDGES, counting, each
+from mockserver.conformance.checks.probes import (
+    EVERY,
+    OPEN,
+    probe,
+    probes,
+)
+from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements, RulePack
+from mockserver.conformance.discovery import amounts
 from mockserver.conformance.requests.alternative_forms import ALTERNATIVES, alternatives_of
 from mockserver.conformance.requests.http_cases import is_outside_the_contract
 from mockserver.conformance.requests.negative import is_negative
+from mockserver.conformance.requests.probe import PLAIN
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange, refusal_of
-from mockserver.conformance.session.names import ProbeName, ProbeNames, plain_probe
-from mockserver.conformance.verdict import Inconclusive, Vacuous, Verdict
-from mockserver.contract import Basis, Operation, fact_basis, ids, shipped_facts
+from mockserver.conformance.session.names import ProbeName, plain_probe
+from mockserver.conformance.verdict import Inconclusive, Vacuous
+from mockserver.contract import Basis, Layer, Operation, ids, shipped_facts
 from mockserver.contract.dialect import DOCUMENTED
 from mockserver.exchange import query_pairs
 
 # One refusal may be chance, or have a reason that is not known.
-_FEWEST_REQUESTS = 2
+FEWEST_REQUESTS = 2
+# Answers of servers that lack a path, or a method of it.
 _NOT_FOUND, _NOT_ALLOWED, _NOT_IMPLEMENTED = 404, 405, 501
-# The operation that requests are built on, or that takes the same chains and tokens.
-_ASKED_BEFORE = {
-    ids.SWAP_QUOTE: ids.BRIDGE,
-    ids.SWAP: ids.SWAP_QUOTE,
-    ids.V1_RAW: ids.V1_QUOTE,
-}
 PROBES = tuple(
     dict.fromkeys(
         name
@@ -52,6 +46,8 @@ PROBES = tuple(
     )
 )
 """The requests of which one form is compared with another."""
+
+_PACK = RulePack(Layer.EXCHANGE, operations=(ids.ORDER,))
 
 
 def is_taken(context: RunContext, operation: Operation, tried: ProbeName, how: str) -> Findings:
@@ -78,6 +74,19 @@ def is_taken(context: RunContext, operation: Operation, tried: ProbeName, how: s
         yield wrongly_refused(context, exchange, what, before[-1], basis=basis, cause=how)
 
 
+@_PACK.major(
+    "v2.get-aggregate-swap.aggregator", ids.SWAP, each=("usual", "without optional inputs")
+)
+def takes_a_request_without_optional_inputs(context: RunContext, operation: Operation) -> Findings:
+    """A request that lacks only optional inputs succeeds."""
+    return is_taken(
+        context,
+        operation,
+        probe(operation, "without optional inputs"),
+        "without its optional inputs",
+    )
+
+
 def _observed_as_optional(context: RunContext, exchange: Exchange) -> Basis | None:
     """Return the basis of the erratum that makes a required input optional, None without one."""
     contract, operation_id = context.contract, exchange.operation.id
@@ -96,17 +105,10 @@ def _observed_as_optional(context: RunContext, exchange: Exchange) -> Basis | No
     return None
 
 
-def asks_for_no_key(exchange: Exchange) -> Findings:
-    message = exchange.member("msg")
-    text = message.lower()[:2000] if isinstance(message, str) else ""
-    of_keys = any(word in text for word in shipped_facts().names["words"]["keys"])
-    if exchange.refused and (exchange.answer.status in (401, 403, 407) or of_keys):
-        yield Finding(
-            f"the request is refused for want of a key: {in_words(exchange)}", cause="key"
-        )
-
-
+@_PACK.minor("requests.booleans", ids.SWAP, every_exchange=True)
+@counting(vacuous="the other value of a boolean was not requested", requires=EDGES)
 def takes_both_values_of_a_boolean(context: RunContext, operation: Operation) -> Judgements:
+    """A boolean input is accepted with true and with false, each in some request."""
     every = [
         exchange
         for exchange in context.of(operation)
@@ -125,7 +127,7 @@ def takes_both_values_of_a_boolean(context: RunContext, operation: Operation) ->
                 if exchange.parameters.get(field.name, "") not in (value, "")
             ]
             taken = [exchange for exchange in others if exchange.succeeded]
-            if len(having) < _FEWEST_REQUESTS or not taken:
+            if len(having) < FEWEST_REQUESTS or not taken:
                 continue
             yield JUDGED
             if all(exchange.refused for exchange in having):
@@ -134,7 +136,50 @@ def takes_both_values_of_a_boolean(context: RunContext, operation: Operation) ->
                 yield wrongly_refused(context, having[0], what, taken[0], place=place, cause=value)
 
 
+@_PACK.minor(
+    "http.header-names", ids.V1_TOKENS, layer=Layer.PROTOCOL, each=("headers in another case",)
+)
+def takes_header_names_in_any_case(context: RunContext, operation: Operation) -> Findings:
+    """Header names are accepted in upper and lower case."""
+    return is_taken(
+        context,
+        operation,
+        probe(operation, "headers in another case"),
+        "with its headers in capitals",
+    )
+
+
+@_PACK.major(
+    "requests.forget",
+    ids.BRIDGE,
+    layer=Layer.STATEFUL,
+    each=("usual", "hostile text", "again after refusals"),
+)
+def forgets_refusals(context: RunContext, operation: Operation) -> Findings:
+    """A request that succeeded still succeeds after other requests were refused."""
+    return is_taken(
+        context, operation, probe(operation, "again after refusals"), "again, after wrong requests"
+    )
+
+
+@_PACK.major("auth.v2.reads", *OPEN, needs=(PLAIN,))
+@each(plain, once=True)
+def asks_for_no_key(_: RunContext, exchange: Exchange) -> Findings:
+    """An operation without documented authentication requires none."""
+    message = exchange.member("msg")
+    text = message.lower()[:2000] if isinstance(message, str) else ""
+    of_keys = any(word in text for word in shipped_facts().names["words"]["keys"])
+    if exchange.refused and (exchange.answer.status in (401, 403, 407) or of_keys):
+        yield Finding(
+            f"the request is refused for want of a key: {in_words(exchange)}", cause="key"
+        )
+
+
+@_PACK.critical(
+    "interface.operations", *EVERY, layer=Layer.PROTOCOL, needs=(PLAIN,), every_exchange=True
+)
 def documented_operations_are_served(context: RunContext, operation: Operation) -> Findings:
+    """An operation is served with its method and on its path."""
     judged = [
         exchange
         for exchange in answered(context, operation)
@@ -146,7 +191,7 @@ def documented_operations_are_served(context: RunContext, operation: Operation) 
             message = f"{operation.method} {operation.path} is answered with HTTP {status}"
             yield Finding(message, (exchange,), cause="method refused")
             return
-    if len(judged) < _FEWEST_REQUESTS:
+    if len(judged) < FEWEST_REQUESTS:
         return
     if any(exchange.answer.status != _NOT_FOUND for exchange in judged):
         if operation.fields or not all(exchange.refused for exchange in judged):
@@ -181,7 +226,13 @@ def documented_operations_are_served(context: RunContext, operation: Operation) 
             yield Finding(message, (nowhere, judged[0]), cause="path not found")
 
 
+@_PACK.major(
+    "interface.inputs",
+    *dict.fromkeys(ProbeName(form.of).operation_id for form in ALTERNATIVES),
+    needs=(*PROBES, *probes(ids.SWAP_QUOTE, "usual")),
+)
 def published_forms_are_taken(context: RunContext, operation: Operation) -> Findings:
+    """A request in its documented form is not refused where another form of it is accepted."""
     published = context.sent(
         *dict.fromkeys(alternative_form.of for alternative_form in alternatives_of(operation.id))
     )
@@ -234,9 +285,18 @@ def _within_taken(context: RunContext, refused: Exchange, taken: Exchange, place
     return min(taken_numbers, default=amount) < amount < max(taken_numbers, default=amount)
 
 
-def orders_need_no_target_chain(
-    context: RunContext, lacking: ProbeName, complete: ProbeName
-) -> Findings:
+@_PACK.major(
+    "v2.order.to-chain",
+    needs=(
+        *probes(ids.ORDER, "aggregate", "without optional inputs"),
+        *probes(ids.CHAINS, "last look"),
+        *probes(ids.V1_CHAINS, "last look"),
+    ),
+)
+def orders_need_no_target_chain(context: RunContext, operation: Operation) -> Findings:
+    """A swap on one chain can be ordered without the optional target chain."""
+    lacking = probe(operation, "without optional inputs")
+    complete = probe(operation, "aggregate")
     exchange, second_exchange = context.require(lacking), context.require(complete)
     if not was_refused(exchange):
         return
@@ -246,12 +306,17 @@ def orders_need_no_target_chain(
     yield wrongly_refused(context, exchange, what, second_exchange, place="body.toChain")
 
 
-def aggregate_orders_are_a_type(
-    context: RunContext,
-    aggregate: ProbeName,
-    unknown_type: ProbeName,
-    wrong_elsewhere: ProbeNames,
-) -> Findings:
+@_PACK.major(
+    "v2.order.order-type",
+    needs=probes(
+        ids.ORDER, "aggregate", "orderType unknown", "sourceCerts no hex", "toIndex unlisted"
+    ),
+)
+def aggregate_orders_are_a_type(context: RunContext, operation: Operation) -> Findings:
+    """An order of type 2 (aggregate) is not refused as an unknown type."""
+    aggregate = probe(operation, "aggregate")
+    unknown_type = probe(operation, "orderType unknown")
+    wrong_elsewhere = probes(operation, "sourceCerts no hex", "toIndex unlisted")
     exchange = context.require(aggregate)
     if not was_refused(exchange):
         return
@@ -262,198 +327,3 @@ def aggregate_orders_are_a_type(
         raise Vacuous(f"the order is refused for a reason of its own: {in_words(exchange)}")
     message = f"orderType '2' is refused like '3', which there is not: {in_words(exchange)}"
     yield Finding(message, (unknown, exchange), "body.orderType")
-
-
-def listed_chains_are_taken(
-    context: RunContext,
-    operation: Operation,
-    first: ProbeName,
-    second: ProbeName,
-    renamed: ProbeName,
-    sampled: ProbeName,
-) -> Findings:
-    listing = context.require_success(plain_probe(operation))
-    looks = context.sent(first, second, renamed, sampled)
-    if not any(exchange.has_answer for exchange in looks):
-        context.require_success(first)
-    if not any(exchange.succeeded or exchange.refused for exchange in looks):
-        tokens = first.operation_id
-        raise Inconclusive(f"{tokens} was answered neither with success nor with a refusal")
-    # "from getChain" does not say which member: where another one is accepted, it is that one.
-    is_renamed = any(exchange.probe == renamed and exchange.succeeded for exchange in looks)
-    for exchange in looks:
-        if exchange.refused and not (is_renamed and exchange.probe == first):
-            chain, cause = repr(requested_chain(exchange)), "listed chain refused"
-            what = f"chain {chain} is listed, and refused when its tokens are requested"
-            yield wrongly_refused(
-                context, exchange, what, listing, place="data.list[]", cause=cause
-            )
-
-
-def listed_tokens_can_be_moved(
-    context: RunContext,
-    sampled: ProbeNames,
-    larger: ProbeNames,
-    control: ProbeNames,
-    larger_control: ProbeNames,
-) -> Findings:
-    tried = [attempt.probe for attempt in attempts(context, ids.BRIDGE)]
-    sent = context.sent(*tried)
-    if not sent:
-        context.require(tried[0])
-    if accepted(context, ids.BRIDGE) is None:
-        yield _no_quote_at_all(context, sent)
-        return
-    if routes.scale_of(context, ids.BRIDGE) == 1:
-        yield from _plain_token_refused(context, context.sent(*tried[:2]))
-    unclear = ""
-    for name, more_name, *controls in zip(sampled, larger, control, larger_control, strict=True):
-        quote, more = context.get(name), context.get(more_name)
-        if quote is None or more is None or not (quote.refused and more.refused):
-            continue
-        _check_chains_are_up(context, more)
-        inputs = quote.parameters
-        # A refused amount must be known as sound: the same number was taken of another token.
-        number_is_sound = any(exchange.succeeded for exchange in context.sent(*controls))
-        if not number_is_sound or not _amount_is_sound(context, quote):
-            unclear = inputs.get("symbol", "")
-            continue
-        ends = f"{inputs.get('fromChain')} and {inputs.get('toChain')}"
-        message = f"{inputs.get('symbol')} is listed on {ends}, and refused between them"
-        yield _token_refused(f"{message}: {in_words(more)}", quote, more)
-    if unclear:
-        raise Inconclusive(
-            f"{unclear} may have been refused for its amount, whose worth is not known"
-        )
-
-
-def _check_chains_are_up(context: RunContext, refused: Exchange) -> None:
-    """Raise `Inconclusive` where a chain of a refused quote may be out of service.
-
-    Such a chain may stay in the lists, and a refusal need not say so. It is up where quotes from it
-    or to it are given, or where the refusal names the token alone as its reason.
-    """
-    check_is_there(context, refused)
-    message, known = in_words(refused).lower(), shipped_facts().names["words"]
-    named = [any(word in message for word in known[kind]) for kind in ("of-tokens", "of-chains")]
-    if named == [True, False]:
-        return
-    accepted_requests = [
-        exchange.parameters for exchange in context.of(ids.BRIDGE) if exchange.succeeded
-    ]
-    for name in ("fromChain", "toChain"):
-        chain = refused.parameters.get(name)
-        if not any(parameters.get(name) == chain for parameters in accepted_requests):
-            raise Inconclusive(
-                f"no quote was given with {name} {chain!r}, which may be out of service"
-            )
-
-
-def _token_refused(message: str, *quotes: Exchange) -> Finding:
-    return Finding(message, quotes, "query.symbol", cause="listed token refused")
-
-
-def _no_quote_at_all(context: RunContext, sent: Sequence[Exchange]) -> Finding:
-    """Return the finding that no quote is given. Raises `Inconclusive` where that may be right."""
-    refused = [exchange for exchange in sent if exchange.refused]
-    if not refused:
-        raise Inconclusive("no quote was answered with success or with a refusal")
-    refusals: dict[object, set[object]] = {}
-    for exchange in refused:
-        check_is_there(context, exchange)
-        what = (exchange.parameters.get("symbol"), chains_named(exchange))
-        refusals.setdefault(what, set()).add(refusal_of(exchange))
-    if len(refusals) < _FEWEST_REQUESTS:
-        raise Inconclusive("only one token was tried, and its amount may be what is refused")
-    if any(len(ways) > 1 for ways in refusals.values()):
-        raise Inconclusive(
-            "amounts of one token are refused in different ways; bounds are not shown, "
-            "and may exclude all amounts that were requested"
-        )
-    none = f"none of {len(sent)} quotes of listed tokens between listed chains is given"
-    message = f"{none}: {in_words(refused[0])}"
-    return Finding(message, tuple(refused), "query.symbol", cause="no quote at all")
-
-
-def _amount_is_sound(context: RunContext, quote: Exchange) -> bool:
-    """Tell whether the amount of a quote is worth about as much as others that were taken.
-
-    Where the worth of a token is not known, its amount may be too small or too large.
-    """
-    sent = quote.parameters
-    tokens, symbol = inventory_of(context).tokens, sent.get("symbol", "")
-    token = token_at(tokens, sent.get("fromChain", ""), symbol=symbol)
-    if token is None:
-        return False
-    others = context.of(ids.BRIDGE)
-    if any(
-        exchange.succeeded and exchange.parameters.get("symbol") == symbol for exchange in others
-    ):
-        return True
-    price = routes.price_of(context, token)
-    return routes.is_stable(token) or (price is not None and routes.is_plausible(price))
-
-
-def _plain_token_refused(context: RunContext, pair: list[Exchange]) -> Findings:
-    if len(pair) != 2 or not all(exchange.refused for exchange in pair):
-        return
-    _check_chains_are_up(context, pair[0])
-    if not _amount_is_sound(context, pair[0]):
-        raise Inconclusive("the amount may have been refused: what it is worth is not known")
-
-    def numbers(quotes: Sequence[Exchange]) -> list[Decimal]:
-        numbers = (amounts.number(exchange.parameters.get("amount")) for exchange in quotes)
-        return [number for number in numbers if number is not None]
-
-    taken = numbers([exchange for exchange in context.of(ids.BRIDGE) if exchange.succeeded])
-    if not taken or not any(min(taken) <= number <= max(taken) for number in numbers(pair)):
-        raise Inconclusive(
-            "the amount may have been refused: bounds are not shown, and no number as large "
-            "and none as small was taken of another token"
-        )
-    symbol = pair[0].parameters.get("symbol")
-    message = f"{symbol} is listed on both chains, and refused between them: {in_words(pair[0])}"
-    yield _token_refused(message, *pair)
-
-
-def sound_reads_are_taken(
-    context: RunContext,
-    operation: Operation,
-    requested: ProbeNames,
-    sampled: ProbeName | None = None,
-) -> Findings:
-    exchanges = context.sent(
-        *(probe_name for probe_name in requested if probe_name.operation_id == operation.id)
-    )
-    if not any(exchange.has_answer for exchange in exchanges):
-        context.require_success(plain_probe(operation))
-    # Some tokens may have no price (an assumption); that none has one contradicts the description.
-    some = operation.id == ids.PRICE and any(exchange.succeeded for exchange in exchanges)
-    for exchange in [exchange for exchange in exchanges if exchange.refused][:1]:
-        what = f"refused, though made of what the lists show: {exchange.request.query}"
-        basis = fact_basis("tokens.priced") if some or exchange.probe == sampled else None
-        cause = "sound request refused"
-        yield wrongly_refused(context, exchange, what, place="query", basis=basis, cause=cause)
-
-
-def names_of_v1_stay_in_v1(context: RunContext, former_name: ProbeName) -> Findings:
-    exchange = require_answer(context, former_name)
-    if exchange.succeeded and exchange.items():
-        message = f"chain {requested_chain(exchange)!r} is in the list of v1 only, and taken"
-        extra = Verdict.EXTRA
-        yield Finding(message, (exchange,), "query.chain", verdict=extra, should_refuse=True)
-
-
-def some_sound_request_is_taken(context: RunContext, operation: Operation) -> Judgements:
-    plain = [exchange for exchange in context.of(operation) if is_plain(exchange)]
-    before = _ASKED_BEFORE[operation.id]
-    exchanges = [exchange for exchange in context.of(before) if exchange.succeeded]
-    different = {(exchange.request.query, exchange.request.body) for exchange in plain}
-    if not exchanges or len(different) < _FEWEST_REQUESTS:
-        return
-    yield JUDGED
-    if all(exchange.refused for exchange in plain):
-        for exchange in plain:
-            check_is_there(context, exchange)
-        what = f"each of {len(different)} requests is refused, while {before} answers"
-        yield wrongly_refused(context, plain[0], what, exchanges[0], cause="all refused")

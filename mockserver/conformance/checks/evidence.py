@@ -3,7 +3,8 @@
 import re
 from collections.abc import Sequence
 
-from mockserver.conformance.checks.rule import Finding
+from mockserver.conformance.checks import needs
+from mockserver.conformance.checks.rule import Finding, Findings
 from mockserver.conformance.discovery.amount_units import require_accepted
 from mockserver.conformance.discovery.inventory import ListedChain, chains_of
 from mockserver.conformance.discovery.listing import folded
@@ -19,6 +20,7 @@ from mockserver.validation import excerpt
 
 GATEWAY_STATUSES = (429, 502, 503, 504)
 """Statuses of gateways in front of a service, and of a service that is not up."""
+# A gateway may put a whole page into it.
 _LONGEST_MESSAGE = 160
 _OUTAGE_WORDS = re.compile(
     r"suspend|mainten|halt|paus|unavailable|not available|out of service|offline|temporar|busy"
@@ -73,7 +75,12 @@ def chains_named(exchange: Exchange) -> tuple[str, ...]:
     return tuple(str(value) for name, value in inputs if name.lower().endswith("chain") and value)
 
 
-# The exchanges of an operation. The table of rules names these functions in `of`.
+def is_named(exchange: Exchange, member: str) -> Findings:
+    if not needs.text(exchange, member).strip():
+        yield Finding(f"{member} is an empty text")
+
+
+# The exchanges of an operation. Rules judge them one at a time.
 
 
 def sent(context: RunContext, operation: Operation) -> tuple[Exchange, ...]:

@@ -4,8 +4,24 @@ import re
 from decimal import Decimal
 
 from mockserver.conformance.checks import needs
-from mockserver.conformance.checks.quoting import AnsweredQuote, echoed, named_quote, out_of, steady
-from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements
+from mockserver.conformance.checks.evidence import succeeded
+from mockserver.conformance.checks.frame import answers_to, counting, each
+from mockserver.conformance.checks.probes import (
+    LISTS_OF_BOTH,
+    V1_QUOTES,
+    probe,
+    probes,
+)
+from mockserver.conformance.checks.quotes_compared import grows_with_input
+from mockserver.conformance.checks.quoting import (
+    AnsweredQuote,
+    echoed,
+    named_quote,
+    out_of,
+    steady,
+    v1_quotes,
+)
+from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements, RulePack
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.amount_units import require_accepted
 from mockserver.conformance.discovery.inventory import (
@@ -21,14 +37,16 @@ from mockserver.conformance.discovery.listing import folded, scalar
 from mockserver.conformance.discovery.routes import price_of
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.session.names import ProbeName, plain_probe
+from mockserver.conformance.session.names import plain_probe
 from mockserver.conformance.verdict import Inconclusive, Vacuous
-from mockserver.contract import fact_basis, ids, shipped_facts
+from mockserver.contract import Layer, Operation, fact_basis, ids, shipped_facts
 from mockserver.engine.abi import APPROVE, TRANSFER
 from mockserver.signing import rlp
 from mockserver.values import dataclass
 
+# Hex of the unsigned transaction, then its signature (OAE).
 _SIGNED = re.compile("[0-9a-f]{40,}_[0-9a-f]+")
+# Where a chain id stands, signatures from before EIP-155 have 27 or 28.
 _NO_CHAIN_IDS = ("0", "27", "28")
 _TOKENS = "data.tokenVos[]"
 _NO_EVM = frozenset(shipped_facts().names["words"]["not-evm"])
@@ -38,8 +56,16 @@ _PRICE_FACTOR = Decimal("1.25")
 # A transfer creates no money; two percent allow for rounding and prices that move.
 _LARGEST_OUTPUT_SHARE = Decimal("1.02")
 
+_PACK = RulePack(
+    Layer.GENERATION,
+    operations=(ids.V1_QUOTE,),
+    needs=(*probes(ids.V1_CHAINS, "usual"), *probes(ids.CHAINS, "usual")),
+)
 
-def v1_chains_are_chains_of_the_service(context: RunContext) -> Findings:
+
+@_PACK.major("generations.chains", ids.V1_CHAINS)
+def v1_chains_are_chains_of_the_service(context: RunContext, _: Operation) -> Findings:
+    """Every chain that v1 offers is in the list of 2.0."""
     exchange, inventory = context.require_success(plain_probe(ids.V1_CHAINS)), inventory_of(context)
     lists = [value for value in exchange.data.values() if isinstance(value, list)]
     evm = [chain for chain in inventory.offered if chain.evm]
@@ -64,7 +90,9 @@ def v1_chains_are_chains_of_the_service(context: RunContext) -> Findings:
         yield Finding(message, exchanges, "data.chains[]", cause="unknown chain")
 
 
-def v1_chains_are_evm_chains(context: RunContext) -> Findings:
+@_PACK.major("service.v1-evm-only", ids.V1_CHAINS)
+def v1_chains_are_evm_chains(context: RunContext, _: Operation) -> Findings:
+    """Every chain that v1 offers is an EVM chain."""
     for chain in _v1_chains(context):
         twin = inventory_of(context).twin(chain)
         evm = chain.evm if chain.evm is not None or twin is None else twin.evm
@@ -75,7 +103,10 @@ def v1_chains_are_evm_chains(context: RunContext) -> Findings:
             yield Finding(message, exchanges, "data.chains[]", cause="no EVM chain")
 
 
-def v1_chains_have_the_networks_of_2(context: RunContext) -> Judgements:
+@_PACK.critical("v1-chains.network", ids.V1_CHAINS, name="v1-chains-have-the-networks-of-2.0")
+@counting(not_shown="too few chains of one name have the number of their network in both lists")
+def v1_chains_have_the_networks_of_2(context: RunContext, _: Operation) -> Judgements:
+    """A chain has the same network id in both lists of chains."""
     by_name = {folded(chain.name): chain for chain in inventory_of(context).chains}
     pairs = [
         (chain, second_chain)
@@ -98,7 +129,12 @@ def v1_chains_have_the_networks_of_2(context: RunContext) -> Judgements:
         yield Finding(message, exchanges, "data.chains[]", cause="network")
 
 
-def v1_tokens_are_those_of_2(context: RunContext) -> Judgements:
+@_PACK.critical(
+    "v1-tokens.members", ids.V1_TOKENS, name="v1-tokens-are-as-in-2.0", needs=LISTS_OF_BOTH
+)
+@counting(once=True, vacuous="v1 and 2.0 list no token of one chain in common")
+def v1_tokens_are_as_in_2(context: RunContext, _: Operation) -> Judgements:
+    """A token of v1 has the address and the decimals that 2.0 shows on the same chain."""
     v2 = inventory_of(context)
     twins = {chain.name: twin.name for chain, twin in twins_of(context)}
     looks = [exchange for exchange in context.of(ids.V1_TOKENS) if exchange.succeeded]
@@ -122,7 +158,12 @@ def v1_tokens_are_those_of_2(context: RunContext) -> Judgements:
                 yield Finding(message, _lists_with(context, token), place)
 
 
-def v1_tokens_are_in_2(context: RunContext) -> Judgements:
+@_PACK.minor(
+    "generations.tokens", ids.V1_TOKENS, name="v1-lists-the-tokens-of-2.0", needs=LISTS_OF_BOTH
+)
+@counting(vacuous="v1 and 2.0 list tokens of no chain in common")
+def v1_lists_the_tokens_of_2(context: RunContext, _: Operation) -> Judgements:
+    """v1 and 2.0 list the same tokens on a chain."""
     v2, v1 = inventories(context)
     for chain, twin in twins_of(context):
         here, there = v1.on(chain.name), v2.on(twin.name)
@@ -144,7 +185,15 @@ def v1_tokens_are_in_2(context: RunContext) -> Judgements:
                 yield Finding(message, exchanges, _TOKENS, cause=cause)
 
 
-def v1_prices_are_in_usd(context: RunContext) -> Judgements:
+@_PACK.major(
+    "v1-tokens.members",
+    ids.V1_TOKENS,
+    needs=(*LISTS_OF_BOTH, *probes(ids.PRICE, "usual", "swap target")),
+    reads=(ids.PRICE,),
+)
+@counting(not_shown="no token has a price in v1 and in 2.0")
+def v1_prices_are_in_usd(context: RunContext, _: Operation) -> Judgements:
+    """The price of a token in the v1 list is the one that 2.0 gives."""
     for token in inventory_of(context, "v1").tokens:
         bare = ListedToken(token.symbol, token.chain, token.address)
         listed, quoted = amounts.number(token.price), price_of(context, bare)
@@ -158,7 +207,14 @@ def v1_prices_are_in_usd(context: RunContext) -> Judgements:
             return
 
 
-def v1_quote_echoes_the_request(quote: AnsweredQuote) -> Findings:
+@_PACK.major("v1-quotes.sum", each=("usual", "tenfold", "again"))
+@each(
+    v1_quotes,
+    "data.crossChain.amountIn",
+    not_shown="no v1 quote shows the amount or the token it is for",
+)
+def v1_quote_echoes_the_request(_: RunContext, quote: AnsweredQuote) -> Findings:
+    """A v1 quote has the amount and the token of its request."""
     echoes = list(echoed(quote.exchange, quote.exchange.members, _ECHOED))
     needs.skip_unless(echoes)
     for name, answered, sent, same in echoes:
@@ -168,7 +224,10 @@ def v1_quote_echoes_the_request(quote: AnsweredQuote) -> Findings:
             yield Finding(f"the quote is of {answered!r}, requested was {sent!r}", place=place)
 
 
-def v1_quote_adds_up(quote: AnsweredQuote) -> Findings:
+@_PACK.critical("v1-quotes.sum", each=("usual", "tenfold", "again"))
+@each(v1_quotes, "data.crossChain.amountOut", not_shown="no v1 quote shows what it pays")
+def v1_quote_adds_up(_: RunContext, quote: AnsweredQuote) -> Findings:
+    """A v1 quote pays the amount minus fee and gas, in whole tokens, and never more."""
     put, got = quote.put, needs.value(quote.got)
     members = {role: scalar(quote.exchange.member("data"), role) for role in ("fee", "gas")}
     costs = {role: amounts.number(value) for role, value in members.items()}
@@ -194,7 +253,23 @@ def v1_quote_adds_up(quote: AnsweredQuote) -> Findings:
         yield Finding(f"amountOut is {got}, while {left}")
 
 
-def v1_quote_is_like_that_of_2(context: RunContext, twin: ProbeName, again: ProbeName) -> Findings:
+@_PACK.critical("v1-quotes.sum", each=("usual", "tenfold", "again"))
+def v1_output_grows_with_input(context: RunContext, operation: Operation) -> Findings:
+    """Ten times the amount pays out more in v1, and about ten times as much."""
+    return grows_with_input(
+        context, operation, probe(operation, "tenfold"), probe(operation, "again")
+    )
+
+
+@_PACK.critical(
+    "generations.quotes",
+    name="v1-quote-is-like-that-of-2.0",
+    needs=(*V1_QUOTES, *probes(ids.BRIDGE, "as v1")),
+)
+def v1_quote_is_like_that_of_2(context: RunContext, operation: Operation) -> Findings:
+    """v1 and 2.0 give about the same quote for the same transfer."""
+    twin = probe(ids.BRIDGE, "as v1")
+    again = probe(operation, "again")
     first = named_quote(context, require_accepted(context, ids.V1_QUOTE).probe)
     in_2, repeated = named_quote(context, twin), named_quote(context, again)
     steady(out_of(first), out_of(repeated), "the v1 quote")
@@ -207,7 +282,21 @@ def v1_quote_is_like_that_of_2(context: RunContext, twin: ProbeName, again: Prob
         yield Finding(message, exchanges, first.place)
 
 
+@_PACK.critical(
+    "v1-raw.deposit",
+    ids.V1_RAW,
+    needs=(*probes(ids.V1_RAW, "usual", "tenfold", "of the coin"), *probes(ids.V1_TOKENS, "usual")),
+)
+@each(
+    succeeded,
+    "data.raw",
+    not_shown="the raw transaction has another form than the observed one",
+    requires=probes(ids.V1_RAW, "usual"),
+)
 def raw_moves_the_amount(context: RunContext, exchange: Exchange) -> Findings:
+    """The raw transaction moves the requested amount of the requested token on its chain, and not
+    to its user.
+    """
     body = exchange.members
     tokens = inventory_of(context, "v1").on(str(body.get("chain")))
     named = (token for token in tokens if token.symbol == body.get("token"))
@@ -250,7 +339,15 @@ def raw_moves_the_amount(context: RunContext, exchange: Exchange) -> Findings:
         yield Finding(f"the transaction pays {movement.payee}, {whose}", cause="payee")
 
 
-def raw_depends_on_the_amount(first: Exchange, second: Exchange) -> Findings:
+@_PACK.critical("v1-raw.deposit", ids.V1_RAW, each=("usual", "tenfold"))
+@each(
+    answers_to("usual", "tenfold"),
+    "data.raw",
+    not_shown="the raw transaction is not shown under a name that is known",
+)
+def raw_depends_on_the_amount(_: RunContext, pair: tuple[Exchange, Exchange]) -> Findings:
+    """Another amount gives another raw transaction, with another signature."""
+    first, second = pair
     texts = [scalar(exchange.member("data"), "raw") for exchange in (first, second)]
     needs.skip_unless(all(isinstance(text, str) and text for text in texts))
     if texts[0] == texts[1]:

@@ -9,7 +9,15 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
-from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements
+from mockserver.conformance.checks.frame import counting
+from mockserver.conformance.checks.probes import (
+    LISTS,
+    READ_TICKETS,
+    TOKENS_OF_CHAINS,
+    V1_TOKENS_OF_CHAINS,
+    probes,
+)
+from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements, RulePack
 from mockserver.conformance.discovery.inventory import (
     ListedToken,
     inventory_of,
@@ -20,7 +28,7 @@ from mockserver.conformance.discovery.listing import count, folded, list_place, 
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange, cached
 from mockserver.conformance.session.names import ProbeName, ProbeNames, plain_probe
-from mockserver.contract import Operation, ids
+from mockserver.contract import Layer, Operation, ids
 from mockserver.jsontext import Json, kind_of
 
 _EVM_ADDRESS = re.compile("0x[0-9a-fA-F]{40}")
@@ -46,8 +54,21 @@ Member = tuple[Exchange, Json]
 MembersByPlace = dict[str, list[Member]]
 """The values that stand beside each other in the lists of an operation, by their place."""
 
+_V2_LISTS = (*probes(ids.ASSETS, "usual"), *TOKENS_OF_CHAINS, *probes(ids.CHAINS, "usual"))
+_ALL_LISTS = (
+    *probes(ids.CHAINS, "usual"),
+    *probes(ids.ASSETS, "usual"),
+    *TOKENS_OF_CHAINS,
+    *probes(ids.V1_CHAINS, "usual"),
+    *V1_TOKENS_OF_CHAINS,
+)
+_PACK = RulePack(Layer.EXCHANGE, operations=(ids.ASSETS, ids.OF_CHAIN), needs=_V2_LISTS)
 
+
+@_PACK.critical("lists.token-items")
+@counting(vacuous="too few tokens are listed, or none shows its decimals or its index")
 def every_token_is_complete(context: RunContext, operation: Operation) -> Judgements:
+    """No token lacks the decimals or the index that the other tokens of its list have."""
     for exchange, tokens in _lists(context, operation):
         is_judged = False
         for role in ("decimals", "index"):
@@ -65,7 +86,10 @@ def every_token_is_complete(context: RunContext, operation: Operation) -> Judgem
             return
 
 
+@_PACK.critical("v2.order.to-index", layer=Layer.CROSS)
+@counting(vacuous="no list shows the indexes of two tokens of a chain")
 def one_index_is_one_token(context: RunContext, operation: Operation) -> Judgements:
+    """Two tokens of a chain have different indexes."""
     for exchange, tokens in _lists(context, operation):
         for chain in dict.fromkeys(token.chain for token in tokens):
             here = [item for item in tokens if item.chain == chain and item.index is not None]
@@ -93,11 +117,14 @@ def _lists(
             yield exchange, tokens_in(context, exchange)
 
 
-def names_are_bare(context: RunContext, operation: Operation, requested: ProbeNames) -> Judgements:
+@_PACK.major("lists.bare-names", *LISTS, needs=_ALL_LISTS)
+@counting(vacuous="the list shows no name")
+def names_are_bare(context: RunContext, operation: Operation) -> Judgements:
+    """Names, symbols and addresses in lists have no blanks or invisible characters around them."""
     inventory = inventory_of(context, operation.generation.id)
     names = {name for chain in inventory.chains for name in chain.names}
     names.update(name for token in inventory.tokens for name in (token.symbol, token.address))
-    for exchange, place, value in _values(context, requested, operation):
+    for exchange, place, value in _values(context, _ALL_LISTS, operation):
         for spelled in value if isinstance(value, Mapping) else (value,):
             if not isinstance(spelled, str) or _bare(spelled) not in names:
                 continue
@@ -112,13 +139,14 @@ def _bare(name: str) -> str:
     return "".join(sign for sign in name if sign == " " or sign.isprintable()).strip()
 
 
-def chains_are_spelled_alike(
-    context: RunContext, operation: Operation, requested: ProbeNames
-) -> Judgements:
+@_PACK.major("tokens.contracts", ids.ASSETS, layer=Layer.CROSS)
+@counting(vacuous="no token is listed by its chains")
+def chains_are_spelled_alike(context: RunContext, operation: Operation) -> Judgements:
+    """Tokens are listed under the names of chains, capitals and small letters included."""
     chains = inventory_of(context).chains
     names = {name for chain in chains for name in (*chain.names, chain.network)}
     known = {folded(chain.name): chain.name for chain in chains}
-    for exchange, place, value in _values(context, requested, operation):
+    for exchange, place, value in _values(context, _V2_LISTS, operation):
         for key in value if isinstance(value, Mapping) and _is_keyed(value) else ():
             name = known.get(folded(key.strip()), key)
             yield JUDGED
@@ -128,7 +156,21 @@ def chains_are_spelled_alike(
                 return
 
 
+@_PACK.critical(
+    "tokens.evm-addresses",
+    ids.ASSETS,
+    ids.OF_CHAIN,
+    ids.V1_TOKENS,
+    needs=(
+        *probes(ids.ASSETS, "usual"),
+        *TOKENS_OF_CHAINS,
+        *probes(ids.CHAINS, "usual"),
+        *V1_TOKENS_OF_CHAINS,
+    ),
+)
+@counting(vacuous="the list shows no address of an EVM chain")
 def addresses_are_whole(context: RunContext, operation: Operation) -> Judgements:
+    """Addresses on EVM chains have all their digits."""
     evm = {chain.name for chain in inventory_of(context).chains if chain.evm}
     if operation.generation.id == "v1":
         evm = {chain.name for chain, twin in twins_of(context) if twin.evm}
@@ -149,7 +191,15 @@ def addresses_are_whole(context: RunContext, operation: Operation) -> Judgements
                     return
 
 
+@_PACK.critical(
+    "chains.coin",
+    ids.CHAINS,
+    layer=Layer.CROSS,
+    needs=(*probes(ids.CHAINS, "usual"), *probes(ids.ASSETS, "usual")),
+)
+@counting(vacuous="the lists show no coin of a chain")
 def coins_are_as_their_chains_say(context: RunContext, operation: Operation) -> Judgements:
+    """The coin of a chain has, in the list of tokens, the decimals that the list of chains has."""
     exchange, everything = context.require_each(plain_probe(operation), plain_probe(ids.ASSETS))
     coins = {token.chain: token for token in tokens_in(context, everything) if token.is_native}
     symbols = {folded(token.symbol) for token in coins.values()}
@@ -169,15 +219,27 @@ def coins_are_as_their_chains_say(context: RunContext, operation: Operation) -> 
             yield Finding(message, (everything, exchange), "data.list[].baseCoin", cause="coin")
 
 
-def have_one_form(
-    context: RunContext,
-    operation: Operation,
-    requested: ProbeNames,
-    read: ProbeNames = (),
-) -> Judgements:
+@_PACK.major("lists.one-form", *LISTS, needs=_ALL_LISTS)
+@counting(once=True, vacuous="no list has six items or more")
+def items_have_one_form(context: RunContext, operation: Operation) -> Judgements:
+    """No item lacks a member that nearly all items of its list have, or has another JSON type
+    there.
+    """
+    return _have_one_form(context, operation, _ALL_LISTS)
+
+
+@_PACK.major("lists.one-form", ids.TICKETS, needs=(*probes(ids.TICKETS, "usual"), *READ_TICKETS))
+@counting(once=True, not_shown="no status of an account's tickets has six of them (--set address)")
+def tickets_have_one_form(context: RunContext, operation: Operation) -> Judgements:
+    """No ticket lacks a member that nearly all tickets of its status have, or has another JSON type
+    there.
+    """
+    return _have_one_form(context, operation, READ_TICKETS)
+
+
+def _have_one_form(context: RunContext, operation: Operation, lists: ProbeNames) -> Judgements:
     context.require_success(plain_probe(operation))
     # A member that is optional in one list may be so in others of its generation.
-    lists = read or requested
     generation = operation.generation.id
     beside = [
         candidate.id for candidate in context.contract if candidate.generation.id == generation

@@ -7,11 +7,15 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from mockserver import jsontext
-from mockserver.conformance.basis import basis_of_row
 from mockserver.conformance.checks import needs
-from mockserver.conformance.checks.evidence import last_chains
-from mockserver.conformance.checks.quoting import known_chains
-from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements
+from mockserver.conformance.checks.frame import answers_to, counting, each
+from mockserver.conformance.checks.probes import (
+    LISTS,
+    TOKENS_OF_CHAINS,
+    V2_LISTS,
+    probes,
+)
+from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements, RulePack
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.inventory import (
     ListedChain,
@@ -36,10 +40,11 @@ from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.list_probes import last_list
 from mockserver.conformance.session.names import plain_probe
-from mockserver.conformance.verdict import Inconclusive, NotApplicable, Vacuous
-from mockserver.contract import Basis, Operation, fact_basis, ids
+from mockserver.conformance.verdict import Vacuous
+from mockserver.contract import Layer, Operation, fact_basis, ids
 from mockserver.jsontext import Json
 
+# Members are not published, so they are known by parts of their names.
 _NAME_PARTS = {
     "symbol": ("symbol", "ticker", "token", "name"),
     "address": ("address", "contract", "addr"),
@@ -49,8 +54,14 @@ _NAME_PARTS = {
 _ROLE_TEXTS = {"symbol": "symbol", "address": "contract address", "decimals": "decimal count"}
 _FEW = 3
 
+_PACK = RulePack(Layer.EXCHANGE, operations=V2_LISTS)
 
+
+@_PACK.major("lists.token-items", each=("usual",))
 def lists_show_what_requests_take(context: RunContext, operation: Operation) -> Findings:
+    """Lists contain what requests need: a chain's name, a token's symbol, address, decimals and
+    index.
+    """
     exchange = context.require_success(plain_probe(operation))
     if operation.id == ids.CHAINS:
         yield from _nameless(exchange, context)
@@ -87,6 +98,22 @@ def lists_show_what_requests_take(context: RunContext, operation: Operation) -> 
         raise Vacuous(f"which member is the {lacking[0]} is not known; a binding can tell")
 
 
+@_PACK.critical(
+    "v2.get-assets-by-chain", ids.OF_CHAIN, needs=(*TOKENS_OF_CHAINS, *probes(ids.ASSETS, "usual"))
+)
+@counting(vacuous="no requested chain has a token")
+def tokens_of_a_chain_are_on_it(context: RunContext, operation: Operation) -> Judgements:
+    """The tokens that are listed for a chain are on that chain."""
+    return chain_filter_is_used(context, operation)
+
+
+@_PACK.critical("v1.get-support-tokens", ids.V1_TOKENS, each=("usual", "second chain", "sampled"))
+@counting(vacuous="no requested chain has a token")
+def v1_tokens_of_a_chain_are_on_it(context: RunContext, operation: Operation) -> Judgements:
+    """The tokens that are listed for a chain are on that chain."""
+    return chain_filter_is_used(context, operation)
+
+
 def chain_filter_is_used(context: RunContext, operation: Operation) -> Judgements:
     looks = [
         exchange
@@ -116,7 +143,10 @@ def chain_filter_is_used(context: RunContext, operation: Operation) -> Judgement
     yield from _equal_lists(context, by_chain)
 
 
+@_PACK.minor("lists.once", *LISTS, each=("usual",))
+@counting(vacuous="the list is empty")
 def each_item_is_listed_once(context: RunContext, operation: Operation) -> Judgements:
+    """A list shows each chain, and each token of a chain, once."""
     exchange = context.require_success(plain_probe(operation))
     if operation.id in (ids.CHAINS, ids.V1_CHAINS):
         role = "v1ChainName" if operation.id == ids.V1_CHAINS else "chainName"
@@ -140,7 +170,10 @@ def first_few(names: Sequence[str]) -> str:
     return f"{', '.join(map(repr, names[:_FEW]))}{more}"
 
 
+@_PACK.critical("tokens.one-form", ids.ASSETS, ids.OF_CHAIN, ids.V1_TOKENS, each=("usual",))
+@counting(vacuous="the list is empty")
 def one_token_has_one_form(context: RunContext, operation: Operation) -> Judgements:
+    """An address on a chain stands for one token, with one number of decimals."""
     exchange = context.require_success(plain_probe(operation))
     tokens: dict[tuple[str, str], ListedToken] = {}
     for token in tokens_in(context, exchange):
@@ -155,7 +188,33 @@ def one_token_has_one_form(context: RunContext, operation: Operation) -> Judgeme
             yield Finding(message, (exchange,), "data.list[].decimals")
 
 
-def version_follows_the_list(context: RunContext, earlier: Exchange, later: Exchange) -> Findings:
+@_PACK.minor("lists.version", each=("usual", "last look"))
+@each(answers_to("usual", "last look"), "data.version", vacuous="the list has no version")
+def version_follows_the_list(context: RunContext, pair: tuple[Exchange, Exchange]) -> Findings:
+    """The version of a list never decreases, and changes when the list changes.
+
+    Several lists may share a version, so a rise alone is no violation; and a list that changes
+    because a chain was suspended need not get another version.
+    """
+    return _version_follows(context, *pair)
+
+
+@_PACK.minor("v1-lists.version", ids.V1_CHAINS, ids.V1_TOKENS, each=("usual", "last look"))
+@each(
+    answers_to("usual", "last look"),
+    "data.version",
+    not_shown="the list has no version, and the data of v1 is not shown",
+)
+def v1_version_follows_the_list(context: RunContext, pair: tuple[Exchange, Exchange]) -> Findings:
+    """The version of a list never decreases, and changes when the list changes.
+
+    Several lists may share a version, so a rise alone is no violation; and a list that changes
+    because a chain was suspended need not get another version.
+    """
+    return _version_follows(context, *pair)
+
+
+def _version_follows(context: RunContext, earlier: Exchange, later: Exchange) -> Findings:
     # The version may be shared by several lists, so a rise alone is no violation; and a list that
     # changes because a chain was suspended need not be another version.
     before, now = (needs.integer(exchange, "version") for exchange in (earlier, later))
@@ -291,182 +350,3 @@ def _items_without_prices(exchange: Exchange) -> Counter[bytes]:
         steady = {name: item[name] for name in names if "price" not in name.lower()}
         counts[key.encode() + jsontext.encode(steady if isinstance(item, dict) else item)] += 1
     return counts
-
-
-TAKEN_BY_QUOTES = fact_basis("v2.get-aggregate-quote")
-_TOKENS = "data.list[]"
-
-
-def tokens_are_on_listed_chains(context: RunContext) -> Findings:
-    listing, exchange = context.require_each(plain_probe(ids.CHAINS), plain_probe(ids.ASSETS))
-    known = known_chains(context)
-    networks = {chain.network for chain in known.values() if chain.network}
-    chains = dict.fromkeys(token.chain for token in tokens_in(context, exchange) if token.chain)
-    if not chains:
-        raise NotApplicable("the list of tokens does not show their chains")
-    if not known:
-        raise Vacuous("the list of chains is empty, or its items have no name")
-    missing = [name for name in chains if folded(name) not in known and name not in networks]
-    if len(missing) == len(chains) > 1:
-        raise Inconclusive("tokens call chains by other names than the list of chains")
-    if missing:
-        message = f"tokens are on {first_few(missing)}, which is not listed"
-        yield Finding(message, (listing, exchange), _TOKENS)
-
-
-def every_token_of_a_chain_is_listed(context: RunContext, operation: Operation) -> Judgements:
-    listing, everything = _all_tokens(context)
-    symbols = {token.symbol for token in everything}
-    placed = any(token.chain for token in everything)
-    # A service that ignores the chain of the request is for another rule to report.
-    anywhere = {(token.symbol, token.address.lower()) for token in everything}
-    fact = "v2.get-assets" if operation.id == ids.ASSETS else "v2.get-assets-by-chain"
-    for exchange in _lists_of_listed_chains(context):
-        for token in tokens_in(context, exchange):
-            yield JUDGED
-            if (
-                (not placed and token.symbol in symbols)
-                or (token.symbol, token.address.lower()) in anywhere
-                or _same_token(everything, token)
-                # Added during the run, or shown by this list before the other one.
-                or _equal_token(_tokens_of_last_list(context, ids.ASSETS), token)
-            ):
-                continue
-            message = (
-                f"{token.symbol} of {requested_chain(exchange)} is not on that chain in getAssets"
-            )
-            exchanges, basis = (listing, exchange), fact_basis(fact)
-            yield Finding(message, exchanges, _TOKENS, basis, cause="token missing")
-            break
-
-
-def every_listed_token_is_on_its_chain(context: RunContext) -> Findings:
-    listing, everything = _all_tokens(context)
-    if not any(token.chain and token.offered for token in everything):
-        raise NotApplicable("the list of tokens does not show their chains")
-    last = _tokens_of_last_list(context, ids.ASSETS) or everything
-    for exchange in _lists_of_listed_chains(context):
-        called = requested_chain(exchange)
-        named = (chain.name for chain in inventory_of(context).chains if called in chain.names)
-        chain = next(named, called)
-        here = {folded(token.symbol) for token in tokens_in(context, exchange)}
-        missing = [
-            token.symbol
-            for token in everything
-            if token.chain == chain and token.offered and folded(token.symbol) not in here
-            if _equal_token(last, token)
-            and not _equal_token(_tokens_of_last_list(context, ids.OF_CHAIN), token)
-        ]
-        if missing:
-            more = f", and {len(missing) - 1} more" if len(missing) > 1 else ""
-            message = f"getAssets has {missing[0]} on {chain}, getAssetsByChain does not{more}"
-            yield Finding(message, (listing, exchange), _TOKENS, cause="token missing")
-
-
-def both_lists_say_the_same(context: RunContext) -> Judgements:
-    listing, tokens = _all_tokens(context)
-    everything = [token for token in tokens if token.chain]
-    looks = [
-        (exchange, tokens_in(context, exchange)) for exchange in _lists_of_listed_chains(context)
-    ]
-    # The coin alone, which is all that some chains have, does not tell.
-    placed = _shows_addresses(everything) and any(_shows_addresses(here) for _, here in looks)
-    for exchange, here in looks:
-        for token in here:
-            second = _same_token(everything, token)
-            if second is None:
-                continue
-            yield JUDGED
-            for role, first, two, basis in _differences(token, second):
-                if role != "address" or placed:
-                    lists = f"{first} in getAssetsByChain and {two} in getAssets"
-                    message = f"{token.symbol} on {token.chain} has {role} {lists}"
-                    yield Finding(message, (listing, exchange), f"{_TOKENS}.{role}", basis)
-
-
-def no_list_is_empty(context: RunContext, operation: Operation) -> Findings:
-    exchange = context.require_success(plain_probe(operation))
-    if operation.id == ids.OF_CHAIN:
-        yield from _chains_without_tokens(context)
-    if listed(exchange.member("data")):
-        return
-    others = [
-        exchange
-        for name in (ids.CHAINS, ids.ASSETS, ids.OF_CHAIN)
-        for exchange in context.of(name)
-        if name != operation.id and exchange.succeeded and listed(exchange.member("data"))
-    ]
-    if not others:
-        raise Vacuous("every list is empty")
-    if last_chains(context) is None and operation.id != ids.CHAINS:
-        raise Inconclusive("every chain may be suspended: no second look shows any")
-    has = f"{others[0].operation.operation_id} has {len(listed(others[0].member('data')))} items"
-    message = f"the list is empty, while {has}"
-    yield Finding(message, (others[0], exchange), _TOKENS, basis_of_row(operation))
-
-
-def _chains_without_tokens(context: RunContext) -> Findings:
-    looks = list(_lists_of_listed_chains(context))
-    full = [exchange for exchange in looks if listed(exchange.member("data"))]
-    last = {name for chain in last_chains(context) or () if chain.offered for name in chain.names}
-    for exchange in looks if full else ():
-        chain = requested_chain(exchange)
-        if chain in last and exchange not in full:
-            message, basis = f"{chain} is listed, and has no token", fact_basis("chains.tokens")
-            cause = "chain without tokens"
-            yield Finding(message, (full[0], exchange), _TOKENS, basis, cause=cause)
-            return
-
-
-def _all_tokens(context: RunContext) -> tuple[Exchange, tuple[ListedToken, ...]]:
-    exchange = context.require_success(plain_probe(ids.ASSETS))
-    return exchange, tokens_in(context, exchange)
-
-
-def _tokens_of_last_list(context: RunContext, operation_id: str) -> tuple[ListedToken, ...]:
-    looks = [exchange for exchange in context.sent(last_list(operation_id)) if exchange.succeeded]
-    return tuple(token for exchange in looks for token in tokens_in(context, exchange))
-
-
-def _lists_of_listed_chains(context: RunContext) -> Iterator[Exchange]:
-    context.require_success(plain_probe(ids.OF_CHAIN))
-    names = {name for chain in inventory_of(context).chains for name in chain.names}
-    for exchange in context.of(ids.OF_CHAIN):
-        if exchange.succeeded and requested_chain(exchange) in names:
-            yield exchange
-
-
-def _equal_token(tokens: Iterable[ListedToken], wanted: ListedToken) -> ListedToken | None:
-    key = (wanted.chain, wanted.symbol, wanted.address.lower())
-    equals = (t for t in tokens if (t.chain, t.symbol, t.address.lower()) == key)
-    return next(equals, None)
-
-
-def _same_token(tokens: Sequence[ListedToken], wanted: ListedToken) -> ListedToken | None:
-    """Return the same token, else the only one of its chain with that symbol in any case, else the
-    only one at the address.
-    """
-    here = [token for token in tokens if token.chain == wanted.chain]
-    same = [token for token in here if folded(token.symbol) == folded(wanted.symbol)]
-    at = [t for t in here if t.address and t.address.lower() == wanted.address.lower()]
-    alone = same or at
-    return _equal_token(tokens, wanted) or (alone[0] if len(alone) == 1 else None)
-
-
-def _shows_addresses(tokens: Iterable[ListedToken]) -> bool:
-    return any(token.address and not token.is_native for token in tokens)
-
-
-def _differences(
-    first: ListedToken, second: ListedToken
-) -> Iterator[tuple[str, object, object, Basis]]:
-    if first.symbol != second.symbol:
-        yield "symbol", first.symbol, second.symbol, fact_basis("v2.get-bridge-quote")
-    if None not in (first.decimals, second.decimals) and first.decimals != second.decimals:
-        yield "decimals", first.decimals, second.decimals, TAKEN_BY_QUOTES
-    # A chain's own coin has no address, so that either list may leave it out.
-    left_out = not (first.address and second.address) and first.is_native and second.is_native
-    if first.address.lower() != second.address.lower() and not left_out:
-        yield "address", repr(first.address), repr(second.address), TAKEN_BY_QUOTES
-    if first.index and second.index and first.index != second.index:
-        yield "index", first.index, second.index, fact_basis("v2.order.to-index")

@@ -1,14 +1,19 @@
 """Orders and tickets that the user has named, or that a list shows: known, and always the same."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import chain, pairwise
 
 from mockserver.conformance.checks import needs, submitted
 from mockserver.conformance.checks.evidence import in_words, says_it_is_away
+from mockserver.conformance.checks.frame import counting, each
+from mockserver.conformance.checks.probes import (
+    READ_TICKETS,
+    probes,
+)
 from mockserver.conformance.checks.quoting import echoed
 from mockserver.conformance.checks.reads import UNKNOWN_STATUSES
-from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements
+from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements, RulePack
 from mockserver.conformance.checks.tickets import TicketEntry, entries, unlike
 from mockserver.conformance.discovery.clocks import MILLISECONDS, seconds_of
 from mockserver.conformance.discovery.listing import folded, scalar, text
@@ -17,13 +22,53 @@ from mockserver.conformance.requests.planned import look_ups_of_named
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.names import ProbeNames, plain_probe
-from mockserver.contract import Operation, fact_basis, ids
+from mockserver.contract import Layer, Operation, fact_basis, ids
 from mockserver.values import dataclass
 
 _ECHOED = {"hash": "hash", "fromChain": "chain"}
 # A timestamp may be ahead by a day (A-295).
 _A_DAY_S = 86_400
+# Two orders may share a hash, but hardly both of these.
 _ITS_OWN = ("timestamp", "amountOut")
+
+_NOTHING_NAMED = "no order or ticket was named (--set order, ticket, hash, address)"
+_NOTHING_KNOWN = (
+    "no order or ticket was submitted or named (--arm-writes, --set order, ticket, hash, address)"
+)
+
+
+def _probes_of_named(operation_id: str) -> ProbeNames:
+    """Return the looks at what was named, each first one before each second one."""
+    return tuple(chain(*zip(*look_ups_of_named(operation_id).values(), strict=True)))
+
+
+NAMED_ORDERS, NAMED_TICKETS = map(_probes_of_named, (ids.CHECK, ids.CHECK_TICKET))
+NAMED_V1_ORDERS = _probes_of_named(ids.V1_DETAIL)
+# Look-ups of what was submitted, and of ids that only resemble those of something known.
+_SUBMITTED = {
+    ids.CHECK: probes(ids.CHECK, "at the end", "at the end again"),
+    ids.CHECK_TICKET: probes(ids.CHECK_TICKET, "usual"),
+    ids.V1_DETAIL: probes(ids.V1_DETAIL, "usual"),
+}
+# What a service finds that compares beginnings, or patterns, instead of the whole id.
+_LONGER = ("named, with digits behind", "with letters behind")
+_RESEMBLING = {
+    ids.CHECK: probes(ids.CHECK, *_LONGER, "without its end"),
+    ids.CHECK_TICKET: probes(ids.CHECK_TICKET, *_LONGER),
+    ids.V1_DETAIL: probes(
+        ids.V1_DETAIL,
+        "named, with another end",
+        "named, on another chain",
+        "named, on no chain",
+        "with another end",
+    ),
+}
+BESIDE_WHAT_IS_KNOWN = tuple(
+    name for operation in _SUBMITTED for name in (*_SUBMITTED[operation], *_RESEMBLING[operation])
+)
+_PACK = RulePack(
+    Layer.STATEFUL, operations=(ids.CHECK_TICKET,), needs=(*NAMED_TICKETS, *READ_TICKETS)
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +94,12 @@ def look_ups(context: RunContext, operation: Operation) -> Iterator[LookUps]:
             yield LookUps(exchanges)
 
 
-def what_was_named_is_known(context: RunContext, named: LookUps, read: ProbeNames) -> Findings:
+def _named_is_known(context: RunContext, named: LookUps) -> Findings:
     refused = [
         exchange for exchange in named.every if exchange.refused and not says_it_is_away(exchange)
     ]
     for exchange in refused[:1]:
-        before = named.answered[:1] or context.sent(*read)
+        before = named.answered[:1] or context.sent(*READ_TICKETS)
         earlier = before if exchange.operation.id == ids.CHECK_TICKET else before[:1]
         wanted = " ".join(map(str, exchange.parameters.values()))[:120]
         yield Finding(
@@ -62,9 +107,31 @@ def what_was_named_is_known(context: RunContext, named: LookUps, read: ProbeName
         )
 
 
-def listed_tickets_are_told_alike(
-    context: RunContext, named: LookUps, read: ProbeNames
-) -> Findings:
+@_PACK.critical("v2.check-order", ids.CHECK, needs=(*NAMED_ORDERS, *READ_TICKETS))
+@each(look_ups, "query", once=True, not_shown=_NOTHING_NAMED)
+def orders_that_are_named_are_known(context: RunContext, named: LookUps) -> Findings:
+    """An order or a ticket that its user has named, or that a list shows, can be looked up."""
+    return _named_is_known(context, named)
+
+
+@_PACK.critical("v2.check-ticket")
+@each(look_ups, "query", once=True, not_shown=_NOTHING_NAMED)
+def tickets_that_are_named_are_known(context: RunContext, named: LookUps) -> Findings:
+    """An order or a ticket that its user has named, or that a list shows, can be looked up."""
+    return _named_is_known(context, named)
+
+
+@_PACK.critical("v1.get-order-detail", ids.V1_DETAIL, needs=(*NAMED_V1_ORDERS, *READ_TICKETS))
+@each(look_ups, "query", once=True, not_shown=_NOTHING_NAMED)
+def v1_orders_that_are_named_are_known(context: RunContext, named: LookUps) -> Findings:
+    """An order or a ticket that its user has named, or that a list shows, can be looked up."""
+    return _named_is_known(context, named)
+
+
+@_PACK.major("tickets.alike")
+@each(look_ups, not_shown=_NOTHING_NAMED)
+def listed_tickets_are_told_alike(context: RunContext, named: LookUps) -> Findings:
+    """A ticket has the same data in the list as by itself, and stays solved."""
     answers = named.answered
     needs.skip_unless(answers)
     first, last = answers[0], answers[-1]
@@ -73,7 +140,7 @@ def listed_tickets_are_told_alike(
         message = "a ticket that had succeeded is open again"
         yield Finding(message, (first, last), "data.succeeded", basis, cause="unsolved")
     wanted = first.parameters.get("ticketId", "")
-    listed = {entry.number: entry for entry in entries(context.sent(*read))}
+    listed = {entry.number: entry for entry in entries(context.sent(*READ_TICKETS))}
     if wanted in listed and first.data == last.data:
         findings = unlike(listed[wanted], first)
         yield from (
@@ -81,7 +148,12 @@ def listed_tickets_are_told_alike(
         )
 
 
-def named_v1_orders_are_told_alike(named: LookUps) -> Findings:
+@_PACK.major("v1-orders.deposit", ids.V1_DETAIL, needs=NAMED_V1_ORDERS)
+@each(look_ups, not_shown=_NOTHING_NAMED)
+def named_v1_orders_are_told_alike(_: RunContext, named: LookUps) -> Findings:
+    """A v1 order is the requested one, and has the same answer each time once its
+    status is final.
+    """
     needs.skip_unless(named.answered)
     exchange = named.answered[0]
     for name, reported, sent, same in echoed(exchange, exchange.parameters, _ECHOED):
@@ -98,12 +170,36 @@ def named_v1_orders_are_told_alike(named: LookUps) -> Findings:
             break
 
 
-def what_is_known_is_found_as_itself_only(
-    context: RunContext, operation: Operation, submitted: ProbeNames, beside: ProbeNames
-) -> Judgements:
+@_PACK.major(
+    "lookups.exact", ids.CHECK, needs=(*NAMED_ORDERS, *BESIDE_WHAT_IS_KNOWN, *READ_TICKETS)
+)
+@counting(not_shown=_NOTHING_KNOWN)
+def orders_are_found_as_themselves_only(context: RunContext, operation: Operation) -> Judgements:
+    """An id that only begins like that of an order, or is its beginning, finds no order."""
+    return _found_as_itself_only(context, operation)
+
+
+@_PACK.major("lookups.exact", needs=(*NAMED_TICKETS, *BESIDE_WHAT_IS_KNOWN, *READ_TICKETS))
+@counting(not_shown=_NOTHING_KNOWN)
+def tickets_are_found_as_themselves_only(context: RunContext, operation: Operation) -> Judgements:
+    """An id that only begins like that of a ticket finds no ticket."""
+    return _found_as_itself_only(context, operation)
+
+
+@_PACK.major(
+    "lookups.exact", ids.V1_DETAIL, needs=(*NAMED_V1_ORDERS, *BESIDE_WHAT_IS_KNOWN, *READ_TICKETS)
+)
+@counting(not_shown=_NOTHING_KNOWN)
+def v1_orders_are_found_as_themselves_only(context: RunContext, operation: Operation) -> Judgements:
+    """A hash that only begins like that of an order, or another chain, finds no order."""
+    return _found_as_itself_only(context, operation)
+
+
+def _found_as_itself_only(context: RunContext, operation: Operation) -> Judgements:
+    submitted = context.sent(*_SUBMITTED[operation.id])
     first = [named.every[0] for named in look_ups(context, operation)]
-    every = [exchange for exchange in (*first, *context.sent(*submitted)) if exchange.succeeded]
-    for answer in context.sent(*beside) if every else ():
+    every = [exchange for exchange in (*first, *submitted) if exchange.succeeded]
+    for answer in context.sent(*_RESEMBLING[operation.id]) if every else ():
         if not answer.has_answer:
             continue
         yield JUDGED
@@ -140,7 +236,10 @@ def _are_about_the_same(own: Exchange, exchange: Exchange) -> bool:
     return bool(number) and number == same
 
 
+@_PACK.major("orders.apart", ids.CHECK, needs=NAMED_ORDERS)
+@counting(not_shown="no two orders were named that have come to their end")
 def named_orders_are_told_apart(context: RunContext, operation: Operation) -> Judgements:
+    """Two orders with final statuses do not have the same answer."""
     earlier: dict[str, Exchange] = {}
     for exchange in (
         exchange for named in look_ups(context, operation) for exchange in named.answered[:1]
@@ -158,7 +257,12 @@ def named_orders_are_told_apart(context: RunContext, operation: Operation) -> Ju
         earlier[transaction] = exchange
 
 
+@_PACK.minor("orders.past", ids.CHECK, needs=(*NAMED_ORDERS, *probes(ids.PRICE, "usual")))
+@each(look_ups, "data.timestamp", not_shown=_NOTHING_NAMED)
 def named_orders_are_of_the_past(context: RunContext, named: LookUps) -> Findings:
+    """The timestamp of an order is not later than the time that prices and the header
+    `Date` show.
+    """
     needs.skip_unless(named.answered)
     moment = needs.integer(named.answered[0], "timestamp")
     date = named.answered[0].answer.header("Date") or ""
@@ -173,24 +277,21 @@ def named_orders_are_of_the_past(context: RunContext, named: LookUps) -> Finding
         yield Finding(message, (named.answered[0],), cause="ahead")
 
 
-def listed_tickets(context: RunContext, read: ProbeNames) -> list[TicketEntry]:
-    return entries(context.sent(*read))
+def listed_tickets(context: RunContext, _: Operation) -> list[TicketEntry]:
+    return entries(context.sent(*READ_TICKETS))
 
 
+@_PACK.minor("tickets.chains", ids.TICKETS, needs=READ_TICKETS)
+@each(
+    listed_tickets,
+    "data.list[].chain",
+    once=True,
+    not_shown="no ticket is listed for an account that was named",
+)
 def listed_tickets_are_on_known_chains(context: RunContext, ticket: TicketEntry) -> Findings:
+    """The chain of a listed ticket is in a list of chains, or otherwise known."""
     known, chain = {folded(name) for name in known_chain_names(context)}, ticket.item.get("chain")
     needs.skip_unless(known and isinstance(chain, str))
     if folded(str(chain)) not in known:
         message = f"a ticket is on the chain {str(chain)[:60]!r}, which no list shows"
         yield Finding(message, cause="unknown chain")
-
-
-PROBES: Mapping[str, ProbeNames] = {
-    what: tuple(chain(*zip(*look_ups_of_named(operation_id).values(), strict=True)))
-    for what, operation_id in (
-        ("named-orders", ids.CHECK),
-        ("named-v1-orders", ids.V1_DETAIL),
-        ("named-tickets", ids.CHECK_TICKET),
-    )
-}
-"""The looks at what was named."""

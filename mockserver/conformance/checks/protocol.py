@@ -1,32 +1,38 @@
 """Rules about HTTP and JSON: statuses, connections, bodies as bytes, and how long answers take."""
 
 import re
-from collections import Counter
-from collections.abc import Hashable, Iterable
-from itertools import pairwise
+from collections.abc import Iterable
 
 from mockserver.conformance.checks.evidence import (
     GATEWAY_STATUSES,
     answered,
-    any_successes,
     check_answered,
     in_words,
     is_redirect,
     require_answer,
     sent,
 )
-from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements
+from mockserver.conformance.checks.frame import counting, each
+from mockserver.conformance.checks.probes import (
+    CHAINS_LOOKED_AT_TWICE,
+    EVERY,
+    probe,
+    probes,
+)
+from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements, RulePack
 from mockserver.conformance.requests.http_cases import is_hostile, is_outside_the_contract
-from mockserver.conformance.requests.late_answers import again, is_far_slower
+from mockserver.conformance.requests.probe import PLAIN
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange, NoAnswer
 from mockserver.conformance.session.names import ProbeName
 from mockserver.conformance.verdict import Inconclusive, Verdict
-from mockserver.contract import Operation, fact_basis
+from mockserver.contract import Layer, Operation, fact_basis, ids
 from mockserver.jsontext import Json, kind_of
 from mockserver.validation import excerpt
 
+# text/json and application/problem+json are JSON as well.
 _JSON = re.compile(r"(?:application|text)/(?:[\w.+-]+\+)?json", re.ASCII)
+# Headers that differ between two requests which mean the same.
 _STAMPS = ("timestamp", "signature")
 _BROKEN_ANSWERS = (NoAnswer.CUT, NoAnswer.BROKEN_HTTP, NoAnswer.TOO_LARGE)
 _JSON_FAULTS = (
@@ -37,8 +43,15 @@ _JSON_FAULTS = (
     ("unterminated", "the body ends too early"),
 )
 
+_PACK = RulePack(Layer.PROTOCOL, operations=EVERY, needs=(PLAIN,))
 
-def body_is_strict_json(exchange: Exchange) -> Findings:
+
+@_PACK.major("envelope", every_exchange=True)
+@each(answered, once=True)
+def body_is_strict_json(_: RunContext, exchange: Exchange) -> Findings:
+    """Every body is strict JSON in UTF-8: no NaN, no repeated member, nothing before
+    or after it.
+    """
     refused = exchange.answer.status >= 400
     # What HTTP itself refuses is below the interface, and nothing is published about it.
     of_http = refused and is_outside_the_contract(exchange)
@@ -60,7 +73,10 @@ def body_is_strict_json(exchange: Exchange) -> Findings:
     yield Finding(f"{fault}: {exchange.unreadable}{text}", basis=basis, cause=fault)
 
 
-def media_type_is_json(exchange: Exchange) -> Findings:
+@_PACK.minor("http.json", every_exchange=True)
+@each(answered, once=True)
+def media_type_is_json(_: RunContext, exchange: Exchange) -> Findings:
+    """Answers with JSON say in Content-Type that they are JSON."""
     if exchange.unreadable or is_redirect(exchange):
         return
     media_type = exchange.answer.header("Content-Type")
@@ -77,20 +93,28 @@ def media_type_is_json(exchange: Exchange) -> Findings:
         yield Finding(f"Content-Type is {excerpt(media_type)}", basis=basis, cause="charset")
 
 
-def no_unasked_compression(exchange: Exchange) -> Findings:
+@_PACK.minor("http.plain-bodies", every_exchange=True)
+@each(answered, once=True)
+def no_unasked_compression(_: RunContext, exchange: Exchange) -> Findings:
+    """Bodies are compressed only for a client that accepts it."""
     coding = (exchange.answer.header("Content-Encoding") or "identity").strip().lower()
     if coding != "identity":
         message = f"the body is compressed ({excerpt(coding)}), which was not requested"
         yield Finding(message, verdict=Verdict.EXTRA, cause=coding[:20])
 
 
-def success_is_http_200(exchange: Exchange) -> Findings:
+@_PACK.minor("http.success", every_exchange=True)
+@each(answered, once=True)
+def success_is_http_200(_: RunContext, exchange: Exchange) -> Findings:
+    """A success comes with HTTP 200."""
     status = exchange.answer.status
     if exchange.succeeded and status != 200:
         yield Finding(f"the success comes with HTTP {status}", cause=str(status))
 
 
+@_PACK.major("refusals.no-breakdown", every_exchange=True)
 def no_server_error(context: RunContext, operation: Operation) -> Findings:
+    """No request, however odd, is answered with a 5xx."""
     every = sent(context, operation)
     exchanges = [exchange for exchange in _not_hostile(every) if exchange.answer.status >= 500]
     if not exchanges:
@@ -104,7 +128,9 @@ def no_server_error(context: RunContext, operation: Operation) -> Findings:
         yield Finding(message, tuple(cases[:3]), cause=str(status))
 
 
+@_PACK.major("interface.operations", every_exchange=True)
 def no_redirect(context: RunContext, operation: Operation) -> Findings:
+    """An operation answers at its own address, and redirects nowhere."""
     exchanges = [
         exchange
         for exchange in answered(context, operation)
@@ -123,7 +149,9 @@ def no_redirect(context: RunContext, operation: Operation) -> Findings:
     yield Finding(message, tuple(exchanges[:3]), cause="3xx")
 
 
+@_PACK.major("interface.envelopes", every_exchange=True)
 def answers_are_whole(context: RunContext, operation: Operation) -> Findings:
+    """An answer arrives complete, in well-formed HTTP."""
     every = [
         exchange
         for exchange in _not_hostile(sent(context, operation))
@@ -146,20 +174,6 @@ def _not_hostile(every: Iterable[Exchange]) -> list[Exchange]:
     return [exchange for exchange in every if not is_hostile(exchange)]
 
 
-def survives_hostile_text(
-    context: RunContext, operation: Operation, hostile: ProbeName
-) -> Findings:
-    exchange = context.require(hostile)
-    answer = exchange.answer
-    if answer.status >= 500 and answer.status not in GATEWAY_STATUSES:
-        yield Finding(f"the answer is HTTP {answer.status}", (exchange,), cause="5xx")
-    if answer.trouble is None:
-        return
-    if not any(exchange.has_answer for exchange in sent(context, operation)):
-        raise Inconclusive(f"no request was answered: {in_words(exchange)}")
-    yield Finding(f"there is no whole answer: {in_words(exchange)}", (exchange,), cause="no answer")
-
-
 def is_no_success(context: RunContext, odd: ProbeName) -> Findings:
     exchange = require_answer(context, odd)
     if exchange.succeeded:
@@ -167,7 +181,29 @@ def is_no_success(context: RunContext, odd: ProbeName) -> Findings:
         yield Finding(what, (exchange,), verdict=Verdict.EXTRA, cause="success")
 
 
+@_PACK.minor(
+    "requests.equal",
+    ids.V1_CHAINS,
+    ids.V1_TOKENS,
+    ids.V1_QUOTE,
+    ids.CHAINS,
+    ids.ASSETS,
+    ids.OF_CHAIN,
+    ids.BRIDGE,
+    needs=(
+        *probes(ids.V1_CHAINS, "usual", "last look"),
+        *probes(ids.V1_TOKENS, "usual", "last look"),
+        *probes(ids.V1_QUOTE, "usual", "again"),
+        *CHAINS_LOOKED_AT_TWICE,
+        *probes(ids.ASSETS, "usual", "last look"),
+        *probes(ids.OF_CHAIN, "usual", "last look"),
+        *probes(ids.BRIDGE, "usual", "again"),
+    ),
+    every_exchange=True,
+)
+@counting(vacuous="no request was sent twice and succeeded twice")
 def equal_requests_are_answered_alike(context: RunContext, operation: Operation) -> Judgements:
+    """Two equal requests that succeed get answers of the same form."""
     first: dict[tuple[object, ...], Exchange] = {}
     for exchange in answered(context, operation):
         if not exchange.succeeded:
@@ -189,6 +225,40 @@ def equal_requests_are_answered_alike(context: RunContext, operation: Operation)
             return
 
 
+@_PACK.minor("http.unknown-path", ids.CHAINS, each=("unknown path",))
+def unknown_path_is_no_success(context: RunContext, operation: Operation) -> Findings:
+    """A path without an operation is not answered with success."""
+    return is_no_success(context, probe(operation, "unknown path"))
+
+
+@_PACK.minor("http.wrong-method", ids.V1_QUOTE, each=("wrong method",))
+def wrong_method_is_no_success(context: RunContext, operation: Operation) -> Findings:
+    """A method that an operation does not have is not answered with success."""
+    return is_no_success(context, probe(operation, "wrong method"))
+
+
+@_PACK.major(
+    "refusals.no-breakdown",
+    ids.V1_RAW,
+    ids.BRIDGE,
+    ids.CHECK,
+    ids.CHECK_TICKET,
+    each=("hostile text",),
+)
+def survives_hostile_text(context: RunContext, operation: Operation) -> Findings:
+    """Long, unusual or hostile texts neither break nor stop the service."""
+    hostile = probe(operation, "hostile text")
+    exchange = context.require(hostile)
+    answer = exchange.answer
+    if answer.status >= 500 and answer.status not in GATEWAY_STATUSES:
+        yield Finding(f"the answer is HTTP {answer.status}", (exchange,), cause="5xx")
+    if answer.trouble is None:
+        return
+    if not any(exchange.has_answer for exchange in sent(context, operation)):
+        raise Inconclusive(f"no request was answered: {in_words(exchange)}")
+    yield Finding(f"there is no whole answer: {in_words(exchange)}", (exchange,), cause="no answer")
+
+
 def _difference(first: Exchange, second: Exchange) -> str:
     """Return the first place whose JSON type differs between two answers; else empty."""
     if first.answer.status != second.answer.status:
@@ -205,86 +275,3 @@ def _forms(body: Json) -> dict[str, str]:
         if isinstance(data, dict) and len(data) < 200:
             kinds |= {f"data.{name}": kind_of(value) for name, value in data.items()}
     return kinds
-
-
-# Fewer late answers may be an accident.
-_FEWEST_LATE_ANSWERS = 3
-GRACE_MS = 150
-"""What the network may take on top of the request's own time-out, in milliseconds."""
-
-
-def keeps_expire_time(context: RunContext, operation: Operation) -> Findings:
-    every = [exchange for exchange in sent(context, operation) if _expires_ms(exchange) is not None]
-    if not every:
-        raise Inconclusive("no request with an expireTime was sent")
-    late = [exchange for exchange in every if is_late(exchange)]
-    if len(late) == 1:
-        # A machine that was busy for a while explains it as well.
-        raise Inconclusive(f"one of {len(every)} answers came late, and no other")
-    if late:
-        worst = max(late, key=_taken_ms)
-        message = f"the answer took {_taken_ms(worst)} ms, expireTime is {_expires_ms(worst)} ms"
-        yield Finding(message, (worst,), "headers.expireTime", cause="late")
-    else:
-        check_answered(every)
-
-
-def _taken_ms(exchange: Exchange) -> int:
-    return exchange.answer.elapsed_ms
-
-
-def is_late(exchange: Exchange) -> bool:
-    """Tell whether an answer took longer than the `expireTime` of its request allows."""
-    expires_ms = _expires_ms(exchange)
-    return expires_ms is not None and exchange.takes_longer_than(expires_ms + GRACE_MS)
-
-
-def _expires_ms(exchange: Exchange) -> int | None:
-    text = exchange.request.headers.get("expireTime", "")
-    return int(text) if text.isascii() and text.isdecimal() and len(text) < 12 else None
-
-
-def answers_in_time(context: RunContext, operation: Operation) -> Findings:
-    every = sent(context, operation)
-    slow = [exchange for exchange in every if exchange.takes_longer_than(context.slow_ms)]
-    if not slow:
-        check_answered(every)
-        return
-    worst = max(slow, key=_taken_ms)
-    many = f"{len(slow)} of {len(every)} answers took more than {context.slow_ms} ms"
-    times = f"{many}, the longest {_taken_ms(worst)} ms"
-    if not _is_confirmed(slow, every):
-        # A machine that was busy for a while explains it as well.
-        raise Inconclusive(f"{times}, and not each time that the same was requested")
-    yield Finding(times, (worst,), cause="slow")
-
-
-def _is_confirmed(slow: list[Exchange], every: tuple[Exchange, ...]) -> bool:
-    """Tell whether half of an operation's answers came late, or all to one and the same request.
-
-    Two in a row that never came are enough: the run sends no more of them.
-    """
-    hung = [exchange.answer.trouble is NoAnswer.TIMED_OUT for exchange in every]
-    if any(first and second for first, second in pairwise(hung)):
-        return True
-    if len(slow) >= _FEWEST_LATE_ANSWERS and len(slow) * 2 >= len(every):
-        return True
-    counts, late = Counter(map(_request_key, every)), Counter(map(_request_key, slow))
-    return any(counts[request] == times >= _FEWEST_LATE_ANSWERS for request, times in late.items())
-
-
-def _request_key(exchange: Exchange) -> Hashable:
-    request = exchange.request
-    return request.method, request.path, request.query, request.body
-
-
-def answers_as_soon_as_its_kind(context: RunContext, operation: Operation) -> Judgements:
-    if any_successes(context, operation):
-        yield JUDGED
-    for looks, typical_ms in again(context, operation.id):
-        yield JUDGED
-        if is_far_slower(looks, typical_ms):
-            times = ", ".join(str(_taken_ms(exchange)) for exchange in looks)
-            message = f"answers took {times} ms, while others of its kind took {typical_ms:.0f} ms"
-            yield Finding(message, (looks[-1],), cause="slower than its kind")
-            return

@@ -1,39 +1,41 @@
 """Quotes of 2.0 against their own request, against each other, and against prices."""
 
-from collections.abc import Iterator
 from decimal import Decimal
 
 from mockserver.conformance.checks import needs
+from mockserver.conformance.checks.evidence import answered_quotes, is_named
+from mockserver.conformance.checks.frame import each
+from mockserver.conformance.checks.probes import (
+    BRIDGE_QUOTES,
+    SWAP_QUOTES,
+    V2_QUOTES,
+    probes,
+)
 from mockserver.conformance.checks.quoting import (
     AnsweredQuote,
     fair_output,
     is_elsewhere,
     known_chains,
-    named_quote,
-    out_of,
     power_of_ten,
     prices_for,
     quotes,
-    steady,
+    quotes_accepted,
 )
-from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements
+from mockserver.conformance.checks.rule import Finding, Findings, RulePack
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.amount_units import Reading, require_accepted
 from mockserver.conformance.discovery.listing import folded
-from mockserver.conformance.discovery.routes import TokenRoute, is_stable, price_of
+from mockserver.conformance.discovery.routes import price_of
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.session.names import ProbeName, plain_probe
-from mockserver.conformance.verdict import Inconclusive
-from mockserver.contract import Operation, fact_basis, ids
+from mockserver.conformance.session.names import plain_probe
+from mockserver.contract import Layer, Operation, fact_basis, ids
 
 # Requests are worth about 100 USD (`routes.py`), of which no fee takes half.
 _LARGEST_OUTPUT_SHARE, _SMALLEST_OUTPUT_SHARE = Decimal("1.02"), Decimal("0.5")
-_SMALLEST_AMOUNT_FACTOR = Decimal(3)
 # An error of units is a power of ten: less than that is an error of the amount.
 _SAME_UNIT_FACTOR = Decimal(8)
-# How many times the gas of one amount that of another may be a moment later.
-_LARGEST_GAS_FACTOR = Decimal(3)
+# Of fewer units, rounding to a whole one is percents.
 _DUST_UNITS = 100
 # Sources may disagree about a price; an error of decimals is far beyond this.
 _USD_FACTOR = Decimal(3)
@@ -46,8 +48,13 @@ _RATE_OF_ALL, _FEE_TOLERANCE = Decimal(10_000), Decimal("0.02")
 # USD values may be off by this however small they are: their last digit is cut off.
 _CENT = Decimal("0.01")
 
+_PACK = RulePack(Layer.EXCHANGE, operations=V2_QUOTES, needs=SWAP_QUOTES, reads=(ids.PRICE,))
 
-def amounts_are_whole_units(exchange: Exchange) -> Findings:
+
+@_PACK.critical("bridge-quote.out-amount", needs=(*BRIDGE_QUOTES, *SWAP_QUOTES))
+@each(answered_quotes, "data.outAmount", vacuous="outAmount is a text in no quote")
+def amounts_are_whole_units(_: RunContext, exchange: Exchange) -> Findings:
+    """The output of a quote is a whole number of smallest units, not negative."""
     value = needs.text(exchange, "outAmount")
     if amounts.units(value) is None:
         message = f"outAmount is {value[:80]!r}, expected a whole number of smallest units"
@@ -56,7 +63,12 @@ def amounts_are_whole_units(exchange: Exchange) -> Findings:
         yield Finding(message, basis=digits if spelled else None)
 
 
-def bridge_keeps_the_amount(quote: AnsweredQuote) -> Findings:
+@_PACK.critical("bridge-quote.out-amount", ids.BRIDGE, needs=BRIDGE_QUOTES)
+@each(quotes_accepted, "data.outAmount", vacuous="no quote has an output that is a number")
+def bridge_keeps_the_amount(_: RunContext, quote: AnsweredQuote) -> Findings:
+    """A transfer pays out about the amount that was paid in, in the decimals of the
+    target chain.
+    """
     got = needs.value(quote.got)
     needs.skip_unless(got >= 0)
     put, paid = (amounts.EXACT.scaleb(amount, quote.decimals) for amount in (quote.put, got))
@@ -77,7 +89,16 @@ def bridge_keeps_the_amount(quote: AnsweredQuote) -> Findings:
         yield Finding(f"outAmount is {less}", basis=fact_basis("units.transfers"), cause="net")
 
 
+@_PACK.critical(
+    "bridge-quote.out-amount-usd", needs=(*BRIDGE_QUOTES, *SWAP_QUOTES, *probes(ids.PRICE, "usual"))
+)
+@each(
+    quotes, "data.outAmountUsd", vacuous="no quote has a USD value and a token whose price is known"
+)
 def usd_value_fits_output(context: RunContext, quote: AnsweredQuote) -> Findings:
+    """The USD value of a quote is its output, in the decimals of the target, times a
+    known price.
+    """
     usd, target = needs.number(quote.exchange, "outAmountUsd"), quote.route.target
     values = [
         amounts.EXACT.multiply(quote.pays, known_price)
@@ -107,21 +128,9 @@ def usd_value_fits_output(context: RunContext, quote: AnsweredQuote) -> Findings
         )
 
 
-def gas_fee_is_not_a_share(
-    context: RunContext, operation: Operation, more: ProbeName
-) -> Judgements:
-    quote, larger_quote = _accepted_quote(context, operation), named_quote(context, more)
-    fees = [amounts.units(each.exchange.data.get("gasFee")) for each in (quote, larger_quote)]
-    first, last = (Decimal(needs.value(fee)) for fee in fees)
-    times = amounts.EXACT.divide(larger_quote.put, quote.put)
-    needs.skip_unless(first > _DUST_UNITS and times > _SMALLEST_AMOUNT_FACTOR)
-    yield JUDGED
-    if last > first * _LARGEST_GAS_FACTOR:
-        message = f"gasFee is {first} of an amount, and {last} of {times:.6g} times as much"
-        yield Finding(message, (quote.exchange, larger_quote.exchange), "data.gasFee")
-
-
+@_PACK.critical("units.requests", needs=(*BRIDGE_QUOTES, *SWAP_QUOTES))
 def amount_is_read_as_smallest_units(context: RunContext, operation: Operation) -> Findings:
+    """The amount of a quote is read as smallest units of the source token."""
     attempt = require_accepted(context, operation.id)
     if attempt.reading is Reading.TOKENS:
         tried = [each for each in context.of(operation.id) if each.probe == plain_probe(operation)]
@@ -130,7 +139,10 @@ def amount_is_read_as_smallest_units(context: RunContext, operation: Operation) 
         yield Finding("the amount of the request is read as whole tokens", exchanges, place)
 
 
+@_PACK.critical("quotes.fees", needs=(*BRIDGE_QUOTES, *SWAP_QUOTES, *probes(ids.PRICE, "usual")))
+@each(quotes, "data.serviceFee", vacuous="no quote has a fee that is a text")
 def fees_are_smallest_units(context: RunContext, quote: AnsweredQuote) -> Findings:
+    """Fees are whole numbers, not negative, and do not use up the output unless that is tiny."""
     members = {name: quote.exchange.data.get(name) for name in ("serviceFee", "gasFee")}
     texts = {name: value for name, value in members.items() if isinstance(value, str)}
     total = Decimal(0)
@@ -146,7 +158,10 @@ def fees_are_smallest_units(context: RunContext, quote: AnsweredQuote) -> Findin
     needs.skip_unless(texts)
 
 
-def service_fee_is_a_small_share(quote: AnsweredQuote) -> Findings:
+@_PACK.major("quotes.service-fee-share", needs=(*BRIDGE_QUOTES, *SWAP_QUOTES))
+@each(quotes, "data.serviceFee", vacuous="no quote has an output and a service fee")
+def service_fee_is_a_small_share(_: RunContext, quote: AnsweredQuote) -> Findings:
+    """The service fee is a small share of the output: hundredths of a percent, not percents."""
     fee = needs.units(quote.exchange, "serviceFee")
     out = needs.value(needs.units(quote.exchange, "outAmount") or None)
     if fee * 50 > out:
@@ -154,7 +169,12 @@ def service_fee_is_a_small_share(quote: AnsweredQuote) -> Findings:
         yield Finding(f"serviceFee is {share} percent of outAmount, expected less than 2")
 
 
-def service_fee_is_its_rate(quote: AnsweredQuote) -> Findings:
+@_PACK.critical("quotes.service-fee-rate", needs=(*BRIDGE_QUOTES, *SWAP_QUOTES))
+@each(quotes, "data.serviceFee", not_shown="no quote has a service fee and its rate")
+def service_fee_is_its_rate(_: RunContext, quote: AnsweredQuote) -> Findings:
+    """The service fee is the share of the output that serviceFeeRate gives, or nothing within a
+    chain.
+    """
     fee, rate = needs.units(quote.exchange, "serviceFee"), needs.units(quote.exchange, _RATE)
     out = needs.units(quote.exchange, "outAmount")
     # A transfer executed on its source chain has no fee, whatever the rate is.
@@ -166,7 +186,12 @@ def service_fee_is_its_rate(quote: AnsweredQuote) -> Findings:
         yield Finding(f"serviceFee is {fee}, while {of}")
 
 
-def minimum_is_not_above_output(exchange: Exchange) -> Findings:
+@_PACK.major("quotes.min-out-amount", ids.SWAP_QUOTE)
+@each(
+    answered_quotes, "data.minOutAmount", not_shown="no quote has a minOutAmount that can be read"
+)
+def minimum_is_not_above_output(_: RunContext, exchange: Exchange) -> Findings:
+    """`minOutAmount` is empty, or not more than outAmount."""
     if exchange.data.get("minOutAmount") == "":
         return
     low, high = needs.number(exchange, "minOutAmount"), needs.number(exchange, "outAmount")
@@ -174,7 +199,17 @@ def minimum_is_not_above_output(exchange: Exchange) -> Findings:
         yield Finding(f"minOutAmount is {low}, more than outAmount, which is {high}")
 
 
+@_PACK.major("aggregate-quote.aggregator", ids.SWAP_QUOTE)
+@each(answered_quotes, "data.aggregator", vacuous="aggregator is a text in no quote")
+def aggregator_is_named(_: RunContext, exchange: Exchange) -> Findings:
+    """The quote names the aggregator that was chosen."""
+    return is_named(exchange, "aggregator")
+
+
+@_PACK.critical("quotes.chain-decimal", ids.SWAP_QUOTE)
+@each(quotes, "data.chainDecimal", vacuous="chainDecimal is an integer in no quote")
 def chain_decimal_is_the_targets(context: RunContext, quote: AnsweredQuote) -> Findings:
+    """`chainDecimal` is the number of decimals in which the quote gives its output."""
     decimals = needs.integer(quote.exchange, "chainDecimal")
     target, source = quote.route.target, quote.route.source
     needs.skip_unless(not is_elsewhere(context, quote.exchange, target))
@@ -184,7 +219,14 @@ def chain_decimal_is_the_targets(context: RunContext, quote: AnsweredQuote) -> F
         yield Finding(f"chainDecimal is {decimals}{like}, while {has}")
 
 
+@_PACK.major("quotes.executing-chain", ids.SWAP_QUOTE, layer=Layer.CROSS)
+@each(
+    answered_quotes,
+    "data.chain",
+    vacuous="no quote names a chain that could be compared with the list",
+)
 def quote_names_a_listed_chain(context: RunContext, exchange: Exchange) -> Findings:
+    """`chain` of an aggregate quote is a listed chain, by its network id or a name."""
     name, known = needs.text(exchange, "chain"), known_chains(context)
     networks = {chain.network for chain in known.values() if chain.network}
     needs.skip_unless(known and (networks or not name.isdecimal()))
@@ -193,7 +235,10 @@ def quote_names_a_listed_chain(context: RunContext, exchange: Exchange) -> Findi
         yield Finding(f"chain is {name[:80]!r}, {neither}")
 
 
+@_PACK.major("quotes.price-impact", ids.SWAP_QUOTE)
+@each(quotes, "data.priceImpact", vacuous="no quote has a priceImpact that is a number")
 def price_impact_is_in_percent(context: RunContext, quote: AnsweredQuote) -> Findings:
+    """`priceImpact` is a plausible percentage: small for a small amount, and at most 100."""
     impact = needs.number(quote.exchange, "priceImpact")
     fair, lost = fair_output(context, quote), None
     if fair is not None and quote.got is not None:
@@ -243,116 +288,3 @@ def _unit_hint(quote: AnsweredQuote, got: Decimal) -> str:
 
 def _brief(number: Decimal) -> str:
     return f"{number:.6g}" if number else "0"
-
-
-_BASIS_OF = {
-    ids.BRIDGE: fact_basis("v2.get-bridge-quote"),
-    ids.SWAP_QUOTE: fact_basis("v2.get-aggregate-quote"),
-}
-# Small amounts, so that price impact and fees stay within a quarter.
-_PRICE_FACTOR = Decimal("1.25")
-_LARGEST_GAIN = Decimal("1.02")
-# Price impact lets ten times the amount pay less than tenfold, a fixed fee a little more.
-_SMALLEST_GROWTH, _LARGEST_GROWTH = Decimal(5), Decimal("10.5")
-
-
-def output_grows_with_input(
-    context: RunContext, operation: Operation, more: ProbeName, again: ProbeName
-) -> Findings:
-    first, tenfold, repeated = _steady(context, operation, more, again)
-    times = amounts.EXACT.divide(tenfold.put, first.put)
-    if times < 2:
-        raise Inconclusive("the attempts at the quote were for other amounts")
-    share = amounts.EXACT.divide(out_of(tenfold), out_of(first))
-    if not _SMALLEST_GROWTH <= share <= _LARGEST_GROWTH:
-        how = "the same" if share == 1 else f"{share:.4g} times as much"
-        exchanges = (first.exchange, tenfold.exchange, repeated.exchange)
-        basis = _BASIS_OF.get(operation.id)
-        yield Finding(f"{times:.4g} times the amount pays {how}", exchanges, first.place, basis)
-
-
-def equal_quotes_agree(context: RunContext, operation: Operation, again: ProbeName) -> Findings:
-    first, repeated = _accepted_quote(context, operation), named_quote(context, again)
-    exchanges = (first.exchange, repeated.exchange)
-    for name in sorted(set(first.exchange.data) ^ set(repeated.exchange.data)):
-        yield Finding(f"{name} is in one of two equal quotes only", exchanges, f"data.{name}")
-    outs = out_of(first), out_of(repeated)
-    if not amounts.within(*outs, Decimal(2)):
-        message = f"equal requests pay {outs[0]:.6g} and {outs[1]:.6g}"
-        yield Finding(message, exchanges, "data.outAmount")
-
-
-def there_and_back_gains_nothing(
-    context: RunContext, operation: Operation, back: ProbeName, again: ProbeName
-) -> Findings:
-    first, returned, _ = _steady(context, operation, back, again)
-    yield from gained(first, returned)
-    for quote, way_back in _quotes_with_ways_back(quotes(context, operation.id)):
-        yield from gained(quote, way_back)
-
-
-def gained(first: AnsweredQuote, back: AnsweredQuote) -> Findings:
-    """Yield a finding where a way back pays over two percent more of a token than was put in."""
-    share = amounts.EXACT.divide(out_of(back), back.put)
-    returned = amounts.EXACT.multiply(share, amounts.EXACT.divide(out_of(first), first.put))
-    if returned > _LARGEST_GAIN:
-        message = f"there and back turns 1 {first.route.source.symbol} into {returned:.6g}"
-        yield Finding(message, (first.exchange, back.exchange), back.place)
-
-
-def _quotes_with_ways_back(
-    forward: tuple[AnsweredQuote, ...],
-) -> Iterator[tuple[AnsweredQuote, AnsweredQuote]]:
-    """Yield a quote at an edge for each route with one of the way back, where both were given."""
-    edges = [quote for quote in forward if quote.exchange.probe.edge]
-    by_route = {quote.route: quote for quote in edges if quote.got is not None and quote.got > 0}
-    returned: set[TokenRoute] = set()
-    for route, quote in by_route.items():
-        back = by_route.get(TokenRoute(route.target, route.source))
-        if back is not None and back.route not in returned:
-            returned.add(route)
-            yield quote, back
-
-
-def swap_follows_prices(context: RunContext, quote: AnsweredQuote) -> Findings:
-    source, target = quote.route.source, quote.route.target
-    source_price, target_price = price_of(context, source), price_of(context, target)
-    got, fair = quote.pays, needs.value(fair_output(context, quote))
-    # Two equal prices may be of one token by mistake, which another rule reports.
-    needs.skip_unless(source_price != target_price or (is_stable(source) and is_stable(target)))
-    if not amounts.within(got, fair, _PRICE_FACTOR) and not _explained_by_price_impact(quote, fair):
-        pay = f"{quote.put:.6g} {source.symbol} at {source_price} USD pay {got:.6g} {target.symbol}"
-        yield Finding(f"{pay} at {target_price} USD, expected about {fair:.6g}")
-
-
-def quote_price_is_the_tokens(context: RunContext, quote: AnsweredQuote) -> Findings:
-    source, price = quote.route.source, needs.number(quote.exchange, "price")
-    known = needs.value(price_of(context, source))
-    requests = [exchange for exchange in context.of(ids.PRICE) if exchange.succeeded]
-    needs.skip_unless(
-        any(f"symbol={source.symbol}" in exchange.request.query for exchange in requests)
-    )
-    if not amounts.within(price, known, _PRICE_FACTOR):
-        yield Finding(f"price of {source.symbol} is {price} in the quote, {known} in getPrice")
-
-
-def _accepted_quote(context: RunContext, operation: Operation) -> AnsweredQuote:
-    return named_quote(context, require_accepted(context, operation.id).probe)
-
-
-def _steady(
-    context: RunContext, operation: Operation, probe_name: ProbeName, again: ProbeName
-) -> tuple[AnsweredQuote, AnsweredQuote, AnsweredQuote]:
-    """Return the usual quote, another one, and the usual one again, which still pays the same."""
-    first = _accepted_quote(context, operation)
-    second, repeated = named_quote(context, probe_name), named_quote(context, again)
-    steady(out_of(first), out_of(repeated), "the quote")
-    return first, second, repeated
-
-
-def _explained_by_price_impact(quote: AnsweredQuote, fair: Decimal) -> bool:
-    impact = quote.number("priceImpact")
-    if impact is None or abs(impact) < 10 or quote.pays > fair:
-        return False
-    lost = amounts.EXACT.divide((fair - quote.pays) * 100, fair)
-    return abs(impact) * Decimal("1.5") >= lost

@@ -4,9 +4,18 @@ from decimal import Decimal
 
 from mockserver.conformance.basis import basis_of_row
 from mockserver.conformance.checks import needs
-from mockserver.conformance.checks.evidence import require_answer
+from mockserver.conformance.checks.evidence import answers, is_named, require_answer, succeeded
+from mockserver.conformance.checks.frame import answers_to, each
+from mockserver.conformance.checks.probes import (
+    EVERY,
+    PRICES,
+    V2_QUOTES,
+    probe,
+    probes,
+)
 from mockserver.conformance.checks.quoting import DOLLARS, is_a_dollar, quotes, token_at
-from mockserver.conformance.checks.rule import Finding, Findings
+from mockserver.conformance.checks.relations import differences
+from mockserver.conformance.checks.rule import Finding, Findings, RulePack
 from mockserver.conformance.checks.tickets import entries
 from mockserver.conformance.discovery import amounts, clocks
 from mockserver.conformance.discovery.inventory import ListedToken, inventory_of
@@ -17,7 +26,7 @@ from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.names import ProbeName
 from mockserver.conformance.verdict import Vacuous
-from mockserver.contract import fact_basis, ids, shipped_facts
+from mockserver.contract import Layer, Operation, fact_basis, ids, shipped_facts
 
 _PRICE_FACTOR = Decimal("1.25")
 _OTHER_PRICE_FACTOR = Decimal(3)
@@ -27,8 +36,13 @@ _AHEAD_S = 3600
 _ANOTHER_TIME_S = 7 * 86_400
 UNKNOWN_STATUSES = shipped_facts().names["words"]["unknown"]
 
+_PACK = RulePack(Layer.EXCHANGE, operations=(ids.PRICE,), needs=PRICES)
 
-def balance_is_not_negative(exchange: Exchange) -> Findings:
+
+@_PACK.major("balances.amounts", ids.BALANCE, each=("usual", "other token", "of nobody"))
+@each(answers, "data.balance", vacuous="balance is a text in no answer")
+def balance_is_not_negative(_: RunContext, exchange: Exchange) -> Findings:
+    """A balance is a number of zero or more, also for an address that nobody uses."""
     members = {name: exchange.data.get(name) for name in ("balance", "hrpBalance")}
     texts = {name: value for name, value in members.items() if isinstance(value, str)}
     needs.skip_unless(texts)
@@ -39,7 +53,16 @@ def balance_is_not_negative(exchange: Exchange) -> Findings:
             yield Finding(message, place=f"data.{name}")
 
 
+@_PACK.major(
+    "balances.readable", ids.BALANCE, layer=Layer.CROSS, each=("usual", "other token", "of nobody")
+)
+@each(
+    answers,
+    "data.hrpBalance",
+    vacuous="no token whose decimals are listed has a balance above zero",
+)
 def readable_balance_is_the_balance(context: RunContext, exchange: Exchange) -> Findings:
+    """`hrpBalance` is the balance in whole tokens, by the decimals of the token."""
     token = needs.value(_token_of(context, exchange))
     decimals = needs.value(token.decimals)
     units, in_tokens = needs.number(exchange, "balance"), needs.number(exchange, "hrpBalance")
@@ -50,7 +73,13 @@ def readable_balance_is_the_balance(context: RunContext, exchange: Exchange) -> 
         yield Finding(f"hrpBalance is {in_tokens}, while balance {units} is {is_so}")
 
 
-def balance_is_of_the_token(context: RunContext, first: Exchange, second: Exchange) -> Findings:
+@_PACK.critical(
+    "v2.get-balance", ids.BALANCE, layer=Layer.CROSS, each=("usual", "other token", "of nobody")
+)
+@each(answers_to("usual", "other token"), "query.contractAddress")
+def balance_is_of_the_token(context: RunContext, pair: tuple[Exchange, Exchange]) -> Findings:
+    """Two tokens with different decimals do not have the same balance in both of its forms."""
+    first, second = pair
     tokens = _token_of(context, first), _token_of(context, second)
     if tokens[0] is None or tokens[1] is None or tokens[0].decimals == tokens[1].decimals:
         raise Vacuous("no two tokens with different decimals are listed on the chain")
@@ -63,7 +92,17 @@ def balance_is_of_the_token(context: RunContext, first: Exchange, second: Exchan
         yield Finding(f"{both} are answered for {tokens[0].symbol} and for {tokens[1].symbol}")
 
 
+@_PACK.major("requests.same-meaning", ids.BALANCE, each=("of nobody", "of nobody again"))
+@each(answers_to("of nobody", "of nobody again"), "data.balance")
+def balance_of_nobody_stays(context: RunContext, pair: tuple[Exchange, Exchange]) -> Findings:
+    """The balance of an address that nobody uses is the same when it is requested again."""
+    return differences(context, *pair, "nothing changed")
+
+
+@_PACK.major("prices.usd")
+@each(answers, "data.price", vacuous="price is a text in no answer")
 def price_is_a_price(context: RunContext, exchange: Exchange) -> Findings:
+    """A price is a decimal number above zero; that of a stable coin is near 1 USD."""
     value = needs.text(exchange, "price")
     price, token = amounts.number(value), _token_of(context, exchange)
     if price is None or price <= 0:
@@ -72,9 +111,19 @@ def price_is_a_price(context: RunContext, exchange: Exchange) -> Findings:
         yield Finding(f"price of {token.symbol} is {price}, expected about 1 USD")
 
 
-def price_is_of_the_token(
-    context: RunContext, exchange: Exchange, second_exchange: Exchange
-) -> Findings:
+@_PACK.major(
+    "v2.get-price",
+    layer=Layer.CROSS,
+    needs=(
+        *PRICES,
+        *probes(ids.SWAP_QUOTE, "usual", "other reading", "second route", "third route"),
+    ),
+    reads=V2_QUOTES,
+)
+@each(answers_to("swap source", "swap target"), "query.contractAddress")
+def price_is_of_the_token(context: RunContext, pair: tuple[Exchange, Exchange]) -> Findings:
+    """The price is that of the requested token, and not of another one."""
+    exchange, second_exchange = pair
     first, second = _token_of(context, exchange), _token_of(context, second_exchange)
     if first is None or second is None or (is_stable(first) and is_stable(second)):
         raise Vacuous("no two tokens of different value were requested")
@@ -94,7 +143,21 @@ def price_is_of_the_token(
         yield Finding(f"{both}, while 1 {first.symbol} pays {rates[0]:.6g} {second.symbol}")
 
 
+@_PACK.major(
+    "prices.usd",
+    layer=Layer.CROSS,
+    needs=(
+        *PRICES,
+        *probes(ids.BRIDGE, "usual", "sampled 1"),
+        *probes(ids.SWAP_QUOTE, "usual", "back"),
+    ),
+    reads=V2_QUOTES,
+)
+@each(
+    answers, "data.price", vacuous="no quote has the USD value of a token whose price was requested"
+)
 def price_agrees_with_quotes(context: RunContext, exchange: Exchange) -> Findings:
+    """The price of a token agrees with the USD values of quotes."""
     price, token = needs.number(exchange, "price"), needs.value(_token_of(context, exchange))
     implied = {
         quote.exchange: amounts.EXACT.divide(usd, quote.got)
@@ -121,7 +184,10 @@ def _quotes_agree(context: RunContext, token: ListedToken, implied: Decimal) -> 
     return not prices or any(amounts.within(price, implied, _PRICE_FACTOR) for price in prices)
 
 
+@_PACK.minor("prices.update-time", reads=EVERY)
+@each(answers, "data.updateTime", vacuous="no answer has an updateTime")
 def update_time_is_a_time(context: RunContext, exchange: Exchange) -> Findings:
+    """`updateTime` is a time of this century, as text, and not ahead of the service's clock."""
     value = text(exchange.data.get("updateTime"))
     seconds, what = clocks.seconds_of(value), f"updateTime is {value[:60]!r}"
     needs.skip_unless(value and (seconds is not None or not clocks.looks_like_a_time(value)))
@@ -138,19 +204,58 @@ def update_time_is_a_time(context: RunContext, exchange: Exchange) -> Findings:
         yield Finding(f"{what}, {ahead} hours ahead of the service's own time", cause="ahead")
 
 
-def update_time_never_goes_back(exchange: Exchange, again: Exchange) -> Findings:
+@_PACK.minor("prices.update-time", layer=Layer.TIMING, each=("usual", "again"))
+@each(
+    answers_to("usual", "again"),
+    "data.updateTime",
+    vacuous="updateTime is no time that can be read",
+)
+def update_time_never_goes_back(_: RunContext, pair: tuple[Exchange, Exchange]) -> Findings:
+    """A price that is requested again is not older than before."""
+    exchange, again = pair
     times = [text(answer.data.get("updateTime")) for answer in (exchange, again)]
     before, now = (needs.value(clocks.seconds_of(value)) for value in times)
     if now < before:
         yield Finding(f"updateTime goes back from {times[0]} to {times[1]}")
 
 
-def tickets_are_of_the_address(exchange: Exchange) -> Findings:
+@_PACK.minor("price.source")
+@each(answers, "data.source", vacuous="source is a text in no answer")
+def price_source_is_named(_: RunContext, exchange: Exchange) -> Findings:
+    """The price names its provider."""
+    return is_named(exchange, "source")
+
+
+@_PACK.major("v2.get-all-ticket-by-address", ids.TICKETS, each=("usual",))
+@each(
+    succeeded,
+    "data.list[].address",
+    vacuous="no list of tickets was given",
+    requires=probes(ids.TICKETS, "usual"),
+)
+def tickets_are_of_the_address(_: RunContext, exchange: Exchange) -> Findings:
+    """The tickets listed for an address are its own."""
     wanted = exchange.parameters.get("address", "")
     needs.skip_unless(wanted)
     for entry in [entry for entry in entries([exchange]) if not entry.is_of(wanted)][:1]:
         address = str(entry.item["address"])
         yield Finding(f"a ticket of {address[:60]!r} is listed for {wanted!r}")
+
+
+@_PACK.critical("lookups.unknown", ids.CHECK, each=("unknown", "hostile text"))
+def unknown_order_is_not_succeeded(context: RunContext, operation: Operation) -> Findings:
+    """What was never submitted has not succeeded."""
+    return unknown_is_not_succeeded(
+        context, probe(operation, "unknown"), probe(operation, "hostile text")
+    )
+
+
+@_PACK.major("lookups.unknown", ids.CHECK_TICKET, each=("unknown", "hostile text"))
+def unknown_ticket_is_not_succeeded(context: RunContext, operation: Operation) -> Findings:
+    """What was never submitted has not succeeded."""
+    return unknown_is_not_succeeded(
+        context, probe(operation, "unknown"), probe(operation, "hostile text")
+    )
 
 
 def unknown_is_not_succeeded(
@@ -171,7 +276,10 @@ def unknown_is_not_succeeded(
             yield Finding(f"{what} like one that was: {query}", (look_up,), place, cause="told of")
 
 
-def unknown_v1_order_is_not_shown(context: RunContext, unknown: ProbeName) -> Findings:
+@_PACK.critical("lookups.unknown", ids.V1_DETAIL, each=("unknown",))
+def unknown_v1_order_is_not_shown(context: RunContext, operation: Operation) -> Findings:
+    """A transaction without an order finds no order."""
+    unknown = probe(operation, "unknown")
     exchange = require_answer(context, unknown)
     data = exchange.member("data")
     members = [text(scalar(data, role)) for role in ("number", "fromToken", "fromAmount")]

@@ -2,21 +2,40 @@
 
 from mockserver.conformance.basis import basis_of
 from mockserver.conformance.checks.evidence import (
+    answered,
     check_edges_requested,
     in_words,
     is_its_own,
     last_chains,
 )
-from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements
+from mockserver.conformance.checks.frame import EDGES, counting, each
+from mockserver.conformance.checks.probes import EVERY
+from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements, RulePack
 from mockserver.conformance.discovery.listing import folded
 from mockserver.conformance.requests.http_cases import is_outside_the_contract
-from mockserver.conformance.requests.negative import MistakeKind, NegativeCase, negative_cases
-from mockserver.conformance.requests.probe import Group
+from mockserver.conformance.requests.negative import (
+    WRONG_VALUES,
+    MistakeKind,
+    NegativeCase,
+    negative_cases,
+)
+from mockserver.conformance.requests.probe import PLAIN, Group
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.names import EdgeKind, plain_probe
 from mockserver.conformance.verdict import Inconclusive, NotApplicable, Vacuous
-from mockserver.contract import Basis, Operation, fact_basis, ids
+from mockserver.contract import Basis, Layer, Operation, fact_basis, ids, load
+
+MISSING = Group(
+    "a request without each required input", lambda probe: probe.kind == MistakeKind.MISSING
+)
+BROKEN = Group("requests with a broken body", lambda probe: probe.kind == MistakeKind.BODY).of(
+    (ids.V1_QUOTE, ids.V1_RAW)
+)
+_HAVING_REQUIRED_INPUTS = tuple(
+    operation.id for operation in load() if any(field.required for field in operation.fields)
+)
+_PACK = RulePack(Layer.EXCHANGE, operations=EVERY, needs=(PLAIN,))
 
 
 def is_refused(context: RunContext, operation: Operation, kind: str) -> Findings:
@@ -52,6 +71,72 @@ def is_refused(context: RunContext, operation: Operation, kind: str) -> Findings
     if not any(is_its_own(exchange) for _, exchange in there):
         raise Inconclusive(f"no such request was answered: {in_words(there[0][1])}")
     check_that_refusals_mean_something(context, operation)
+
+
+@_PACK.major("interface.inputs", *_HAVING_REQUIRED_INPUTS, needs=(MISSING, PLAIN))
+def refuses_missing_input(context: RunContext, operation: Operation) -> Findings:
+    """A request that lacks a required input is refused."""
+    return is_refused(context, operation, MistakeKind.MISSING)
+
+
+@_PACK.critical(
+    "service.read-lists-first",
+    *WRONG_VALUES.operations_with_a(MistakeKind.UNLISTED),
+    needs=WRONG_VALUES.probes_with_a(MistakeKind.UNLISTED),
+    each=("usual",),
+)
+def refuses_the_unlisted(context: RunContext, operation: Operation) -> Findings:
+    """A chain or a token that the service does not list is refused."""
+    return is_refused(context, operation, MistakeKind.UNLISTED)
+
+
+@_PACK.critical(
+    "interface.inputs",
+    *WRONG_VALUES.operations_with_a(MistakeKind.AMOUNT),
+    needs=WRONG_VALUES.probes_with_a(MistakeKind.AMOUNT),
+    each=("usual",),
+)
+def refuses_nonsense_amounts(context: RunContext, operation: Operation) -> Findings:
+    """An amount that cannot be moved, such as a negative one, is refused."""
+    return is_refused(context, operation, MistakeKind.AMOUNT)
+
+
+@_PACK.major(
+    "interface.inputs",
+    *WRONG_VALUES.operations_with_a(MistakeKind.TYPE),
+    needs=WRONG_VALUES.probes_with_a(MistakeKind.TYPE),
+    each=("usual",),
+)
+def refuses_wrong_type(context: RunContext, operation: Operation) -> Findings:
+    """An input that does not have its published type is refused."""
+    return is_refused(context, operation, MistakeKind.TYPE)
+
+
+@_PACK.minor(
+    "interface.inputs",
+    *WRONG_VALUES.operations_with_a(MistakeKind.FORM),
+    needs=WRONG_VALUES.probes_with_a(MistakeKind.FORM),
+    each=("usual",),
+)
+def refuses_wrong_form(context: RunContext, operation: Operation) -> Findings:
+    """A text in the wrong form, or that is not one of the allowed words, is refused."""
+    return is_refused(context, operation, MistakeKind.FORM)
+
+
+@_PACK.critical(
+    "auth.v1",
+    *WRONG_VALUES.operations_with_a(MistakeKind.SIGNATURE),
+    needs=(*WRONG_VALUES.probes_with_a(MistakeKind.SIGNATURE), PLAIN),
+)
+def refuses_false_signatures(context: RunContext, operation: Operation) -> Findings:
+    """A signature that is not the request's is refused where the account is the user's own."""
+    return is_refused(context, operation, MistakeKind.SIGNATURE)
+
+
+@_PACK.minor("interface.inputs", ids.V1_QUOTE, ids.V1_RAW, layer=Layer.PROTOCOL, needs=(BROKEN,))
+def refuses_broken_body(context: RunContext, operation: Operation) -> Findings:
+    """A body that is not a JSON object is refused."""
+    return is_refused(context, operation, MistakeKind.BODY)
 
 
 def _taken(context: RunContext, case: NegativeCase, exchange: Exchange) -> Findings:
@@ -106,17 +191,12 @@ def check_that_refusals_mean_something(context: RunContext, operation: Operation
         raise Vacuous(f"the same request with nothing wrong with it did not succeed either{how}")
 
 
-def refusal_carries_code(exchange: Exchange) -> Findings:
-    status, success = exchange.answer.status, exchange.operation.generation.success_code
-    if status < 400 or exchange.unreadable:
-        return
-    if exchange.code == success:
-        yield Finding(f"HTTP {status} has the code of success, {success}", cause="success code")
-    elif exchange.code is None and not is_outside_the_contract(exchange):
-        yield Finding(f"HTTP {status} has no code that is an integer", cause="no code")
-
-
-def refusal_is_told(exchange: Exchange) -> Findings:
+@_PACK.minor("refusals.envelope", layer=Layer.SCHEMA, every_exchange=True)
+@each(answered, once=True)
+def refusal_is_told(_: RunContext, exchange: Exchange) -> Findings:
+    """The `msg` of a refusal does not say success, and a v1 refusal has a `status` like every
+    answer.
+    """
     if not exchange.refused or exchange.answer.status >= 300 or is_outside_the_contract(exchange):
         return
     message = exchange.member("msg")
@@ -132,7 +212,33 @@ def refusal_is_told(exchange: Exchange) -> Findings:
         yield Finding("a refusal has no status", place="status", cause="a refusal has no status")
 
 
+@_PACK.major("errors.envelope", layer=Layer.PROTOCOL, every_exchange=True)
+@each(answered, "code")
+def refusal_carries_code(_: RunContext, exchange: Exchange) -> Findings:
+    """A refusal with an HTTP error status also has a `code`, which is not the success code."""
+    status, success = exchange.answer.status, exchange.operation.generation.success_code
+    if status < 400 or exchange.unreadable:
+        return
+    if exchange.code == success:
+        yield Finding(f"HTTP {status} has the code of success, {success}", cause="success code")
+    elif exchange.code is None and not is_outside_the_contract(exchange):
+        yield Finding(f"HTTP {status} has no code that is an integer", cause="no code")
+
+
+@_PACK.major(
+    "lists.not-listed",
+    ids.V1_TOKENS,
+    ids.V1_QUOTE,
+    ids.OF_CHAIN,
+    ids.BRIDGE,
+    ids.SWAP_QUOTE,
+    layer=Layer.CROSS,
+    needs=(),
+    every_exchange=True,
+)
+@counting(vacuous="every chain and token that is known here is listed", requires=EDGES)
 def refuses_what_is_known_and_not_listed(context: RunContext, operation: Operation) -> Judgements:
+    """A chain or token that is known, but not in the list of the service, is refused."""
     places = {field.role: f"{field.location}.{field.name}" for field in operation.fields}
     edges = [(exchange.probe.edge, exchange) for exchange in context.of(operation)]
     requested = [
@@ -160,11 +266,3 @@ def refuses_what_is_known_and_not_listed(context: RunContext, operation: Operati
             yield Finding(message, exchanges, places[role], cause=cause, should_refuse=True)
     if requested and not reported:
         check_that_refusals_mean_something(context, operation)
-
-
-MISSING = Group(
-    "a request without each required input", lambda probe: probe.kind == MistakeKind.MISSING
-)
-BROKEN = Group("requests with a broken body", lambda probe: probe.kind == MistakeKind.BODY).of(
-    (ids.V1_QUOTE, ids.V1_RAW)
-)

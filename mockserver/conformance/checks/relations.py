@@ -6,13 +6,15 @@ from itertools import pairwise
 
 from mockserver.conformance.checks import needs
 from mockserver.conformance.checks.evidence import check_is_there, is_its_own, sent, wrongly_refused
+from mockserver.conformance.checks.frame import EDGES, counting, each
+from mockserver.conformance.checks.probes import V2_QUOTES
 from mockserver.conformance.checks.quoting import AnsweredQuote, quote_of, quotes
-from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements
+from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements, RulePack
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.names import EdgeKind
-from mockserver.contract import Operation, ids
+from mockserver.contract import Layer, Operation, ids
 from mockserver.jsontext import Json
 
 # How far numbers may be apart because prices move between two requests.
@@ -29,8 +31,25 @@ _FLOAT_DIGITS = 24
 _FEWEST_LONG_AMOUNTS = 2
 _FEWEST_REFUSALS = 2
 
+_PACK = RulePack(Layer.CROSS, operations=(ids.SWAP,), every_exchange=True)
 
+
+@_PACK.major(
+    "requests.same-meaning",
+    ids.BRIDGE,
+    ids.SWAP_QUOTE,
+    ids.SWAP,
+    ids.BALANCE,
+    ids.PRICE,
+    ids.V1_RAW,
+    ids.ORDER,
+    ids.TICKET,
+    ids.V1_QUOTE,
+    ids.TICKETS,
+)
+@counting(vacuous="nothing was requested twice in forms that mean the same", requires=EDGES)
 def same_meaning_same_answer(context: RunContext, operation: Operation) -> Judgements:
+    """The order of parameters and the case of hex digits change nothing in an answer."""
     if operation.writes:
         yield from _taken_in_any_case(context, operation)
         return
@@ -64,7 +83,15 @@ def calls_for_others(
     return (pair for pair in pairs if pair[1].succeeded)
 
 
-def output_is_the_same_for_anybody(base: Exchange, exchange: Exchange) -> Findings:
+@_PACK.major("calls.anybody")
+@each(
+    calls_for_others,
+    vacuous="no call was made for another recipient or with another slippage",
+    requires=EDGES,
+)
+def output_is_the_same_for_anybody(_: RunContext, pair: tuple[Exchange, Exchange]) -> Findings:
+    """What a swap pays depends neither on the recipient nor on the slippage."""
+    base, exchange = pair
     return second_output(base, exchange, _label(exchange))
 
 
@@ -76,8 +103,32 @@ def second_output(base: Exchange, second: Exchange, how: str) -> Findings:
         yield Finding(message, (base, second), "data.amountOut", cause=how)
 
 
-def more_never_pays_less(less: AnsweredQuote, more: AnsweredQuote) -> Findings:
-    """Yield a finding where a larger amount of one route pays less than a smaller one."""
+def ladders(
+    context: RunContext, operation: Operation
+) -> Iterator[tuple[AnsweredQuote, AnsweredQuote]]:
+    """Yield the quotes of each route that follow each other by amount, far enough to compare."""
+    by_route: dict[tuple[str, ...], list[AnsweredQuote]] = {}
+    for quote in quotes(context, operation):
+        # Others may have been requested at another time, and prices move.
+        if quote.got is not None and quote.exchange.probe.edge:
+            ends = (quote.route.source, quote.route.target)
+            key = tuple(part for end in ends for part in (end.chain, end.symbol, end.address))
+            by_route.setdefault(key, []).append(quote)
+    for route_quotes in by_route.values():
+        rising = sorted(route_quotes, key=lambda quote: quote.put)
+        for less, more in pairwise(rising):
+            if more.put > less.put * 2:
+                yield less, more
+
+
+@_PACK.critical("quotes.more", *V2_QUOTES, ids.V1_QUOTE)
+@each(ladders, vacuous="no larger quote was given for the route of a smaller one", requires=EDGES)
+def more_never_pays_less(_: RunContext, pair: tuple[AnsweredQuote, AnsweredQuote]) -> Findings:
+    """On one route a larger amount pays no less than a smaller one."""
+    return less_for_more(*pair)
+
+
+def less_for_more(less: AnsweredQuote, more: AnsweredQuote) -> Findings:
     if less.got and more.got and more.got * _PRICE_FACTOR < less.got:
         message = f"{less.put} pay {less.got}, and {more.put} only {more.got}"
         yield Finding(message, (less.exchange, more.exchange), more.place)
@@ -92,8 +143,14 @@ def wholes(context: RunContext, operation: Operation) -> Iterator[tuple[Answered
         yield tuple(quotes_at_edges)
 
 
-def parts_add_up(all_at_once: AnsweredQuote, *parts: AnsweredQuote) -> Findings:
-    """Yield a finding where an amount pays far more or less than its parts, all of one route."""
+@_PACK.major("quotes.more", *V2_QUOTES, ids.V1_QUOTE)
+@each(wholes, vacuous="an amount and its parts were not quoted", requires=EDGES)
+def parts_add_up(_: RunContext, quoted: tuple[AnsweredQuote, ...]) -> Findings:
+    """An amount pays about what its two parts pay, apart from fixed fees and price impact."""
+    return unlike_its_parts(*quoted)
+
+
+def unlike_its_parts(all_at_once: AnsweredQuote, *parts: AnsweredQuote) -> Findings:
     paid = [part.got for part in parts if part.got]
     if not all_at_once.got or len(paid) < len(parts):
         return
@@ -105,7 +162,10 @@ def parts_add_up(all_at_once: AnsweredQuote, *parts: AnsweredQuote) -> Findings:
         yield Finding(message, tuple(exchanges), all_at_once.place)
 
 
+@_PACK.critical("quotes.exact", ids.BRIDGE)
+@counting(vacuous="no amounts of many digits were quoted", requires=EDGES)
 def amounts_are_reckoned_exactly(context: RunContext, operation: Operation) -> Judgements:
+    """Amounts of many digits stay exact; a float would lose digits."""
     outputs = [
         (exchange, amounts.units(exchange.data.get("outAmount")))
         for exchange in context.of(operation)
@@ -121,7 +181,10 @@ def amounts_are_reckoned_exactly(context: RunContext, operation: Operation) -> J
         yield Finding(message, (exchange,), "data.outAmount")
 
 
+@_PACK.major("v2.get-aggregate-swap.aggregator")
+@counting(vacuous="no combination of optional inputs was requested", requires=EDGES)
 def optional_inputs_stand_alone(context: RunContext, operation: Operation) -> Judgements:
+    """An optional input may be left out, whichever other ones are given."""
     by_inputs = {
         frozenset(exchange.parameters.items()): exchange
         for exchange in _at(context, operation, EdgeKind.COMBINATION)
@@ -230,21 +293,3 @@ def _differing_members(first: Json, second: Json, place: str) -> Iterator[tuple[
 
 def _counted(items: list[Json]) -> str:
     return "1 item" if len(items) == 1 else f"{len(items)} items"
-
-
-def ladders(
-    context: RunContext, operation: Operation
-) -> Iterator[tuple[AnsweredQuote, AnsweredQuote]]:
-    """Yield the quotes of each route that follow each other by amount, far enough to compare."""
-    by_route: dict[tuple[str, ...], list[AnsweredQuote]] = {}
-    for quote in quotes(context, operation):
-        # Others may have been requested at another time, and prices move.
-        if quote.got is not None and quote.exchange.probe.edge:
-            ends = (quote.route.source, quote.route.target)
-            key = tuple(part for end in ends for part in (end.chain, end.symbol, end.address))
-            by_route.setdefault(key, []).append(quote)
-    for route_quotes in by_route.values():
-        rising = sorted(route_quotes, key=lambda quote: quote.put)
-        for less, more in pairwise(rising):
-            if more.put > less.put * 2:
-                yield less, more

@@ -1,14 +1,17 @@
 """A rule: a property of a service, the requests it needs, what was found, and what it says."""
 
+import inspect
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from enum import Enum
+from typing import TypedDict, Unpack
 
 from mockserver.conformance.requests.probe import Need
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
+from mockserver.conformance.session.names import ProbeName
 from mockserver.conformance.verdict import Severity, Verdict
-from mockserver.contract import Basis, Layer, Operation
+from mockserver.contract import Basis, Layer, Operation, fact_basis
 from mockserver.values import dataclass
 
 _WORST_FIRST = tuple(Verdict)
@@ -44,7 +47,7 @@ JUDGED = JudgedMark.SINGLE
 
 Findings = Iterator[Finding]
 Judgements = Iterator[Finding | JudgedMark]
-Check = Callable[[RunContext, Operation], Findings]
+Check = Callable[[RunContext, Operation], Judgements]
 """Yields a finding for each place where it does not hold. Raises `NotRun`, `Vacuous` or
 `Inconclusive`, and nothing else, whatever the answers are."""
 
@@ -80,6 +83,75 @@ class Rule:
     def silent(self) -> "Rule":
         """Return the rule without its judgement, for runs that only need its requests."""
         return replace(self, check=lambda context, operation: iter(()))
+
+
+class _More(TypedDict, total=False):
+    name: str
+    layer: Layer
+    each: tuple[str, ...]
+    needs: tuple[Need, ...]
+    reads: tuple[str, ...]
+    every_exchange: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RulePack:
+    """What the rules of a module have in common, as far as they say nothing else; see `Rule`."""
+
+    layer: Layer
+    operations: tuple[str, ...] = ()
+    needs: tuple[Need, ...] = ()
+    reads: tuple[str, ...] = ()
+    every_exchange: bool = False
+
+    def critical(
+        self, fact: str, *operations: str, **more: Unpack[_More]
+    ) -> Callable[[Check], Rule]:
+        """Return a decorator that makes a rule of a check, as `minor` does."""
+        return self._rule(Severity.CRITICAL, fact, operations, more)
+
+    def major(self, fact: str, *operations: str, **more: Unpack[_More]) -> Callable[[Check], Rule]:
+        """Return a decorator that makes a rule of a check, as `minor` does."""
+        return self._rule(Severity.MAJOR, fact, operations, more)
+
+    def minor(self, fact: str, *operations: str, **more: Unpack[_More]) -> Callable[[Check], Rule]:
+        """Return a decorator that makes a rule of a check.
+
+        Its sentence is the first paragraph of the docstring of the check, what else there is to say
+        the rest, and its name that of the function, where no `name` is given. `fact` is the id of
+        what it stands on in `facts.yaml`. Operations, and what else is given, replace what the pack
+        has; `each` are words of probes of each operation that it judges, and replace its needs.
+        """
+        return self._rule(Severity.MINOR, fact, operations, more)
+
+    def _rule(
+        self, severity: Severity, fact: str, operations: tuple[str, ...], more: _More
+    ) -> Callable[[Check], Rule]:
+        judged = operations or self.operations
+        words, name = more.get("each", ()), more.get("name", "")
+        # Words stand for the whole of what is needed, as most rules that have them need no more.
+        needs = more.get("needs", () if words else self.needs)
+        each = (ProbeName(f"{operation}/{called}") for operation in judged for called in words)
+
+        def made(check: Check) -> Rule:
+            function = inspect.unwrap(check)
+            # Python leaves docstrings out where it is called with -OO; rules still judge there.
+            says, _, rest = inspect.cleandoc(function.__doc__ or "").partition("\n\n")
+            return Rule(
+                name or function.__name__.replace("_", "-"),
+                check,
+                more.get("layer", self.layer),
+                severity,
+                fact_basis(fact),
+                judged,
+                tuple(dict.fromkeys((*needs, *each))),
+                more.get("every_exchange", self.every_exchange),
+                more.get("reads", self.reads),
+                " ".join(says.split()).removesuffix("."),
+                " ".join(rest.split()),
+            )
+
+        return made
 
 
 @dataclass(frozen=True, slots=True)

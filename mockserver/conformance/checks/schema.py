@@ -7,16 +7,21 @@ from decimal import Decimal
 from mockserver import jsontext
 from mockserver.conformance.basis import SchemaPath, basis_of, joined, place_of
 from mockserver.conformance.checks.evidence import answered, any_successes
-from mockserver.conformance.checks.rule import Finding, Findings
+from mockserver.conformance.checks.frame import each
+from mockserver.conformance.checks.probes import EVERY
+from mockserver.conformance.checks.rule import Finding, Findings, RulePack
 from mockserver.conformance.requests.http_cases import is_outside_the_contract
+from mockserver.conformance.requests.probe import PLAIN
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange, cached
 from mockserver.conformance.session.names import plain_probe
 from mockserver.conformance.verdict import Inconclusive, Verdict
-from mockserver.contract import Basis, BasisKind, Operation, fact_basis, ids
+from mockserver.contract import Basis, BasisKind, Layer, Operation, fact_basis, ids
 from mockserver.jsontext import Json, Schema
 from mockserver.validation import SchemaCheck, Violation, dotted, excerpt
 from mockserver.values import dataclass
+
+_PACK = RulePack(Layer.SCHEMA, operations=EVERY, needs=(PLAIN,), every_exchange=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +166,9 @@ BrokenPlace = tuple[Exchange, Violation]
 Which = Callable[[Exchange, Violation], bool]
 
 
+@_PACK.major("envelope")
 def envelope_code(context: RunContext, operation: Operation) -> Findings:
+    """Every answer is an object with an integer `code`, as both envelopes have it."""
     every = answered(context, operation)
     # What HTTP itself refuses with 4xx may have no envelope; another rule judges it.
     judged = [
@@ -170,19 +177,26 @@ def envelope_code(context: RunContext, operation: Operation) -> Findings:
     return _broken(judged, lambda _, violation: violation.path in ((), ("code",)))
 
 
+@_PACK.major("envelope")
 def envelope_members(context: RunContext, operation: Operation) -> Findings:
+    """The other members of the envelope have their types, and a success has all of them."""
     return _broken(answered(context, operation), _is_about_envelope)
 
 
-def data_form(context: RunContext, operation: Operation) -> Findings:
-    return _broken(any_successes(context, operation), lambda _, violation: len(violation.path) > 1)
-
-
-def success_has_success_code(exchange: Exchange) -> Findings:
+@_PACK.major("envelope.success")
+@each(answered, "code", once=True)
+def success_has_success_code(_: RunContext, exchange: Exchange) -> Findings:
+    """An answer that contains a complete result has the success code."""
     success = exchange.operation.generation.success_code
     if exchange.code not in (None, success) and _has_result(exchange):
         wrong = f"code {excerpt(exchange.code)} instead of {success}"
         yield Finding(f"the answer has the result, and {wrong}", cause="code")
+
+
+@_PACK.major("resources.v2")
+def data_form(context: RunContext, operation: Operation) -> Findings:
+    """The `data` of a success has the members and types that are published or known."""
+    return _broken(any_successes(context, operation), lambda _, violation: len(violation.path) > 1)
 
 
 def _has_result(exchange: Exchange) -> bool:
@@ -204,7 +218,17 @@ def _has_result(exchange: Exchange) -> bool:
     return listed or (isinstance(words, str) and words.strip().lower() in ("success", "ok"))
 
 
+@_PACK.major(
+    "v1.outputs",
+    ids.V1_CHAINS,
+    ids.V1_TOKENS,
+    ids.V1_QUOTE,
+    ids.V1_RAW,
+    ids.V1_DETAIL,
+    reads=(ids.V1_ORDER,),
+)
 def success_has_content(context: RunContext, operation: Operation) -> Findings:
+    """The `data` of a v1 success is not empty where the table of operations names a result."""
     every = list(any_successes(context, operation))
     if operation.id == ids.V1_DETAIL:
         # A service may answer with nothing about an order that does not exist, or not yet.
@@ -249,13 +273,17 @@ def _without_list(context: RunContext, operation: Operation) -> Findings:
         raise Inconclusive("the list is empty, and nothing tells whether all is suspended")
 
 
+@_PACK.minor("http.integers")
 def integers_are_plain(context: RunContext, operation: Operation) -> Findings:
+    """Integers are written as plain digits, without a decimal point or an exponent."""
     parts = first_parts(answered(context, operation), _is_odd_integer)
     for place, (exchange, value) in parts.items():
         yield Finding(f"{place}: the integer is written {excerpt(value)}", (exchange,), place)
 
 
+@_PACK.minor("interface.whole", *EVERY)
 def no_undocumented_members(context: RunContext, operation: Operation) -> Findings:
+    """Answers have no members that the contract does not mention."""
     parts = first_parts(answered(context, operation), _is_unmentioned)
     # Where a list is keyed by names the contract does not have, there may be thousands.
     for place, (exchange, value) in list(parts.items())[:_MOST_UNDOCUMENTED]:

@@ -5,23 +5,37 @@ from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 
 from mockserver.conformance.checks import needs
+from mockserver.conformance.checks.evidence import successes
+from mockserver.conformance.checks.frame import answers_to, counting, each
+from mockserver.conformance.checks.probes import (
+    EVERY,
+    SWAP_CALLS,
+    probe,
+    probes,
+)
 from mockserver.conformance.checks.quoting import out_of, quote_of, steady
-from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements
+from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements, RulePack
 from mockserver.conformance.discovery import amounts, clocks
 from mockserver.conformance.discovery.amount_units import plain_attempt
 from mockserver.conformance.discovery.inventory import ListedToken, inventory_of
 from mockserver.conformance.discovery.listing import text
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.session.names import EdgeKind, ProbeName, ProbeNames, plain_probe
+from mockserver.conformance.session.names import EdgeKind, plain_probe
 from mockserver.conformance.verdict import Inconclusive, NotApplicable, Vacuous
-from mockserver.contract import fact_basis, ids
+from mockserver.contract import Layer, Operation, fact_basis, ids
 from mockserver.engine.abi import ONE_INCH_SWAP, SWAP_EXACT_TOKENS, UNISWAP_V3_SWAP
 
 _HEX = re.compile(r"(?:0x)?[0-9a-fA-F]*")
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}")
 _NUMBER = re.compile(r"[0-9]{1,150}|0x[0-9a-fA-F]{1,150}")
 _WORD_HEX = 64
+
+# Calls whose amounts a fee for gas cannot outweigh.
+_OF_SOME_WORTH = probes(ids.SWAP, "usual", "of the coin", "tenfold")
+_PACK = RulePack(
+    Layer.EXCHANGE, operations=(ids.SWAP,), needs=SWAP_CALLS, reads=(ids.PRICE, ids.SWAP_QUOTE)
+)
 # The published methods by selector: at which word each argument stands.
 _PUBLISHED: Mapping[str, Mapping[str, int]] = {
     SWAP_EXACT_TOKENS.hex(): {"amount": 0, "least": 1, "path": 2, "payee": 3, "deadline": 4},
@@ -48,7 +62,12 @@ _SLIPPAGES = ("50", "500")
 FUNCTION_CALLED = fact_basis("calls.function")
 
 
-def call_data_is_hex(exchange: Exchange) -> Findings:
+@_PACK.critical("swap.data")
+@each(successes, "data.data", vacuous="data is a text in no call")
+def call_data_is_hex(_: RunContext, exchange: Exchange) -> Findings:
+    """Call data is hex of whole bytes; as observed, it begins with 0x and the four bytes of a
+    function.
+    """
     data = needs.text(exchange, "data")
     digits = data.removeprefix("0x")
     if not _HEX.fullmatch(data) or len(digits) % 2:
@@ -63,7 +82,10 @@ def call_data_is_hex(exchange: Exchange) -> Findings:
         yield Finding(f"call data calls nothing: {data!r}", basis=FUNCTION_CALLED)
 
 
-def call_is_from_the_sender(exchange: Exchange) -> Findings:
+@_PACK.major("calls.members")
+@each(successes, "data.from", vacuous="no call has a text as from or to")
+def call_is_from_the_sender(_: RunContext, exchange: Exchange) -> Findings:
+    """`from` is the sender, `to` a contract and no user, `gas` and `value` are numbers."""
     sender, to = exchange.data.get("from"), exchange.data.get("to")
     wanted = exchange.parameters.get("sender", "")
     tells_sender = isinstance(sender, str) and wanted
@@ -84,9 +106,10 @@ def call_is_from_the_sender(exchange: Exchange) -> Findings:
     needs.skip_unless(tells_sender or tells_router)
 
 
-def value_is_sent_for_coins_only(
-    context: RunContext, exchange: Exchange, of_some_worth: ProbeNames
-) -> Findings:
+@_PACK.critical("calls.value")
+@each(successes, "data.value", vacuous="no call has a value that is a number")
+def value_is_sent_for_coins_only(context: RunContext, exchange: Exchange) -> Findings:
+    """A call sends the chain's own coin if that is what is given, and only then."""
     text, parameters = needs.text(exchange, "value"), exchange.parameters
     address = parameters.get("fromTokenAddress", "").lower()
     here = inventory_of(context).on(parameters.get("chain", ""))
@@ -100,12 +123,19 @@ def value_is_sent_for_coins_only(
         yield Finding(f"value is {text[:60]}, while {source.symbol} is no coin of its chain")
     elif source.is_native and sent.isdecimal() and value < int(sent):
         yield Finding(f"value is {text[:60]}, {sent} is given")
-    elif source.is_native and exchange.probe in of_some_worth and value * 2 > int(sent or 0) * 3:
+    elif source.is_native and exchange.probe in _OF_SOME_WORTH and value * 2 > int(sent or 0) * 3:
         # A fee may come on top of it, but of a usual amount that is not half.
         yield Finding(f"value is {text[:60]}, only {sent} is given")
 
 
+@_PACK.critical("calls.published", needs=(*SWAP_CALLS, *probes(ids.PRICE, "usual")), reads=EVERY)
+@each(successes, "data.data", not_shown="no call is of a published method")
 def published_call_is_for_what_was_asked(context: RunContext, exchange: Exchange) -> Findings:
+    """A call of a published method has the requested amount, tokens and recipient, and a fitting
+    least output.
+
+    Where it has a deadline, that lies ahead.
+    """
     method = exchange.text("data").lower().removeprefix("0x")[:8]
     put = needs.value(amounts.units(exchange.parameters.get("fromAmount")))
     places, words = needs.value(_PUBLISHED.get(method)), _words(exchange)
@@ -162,7 +192,15 @@ def _other_tokens(
             yield Finding(f"{what}, {token.symbol} is at {token.address}", cause=role)
 
 
-def call_can_still_be_made(context: RunContext, first: Exchange, second: Exchange) -> Findings:
+@_PACK.critical("calls.times", needs=(*SWAP_CALLS, *probes(ids.PRICE, "usual")), reads=EVERY)
+@each(
+    answers_to("usual", "tenfold"),
+    "data.data",
+    not_shown="no call shows a time, or no price shows that of the service",
+)
+def call_can_still_be_made(context: RunContext, pair: tuple[Exchange, Exchange]) -> Findings:
+    """A time in the call data of a swap is not more than a day ago."""
+    first, second = pair
     now = needs.value(_time_of(context, first))
     # A time hardly changes from one call to the next, and is no round number.
     pairs = zip(_words(first), _words(second), strict=False)
@@ -187,12 +225,15 @@ def _time_of(context: RunContext, exchange: Exchange) -> int | None:
     return min(now, *priced) if now is not None and priced else None
 
 
-def call_pays_what_was_quoted(context: RunContext, quoted_again: ProbeName) -> Judgements:
+@_PACK.critical("calls.amount-out")
+@counting(vacuous="amountOut is no number")
+def call_pays_what_was_quoted(context: RunContext, _: Operation) -> Judgements:
+    """`amountOut` of a call is about the output of the quote for the same swap."""
     quote = quote_of(context, _quote_before(context))
     call = context.require_success(plain_probe(ids.SWAP))
     if quote is None or quote.route.target.decimals is None:
         raise Vacuous("the decimals of the swapped tokens are not listed")
-    again = context.get(quoted_again)
+    again = context.get(probe(ids.SWAP_QUOTE, "again"))
     after = quote_of(context, again) if again is not None else None
     if after is not None and after.got:
         steady(out_of(quote), after.got, "the quote")
@@ -206,7 +247,11 @@ def call_pays_what_was_quoted(context: RunContext, quoted_again: ProbeName) -> J
         yield Finding(f"the call pays {pays}", (quote.exchange, call), "data.amountOut")
 
 
-def call_is_for_the_amount(context: RunContext, more: ProbeName) -> Judgements:
+@_PACK.critical("v2.get-aggregate-swap")
+@counting(vacuous="amountOut is no number")
+def call_is_for_the_amount(context: RunContext, operation: Operation) -> Judgements:
+    """A call for another amount has another output, and another least output."""
+    more = probe(operation, "tenfold")
     first, second = context.require_success(plain_probe(ids.SWAP)), context.get(more)
     if second is None or not second.succeeded:
         raise NotApplicable("no call was given for a larger amount")
@@ -246,10 +291,11 @@ def _call_without_times(call: Exchange) -> tuple[str, ...]:
     return (call.text("value"), *(word for word in words if word not in times))
 
 
-def slippage_is_in_hundredths_of_a_percent(
-    context: RunContext, to_another: ProbeName
-) -> Judgements:
-    calls = context.require_each(plain_probe(ids.SWAP), to_another)
+@_PACK.critical("v2.get-aggregate-swap.slippage")
+@counting(not_shown="nothing in the call data follows the slippage in a way that can be read")
+def slippage_is_in_hundredths_of_a_percent(context: RunContext, operation: Operation) -> Judgements:
+    """The least output in the call data is the output minus the slippage, where 100 means 1 %."""
+    calls = context.require_each(*probes(operation, "usual", "to another"))
     named = {
         exchange.parameters.get("slippage"): exchange
         for exchange in context.of(ids.SWAP)
@@ -320,9 +366,15 @@ def _kept_share(first: Exchange, second: Exchange, moved: Decimal) -> Decimal | 
     return shares[0] if abs(shares[0] - shares[1]) <= moved + _SLIPPAGE_TOLERANCE else None
 
 
-def more_slippage_asks_for_less(
-    context: RunContext, first_call: Exchange, second_call: Exchange
-) -> Findings:
+@_PACK.major("v2.get-aggregate-swap.slippage")
+@each(
+    answers_to("usual", "to another"),
+    "data.amountOut",
+    vacuous="amountOut is no number above zero in both calls",
+)
+def more_slippage_asks_for_less(context: RunContext, pair: tuple[Exchange, Exchange]) -> Findings:
+    """A larger slippage never raises what a call pays."""
+    first_call, second_call = pair
     first, second = (needs.number(call, "amountOut") for call in (first_call, second_call))
     needs.skip_unless(first > 0)
     if second > first * _PRICE_FACTOR:
@@ -331,7 +383,11 @@ def more_slippage_asks_for_less(
         yield Finding(f"amountOut rises from {first} to {second} as slippage rises from 100 to 500")
 
 
-def call_pays_the_recipient(first: Exchange, second: Exchange) -> Findings:
+@_PACK.critical("v2.get-aggregate-swap.recipient")
+@each(answers_to("usual", "to another"), "query.recipient", vacuous="data is no text in both calls")
+def call_pays_the_recipient(_: RunContext, pair: tuple[Exchange, Exchange]) -> Findings:
+    """The call data of a swap pays the recipient of the request, not the sender."""
+    first, second = pair
     named = [call.parameters.get("recipient", "") for call in (first, second)]
     for address in named:
         if not _ADDRESS.fullmatch(address):

@@ -4,16 +4,44 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
 from mockserver.conformance.checks import submitted
-from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements
+from mockserver.conformance.checks.frame import counting, each
+from mockserver.conformance.checks.probes import (
+    EARLY_TICKETS,
+    LATE_TICKETS,
+    READ_TICKETS,
+    TICKET_LISTS,
+    TICKETS_IN_ANOTHER_CASE,
+    TICKETS_OF_SOMEBODY_ELSE,
+    probes,
+)
+from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements, RulePack
+from mockserver.conformance.checks.submitted import (
+    TICKET,
+    has_its_own_number,
+    is_known,
+    is_one,
+    keeps_its_end,
+)
 from mockserver.conformance.discovery.listing import text
 from mockserver.conformance.requests import labels
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.session.names import ProbeName, ProbeNames, plain_probe
+from mockserver.conformance.session.names import ProbeNames, plain_probe
 from mockserver.conformance.verdict import Vacuous
-from mockserver.contract import Operation, fact_basis, ids
+from mockserver.contract import Layer, Operation, fact_basis, ids
 from mockserver.jsontext import Json
 from mockserver.values import dataclass
+
+_PACK = RulePack(
+    Layer.STATEFUL,
+    operations=(ids.TICKETS,),
+    needs=(
+        *TICKET.probes,
+        *probes(ids.CHECK_TICKET, "usual", "at the end", "at the end again"),
+        *TICKET_LISTS,
+    ),
+    reads=(ids.TICKET,),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +92,11 @@ def _listed(context: RunContext, *lists: ProbeNames) -> list[TicketEntry]:
     return entries(exchange for names in lists for exchange in context.require_each(*names))
 
 
-def tickets_are_listed(context: RunContext, late: ProbeNames) -> Findings:
+@_PACK.major("v2.get-all-ticket-by-address")
+def tickets_are_listed(context: RunContext, operation: Operation) -> Findings:
+    """A ticket is listed for the address that submitted it, under one of the statuses."""
     # A service may take a while to list a new ticket.
-    looks = context.require_each(*late)
+    looks = context.require_each(*LATE_TICKETS)
     known_numbers = {"", *(entry.number for entry in entries(looks))}
     for made in submitted.TICKET.made(context):
         number = submitted.TICKET.number(made)
@@ -76,12 +106,13 @@ def tickets_are_listed(context: RunContext, late: ProbeNames) -> Findings:
             return
 
 
-def tickets_have_one_status(
-    context: RunContext, read: ProbeNames, early: ProbeNames, late: ProbeNames
-) -> Judgements:
+@_PACK.major("v2.get-all-ticket-by-address")
+@counting(vacuous="no ticket is listed")
+def tickets_have_one_status(context: RunContext, operation: Operation) -> Judgements:
+    """A ticket is listed under one status at a time, and under Succeeded once it has succeeded."""
     findings: list[Finding] = []
     twice: set[tuple[str, str, str]] = set()
-    for lists in _read_lists(context, read, early, late):
+    for lists in _read_lists(context):
         places: dict[str, list[TicketEntry]] = {}
         for first in _listed(context, lists):
             yield JUDGED
@@ -110,53 +141,51 @@ def _misplaced(message: str, *entry: TicketEntry) -> Finding:
     return Finding(message, exchanges, "query.filter", basis, cause=cause)
 
 
-def tickets_are_listed_for_their_address(
-    context: RunContext, early: ProbeNames, late: ProbeNames, of_somebody_else: ProbeNames
-) -> Findings:
+@_PACK.major("v2.get-all-ticket-by-address")
+def tickets_are_listed_for_their_address(context: RunContext, operation: Operation) -> Findings:
+    """A ticket is listed with the address that submitted it, and not for anybody else."""
     mine, accepted = context.caller.address.lower(), _own_numbers(context)
-    for entry in _listed(context, early, late):
+    for entry in _listed(context, EARLY_TICKETS, LATE_TICKETS):
         if not entry.is_of(mine) and entry.number in accepted:
             address = str(entry.item["address"])
             message = f"a ticket of {mine} is listed with address {address[:60]!r}"
             yield Finding(message, (entry.exchange,), "data.list[].address", cause="address")
             return
-    theirs = context.sent(*of_somebody_else)
+    theirs = context.sent(*TICKETS_OF_SOMEBODY_ELSE)
     if accepted & {entry.number for entry in entries(theirs)}:
         message = "a ticket is listed for an address that did not submit it"
         yield Finding(message, tuple(theirs), "query.address", cause="listed for another")
 
 
-def tickets_of_the_caller(
-    context: RunContext, early: ProbeNames, late: ProbeNames
-) -> list[TicketEntry]:
+def tickets_of_the_caller(context: RunContext, _: Operation) -> list[TicketEntry]:
     """Return the tickets that the caller has submitted, as lists show them."""
     accepted = _own_numbers(context)
-    return [entry for entry in _listed(context, early, late) if entry.number in accepted]
+    return [
+        entry for entry in _listed(context, EARLY_TICKETS, LATE_TICKETS) if entry.number in accepted
+    ]
 
 
-def late_tickets(
-    context: RunContext,
-    operation: Operation,
-    early: ProbeNames,
-    late: ProbeNames,
-    in_another_case: ProbeNames,
-) -> list[TicketEntry]:
+def late_tickets(context: RunContext, operation: Operation) -> list[TicketEntry]:
     """Return them as the later lists show them. Raises where no list in another case came."""
-    context.require_each(*in_another_case)
-    every = tickets_of_the_caller(context, early, late)
-    return [entry for entry in every if entry.exchange.probe in late]
+    context.require_each(*TICKETS_IN_ANOTHER_CASE)
+    every = tickets_of_the_caller(context, operation)
+    return [entry for entry in every if entry.exchange.probe in LATE_TICKETS]
 
 
-def tickets_are_listed_in_any_case(
-    context: RunContext, ticket: TicketEntry, in_another_case: ProbeNames
-) -> Findings:
-    otherwise = context.require_each(*in_another_case)
+@_PACK.major("requests.hex-case")
+@each(late_tickets, "query.address", once=True, vacuous="no ticket that was submitted is listed")
+def tickets_are_listed_in_any_case(context: RunContext, ticket: TicketEntry) -> Findings:
+    """A ticket is listed for its address, whatever the case of its hex digits."""
+    otherwise = context.require_each(*TICKETS_IN_ANOTHER_CASE)
     if ticket.number not in {entry.number for entry in entries(otherwise)}:
         message = f"ticket {ticket.number} is not listed for the address with hex in another case"
         yield Finding(message, (ticket.exchange, *otherwise))
 
 
+@_PACK.major("ticket.listed")
+@each(tickets_of_the_caller, once=True, vacuous="no ticket that was submitted is listed")
 def tickets_echo_what_was_reported(context: RunContext, ticket: TicketEntry) -> Findings:
+    """A listed ticket has the hash and the chain that were reported."""
     for made in submitted.TICKET.made(context):
         if submitted.TICKET.number(made) == ticket.number:
             for name, shown, sent in ticket.altered(made.members):
@@ -164,14 +193,22 @@ def tickets_echo_what_was_reported(context: RunContext, ticket: TicketEntry) -> 
                 yield Finding(message, (made, ticket.exchange), f"data.list[].{name}")
 
 
-def check_agrees_with_the_list(
-    context: RunContext,
-    before: ProbeName,
-    check: ProbeName,
-    again: ProbeName,
-    early: ProbeNames,
-    late: ProbeNames,
-) -> Judgements:
+@_PACK.major("v2.check-ticket", ids.CHECK_TICKET)
+@counting(
+    vacuous="no ticket was accepted and looked at",
+    requires=(*probes(ids.TICKET, "usual"), *probes(ids.CHECK_TICKET, "usual")),
+)
+def accepted_tickets_are_known(context: RunContext, operation: Operation) -> Judgements:
+    """An accepted ticket can be looked up."""
+    return is_known(context, operation)
+
+
+@_PACK.major("tickets.alike", ids.CHECK_TICKET)
+@counting(vacuous="the ticket is not listed")
+def check_agrees_with_the_list(context: RunContext, operation: Operation) -> Judgements:
+    """`checkTicket` and the list agree about a ticket."""
+    before, check, again = probes(operation, "usual", "at the end", "at the end again")
+
     def state(exchange: Exchange) -> tuple[Json, Json]:
         return exchange.data.get("succeeded"), exchange.data.get("solution")
 
@@ -179,7 +216,7 @@ def check_agrees_with_the_list(
     number = submitted.TICKET.number(context.require_success(plain_probe(ids.TICKET)))
     listed_early, listed_late = (
         [entry for entry in _listed(context, names) if entry.number == number]
-        for names in (early, late)
+        for names in (EARLY_TICKETS, LATE_TICKETS)
     )
     if listed_early or listed_late:
         yield JUDGED
@@ -203,26 +240,34 @@ def unlike(listed: TicketEntry, check: Exchange) -> Findings:
             yield Finding(message, (listed.exchange, check), f"data.{name}")
 
 
-def lists_of_tickets(
-    context: RunContext, read: ProbeNames, early: ProbeNames, late: ProbeNames
-) -> list[Exchange]:
-    lists = _read_lists(context, read, early, late)
+def lists_of_tickets(context: RunContext, _: Operation) -> list[Exchange]:
+    lists = _read_lists(context)
     every = [exchange for names in lists for exchange in context.require_each(*names)]
     return [exchange for exchange in every if any(entry.number for entry in entries([exchange]))]
 
 
-def each_ticket_is_listed_once(listing: Exchange) -> Findings:
+@_PACK.minor("lists.once")
+@each(lists_of_tickets, "data.list[]", once=True, vacuous="no ticket is listed")
+def each_ticket_is_listed_once(_: RunContext, listing: Exchange) -> Findings:
+    """A list of tickets shows each ticket once."""
     times = Counter(entry.number for entry in entries([listing]) if entry.number)
     for number in [time for time in times if times[time] > 1][:1]:
         message = f"ticket {number} is listed more than once for one status"
         yield Finding(message, cause="listed twice")
 
 
-def refused_tickets_are_not_kept(
-    context: RunContext, early: ProbeNames, late: ProbeNames
-) -> Findings:
-    before, after = _listed(context, early), _listed(context, late)
-    last = max(exchange.number for exchange in context.require_each(*early))
+@_PACK.major(
+    "errors.envelope",
+    needs=(
+        *TICKET.probes,
+        *TICKET_LISTS,
+        *probes(ids.TICKET, "chain unlisted", "without body.chain"),
+    ),
+)
+def refused_tickets_are_not_kept(context: RunContext, operation: Operation) -> Findings:
+    """A refused report creates no ticket."""
+    before, after = _listed(context, EARLY_TICKETS), _listed(context, LATE_TICKETS)
+    last = max(exchange.number for exchange in context.require_each(*EARLY_TICKETS))
     between = [exchange for exchange in context.of(ids.TICKET) if exchange.number > last]
     if not between or any(not exchange.has_answer or exchange.code is None for exchange in between):
         raise Vacuous("not every report was answered with a ticket or a refusal")
@@ -242,6 +287,26 @@ def refused_tickets_are_not_kept(
             return
 
 
+@_PACK.major("tickets.solved", ids.CHECK_TICKET)
+@counting(vacuous="the ticket did not succeed while it was looked at (--set patience)")
+def solved_tickets_stay_solved(context: RunContext, operation: Operation) -> Judgements:
+    """A ticket that has succeeded stays so."""
+    return keeps_its_end(context, operation, "reopened")
+
+
+@_PACK.major("v2.check-ticket", ids.TICKET)
+@counting(vacuous="only one ticket was accepted with an id", requires=probes(ids.TICKET, "usual"))
+def ticket_ids_are_unique(context: RunContext, operation: Operation) -> Judgements:
+    """Tickets about different transactions have different ids."""
+    return has_its_own_number(context, operation)
+
+
+@_PACK.minor("tickets.one-report", ids.TICKET)
+def same_report_is_one_ticket(context: RunContext, operation: Operation) -> Findings:
+    """The same report sent twice gives one ticket, or is refused the second time."""
+    return is_one(context, operation)
+
+
 def _own_numbers(context: RunContext) -> set[str]:
     made = {
         submitted.TICKET.number(exchange)
@@ -251,11 +316,10 @@ def _own_numbers(context: RunContext) -> set[str]:
     return made - {""}
 
 
-def _read_lists(
-    context: RunContext, read: ProbeNames, early: ProbeNames, late: ProbeNames
-) -> tuple[ProbeNames, ...]:
+def _read_lists(context: RunContext) -> tuple[ProbeNames, ...]:
     """Return which lists to read; those of an account that the user has named come first."""
-    exchanges = context.sent(*read)
-    if len(exchanges) < len(read) or not all(exchange.succeeded for exchange in exchanges):
-        return early, late
-    return (read,) if context.get(plain_probe(ids.TICKET)) is None else (read, early, late)
+    exchanges = context.sent(*READ_TICKETS)
+    if len(exchanges) < len(READ_TICKETS) or not all(exchange.succeeded for exchange in exchanges):
+        return EARLY_TICKETS, LATE_TICKETS
+    submitted_some = context.get(plain_probe(ids.TICKET)) is not None
+    return (READ_TICKETS, *((EARLY_TICKETS, LATE_TICKETS) if submitted_some else ()))

@@ -9,13 +9,13 @@ from decimal import Decimal
 
 from mockserver.conformance.checks.catalog import RULES
 from mockserver.conformance.checks.evidence import is_its_own
-from mockserver.conformance.checks.quotes import gained
+from mockserver.conformance.checks.quotes_compared import gained
 from mockserver.conformance.checks.quoting import AnsweredQuote, quote_of
 from mockserver.conformance.checks.relations import (
     differences,
-    more_never_pays_less,
-    parts_add_up,
+    less_for_more,
     second_output,
+    unlike_its_parts,
 )
 from mockserver.conformance.checks.rule import Finding
 from mockserver.conformance.discovery import amounts
@@ -158,10 +158,10 @@ def _grows(context: RunContext, first: Exchange, exchange: Exchange, how: str) -
     less, more = quote_of(context, first), quote_of(context, exchange)
     if less is None or more is None:
         return
-    yield from more_never_pays_less(less, more)
+    yield from less_for_more(less, more)
     # Fixed fees are a large part of a less than usual amount.
     if _is_typical(context, less):
-        yield from parts_add_up(more, less, less)
+        yield from unlike_its_parts(more, less, less)
 
 
 def _gains(context: RunContext, first: Exchange, exchange: Exchange, how: str) -> Iterator[Finding]:

@@ -25,7 +25,7 @@ from mockserver.conformance.session.caller import Caller
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft, draft_of
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.session.names import VALID
+from mockserver.conformance.session.names import VALID, ProbeName
 from mockserver.conformance.verdict import Inconclusive, NotApplicable, NotRun
 from mockserver.contract import Basis, Contract, Field, Operation, fact_basis, ids
 from mockserver.contract.facts import basis_in_words
@@ -399,6 +399,10 @@ class WrongValues:
             for role, mistake in rows
             if mistake["kind"] == kind
         )
+
+    def operations_with_a(self, kind: MistakeKind) -> tuple[str, ...]:
+        names = (ProbeName(name).operation_id for name in self.probes_with_a(kind))
+        return tuple(dict.fromkeys(names))
 
     def of(self, operation: Operation) -> tuple[NegativeCase, ...]:
         """Return how a request is made wrong, by the inputs that its contract has."""

@@ -10,8 +10,8 @@ from mockserver import contract as contracts
 from mockserver.clock import ticks_ms
 from mockserver.conformance.checks.catalog import RULES
 from mockserver.conformance.checks.judge import judged
-from mockserver.conformance.checks.protocol import is_late
 from mockserver.conformance.checks.rule import Rule
+from mockserver.conformance.checks.timing import is_late
 from mockserver.conformance.generation import check_installed, generated
 from mockserver.conformance.options import Options
 from mockserver.conformance.report.failure_text import complaint

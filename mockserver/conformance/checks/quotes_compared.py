@@ -1,0 +1,193 @@
+"""Quotes of 2.0 against their own request, against each other, and against prices."""
+
+from collections.abc import Iterator
+from decimal import Decimal
+
+from mockserver.conformance.checks import needs
+from mockserver.conformance.checks.frame import counting, each
+from mockserver.conformance.checks.probes import (
+    COMPARED_QUOTES,
+    PRICES,
+    V2_QUOTES,
+    probe,
+    probes,
+)
+from mockserver.conformance.checks.quoting import (
+    AnsweredQuote,
+    fair_output,
+    named_quote,
+    out_of,
+    quotes,
+    steady,
+)
+from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements, RulePack
+from mockserver.conformance.discovery import amounts
+from mockserver.conformance.discovery.amount_units import require_accepted
+from mockserver.conformance.discovery.routes import TokenRoute, is_stable, price_of
+from mockserver.conformance.session.context import RunContext
+from mockserver.conformance.session.names import ProbeName
+from mockserver.conformance.verdict import Inconclusive
+from mockserver.contract import Layer, Operation, fact_basis, ids
+
+_BASIS_OF = {
+    ids.BRIDGE: fact_basis("v2.get-bridge-quote"),
+    ids.SWAP_QUOTE: fact_basis("v2.get-aggregate-quote"),
+}
+# Small amounts, so that price impact and fees stay within a quarter.
+_PRICE_FACTOR = Decimal("1.25")
+_LARGEST_GAIN = Decimal("1.02")
+# Price impact lets ten times the amount pay less than tenfold, a fixed fee a little more.
+_SMALLEST_GROWTH, _LARGEST_GROWTH = Decimal(5), Decimal("10.5")
+
+# How many times the gas of one amount that of another may be a moment later.
+_LARGEST_GAS_FACTOR = Decimal(3)
+_LEAST_GAS_UNITS, _SMALLEST_AMOUNT_FACTOR = 100, 3
+_PACK = RulePack(
+    Layer.CROSS,
+    operations=V2_QUOTES,
+    needs=(*COMPARED_QUOTES, *probes(ids.PRICE, "usual", "swap source", "swap target")),
+    reads=(ids.PRICE,),
+)
+
+
+def grows_with_input(
+    context: RunContext, operation: Operation, more: ProbeName, again: ProbeName
+) -> Findings:
+    first, tenfold, repeated = _steady(context, operation, more, again)
+    times = amounts.EXACT.divide(tenfold.put, first.put)
+    if times < 2:
+        raise Inconclusive("the attempts at the quote were for other amounts")
+    share = amounts.EXACT.divide(out_of(tenfold), out_of(first))
+    if not _SMALLEST_GROWTH <= share <= _LARGEST_GROWTH:
+        how = "the same" if share == 1 else f"{share:.4g} times as much"
+        exchanges = (first.exchange, tenfold.exchange, repeated.exchange)
+        basis = _BASIS_OF.get(operation.id)
+        yield Finding(f"{times:.4g} times the amount pays {how}", exchanges, first.place, basis)
+
+
+@_PACK.critical("v2.get-bridge-quote", each=("usual", "tenfold", "back", "again"))
+def output_grows_with_input(context: RunContext, operation: Operation) -> Findings:
+    """Ten times the amount pays out more, and about ten times as much."""
+    return grows_with_input(
+        context, operation, probe(operation, "tenfold"), probe(operation, "again")
+    )
+
+
+def gained(first: AnsweredQuote, back: AnsweredQuote) -> Findings:
+    """Yield a finding where a way back pays over two percent more of a token than was put in."""
+    share = amounts.EXACT.divide(out_of(back), back.put)
+    returned = amounts.EXACT.multiply(share, amounts.EXACT.divide(out_of(first), first.put))
+    if returned > _LARGEST_GAIN:
+        message = f"there and back turns 1 {first.route.source.symbol} into {returned:.6g}"
+        yield Finding(message, (first.exchange, back.exchange), back.place)
+
+
+def _quotes_with_ways_back(
+    forward: tuple[AnsweredQuote, ...],
+) -> Iterator[tuple[AnsweredQuote, AnsweredQuote]]:
+    """Yield a quote at an edge for each route with one of the way back, where both were given."""
+    edges = [quote for quote in forward if quote.exchange.probe.edge]
+    by_route = {quote.route: quote for quote in edges if quote.got is not None and quote.got > 0}
+    returned: set[TokenRoute] = set()
+    for route, quote in by_route.items():
+        back = by_route.get(TokenRoute(route.target, route.source))
+        if back is not None and back.route not in returned:
+            returned.add(route)
+            yield quote, back
+
+
+def _accepted_quote(context: RunContext, operation: Operation) -> AnsweredQuote:
+    return named_quote(context, require_accepted(context, operation.id).probe)
+
+
+def _steady(
+    context: RunContext, operation: Operation, probe_name: ProbeName, again: ProbeName
+) -> tuple[AnsweredQuote, AnsweredQuote, AnsweredQuote]:
+    """Return the usual quote, another one, and the usual one again, which still pays the same."""
+    first = _accepted_quote(context, operation)
+    second, repeated = named_quote(context, probe_name), named_quote(context, again)
+    steady(out_of(first), out_of(repeated), "the quote")
+    return first, second, repeated
+
+
+def _explained_by_price_impact(quote: AnsweredQuote, fair: Decimal) -> bool:
+    impact = quote.number("priceImpact")
+    if impact is None or abs(impact) < 10 or quote.pays > fair:
+        return False
+    lost = amounts.EXACT.divide((fair - quote.pays) * 100, fair)
+    return abs(impact) * Decimal("1.5") >= lost
+
+
+@_PACK.major("quotes.gas-fee-fixed", ids.BRIDGE)
+@counting(vacuous="no two amounts have a gas fee")
+def gas_fee_is_not_a_share(context: RunContext, operation: Operation) -> Judgements:
+    """The gas fee is no share of the amount: ten times as much costs about the same gas."""
+    more = probe(operation, "tenfold")
+    quote, larger_quote = _accepted_quote(context, operation), named_quote(context, more)
+    fees = [amounts.units(each.exchange.data.get("gasFee")) for each in (quote, larger_quote)]
+    first, last = (Decimal(needs.value(fee)) for fee in fees)
+    times = amounts.EXACT.divide(larger_quote.put, quote.put)
+    needs.skip_unless(first > _LEAST_GAS_UNITS and times > _SMALLEST_AMOUNT_FACTOR)
+    yield JUDGED
+    if last > first * _LARGEST_GAS_FACTOR:
+        message = f"gasFee is {first} of an amount, and {last} of {times:.6g} times as much"
+        yield Finding(message, (quote.exchange, larger_quote.exchange), "data.gasFee")
+
+
+@_PACK.major("quotes.equal", each=("usual", "tenfold", "back", "again"))
+def equal_quotes_agree(context: RunContext, operation: Operation) -> Findings:
+    """The same quote, requested twice within a moment, has the same members and about the same
+    value.
+    """
+    again = probe(operation, "again")
+    first, repeated = _accepted_quote(context, operation), named_quote(context, again)
+    exchanges = (first.exchange, repeated.exchange)
+    for name in sorted(set(first.exchange.data) ^ set(repeated.exchange.data)):
+        yield Finding(f"{name} is in one of two equal quotes only", exchanges, f"data.{name}")
+    outs = out_of(first), out_of(repeated)
+    if not amounts.within(*outs, Decimal(2)):
+        message = f"equal requests pay {outs[0]:.6g} and {outs[1]:.6g}"
+        yield Finding(message, exchanges, "data.outAmount")
+
+
+@_PACK.critical("quotes.there-and-back", each=("usual", "tenfold", "back", "again"))
+def there_and_back_gains_nothing(context: RunContext, operation: Operation) -> Findings:
+    """Moving or swapping an amount there and back does not increase it."""
+    back = probe(operation, "back")
+    again = probe(operation, "again")
+    first, returned, _ = _steady(context, operation, back, again)
+    yield from gained(first, returned)
+    for quote, way_back in _quotes_with_ways_back(quotes(context, operation.id)):
+        yield from gained(quote, way_back)
+
+
+@_PACK.critical("swaps.prices", ids.SWAP_QUOTE)
+@each(quotes, "data.outAmount", vacuous="no swap was quoted between tokens whose prices are known")
+def swap_follows_prices(context: RunContext, quote: AnsweredQuote) -> Findings:
+    """A swap pays about what the prices of its two tokens suggest."""
+    source, target = quote.route.source, quote.route.target
+    source_price, target_price = price_of(context, source), price_of(context, target)
+    got, fair = quote.pays, needs.value(fair_output(context, quote))
+    # Two equal prices may be of one token by mistake, which another rule reports.
+    needs.skip_unless(source_price != target_price or (is_stable(source) and is_stable(target)))
+    if not amounts.within(got, fair, _PRICE_FACTOR) and not _explained_by_price_impact(quote, fair):
+        pay = f"{quote.put:.6g} {source.symbol} at {source_price} USD pay {got:.6g} {target.symbol}"
+        yield Finding(f"{pay} at {target_price} USD, expected about {fair:.6g}")
+
+
+@_PACK.major(
+    "quotes.price", ids.BRIDGE, needs=(*COMPARED_QUOTES, *PRICES, *probes(ids.BRIDGE, "sampled 1"))
+)
+@each(
+    quotes, "data.price", vacuous="no quote has a price of a token that was requested of getPrice"
+)
+def quote_price_is_the_tokens(context: RunContext, quote: AnsweredQuote) -> Findings:
+    """`price` in the quote of a transfer is the price that getPrice gives for the token."""
+    source, price = quote.route.source, needs.number(quote.exchange, "price")
+    known = needs.value(price_of(context, source))
+    requests = [exchange for exchange in context.of(ids.PRICE) if exchange.succeeded]
+    needs.skip_unless(
+        any(f"symbol={source.symbol}" in exchange.request.query for exchange in requests)
+    )
+    if not amounts.within(price, known, _PRICE_FACTOR):
+        yield Finding(f"price of {source.symbol} is {price} in the quote, {known} in getPrice")

@@ -1,0 +1,316 @@
+"""Rules about sound requests, which the service has to accept.
+
+These are other forms of the usual request, and requests made of what the lists offer. A refusal is
+reported only where a second look at the list still offers what was requested.
+"""
+
+from collections.abc import Sequence
+from decimal import Decimal
+
+from mockserver.conformance.checks.acceptance import FEWEST_REQUESTS
+from mockserver.conformance.checks.evidence import (
+    chains_named,
+    check_is_there,
+    in_words,
+    is_plain,
+    require_answer,
+    wrongly_refused,
+)
+from mockserver.conformance.checks.frame import counting
+from mockserver.conformance.checks.probes import (
+    CHAINS_LOOKED_AT_TWICE,
+    COMPARED_QUOTES,
+    SWAP_CALLS,
+    V1_QUOTES,
+    probe,
+    probes,
+)
+from mockserver.conformance.checks.quoting import token_at
+from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements, RulePack
+from mockserver.conformance.discovery import amounts, routes
+from mockserver.conformance.discovery.amount_units import accepted, attempts
+from mockserver.conformance.discovery.inventory import inventory_of, requested_chain
+from mockserver.conformance.requests.labels import SAMPLES
+from mockserver.conformance.session.context import RunContext
+from mockserver.conformance.session.exchange import Exchange, refusal_of
+from mockserver.conformance.session.names import plain_probe
+from mockserver.conformance.verdict import Inconclusive, Verdict
+from mockserver.contract import Layer, Operation, fact_basis, ids, shipped_facts
+
+# The operation that requests are built on, or that takes the same chains and tokens.
+_REQUESTED_BEFORE = {
+    ids.SWAP_QUOTE: ids.BRIDGE,
+    ids.SWAP: ids.SWAP_QUOTE,
+    ids.V1_RAW: ids.V1_QUOTE,
+}
+# The lists of tokens, and the reads, that are made of what lists show.
+_OF_CHAINS = {
+    operation: probes(operation, "usual", "second chain", "another name", "sampled")
+    for operation in (ids.OF_CHAIN, ids.V1_TOKENS)
+}
+# Each is made of what the lists show, so that no refusal of it is deserved.
+_READS = {
+    ids.BALANCE: probes(ids.BALANCE, "usual", "other token"),
+    ids.PRICE: probes(ids.PRICE, "usual", "again", "swap source", "swap target", "sampled"),
+    ids.TICKETS: probes(ids.TICKETS, "usual"),
+}
+# The quotes of further tokens, and what tells whether their amounts were sound.
+_SAMPLED, _PRICED, _LARGER, _CONTROL, _NEIGHBOUR, _LARGER_CONTROL = (
+    probes(ids.BRIDGE, *(f"{sample}{more}" for sample in SAMPLES))
+    for more in ("", " priced", " larger", " control", " neighbour", " larger control")
+)
+_PACK = RulePack(Layer.CROSS)
+
+
+def _chains_are_taken(context: RunContext, operation: Operation, tokens: str) -> Findings:
+    listing = context.require_success(plain_probe(operation))
+    first, renamed = probes(tokens, "usual", "another name")
+    looks = context.sent(*_OF_CHAINS[tokens])
+    if not any(exchange.has_answer for exchange in looks):
+        context.require_success(first)
+    if not any(exchange.succeeded or exchange.refused for exchange in looks):
+        raise Inconclusive(f"{tokens} was answered neither with success nor with a refusal")
+    # "from getChain" does not say which member: where another one is accepted, it is that one.
+    is_renamed = any(exchange.probe == renamed and exchange.succeeded for exchange in looks)
+    for exchange in looks:
+        if exchange.refused and not (is_renamed and exchange.probe == first):
+            chain, cause = repr(requested_chain(exchange)), "listed chain refused"
+            what = f"chain {chain} is listed, and refused when its tokens are requested"
+            yield wrongly_refused(
+                context, exchange, what, listing, place="data.list[]", cause=cause
+            )
+
+
+@_PACK.major(
+    "v2.get-assets-by-chain", ids.CHAINS, needs=(*CHAINS_LOOKED_AT_TWICE, *_OF_CHAINS[ids.OF_CHAIN])
+)
+def listed_chains_are_taken(context: RunContext, operation: Operation) -> Findings:
+    """The tokens of a listed chain can be requested."""
+    return _chains_are_taken(context, operation, ids.OF_CHAIN)
+
+
+@_PACK.major(
+    "v1.get-support-tokens",
+    ids.V1_CHAINS,
+    needs=(*probes(ids.V1_CHAINS, "usual", "last look"), *_OF_CHAINS[ids.V1_TOKENS]),
+)
+def v1_listed_chains_are_taken(context: RunContext, operation: Operation) -> Findings:
+    """The tokens of a listed chain can be requested."""
+    return _chains_are_taken(context, operation, ids.V1_TOKENS)
+
+
+@_PACK.major(
+    "v2.get-bridge-quote",
+    ids.BRIDGE,
+    needs=(
+        *CHAINS_LOOKED_AT_TWICE,
+        *probes(ids.BRIDGE, "usual", "other reading", "second route", "third route", "tenfold"),
+        *_SAMPLED,
+        *probes(ids.PRICE, *SAMPLES),
+        *_PRICED,
+        *_LARGER,
+        *_CONTROL,
+        *_NEIGHBOUR,
+        *_LARGER_CONTROL,
+        *probes(ids.BRIDGE, "usual neighbour"),
+    ),
+)
+def listed_tokens_can_be_moved(context: RunContext, operation: Operation) -> Findings:
+    """A token that is listed on two chains can be quoted between them."""
+    tried = [attempt.probe for attempt in attempts(context, ids.BRIDGE)]
+    sent = context.sent(*tried)
+    if not sent:
+        context.require(tried[0])
+    if accepted(context, ids.BRIDGE) is None:
+        yield _no_quote_at_all(context, sent)
+        return
+    if routes.scale_of(context, ids.BRIDGE) == 1:
+        yield from _plain_token_refused(context, context.sent(*tried[:2]))
+    unclear = ""
+    for name, more_name, *controls in zip(
+        _SAMPLED, _LARGER, _CONTROL, _LARGER_CONTROL, strict=True
+    ):
+        quote, more = context.get(name), context.get(more_name)
+        if quote is None or more is None or not (quote.refused and more.refused):
+            continue
+        _check_chains_are_up(context, more)
+        inputs = quote.parameters
+        # A refused amount must be known as sound: the same number was taken of another token.
+        number_is_sound = any(exchange.succeeded for exchange in context.sent(*controls))
+        if not number_is_sound or not _amount_is_sound(context, quote):
+            unclear = inputs.get("symbol", "")
+            continue
+        ends = f"{inputs.get('fromChain')} and {inputs.get('toChain')}"
+        message = f"{inputs.get('symbol')} is listed on {ends}, and refused between them"
+        yield _token_refused(f"{message}: {in_words(more)}", quote, more)
+    if unclear:
+        raise Inconclusive(
+            f"{unclear} may have been refused for its amount, whose worth is not known"
+        )
+
+
+@_PACK.major("v2.get-balance", ids.BALANCE, needs=(*CHAINS_LOOKED_AT_TWICE, *_READS[ids.BALANCE]))
+def sound_balance_requests_are_taken(context: RunContext, operation: Operation) -> Findings:
+    """A read of something that the lists show succeeds."""
+    return _reads_are_taken(context, operation)
+
+
+@_PACK.major("v2.get-price", ids.PRICE, needs=(*CHAINS_LOOKED_AT_TWICE, *_READS[ids.PRICE]))
+def sound_price_requests_are_taken(context: RunContext, operation: Operation) -> Findings:
+    """A read of something that the lists show succeeds."""
+    return _reads_are_taken(context, operation)
+
+
+@_PACK.major(
+    "v2.get-all-ticket-by-address",
+    ids.TICKETS,
+    needs=(*CHAINS_LOOKED_AT_TWICE, *_READS[ids.TICKETS]),
+)
+def sound_allticketbyaddress_requests_are_taken(
+    context: RunContext, operation: Operation
+) -> Findings:
+    """A read of something that the lists show succeeds."""
+    return _reads_are_taken(context, operation)
+
+
+def _check_chains_are_up(context: RunContext, refused: Exchange) -> None:
+    """Raise `Inconclusive` where a chain of a refused quote may be out of service.
+
+    Such a chain may stay in the lists, and a refusal need not say so. It is up where quotes from it
+    or to it are given, or where the refusal names the token alone as its reason.
+    """
+    check_is_there(context, refused)
+    message, known = in_words(refused).lower(), shipped_facts().names["words"]
+    named = [any(word in message for word in known[kind]) for kind in ("of-tokens", "of-chains")]
+    if named == [True, False]:
+        return
+    accepted_requests = [
+        exchange.parameters for exchange in context.of(ids.BRIDGE) if exchange.succeeded
+    ]
+    for name in ("fromChain", "toChain"):
+        chain = refused.parameters.get(name)
+        if not any(parameters.get(name) == chain for parameters in accepted_requests):
+            raise Inconclusive(
+                f"no quote was given with {name} {chain!r}, which may be out of service"
+            )
+
+
+def _token_refused(message: str, *quotes: Exchange) -> Finding:
+    return Finding(message, quotes, "query.symbol", cause="listed token refused")
+
+
+def _no_quote_at_all(context: RunContext, sent: Sequence[Exchange]) -> Finding:
+    """Return the finding that no quote is given. Raises `Inconclusive` where that may be right."""
+    refused = [exchange for exchange in sent if exchange.refused]
+    if not refused:
+        raise Inconclusive("no quote was answered with success or with a refusal")
+    refusals: dict[object, set[object]] = {}
+    for exchange in refused:
+        check_is_there(context, exchange)
+        what = (exchange.parameters.get("symbol"), chains_named(exchange))
+        refusals.setdefault(what, set()).add(refusal_of(exchange))
+    if len(refusals) < FEWEST_REQUESTS:
+        raise Inconclusive("only one token was tried, and its amount may be what is refused")
+    if any(len(ways) > 1 for ways in refusals.values()):
+        raise Inconclusive(
+            "amounts of one token are refused in different ways; bounds are not shown, "
+            "and may exclude all amounts that were requested"
+        )
+    none = f"none of {len(sent)} quotes of listed tokens between listed chains is given"
+    message = f"{none}: {in_words(refused[0])}"
+    return Finding(message, tuple(refused), "query.symbol", cause="no quote at all")
+
+
+def _amount_is_sound(context: RunContext, quote: Exchange) -> bool:
+    """Tell whether the amount of a quote is worth about as much as others that were taken.
+
+    Where the worth of a token is not known, its amount may be too small or too large.
+    """
+    sent = quote.parameters
+    tokens, symbol = inventory_of(context).tokens, sent.get("symbol", "")
+    token = token_at(tokens, sent.get("fromChain", ""), symbol=symbol)
+    if token is None:
+        return False
+    others = context.of(ids.BRIDGE)
+    if any(
+        exchange.succeeded and exchange.parameters.get("symbol") == symbol for exchange in others
+    ):
+        return True
+    price = routes.price_of(context, token)
+    return routes.is_stable(token) or (price is not None and routes.is_plausible(price))
+
+
+def _plain_token_refused(context: RunContext, pair: list[Exchange]) -> Findings:
+    if len(pair) != 2 or not all(exchange.refused for exchange in pair):
+        return
+    _check_chains_are_up(context, pair[0])
+    if not _amount_is_sound(context, pair[0]):
+        raise Inconclusive("the amount may have been refused: what it is worth is not known")
+
+    def numbers(quotes: Sequence[Exchange]) -> list[Decimal]:
+        numbers = (amounts.number(exchange.parameters.get("amount")) for exchange in quotes)
+        return [number for number in numbers if number is not None]
+
+    taken = numbers([exchange for exchange in context.of(ids.BRIDGE) if exchange.succeeded])
+    if not taken or not any(min(taken) <= number <= max(taken) for number in numbers(pair)):
+        raise Inconclusive(
+            "the amount may have been refused: bounds are not shown, and no number as large "
+            "and none as small was taken of another token"
+        )
+    symbol = pair[0].parameters.get("symbol")
+    message = f"{symbol} is listed on both chains, and refused between them: {in_words(pair[0])}"
+    yield _token_refused(message, *pair)
+
+
+def _reads_are_taken(context: RunContext, operation: Operation) -> Findings:
+    exchanges = context.sent(*_READS[operation.id])
+    if not any(exchange.has_answer for exchange in exchanges):
+        context.require_success(plain_probe(operation))
+    # Some tokens may have no price (an assumption); that none has one contradicts the description.
+    some = operation.id == ids.PRICE and any(exchange.succeeded for exchange in exchanges)
+    for exchange in [exchange for exchange in exchanges if exchange.refused][:1]:
+        what = f"refused, though made of what the lists show: {exchange.request.query}"
+        basis = (
+            fact_basis("tokens.priced")
+            if some or exchange.probe == probe(ids.PRICE, "sampled")
+            else None
+        )
+        cause = "sound request refused"
+        yield wrongly_refused(context, exchange, what, place="query", basis=basis, cause=cause)
+
+
+@_PACK.major(
+    "requests.lists",
+    ids.SWAP_QUOTE,
+    ids.SWAP,
+    ids.V1_RAW,
+    needs=(*COMPARED_QUOTES, *SWAP_CALLS, *V1_QUOTES, *probes(ids.V1_RAW, "usual", "tenfold")),
+    reads=ids.QUOTES,
+    every_exchange=True,
+)
+@counting(vacuous="too little was requested, or no quote was given")
+def some_sound_request_is_taken(context: RunContext, operation: Operation) -> Judgements:
+    """Swaps, calls and raw transactions are not all refused where quotes are given."""
+    plain = [exchange for exchange in context.of(operation) if is_plain(exchange)]
+    before = _REQUESTED_BEFORE[operation.id]
+    exchanges = [exchange for exchange in context.of(before) if exchange.succeeded]
+    different = {(exchange.request.query, exchange.request.body) for exchange in plain}
+    if not exchanges or len(different) < FEWEST_REQUESTS:
+        return
+    yield JUDGED
+    if all(exchange.refused for exchange in plain):
+        for exchange in plain:
+            check_is_there(context, exchange)
+        what = f"each of {len(different)} requests is refused, while {before} answers"
+        yield wrongly_refused(context, plain[0], what, exchanges[0], cause="all refused")
+
+
+@_PACK.minor("v2.get-assets-by-chain", ids.OF_CHAIN, each=("v1 name", "usual"))
+def names_of_v1_stay_in_v1(context: RunContext, operation: Operation) -> Findings:
+    """2.0 takes the chain names of its own list, not those that only v1 has."""
+    former_name = probe(operation, "v1 name")
+    exchange = require_answer(context, former_name)
+    if exchange.succeeded and exchange.items():
+        message = f"chain {requested_chain(exchange)!r} is in the list of v1 only, and taken"
+        extra = Verdict.EXTRA
+        yield Finding(message, (exchange,), "query.chain", verdict=extra, should_refuse=True)
