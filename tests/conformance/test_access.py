@@ -164,7 +164,7 @@ def test_every_probe_that_a_check_names_exists(file):
         for call in calls
         for argument in call.args
         if isinstance(argument, ast.Constant)
-        for word in for_each_status([argument.value])
+        for word in for_each_status([str(argument.value)])
     ]
     assert set(words) <= WORDS
 

@@ -48,8 +48,11 @@ def price_of(data, words="usual"):
 
 
 def test_a_rule_has_its_sentence_its_name_and_its_data():
-    more = {"layer": Layer.CROSS, "each": ("again",), "needs": probes("v2.getBalance", "usual")}
-    rule = PACK.minor("http.integers", *V2_QUOTES, **more)(each(answers)(source_is_named))
+    balance = probes("v2.getBalance", "usual")
+    decorator = PACK.minor(
+        "http.integers", *V2_QUOTES, layer=Layer.CROSS, needs=balance, each=("again",)
+    )
+    rule = decorator(each(answers)(source_is_named))
     assert (rule.name, rule.summary) == ("source-is-named", "The price names its provider.")
     assert (rule.more, rule.severity, rule.layer) == ("Always.", Severity.MINOR, Layer.CROSS)
     assert rule.basis == fact_basis("http.integers")
@@ -150,7 +153,7 @@ def test_a_check_with_a_loop_of_its_own_says_what_it_judged(counted, verdict):
 
 def test_every_check_is_of_a_rule():
     """No function that yields findings is left without a caller."""
-    trees = [ast.parse(Path(module.__file__).read_text("utf-8")) for module in MODULES]
+    trees = [ast.parse(Path(str(module.__file__)).read_text("utf-8")) for module in MODULES]
     used = {node.id for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Name)}
     idle = [
         node.name

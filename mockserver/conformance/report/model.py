@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace  # noqa: TID251 - with room for what is worked out
-from functools import cached_property
+from functools import cache, cached_property
 
 from mockserver.conformance.checks.rule import Finding, Outcome, Rule
 from mockserver.conformance.report.causes import (
@@ -237,11 +237,13 @@ class _Masking:
         self._masker = masker_for(result.exchanges, caller)
         self._own_keys = caller.own_keys
         self._exchanges: dict[int, ReportedExchange] = {}
+        # Most outcomes share their reason with many others.
+        self._text = cache(self._masker.text)
         self._causes: dict[str, tuple[Outcome, Finding, list[ReportedFinding]]] = {}
 
     def text(self, text: str) -> str:
         """Return a text of a report; a name that a service gave may be of any length."""
-        shown = visible(self._masker.text(text))
+        shown = visible(self._text(text))
         return f"{shown[:_LONGEST]}…" if len(shown) > _LONGEST else shown
 
     def outcome(self, outcome: Outcome) -> ReportedOutcome:
@@ -307,7 +309,7 @@ class _Masking:
         )[-1:]
 
     def _kind_of_reason(self, outcome: Outcome) -> str:
-        text = self._masker.text(outcome.reason)
+        text = self._text(outcome.reason)
         # All look-ups wait for a submission, which may be of another operation than the one judged.
         for operation in self._result.contract:
             if operation.id in text and (operation.writes or operation.id == outcome.operation.id):
