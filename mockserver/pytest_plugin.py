@@ -36,6 +36,7 @@ _OPTIONS = {
     "upstream_v1": "the base address of v1 that is recorded",
     "upstream_v2": "the base address of 2.0 that is recorded",
     "audit": "all, or kinds of findings that fail a test, such as two-orders; -NAME leaves one out",
+    "lint": "all, or rules of lint that fail a test; -NAME leaves one out, NAME=LIMIT sets one",
     "stamps": "the clock of v1 timestamps: either (the default) the world's or the wall, or world",
     "unused": "fail (the default): a stub, fault or outage that no request met fails it; or allow",
     "refusals": "fail (the default): an unexpected refusal fails the test; or allow",

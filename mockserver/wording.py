@@ -62,6 +62,23 @@ def audit_lines(audit: Mapping[str, Any]) -> Iterator[str]:
         yield f"all is well with {counted(audit['judged'], 'order')}"
 
 
+def lint_lines(lint: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the lines in which people read what lint found, as the control API shows it."""
+    for finding in lint["findings"]:
+        yield f"{finding['level']} {finding['rule']}: {finding['told']}"
+        for row in finding["requests"]:
+            yield f"  {row['sequence']}. {row['request']} -> {row['outcome']}"
+        yield f"  {finding['advice']}"
+    if lint["more"]:
+        yield f"and {lint['more']} more"
+    if lint["lost"]:
+        yield f"{counted(lint['lost'], 'older request')} no longer kept, and not looked at"
+    if not lint["requests"]:
+        yield "no request came to an operation, so there was nothing to look at"
+    elif not lint["findings"]:
+        yield f"nothing to say of {counted(lint['requests'], 'request')}"
+
+
 def finding_lines(finding: Mapping[str, Any]) -> Iterator[str]:
     yield f"{finding['kind']}: {finding['told']}"
     for row in finding["requests"]:

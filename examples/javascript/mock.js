@@ -32,6 +32,11 @@ export class World {
     return (await this.#control("GET", "/orders")).orders;
   }
 
+  /** Announces a refusal that the test causes on purpose. */
+  expect(refusal) {
+    return this.#control("POST", "/expect", { refusal });
+  }
+
   /** Throws what the test did not expect: refusals, unused stubs, defects of the mock. */
   async check() {
     const found = await this.#control("GET", "/check");

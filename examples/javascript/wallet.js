@@ -48,7 +48,9 @@ export class Wallet {
    * the answer is lost, the same deposit is submitted again, which can only make one order.
    */
   async send(amount, symbol, fromChain, toChain) {
-    const deposit = this.node.pay(fromChain, await this.index(symbol), amount);
+    const index = await this.usable(symbol, fromChain, toChain);
+    await this.receives(amount, symbol, fromChain, toChain);
+    const deposit = this.node.pay(fromChain, index, amount);
     return retried(() => this.submit(deposit, toChain));
   }
 
@@ -57,7 +59,11 @@ export class Wallet {
     return (await this.call(`/v1/checkOrder?id=${id}`)).status;
   }
 
-  async index(symbol) {
+  /** Returns the index of a token, if both chains can be used now. */
+  async usable(symbol, ...chains) {
+    const offered = await this.targets();
+    const gone = chains.filter((chain) => !offered.includes(chain));
+    if (gone.length > 0) throw new ServiceRefused(`not offered now: ${gone.join(", ")}`);
     const { list } = await this.call("/v1/getAssets");
     return list.find((asset) => asset.symbol === symbol).index;
   }
@@ -106,7 +112,8 @@ export class Wallet {
 /** The mistake: an attempt that was not answered is taken for one that did not happen. */
 export class NaiveWallet extends Wallet {
   async send(amount, symbol, fromChain, toChain) {
-    const index = await this.index(symbol);
+    const index = await this.usable(symbol, fromChain, toChain);
+    await this.receives(amount, symbol, fromChain, toChain);
     return retried(() => this.submit(this.node.pay(fromChain, index, amount), toChain));
   }
 }

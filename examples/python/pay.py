@@ -28,7 +28,7 @@ class RememberingWallet(Wallet):
         if self._kept.exists():
             deposit = Deposit(**json.loads(self._kept.read_text()))
         else:
-            deposit = self._node.pay(source, self._index(symbol), amount)
+            deposit = self._node.pay(source, self._usable(symbol, source, target), amount)
             self._kept.write_text(json.dumps(vars(deposit)))
         for attempt in range(5):
             try:

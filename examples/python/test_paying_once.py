@@ -10,5 +10,7 @@ twice = pytest.mark.xfail(reason="pays a new deposit for each attempt")
 def test_a_time_out_is_not_paid_twice(crosschain_mock, kind):
     wallet = kind(crosschain_mock.base_url_v2, Node())
     crosschain_mock.fail("submitOrder", "http-status", status=504, does="done", first=1)
-    wallet.send(10_000_000, "USDT", source="ARB", target="BNB")
+    order = wallet.send(10_000_000, "USDT", source="ARB", target="BNB")
+    crosschain_mock.clock.run_until_final(order)
+    assert wallet.status(order) == "Succeeded"
     assert len(crosschain_mock.orders) == 1

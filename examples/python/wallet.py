@@ -79,7 +79,7 @@ class Wallet:
         submission is lost, the same deposit is submitted again: it is known by its hash and can
         only make one order.
         """
-        index = self._index(symbol)
+        index = self._usable(symbol, source, target)
         self.receives(amount, symbol, source, target)
         deposit = self._node.pay(source, index, amount)
         for _ in range(ATTEMPTS):
@@ -94,7 +94,11 @@ class Wallet:
         status: str = self._get("/v1/checkOrder", id=order)["status"]
         return status
 
-    def _index(self, symbol: str) -> int:
+    def _usable(self, symbol: str, source: str, target: str) -> int:
+        """Return the index of a token, if both chains can be used now."""
+        gone = {source, target} - self.targets()
+        if gone:
+            raise ServiceRefused(f"not offered now: {', '.join(sorted(gone))}")
         assets = self._get("/v1/getAssets")["list"]
         return next(int(asset["index"]) for asset in assets if asset["symbol"] == symbol)
 
@@ -149,7 +153,7 @@ class NaiveWallet(Wallet):
 
     def send(self, amount: int, symbol: str, source: str, target: str) -> str:
         """Send smallest units to another chain, paying a new deposit for each attempt."""
-        index = self._index(symbol)
+        index = self._usable(symbol, source, target)
         self.receives(amount, symbol, source, target)
         for _ in range(ATTEMPTS):
             try:

@@ -134,10 +134,12 @@ def reference(folder: Path, check: bool) -> None:
     from mockserver.conformance.checks.catalog import rules_by_fact
     from mockserver.contract.reference import pages
     from mockserver.server.control.pages import pages as control_pages
+    from mockserver.worlds.lint.page import page as lint_page
 
     stale = []
     pages_by_name = {**pages(rules_by_fact()), **control_pages()}
     pages_by_name |= {"limits.md": limits.page(), "options.md": option_table.page()}
+    pages_by_name["lint.md"] = lint_page()
     for name, text in pages_by_name.items():
         path = folder / name
         if path.is_file() and path.read_text("utf-8") == text:

@@ -22,6 +22,7 @@ from mockserver.wording import counted, reason_of
 
 if TYPE_CHECKING:
     from mockserver.worlds.hosted import HostedWorld
+    from mockserver.worlds.lint import LintSettings
 
 _ADDRESSES = [f"CROSSCHAIN_MOCK_{name}" for name in ("URL", "BASE_URL", "BASE_URL_V2")]
 _FORWARDED = tuple(
@@ -41,7 +42,13 @@ class CannotRun(CrosschainMockError):
 
 
 def run(
-    port: int, audited: bool, exit_claims: bool, command: tuple[str, ...], **options: Any
+    port: int,
+    audited: bool,
+    linted: bool,
+    lint_rules: str,
+    exit_claims: bool,
+    command: tuple[str, ...],
+    **options: Any,
 ) -> None:
     """Serve while COMMAND runs, and exit with its exit code.
 
@@ -53,7 +60,9 @@ def run(
     from mockserver.server.assembly import build
     from mockserver.testing.running import service_in_thread
     from mockserver.worlds.hosted import DEFAULT_WORLD
+    from mockserver.worlds.lint import lint_settings
 
+    rules = lint_settings(lint_rules)
     with ExitStack() as stack:
         settings = stack.enter_context(taped(serving.settings_of(options), options))
         service = build(settings)
@@ -73,6 +82,8 @@ def run(
     if audited and _print_audits(service.worlds, exit_claims=exit_claims and code == 0):
         # The exit code of the command itself takes precedence.
         code = code or 1
+    if linted and _print_lint(service.worlds, rules):
+        code = code or 1
     sys.exit(code)
 
 
@@ -89,6 +100,19 @@ def _print_audits(worlds: Iterable["HostedWorld"], *, exit_claims: bool) -> bool
         orders = counted(sum(result.judged for _, result in audits), "order")
         click.echo(f"audit: all is well with {orders}", err=True)
     return any(result for _, result in audits)
+
+
+def _print_lint(worlds: Iterable["HostedWorld"], rules: "LintSettings") -> bool:
+    """Print what lint finds in each world; tell whether any is more than a note."""
+    from mockserver.worlds.lint import lint, summary
+
+    results = [(hosted.key, lint(hosted, rules)) for hosted in worlds]
+    for key, result in results:
+        if result or result.lost:
+            click.echo(f"lint of world {key}:", err=True)
+            click.echo("\n".join(map(printable, str(result).splitlines())), err=True)
+    click.echo(summary([result for _, result in results]), err=True)
+    return any(result.serious for _, result in results)
 
 
 def _exit_code_of(

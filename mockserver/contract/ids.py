@@ -16,6 +16,8 @@ V1_ORDER, V1_DETAIL = "v1.submitCrossChain", "v1.getOrderDetailByHashAndEvmAddre
 V1_SWAP_QUOTE, V1_SWAP_ORDER = "v1.getAggregateQuote", "v1.submitAggregate"
 V1_DETAIL_BY_NUMBER, V1_SIGN = "v1.getOrderDetail", "v1.getSign"
 
+TOKEN_LISTS = (ASSETS, OF_CHAIN, V1_TOKENS)
+"""The lists of tokens of both generations."""
 QUOTES = (BRIDGE, SWAP_QUOTE, V1_QUOTE)
 """The quotes of the description."""
 WRITES = (ORDER, V1_ORDER, TICKET)

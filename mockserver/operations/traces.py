@@ -123,6 +123,23 @@ def paid(world: World, inputs: Inputs) -> NamedDeposit | None:
         return None
 
 
+def submitted(world: World, inputs: Inputs) -> TracedTransfer | None:
+    """Return what a submission wants to move; None where it names nothing that is known here."""
+    try:
+        deposit = paid(world, inputs)
+        if deposit is None:
+            return None
+        if inputs.has("sourceCerts"):
+            return _submitted_v2(world, inputs, deposit)
+        swap = inputs.has("toToken")
+        target = _placed(world, inputs, "toChain", "toToken" if swap else "fromToken")
+        kind = OrderKind.AGGREGATE if swap else OrderKind.BRIDGE
+        level = inputs.integer("feeLevel") if inputs.has("feeLevel") else 0
+        return TracedTransfer(kind, route_of(deposit.placed, target), deposit.amount, level)
+    except _UNREADABLE:
+        return None
+
+
 def requested_rules(inputs: Inputs) -> OrderRules | None:
     """Return the rules that a 2.0 submission gives; None where it has none that can be read."""
     try:
@@ -196,6 +213,16 @@ def _paid_v1(world: World, inputs: Inputs) -> NamedDeposit:
     tx_hash = inputs.text("certHash")
     key = hash_key(placed.chain.nickname, tx_hash)
     return NamedDeposit(key, tx_hash, placed, units, inputs.text("evmAddress"))
+
+
+def _submitted_v2(world: World, inputs: Inputs, deposit: NamedDeposit) -> TracedTransfer:
+    catalog, source = world.scenario.catalog, deposit.placed
+    chain = inputs.optional("toChain") or source.chain.nickname
+    target = catalog.placed(catalog.chain(chain), catalog.token_by_index(inputs.integer("toIndex")))
+    kind = OrderKind.AGGREGATE if inputs.text("orderType") == "2" else OrderKind.BRIDGE
+    rules = requested_rules(inputs)
+    fee = None if rules is None else rules.channel_bps
+    return TracedTransfer(kind, route_of(source, target), deposit.amount, fee)
 
 
 def _third_party(inputs: Inputs) -> int | None:

@@ -31,8 +31,19 @@ def terminal(found: Found, command: str) -> Iterator[str]:
     for number, defect in enumerate(ordered(found.defects), 1):
         yield from _defect(number, defect, found, command)
         yield ""
+    yield from _remarks(found)
     yield from _table(found)
     yield summary(found)
+
+
+def _remarks(found: Found) -> Iterator[str]:
+    """Yield what lint finds in the undisturbed run, which no failure would show."""
+    serious = found.base.lint.serious
+    if serious:
+        yield "wrong without any failure (crosschain-mock lint):"
+        for finding in serious:
+            yield from (f"  {line}" for line in str(finding).splitlines())
+        yield ""
 
 
 def ordered(defects: Iterable[Defect]) -> list[Defect]:
@@ -140,6 +151,10 @@ def as_json(found: Found, flow: str, seed: int | None) -> dict[str, Json]:
         "stopped": found.stopped or None,
         "meant": [str(one) for one in found.meant],
         "base": _run_json(found.base),
+        "lint": [
+            f"{finding.rule.level} {finding.rule.name}: {finding.message}"
+            for finding in found.base.lint
+        ],
         "coverage": {"planned": planned, "tried": len(found.results), "reached": reached},
         "outcomes": {one.value: counts(found)[one] for one in Outcome},
         "defects": [

@@ -23,6 +23,7 @@ from mockserver.worlds.actions import add_trigger
 from mockserver.worlds.audit import Expected, Moved, Verdict, judge, moved_by
 from mockserver.worlds.hosted import HostedWorld
 from mockserver.worlds.journal import Entry
+from mockserver.worlds.lint import LintResult, lint
 from mockserver.worlds.verification import unmet
 
 HOUR_MS = 3_600_000
@@ -76,6 +77,8 @@ class Run:
     reached: bool
     first_requests: int
     """How many requests came before the flow was started again."""
+    lint: LintResult = LintResult()
+    """What is wrong with the requests of an undisturbed run; nothing is looked for in others."""
 
     @property
     def first(self) -> Step:
@@ -194,8 +197,9 @@ class Lab:
                 early = sum(1 for entry in entries if entry.sequence <= first)
                 lines = tuple(_line(entry) for entry in entries)
                 found = moved_by(hosted)
+                remarks = LintResult() if failures else lint(hosted)
         shutil.rmtree(state, ignore_errors=True)
-        return Run(tuple(failures), tuple(steps), lines, found, verdict, reached, early)
+        return Run(tuple(failures), tuple(steps), lines, found, verdict, reached, early, remarks)
 
     @contextlib.contextmanager
     def _world(self, number: int) -> Iterator[MockWorld]:

@@ -21,6 +21,7 @@ from mockserver.validation import did_you_mean
 from mockserver.values import dataclass
 from mockserver.worlds.audit import kinds_named
 from mockserver.worlds.factory import WorldOptions
+from mockserver.worlds.lint import lint_settings, lint_words
 
 _WORDS = {
     "refusals": ("fail", "allow"),
@@ -55,7 +56,9 @@ class MockSettings:
     permanent bugs of the service; `crosschain-mock breaks` lists them. `replay`
     are shipped names, files and folders of recordings; `replay_mode` says how they are served:
     `strict` or `fallback`, `naked`, `paced`, separated by commas. `audit` are the kinds of what
-    the audit finds that fail a test, `True` for all of them; `-NAME` leaves one out.
+    the audit finds that fail a test, `True` for all of them; `-NAME` leaves one out. `lint` are
+    the rules of lint that fail a test, `True` for all errors and warnings, or a mapping of limits
+    such as `{"stale-quote": "30s"}`.
     `stamps` says which clock v1 requests may be stamped by: the world's alone (`world`), or that
     or the wall clock (`either`). With `unused` set to `allow` a stub, a fault, an outage or a
     trigger that no request met does not fail a test.
@@ -79,6 +82,7 @@ class MockSettings:
     replay: tuple[str | Path, ...] = ()
     replay_mode: str = "strict"
     audit: tuple[str, ...] = ()
+    lint: tuple[str, ...] = ()
     stamps: str = "either"
     unused: str = "fail"
     record: str = ""
@@ -113,6 +117,8 @@ class MockSettings:
             object.__setattr__(self, "breaks", _breaks(self.breaks))
         with _named("audit"):
             object.__setattr__(self, "audit", kinds_named(self.audit))
+        with _named("lint"):
+            object.__setattr__(self, "lint", lint_words(lint_settings(self.lint)))
         with _named("replay_mode"):
             ReplayMode.of(self.replay_mode)
 

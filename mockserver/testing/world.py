@@ -49,6 +49,7 @@ from mockserver.worlds.audit import QUOTE_AGE_MS, Claim, Expected, Verdict, judg
 from mockserver.worlds.chain import announce
 from mockserver.worlds.hosted import HostedWorld
 from mockserver.worlds.journal import Entry
+from mockserver.worlds.lint import LintResult, lint, lint_settings
 from mockserver.worlds.verification import verify
 
 if TYPE_CHECKING:
@@ -69,6 +70,7 @@ class MockWorld:
         self._checked = 0
         self._expected: set[int] = set()
         self._audited: set[str] = set()
+        self._linted: set[str] = set()
         self._suspended: list[tuple[Window, int]] = []
         self._tape = tape
         self.settings = settings
@@ -370,11 +372,20 @@ class MockWorld:
         age = QUOTE_AGE_MS if quote_age is None else duration_ms(quote_age)
         return judge(self._handle.hosted, kinds_named(kinds), quote_age_ms=age, as_is=as_is)
 
+    def lint(self, rules: object = True) -> LintResult:
+        """Return what is wrong with the requests that came, although nothing else went wrong.
+
+        All rules by default; or those that a text, a list, or a mapping of limits names, as in
+        `lint({"stale-quote": "30s"})`. `assert not crosschain_mock.lint().serious` leaves notes
+        out. Raises `BadControl` for a rule or a limit that does not exist.
+        """
+        return lint(self._handle.hosted, lint_settings(rules), without=self._expected)
+
     def complaints(self) -> list[str]:
         """Return what the test did not expect, in sentences.
 
         These are defects, stubs and failures that no request met, refusals, requests to worlds
-        that nobody made, and what the audit finds where the settings ask for one. What was
+        that nobody made, and what the audit and lint find where the settings ask for them. What was
         returned before is not repeated.
         """
         hosted = self._handle.hosted
@@ -387,7 +398,17 @@ class MockWorld:
         audited = judge(hosted, self.settings.audit) if self.settings.audit else Verdict()
         news = [finding for finding in audited if finding.message not in self._audited]
         self._audited |= {finding.message for finding in news}
-        return [*sentences, *(f"audit: {finding}" for finding in news), *self._handle.strays()]
+        sentences += [f"audit: {finding}" for finding in news]
+        return [*sentences, *self._lint_complaints(), *self._handle.strays()]
+
+    def _lint_complaints(self) -> list[str]:
+        rules = self.settings.lint
+        if not rules:
+            return []
+        result = lint(self._handle.hosted, lint_settings(rules), without=self._expected)
+        news = [finding for finding in result.serious if finding.message not in self._linted]
+        self._linted |= {finding.message for finding in news}
+        return [f"lint: {finding}" for finding in news]
 
     def check(self) -> None:
         """Raise `MockCheckFailed` with all that the test did not expect."""

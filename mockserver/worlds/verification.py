@@ -85,11 +85,14 @@ def unexpected_refusals(hosted: HostedWorld) -> list[Entry]:
         if entry.refusal is not None
         and _REFUSING.isdisjoint(kind for kind, _ in entry.disturbances)
         and entry.responder != STUB
-        and not _expected(hosted, entry)
+        and not is_announced(hosted, entry)
     ]
 
 
-def _expected(hosted: HostedWorld, entry: Entry) -> bool:
+def is_announced(hosted: HostedWorld, entry: Entry) -> bool:
+    """Tell whether a refusal was announced, or is one of an outage that was set."""
+    if entry.refusal is None:
+        return False
     name = refusal_in(entry.refusal)
     if name in _OUTAGES and hosted.world.outages.all():
         return True

@@ -296,7 +296,7 @@ def _listed_tokens(
 ) -> dict[str, tuple[dict[str, Any], dict[str, RecordedItem]]]:
     """Return tokens by symbol: their own members, and those of each contract by nickname."""
     listed: dict[str, tuple[dict[str, Any], dict[str, RecordedItem]]] = {}
-    for wanted in (ids.ASSETS, ids.OF_CHAIN, ids.V1_TOKENS):
+    for wanted in ids.TOKEN_LISTS:
         for operation, place in last:
             if operation != wanted:
                 continue

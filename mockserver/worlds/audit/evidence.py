@@ -197,13 +197,13 @@ class Evidence:
 
     def note(self, operation: Operation, entry: Entry) -> None:
         """Note the quotes, deposits and orders of an exchange."""
-        inputs, data = operation.read(entry.request), _data(operation, entry)
+        inputs, data = operation.read(entry.request), successful_data(operation, entry)
         if entry.sequence in self.unread:
             data = None
         if operation.id in ids.SUBMITTED_ORDERS and entry.responder not in _MADE_UP:
             paid = traces.paid(self.world, inputs)
             if paid is not None:
-                refused = bool(entry.refusal) and not _is_cut(entry)
+                refused = bool(entry.refusal) and not was_cut(entry)
                 refused = refused and entry.sequence not in self.unread
                 rules = traces.requested_rules(inputs)
                 taken = Submission(entry, paid, rules, data is not None, refused)
@@ -219,7 +219,7 @@ class Evidence:
 
     def note_quote(self, operation: Operation, entry: Entry) -> None:
         """Note only the quote of an exchange."""
-        data = _data(operation, entry)
+        data = successful_data(operation, entry)
         if data is not None:
             self._quoted(operation, entry, operation.read(entry.request), data)
 
@@ -291,9 +291,9 @@ def _rest(world: World) -> OrderStates:
     return OrderStates(Calendar(windows), now + _REST_MS, states.seed)
 
 
-def _data(operation: Operation, entry: Entry) -> Json:
+def successful_data(operation: Operation, entry: Entry) -> Json:
     """Return the data of a success that reached its client; None for everything else."""
-    if _is_cut(entry) or entry.refusal or entry.response.status != 200:
+    if was_cut(entry) or entry.refusal or entry.response.status != 200:
         return None
     body = jsontext.decode_or(entry.response.body)
     if not operation.enveloped:
@@ -301,7 +301,8 @@ def _data(operation: Operation, entry: Entry) -> Json:
     return body.get("data") if operation.generation.succeeded(body) else None
 
 
-def _is_cut(entry: Entry) -> bool:
+def was_cut(entry: Entry) -> bool:
+    """Tell whether the answer did not reach its client as it was."""
     return not _CUTS.isdisjoint(kind for kind, _ in entry.disturbances)
 
 

@@ -22,6 +22,7 @@ export class Money {
     this.address = el("input", { id: "balance-address", type: "search", autocomplete: "off", on: { change: () => this.refreshBalances() } });
     this.balances = el("div");
     this.found = el("div", { role: "status" });
+    this.remarks = el("div", { role: "status" });
     const label = (input, text) => el("label", { class: "field", for: input.id }, `${text} `, input);
     this.element = el("div", { class: "columns" },
       el("section", { "aria-labelledby": "quote-title" }, el("h2", { id: "quote-title" }, "Ask for a price"),
@@ -32,6 +33,8 @@ export class Money {
         el("p", { class: "actions" }, el("button", { type: "submit", class: "main" }, "Quote"))), this.answer),
       el("section", { "aria-labelledby": "audit-title" }, el("h2", { id: "audit-title" }, "Audit"),
         el("div", { class: "bar" }, button("Look for money doubled, lost or stuck", () => this.audit())), this.found),
+      el("section", { "aria-labelledby": "lint-title" }, el("h2", { id: "lint-title" }, "Lint"),
+        el("div", { class: "bar" }, button("Judge the requests so far", () => this.lint())), this.remarks),
       el("section", { "aria-labelledby": "balances-title" }, el("h2", { id: "balances-title" }, "Balances"),
         el("div", { class: "bar" }, label(this.address, "Address"), button("Refresh", () => this.refreshBalances())), this.balances),
       el("section", { class: "wide", "aria-labelledby": "quotes-title" }, el("h2", { id: "quotes-title" }, "Quotes that clients asked for"), this.quotes));
@@ -79,6 +82,19 @@ export class Money {
           el("ul", { class: "hits" }, one.requests.map((request) => el("li", {}, el("a", { href: `#journal/${request.sequence}` }, request.request), ` ${request.outcome}`)),
             one.transactions.map((sent) => el("li", {}, `transaction ${sent.hash} on ${sent.chain}`)))))),
         beyond.map((text) => el("p", {}, text)));
+    }, "");
+  }
+
+  /** Tell what would be wrong with the requests if nothing else went wrong, the worst first. */
+  lint() {
+    return this.app.act(async () => {
+      const told = await this.app.call("GET", "lint");
+      const looked = `${told.requests} ${told.requests === 1 ? "request" : "requests"}`;
+      fill(this.remarks,
+        told.findings.length ? el("ul", { class: "plain cards" }, told.findings.map((one) => el("li", {},
+          el("strong", {}, `${one.level}: ${one.rule}`), el("p", {}, one.told), el("p", {}, one.advice),
+          el("ul", { class: "hits" }, one.requests.map((request) => el("li", {}, el("a", { href: `#journal/${request.sequence}` }, request.request), ` ${request.outcome}`)))))) : el("p", { class: "none" }, told.requests ? `Nothing to say of ${looked}.` : "No request has come yet, so there is nothing to judge."),
+        told.lost ? el("p", {}, `${told.lost} older requests are not kept any more, and were not judged.`) : null);
     }, "");
   }
 

@@ -1,0 +1,56 @@
+"""The command `lint`: judgements on a run in which nothing went wrong."""
+
+import sys
+from typing import TYPE_CHECKING
+
+from mockserver.cli.printing import print_text
+from mockserver.cli.remote import Remote
+from mockserver.exchange import printable
+from mockserver.jsontext import Json
+from mockserver.wording import counted, lint_lines
+
+if TYPE_CHECKING:
+    from mockserver.worlds.lint import LintResult
+
+
+def lint(
+    remote: Remote,
+    rules: tuple[str, ...],
+    without: tuple[str, ...],
+    recordings: tuple[str, ...],
+    fail_on: str,
+) -> None:
+    """Find what costs money as soon as anything goes wrong; exit 1 if there is any.
+
+    RULES are names of docs/reference/lint.md, with a limit as in stale-quote=30s, or the levels
+    error, warn and note; all by default. Judges the requests of a world, or recordings.
+    """
+    named = ",".join([*rules, *(f"-{rule}" for rule in without)])
+    if recordings:
+        remote.answer = answer = _of_recordings(recordings, named)
+    else:
+        answer = remote.get("/lint", rules=named or None)
+    for line in lint_lines(answer):
+        print_text(printable(line))
+    if any(answer["counts"][level] for level in _levels(fail_on)):
+        sys.exit(1)
+
+
+def _levels(fail_on: str) -> tuple[str, ...]:
+    from mockserver.worlds.lint import LintLevel
+
+    return LintLevel(fail_on).or_worse
+
+
+def _of_recordings(named: tuple[str, ...], rules: str) -> dict[str, Json]:
+    """Return what lint says of recordings. Raises `InvalidFile`."""
+    from mockserver.learning.recorded_world import recorded_world
+    from mockserver.recordings import gather
+    from mockserver.worlds.lint import lint, lint_settings
+
+    settings = lint_settings(rules or "all")
+    world = recorded_world(gather(named))
+    if world.omitted:
+        print_text(f"{counted(world.omitted, 'exchange')} without their bodies are not judged")
+    result: LintResult = lint(world.hosted, settings)
+    return result.render()

@@ -1,0 +1,223 @@
+"""Rules about names, lists, recipients and ids."""
+
+from collections.abc import Iterator
+from contextlib import suppress
+
+from mockserver.contract import ids
+from mockserver.contract.fields import CHAIN_ROLES
+from mockserver.engine.catalog import EVM_FAMILY, SOLANA_FAMILY, TRON_FAMILY, Chain
+from mockserver.engine.refusal import Refusal
+from mockserver.responders.refusing import refusal_in
+from mockserver.worlds.audit.words import length
+from mockserver.worlds.lint.finding import Remark
+from mockserver.worlds.lint.sums import numbers_in_certificate
+from mockserver.worlds.lint.traffic import CHAIN_LISTS, ClientCall, Traffic
+
+
+def other_generation(traffic: Traffic, _: int) -> Iterator[Remark]:
+    """Find chains by the name that only the other generation has, where they were refused."""
+    reported: set[tuple[str, str]] = set()
+    for call in traffic.calls:
+        # What the service took is right, whatever the catalog calls it.
+        if not call.failed or call.entry.refusal is None:
+            continue
+        v1 = call.operation.generation.id == "v1"
+        for role in CHAIN_ROLES:
+            name = call.text(role)
+            right = _own_name(traffic, name, v1=v1)
+            if right and (call.operation.id, name) not in reported:
+                reported.add((call.operation.id, name))
+                theirs = "2.0" if v1 else "v1"
+                ours = call.operation.generation.name
+                yield Remark(
+                    f"{role} {name!r} is the name of {theirs}; {ours} calls it {right!r}", [call]
+                )
+        yield from _other_members(traffic, call, reported)
+
+
+def _own_name(traffic: Traffic, name: str, *, v1: bool) -> str:
+    """Return what a generation calls a chain that only the other one calls so; else nothing."""
+    chain = traffic.catalog.named(name) if name else None
+    if chain is None:
+        return ""
+    right = (chain.v1_name or "") if v1 else chain.nickname
+    return "" if right == name else right
+
+
+def _other_members(
+    traffic: Traffic, call: ClientCall, reported: set[tuple[str, str]]
+) -> Iterator[Remark]:
+    """Find inputs that only operations of the other generation have, where one is missing."""
+    names = {field.name for field in call.operation.fields}
+    missing = [field.name for field in call.operation.fields if field.required]
+    request = call.entry.request
+    sent = {*request.parameters, *request.members}
+    missing = [name for name in missing if name not in sent and name not in request.headers]
+    others = {
+        field.name
+        for operation in traffic.contract
+        if operation.generation.id != call.operation.generation.id
+        for field in operation.fields
+        if field.location != "headers"
+    }
+    strange = sorted((sent - names) & others)
+    key = call.operation.id, ",".join(strange)
+    if strange and missing and key not in reported:
+        reported.add(key)
+        theirs = "2.0" if call.operation.generation.id == "v1" else "v1"
+        yield Remark(
+            f"{', '.join(map(repr, strange))} are names of {theirs}, and "
+            f"{', '.join(map(repr, missing))} is missing",
+            [call],
+        )
+
+
+def unlisted_chains(traffic: Traffic, _: int) -> Iterator[Remark]:
+    """Find chains that are used before any list of them was read."""
+    yield from _unlisted(traffic, "chains", CHAIN_LISTS)
+
+
+def unlisted_tokens(traffic: Traffic, _: int) -> Iterator[Remark]:
+    """Find tokens that are used before any list of them was read."""
+    yield from _unlisted(traffic, "tokens", ids.TOKEN_LISTS)
+
+
+def _unlisted(traffic: Traffic, what: str, lists: tuple[str, ...]) -> Iterator[Remark]:
+    if traffic.lost or traffic.inherited:
+        # The lists may have been read before.
+        return
+    known: set[str] = set()
+    moving = (*ids.SUBMITTED_ORDERS, ids.V1_RAW)
+    for call in traffic.calls:
+        generation = call.operation.generation.id
+        if call.operation.id in lists and not call.failed:
+            known.add(generation)
+        elif call.operation.id in moving and generation not in known:
+            # Once for each generation: whoever forgets it forgets it everywhere.
+            known.add(generation)
+            names = " or ".join(name for name in lists if name.startswith(f"{generation}."))
+            yield Remark(f"a list of {what} ({names}) was not read before", [call])
+
+
+def outdated(traffic: Traffic, most_ms: int) -> Iterator[Remark]:
+    """Find deposits that were paid by lists that are too old."""
+    # A retry does not count: a deposit that is paid has to be submitted, whatever lists say then.
+    begun = {submission.call.sequence for submission in traffic.first_submissions.values()}
+    read: dict[tuple[str, str], ClientCall] = {}
+    for call in traffic.calls:
+        generation = call.operation.generation.id
+        for what, lists in (("chains", CHAIN_LISTS), ("tokens", ids.TOKEN_LISTS)):
+            if call.operation.id in lists and not call.failed:
+                read[generation, what] = call
+        if call.sequence in begun:
+            known = [(what, listed) for (of, what), listed in read.items() if of == generation]
+            old = [(what, lst) for what, lst in known if call.at_ms - lst.at_ms > most_ms]
+            if old:
+                what, listed = old[0]
+                age = length(call.at_ms - listed.at_ms)
+                text = f"the list of {what} was {age} old when money was moved"
+                yield Remark(text, [listed, call])
+                return
+
+
+_EVM_LIKE = 42
+"""The length of an address of EVM chains, with its `0x`."""
+
+
+def recipient(traffic: Traffic, _: int) -> Iterator[Remark]:
+    """Find recipients that cannot have what they get."""
+    for submission in traffic.first_submissions.values():
+        call, transfer = submission.call, submission.transfer
+        to = call.text("toAddr") or call.text("toAddress")
+        if transfer is None or not to:
+            continue
+        with suppress(Refusal):
+            chain = traffic.catalog.chain(transfer.route.target_chain)
+            why = _no_account(traffic, chain, to)
+            if why:
+                yield Remark(f"{to} on {chain.nickname} {why}", [call])
+
+
+def _no_account(traffic: Traffic, chain: Chain, to: str) -> str:
+    # A contract of another chain is as wrong: who holds that address here, nobody knows.
+    for other in (chain, *traffic.catalog.chains):
+        where = "" if other is chain else f", on {other.nickname}"
+        if to.lower() in other.deposit_addresses:
+            return f"is an address of the service, where deposits go{where}"
+        with suppress(Refusal):
+            token = traffic.catalog.placed_at(other, to)
+            return f"is the contract of {token.symbol}{where}"
+    if to.lower() == f"0x{'0' * 40}":
+        return "is the zero address, of which nobody has the key"
+    is_evm = len(to) == _EVM_LIKE and to[:2].lower() == "0x"
+    # Other families may use 32 bytes in hex; 20 are those of EVM chains, and of Tron's node.
+    if is_evm and chain.family not in (EVM_FAMILY, TRON_FAMILY):
+        word = "Solana" if chain.family == SOLANA_FAMILY else chain.full_name or chain.nickname
+        return f"is an address of EVM chains, and {word} is none"
+    return ""
+
+
+def unknown_ids(traffic: Traffic, _: int) -> Iterator[Remark]:
+    """Find look-ups of orders that no answer has named."""
+    if traffic.lost or traffic.inherited or not traffic.orders:
+        return
+    reported: set[str] = set()
+    for call in traffic.of((ids.CHECK, ids.V1_DETAIL_BY_NUMBER)):
+        name = call.text("id") or call.text("sn")
+        wrong = refusal_in(call.entry.refusal) == "unknown-order"
+        # An id in another form is the business of the next rule.
+        near = name in traffic.orders or _nearest_id(name, traffic.orders)
+        if wrong and not near and name not in reported:
+            reported.add(name)
+            yield Remark(f"no answer has an order {name[:60]!r}", [call])
+
+
+def _nearest_id(name: str, known: dict[str, ClientCall]) -> str:
+    """Return the id that a name is, up to its form or to what a float keeps of it."""
+    # As floats, which is what a number of JavaScript keeps of an id.
+    try:
+        value = float(name)
+    except ValueError:
+        return ""
+    for other in known:
+        with suppress(ValueError):
+            if float(other) == value:
+                return other
+    return ""
+
+
+def numeric_ids(traffic: Traffic, _: int) -> Iterator[Remark]:
+    """Find ids and amounts that travel as numbers where texts came."""
+    for call in traffic.of((ids.CHECK, ids.V1_DETAIL_BY_NUMBER, ids.CHECK_TICKET)):
+        name = call.text("id") or call.text("sn") or call.text("ticketId")
+        near = _nearest_id(name, traffic.orders)
+        if near and name not in traffic.orders:
+            text = f"id {name[:60]!r} has gone through a number; the answer had {near!r}"
+            yield Remark(text, [traffic.orders[near], call])
+            break
+    for submission in traffic.first_submissions.values():
+        names = numbers_in_certificate(submission.call)
+        if names:
+            text = f"{' and '.join(names)} of the deposit are JSON numbers"
+            yield Remark(text, [submission.call])
+            break
+    for call in traffic.calls:
+        wrong = _numbers_for_texts(call)
+        if wrong:
+            yield Remark(f"{', '.join(wrong)}: a JSON number, where a text is expected", [call])
+            break
+
+
+def _numbers_for_texts(call: ClientCall) -> list[str]:
+    if call.operation.generation.id == "v1":
+        # Its description has numbers, among them an address (section 2.2).
+        return []
+    members = call.entry.request.members
+    return [
+        field.name
+        for field in call.operation.fields
+        if field.location == "body"
+        and field.types == ("string",)
+        and isinstance(members.get(field.name), int)
+        and not isinstance(members.get(field.name), bool)
+    ]

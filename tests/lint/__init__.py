@@ -1,0 +1,1 @@
+"""Judgements on runs in which nothing went wrong."""
