@@ -279,8 +279,24 @@ def _with_recordings(
     return {**permit, **changes, "record": typed or mode, "recordings": folder}
 
 
+def _check_marker_names(node: pytest.Item) -> None:
+    """Fail a test whose marker is mistyped: pytest only warns, and the settings would be lost."""
+    from difflib import get_close_matches
+
+    registered = {
+        line.partition(":")[0].partition("(")[0] for line in node.config.getini("markers")
+    }
+    for mark in node.iter_markers():
+        if mark.name not in registered and get_close_matches(mark.name, [_MARKER], cutoff=0.8):
+            pytest.fail(
+                f"{mark.name!r} is no marker; did you mean {_MARKER!r}?",
+                pytrace=False,
+            )
+
+
 def _marker_settings(node: pytest.Item) -> dict[str, Any]:
     """Return what the markers of a test say; the one closest to it wins."""
+    _check_marker_names(node)
     changes: dict[str, Any] = {}
     # pytest has the marks of a test's parameters behind those of its function.
     parameters = getattr(getattr(node, "callspec", None), "marks", ())

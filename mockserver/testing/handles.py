@@ -1,7 +1,7 @@
 """One caller at a time: the loop that answers clients, and a test that looks at its world."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import update_wrapper
 from typing import Any, TypeVar
@@ -14,6 +14,7 @@ from mockserver.responders.delivery import Delivery
 from mockserver.responders.forms import BadControl
 from mockserver.server.service import Service
 from mockserver.testing.arguments import ArgumentCheck, check_of
+from mockserver.testing.near_misses import near_miss
 from mockserver.testing.options import NAMES, WrongWord, in_python
 from mockserver.wording import times
 from mockserver.worlds.hosted import DEFAULT_WORLD, HostedWorld
@@ -118,6 +119,8 @@ class WorldHandle:
         self.key = key
         self.lock = locked.lock
         """Held by whoever looks at the world or changes it."""
+        self.views: Mapping[str, type] = {}
+        """The classes through which a test sees the world, by their path from the fixture."""
         self._service = locked
         self._closed = False
 
@@ -156,7 +159,19 @@ def public_api(made: _Class) -> _Class:
             setattr(made, name, property(_public(value.fget), doc=value.__doc__))
         elif callable(value) and not hasattr(value, "__wrapped__"):
             setattr(made, name, _public(value))
+    # Set here and not in the classes, where type checkers would take any attribute for one that is.
+    made.__getattr__ = _missing  # type: ignore[attr-defined]
     return made
+
+
+def _missing(view: Any, name: str) -> Any:
+    __tracebackhide__ = True
+    # Copying and pickling ask for private names before there is a handle.
+    if name.startswith("_"):
+        raise AttributeError(f"{type(view).__name__!r} object has no attribute {name!r}")
+    views = view._handle.views
+    path = next((path for path, made in views.items() if made is type(view)), "")
+    raise AttributeError(near_miss(path, name, views))
 
 
 def _public(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -66,6 +66,7 @@ class MockWorld:
     ) -> None:
         """Look at a world of the server at `url`."""
         self._handle, self._lock = handle, handle.lock
+        handle.views = {"": MockWorld, "clock": MockClock, "orders": MockOrders}
         self._url = url
         self._checked = 0
         self._expected: set[int] = set()
