@@ -59,6 +59,11 @@ class Claim:
         number, unit = amount_of(amount)
         return cls(order, State(word), number, unit == _UNITS)
 
+    def __str__(self) -> str:
+        unit = " units" if self.in_units else ""
+        amount = "" if self.amount is None else f", {plain(self.amount)}{unit}"
+        return f"order {self.order} {self.state.value}{amount}"
+
 
 @dataclass(frozen=True, slots=True)
 class Expected:

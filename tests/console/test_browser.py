@@ -23,10 +23,16 @@ from mockserver.server.control.guard import Guard
 from tests.conftest import START_MS, WALLET, Client, certificate, order
 from tests.console.conftest import Page
 from tests.console.lines import OnePage, Relay
+from tests.plugin.conftest import apart, installed
+
+__all__ = ["apart", "installed"]
 
 QUOTE = "amount=10000000&symbol=USDT&fromChain=ARB&toChain=BNB"
 HOSTILE = "<img src=x onerror=alert(1)><script>alert(2)</script>\"'`${7*7}{{7*7}}&lt;"
-VIEWS = ("chains", "orders", "journal", "faults", "money", "worlds")
+VIEWS = ("overview", "chains", "orders", "journal", "faults", "money", "worlds")
+
+
+TITLES = {"overview": "Now"}
 
 
 def submitted(client: Client, number: int = 1, **changes) -> str:
@@ -45,9 +51,9 @@ def now(client: Client) -> str:
 
 
 def test_a_chain_is_suspended_and_restored_on_the_page(page: Page, mock: Client):
-    page.open(mock)
+    page.open(mock, "#chains")
     page.shows(".summary", "all 28 up")
-    page.press("Suspend BNB")
+    page.press("Suspend BNB with settings")
     page.fill("for", "9h", "dialog")
     page.fill("mode", "quote-only", "dialog")
     page.fill("reason", "halted", "dialog")
@@ -60,6 +66,10 @@ def test_a_chain_is_suspended_and_restored_on_the_page(page: Page, mock: Client)
     page.press("Restore BNB")
     page.shows("[data-chain=BNB]", "up")
     assert not mock.control("GET", "/outages?which=active")["outages"]
+    page.press("Suspend BNB")
+    page.shows("[data-chain=BNB]", "until restored")
+    page.press("Restore BNB")
+    page.shows("[data-chain=BNB]", "up")
     page.fill("Show", "out")
     page.until(lambda: page.text("tbody").strip() == "", "no chain that is suspended")
     mock.control("POST", "/outages", {"chain": "FSN", "mode": "lagging", "lag": 5})
@@ -67,7 +77,7 @@ def test_a_chain_is_suspended_and_restored_on_the_page(page: Page, mock: Client)
 
 
 def test_an_outage_that_begins_elsewhere_shows_without_a_reload(page: Page, mock: Client):
-    page.open(mock)
+    page.open(mock, "#chains")
     page.shows("[data-chain=ARB]", "up")
     mock.control("POST", "/outages", {"chain": "ARB", "for": "2h"})
     page.shows("[data-chain=ARB]", "listed-dead")
@@ -82,7 +92,7 @@ def test_an_outage_begins_and_ends_by_the_worlds_clock_while_nobody_does_anythin
     page: Page, serve
 ):
     client = serve().client
-    page.open(client)
+    page.open(client, "#chains")
     page.shows("[data-chain=ETH]", "up")
     client.control(
         "POST", "/outages", {"chain": "ETH", "from": "2026-01-01T00:10:00Z", "for": "4d"}
@@ -96,7 +106,7 @@ def test_an_outage_begins_and_ends_by_the_worlds_clock_while_nobody_does_anythin
 
 
 def test_the_clock_is_moved_frozen_and_brought_back(page: Page, mock: Client):
-    page.open(mock)
+    page.open(mock, "#chains")
     page.press("Snapshot")
     page.shows("#snapshots", "1")
     page.press("+15 s")
@@ -118,15 +128,13 @@ def test_the_clock_is_moved_frozen_and_brought_back(page: Page, mock: Client):
 def test_an_order_is_followed_and_brought_to_its_end(page: Page, mock: Client):
     order_id = submitted(mock)
     page.open(mock, f"#orders/{order_id}")
-    page.shows(".detail", "to come")
-    assert "custody" in page.text(".moves")
-    assert page.text(".events li:last-child").startswith("Succeeded")
-    assert "comes in" in page.text(".events li:last-child")
+    page.shows(".story", "to come")
+    assert "custody" in page.text(".story")
+    assert "Succeeded" in page.text(".story .ahead")
     page.press("To its end")
-    page.until(lambda: "comes in" not in page.text(".events"), "all has happened")
+    page.until(lambda: "to come" not in page.text(".story"), "all has happened")
     page.shows(".list-row", "Succeeded")
     assert mock.control("GET", f"/orders/{order_id}")["status"] == "Succeeded"
-    page.until(lambda: "to come" not in page.text(".moves"), "all has moved")
     second = submitted(mock, 2)
     page.go(f"orders/{second}")
     page.shows(".detail h2", second)
@@ -134,8 +142,117 @@ def test_an_order_is_followed_and_brought_to_its_end(page: Page, mock: Client):
     page.fill("status", "Failed", "dialog")
     page.fill("reason", "no liquidity", "dialog")
     page.press("Steer", "dialog")
-    page.shows(".events", "no liquidity")
+    page.shows(".story", "no liquidity")
     assert mock.control("GET", f"/orders/{second}")["status"] == "Failed"
+
+
+def test_one_line_tells_a_transfer_from_quote_to_payout(page: Page, mock: Client):
+    mock.get("/v1/getBridgeQuote", query=QUOTE)
+    mock.control("POST", "/outages", {"chain": "BNB", "mode": "accept-stall", "for": "9h"})
+    mock.control(
+        "POST",
+        "/faults",
+        {
+            "kind": "http-status",
+            "operation": "submitOrder",
+            "status": 504,
+            "does": "done",
+            "first": 1,
+        },
+    )
+    certs = certificate(certHash=f"0x{hashlib.sha256(b'1').hexdigest()}")
+    mock.post("/v1/submitOrder", order(sourceCerts=certs), headers=mock.wallet)
+    order_id = submitted(mock)
+    mock.control("POST", "/clock", {"advance": "10h"})
+    mock.get("/v1/checkOrder", query=f"id={order_id}")
+    page.open(mock, f"#orders/{order_id}")
+    page.shows(".story", "asked, and told Succeeded")
+    told = page.text(".story")
+    places = [
+        told.index(part)
+        for part in (
+            *("quoted, 9.694 USDT to arrive", "10 USDT paid on ARB", "disturbed by http-status"),
+            *("submitted: 200", "deposit: 10 USDT", "chain BNB is back", "delivery: "),
+        )
+    ]
+    assert places == sorted(places)
+    page.press("request 3")
+    page.shows(".detail h2", "submitOrder")
+    page.press(order_id, ".detail")
+    page.shows(".story", "delivery: ")
+
+
+def test_the_first_page_says_what_matters_now(page: Page, mock: Client):
+    page.open(mock)
+    page.shows("main", "Every chain is up.")
+    order_id = submitted(mock)
+    mock.get("/v1/getBridgeQuote", query=QUOTE.replace("USDT", "USDTT"))
+    mock.control("POST", "/outages", {"chain": "FSN", "for": "2h"})
+    mock.control("POST", "/faults", {"kind": "http-status", "status": 503})
+    mock.control("POST", "/clock", {"advance": "20m"})
+    for shown in ("chain FSN", order_id, "unknown-token", "http-status", "order-not-followed"):
+        page.shows("main", shown)
+    page.press("Restore chain FSN")
+    page.shows("main", "Every chain is up.")
+    assert not mock.control("GET", "/outages?which=active")["outages"]
+
+
+def test_keys_search_go_to_views_and_are_listed(page: Page, mock: Client):
+    page.open(mock, "#orders")
+    page.shows("main h1", "Orders")
+    page.find("#main").click()
+    ActionChains(page.driver).send_keys("/").perform()
+    focus = "return document.activeElement.id"
+    assert page.driver.execute_script(focus) == "find-order"
+    ActionChains(page.driver).send_keys("?g", Keys.TAB).perform()
+    assert page.find("#find-order").get_attribute("value") == "?g"
+    page.find("#main").click()
+    ActionChains(page.driver).send_keys("gj").perform()
+    page.shows("main h1", "Journal")
+    ActionChains(page.driver).send_keys("?").perform()
+    page.shows("dialog", "search in this view")
+
+
+def test_a_small_screen_shows_content_before_the_clock_bar(page: Page, mock: Client):
+    submitted(mock)
+    page.size(390, 844)
+    page.open(mock)
+    page.shows("main", "Newest orders")
+    top = "return document.querySelector('main').getBoundingClientRect().top"
+    assert page.driver.execute_script(top) < 844 / 4
+    wide = "return document.documentElement.scrollWidth <= innerWidth"
+    for view in VIEWS:
+        page.go(view)
+        page.shows("main h1", TITLES.get(view, view.capitalize()))
+        assert page.driver.execute_script(wide), view
+    page.press("Move the clock")
+    page.press("+15 s")
+    page.until(lambda: now(mock) == "2026-01-01T00:00:15Z", "the clock is moved")
+
+
+def test_a_request_is_copied_as_a_test_that_passes(page: Page, mock: Client, apart):
+    mock.get("/v1/getBridgeQuote", query=QUOTE.replace("USDT", "USDTT"))
+    mock.post("/v1/submitOrder", order(), headers=mock.wallet)
+    page.open(mock, "#journal/1")
+    copies = []
+    for number in (1, 2):
+        page.go(f"journal/{number}")
+        page.shows(".detail h2", "submitOrder" if number == 2 else "getBridgeQuote")
+        page.driver.execute_script(
+            "navigator.clipboard.writeText = async (text) => { window.written = text; }"
+        )
+        page.press("Copy as pytest")
+        page.until(lambda: page.driver.execute_script("return window.written"), "a copied test")
+        copies.append(page.driver.execute_script("return window.written"))
+        page.driver.execute_script("window.written = null")
+    ended = apart(
+        "-c",
+        "import pathlib, sys; pathlib.Path('test_copied.py').write_text(sys.argv[1])",
+        "\n".join(copies),
+    )
+    assert ended.returncode == 0
+    ended = apart("-m", "pytest", "-q", "-p", "crosschain_mock", "-p", "no:cacheprovider")
+    assert "2 passed" in ended.stdout, ended.stdout
 
 
 def test_the_journal_shows_a_request_as_it_comes_and_why_it_was_refused(page: Page, mock: Client):
@@ -148,7 +265,8 @@ def test_the_journal_shows_a_request_as_it_comes_and_why_it_was_refused(page: Pa
     page.all(".list-row")[0].click()
     page.shows(".refusal", "unknown-token")
     page.shows(".detail", "Nearest valid form")
-    assert "'USDT'" in page.text(".detail li")
+    assert page.text(".sides mark.was") == "USDTT"
+    assert page.text(".sides mark.would-be") == "USDT"
     page.fill("Show", "")
     page.fill("Find", "nothing like it")
     page.shows(".summary", "0 of 2")
@@ -282,11 +400,11 @@ def test_a_world_is_made_picked_and_dropped(page: Page, serve):
 
 
 def test_a_mistake_is_told_in_the_words_of_the_api(page: Page, mock: Client):
-    page.open(mock)
+    page.open(mock, "#chains")
     page.fill("How far to move the clock", "soon")
     page.press("Advance")
     page.shows("#wrong", "duration")
-    page.press("Suspend ETH")
+    page.press("Suspend ETH with settings")
     page.fill("for", "tomorrow", "dialog")
     page.press("Suspend", "dialog")
     page.shows("dialog .wrong", "body field 'for'")
@@ -381,7 +499,7 @@ def test_a_server_with_a_token_asks_for_it(page: Page, serve):
     page.fill("Token", "right-token", "dialog")
     page.press("Use the token", "dialog")
     page.shows("#line", "live")
-    page.shows(".summary", "all 28 up")
+    page.shows("main", "Every chain is up.")
     assert "right-token" not in page.driver.current_url
 
 
@@ -406,13 +524,13 @@ def test_the_keyboard_reaches_everything_and_moves_in_lists(page: Page, mock: Cl
 
 
 def test_a_dialog_gives_the_focus_back(page: Page, mock: Client):
-    page.open(mock)
-    page.press("Suspend ETH")
+    page.open(mock, "#chains")
+    page.press("Suspend ETH with settings")
     page.shows("dialog", "Suspend ETH")
     ActionChains(page.driver).send_keys(Keys.ESCAPE).perform()
     page.until(lambda: not page.all("dialog"), "the dialog is closed")
     focus = "return document.activeElement.getAttribute('aria-label')"
-    assert page.driver.execute_script(focus) == "Suspend ETH"
+    assert page.driver.execute_script(focus) == "Suspend ETH with settings"
 
 
 def test_contrast_and_names_hold_in_every_view(page: Page, mock: Client):
@@ -421,11 +539,14 @@ def test_contrast_and_names_hold_in_every_view(page: Page, mock: Client):
     mock.control("POST", "/outages", {"chain": "FSN", "reason": "halted", "for": "2h"})
     mock.control("POST", "/outages", {"token": "USDC", "for": "2h"})
     mock.control("POST", "/faults", {"kind": "http-status", "status": 503})
-    page.open(mock)
+    page.open(mock, "#chains")
     found = {}
-    for place in ("chains", f"orders/{order_id}", "journal/2", "faults", "money", "worlds"):
+    for place in (
+        *("overview", "chains", f"orders/{order_id}", "journal/2", "faults", "money", "worlds"),
+    ):
         page.go(place)
-        page.shows("main h1", place.partition("/")[0].capitalize())
+        view = place.partition("/")[0]
+        page.shows("main h1", TITLES.get(view, view.capitalize()))
         if "/" in place:
             page.shows(".detail h2", " ")
         found[place] = barriers(page)
@@ -433,7 +554,7 @@ def test_contrast_and_names_hold_in_every_view(page: Page, mock: Client):
         found[f"{place}, dark"] = barriers(page, "color-contrast")
         page.scheme("light")
     page.go("chains")
-    page.press("Suspend ETH")
+    page.press("Suspend ETH with settings")
     page.shows("dialog", "Suspend ETH")
     found["dialog"] = barriers(page)
     page.size(400)
@@ -521,7 +642,7 @@ def test_eighty_chains_are_shown_and_followed(page: Page, serve):
     world = World(replace(scenario, catalog=catalog), wall_ms)
     worlds.put(replace(hosted, key="wide", world=world))
     client = Client(running.port, running.client.contract, prefix="/w/wide")
-    page.open(client)
+    page.open(client, "#chains")
     page.shows(".summary", "all 80 up")
     windows = [{"chain": chain.nickname, "for": "2h"} for chain in catalog.chains]
     client.control("POST", "/calendar", {"windows": windows})
@@ -537,7 +658,7 @@ def test_nothing_is_fetched_from_elsewhere_and_nothing_inline_runs(page: Page, m
     page.open(mock)
     for view in VIEWS:
         page.go(view)
-        page.shows("main h1", view.capitalize())
+        page.shows("main h1", TITLES.get(view, view.capitalize()))
     fetched = page.driver.execute_script(
         "return performance.getEntriesByType('resource').map((one) => new URL(one.name).origin)"
     )

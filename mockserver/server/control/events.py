@@ -4,8 +4,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from mockserver import jsontext, limits
+from mockserver.headers import ELAPSED_HEADER
 from mockserver.jsontext import Json
 from mockserver.responders.forms import BadControl
+from mockserver.responders.named import named_by
 from mockserver.server.control.clocks import show as clock_of
 from mockserver.server.control.row import ControlRequest, ServerState
 from mockserver.values import dataclass
@@ -65,7 +67,7 @@ class Events:
             for entry in hosted.journal.since(self.heard)[:MOST_AT_ONCE]:
                 self.heard = entry.sequence
                 position = f"{self.epoch}-{entry.sequence}"
-                yield _event("request", summary(entry), position)
+                yield _event("request", summary(hosted, entry), position)
 
     def _world(self, hosted: HostedWorld) -> Json:
         outages = hosted.world.outages
@@ -91,8 +93,14 @@ def listen(request: ControlRequest) -> Events:
     return Events(request.server, hosted.key, request, _position(request), hosted.epoch)
 
 
-def summary(entry: Entry) -> dict[str, Json]:
-    """Return a request in one line; `GET /journal/{id}` has all of it. The time is the world's."""
+def summary(hosted: HostedWorld, entry: Entry) -> dict[str, Json]:
+    """Return a request in one line; `GET /journal/{id}` has all of it. The time is the world's.
+
+    `order` is the id of the order that it is about; `delay` is how long its answer was held back,
+    in milliseconds of the world.
+    """
+    operation = hosted.contract.get(entry.operation)
+    named = named_by(operation, entry.request, hosted.world) if operation else None
     return {
         "sequence": entry.sequence,
         "ms": entry.at_ms,
@@ -104,6 +112,8 @@ def summary(entry: Entry) -> dict[str, Json]:
         "responder": entry.responder,
         "refusal": entry.shown_refusal,
         "fault": entry.fault or None,
+        "order": named.order if named else None,
+        "delay": int(entry.response.header(ELAPSED_HEADER) or 0),
     }
 
 

@@ -10,6 +10,7 @@ from mockserver.engine.world import World
 from mockserver.jsontext import Json
 from mockserver.responders.forms import BadControl, duration_ms
 from mockserver.server.control.row import ControlRequest
+from mockserver.wording import times
 from mockserver.worlds import audit as audits
 
 _MOST = 200
@@ -96,6 +97,16 @@ def audit(request: ControlRequest) -> Json:
         exit_claims=query.get("exitClaims", False),
     )
     return verdict.render()
+
+
+def claims(request: ControlRequest) -> Json:
+    """Return what clients have claimed, what transfers are to happen, and what nobody has read."""
+    beliefs = request.hosted.beliefs
+    return {
+        "claims": list(map(str, beliefs.claims)),
+        "expects": [f"{times(expected.times)} {expected}" for expected in beliefs.expects],
+        "unread": sorted(beliefs.unread),
+    }
 
 
 def claim(request: ControlRequest) -> Json:

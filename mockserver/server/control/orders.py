@@ -13,6 +13,8 @@ from mockserver.engine.world import World
 from mockserver.jsontext import Json
 from mockserver.responders.forms import BadControl
 from mockserver.server.control.row import ControlRequest
+from mockserver.worlds.audit import Money
+from mockserver.worlds.story import story_of
 
 # After so many orders of a search, other requests have their turn.
 _SLICE = 256
@@ -31,7 +33,8 @@ def order_id(world: World, name: str) -> str:
 
 def show(request: ControlRequest) -> Iterator[bytes]:
     """Return the orders of a world in the order of submission, or a page of some of them."""
-    orders, query = request.hosted.world.orders, request.query
+    world, query = request.hosted.world, request.query
+    orders = world.orders
     newest, limit = query.get("newest", False), query.get("limit", orders.count())
     start, states = query.get("offset", 0), orders.states()
     searched = "find" in query or "status" in query
@@ -41,17 +44,18 @@ def show(request: ControlRequest) -> Iterator[bytes]:
     else:
         stored = iter(orders.page(start, limit, newest=newest))
     page = range(start, start + limit) if searched else None
-    return _json_pages(stored, orders.count(), states, query, page)
+    return _json_pages(world, stored, states, query, page)
 
 
 def _json_pages(
+    world: World,
     stored: Iterator[Order],
-    total: int,
     states: OrderStates,
     query: Mapping[str, Json],
     page: range | None,
 ) -> Iterator[bytes]:
     """Yield the answer in pieces; the orders of a `page` are searched for, each is looked at."""
+    total = world.orders.count()
     if page is not None:
         wanted, status, total = query.get("find", "").lower(), query.get("status"), 0
         kept = []
@@ -66,23 +70,38 @@ def _json_pages(
                 yield b""
         stored = iter(kept)
     tell = _with_events if query.get("events") else _without
-    orders = jsontext.LazyArray(tell(states, order) for order in stored)
+    orders = jsontext.LazyArray(tell(world, states, order) for order in stored)
     yield from jsontext.pieces({"orders": orders, "total": total, "now": iso(states.now_ms)})
 
 
-def _without(states: OrderStates, order: Order) -> dict[str, Json]:
-    return order_json(states.view(order))
+def _without(world: World, states: OrderStates, order: Order) -> dict[str, Json]:
+    return order_json(world, states.view(order))
 
 
-def _with_events(states: OrderStates, order: Order) -> dict[str, Json]:
+def _with_events(world: World, states: OrderStates, order: Order) -> dict[str, Json]:
     events = _events(states.events(order), states.now_ms)
-    return {**order_json(states.view(order)), "events": events}
+    return {**order_json(world, states.view(order)), "events": events}
 
 
 def detail(request: ControlRequest) -> Json:
     """Return one order with its events, past and to come; looking at it counts as no poll."""
     world = request.hosted.world
     return _detail(world, order_id(world, request.place["id"]))
+
+
+def story(request: ControlRequest) -> Json:
+    """Tell an order from its quote to its payout, by time, with the requests about it."""
+    hosted = request.hosted
+    order = order_id(hosted.world, request.place["id"])
+    lines = [
+        {
+            "at": iso(line.at_ms),
+            **jsontext.picked(line, "kind", "text", "past", "sequence", "hash", "chain"),
+            **jsontext.picked(line, "times", "disturbed"),
+        }
+        for line in story_of(hosted, order)
+    ]
+    return {"id": order, "now": iso(hosted.world.now()), "lines": lines}
 
 
 def steer(request: ControlRequest) -> Json:
@@ -110,9 +129,13 @@ def steer(request: ControlRequest) -> Json:
     return _detail(world, order)
 
 
-def order_json(view: OrderView) -> dict[str, Json]:
-    """Return an order as the control API shows it; amounts in smallest units, as text."""
+def order_json(world: World, view: OrderView) -> dict[str, Json]:
+    """Return an order as the control API shows it; amounts in smallest units, as text.
+
+    `paid` is the amount as people say it, in whole tokens: `10 USDT`.
+    """
     order, route = view.order, view.order.route
+    source = world.scenario.catalog.token_on(route.source_chain, route.source_token)
     return {
         "id": order.id,
         "sn": order.sn,
@@ -136,6 +159,7 @@ def order_json(view: OrderView) -> dict[str, Json]:
             "address": order.recipient,
         },
         "amount": str(order.amount),
+        "paid": str(Money.of(order.amount, source)),
         "amountOut": str(view.amount_out),
         "backAmount": str(view.back_amount),
         "certHash": order.cert_hash,
@@ -159,7 +183,7 @@ def _has(order: Order, states: OrderStates, wanted: str) -> bool:
 
 def _detail(world: World, order: str) -> Json:
     return {
-        **order_json(world.orders.peek(order)),
+        **order_json(world, world.orders.peek(order)),
         "events": _events(world.orders.events(order), world.now()),
         "moves": _moves(world, order),
     }

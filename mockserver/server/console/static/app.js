@@ -6,8 +6,10 @@ import { ClockBar, WorldTime } from "./clock.js";
 import { copied, el, fill, say } from "./dom.js";
 import { Faults } from "./faults.js";
 import { Journal } from "./journal.js";
+import { listen } from "./keys.js";
 import { Money } from "./money.js";
 import { Orders } from "./orders.js";
+import { Overview } from "./overview.js";
 import { Stream } from "./stream.js";
 import { moment } from "./text.js";
 import { Worlds } from "./worlds.js";
@@ -81,15 +83,15 @@ class Console {
 
 const app = new Console();
 const journal = new Journal(app);
-const views = { chains: new Chains(app), orders: new Orders(app), journal, faults: new Faults(app, journal), money: new Money(app, journal), worlds: new Worlds(app) };
-const TITLES = { chains: "Chains", orders: "Orders", journal: "Journal", faults: "Faults", money: "Money", worlds: "Worlds" };
+const views = { overview: new Overview(app, journal), chains: new Chains(app), orders: new Orders(app), journal, faults: new Faults(app, journal), money: new Money(app, journal), worlds: new Worlds(app) };
+const TITLES = { overview: "Now", chains: "Chains", orders: "Orders", journal: "Journal", faults: "Faults", money: "Money", worlds: "Worlds" };
 const bar = new ClockBar(app);
 let current = null;
 let later = null;
 
 function show() {
   const [name, argument] = location.hash.slice(1).split("/").map(decodeURIComponent);
-  const chosen = name in views ? name : "chains";
+  const chosen = name in views ? name : "overview";
   for (const link of at("views").querySelectorAll("a")) {
     if (link.hash === `#${chosen}`) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
@@ -165,6 +167,7 @@ fill(at("views"), Object.keys(views).map((name) =>
   el("li", {}, el("a", { href: `#${name}` }, TITLES[name], " ", el("span", { class: "count", id: `count-${name}` })))));
 fill(at("clock"), bar.element);
 window.addEventListener("hashchange", show);
+listen();
 new Stream(heard, (line) => {
   at("line").dataset.line = line;
   say(at("line"), LINES[line]);

@@ -5,6 +5,7 @@ import { clockTime, duration, moment } from "./text.js";
 
 const LEAST = 30000;
 const DAY = 86400000;
+const FAR = [60000, 3600000, DAY, 7 * DAY];
 const FINAL = new Set(["Succeeded", "Failed", "Dropped", "Refunded"]);
 
 export class Axis {
@@ -21,9 +22,24 @@ export class Axis {
     return new Axis(Math.min(...moments), Math.max(...moments));
   }
 
+  /** Show all moments around now on a scale that shrinks with the distance, so that seconds can be
+   * read beside days. */
+  static around(now, moments) {
+    const axis = new Axis(Math.min(now - LEAST, ...moments), Math.max(now + LEAST, ...moments));
+    axis.now = now;
+    return axis;
+  }
+
+  /** Return how far a moment is from the beginning, in units of the scale. */
+  reach(ms) {
+    if (this.now === undefined) return ms - this.begin;
+    const near = (at) => Math.sign(at - this.now) * Math.log10(1 + Math.abs(at - this.now) / 1000);
+    return near(ms) - near(this.begin);
+  }
+
   /** Return where a moment is, in percent; beyond the ends it is at the end. */
   place(ms) {
-    return Math.max(0, Math.min(100, ((ms - this.begin) / (this.end - this.begin)) * 100));
+    return Math.max(0, Math.min(100, (this.reach(ms) / this.reach(this.end)) * 100));
   }
 
   has(ms) {
@@ -40,10 +56,21 @@ export class Axis {
 
   /** Return the scale: some moments by name, and how long the whole is. */
   scale() {
+    if (this.now !== undefined) return this.distances();
     const long = this.end - this.begin > DAY;
     const at = [0, 1, 2, 3].map((part) => this.begin + ((this.end - this.begin) * part) / 3);
     return el("div", { class: "scale", "aria-hidden": "true", title: `${duration(this.end - this.begin)} in all` },
       at.map((ms) => el("span", {}, long ? moment(ms).slice(0, 16) : clockTime(ms))));
+  }
+
+  /** Return the scale around now: how long ago, and how far ahead. */
+  distances() {
+    const steps = [...FAR.map((far) => -far).reverse(), 0, ...FAR].filter((far) => this.has(this.now + far));
+    return el("div", { class: "scale far", "aria-hidden": "true", title: "seconds near now, days far from it" }, steps.map((far) => {
+      const made = el("span", {}, far === 0 ? "now" : `${far < 0 ? "−" : "+"}${duration(Math.abs(far))}`);
+      made.style.left = `${this.place(this.now + far)}%`;
+      return made;
+    }));
   }
 }
 

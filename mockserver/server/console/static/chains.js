@@ -22,7 +22,7 @@ export class Chains {
       el("div", { class: "bar" },
         el("label", { class: "field", for: "find-chain" }, "Find ", this.find),
         el("label", { class: "field", for: "which-chains" }, "Show ", this.which), this.summary,
-        button("Suspend a chain or token…", () => this.suspend({})),
+        button("Suspend with settings…", () => this.suspend({})),
         button("Add a calendar…", () => this.calendar())),
       this.tokens,
       el("div", { class: "scroll", role: "group", tabindex: "0", "aria-label": "Chains" },
@@ -42,10 +42,11 @@ export class Chains {
     this.rows.clear();
     fill(this.body, chains.map((chain) => {
       const row = { chain, state: el("span", { class: "badge" }), note: el("small"), left: el("td", { "data-label": "Time left" }), ahead: el("td", { "data-label": "Ahead" }) };
-      row.do = button("Suspend", () => (row.active ? this.restore(row.active) : this.suspend({ chain: chain.chain })));
+      row.do = button("Suspend", () => (row.active ? this.restore(row.active) : this.suspendNow(chain.chain)));
+      row.set = button("…", () => this.suspend({ chain: chain.chain }), { class: "quiet", "aria-label": `Suspend ${chain.chain} with settings`, title: "Suspend with settings" });
       row.element = el("tr", { "data-chain": chain.chain },
         el("th", { scope: "row" }, el("strong", {}, chain.chain), " ", el("small", {}, chain.name)),
-        el("td", { "data-label": "State" }, row.state, " ", row.note), row.left, row.ahead, el("td", {}, row.do));
+        el("td", { "data-label": "State" }, row.state, " ", row.note), row.left, row.ahead, el("td", {}, row.do, " ", row.set));
       this.rows.set(chain.chain, row);
       return row.element;
     }));
@@ -76,6 +77,7 @@ export class Chains {
       say(row.note, active ? [...manner(active, now), active.reason].filter(Boolean).join(", ") : "");
       say(row.left, !active ? "" : active.end === FOREVER ? "until restored" : duration(active.end - now));
       say(row.ahead, ahead ? `${ahead.mode} ${distance(ahead.begin, now)}` : "");
+      row.set.hidden = Boolean(active);
       say(row.do, active ? "Restore" : "Suspend");
       row.do.setAttribute("aria-label", `${active ? "Restore" : "Suspend"} ${name}`);
     }
@@ -104,6 +106,11 @@ export class Chains {
   restore(window, planned = false) {
     const about = { chain: window.chain, token: window.token, direction: window.direction, planned: planned || undefined };
     return this.changed(() => this.app.call("DELETE", query("outages", about)), `${window.subject} ${planned ? "is not going to be suspended" : "restored"}`);
+  }
+
+  /** Suspend a chain at once: listed, refused, until somebody restores it. */
+  suspendNow(chain) {
+    return this.changed(() => this.app.call("POST", "outages", { chain }), (window) => `${window.subject} suspended, ${window.mode}, until it is restored`);
   }
 
   async suspend(preset) {

@@ -45,7 +45,9 @@ export class ClockBar {
     this.by = el("input", { id: "clock-by", size: "6", placeholder: "1h30m", autocomplete: "off" });
     this.snapshots = el("select", { id: "snapshots" });
     this.back = button("Revert", () => this.revert(), { title: "Go back to the snapshot that is chosen" });
-    this.element = el("div", { class: "clock-parts" },
+    // A small screen shows what the world does, not what moves it: there the bar opens on a press.
+    const opened = !matchMedia("(max-width: 40rem)").matches;
+    this.element = el("details", { open: opened, class: "clock-bar" }, el("summary", {}, "Move the clock"), el("div", { class: "clock-parts" },
       el("div", { class: "group", role: "group", "aria-label": "Move the clock" },
         step("+15 s", { advance: "15s" }, "Move the clock forward by 15 seconds"),
         step("+1 h", { advance: "1h" }, "Move the clock forward by an hour"),
@@ -60,7 +62,7 @@ export class ClockBar {
         el("label", { class: "field", for: "clock-mode" }, el("span", { class: "visually-hidden" }, "How time passes "), this.mode), this.rateField),
       el("div", { class: "group", role: "group", "aria-label": "Snapshots" },
         button("Snapshot", () => this.keep(), { title: "Keep the world as it is now" }),
-        el("label", { class: "field", for: "snapshots" }, el("span", { class: "visually-hidden" }, "Snapshot to go back to "), this.snapshots), this.back));
+        el("label", { class: "field", for: "snapshots" }, el("span", { class: "visually-hidden" }, "Snapshot to go back to "), this.snapshots), this.back)));
   }
 
   frozen() {

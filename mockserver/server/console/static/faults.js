@@ -2,7 +2,8 @@
 
 import { button, el, fill, say, table } from "./dom.js";
 import { schemaForm } from "./forms.js";
-import { clockTime } from "./text.js";
+import { describe } from "./overview.js";
+import { clockTime, pretty } from "./text.js";
 
 const HITS = 5;
 const SHOWN = 40;
@@ -13,6 +14,7 @@ export class Faults {
     this.journal = journal;
     this.active = el("div");
     this.stubs = el("div");
+    this.triggers = el("div");
     this.breaks = el("div");
     this.names = [];
     this.kind = el("select", { id: "fault-kind", on: { change: () => this.form() } });
@@ -25,12 +27,13 @@ export class Faults {
         el("h3", {}, "Set a fault"), el("label", { class: "field", for: "fault-kind" }, "Kind ", this.kind), this.fields),
       el("section", { "aria-labelledby": "breaks-title" }, el("h2", { id: "breaks-title" }, "Breaks"), this.breaks,
         el("h3", {}, "Have a break"), el("div", { class: "bar" }, el("label", { class: "field", for: "find-break" }, "Find ", this.find), this.count), this.catalogue),
+      el("section", { "aria-labelledby": "triggers-title" }, el("h2", { id: "triggers-title" }, "Triggers"), this.triggers),
       el("section", { "aria-labelledby": "stubs-title" }, el("h2", { id: "stubs-title" }, "Stubs"), this.stubs));
   }
 
   async refresh() {
-    const [{ faults }, { stubs }, catalogue, schema] = await Promise.all([
-      this.app.call("GET", "faults"), this.app.call("GET", "stubs"), this.app.once("breaks"), this.app.form("POST", "/faults")]);
+    const [{ faults }, { triggers }, { stubs }, catalogue, schema] = await Promise.all([
+      this.app.call("GET", "faults"), this.app.call("GET", "at"), this.app.call("GET", "stubs"), this.app.once("breaks"), this.app.form("POST", "/faults")]);
     this.variants = schema.oneOf;
     if (!this.kind.options.length) {
       fill(this.kind, schema.oneOf.map((one) => el("option", { value: one.title }, one.title)));
@@ -38,6 +41,9 @@ export class Faults {
     }
     fill(this.active, faults.length ? el("ul", { class: "plain cards" }, faults.map((one) => this.fault(one))) : el("p", { class: "none" }, "No fault is set."));
     fill(this.stubs, stubs.length ? table("Stubs", ["Stub", "Operation", "Used", "Do"], stubs.map((one) => [one.id, one.operation, one.times ? `${one.used} of ${one.times}` : String(one.used), button("Remove", () => this.gone("stubs", one.id), { "aria-label": `Remove stub ${one.id}` })])) : el("p", { class: "none" }, "No stub is set. A request of the journal can be kept as one."));
+    fill(this.triggers, triggers.length ? el("ul", { class: "plain cards" }, triggers.map((trigger) => el("li", {},
+      el("strong", {}, trigger.id), ` ${describe(trigger)} `, button("Remove", () => this.gone("at", trigger.id), { "aria-label": `Remove trigger ${trigger.id}` }),
+      el("pre", { tabindex: "0" }, pretty(trigger))))) : el("p", { class: "none" }, "Nothing is to happen at a call."));
     this.known = catalogue.breaks;
     await this.refreshBreaks();
   }

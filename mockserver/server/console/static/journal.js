@@ -1,10 +1,11 @@
 // The journal of the world: every request as it comes, searched, looked into, and kept for later.
 
 import { call, query } from "./api.js";
-import { curl } from "./curl.js";
+import { curl, pytest } from "./curl.js";
 import { button, el, facts, fill, save, say, table } from "./dom.js";
 import { List } from "./list.js";
-import { clockTime, moment, pretty } from "./text.js";
+import { sides } from "./sides.js";
+import { duration, moment, pretty, when } from "./text.js";
 
 const MOST = 5000;
 const REFUSED = { refused: true, taken: false };
@@ -93,10 +94,12 @@ export class Journal {
     const one = this.found[index];
     const bad = one.refusal ?? one.fault;
     return { key: one.sequence, children: () => [
-      el("time", { class: "cell" }, clockTime(one.ms)),
+      el("time", { class: "cell" }, when(one.ms, this.app.time.now())),
       el("span", { class: "badge", "data-kind": one.refusal ? "bad" : one.fault ? "warn" : "good" }, String(one.status)),
       el("span", { class: "cell grow" }, el("strong", {}, one.method), ` ${one.path}`, one.query ? el("small", {}, `?${one.query}`) : null),
-      bad ? el("span", { class: "cell why" }, bad) : null] };
+      one.delay ? el("span", { class: "cell badge", "data-kind": "warn", title: "the answer was held back for so long" }, `+${duration(one.delay)}`) : null,
+      one.order ? el("small", { class: "cell", title: "the order that it is about" }, `order ${one.order}`) : null,
+      bad ? el("span", { class: "cell why", title: bad }, bad) : null] };
   }
 
   choose(index) {
@@ -122,14 +125,16 @@ export class Journal {
       el("h2", {}, `${request.method} ${request.path}`),
       el("div", { class: "actions" },
         button("Copy as curl", () => this.app.copy(curl(request), "the command")),
+        button("Copy as pytest", () => this.app.copy(pytest(one), "the test")),
         one.nearest ? button("Copy nearest valid form as curl", () => this.app.copy(curl(nearest(one)), "the command")) : null,
         one.operation ? button("Keep as stub", () => this.stub(one)) : null,
         one.operation ? button("Keep as recording", () => this.record({ since: one.sequence - 1, limit: 1 })) : null,
         button("Close", () => this.close())),
-      facts([["At", moment(Date.parse(one.at))], ["Operation", one.operation ?? "none"], ["Answered by", one.responder], ["Status", String(response.status)], ...(one.fault ? [["Disturbed by", one.fault]] : [])]),
+      facts([["At", moment(Date.parse(one.at))], ["Operation", one.operation ?? "none"], ["Answered by", one.responder], ["Status", String(response.status)],
+        ...(one.order ? [["Order", el("span", {}, el("a", { href: `#orders/${encodeURIComponent(one.order.id)}` }, one.order.id), ` ${one.order.status}`)]] : []), ...(one.fault ? [["Disturbed by", one.fault]] : [])]),
       one.refusal ? el("div", { class: "refusal" }, el("h3", {}, "Refused"), el("p", {}, one.refusal)) : null,
-      one.nearest ? el("div", {}, el("h3", {}, "Nearest valid form"), el("ul", {}, one.nearest.changed.map((text) => el("li", {}, text))),
-        part("Query", nonempty(one.nearest.query)), part("Headers", nonempty(one.nearest.headers)), part("Body", one.nearest.body)) : null,
+      one.nearest ? el("div", {}, el("h3", {}, "Nearest valid form"),
+        sides(request, one.nearest)) : null,
       one.decoded.map((item) => el("div", {}, el("h3", {}, `Decoded: ${item.is}`), el("p", {}, el("small", {}, item.at)), el("pre", { tabindex: "0" }, pretty(item.value)))),
       el("h3", {}, "Request"), part("Query", nonempty(request.query)), pairs("Headers of the request", request.headers), part("Body", request.body),
       el("h3", {}, "Answer"), part("Body", response.body), pairs("Headers of the answer", response.headers));

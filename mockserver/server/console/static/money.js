@@ -2,7 +2,7 @@
 
 import { query } from "./api.js";
 import { button, el, facts, fill, table } from "./dom.js";
-import { clockTime, distance, tokens } from "./text.js";
+import { distance, tokens, when } from "./text.js";
 
 const QUOTED = 20;
 const SLOWLY = 3000;
@@ -23,6 +23,7 @@ export class Money {
     this.balances = el("div");
     this.found = el("div", { role: "status" });
     this.remarks = el("div", { role: "status" });
+    this.claimed = el("div");
     const label = (input, text) => el("label", { class: "field", for: input.id }, `${text} `, input);
     this.element = el("div", { class: "columns" },
       el("section", { "aria-labelledby": "quote-title" }, el("h2", { id: "quote-title" }, "Ask for a price"),
@@ -32,7 +33,8 @@ export class Money {
         } } }, el("div", { class: "fields" }, label(this.amount, "Amount"), label(this.from, "From"), label(this.token, "Token"), label(this.to, "To"), label(this.target, "Token out")),
         el("p", { class: "actions" }, el("button", { type: "submit", class: "main" }, "Quote"))), this.answer),
       el("section", { "aria-labelledby": "audit-title" }, el("h2", { id: "audit-title" }, "Audit"),
-        el("div", { class: "bar" }, button("Look for money doubled, lost or stuck", () => this.audit())), this.found),
+        el("div", { class: "bar" }, button("Look for money doubled, lost or stuck", () => this.audit())), this.found,
+        el("h3", {}, "Claimed and expected"), this.claimed),
       el("section", { "aria-labelledby": "lint-title" }, el("h2", { id: "lint-title" }, "Lint"),
         el("div", { class: "bar" }, button("Judge the requests so far", () => this.lint())), this.remarks),
       el("section", { "aria-labelledby": "balances-title" }, el("h2", { id: "balances-title" }, "Balances"),
@@ -49,6 +51,7 @@ export class Money {
       this.tokensOf();
     }
     this.asked();
+    await this.beliefs();
     if (performance.now() - (this.balanced ?? -SLOWLY) >= SLOWLY) await this.refreshBalances();
   }
 
@@ -98,12 +101,19 @@ export class Money {
     }, "");
   }
 
+  /** List what clients and tests have said, which the audit compares with the books. */
+  async beliefs() {
+    const { claims, expects, unread } = await this.app.call("GET", "claims");
+    const lines = [...claims.map((text) => `claimed: ${text}`), ...expects.map((text) => `expected ${text}`), ...unread.map((number) => `request ${number}: its answer was never read`)];
+    fill(this.claimed, lines.length ? el("ul", { class: "plain" }, lines.map((text) => el("li", {}, text))) : el("p", { class: "none" }, "Nobody has claimed or expected anything."));
+  }
+
   /** List the quotes of the journal with their age: a client should submit what it was quoted. */
   asked() {
     const now = this.app.time.now();
     const found = this.journal.entries.filter((one) => one.operation?.includes("Quote")).slice(-QUOTED).reverse();
     fill(this.quotes, found.length ? table("Quotes that clients asked for", ["At", "Operation", "Asked", "Age", "Answer"], found.map((one) => [
-      el("a", { href: `#journal/${one.sequence}` }, clockTime(one.ms)), one.operation, [...new URLSearchParams(one.query).values()].join(" "), distance(one.ms, now), one.refusal ?? "quoted"])) : el("p", { class: "none" }, "Nobody has asked for a quote yet."));
+      el("a", { href: `#journal/${one.sequence}` }, when(one.ms, now)), one.operation, [...new URLSearchParams(one.query).values()].join(" "), distance(one.ms, now), one.refusal ?? "quoted"])) : el("p", { class: "none" }, "Nobody has asked for a quote yet."));
   }
 
   tick() {

@@ -2,13 +2,14 @@
 
 import { query } from "./api.js";
 import { Axis, tone, track } from "./axis.js";
-import { button, dialog, el, facts, fill, say, table } from "./dom.js";
+import { button, dialog, el, facts, fill, say } from "./dom.js";
 import { schemaForm } from "./forms.js";
 import { List } from "./list.js";
-import { distance, moment, short, tokens } from "./text.js";
+import { story } from "./story.js";
+import { distance, tokens } from "./text.js";
 
 const PAGE = 40;
-const SPANS = [["", "all that is shown"], ["60000", "a minute around now"], ["600000", "ten minutes"], ["3600000", "an hour"], ["86400000", "a day"]];
+const SPANS = [["", "far and near"], ["all", "all that is shown"], ["60000", "a minute around now"], ["600000", "ten minutes"], ["3600000", "an hour"], ["86400000", "a day"]];
 const STATUSES = ["Pending", "WaitVerify", "Verified", "Succeeded", "Failed", "Dropped", "Refunding", "Refunded", "Unknown"];
 
 export class Orders {
@@ -43,7 +44,7 @@ export class Orders {
     this.seen = [0, 0];
     this.outages = [];
     this.axis = null;
-    this.chosen = null;
+    this.chosen = this.told = null;
     if (this.detail) fill(this.detail);
   }
 
@@ -102,7 +103,8 @@ export class Orders {
       if (order) for (const event of order.events) moments.push(event.ms);
     }
     const span = Number(this.span.value);
-    this.axis = span ? new Axis(now - span, now + span) : Axis.of(moments);
+    if (this.span.value === "") this.axis = Axis.around(now, moments);
+    else this.axis = span ? new Axis(now - span, now + span) : Axis.of(moments);
     fill(this.scale, this.total ? this.axis.scale() : null);
     this.list.draw();
   }
@@ -142,7 +144,7 @@ export class Orders {
   }
 
   tick(now) {
-    if (this.axis && (this.span.value || now > this.axis.end)) this.rescale();
+    if (this.axis && (this.span.value !== "all" || now > this.axis.end)) this.rescale();
     else this.list.draw();
     if (this.shown) this.events(this.shown, now);
   }
@@ -162,15 +164,17 @@ export class Orders {
   }
 
   async showDetail(id) {
-    const order = await this.app.call("GET", `orders/${encodeURIComponent(id)}`);
+    const at = `orders/${encodeURIComponent(id)}`;
+    const [order, { lines }] = await Promise.all([this.app.call("GET", at), this.app.call("GET", `${at}/story`)]);
     if (this.chosen !== id) return;
     order.events = order.events.map((event) => ({ ...event, ms: Date.parse(event.at) }));
-    const key = JSON.stringify(order);
+    const key = JSON.stringify([order, lines]);
     if (this.key === key) return;
     this.key = key;
     this.shown = order;
+    this.lines = lines;
     this.line = el("div", { class: "line-large" });
-    this.happened = el("ol", { class: "events" });
+    this.happened = el("div");
     fill(this.detail,
       el("h2", {}, `Order ${order.id}`),
       el("div", { class: "actions" },
@@ -178,8 +182,7 @@ export class Orders {
         button("Next status", () => this.steer(`orders/${encodeURIComponent(order.id)}`, { step: true }, "moved on")),
         button("Steer…", () => this.form(order)),
         button("Close", () => this.close())),
-      this.line, el("h3", {}, "Events"), this.happened,
-      el("h3", {}, "What moves"), this.moves(order),
+      this.line, el("h3", {}, "From quote to payout"), this.happened,
       facts([
         ["Route", this.route(order)], ["Course", `${order.course}, by ${order.policy}`], ["Kind", `${order.kind}, ${order.generation}`],
         ["Number", order.sn ?? ""], ["Sender", order.from.address], ["Recipient", order.to.address],
@@ -197,16 +200,10 @@ export class Orders {
   events(order, now) {
     const axis = Axis.of([now, ...order.events.map((event) => event.ms)]);
     fill(this.line, track(axis, order.events, this.touching(order), now), axis.scale());
-    fill(this.happened, order.events.map((event) => el("li", { class: event.ms > now ? "ahead" : "" },
-      el("span", { class: "badge", "data-kind": tone(event.status) }, event.status), " ", el("time", {}, moment(event.ms)), ` ${event.ms > now ? "comes" : "was"} ${distance(event.ms, now)} `,
-      event.reason ? el("em", {}, event.reason) : null)));
-  }
-
-  moves(order) {
-    const rows = order.moves.flatMap((move) => move.entries.map((entry) => [
-      `${move.what}${move.past ? "" : ", to come"}`, short(entry.account, 28),
-      `${entry.units.startsWith("-") ? "" : "+"}${tokens(entry.units, entry.decimals)} ${entry.token} on ${entry.chain}`]));
-    return table("What moves", ["Booking", "Account", "Amount"], rows, { class: "moves" });
+    // Once a second is enough for texts such as `in 5m`, and leaves a person time to click.
+    const shown = `${this.key} ${Math.floor(now / 1000)}`;
+    if (this.told !== shown) fill(this.happened, story(this.lines, now));
+    this.told = shown;
   }
 
   steer(path, body, done) {

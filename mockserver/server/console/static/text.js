@@ -21,6 +21,12 @@ export function moment(ms) {
   return Number.isNaN(date.getTime()) ? "beyond the calendar" : date.toISOString().slice(0, 19).replace("T", " ");
 }
 
+/** Return a moment as short as it can be read: the time alone on the day of `now`, else with its date. */
+export function when(ms, now) {
+  const text = moment(ms);
+  return text.slice(0, 10) === moment(now ?? ms).slice(0, 10) ? text.slice(11) : text.slice(0, 16);
+}
+
 /** Return the time of the day alone, of a moment. */
 export function clockTime(ms) {
   return moment(ms).slice(11);

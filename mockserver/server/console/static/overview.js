@@ -1,0 +1,114 @@
+// The start page: what matters in this world now, each with the way to where more is known.
+
+import { query } from "./api.js";
+import { button, el, fill } from "./dom.js";
+import { tone } from "./axis.js";
+import { distance, duration, tokens } from "./text.js";
+
+const NEWEST = 6;
+
+export class Overview {
+  constructor(app, journal) {
+    this.app = app;
+    this.journal = journal;
+    this.outages = el("div");
+    this.orders = el("div");
+    this.refusals = el("div");
+    this.findings = el("div", { role: "status" });
+    this.disturbing = el("div");
+    this.element = el("div", { class: "overviews" },
+      card("findings", "Money", this.findings, "money"),
+      card("outages", "Outages", this.outages, "chains"),
+      card("newest-orders", "Newest orders", this.orders, "orders"),
+      card("disturbing", "Set to go wrong", this.disturbing, "faults"),
+      card("refusals", "Refused or disturbed", this.refusals, "journal"));
+  }
+
+  async refresh() {
+    const [{ outages }, { orders }, { faults }, { triggers }, { chains }] = await Promise.all([
+      this.app.call("GET", "outages"), this.app.call("GET", query("orders", { newest: true, limit: NEWEST })),
+      this.app.call("GET", "faults"), this.app.call("GET", "at"), this.app.once("chains")]);
+    this.decimals = new Map(chains.flatMap((chain) => chain.tokens.map((token) => [`${chain.chain} ${token.token}`, token.decimals])));
+    this.known = { outages, orders };
+    this.draw();
+    fill(this.disturbing, faults.length + triggers.length
+      ? el("ul", { class: "plain" },
+        faults.map((fault) => el("li", {}, el("strong", {}, fault.kind), ` ${fault.operation ?? "every operation"}, struck ${fault.struck} of ${fault.seen} calls`)),
+        triggers.map((trigger) => el("li", {}, el("strong", {}, "trigger"), ` ${describe(trigger)}`)))
+      : none("No fault or trigger is set."));
+    await this.audit();
+  }
+
+  /** Draw what changes with the world's time alone. */
+  draw() {
+    if (!this.known) return;
+    const now = this.app.time.now() ?? 0;
+    const { outages, orders } = this.known;
+    const present = outages.filter((outage) => outage.until === null || Date.parse(outage.until) > now);
+    fill(this.outages, present.length ? el("ul", { class: "plain rows" }, present.slice(0, NEWEST).map((outage) => this.outage(outage, now))) : none("Every chain is up."));
+    fill(this.orders, orders.length ? el("ul", { class: "plain" }, orders.map((order) => el("li", {},
+      el("a", { href: `#orders/${encodeURIComponent(order.id)}` }, order.id), " ",
+      el("span", { class: "badge", "data-kind": tone(order.status) }, order.status), ` ${this.route(order)}, `,
+      el("time", {}, distance(Date.parse(order.submitted), now)), order.reason ? el("em", {}, ` ${order.reason}`) : null))) : none("No order yet. Orders appear here as clients submit them."));
+    this.refused(now);
+  }
+
+  outage(outage, now) {
+    const begin = Date.parse(outage.from);
+    const text = begin > now ? `begins ${distance(begin, now)}` : outage.until === null ? "until restored" : `${duration(Date.parse(outage.until) - now)} left`;
+    const about = { chain: outage.chain, token: outage.token, direction: outage.direction, planned: begin > now || undefined };
+    return el("li", {},
+      button(begin > now ? "Strike off" : "Restore", () => this.restore(outage, about), { "aria-label": `${begin > now ? "Strike off" : "Restore"} ${outage.subject}` }),
+      el("span", {}, el("strong", {}, outage.subject), " ", el("span", { class: "badge", "data-kind": begin > now ? "warn" : "bad" }, outage.mode), ` ${text}`));
+  }
+
+  async restore(outage, about) {
+    if (await this.app.act(() => this.app.call("DELETE", query("outages", about)), `${outage.subject} is restored`)) await this.refresh();
+  }
+
+  route(order) {
+    const decimals = this.decimals.get(`${order.from.chain} ${order.from.token}`);
+    const amount = decimals === undefined ? `${order.amount} units of` : tokens(order.amount, decimals);
+    return `${amount} ${order.from.token} ${order.from.chain} → ${order.to.chain}`;
+  }
+
+  refused(now) {
+    const newest = this.journal.entries.filter((entry) => entry.refusal || entry.fault).slice(-NEWEST).reverse();
+    fill(this.refusals, newest.length ? el("ul", { class: "plain" }, newest.map((entry) => el("li", {},
+      el("a", { href: `#journal/${entry.sequence}` }, `${entry.method} ${entry.path}`), ` ${distance(entry.ms, now)}`,
+      el("p", { class: "why" }, entry.refusal ?? `disturbed by ${entry.fault}`)))) : none("No request was refused or disturbed."));
+  }
+
+  async audit() {
+    const verdict = await this.app.call("GET", "audit");
+    fill(this.findings, verdict.findings.length
+      ? el("ul", { class: "plain" }, verdict.findings.slice(0, NEWEST).map((finding) => el("li", {},
+        el("span", { class: "badge", "data-kind": "bad" }, finding.kind), " ", finding.told,
+        finding.orders.slice(0, 3).map((order) => [" ", el("a", { href: `#orders/${encodeURIComponent(order)}` }, order)]).flat())))
+      : none(verdict.judged ? `The audit finds nothing wrong with ${verdict.judged} ${verdict.judged === 1 ? "order" : "orders"}.` : "No order to judge yet."));
+  }
+
+  request(entry) {
+    if (entry.refusal || entry.fault) this.refused(this.app.time.now() ?? 0);
+  }
+
+  tick() {
+    this.draw();
+  }
+}
+
+/** Say what a trigger waits for and what it does. */
+export function describe(trigger) {
+  const place = `${trigger.phase ?? "after"} call ${trigger.nth ?? 1} of ${trigger.operation ?? "any operation"}`;
+  if (trigger.failed) return `${place} failed: ${trigger.failed}`;
+  return `${place}, ${trigger.struck ? "has happened" : `to come; ${trigger.seen} such calls so far`}`;
+}
+
+function card(id, title, content, view) {
+  return el("section", { class: "overview", "aria-labelledby": `${id}-title` },
+    el("h2", { id: `${id}-title` }, title, " ", el("a", { class: "more", href: `#${view}`, "aria-label": `All of ${title}` }, "all")), content);
+}
+
+function none(text) {
+  return el("p", { class: "none" }, text);
+}
