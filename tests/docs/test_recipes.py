@@ -123,6 +123,7 @@ def image(shell: Shell, tmp_path: Path) -> dict[str, str]:
 
 
 @POSIX
+@pytest.mark.deep  # the recipe for any shell has the same steps
 def test_the_recipe_for_gitlab_judges_a_service_that_is_still_starting(shell, tmp_path, wheel):
     job = yaml.safe_load(recipe("yaml", "image: python").text)["conformance"]
     assert set(job["variables"]) == {"CROSSCHAIN_MOCK"}
