@@ -79,7 +79,7 @@ def test_the_clock_runs_until_an_order_is_terminal(told, mock):
     told("clock", "run-until", f"order:{order_id}", "terminal")
     shown = told("order", "show", order_id)
     assert re.search(r"^event +past +status +reason$", shown, re.MULTILINE)
-    assert re.search(rf"^{order_id} +Succeeded +USDT ARB +USDT BNB +10000000 ", shown, re.MULTILINE)
+    assert re.search(rf"^{order_id} +Succeeded +USDT ARB +USDT BNB +10 USDT ", shown, re.MULTILINE)
     assert re.search(
         r"Z +yes +delivery +pool +BNB +USDT +-10000000000000000000$", shown, re.MULTILINE
     )
