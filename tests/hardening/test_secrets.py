@@ -43,8 +43,9 @@ def test_the_journal_and_the_check_show_no_secret(mock):
 def test_no_line_about_a_request_shows_a_secret_of_its_query(serve, query):
     mock = serve()
     mock.client.get("/v1/getChain", query=query)
-    (entry,) = mock.service.worlds.get("default").journal
-    told = jsontext.encode(summary(entry)).decode()
+    hosted = mock.service.worlds.get("default")
+    (entry,) = hosted.journal
+    told = jsontext.encode(summary(hosted, entry)).decode()
     for shown in (told, entry.request_line, jsontext.encode(entry.render()).decode()):
         assert "s3cr3t" not in shown
         assert "redacted" in shown
