@@ -23,6 +23,8 @@ FALSE_SIGNATURES = 7
 """How many requests an account of the user's own adds at most: a key and six signatures."""
 NAMED_COST = 8
 """How many requests each named order, ticket or transaction may add."""
+MOST_DELIVERY = 200
+"""How many requests ask again in other ways of delivery, where nothing differs."""
 MOST_EDGES = 700
 """How many requests at the edges of inputs a run may add to its plan, where it has room."""
 
@@ -33,14 +35,14 @@ class Options:
 
     `hosts` are those that the user has named, beside loopback. `only` and `skip` are names of
     rules, layers or operations, with `*` as wildcard. `edges` adds requests at the edges of each
-    input, `examples` is how many generated requests an operation gets, `sequences` how many
-    sequences each state machine is tried with, and `deep` how many examples Schemathesis makes of
-    each operation; `generated_for` are the operations that get examples, all where it is empty.
-    `probes` are requests that are sent in every run. `patience_ms` is how long, in wall time, a
-    run waits in all for what it submitted to settle; it waits only as long as something has not.
-    The default is six seconds, and none with the mock, whose clock the user moves.
-    `wait_ms` is how long a run waits at its beginning for a service that is still starting, and
-    `slow_ms` how long an answer may take.
+    input, `delivery` asks again in other ways, `examples` is how many generated requests an
+    operation gets, `sequences` how many sequences each state machine is tried with, and `deep` how
+    many examples Schemathesis makes of each operation; `generated_for` are the operations that get
+    examples, all where it is empty. `probes` are requests that are sent in every run. `patience_ms`
+    is how long, in wall time, a run waits in all for what it submitted to settle; it waits only as
+    long as something has not. The default is six seconds, and none with the mock, whose clock the
+    user moves. `wait_ms` is how long a run waits at its beginning for a service that is still
+    starting, and `slow_ms` how long an answer may take.
     """
 
     seed: int = 1
@@ -60,6 +62,7 @@ class Options:
     patience_ms: int | None = None
     wait_ms: int = 0
     edges: bool = False
+    delivery: bool = False
     examples: int = 0
     sequences: int = 0
     deep: int = 0
@@ -88,7 +91,7 @@ class Options:
     @property
     def choices(self) -> dict[str, object]:
         """What decides which requests are made, as `run` takes it."""
-        names = ("edges", "examples", "sequences", "deep", "only", "skip")
+        names = ("edges", "delivery", "examples", "sequences", "deep", "only", "skip")
         return {name: getattr(self, name) for name in names}
 
     def limits(self, target: Target, operations: int | None = None) -> Limits:
@@ -113,21 +116,28 @@ class Options:
         generated += len(self.probes)
         planned = (265 if self.arming.writes else 160) * operations // described
         planned += NAMED_COST * self.caller.names + FALSE_SIGNATURES * self.caller.own_keys
+        generated += MOST_DELIVERY * self.delivery
         return planned + (MOST_EDGES if self.edges else 0) + generated
 
 
 def with_generation(
-    options: Options, target: Target, *, edges: bool | None = None, examples: int | None = None
+    options: Options,
+    target: Target,
+    *,
+    edges: bool | None = None,
+    delivery: bool | None = None,
+    examples: int | None = None,
 ) -> Options:
     """Return options with the usual amount of generation where none is set.
 
-    A service on this machine gets edge cases of its inputs, and some requests of Hypothesis where
-    that is installed; another one gets only what options name.
+    A service on this machine gets edge cases of its inputs, requests in other ways of delivery, and
+    some requests of Hypothesis where that is installed; another one gets only what options name.
     """
     default_examples = DEFAULT_EXAMPLES if target.is_local and is_installed() else 0
     return replace(
         options,
         edges=target.is_local if edges is None else edges,
+        delivery=target.is_local if delivery is None else delivery,
         examples=default_examples if examples is None else examples,
     )
 

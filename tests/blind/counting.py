@@ -56,10 +56,11 @@ class Count:
             how = {**how, "edges": False, "examples": 0}
         with blind_service(faults) as url:
             result = run(url, **how)
-        return frozenset(_findings(result))
+        return frozenset(findings_of(result))
 
 
-def _findings(result: Result) -> Iterator[str]:
+def findings_of(result: Result) -> Iterator[str]:
+    """Each finding as a line that is equal in runs of the same seed."""
     for outcome in result.outcomes:
         yield from _of(outcome)
 

@@ -1,6 +1,6 @@
-"""Generated requests and sequences: the stages that need Hypothesis, and one that fuzzes.
+"""Stages after the plan: saved and generated requests, sequences, and other ways of delivery.
 
-A stage is imported only when a run wants it, since its libraries are an extra.
+A stage is imported only when a run wants it, since some need libraries of an extra.
 """
 
 from importlib import import_module
@@ -48,6 +48,7 @@ def generated(session: Session, options: Options) -> tuple[tuple[Outcome, ...], 
 _STAGES = {
     "probes": ("stages", "saved"),
     "sequences": ("sequences", "sequences"),
+    "delivery": ("delivery", "delivery"),
     "examples": ("explore", "explore"),
     "deep": ("deep", "deep"),
 }

@@ -4,7 +4,7 @@ The name of each stage in reports, its basis, and what its sequences may find ar
 `schemas/stages.yaml`. Nothing here needs Hypothesis: reports and `conform rules` read it as well.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from typing import Any
 
@@ -212,7 +212,9 @@ STAGES = tuple(
 )
 """All of them, in the order of reports."""
 _BY_WORDS = {stage.words: stage for stage in STAGES}
-SAVED, GENERATED, FUZZED = (_BY_WORDS[words] for words in ("kept", "generated", "fuzzed"))
+SAVED, DELIVERY, GENERATED, FUZZED = (
+    _BY_WORDS[words] for words in ("kept", "delivery", "generated", "fuzzed")
+)
 SEQUENCE_STAGES = READS, ORDERS, TICKETS, TRANSFERS = tuple(
     _BY_WORDS[words] for words in ("reads", "orders", "tickets", "transfers")
 )
@@ -262,6 +264,22 @@ class Sender:
             return None
         self.count += 1
         return exchange
+
+    def send_together(self, drafts: Sequence[tuple[str, Draft]]) -> list[Exchange]:
+        """Send requests at the same time, each for an operation; none where one may not be sent."""
+        if self.stopped:
+            return []
+        named = [
+            (ProbeName(f"{operation_id}/{self.words} {number}", stage=self.words), draft)
+            for number, (operation_id, draft) in enumerate(drafts, self.count + 1)
+        ]
+        try:
+            exchanges = self.session.ask_together(named)
+        except (Spent, Refusing) as error:
+            self.stopped = str(error)
+            return []
+        self.count += len(exchanges)
+        return exchanges
 
     def send_once(
         self, operation: Operation, draft: Draft, form: str = "", *, new: bool = True

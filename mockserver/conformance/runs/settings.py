@@ -69,6 +69,7 @@ class RunOptions(TypedDict, total=False):
     only: str | Iterable[str]
     skip: str | Iterable[str]
     edges: bool
+    delivery: bool
     examples: int
     sequences: int
     deep: int
@@ -110,8 +111,8 @@ def options_from(values: Mapping[str, Any], target: Target | None = None) -> Opt
     )
     if target is None:
         return options
-    edges, examples = chosen.get("edges"), chosen.get("examples")
-    return with_generation(options, target, edges=edges, examples=examples)
+    wanted = {name: chosen.get(name) for name in ("edges", "delivery", "examples")}
+    return with_generation(options, target, **wanted)
 
 
 def _caller(chosen: Mapping[str, Any]) -> Caller:

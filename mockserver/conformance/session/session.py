@@ -1,6 +1,7 @@
 """A conversation with the service: each request is sent, put into the journal, and remembered."""
 
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import takewhile
@@ -105,9 +106,54 @@ class Session:
         else:
             self.transport.take_over(request)
             answer = recalled
+        return self._note(probe, request, answer, is_new=recalled is None)
+
+    def ask_together(self, drafts: Sequence[tuple[str, Draft]]) -> list[Exchange]:
+        """Send requests at the same time, each under the name of its probe.
+
+        Raises as `ask` does; then none has left.
+        """
+        requests = [
+            (probe, self._fresh(draft, operation).request(operation), operation)
+            for probe, draft in drafts
+            for operation in (self.context.contract.operation(ProbeName(probe).operation_id),)
+        ]
+        recalled = [
+            self._keeper.recall(probe, request) if self._keeper else None
+            for probe, request, _ in requests
+        ]
+        waiting = [parts for parts, answer in zip(requests, recalled, strict=True) if not answer]
+        for operation in {id(parts[2]): parts[2] for parts in waiting}.values():
+            self._check_somebody_answers(operation)
+
+        def leaving(number: int) -> None:
+            probe, request, operation = waiting[number]
+            if self._keeper is not None and operation.writes:
+                self._keeper.begin(probe, request)
+
+        answers = iter(
+            self.transport.send_together(
+                [(operation.generation.id, request) for _, request, operation in waiting], leaving
+            )
+            if waiting
+            else ()
+        )
+        exchanges = []
+        for (probe, request, operation), known in zip(requests, recalled, strict=True):
+            if known is not None:
+                self.transport.take_over(request)
+                exchanges.append(self._note(probe, request, known, is_new=False))
+                continue
+            answer = next(answers)
+            self._answered[operation.generation.id].append((operation.id, answer.trouble))
+            exchanges.append(self._note(probe, request, answer, is_new=True))
+        return exchanges
+
+    def _note(self, probe: str, request: Request, answer: Answer, *, is_new: bool) -> Exchange:
+        operation = self.context.contract.operation(ProbeName(probe).operation_id)
         exchange = Exchange(len(self.context.exchanges) + 1, probe, operation, request, answer)
         self.context.add(exchange)
-        if self._keeper is not None and recalled is None:
+        if self._keeper is not None and is_new:
             self._keeper.keep(exchange)
         if self._watch is not None:
             self._watch.sent(exchange, self._planned)

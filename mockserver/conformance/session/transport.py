@@ -4,8 +4,10 @@ import asyncio
 import ssl
 import threading
 from collections import Counter
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import field
+from functools import partial
 from typing import Any, Self, TypeVar
 
 import aiohttp
@@ -27,7 +29,8 @@ _BEGINNING = 65_536
 
 
 class Transport:
-    """Sends requests one after the other, within limits, and only those that are permitted.
+    """Sends requests within limits, and only those that are permitted: one after the other, each on
+    a connection of its own, unless told otherwise.
 
     It never follows a redirect, uses no proxy, keeps no cookie, and never raises for what the
     service does: that is in the answer.
@@ -52,6 +55,7 @@ class Transport:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
         self._session: aiohttp.ClientSession | None = None
+        self._is_kept = False
         self.sent: Counter[tuple[str, str]] = Counter()
         """How many requests left, by method and path."""
 
@@ -94,6 +98,48 @@ class Transport:
         `leaving` is called when nothing keeps the request from leaving any more. Raises `Refusing`
         where it may not leave, `Spent` where budget or time is used up.
         """
+        base = self._admitted(generation, request, leaving)
+        answer = self._run(self._exchange(base, request))
+        self._kept += len(answer.body)
+        return answer
+
+    def send_together(
+        self, requests: Sequence[tuple[str, Request]], leaving: Callable[[int], None] | None = None
+    ) -> list[Answer]:
+        """Send requests, each with its generation, at the same time; return their answers in order.
+
+        `leaving` is called with the number of each in turn. Raises as `send` does; then nothing
+        has left.
+        """
+        if self.left < len(requests):
+            raise Spent(f"the budget of {self._limits.budget} requests is used up")
+        admitted = [
+            (
+                self._admitted(generation, request, partial(leaving, number) if leaving else None),
+                request,
+            )
+            for number, (generation, request) in enumerate(requests)
+        ]
+        answers = self._run(self._exchange_together(admitted))
+        self._kept += sum(len(answer.body) for answer in answers)
+        return answers
+
+    @contextmanager
+    def kept_connection(self) -> Iterator[None]:
+        """Send what follows, one after the other, on a connection that stays open."""
+        self._session, usual = None, self._session
+        self._is_kept = True
+        try:
+            yield
+        finally:
+            if self._session is not None:
+                self._run(self._session.close())
+            self._session, self._is_kept = usual, False
+
+    def _admitted(
+        self, generation: str, request: Request, leaving: Callable[[], None] | None
+    ) -> str:
+        """Return where a request goes, once nothing keeps it from leaving. Raises as `send`."""
         reason = self._permit.refusal(request)
         if reason:
             raise Refusing(reason)
@@ -117,9 +163,7 @@ class Transport:
         if leaving is not None:
             leaving()
         self.sent[request.method, request.path] += 1
-        answer = self._run(self._exchange(base, request))
-        self._kept += len(answer.body)
-        return answer
+        return base
 
     def take_over(self, request: Request) -> None:
         """Count a submission, which an earlier part of the run sent, against the cap."""
@@ -166,9 +210,12 @@ class Transport:
             future.cancel()
             raise
 
+    async def _exchange_together(self, requests: Iterable[tuple[str, Request]]) -> list[Answer]:
+        return await asyncio.gather(*(self._exchange(base, request) for base, request in requests))
+
     async def _exchange(self, base: str, request: Request) -> Answer:
         if self._session is None:
-            self._session = _session()
+            self._session = _session(kept=self._is_kept)
         began = self._ticks()
         within = min(self._limits.request_ms, self.left_ms) / 1000
         part = _PartialAnswer()
@@ -222,9 +269,15 @@ class _PartialAnswer:
     reason: str = ""
 
 
-def _session() -> aiohttp.ClientSession:
+def _session(*, kept: bool) -> aiohttp.ClientSession:
+    # A kept connection is the only one, so that each request follows the one before it there.
+    connector = (
+        aiohttp.TCPConnector(limit=1, ttl_dns_cache=300)
+        if kept
+        else aiohttp.TCPConnector(force_close=True, ttl_dns_cache=300)
+    )
     session = aiohttp.ClientSession(
-        connector=aiohttp.TCPConnector(force_close=True, ttl_dns_cache=300),
+        connector=connector,
         cookie_jar=aiohttp.DummyCookieJar(),
         timeout=aiohttp.ClientTimeout(total=None),
         trust_env=False,
@@ -234,8 +287,8 @@ def _session() -> aiohttp.ClientSession:
         max_field_size=_HEAD,
     )
     # The library would send a GET a second time where a connection drops, past every count; its own
-    # test client switches that off in the same way. Connections are not kept, so that none is lost
-    # for having been idle.
+    # test client switches that off in the same way. Connections are usually not kept, so that none
+    # is lost for having been idle.
     session._retry_connection = False
     return session
 

@@ -246,6 +246,8 @@ class Service:
             raise RefusalError("slippage has to be from 0 to 5000")
         if partial not in {"true", "false"}:
             raise RefusalError("allowPartialFill has to be true or false")
+        if not re.fullmatch(r"0x[0-9a-fA-F]{40}|(?!0x)[0-9A-Za-z:]{20,90}", recipient):
+            raise RefusalError("recipient has to be an address")
         out = self.swapped(amount, here, there, same_chain=True)["out"]
         steps = {"least": out * (10_000 - int(slippage)) // 10_000, "recipient": recipient}
         steps |= {"amount": amount, "here": here, "there": there}

@@ -1,0 +1,602 @@
+"""The stage of delivery: what was judged is asked again in other ways, and must be answered alike.
+
+Gateways, caches, connection pools and replicas stand between a client and a service. The plan asks
+each request by itself, on a connection of its own and uncompressed; here the same requests travel
+as browsers and proxies send them, on a connection that is used again, and side by side.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import chain
+
+from mockserver.conformance.checks.evidence import GATEWAY_STATUSES, in_words
+from mockserver.conformance.checks.rule import Finding, Outcome
+from mockserver.conformance.checks.submitted import ORDER, TICKET, V1_ORDER
+from mockserver.conformance.discovery.inventory import inventory_of
+from mockserver.conformance.discovery.routes import v1_chain_pair
+from mockserver.conformance.generation.sameness import Sameness
+from mockserver.conformance.generation.stages import DELIVERY, Sender, is_answered
+from mockserver.conformance.options import Options
+from mockserver.conformance.requests.valid import (
+    first_chains,
+    fresh_hash,
+    plain_or_unknown,
+    valid_request,
+)
+from mockserver.conformance.session.context import RunContext
+from mockserver.conformance.session.draft import JSON_TYPE, Draft
+from mockserver.conformance.session.exchange import Exchange, NoAnswer
+from mockserver.conformance.session.session import Session
+from mockserver.conformance.verdict import NotRun, Verdict, if_known
+from mockserver.contract import Basis, Operation, fact_basis, ids
+from mockserver.headers import SAFE_METHODS
+from mockserver.signing.developer import HEADERS
+from mockserver.values import dataclass
+from mockserver.wording import counted
+
+_LETTER = re.compile(r"(?<![%0-9A-Fa-f])[0-9A-Za-z]")
+_MAX_AGE = re.compile(r"(?:s-maxage|max-age)\s*=\s*\"?(\d{1,12})", re.IGNORECASE)
+_NOT_KEPT = ("no-store", "no-cache", "must-revalidate", "private")
+# Clients show quotes for seconds; whoever keeps one for an hour shows another market.
+_LONGEST_AGE_S = 3600
+# How often an order or a ticket is looked up in a row: of four replicas of which one is behind, all
+# but one run in thirty meet it.
+LOOKS = 12
+# One answer that differs once may be a busy moment; two are not.
+_FEWEST_FLICKERS = 2
+_AT_ONCE = 8
+_FIRST_LISTS = (ids.CHAINS, ids.ASSETS)
+# What was submitted and is known once may not be unknown at the next look.
+_KNOWN_ONCE = {
+    ids.CHECK: "v2.check-order",
+    ids.CHECK_TICKET: "v2.check-ticket",
+    ids.V1_DETAIL: "v1.get-order-detail",
+}
+_KINDS = (ORDER, V1_ORDER, TICKET)
+# What the hash of a deposit is called where a valid request is made about it.
+_DEPOSIT = {ids.TICKET: "hash"}
+_CHANGING = (*ids.QUOTES, ids.SWAP, ids.CHECK, ids.PRICE, ids.BALANCE, ids.V1_DETAIL)
+_OLD = {
+    "If-None-Match": '"never-sent-by-this-service"',
+    "If-Modified-Since": "Sat, 01 Jan 1994 00:00:00 GMT",
+}
+
+Change = Callable[[Draft], Draft]
+
+
+def _headers(**changes: str) -> Change:
+    named = {name.replace("_", "-"): value for name, value in changes.items()}
+    return lambda draft: replace(draft, headers={**draft.headers, **named})
+
+
+def _header_names(spell: Callable[[str], str]) -> Change:
+    return lambda draft: replace(
+        draft, headers={spell(name): value for name, value in draft.headers.items()}
+    )
+
+
+def _escaped(draft: Draft) -> Draft:
+    """Return a request with the first letter or digit of each value as an escape."""
+    pairs = (part.partition("=") for part in (draft.raw_query or "").split("&") if part)
+    return replace(
+        draft,
+        raw_query="&".join(
+            name + equals + _LETTER.sub(lambda match: f"%{ord(match[0]):02X}", value, count=1)
+            for name, equals, value in pairs
+        ),
+    )
+
+
+def _blanks_as_plus(draft: Draft) -> Draft:
+    return replace(draft, raw_query=(draft.raw_query or "").replace("%20", "+"))
+
+
+def _named_charset(draft: Draft) -> Draft:
+    return replace(draft, content_type=f"{JSON_TYPE}; charset=utf-8")
+
+
+# Ways of sending that change nothing of the meaning. All of a group are sent in one request, and
+# one by one only where that is answered otherwise.
+_FORMS: Mapping[str, Mapping[str, Change]] = {
+    "as browsers send it": {
+        "names of headers in lower case": _header_names(str.lower),
+        "compression accepted": _headers(Accept_Encoding="gzip, deflate"),
+        "another language accepted": _headers(Accept_Language="zh-CN, de;q=0.8"),
+        "the name and cookies of a browser": _headers(User_Agent="Mozilla/5.0", Cookie="seen=1"),
+        "letters as escapes": _escaped,
+        "blanks as +": _blanks_as_plus,
+        "the charset of the body named": _named_charset,
+    },
+    "as proxies send it": {
+        "names of headers in upper case": _header_names(str.upper),
+        "compression accepted, plain preferred": _headers(Accept_Encoding="identity, gzip;q=0.5"),
+        "the names of proxies": _headers(Via="1.1 proxy", X_Forwarded_For="192.0.2.7"),
+        "any type accepted": _headers(Accept="*/*"),
+    },
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A request that is asked again: a `label`, what makes it anew, and its answers so far."""
+
+    label: str
+    operation: Operation
+    make: Callable[[], Draft]
+    sameness: Sameness
+
+    @property
+    def succeeded(self) -> bool:
+        return self.sameness.first.succeeded
+
+
+def delivery(session: Session, options: Options) -> tuple[Outcome, ...]:
+    """Return an outcome for each operation that may be called.
+
+    Submissions are sent only where they are armed: one deposit twice at the same time.
+    """
+    chosen = [
+        operation
+        for operation in session.context.contract
+        if options.chooses(DELIVERY.rule(), operation.id) and is_answered(session, operation)
+    ]
+    stage = _Delivery(session, [operation for operation in chosen if not operation.writes])
+    stage.run()
+    if options.arming.writes:
+        stage.submissions([operation for operation in chosen if operation.writes])
+    return stage.outcomes(chosen)
+
+
+class _Delivery:
+    """The requests of the stage, and what was found by operation."""
+
+    def __init__(self, session: Session, reads: Sequence[Operation]) -> None:
+        self._session = session
+        self._context = session.context
+        self._sender = Sender(session, DELIVERY.words)
+        self._findings: defaultdict[str, list[Finding]] = defaultdict(list)
+        # Answers that differed once, and not when the same was asked once more.
+        self._flickers: defaultdict[str, list[tuple[Exchange, Exchange, str]]] = defaultdict(list)
+        self._reported: set[tuple[str, str]] = set()
+        self._touched: set[str] = set()
+        self._reads = reads
+        self._targets: list[Target] = []
+
+    def run(self) -> None:
+        """Send everything that reads; stop where nothing more may leave."""
+        for step in (self._begin, self._forms, self._http, self._kept, self._together):
+            step()
+            if self._sender.stopped:
+                return
+        self._begin_again()
+
+    def outcomes(self, chosen: Sequence[Operation]) -> tuple[Outcome, ...]:
+        self._report_flickers()
+        return tuple(
+            self._sender.outcome(
+                DELIVERY.rule(operation.id),
+                operation,
+                self._findings[operation.id],
+                self._sender.stopped,
+            )
+            if operation.id in self._touched
+            else Outcome(
+                DELIVERY.rule(operation.id),
+                operation,
+                Verdict.NOT_RUN if self._sender.stopped else Verdict.NOT_APPLICABLE,
+                reason=self._sender.stopped or "no answer of it was there to be asked for again",
+            )
+            for operation in chosen
+        )
+
+    # What is asked again.
+
+    def _begin(self) -> None:
+        """Choose what is asked again, and ask each once more as it was."""
+        for operation in self._reads:
+            self._cacheable(operation)
+            for label, first in self._chosen(operation):
+                target = Target(label, operation, self._maker(operation, first), Sameness(first))
+                if self._is_steady(target):
+                    self._targets.append(target)
+
+    def _is_steady(self, target: Target) -> bool:
+        """Ask for what was answered; tell whether it is taken, or refused, as it was before.
+
+        What is taken now and refused then shows nothing more when it is asked in other ways.
+        """
+        again = self._ask(target, target.make())
+        if again is None or not again.has_answer or _is_busy(again):
+            return False
+        if again.succeeded == target.succeeded:
+            target.sameness.add(again)
+            return True
+        once_more = self._ask(target, target.make())
+        if once_more is not None and once_more.succeeded == target.succeeded:
+            difference = target.sameness.difference(again)
+            self._flickers[target.operation.id] += [(once_more, again, difference)] * 2
+        return False
+
+    def _chosen(self, operation: Operation) -> Iterator[tuple[str, Exchange]]:
+        """Yield the usual request of an operation, and the one whose answer differs most."""
+        every = [
+            exchange
+            for exchange in self._context.of(operation)
+            if exchange.request.method == operation.method
+            and exchange.request.path == operation.path
+            and exchange.has_answer
+            and exchange.answer.status not in GATEWAY_STATUSES
+            and not exchange.unreadable
+        ]
+        good = [exchange for exchange in every if exchange.succeeded]
+        first = next(iter(good), None)
+        usual = if_known(plain_or_unknown, self._context, operation) if first is None else None
+        if usual is not None:
+            query = usual.request(operation).query
+            known = next((each for each in every if each.request.query == query), None)
+            first = known or self._sender.send(operation.id, usual)
+        if first is None or not first.has_answer:
+            return
+        yield "usual", first
+        others = [each for each in good if _wanted(each) != _wanted(first)]
+        if others:
+            yield "other", max(others, key=lambda each: _distance(each, first))
+            return
+        draft = if_known(_other_request, self._context, operation)
+        second = None if draft is None else self._sender.send(operation.id, draft)
+        if second is not None and second.succeeded:
+            yield "other", second
+
+    def _maker(self, operation: Operation, exchange: Exchange) -> Callable[[], Draft]:
+        request = exchange.request
+        made = {name.lower() for name in HEADERS} | {"content-type"}
+        headers = {
+            name: value for name, value in request.headers.items_sent if name.lower() not in made
+        }
+        draft = Draft(headers, raw_query=request.query, raw_body=request.body or None)
+        needs_key = operation.auth == "developer-key"
+        return lambda: self._context.caller_now.sign_v1(draft) if needs_key else draft
+
+    # Ways of sending.
+
+    def _forms(self) -> None:
+        for target in [target for target in self._targets if target.label == "usual"]:
+            for words, changes in _FORMS.items():
+                exchange = self._ask(target, _applied(target.make(), *changes.values()))
+                if exchange is None:
+                    return
+                if not self._differs(target, exchange):
+                    continue
+                alone = [
+                    self._confirmed(target, partial(_applied, target.make(), change), part)
+                    for part, change in changes.items()
+                ]
+                if not any(alone):
+                    together = partial(_applied, target.make(), *changes.values())
+                    self._confirmed(target, together, words)
+
+    def _http(self) -> None:
+        """Ask for the head alone, with old validators, and with a slash at the end of the path."""
+        for target in [target for target in self._targets if target.label == "usual"]:
+            if target.operation.method not in SAFE_METHODS:
+                continue
+            draft = target.make()
+            head = self._ask(target, replace(draft, method="HEAD"))
+            again = self._ask(target, replace(draft, method="HEAD")) if _fails(head) else None
+            if _fails(again) and again is not None:
+                message = f"HEAD fails, where GET is answered: {in_words(again)}"
+                self._finds(target, message, (again,), "HTTP status", "delivery.head", "HEAD")
+            old = self._ask(target, replace(draft, headers={**draft.headers, **_OLD}))
+            if old is not None and old.answer.status == 304:
+                message = "HTTP 304 (not modified) to a client that has nothing but a copy of 1994"
+                self._finds(
+                    target, message, (old,), "HTTP status", "delivery.validators", "not modified"
+                )
+            elif old is not None:
+                self._look(target, old, "validators of an old copy")
+            slash = self._ask(target, replace(draft, path=f"{target.operation.path}/"))
+            if slash is not None and slash.succeeded:
+                self._look(target, slash, "a slash at the end of the path")
+
+    def _kept(self) -> None:
+        """Ask for everything in a row on a connection that stays open, twice if need be."""
+        rows = [*self._targets, *self._targets[:_AT_ONCE]]
+        for turn in range(2):
+            with self._session.transport.kept_connection():
+                exchanges = [(target, self._ask(target, target.make())) for target in rows]
+            wrong = self._wrong(exchanges)
+            if not wrong:
+                return
+            if turn:
+                self._report_wrong(wrong, "on a connection that is used again")
+
+    def _together(self) -> None:
+        """Ask for several things at once: for others of the same operation, and for all kinds."""
+        by_operation: defaultdict[str, list[Target]] = defaultdict(list)
+        for target in self._targets:
+            by_operation[target.operation.id].append(target)
+        pairs = [targets * 2 for targets in by_operation.values() if len(targets) > 1]
+        rows = [*self._targets] * 2
+        groups = [
+            rows[start : start + _AT_ONCE] for start in range(0, len(self._targets), _AT_ONCE)
+        ]
+        usual = [
+            target for target in self._targets if target.operation.id in (ids.CHAINS, ids.BRIDGE)
+        ]
+        for group in chain(pairs, groups, ([target] * _AT_ONCE for target in usual)):
+            for turn in range(2):
+                wrong = self._wrong(self._ask_together(group))
+                if not wrong:
+                    break
+                if turn:
+                    self._report_wrong(wrong, "with other requests at the same time")
+
+    def _begin_again(self) -> None:
+        """Ask for the lists once more at the end: those of a replica that is behind fall back."""
+        lists = (ids.CHAINS, ids.ASSETS, ids.OF_CHAIN, ids.V1_CHAINS, ids.V1_TOKENS)
+        for target in [each for each in self._targets if each.operation.id in lists]:
+            for _ in range(2):
+                exchange = self._ask(target, target.make())
+                if exchange is not None:
+                    self._look(target, exchange, "the same request")
+
+    # Submissions.
+
+    def submissions(self, operations: Sequence[Operation]) -> None:
+        """Submit one deposit twice at the same time, and look at what came of it again and again.
+
+        That is one order, or one and a refusal; and what is known once stays known.
+        """
+        for operation in operations:
+            kind = next((kind for kind in _KINDS if kind.operation_id == operation.id), None)
+            about = {
+                _DEPOSIT.get(operation.id, "deposit"): fresh_hash(self._context, "two at once")
+            }
+            draft = if_known(valid_request, self._context, operation.id, **about)
+            if kind is None or draft is None:
+                continue
+            pair = self._sent_together([(operation, draft), (operation, draft)])
+            accepted = [exchange for exchange in pair if exchange.succeeded]
+            numbers = list(dict.fromkeys(map(kind.number, accepted)))
+            if len(numbers) > 1 and kind is not TICKET:
+                made = " and ".join(map(repr, numbers))
+                message = (
+                    f"one deposit that is submitted twice at the same time makes orders {made}"
+                )
+                self._finds_in(operation, message, pair, "orders.one-deposit", "data.id")
+            for exchange in pair:
+                if exchange.answer.status == 500:
+                    message = f"submitted twice at the same time: {in_words(exchange)}"
+                    self._finds_in(operation, message, (exchange,), "refusals.no-breakdown")
+                    break
+            self._lists_after()
+            if accepted:
+                names = {"id": numbers[0], "ticketId": numbers[0], **about}
+                draft = if_known(valid_request, self._context, kind.look_id, **names)
+                if draft is not None:
+                    self._look_often(self._context.contract.operation(kind.look_id), draft)
+
+    def _look_often(self, operation: Operation, draft: Draft) -> None:
+        self._touched.add(operation.id)
+        known: Exchange | None = None
+        for _ in range(LOOKS):
+            exchange = self._sender.send(operation.id, draft)
+            if exchange is None:
+                return
+            if exchange.succeeded:
+                known = exchange
+            elif known is not None and exchange.refused:
+                what = f"what was there before is refused ({in_words(exchange)})"
+                self._flickers[operation.id].append((known, exchange, what))
+
+    def _lists_after(self) -> None:
+        for target in [each for each in self._targets if each.operation.id in _FIRST_LISTS]:
+            exchange = self._ask(target, target.make())
+            if exchange is not None:
+                self._look(target, exchange, "a submission right before")
+
+    # How answers are compared.
+
+    def _cacheable(self, operation: Operation) -> None:
+        if operation.id not in _CHANGING:
+            return
+        for exchange in self._context.of(operation):
+            control = exchange.answer.header("Cache-Control") or ""
+            ages = [int(age) for age in _MAX_AGE.findall(control)]
+            kept = exchange.succeeded and not any(word in control.lower() for word in _NOT_KEPT)
+            if kept and max(ages, default=0) >= _LONGEST_AGE_S:
+                message = f"Cache-Control lets others keep the answer for {max(ages)} s"
+                basis = fact_basis("delivery.caching")
+                self._touched.add(operation.id)
+                self._findings[operation.id].append(
+                    Finding(message, (exchange,), "HTTP headers", basis, cause="kept")
+                )
+                return
+
+    def _ask(self, target: Target, draft: Draft) -> Exchange | None:
+        self._touched.add(target.operation.id)
+        return self._sender.send(target.operation.id, draft)
+
+    def _ask_together(self, group: Sequence[Target]) -> list[tuple[Target, Exchange | None]]:
+        sent = self._sent_together([(target.operation, target.make()) for target in group])
+        return list(zip(group, sent, strict=False))
+
+    def _sent_together(self, drafts: Sequence[tuple[Operation, Draft]]) -> list[Exchange]:
+        self._touched.update(operation.id for operation, _ in drafts)
+        return self._sender.send_together([(operation.id, draft) for operation, draft in drafts])
+
+    def _differs(self, target: Target, exchange: Exchange) -> str:
+        if exchange.answer.status in GATEWAY_STATUSES or _is_busy(exchange):
+            return ""
+        return target.sameness.difference(exchange)
+
+    def _look(self, target: Target, exchange: Exchange, how: str) -> None:
+        """Report an answer that differs, if it differs again."""
+        if not self._differs(target, exchange):
+            return
+        request = exchange.request
+        draft = replace(target.make(), path=request.path, method=request.method)
+        extra = {name: value for name, value in request.headers.items_sent if name in _OLD}
+        self._confirmed(
+            target, lambda: replace(draft, headers={**draft.headers, **extra}), how, (exchange,)
+        )
+
+    def _confirmed(
+        self,
+        target: Target,
+        make: Callable[[], Draft],
+        how: str,
+        before: tuple[Exchange, ...] = (),
+    ) -> bool:
+        """Ask in a form and plainly, in turn; tell whether the form is answered otherwise.
+
+        A difference that does not come back is a flicker, which counts with others.
+        """
+        exchange = before[0] if before else self._ask(target, make())
+        if exchange is None:
+            return False
+        difference = self._differs(target, exchange)
+        if not difference:
+            return False
+        plain = self._ask(target, target.make())
+        if plain is not None and self._differs(target, plain):
+            # The plain request is answered otherwise as well: something has moved meanwhile.
+            again = self._ask(target, target.make())
+            if again is not None and not self._differs(target, again):
+                self._flicker(target, plain, self._differs(target, plain))
+            target.sameness.add(plain)
+            return False
+        once_more = self._ask(target, make())
+        repeated = once_more is not None and self._differs(target, once_more)
+        if once_more is None or not repeated:
+            self._flicker(target, exchange, difference)
+            return False
+        text = target.sameness.difference(once_more)
+        self._finds(target, f"with {how}: {text}", (target.sameness.first, once_more), "", "", how)
+        return True
+
+    def _wrong(
+        self, exchanges: Sequence[tuple[Target, Exchange | None]]
+    ) -> list[tuple[Target, Exchange, Exchange, str]]:
+        """Return what differs among several answers, with the answer before."""
+        return [
+            (target, target.sameness.first, exchange, difference)
+            for target, exchange in exchanges
+            if exchange is not None and (difference := self._differs(target, exchange))
+        ]
+
+    def _report_wrong(
+        self, wrong: Sequence[tuple[Target, Exchange, Exchange, str]], how: str
+    ) -> None:
+        # An answer to somebody else's request is the worst that can be said, and explains the rest.
+        foreign = any(self._is_foreign(target, exchange) for target, _, exchange, _ in wrong)
+        for target, before, exchange, difference in wrong:
+            if (target.operation.id, how) in self._reported:
+                continue
+            self._reported.add((target.operation.id, how))
+            is_foreign = self._is_foreign(target, exchange)
+            what = "this is the answer to another request: " if is_foreign else ""
+            fact = "interface.inputs" if foreign else ""
+            self._finds(target, f"{how}: {what}{difference}", (before, exchange), "", fact, how)
+
+    def _is_foreign(self, target: Target, exchange: Exchange) -> bool:
+        return exchange.succeeded and any(
+            other.succeeded and other.sameness.is_answered_by(exchange)
+            for other in self._targets
+            if other is not target
+        )
+
+    def _flicker(self, target: Target, exchange: Exchange, difference: str) -> None:
+        self._flickers[target.operation.id].append((target.sameness.first, exchange, difference))
+
+    def _report_flickers(self) -> None:
+        if sum(map(len, self._flickers.values())) < _FEWEST_FLICKERS:
+            return
+        for operation_id, flickers in self._flickers.items():
+            if self._findings[operation_id]:
+                continue
+            before, exchange, difference = flickers[0]
+            times = counted(len(flickers), "time")
+            message = f"{difference}, and is answered as before when asked again ({times})"
+            refused = before.refused or exchange.refused
+            fact = _KNOWN_ONCE.get(operation_id, "requests.equal") if refused else "requests.equal"
+            basis = _basis_of_change(exchange, fact)
+            self._findings[operation_id].append(
+                Finding(message, (before, exchange), "", basis, cause="now and then")
+            )
+
+    def _finds_in(
+        self,
+        operation: Operation,
+        message: str,
+        exchanges: Sequence[Exchange],
+        fact: str,
+        place: str = "HTTP status",
+    ) -> None:
+        finding = Finding(message, tuple(exchanges), place, fact_basis(fact), cause="two at once")
+        self._findings[operation.id].append(finding)
+
+    def _finds(
+        self,
+        target: Target,
+        message: str,
+        exchanges: tuple[Exchange, ...],
+        place: str,
+        fact: str,
+        cause: str,
+    ) -> None:
+        basis = fact_basis(fact) if fact else _basis_of_change(exchanges[-1], "delivery.forms")
+        self._findings[target.operation.id].append(
+            Finding(message, exchanges, place, basis, cause=cause)
+        )
+
+
+def _other_request(context: RunContext, operation: Operation) -> Draft:
+    """Return a request for something else than usual. Raises `NotRun`."""
+    if operation.amount is not None:
+        return valid_request(context, operation.id, times=3)
+    if operation.id == ids.OF_CHAIN:
+        chain = inventory_of(context).listing_name(first_chains(context)[-1])
+        return valid_request(context, operation.id, chain=chain)
+    if operation.id == ids.V1_TOKENS:
+        return valid_request(context, operation.id, chain=v1_chain_pair(context)[-1].name)
+    raise NotRun("nothing else is known to ask for")
+
+
+def _basis_of_change(exchange: Exchange, otherwise: str) -> Basis:
+    """Return the fact that an answer contradicts: the envelope, where none can be read in it."""
+    broken = exchange.answer.trouble or exchange.unreadable
+    return fact_basis("interface.envelopes" if broken else otherwise)
+
+
+def _applied(draft: Draft, *changes: Change) -> Draft:
+    for change in changes:
+        draft = change(draft)
+    return draft
+
+
+def _fails(exchange: Exchange | None) -> bool:
+    return exchange is not None and (
+        not exchange.has_answer or exchange.answer.status in (500, 502)
+    )
+
+
+def _is_busy(exchange: Exchange) -> bool:
+    return exchange.answer.status in (429, 503) or exchange.answer.trouble in (
+        NoAnswer.UNREACHABLE,
+        NoAnswer.TIMED_OUT,
+    )
+
+
+def _wanted(exchange: Exchange) -> tuple[object, ...]:
+    request = exchange.request
+    return request.query, request.body, request.headers.get("chain", "")
+
+
+def _distance(exchange: Exchange, first: Exchange) -> int:
+    """Tell how much one answer differs from another: by its size, which cuts show in."""
+    same = exchange.answer.body == first.answer.body
+    return -1 if same else len(exchange.answer.body)

@@ -1,0 +1,133 @@
+"""Whether two answers say the same, whatever moves between two equal requests."""
+
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+from typing import Any
+
+from mockserver.conformance.checks.evidence import in_words
+from mockserver.conformance.discovery import amounts
+from mockserver.conformance.session.exchange import Exchange
+from mockserver.contract import ids
+from mockserver.jsontext import Json
+from mockserver.validation import excerpt
+
+# As far as prices may move between two requests, as in the relations of requests.
+_PRICE_FACTOR = Decimal("1.05")
+_MOVING = (*ids.QUOTES, ids.SWAP, ids.PRICE, ids.V1_TOKENS, ids.V1_DETAIL)
+# Members that depend on the moment, and call data, which has a deadline in it.
+_OF_THE_MOMENT = ("updateTime", "timestamp", "raw", "routeSummary")
+# What is submitted goes on by itself; these members say what it is about.
+_GOING_ON = (ids.CHECK, ids.CHECK_TICKET, ids.TICKETS, ids.V1_DETAIL)
+_STAYING = ("ticketId", "address", "chain", "hash", "certHash", "sn", "fromAmount", "fromToken")
+_SCALARS = (str, int, Decimal, bool, type(None))
+
+
+class Sameness:
+    """What all answers to one request have in common, held against another answer to it."""
+
+    def __init__(self, first: Exchange) -> None:
+        """Begin with an answer."""
+        self.first = first
+        self._keys: dict[str, str] = {}
+        self._moving = first.operation.id in _MOVING
+        self._goes_on = first.operation.id in _GOING_ON
+        self._stable = dict(self._leaves(first.body))
+        # Lists of tickets grow while a run submits some.
+        self._shape_stays = not self._goes_on
+
+    def add(self, exchange: Exchange) -> None:
+        """Take a further answer: what differs in it is not compared any more."""
+        if exchange.succeeded != self.first.succeeded:
+            return
+        leaves = dict(self._leaves(exchange.body))
+        self._shape_stays &= leaves.keys() == self._stable.keys()
+        self._stable = {
+            place: value
+            for place, value in self._stable.items()
+            if place in leaves and self._is_same(place, value, leaves[place])
+        }
+
+    def difference(self, exchange: Exchange) -> str:
+        """Return in what an answer differs; empty where it is the same."""
+        if not exchange.has_answer:
+            return f"no whole answer came: {in_words(exchange)}"
+        if exchange.answer.status == 304:
+            return "HTTP 304, which only says that a copy is right"
+        if exchange.unreadable:
+            return f"the body cannot be read: {exchange.unreadable}"
+        if exchange.succeeded != self.first.succeeded:
+            if exchange.succeeded:
+                return "the answer is a success, and was a refusal before"
+            return f"the request is refused ({in_words(exchange)}), and was taken before"
+        # Words of refusals are for people, and may name the moment.
+        return self._other_leaf(exchange) if exchange.succeeded else ""
+
+    def is_answered_by(self, exchange: Exchange) -> bool:
+        """Tell whether an answer, to whatever request, is one to this request."""
+        return not self.difference(exchange)
+
+    def _other_leaf(self, exchange: Exchange) -> str:
+        leaves = dict(self._leaves(exchange.body))
+        for place, value in self._stable.items():
+            if place not in leaves:
+                return f"{place} is missing, and was {excerpt(value)} before"
+            if not self._is_same(place, value, leaves[place]):
+                return f"{place} is {excerpt(leaves[place])}, and was {excerpt(value)} before"
+        for place in leaves:
+            # Items that a list gains; what an order gains as it goes on is no difference.
+            if self._shape_stays and place not in self._stable and "{" in place:
+                return f"{place} is there, and was not before"
+        return ""
+
+    def _is_same(self, place: str, first: Json, second: Json) -> bool:
+        if first == second and type(first) is type(second):
+            return True
+        name = place.rpartition(".")[2]
+        if name in _OF_THE_MOMENT:
+            return type(first) is type(second)
+        if not self._moving or type(first) is not type(second):
+            return False
+        if name == "data":
+            # Call data: whoever makes it anew has another deadline in it.
+            return len(str(first)) == len(str(second))
+        before, now = amounts.number(first), amounts.number(second)
+        if not before or not now or before < 0 or now < 0:
+            return False
+        return amounts.within(before, now, _PRICE_FACTOR)
+
+    def _leaves(self, value: Json, place: str = "") -> Iterator[tuple[str, Json]]:
+        match value:
+            case Mapping():
+                for name, member in value.items():
+                    # Texts for people outside the data say nothing that a client acts on.
+                    if place or name != "msg":
+                        yield from self._leaves(member, f"{place}.{name}" if place else str(name))
+            case list():
+                yield from self._items(value, place)
+            case _ if isinstance(value, _SCALARS):
+                # Of what goes on, the rest changes as it does, which other rules follow.
+                if not self._goes_on or place.rpartition(".")[2] in _STAYING:
+                    yield place, value
+
+    def _items(self, items: list[Any], place: str) -> Iterator[tuple[str, Json]]:
+        """Yield the leaves of items, each by what names it: lists come in any order."""
+        if place not in self._keys:
+            self._keys[place] = _key_of(items)
+        key = self._keys[place]
+        if not key:
+            yield f"{place}.length", len(items)
+            return
+        for item in items:
+            named = item.get(key) if isinstance(item, Mapping) else None
+            yield from self._leaves(item, f"{place}{{{named}}}")
+
+
+def _key_of(items: list[Any]) -> str:
+    """Return the member by which items are told apart: the first text that all have, each once."""
+    if not items or not all(isinstance(item, Mapping) for item in items):
+        return ""
+    for name in items[0]:
+        values = [item.get(name) for item in items]
+        if all(isinstance(value, str) for value in values) and len({*values}) == len(values):
+            return str(name)
+    return ""

@@ -1,0 +1,81 @@
+"""The stage that asks again in other ways: what stands in front of a service shows there."""
+
+import pytest
+
+from mockserver.conformance import Verdict, run
+from tests.blind.service_six import catalogue
+from tests.blind.service_six.counting import service_six
+
+RULE = "same-answer-in-every-delivery"
+
+
+def findings(fault="", variation="", **options):
+    with service_six(catalogue.flaw(fault or None, variation or None)) as url:
+        result = run(url, only=RULE, edges=False, examples=0, **options)
+    return [
+        (outcome.operation.id, outcome.verdict_of(finding), finding)
+        for outcome in result.outcomes
+        for finding in outcome.findings
+    ]
+
+
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [
+        ("v1-header-names-exact", "names of headers in lower case: the request is refused"),
+        ("gzip-large-cut", "compression accepted: the body cannot be read"),
+        ("keep-alive-dies", "on a connection that is used again: no whole answer came"),
+        ("connection-remembers-chain", "on a connection that is used again"),
+        ("answers-swapped", "this is the answer to another request"),
+        ("latest-inputs", "with other requests at the same time"),
+        ("json-charset-refused", "the charset of the body named: the request is refused"),
+        ("percent-encoding-kept", "letters as escapes: the request is refused"),
+        ("trailing-slash-empty", "a slash at the end of the path"),
+        ("head-fails", "HEAD fails, where GET is answered: HTTP 500"),
+        ("not-modified-status", "HTTP 304 (not modified)"),
+        ("quotes-cacheable-for-a-day", "keep the answer for 86400 s"),
+    ],
+)
+def test_what_carries_requests_shows_though_each_alone_is_answered_well(fault, words):
+    messages = [finding.message for _, _, finding in findings(fault)]
+    assert any(words in message for message in messages), messages
+
+
+def test_the_answer_to_somebody_elses_request_contradicts_the_description():
+    verdicts = {verdict for _, verdict, _ in findings("answers-swapped")}
+    assert verdicts == {Verdict.VIOLATION}
+
+
+def test_every_second_look_at_a_replica_that_is_behind_shows():
+    ((operation, _, finding),) = findings("replica-without-new-orders", arm_writes=True)
+    assert operation == "v2.checkOrder"
+    assert "and is answered as before when asked again" in finding.message
+    assert len(finding.exchanges) == 2
+
+
+@pytest.mark.parametrize(
+    "variation",
+    [
+        *("gzip-where-accepted", "connection-closes", "list-order-changes", "version-rises"),
+        *("etags-that-are-right", "prices-move", "refusals-with-http-400", "same-hash-refused"),
+    ],
+)
+def test_what_is_allowed_is_not_blamed(variation):
+    assert not findings("", variation, arm_writes=True)
+
+
+def test_the_mock_is_answered_alike_in_every_delivery(crosschain_mock):
+    base = crosschain_mock.base_url
+    with crosschain_mock.expect_refusal():  # such as a slash at the end
+        result = run(base, only=RULE, edges=False, examples=0, arm_writes=True)
+    assert {outcome.verdict for outcome in result.outcomes} <= {
+        Verdict.HOLDS,
+        Verdict.NOT_APPLICABLE,
+    }
+    assert len([o for o in result.outcomes if o.verdict is Verdict.HOLDS]) >= 12
+
+
+def test_it_may_be_left_out():
+    with service_six(catalogue.flaw("head-fails")) as url:
+        result = run(url, delivery=False, edges=False, examples=0, only="v2.getPrice")
+    assert not [exchange for exchange in result.exchanges if exchange.request.method == "HEAD"]
