@@ -25,7 +25,7 @@ NAMED_COST = 8
 """How many requests each named order, ticket or transaction may add."""
 MOST_DELIVERY = 200
 """How many requests ask again in other ways of delivery, where nothing differs."""
-MOST_EDGES = 700
+MOST_EDGES = 650
 """How many requests at the edges of inputs a run may add to its plan, where it has room."""
 
 
@@ -116,7 +116,7 @@ class Options:
         generated += len(self.probes)
         planned = (265 if self.arming.writes else 160) * operations // described
         planned += NAMED_COST * self.caller.names + FALSE_SIGNATURES * self.caller.own_keys
-        generated += MOST_DELIVERY * self.delivery
+        generated += (MOST_DELIVERY + 40 * self.arming.writes) * self.delivery
         return planned + (MOST_EDGES if self.edges else 0) + generated
 
 

@@ -32,7 +32,6 @@ from mockserver.conformance.session.exchange import Exchange, NoAnswer
 from mockserver.conformance.session.session import Session
 from mockserver.conformance.verdict import NotRun, Verdict, if_known
 from mockserver.contract import Basis, Operation, fact_basis, ids
-from mockserver.headers import SAFE_METHODS
 from mockserver.signing.developer import HEADERS
 from mockserver.values import dataclass
 from mockserver.wording import counted
@@ -47,7 +46,8 @@ _LONGEST_AGE_S = 3600
 LOOKS = 12
 # One answer that differs once may be a busy moment; two are not.
 _FEWEST_FLICKERS = 2
-_AT_ONCE = 8
+_AT_ONCE, _AGAIN = 8, 4
+_LISTS = (ids.CHAINS, ids.ASSETS, ids.OF_CHAIN, ids.V1_CHAINS, ids.V1_TOKENS)
 _FIRST_LISTS = (ids.CHAINS, ids.ASSETS)
 # What was submitted and is known once may not be unknown at the next look.
 _KNOWN_ONCE = {
@@ -264,7 +264,9 @@ class _Delivery:
 
     def _forms(self) -> None:
         for target in [target for target in self._targets if target.label == "usual"]:
-            for words, changes in _FORMS.items():
+            # Where nothing but the usual headers travels, one form with others shows enough.
+            has_own = any(field.location == "headers" for field in target.operation.fields)
+            for words, changes in [*_FORMS.items()][: 2 if has_own else 1]:
                 exchange = self._ask(target, _applied(target.make(), *changes.values()))
                 if exchange is None:
                     return
@@ -281,7 +283,7 @@ class _Delivery:
     def _http(self) -> None:
         """Ask for the head alone, with old validators, and with a slash at the end of the path."""
         for target in [target for target in self._targets if target.label == "usual"]:
-            if target.operation.method not in SAFE_METHODS:
+            if target.operation.id not in (*_LISTS, ids.BRIDGE, ids.CHECK, ids.PRICE):
                 continue
             draft = target.make()
             head = self._ask(target, replace(draft, method="HEAD"))
@@ -297,13 +299,15 @@ class _Delivery:
                 )
             elif old is not None:
                 self._look(target, old, "validators of an old copy")
+            if target.operation.id not in _LISTS:
+                continue
             slash = self._ask(target, replace(draft, path=f"{target.operation.path}/"))
             if slash is not None and slash.succeeded:
                 self._look(target, slash, "a slash at the end of the path")
 
     def _kept(self) -> None:
         """Ask for everything in a row on a connection that stays open, twice if need be."""
-        rows = [*self._targets, *self._targets[:_AT_ONCE]]
+        rows = [*self._targets, *self._targets[:_AGAIN]]
         for turn in range(2):
             with self._session.transport.kept_connection():
                 exchanges = [(target, self._ask(target, target.make())) for target in rows]
@@ -318,14 +322,10 @@ class _Delivery:
         by_operation: defaultdict[str, list[Target]] = defaultdict(list)
         for target in self._targets:
             by_operation[target.operation.id].append(target)
-        pairs = [targets * 2 for targets in by_operation.values() if len(targets) > 1]
-        rows = [*self._targets] * 2
-        groups = [
-            rows[start : start + _AT_ONCE] for start in range(0, len(self._targets), _AT_ONCE)
-        ]
-        usual = [
-            target for target in self._targets if target.operation.id in (ids.CHAINS, ids.BRIDGE)
-        ]
+        pairs = [[*targets, targets[0]] for targets in by_operation.values() if len(targets) > 1]
+        apart = [target for target in self._targets if target.label == "usual"]
+        groups = [apart[start : start + _AT_ONCE] for start in range(0, len(apart), _AT_ONCE)]
+        usual = [target for target in self._targets if target.operation.id == ids.CHAINS]
         for group in chain(pairs, groups, ([target] * _AT_ONCE for target in usual)):
             for turn in range(2):
                 wrong = self._wrong(self._ask_together(group))
@@ -336,12 +336,10 @@ class _Delivery:
 
     def _begin_again(self) -> None:
         """Ask for the lists once more at the end: those of a replica that is behind fall back."""
-        lists = (ids.CHAINS, ids.ASSETS, ids.OF_CHAIN, ids.V1_CHAINS, ids.V1_TOKENS)
-        for target in [each for each in self._targets if each.operation.id in lists]:
-            for _ in range(2):
-                exchange = self._ask(target, target.make())
-                if exchange is not None:
-                    self._look(target, exchange, "the same request")
+        for target in [each for each in self._targets if each.operation.id in _LISTS]:
+            exchange = self._ask(target, target.make())
+            if exchange is not None:
+                self._look(target, exchange, "the same request")
 
     # Submissions.
 
