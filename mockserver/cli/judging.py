@@ -55,6 +55,7 @@ class Output:
     resume: Path | None
     strict: bool
     fail_on: str
+    difference: int
     quiet: bool
     verbose: bool
 
@@ -86,7 +87,16 @@ def output_of(settings: dict[str, Any]) -> Output:
         *(("--write-baseline", file), ("--journal", settings["journal"]), *as_read),
         ("--set resume", settings["resume"]),
     )
-    plain = ("reason", "journal", "resume", "strict", "fail_on", "quiet", "verbose")
+    plain = (
+        "reason",
+        "journal",
+        "resume",
+        "strict",
+        "fail_on",
+        "difference",
+        "quiet",
+        "verbose",
+    )
     unchanged = {name: settings.pop(name) for name in plain}
     return Output(destinations, baseline, file, owner or "", expires, **unchanged)
 
@@ -151,6 +161,7 @@ def _reported(
         coverage=coverage_of(result),
         strict=output.strict,
         fail_on=FAIL_ON[output.fail_on],
+        on_difference=output.difference,
         hints=hints,
         wrong_service=tuple(wrong_service),
     )

@@ -25,7 +25,7 @@ NAMED_COST = 8
 """How many requests each named order, ticket or transaction may add."""
 MOST_DELIVERY = 200
 """How many requests ask again in other ways of delivery, where nothing differs."""
-MOST_EDGES = 650
+MOST_EDGES = 700
 """How many requests at the edges of inputs a run may add to its plan, where it has room."""
 
 

@@ -56,11 +56,11 @@ class Result:
         return sum(self.sent[operation.id] for operation in self.contract if operation.writes)
 
     def exit_code(self, *, strict: bool = False, fail_on: Verdict = Verdict.VIOLATION) -> int:
-        """Return what a command ends with: 0 conforms, 1 a finding of `fail_on` or worse, 3 under
-        `strict` where something that could have been judged was not reached, or where nothing was
-        judged at all.
+        """Return what a command ends with: 0 conforms, 1 a finding of `fail_on` or worse or a
+        critical difference from what was observed, 3 under `strict` where something that could have
+        been judged was not reached, or where nothing was judged at all.
         """
-        if any(outcome.verdict in fail_on.or_worse for outcome in self.outcomes):
+        if any(outcome.fails(fail_on) for outcome in self.outcomes):
             return 1
         return 0 if self.is_judged(strict=strict) else 3
 

@@ -8,6 +8,7 @@ from mockserver.conformance.option_table import FAILING_WORDS
 from mockserver.contract import Verdict
 
 __all__ = [
+    "DIFFERENCES",
     "FAIL_ON",
     "FINDINGS",
     "UNJUDGED",
@@ -19,6 +20,7 @@ __all__ = [
     "Unjudged",
     "Vacuous",
     "Verdict",
+    "fails",
     "if_known",
 ]
 
@@ -33,6 +35,9 @@ UNJUDGED = (*UNREACHED, Verdict.NOT_APPLICABLE)
 FINDINGS = Verdict.EXTRA.or_worse
 """The verdicts that are findings."""
 
+DIFFERENCES = (Verdict.DIFFERS_OBSERVED, Verdict.DIFFERS_ASSUMPTION)
+"""The verdicts of what is another way than known clients, or we, take for right."""
+
 FAIL_ON: Mapping[str, Verdict] = dict(zip(FAILING_WORDS, FINDINGS, strict=True))
 """The short words for the mildest verdict that fails a run or a test."""
 
@@ -46,6 +51,16 @@ class Severity(StrEnum):
     """A client breaks, or shows something wrong."""
     MINOR = "minor"
     """A careful client copes."""
+
+
+def fails(verdict: Verdict, severity: Severity, fail_on: Verdict) -> bool:
+    """Tell whether a finding fails a run: one of `fail_on` or worse.
+
+    A critical difference from what was observed fails as well: money is at stake, and public
+    clients rely on what was observed.
+    """
+    costly = severity is Severity.CRITICAL and verdict is Verdict.DIFFERS_OBSERVED
+    return costly or verdict in fail_on.or_worse
 
 
 class Unjudged(Exception):

@@ -10,7 +10,7 @@ from mockserver.conformance.requests.probe import Need
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.names import ProbeName
-from mockserver.conformance.verdict import Severity, Verdict
+from mockserver.conformance.verdict import Severity, Verdict, fails
 from mockserver.contract import Basis, Layer, Operation, fact_basis
 from mockserver.values import dataclass
 
@@ -176,6 +176,10 @@ class Outcome:
     def id(self) -> str:
         """The name of the outcome in reports and test ids: `rule[operation]`."""
         return f"{self.rule.name}[{self.operation.id}]"
+
+    def fails(self, fail_on: Verdict) -> bool:
+        """Tell whether it fails a run that fails on a verdict or worse."""
+        return fails(self.verdict, self.rule.severity, fail_on)
 
     def verdict_of(self, finding: Finding) -> Verdict:
         return finding.verdict or self.basis_of(finding).kind.contradicted

@@ -2,13 +2,13 @@
 
 import hashlib
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 
 from mockserver.conformance.checks.rule import Finding, Outcome, Rule
 from mockserver.conformance.report.exchanges import ReportedExchange
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.verdict import UNJUDGED, Verdict
+from mockserver.conformance.verdict import UNJUDGED, Verdict, fails
 from mockserver.contract import Basis
 from mockserver.validation import dotted
 from mockserver.values import dataclass
@@ -110,6 +110,10 @@ class Cause:
     def operations(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(finding.operation for finding in self.findings))
 
+    def fails(self, fail_on: Verdict) -> bool:
+        """Tell whether it fails a run that fails on a verdict or worse."""
+        return fails(self.verdict, self.rule.severity, fail_on)
+
     def only(
         self, findings: Iterable[ReportedFinding], acceptance: Acceptance = _NOBODYS
     ) -> "Cause":
@@ -140,8 +144,9 @@ class ReportedOutcome:
         """Whether it is neither good nor bad: not judged, or accepted as a whole."""
         return self.verdict in UNJUDGED or bool(self.accepted and not self.causes)
 
-    def failing(self, verdicts: Sequence[Verdict]) -> list[Cause]:
-        return [cause for cause in self.causes if cause.verdict in verdicts]
+    def failing(self, fail_on: Verdict) -> list[Cause]:
+        """Return the causes that fail a run that fails on a verdict or worse."""
+        return [cause for cause in self.causes if cause.fails(fail_on)]
 
 
 def general_place(place: str) -> str:

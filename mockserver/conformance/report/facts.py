@@ -1,6 +1,7 @@
 """The report as JSON, in the published format `crosschain-mock/conformance@1`."""
 
 import json
+from collections.abc import Iterator
 
 from mockserver import __version__
 from mockserver.conformance.checks.rule import Rule
@@ -38,7 +39,7 @@ def facts_of(model: Report) -> dict[str, Json]:
         },
         "counts": {verdict.value: model.counts[verdict] for verdict in Verdict},
         **picked(model, "hints", "notes"),
-        "causes": [_cause(cause) for cause in model.causes],
+        "causes": [_cause(cause, because) for cause, because in _explained(model)],
         "accepted": [_accepted(cause) for cause in model.accepted],
         "expired": [_accepted(cause) for cause in model.expired],
         "outcomes": [
@@ -64,9 +65,17 @@ def rule_facts(rule: Rule) -> dict[str, Json]:
     }
 
 
-def _cause(cause: Cause) -> dict[str, Json]:
+def _explained(model: Report) -> Iterator[tuple[Cause, str | None]]:
+    """Yield each cause with the id of that from which it may follow, after that one."""
+    for head in model.explained:
+        yield head.cause, None
+        yield from ((follower, head.cause.id) for follower in head.followers)
+
+
+def _cause(cause: Cause, because: str | None) -> dict[str, Json]:
     return {
         **picked(cause, "id", "verdict"),
+        "because": because,
         "rule": cause.rule.name,
         **picked(cause.rule, "layer", "severity"),
         "basis": _basis(cause.basis),

@@ -21,7 +21,8 @@ def complaint(result: Result, strict: bool, fail_on: Verdict, *, caller: Caller)
         f"(seed {report.seed}, {counted(report.requests, 'request')}, "
         f"submissions sent: {report.submissions})"
     )
-    causes = report.failing_causes
+    heads = [each for each in report.explained if any(map(report.failing_causes.count, each.every))]
+    causes = [head.cause for head in heads]
     blocks = [head, *map(_block, causes[:_MOST_CAUSES])]
     if len(causes) > _MOST_CAUSES:
         blocks.append(f"and {counted(len(causes) - _MOST_CAUSES, 'more cause')}")

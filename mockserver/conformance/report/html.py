@@ -90,7 +90,8 @@ def _findings(model: Report) -> str:
             for verdict, number in counts.items()
         ),
     )
-    causes = [_cause(cause, opened=n < _OPEN) for n, cause in enumerate(model.causes)]
+    order = [cause for head in model.explained for cause in head.every]
+    causes = [_cause(cause, opened=n < _OPEN) for n, cause in enumerate(order)]
     return _part(
         "findings",
         filters=filters if causes else "",

@@ -22,13 +22,14 @@ from mockserver.conformance.report.causes import (
 )
 from mockserver.conformance.report.coverage import Coverage
 from mockserver.conformance.report.exchanges import ReportedExchange, reported
+from mockserver.conformance.report.explaining import Explanation, explanations
 from mockserver.conformance.report.masking import masker_for, visible
 from mockserver.conformance.report.rule_explanation import ground_of
 from mockserver.conformance.result import INTERRUPTED, Result
 from mockserver.conformance.session.caller import Caller
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.target import Target
-from mockserver.conformance.verdict import UNJUDGED, UNREACHED, Verdict
+from mockserver.conformance.verdict import DIFFERENCES, UNJUDGED, UNREACHED, Severity, Verdict
 from mockserver.contract import Contract
 from mockserver.wording import counted
 
@@ -42,7 +43,8 @@ class Report:
     `causes` are the findings that count; `accepted` those that a baseline accepts, and `expired`
     those of `causes` for which an acceptance has run out. `hints` come before everything else,
     `notes` are about the run and the baseline. `wrong_service` are the generations that did not
-    answer as the service would. `unsent` are probes with the reason, `choices` the options that
+    answer as the service would. `on_difference` is the exit status for differences that fail
+    nothing. `unsent` are probes with the reason, `choices` the options that
     decide which requests are made. `counts` has the outcomes of each verdict; `is_judged` tells
     whether enough was. `mask` takes secrets out of a text that is added. `elapsed_ms` is wall time.
     """
@@ -72,6 +74,7 @@ class Report:
     mask: Callable[[str], str]
     accepted: tuple[Cause, ...] = ()
     expired: tuple[Cause, ...] = ()
+    on_difference: int = 0
 
     @property
     def bases(self) -> str:
@@ -98,27 +101,41 @@ class Report:
         return set(self.wrong_service) == set(self.target.bases)
 
     @property
-    def failing(self) -> tuple[Verdict, ...]:
-        return self.fail_on.or_worse
-
-    @property
     def failing_causes(self) -> tuple[Cause, ...]:
-        return tuple(cause for cause in self.causes if cause.verdict in self.failing)
+        return tuple(cause for cause in self.causes if cause.fails(self.fail_on))
+
+    @cached_property
+    def explained(self) -> tuple[Explanation, ...]:
+        """The causes, each with those that may follow from it."""
+        return explanations(self.causes)
 
     @property
     def exit_code(self) -> int:
-        """What a command ends with: 0 conforms, 1 a finding that fails, 3 not judged."""
+        """What a command ends with: 0 conforms, 1 a finding that fails, 3 not judged.
+
+        Where nothing else is to be said, `on_difference` for differences from what was observed or
+        assumed.
+        """
         if self.failing_causes:
             return 1
-        return 0 if self.is_judged and not self.wrong_service else 3
+        if not self.is_judged or self.wrong_service:
+            return 3
+        return self.on_difference if self._differences else 0
+
+    @property
+    def _differences(self) -> tuple[Cause, ...]:
+        return tuple(cause for cause in self.causes if cause.verdict in DIFFERENCES)
 
     @property
     def conclusion(self) -> str:
         if failing := self.failing_causes:
             where = {operation for cause in failing for operation in cause.operations}
+            heads = [each for each in self.explained if not set(failing).isdisjoint(each.every)]
+            follow = sum(len(each.followers) for each in heads)
+            more = f", and {counted(follow, 'finding')} that may follow" if follow else ""
             return (
-                f"does not conform: {counted(len(failing), 'cause')} in "
-                f"{counted(len(where), 'operation')}"
+                f"does not conform: {counted(len(heads), 'cause')} in "
+                f"{counted(len(where), 'operation')}{more}"
             )
         judged = self.counts.total() - sum(self.counts[verdict] for verdict in UNJUDGED)
         if not judged:
@@ -132,9 +149,13 @@ class Report:
         if self.exit_code == 3:
             return f"inconclusive: {unclear} of {judged + unclear} checks were not reached"
         apart = self.counts[Verdict.NOT_APPLICABLE]
+        critical = [cause for cause in self.causes if cause.rule.severity is Severity.CRITICAL]
+        # What can cost money is not to stand below the word that all is well.
+        head = "differs, and contradicts nothing that is documented" if critical else "conforms"
+        some = f", {len(critical)} of them critical" if critical else ""
         parts = (
-            f"conforms: {counted(judged, 'check')} judged",
-            f"{counted(len(self.causes), 'difference')} to look at" if self.causes else "",
+            f"{head}: {counted(judged, 'check')} judged",
+            f"{counted(len(self.causes), 'difference')} to look at{some}" if self.causes else "",
             f"{len(self.accepted)} accepted" if self.accepted else "",
             f"{counted(unclear, 'check')} not reached" if unclear else "",
             f"{apart} not applicable" if apart else "",
@@ -194,6 +215,7 @@ def report_of(  # noqa: PLR0913 (one parameter a setting)
     coverage: Coverage | None = None,
     strict: bool = False,
     fail_on: Verdict = Verdict.VIOLATION,
+    on_difference: int = 0,
     hints: tuple[str, ...] = (),
     wrong_service: tuple[str, ...] = (),
 ) -> Report:
@@ -226,6 +248,7 @@ def report_of(  # noqa: PLR0913 (one parameter a setting)
         choices=result.choices,
         elapsed_ms=result.elapsed_ms,
         mask=mask,
+        on_difference=on_difference,
     )
 
 

@@ -34,7 +34,7 @@ def _annotations(model: Report) -> Iterator[str]:
     for text in (*model.hints, *model.notes):
         yield github_command("warning", "conform", text)
     for cause in model.causes:
-        level = "error" if cause.verdict in model.failing else _LEVELS[cause.verdict]
+        level = "error" if cause.fails(model.fail_on) else _LEVELS[cause.verdict]
         title = f"{cause.rule.name} [{listed(cause.operations, 3)}]"
         best = [cause.best.command] if cause.best else []
         lines = (cause.located, cause.ground, *best)
@@ -107,7 +107,7 @@ def _add_findings(case: Element, outcome: ReportedOutcome, model: Report) -> Non
     if outcome.verdict in UNJUDGED:
         _skip(case, f"{outcome.verdict}: {outcome.reason}")
         return
-    failing = outcome.failing(model.failing)
+    failing = outcome.failing(model.fail_on)
     for cause in failing:
         message = one_line(cause.located)
         SubElement(case, "failure", type=cause.verdict, message=message).text = _findings_text(
@@ -127,7 +127,7 @@ def _skip(case: Element, why: str) -> None:
 
 
 def _number_failing(outcomes: Sequence[ReportedOutcome], model: Report) -> str:
-    return str(sum(bool(outcome.failing(model.failing)) for outcome in outcomes))
+    return str(sum(bool(outcome.failing(model.fail_on)) for outcome in outcomes))
 
 
 def _findings_text(cause: Cause) -> str:

@@ -79,12 +79,12 @@ class _Page:
 
     def findings(self, *, has_tests: bool) -> None:
         for verdict, heading in HEADINGS.items():
-            causes = [cause for cause in self._report.causes if cause.verdict is verdict]
-            if not causes:
+            heads = [each for each in self._report.explained if each.verdict is verdict]
+            if not heads:
                 continue
             self._gap()
-            self._line(f"{heading.upper()} ({counted(len(causes), 'cause')})", STYLES[verdict])
-            for group in by_rule(causes):
+            self._line(f"{heading.upper()} ({counted(len(heads), 'cause')})", STYLES[verdict])
+            for group in by_rule([head.cause for head in heads]):
                 self._rule(group)
         if self._report.causes and not has_tests:
             self._gap()
@@ -170,6 +170,7 @@ class _Page:
                 self._indented(one_line(cause.ground), "dim", 4)
             if self._verbose or cause is causes[0]:
                 self._commands(cause)
+            self._followers(cause)
         if len(causes) > most:
             rest = causes[most:]
             places = listed([one_line(cause.place or cause.id) for cause in rest])
@@ -182,6 +183,28 @@ class _Page:
         self._indented(f"{one_line(cause.located, _LONGEST)}{cause.rest}", indent=4)
         for note in cause.expired:
             self._indented(one_line(f"was {note}"), "yellow", 4)
+
+    def _followers(self, cause: Cause) -> None:
+        """Print what may follow from a cause: a line, or with `--verbose` all of it."""
+        (head,) = (each for each in self._report.explained if each.cause is cause)
+        if not head.followers:
+            return
+        alike = [each for each in head.followers if each.rule.name == cause.rule.name]
+        others = [each for each in head.followers if each not in alike]
+        if alike:
+            places = listed([one_line(each.place or each.id) for each in alike])
+            self._indented(
+                f"and {counted(len(alike), 'more cause')}: {places}; --verbose", indent=4
+            )
+        if others:
+            number = counted(len(others), "finding")
+            rules = listed(list(dict.fromkeys(each.rule.name for each in others)))
+            self._indented(f"and {number} that may follow from it: {rules}", indent=4)
+        for follower in head.followers if self._verbose else ():
+            self._indented(f"{follower.verdict}: {follower.rule.name}", "dim", 4)
+            self._cause(follower)
+            self._indented(one_line(follower.ground), "dim", 4)
+            self._commands(follower)
 
     def _commands(self, cause: Cause) -> None:
         # A command stays on one line, whatever the width, so that it can be copied.

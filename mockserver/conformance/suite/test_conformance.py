@@ -9,7 +9,7 @@ from mockserver.conformance.session.target import UnsafeOrWrong
 from mockserver.conformance.suite.cases import RuleCase, all_cases, is_generated
 from mockserver.conformance.suite.options import requested_run
 from mockserver.conformance.suite.results import Judged, differences, judge
-from mockserver.conformance.verdict import UNREACHED, Verdict
+from mockserver.conformance.verdict import UNREACHED, Verdict, fails
 
 _SUMMARY_SHOWN = pytest.StashKey[bool]()
 
@@ -45,7 +45,8 @@ def test_conforms(case: RuleCase, conformance_run: Judged, request: pytest.Fixtu
     if wrong and outcome.verdict in UNREACHED:
         pytest.fail(wrong, pytrace=False)
     failing = conformance_run.requested.failing
-    if outcome.verdict.is_finding and outcome.verdict in failing:
+    costly = fails(outcome.verdict, outcome.rule.severity, conformance_run.requested.fail_on)
+    if outcome.verdict.is_finding and costly:
         pytest.fail(findings_of(outcome), pytrace=False)
     if outcome.verdict in failing:
         pytest.fail(f"{outcome.verdict}: {outcome.reason}", pytrace=False)

@@ -8,6 +8,7 @@ reported of the healthy service.
 import argparse
 import asyncio
 import json
+import logging
 import sys
 import threading
 from collections.abc import Iterator, Sequence
@@ -86,9 +87,12 @@ class Count:
         result = self.result(flaw, armed)
         more = [text for text in findings_of(result) if text not in self.healthy(armed)]
         causes = [
-            f"{cause.rule.name} {cause.rule.severity} {cause.verdict} "
-            f"{cause.operations} {cause.located}"
-            for cause in report_of(result).causes
+            [
+                f"{cause.rule.name} {cause.rule.severity} {cause.verdict} "
+                f"{cause.operations} {cause.located}"
+                for cause in head.every
+            ]
+            for head in report_of(result).explained
         ]
         return {
             "armed": armed,
@@ -120,6 +124,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         effort["sequences"] = options.sequences
     if options.rule:
         effort["only"] = options.rule
+    # Some faults make the service itself fail, which is theirs to do.
+    logging.getLogger("aiohttp.server").setLevel(logging.CRITICAL)
     count = Count(effort)
     lines = options.json.open("w", encoding="utf-8") if options.json else None
     tried, quiet = [], []

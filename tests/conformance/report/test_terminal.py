@@ -29,7 +29,7 @@ def test_the_head_names_target_seed_and_submissions(good):
 def test_the_last_line_is_the_conclusion(good, found):
     assert printed(good).splitlines()[-1] == "conforms: 33 checks judged, 1 not applicable"
     last = printed(found.report).splitlines()[-1]
-    assert last == "does not conform: 4 causes in 4 operations"
+    assert last == ("does not conform: 3 causes in 4 operations, and 1 finding that may follow")
 
 
 def test_a_finding_has_rule_operations_message_place_section_and_command(found):
@@ -57,7 +57,7 @@ def test_many_places_of_a_rule_are_one_block():
     places = [finding("accepted without it", place=f"query.p{n}") for n in range(58)]
     text = printed(report(*places))
     assert len(text.splitlines()) < 22
-    assert "and 55 more causes: query.p3, query.p4" in text
+    assert "and 57 more causes: query.p1, query.p2" in text
     assert len(printed(report(*places), verbose=True).splitlines()) > 100
 
 
