@@ -120,7 +120,7 @@ _FORMS: Mapping[str, Mapping[str, Change]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class RepeatedRequest:
     """A request that is asked again: a `label`, what makes it anew, and its answers so far."""
 
     label: str
@@ -163,7 +163,7 @@ class _Delivery:
         self._reported: set[tuple[str, str]] = set()
         self._touched: set[str] = set()
         self._reads = reads
-        self._targets: list[Target] = []
+        self._targets: list[RepeatedRequest] = []
 
     def run(self) -> None:
         """Send everything that reads; stop where nothing more may leave."""
@@ -199,11 +199,13 @@ class _Delivery:
         for operation in self._reads:
             self._cacheable(operation)
             for label, first in self._chosen(operation):
-                target = Target(label, operation, self._maker(operation, first), Sameness(first))
+                target = RepeatedRequest(
+                    label, operation, self._maker(operation, first), Sameness(first)
+                )
                 if self._is_steady(target):
                     self._targets.append(target)
 
-    def _is_steady(self, target: Target) -> bool:
+    def _is_steady(self, target: RepeatedRequest) -> bool:
         """Ask for what was answered; tell whether it is taken, or refused, as it was before.
 
         What is taken now and refused then shows nothing more when it is asked in other ways.
@@ -319,7 +321,7 @@ class _Delivery:
 
     def _together(self) -> None:
         """Ask for several things at once: for others of the same operation, and for all kinds."""
-        by_operation: defaultdict[str, list[Target]] = defaultdict(list)
+        by_operation: defaultdict[str, list[RepeatedRequest]] = defaultdict(list)
         for target in self._targets:
             by_operation[target.operation.id].append(target)
         pairs = [[*targets, targets[0]] for targets in by_operation.values() if len(targets) > 1]
@@ -414,11 +416,13 @@ class _Delivery:
                 )
                 return
 
-    def _ask(self, target: Target, draft: Draft) -> Exchange | None:
+    def _ask(self, target: RepeatedRequest, draft: Draft) -> Exchange | None:
         self._touched.add(target.operation.id)
         return self._sender.send(target.operation.id, draft)
 
-    def _ask_together(self, group: Sequence[Target]) -> list[tuple[Target, Exchange | None]]:
+    def _ask_together(
+        self, group: Sequence[RepeatedRequest]
+    ) -> list[tuple[RepeatedRequest, Exchange | None]]:
         sent = self._sent_together([(target.operation, target.make()) for target in group])
         return list(zip(group, sent, strict=False))
 
@@ -426,12 +430,12 @@ class _Delivery:
         self._touched.update(operation.id for operation, _ in drafts)
         return self._sender.send_together([(operation.id, draft) for operation, draft in drafts])
 
-    def _differs(self, target: Target, exchange: Exchange) -> str:
+    def _differs(self, target: RepeatedRequest, exchange: Exchange) -> str:
         if exchange.answer.status in GATEWAY_STATUSES or _is_busy(exchange):
             return ""
         return target.sameness.difference(exchange)
 
-    def _look(self, target: Target, exchange: Exchange, how: str) -> None:
+    def _look(self, target: RepeatedRequest, exchange: Exchange, how: str) -> None:
         """Report an answer that differs, if it differs again."""
         if not self._differs(target, exchange):
             return
@@ -444,7 +448,7 @@ class _Delivery:
 
     def _confirmed(
         self,
-        target: Target,
+        target: RepeatedRequest,
         make: Callable[[], Draft],
         how: str,
         before: tuple[Exchange, ...] = (),
@@ -477,8 +481,8 @@ class _Delivery:
         return True
 
     def _wrong(
-        self, exchanges: Sequence[tuple[Target, Exchange | None]]
-    ) -> list[tuple[Target, Exchange, Exchange, str]]:
+        self, exchanges: Sequence[tuple[RepeatedRequest, Exchange | None]]
+    ) -> list[tuple[RepeatedRequest, Exchange, Exchange, str]]:
         """Return what differs among several answers, with the answer before."""
         return [
             (target, target.sameness.first, exchange, difference)
@@ -487,7 +491,7 @@ class _Delivery:
         ]
 
     def _report_wrong(
-        self, wrong: Sequence[tuple[Target, Exchange, Exchange, str]], how: str
+        self, wrong: Sequence[tuple[RepeatedRequest, Exchange, Exchange, str]], how: str
     ) -> None:
         # An answer to somebody else's request is the worst that can be said, and explains the rest.
         foreign = any(self._is_foreign(target, exchange) for target, _, exchange, _ in wrong)
@@ -500,14 +504,14 @@ class _Delivery:
             fact = "interface.inputs" if foreign else ""
             self._finds(target, f"{how}: {what}{difference}", (before, exchange), "", fact, how)
 
-    def _is_foreign(self, target: Target, exchange: Exchange) -> bool:
+    def _is_foreign(self, target: RepeatedRequest, exchange: Exchange) -> bool:
         return exchange.succeeded and any(
             other.succeeded and other.sameness.is_answered_by(exchange)
             for other in self._targets
             if other is not target
         )
 
-    def _flicker(self, target: Target, exchange: Exchange, difference: str) -> None:
+    def _flicker(self, target: RepeatedRequest, exchange: Exchange, difference: str) -> None:
         self._flickers[target.operation.id].append((target.sameness.first, exchange, difference))
 
     def _report_flickers(self) -> None:
@@ -539,7 +543,7 @@ class _Delivery:
 
     def _finds(
         self,
-        target: Target,
+        target: RepeatedRequest,
         message: str,
         exchanges: tuple[Exchange, ...],
         place: str,
