@@ -4,7 +4,6 @@ from collections.abc import Iterable
 from dataclasses import field, replace
 from decimal import Decimal
 from fnmatch import fnmatchcase
-from importlib.util import find_spec
 
 from mockserver import limits
 from mockserver.conformance.checks.rule import Rule
@@ -121,20 +120,15 @@ def with_generation(
 ) -> Options:
     """Return options with the usual amount of generation where none is set.
 
-    A service on this machine gets edge cases of its inputs, and some requests of Hypothesis where
-    that is installed; another one gets only what options name.
+    A service on this machine gets edge cases of its inputs, and some requests of Hypothesis;
+    another one gets only what options name.
     """
-    default_examples = DEFAULT_EXAMPLES if target.is_local and is_installed() else 0
+    default_examples = DEFAULT_EXAMPLES if target.is_local else 0
     return replace(
         options,
         edges=target.is_local if edges is None else edges,
         examples=default_examples if examples is None else examples,
     )
-
-
-def is_installed() -> bool:
-    """Tell whether Hypothesis, which generated requests need, is installed."""
-    return find_spec("hypothesis") is not None
 
 
 def _match(names: Iterable[str], patterns: Iterable[str]) -> bool:
