@@ -22,7 +22,7 @@ FALSE_SIGNATURES = 7
 """How many requests an account of the user's own adds at most: a key and six signatures."""
 NAMED_COST = 8
 """How many requests each named order, ticket or transaction may add."""
-MOST_EDGES = 700
+MOST_EDGES = 760
 """How many requests at the edges of inputs a run may add to its plan, where it has room."""
 
 
@@ -110,7 +110,7 @@ class Options:
         operations = described if operations is None else operations
         generated = operations * (self.examples + self.deep * 4) + 60 * self.sequences
         generated += len(self.probes)
-        planned = (265 if self.arming.writes else 160) * operations // described
+        planned = (430 if self.arming.writes else 210) * operations // described
         planned += NAMED_COST * self.caller.names + FALSE_SIGNATURES * self.caller.own_keys
         return planned + (MOST_EDGES if self.edges else 0) + generated
 
