@@ -151,13 +151,6 @@ def _target(settings: Mapping[str, Any]) -> "Target":
 
 def _generating(settings: Mapping[str, Any], target: "Target") -> "Options":
     """Return the settings of a run with the generation that is usual for its target."""
-    from mockserver.conformance.options import is_installed
     from mockserver.conformance.runs.settings import options_from
 
-    if settings["examples"] is None and not is_installed():
-        click.echo(
-            "generated requests are left out: Hypothesis is not installed; "
-            "pip install 'crosschain-mock[conformance]'",
-            err=True,
-        )
     return options_from(settings, target)

@@ -4,7 +4,6 @@ from collections.abc import Iterable
 from dataclasses import field, replace
 from decimal import Decimal
 from fnmatch import fnmatchcase
-from importlib.util import find_spec
 
 from mockserver import limits
 from mockserver.conformance.checks.rule import Rule
@@ -25,7 +24,7 @@ NAMED_COST = 8
 """How many requests each named order, ticket or transaction may add."""
 MOST_DELIVERY = 200
 """How many requests ask again in other ways of delivery, where nothing differs."""
-MOST_EDGES = 700
+MOST_EDGES = 760
 """How many requests at the edges of inputs a run may add to its plan, where it has room."""
 
 
@@ -114,7 +113,7 @@ class Options:
         operations = described if operations is None else operations
         generated = operations * (self.examples + self.deep * 4) + 60 * self.sequences
         generated += len(self.probes)
-        planned = (265 if self.arming.writes else 160) * operations // described
+        planned = (430 if self.arming.writes else 210) * operations // described
         planned += NAMED_COST * self.caller.names + FALSE_SIGNATURES * self.caller.own_keys
         generated += (MOST_DELIVERY + 40 * self.arming.writes) * self.delivery
         return planned + (MOST_EDGES if self.edges else 0) + generated
@@ -131,20 +130,15 @@ def with_generation(
     """Return options with the usual amount of generation where none is set.
 
     A service on this machine gets edge cases of its inputs, requests in other ways of delivery, and
-    some requests of Hypothesis where that is installed; another one gets only what options name.
+    some requests of Hypothesis; another one gets only what options name.
     """
-    default_examples = DEFAULT_EXAMPLES if target.is_local and is_installed() else 0
+    default_examples = DEFAULT_EXAMPLES if target.is_local else 0
     return replace(
         options,
         edges=target.is_local if edges is None else edges,
         delivery=target.is_local if delivery is None else delivery,
         examples=default_examples if examples is None else examples,
     )
-
-
-def is_installed() -> bool:
-    """Tell whether Hypothesis, which generated requests need, is installed."""
-    return find_spec("hypothesis") is not None
 
 
 def _match(names: Iterable[str], patterns: Iterable[str]) -> bool:

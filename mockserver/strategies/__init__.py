@@ -2,16 +2,7 @@
 
 `answers` makes what a client may get, `requests` and `invalid_requests` what a service may get,
 `services` a whole service for `crosschain_mock.permissive(…)`. All are derived from the contract.
-
-Needs Hypothesis, which the extra `conformance` brings; without it the import says so.
 """
-
-from importlib.util import find_spec
-
-if find_spec("hypothesis") is None:
-    raise ImportError(
-        "mockserver.strategies needs Hypothesis; install 'crosschain-mock[conformance]'"
-    )
 
 from mockserver.strategies.contracts import (
     InvalidRequest,

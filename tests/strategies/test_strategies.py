@@ -1,7 +1,5 @@
 """What the strategies make keeps the contract, or breaks it as it says, up to its edges."""
 
-import subprocess
-import sys
 from typing import Any
 
 import pytest
@@ -250,16 +248,3 @@ def test_a_seed_always_means_the_same_service():
     assert service_of(7) == service_of(7)
     assert service_of(7) != service_of(8)
     assert set(service_of(7, "v2.checkOrder").answers) == {"v2.submitOrder", "v2.checkOrder"}
-
-
-def test_without_hypothesis_the_import_says_what_is_missing(tmp_path):
-    code = (
-        "import sys, importlib.util as u; real = u.find_spec\n"
-        "u.find_spec = lambda name, *a: None if name == 'hypothesis' else real(name, *a)\n"
-        "import mockserver.strategies"
-    )
-    ended = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=300
-    )
-    assert ended.returncode == 1
-    assert "install 'crosschain-mock[conformance]'" in ended.stderr.splitlines()[-1]

@@ -14,7 +14,7 @@ from mockserver.conformance.discovery.amount_units import (
 )
 from mockserver.conformance.discovery.inventory import ListedChain, ListedToken, inventory_of
 from mockserver.conformance.discovery.listing import folded, scalar, scalar_place
-from mockserver.conformance.discovery.routes import TokenRoute, price_of
+from mockserver.conformance.discovery.routes import TokenRoute, price_of, v1_tokens
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import Inconclusive, NotApplicable, NotRun
@@ -107,7 +107,7 @@ def _quote(context: RunContext, exchange: Exchange) -> AnsweredQuote:
 
 
 def _v1_quote(context: RunContext, exchange: Exchange) -> AnsweredQuote:
-    tokens, data = inventory_of(context, "v1").tokens, exchange.member("data")
+    tokens, data = v1_tokens(context), exchange.member("data")
     route = _transfer(tokens, exchange.members, "token")
     put = needs.value(amounts.number(exchange.members.get("amount")))
     needs.skip_unless(put > 0)

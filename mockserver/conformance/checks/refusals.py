@@ -32,6 +32,12 @@ MISSING = Group(
 BROKEN = Group("requests with a broken body", lambda probe: probe.kind == MistakeKind.BODY).of(
     (ids.V1_QUOTE, ids.V1_RAW)
 )
+WRONG_TYPES = Group("each input as each other type", lambda probe: probe.kind == MistakeKind.TYPE)
+_TYPED = tuple(
+    operation.id
+    for operation in load()
+    if any(case.kind is MistakeKind.TYPE for case in negative_cases(operation))
+)
 _HAVING_REQUIRED_INPUTS = tuple(
     operation.id for operation in load() if any(field.required for field in operation.fields)
 )
@@ -101,12 +107,7 @@ def refuses_nonsense_amounts(context: RunContext, operation: Operation) -> Findi
     return is_refused(context, operation, MistakeKind.AMOUNT)
 
 
-@_PACK.major(
-    "interface.inputs",
-    *WRONG_VALUES.operations_with_a(MistakeKind.TYPE),
-    needs=WRONG_VALUES.probes_with_a(MistakeKind.TYPE),
-    each=("usual",),
-)
+@_PACK.major("interface.inputs", *_TYPED, needs=(WRONG_TYPES,), each=("usual",))
 def refuses_wrong_type(context: RunContext, operation: Operation) -> Findings:
     """An input that does not have its published type is refused."""
     return is_refused(context, operation, MistakeKind.TYPE)

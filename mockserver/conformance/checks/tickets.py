@@ -1,5 +1,6 @@
 """Tickets over time: listed for their address, under one status, and the same everywhere."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -32,6 +33,7 @@ from mockserver.contract import Layer, Operation, fact_basis, ids
 from mockserver.jsontext import Json
 from mockserver.values import dataclass
 
+_IN_HEX = re.compile("(?:0x)?[0-9a-fA-F]*")
 _PACK = RulePack(
     Layer.STATEFUL,
     operations=(ids.TICKETS,),
@@ -74,10 +76,11 @@ class TicketEntry:
     def altered(self, reported: Mapping[str, Json]) -> Iterator[tuple[str, str, str]]:
         """Yield what differs from the report: the name, what it shows, what was sent.
 
-        The case of a hash means nothing, that of a chain's name may.
+        The case of a hash in hex means nothing; that of one in base58, or of a chain's name, may.
         """
-        for name, spelled in (("hash", str.lower), ("chain", str)):
+        for name in ("hash", "chain"):
             shown, sent = self.item.get(name), str(reported.get(name, ""))
+            spelled = str.lower if name == "hash" and _IN_HEX.fullmatch(sent) else str
             if isinstance(shown, str) and spelled(shown) != spelled(sent):
                 yield name, shown, sent
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import replace
 from decimal import Decimal
 from itertools import product
 
@@ -126,15 +127,40 @@ def v1_chain_pair(context: RunContext) -> tuple[ListedChain, ListedChain]:
 
 def v1_bridges(context: RunContext) -> list[TokenRoute]:
     """Return the routes of one token between two chains that the v1 lists allow."""
-    inventory = inventory_of(context, "v1")
-    offered = {chain.name for chain in inventory.offered}
-    tokens = [token for token in inventory.tokens if token.offered and token.chain in offered]
+    return _v1_bridges(context, inventory_of(context, "v1").tokens)
+
+
+def v1_bridges_by_twins(context: RunContext) -> list[TokenRoute]:
+    """Return the routes that `v1_tokens` allow."""
+    return _v1_bridges(context, v1_tokens(context))
+
+
+def _v1_bridges(context: RunContext, listed: Sequence[ListedToken]) -> list[TokenRoute]:
+    offered = {chain.name for chain in inventory_of(context, "v1").offered}
+    tokens = [token for token in listed if token.offered and token.chain in offered]
     return [
         TokenRoute(first, second)
         for first in tokens
         for second in tokens
         if first.symbol == second.symbol and first.chain != second.chain
     ]
+
+
+@cached
+def v1_tokens(context: RunContext) -> tuple[ListedToken, ...]:
+    """Return the tokens of v1, on chains whose v1 list a run has not read those of 2.0.
+
+    A run reads the lists of a few chains; both generations list the same tokens (A-233).
+    """
+    tokens = inventory_of(context, "v1").tokens
+    read = {token.chain for token in tokens}
+    twins = {twin.name: chain.name for chain, twin in twins_of(context) if chain.name not in read}
+    elsewhere = (
+        replace(token, chain=twins[token.chain])
+        for token in usable_tokens(context)
+        if token.bridged and token.chain in twins
+    )
+    return (*tokens, *elsewhere)
 
 
 @cached

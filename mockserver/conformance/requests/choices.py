@@ -60,6 +60,8 @@ from mockserver.signing.keyring import EXAMPLE_ADDRESS
 
 # With so many decimals, a few tokens are an amount that does not fit into 64 bits.
 _MANY_DECIMALS = 15
+_BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
+_LENGTH_IN_BASE58 = 88
 
 
 # Chains whose tokens are requested.
@@ -91,6 +93,22 @@ def _other_name(chain: ListedChain | None) -> str:
     if chain is None or not chain.aliases:
         raise NotRun("the chain has no other name")
     return chain.aliases[0]
+
+
+def chain_without_evm(context: RunContext) -> str:
+    """Return an offered chain that is no EVM chain, as far as the lists show. Raises `NotRun`."""
+    is_plain, inventory = plain_tokens(context), inventory_of(context)
+    offered = {chain.name for chain in inventory.offered}
+    evm = {token.chain for token in inventory.tokens if is_plain(token)}
+    names = sorted({token.chain for token in inventory.tokens if token.chain in offered} - evm)
+    if not names:
+        raise NotRun("every chain with tokens is an EVM chain")
+    return context.draw("chain without EVM").choice(names)
+
+
+def hash_in_base58(context: RunContext) -> str:
+    """Return a hash as Solana and others write them: the case of its letters counts."""
+    return "".join(context.draw("hash in base58").choices(_BASE58, k=_LENGTH_IN_BASE58))
 
 
 def sampled_chain(context: RunContext) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from contextlib import suppress
 from dataclasses import replace
 from decimal import Decimal
+from heapq import heapify, heappop, heappush
 from itertools import product
 from typing import Any, TypeVar
 
@@ -25,6 +26,7 @@ from mockserver.conformance.discovery.routes import (
     swaps,
     usable_tokens,
     v1_bridges,
+    v1_bridges_by_twins,
 )
 from mockserver.conformance.discovery.unlisted import tokens_elsewhere, unlisted_chains
 from mockserver.conformance.requests.negative import WRONG_VALUES, missing_inputs, signed
@@ -314,7 +316,7 @@ _POOLS: Mapping[str, tuple[str, str, Callable[[RunContext], Iterable[Any]]]] = {
     ids.SWAP: ("route", "calls", _within_chains),
     ids.PRICE: ("asset", "prices", addressed_tokens),
     ids.BALANCE: ("asset", "balances", addressed_tokens),
-    ids.V1_QUOTE: ("route", ids.V1_QUOTE, v1_bridges),
+    ids.V1_QUOTE: ("route", ids.V1_QUOTE, v1_bridges_by_twins),
     ids.V1_RAW: ("asset", "v1 raw", lambda run: inventory_of(run, "v1").tokens),
 }
 
@@ -334,7 +336,7 @@ def _subjects(context: RunContext, operation_id: str) -> Iterator[_EdgeSubject]:
             ):
                 about = {"route": route, "amount": _NEXT_TO_NOTHING}
                 yield Edge(f"next to nothing of {label}"), about
-        chosen = list(_covering(drawn, _features(context)))
+        chosen = list(_cover(drawn, _features(context)))
         yield from ((Edge(label), {key: item}) for label, item in chosen)
         if operation_id in (ids.BRIDGE, ids.SWAP_QUOTE):
             for _, route in chosen[:_MOST_BACK]:
@@ -507,10 +509,39 @@ def _covering(
             yield ", ".join(map(str, new)), item
 
 
+def _cover(
+    items: Iterable[_T], features_of: Callable[[_T], Iterable[str]]
+) -> Iterator[tuple[str, _T]]:
+    """Yield few items that have every feature between them, with the features that each adds.
+
+    Each is one that adds most: 28 chains need 28 routes to be source and target once, and more
+    where these lack a token.
+    """
+    met: set[str] = set()
+    # The features of an item that are not met yet can only become fewer, so that an item which
+    # still has as many as when it was weighed is no worse than those behind it.
+    waiting = [
+        (-len(features), number, item, features)
+        for number, item in enumerate(items)
+        for features in [tuple(features_of(item))]
+    ]
+    heapify(waiting)
+    while waiting:
+        weight, number, item, features = heappop(waiting)
+        new = [feature for feature in features if feature not in met]
+        if len(new) < -weight:
+            if new:
+                heappush(waiting, (-len(new), number, item, features))
+            continue
+        met.update(new)
+        yield ", ".join(new), item
+
+
 def _features(context: RunContext) -> Callable[[TokenRoute | ListedToken], tuple[str, ...]]:
     """Return a function that lists the features of a token or a route.
 
-    Features are its chain, whether that is an EVM chain, coin or contract, and decimals.
+    Features are its chain, whether that is an EVM chain, coin or contract, and decimals; of a
+    route also which tokens it is between.
     """
     is_plain = plain_tokens(context)
 
@@ -523,7 +554,9 @@ def _features(context: RunContext) -> Callable[[TokenRoute | ListedToken], tuple
         if isinstance(item, ListedToken):
             return of_token(item)
         ends = (*of_token(item.source, "from "), *of_token(item.target, "to "))
-        return (*ends, "within one chain" if item.is_within_a_chain else "between chains")
+        within = "within one chain" if item.is_within_a_chain else "between chains"
+        symbols = dict.fromkeys((f"from {item.source.symbol}", f"to {item.target.symbol}"))
+        return (*ends, within, *symbols)
 
     return of
 

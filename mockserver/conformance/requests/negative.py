@@ -157,7 +157,10 @@ def signed(draft: Draft, operation: Operation, caller: Caller) -> Draft:
 # Every exchange is looked up in them: uncached, that took a twentieth of a run's time.
 @lru_cache(maxsize=128)
 def negative_cases(operation: Operation) -> tuple[NegativeCase, ...]:
-    return (*missing_inputs(operation), *WRONG_VALUES.of(operation), *_broken_bodies(operation))
+    by_hand = WRONG_VALUES.of(operation)
+    known = {negative_case.words for negative_case in by_hand}
+    types = (case for case in wrong_types(operation) if case.words not in known)
+    return (*missing_inputs(operation), *by_hand, *types, *_broken_bodies(operation))
 
 
 def is_negative(exchange: Exchange) -> bool:
@@ -208,6 +211,45 @@ def _broken_bodies(operation: Operation) -> Iterator[NegativeCase]:
 
         says, basis = f"the body is {problem}", fact_basis("interface.inputs")
         yield NegativeCase(f"body {words}", change, MistakeKind.BODY, "body", says, basis)
+
+
+# Inputs of other JSON types.
+
+_TYPE_WORDS = {"string": "text", "number": "fraction", "integer": "number"}
+
+
+def wrong_types(operation: Operation) -> Iterator[NegativeCase]:
+    """Yield each input of a body as each JSON type that it must not have."""
+    for field in operation.fields:
+        if field.location != "body":
+            continue
+        taken = {*field.types, *(("integer",) if "number" in field.types else ())}
+        # A fraction says more of an input that takes integers than of one that takes texts.
+        taken |= {"number"} if "integer" not in field.types else set()
+        for kind in (kind for kind in _OF_TYPE if field.types and kind not in taken):
+            yield _of_type(operation, field, kind)
+
+
+def _of_type(operation: Operation, field: Field, kind: str) -> NegativeCase:
+    def change(draft: Draft, context: RunContext) -> Draft:
+        part = draft.part("body")
+        if field.name not in part:
+            raise NotRun(f"the usual request has no body {field.name!r} to make wrong")
+        return draft.having("body", field.name, _OF_TYPE[kind](part[field.name]))
+
+    words = _TYPE_WORDS.get(kind, kind)
+    article = "an" if kind in ("array", "object") else "a"
+    return NegativeCase(
+        words=f"{field.role} as {words}",
+        change=change,
+        kind=MistakeKind.TYPE,
+        place=f"body.{field.name}",
+        problem=f"{article} {words} instead of {' or '.join(field.types)}",
+        # Lenient readers take a text for its number, a scalar for its text, true for 1, and null
+        # for an input that is left out.
+        as_meant=kind in ("string", "integer", "boolean")
+        or (kind == "null" and not field.required),
+    )
 
 
 # Inputs that are left out.
@@ -294,7 +336,7 @@ def _negative(value: Json, _: RunContext, __: str) -> Json:
     return -value if _is_number(value) else -1
 
 
-def _as_number(value: Json, _: RunContext, __: str) -> Json:
+def _as_number(value: Json, *_: object) -> Json:
     digits = isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) < 40
     return int(value) if digits else 5
 
@@ -373,6 +415,18 @@ _VALUES: Mapping[str, Callable[[Json, RunContext, str], Json]] = {
     # Still hex of the same length.
     "false signature": lambda value, _, __: f"{str(value)[:-1]}{int(str(value).endswith('0'))}",
     "other decimals": lambda value, _, __: "7" if str(value) != "7" else "9",
+}
+
+# Of each type a value, made of the right one. An array and an object hold it: a service that takes
+# what is inside them finds nothing wrong.
+_OF_TYPE: Mapping[str, Callable[[Json], Json]] = {
+    "string": lambda value: plain(Decimal(value)) if _is_number(value) else str(value),
+    "integer": _as_number,
+    "number": lambda _: Decimal("1.5"),
+    "boolean": lambda _: True,
+    "null": lambda _: None,
+    "array": lambda value: [value],
+    "object": lambda value: {"value": value},
 }
 
 Mistake = Mapping[str, Any]

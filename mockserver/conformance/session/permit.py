@@ -24,7 +24,7 @@ class Arming:
     """
 
     writes: bool = False
-    most: int = 100
+    most: int = 250
     confirmed: tuple[str, ...] = ()
 
 

@@ -5,7 +5,6 @@ Without Hypothesis there are none.
 
 import zlib
 from collections.abc import Iterator
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -33,8 +32,8 @@ def of_hypothesis(config: pytest.Config) -> dict[str, Any]:
         text = str(seed)
         chosen["seed"] = int(text) if text.isdecimal() else zlib.crc32(text.encode())
     profile = config.getoption("hypothesis_profile", None)
-    if profile and find_spec("hypothesis"):
-        from hypothesis import settings  # noqa: PLC0415 - an extra
+    if profile:
+        from hypothesis import settings  # noqa: PLC0415 - slow to import
 
         chosen["examples"] = settings.get_profile(profile).max_examples
     return chosen
@@ -71,9 +70,7 @@ def store(result: Result) -> None:
 
 
 def _database(*, reading: bool = False) -> "ExampleDatabase | None":
-    if not find_spec("hypothesis"):
-        return None
-    from hypothesis import Phase, settings  # noqa: PLC0415 - an extra
+    from hypothesis import Phase, settings  # noqa: PLC0415 - slow to import
 
     active = settings()
     return None if reading and Phase.reuse not in active.phases else active.database

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from mockserver.conformance.option_table import ADDRESSES, FAILING, RUN, STRICT, WAIT, Option
-from mockserver.conformance.options import Options, is_installed
+from mockserver.conformance.options import Options
 from mockserver.conformance.runs.planner import permit_of
 from mockserver.conformance.runs.settings import options_of, value_of, value_of_text
 from mockserver.conformance.session.target import Target, UnsafeOrWrong, target_of
@@ -54,7 +54,7 @@ def requested_run(config: pytest.Config) -> RequestedRun:
         chosen = {**of_hypothesis(config), **settings(config)}
         options = options_of(chosen, target)
         options = replace(options, probes=(*options.probes, *stored(options.dialect)))
-        if "sequences" not in chosen and target.is_local and is_installed():
+        if "sequences" not in chosen and target.is_local:
             options = replace(options, sequences=DEFAULT_SEQUENCES)
         contract = load(options.dialect)
         permit_of(contract, target, options)
