@@ -78,6 +78,19 @@ def _api(generation: str | None, dialect: str, *, server: str, lifted: bool) -> 
     )
 
 
+def schemas(folder: Path, dialect: str) -> None:
+    """Write JSON Schemas into FOLDER: of file formats, and of all requests and answers."""
+    from mockserver import jsontext
+    from mockserver.contract import load
+    from mockserver.contract.schemafiles import schema_files
+
+    count = 0
+    for name, schema in schema_files(load(dialect)):
+        write_text(folder / name, jsontext.pretty(schema) + "\n", parents=True)
+        count += 1
+    click.echo(f"written: {count} schemas to {folder}")
+
+
 def assumptions(as_json: bool) -> None:
     """List what is not documented and was assumed, with the reasons."""
     from mockserver.contract import load

@@ -21,6 +21,10 @@ _DROPPED = frozenset(
         *("propertyNames", "then", "title", "unevaluatedItems", "unevaluatedProperties"),
     }
 )
+_SCALARS: list[dict[str, Any]] = [
+    {"type": kind} for kind in ("string", "number", "boolean", "null")
+]
+_MOST_NESTED_ARRAYS = 3
 _KINDS: tuple[tuple[type, str], ...] = (
     (bool, "boolean"),
     (int, "integer"),
@@ -54,6 +58,28 @@ def flat(document: Mapping[str, Any]) -> dict[str, Any]:
     return {**_plain(about), "paths": paths, "components": {**components, "schemas": schemas}}
 
 
+def _any_value(nested_arrays: int) -> dict[str, Any]:
+    """Return the schema of any JSON value, in which arrays stand in arrays so many times.
+
+    An object may contain itself in every generator, an alternative of a union only in some.
+    """
+    parts = [*_SCALARS, {"$ref": f"{_REFERENCE}JsonObject"}]
+    if nested_arrays:
+        parts.append({"type": "array", "items": _any_value(nested_arrays - 1)})
+    return {"oneOf": parts}
+
+
+_JSON: Mapping[str, Any] = {
+    "JsonValue": {"description": "any JSON value", **_any_value(_MOST_NESTED_ARRAYS)},
+    "JsonObject": {
+        "description": "any JSON object",
+        "type": "object",
+        "additionalProperties": _any_value(_MOST_NESTED_ARRAYS),
+    },
+}
+"""Where any JSON is right, its type says so by name."""
+
+
 class _Names:
     """The named objects of a document; the same object has one name wherever it stands."""
 
@@ -73,6 +99,12 @@ class _Names:
             self._by_content[content] = known
             self.schemas[known] = dict(schema)
         return {"$ref": _REFERENCE + known}
+
+    def any_json(self, name: str, schema: Schema) -> dict[str, Any]:
+        """Return a reference to the type of any JSON value or object, with what it is for."""
+        self.schemas |= _JSON
+        described = {"description": schema["description"]} if "description" in schema else {}
+        return {"$ref": _REFERENCE + name, **described}
 
 
 def _operation(operation: Schema, names: _Names) -> dict[str, Any]:
@@ -177,7 +209,11 @@ def _simple(schema: Any, name: str, names: _Names) -> Any:
     if isinstance(schema, bool) or "$ref" in schema:
         return schema
     merged = _merged(schema)
+    if "x-client" in merged:
+        return _simple(merged["x-client"], name, names)
     named = merged.get("x-name", name)
+    if named in _JSON:
+        return names.any_json(named, merged)
     simple = {
         key: value
         for key, value in merged.items()
@@ -187,6 +223,12 @@ def _simple(schema: Any, name: str, names: _Names) -> Any:
         if keyword in simple:
             return _variants(simple, keyword, named, names)
     _with_type(simple)
+    if "type" not in simple:
+        return names.any_json("JsonValue", simple)
+    if simple["type"] == "object" and not simple.keys() & {"properties", "additionalProperties"}:
+        return names.any_json("JsonObject", simple)
+    if simple["type"] == "array" and "items" not in simple:
+        simple["items"] = names.any_json("JsonValue", {})
     if "items" in simple:
         simple["items"] = _simple(simple["items"], _singular(named), names)
     if isinstance(simple.get("additionalProperties"), Mapping):

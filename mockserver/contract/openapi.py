@@ -165,8 +165,11 @@ def _operation(operation: Operation, examples: Examples, *, lifted: bool) -> dic
             content["example"] = example["body"]
         if examples.success is not None and examples.success.request is not None:
             recorded = {_name(examples.success): {"value": examples.success.request}}
-            shown = {"usual": {"value": content.pop("example")}} if "example" in content else {}
-            content["examples"] = {**shown, **recorded}
+            if "example" not in content:
+                content["examples"] = recorded
+            elif not operation.writes:
+                # A second submission of the same deposit would be refused.
+                content["examples"] = {"default": {"value": content.pop("example")}, **recorded}
         described["requestBody"] = {"required": True, "content": {"application/json": content}}
     described["responses"] = dict(_responses(operation, examples, lifted=lifted))
     return described
@@ -190,8 +193,15 @@ def _parameter(field: Field, example: Mapping[str, Any]) -> dict[str, Any]:
     described["schema"] = schema
     example_values = example.get(field.location, {})
     if field.name in example_values:
-        described["example"] = example_values[field.name]
+        described["example"] = _as_declared(example_values[field.name], schema)
     return described
+
+
+def _as_declared(value: Json, schema: Mapping[str, Any]) -> Json:
+    """Return an example in the type of its schema: in a request, each parameter is a text."""
+    if schema.get("type") in ("integer", "boolean") and isinstance(value, str):
+        return jsontext.decode(value.encode())
+    return value
 
 
 def _responses(

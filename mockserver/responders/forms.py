@@ -178,13 +178,30 @@ class FormTable:
             "additionalProperties": False,
         }
 
+    def _answered(self, spec: Mapping[str, Json]) -> Mapping[str, Json]:
+        """Return the fields of an answer, behind those of the forms that it repeats."""
+        own: Mapping[str, Json] = spec["answers"]
+        names = {name.removesuffix("?") for name in own}
+        repeated: dict[str, Json] = {}
+        for form_name in spec.get("answers-of", ()):
+            # What a request may leave out may be missing where it is repeated.
+            taken = {
+                f"{name.removesuffix('!')}?": field for name, field in self.takes(form_name).items()
+            }
+            repeated |= taken or self.named[form_name]["answers"]
+        kept = {
+            name: field for name, field in repeated.items() if name.removesuffix("?") not in names
+        }
+        return {**kept, **own}
+
     def field(self, spec: Json) -> Schema:
         if isinstance(spec, str):
             return self._by_name(spec)
         if isinstance(spec, list):
             return {**self.field(spec[0]), "description": filled(spec[1])}
         if "answers" in spec:
-            return self.answer(spec["answers"])
+            answer = self.answer(self._answered(spec))
+            return {**answer, "description": spec["is"]} if "is" in spec else answer
         if "takes" in spec:
             above = self.takes(spec["takes-of"]) if "takes-of" in spec else {}
             taken = self.taken({**above, **spec["takes"]}, least=spec.get("least", 0))
@@ -199,7 +216,9 @@ class FormTable:
     def _part(self, keyword: str, value: Json) -> Json:
         if keyword == "properties":
             return {name: self.field(field_spec) for name, field_spec in value.items()}
-        return self.field(value) if keyword == "items" else filled(value)
+        if keyword == "anyOf":
+            return [self.field(alternative) for alternative in value]
+        return self.field(value) if keyword in ("items", "x-client") else filled(value)
 
     def _by_name(self, name: str) -> Schema:
         if name in self.named:
@@ -209,6 +228,8 @@ class FormTable:
             return {"x-name": _title(name), **form} if is_object else form
         if name.startswith("list of "):
             return {"type": "array", "items": self._by_name(name.removeprefix("list of "))}
+        if name.endswith("?") and name[:-1] in self.named:
+            return {"anyOf": [self._by_name(name[:-1]), {"type": "null"}]}
         if ":" in name:
             made: Schema = named_code(name)()
             return made

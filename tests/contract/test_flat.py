@@ -116,7 +116,7 @@ def test_a_wrong_answer_breaks_the_flat_document():
 def test_the_control_api_has_no_conditions_either():
     made = json.loads(jsontext.pretty(flat(control_document(ROWS))))
     validate(made)
-    latency = made["components"]["schemas"]["PostFaultsRequestLatency"]
+    latency = made["components"]["schemas"]["NewFaultLatency"]
     assert latency["properties"]["kind"]["enum"] == ["latency"]
     assert "World" in made["components"]["schemas"]
 

@@ -320,7 +320,7 @@ def form_of_faults() -> Schema:
     """Return the form of a request that sets a fault, one for each kind."""
     forms = shipped_forms()
     common = forms.takes("fault-of-any-kind")
-    return variants(
+    form = variants(
         {
             name: {
                 **forms.taken({**forms.takes(f"fault-{name}"), **common}),
@@ -331,3 +331,4 @@ def form_of_faults() -> Schema:
         },
         by="kind",
     )
+    return {**form, "x-name": "NewFault"}

@@ -3,12 +3,15 @@
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any
+from urllib.parse import parse_qsl
 
-from mockserver import __version__
+from mockserver import __version__, jsontext
 from mockserver.headers import CONTROL_PATH, TOKEN_HEADER, WORLD_HEADER
+from mockserver.jsontext import Json
 from mockserver.server.control.row import Row
 
 _PART = re.compile(r"\{([a-zA-Z]+)\}")
+_MOST_SHOWN = 200
 _ERROR = {
     "type": "object",
     "properties": {"error": {"type": "string", "description": "what happened, and what is right"}},
@@ -56,11 +59,14 @@ def operation_id(row: Row) -> str:
 
 def _operation(row: Row) -> dict[str, Any]:
     media = "text/event-stream" if row.streams else "application/json"
+    target, _, query = row.example.target.partition("?")
+    values = {**_values_in(row.path, target), **dict(parse_qsl(query))}
     operation: dict[str, Any] = {
         "operationId": operation_id(row),
         "summary": row.summary,
+        **_needs(row),
         "tags": [row.path.split("/")[1]],
-        "parameters": [*_parts(row), *_query(row.query), _WORLD],
+        "parameters": [*_parts(row, values), *_query(row.query, values), _WORLD],
         "responses": {
             "200": _answer("The answer", row.answer, media),
             "400": _answer("Not carried out; nothing has changed", _REFERENCE),
@@ -73,29 +79,70 @@ def _operation(row: Row) -> dict[str, Any]:
     if row.open:
         operation["security"] = []
     if row.body is not None:
-        content = {"application/json": {"schema": row.body}}
+        sent: dict[str, Any] = {"schema": row.body}
+        if row.example.body is not None:
+            sent["example"] = row.example.body
         needed = bool(row.body.get("required") or row.body.get("oneOf"))
-        operation["requestBody"] = {"required": needed, "content": content}
+        operation["requestBody"] = {"required": needed, "content": {"application/json": sent}}
     return operation
 
 
-def _parts(row: Row) -> list[dict[str, Any]]:
+def _needs(row: Row) -> dict[str, str]:
+    """Return what has to be sent before the example is carried out, as a description."""
+    earlier = [_sent(line, body) for line, body in row.example.before]
+    if row.example.body_from:
+        earlier.append(f"`{row.example.body_from}`, whose answer is the body")
+    return (
+        {"description": f"Before the example, send {', then '.join(earlier)}."} if earlier else {}
+    )
+
+
+def _sent(line: str, body: Json) -> str:
+    text = "" if body is None else jsontext.encode(body).decode()
+    if len(text) > _MOST_SHOWN:
+        return f"`{line}` with the example of its document"
+    return f"`{line}` with `{text}`" if text else f"`{line}`"
+
+
+def _values_in(path: str, target: str) -> dict[str, str]:
+    """Return the named parts of a path, as the target of an example fills them."""
+    match = re.fullmatch(_PART.sub(r"(?P<\1>[^/]+)", path), target)
+    return match.groupdict() if match else {}
+
+
+def _parts(row: Row, values: Mapping[str, str]) -> list[dict[str, Any]]:
     return [
-        {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
+        {
+            "name": name,
+            "in": "path",
+            "required": True,
+            "description": _PARTS[name],
+            "schema": {"type": "string"},
+            **_example(name, values),
+        }
         for name in _PART.findall(row.path)
     ]
 
 
-def _query(query: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _query(query: Mapping[str, Any], values: Mapping[str, str]) -> list[dict[str, Any]]:
     return [
         {
             "name": name,
             "in": "query",
             "description": schema.get("description", ""),
             "schema": {key: value for key, value in schema.items() if key != "description"},
+            **_example(name, values),
         }
         for name, schema in query.items()
     ]
+
+
+def _example(name: str, values: Mapping[str, str]) -> dict[str, Any]:
+    """Return the example of a parameter, in the type that its text stands for."""
+    if name not in values:
+        return {}
+    text = values[name]
+    return {"example": text == "true" if text in ("true", "false") else text}
 
 
 def _answer(
@@ -104,6 +151,12 @@ def _answer(
     return {"description": description, "content": {media: {"schema": schema}}}
 
 
+_PARTS = {
+    "key": "the key of the world",
+    "name": "the name of the snapshot",
+    "id": "the id that the list and the answer to its making show",
+    "chain": "the chain by its nickname",
+}
 _REFERENCE = {"$ref": "#/components/schemas/Error"}
 _WORLD = {
     "name": WORLD_HEADER,
