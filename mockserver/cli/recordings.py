@@ -110,7 +110,7 @@ def _import_file(
     file: Path, name: str | None, source: str | None, settings: Mapping[str, Any]
 ) -> int:
     from mockserver.clock import iso
-    from mockserver.server.recorder import Keeper, keep_all
+    from mockserver.server.recorder import RecordingKeeper, keep_all
 
     foreign_recording = _read(file, name)
     options = keeper_options(settings, source or foreign_recording.source or file.name)
@@ -122,7 +122,7 @@ def _import_file(
         ]
         start = iso(min(times, default=0))
         options = replace(options, origin="simulation", start=start, one_file=True)
-    keeper = Keeper(options)
+    keeper = RecordingKeeper(options)
     try:
         left_out = keep_all(foreign_recording, keeper)
     finally:
