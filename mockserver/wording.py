@@ -1,6 +1,7 @@
 """Helpers for messages: numbers with nouns, names in a row, texts on one line."""
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 
@@ -95,3 +96,18 @@ def github_command(level: str, title: str, text: str) -> str:
 
 def _escaped(text: str) -> str:
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+# What differs between two sentences that say the same: names, numbers, lists at the end.
+_PARTICULAR = re.compile(r"'[^']*'|(?<=of )\S+:|0x[0-9A-Fa-f]+|[0-9]+|(?<=: )[A-Za-z0-9_, ]+$")
+
+
+def one_of_each_kind(sentences: Iterable[str]) -> Iterator[str]:
+    """Yield the first sentence of each kind, with how many more say the same of something else."""
+    kinds: dict[str, list[str]] = {}
+    for sentence in sentences:
+        kind = _PARTICULAR.sub("_", sentence)
+        kinds.setdefault(kind, []).append(sentence)
+    for alike in kinds.values():
+        more = f" (and {len(alike) - 1} more alike)" if len(alike) > 1 else ""
+        yield f"{alike[0]}{more}"

@@ -12,7 +12,7 @@ from mockserver.clock import duration
 from mockserver.wording import counted, times
 
 if TYPE_CHECKING:
-    from mockserver.server.recorder import Keeper, KeeperOptions, RecordingProxy
+    from mockserver.server.recorder import KeeperOptions, RecordingKeeper, RecordingProxy
 
 
 def record(**settings: Any) -> None:
@@ -51,7 +51,7 @@ def proxy_of(settings: Mapping[str, Any]) -> "RecordingProxy":
     from mockserver.conformance.session.permit import Arming, Permit
     from mockserver.conformance.session.target import target_of
     from mockserver.contract import load
-    from mockserver.server.recorder import Keeper, ProxyOptions, RecordingProxy
+    from mockserver.server.recorder import ProxyOptions, RecordingKeeper, RecordingProxy
 
     target = target_of(v1=settings["v1"], v2=settings["v2"])
     # A host that is not allowed is refused before anything is written.
@@ -67,7 +67,7 @@ def proxy_of(settings: Mapping[str, Any]) -> "RecordingProxy":
         tls=_tls(settings["upstream_ca"]),
     )
     source = " and ".join(dict.fromkeys(target.bases.values()))
-    return RecordingProxy(options, Keeper(keeper_options(settings, source)))
+    return RecordingProxy(options, RecordingKeeper(keeper_options(settings, source)))
 
 
 def _refuse_files(settings: Mapping[str, Any]) -> None:
@@ -119,7 +119,7 @@ def _scope(proxy: "RecordingProxy", settings: Mapping[str, Any]) -> str:
     return f"{bases}; into {settings['out']}; {what}"
 
 
-def _print_summary(keeper: "Keeper", not_kept: Mapping[str, int]) -> None:
+def _print_summary(keeper: "RecordingKeeper", not_kept: Mapping[str, int]) -> None:
     head, total, files = keeper.noticed(), keeper.kept.total(), keeper.files
     kept = f"kept {counted(total, 'exchange')} in {counted(len(files), 'file')}"
     click.echo(kept if total else "nothing was recorded")

@@ -13,7 +13,10 @@ from mockserver.cli.files import write_output, yaml_files
 from mockserver.cli.printing import print_json, print_text, quiet_refusals
 from mockserver.cli.recording import keeper_options
 from mockserver.userfiles import write_text
-from mockserver.wording import counted, first_lines
+from mockserver.wording import counted, first_lines, listed, one_of_each_kind
+
+# Names of one line; a service may list thousands.
+_MOST_NAMES = 12
 
 if TYPE_CHECKING:
     from mockserver.recordings import Recording
@@ -107,7 +110,7 @@ def _import_file(
     file: Path, name: str | None, source: str | None, settings: Mapping[str, Any]
 ) -> int:
     from mockserver.clock import iso
-    from mockserver.server.recorder import Keeper, keep_all
+    from mockserver.server.recorder import RecordingKeeper, keep_all
 
     foreign_recording = _read(file, name)
     options = keeper_options(settings, source or foreign_recording.source or file.name)
@@ -119,7 +122,7 @@ def _import_file(
         ]
         start = iso(min(times, default=0))
         options = replace(options, origin="simulation", start=start, one_file=True)
-    keeper = Keeper(options)
+    keeper = RecordingKeeper(options)
     try:
         left_out = keep_all(foreign_recording, keeper)
     finally:
@@ -220,13 +223,13 @@ def world_from_recording(named: tuple[str, ...], output: Path | None) -> None:
 
     seed = seed_of(gather(named))
     text = scenario_text(seed, f"as recorded in {', '.join(named)}")
-    for sentence in seed.added.remarks:
+    for sentence in one_of_each_kind([*seed.added.remarks, *seed.learned.remarks]):
         click.echo(sentence, err=True)
     if seed.unknown:
-        names = ", ".join(seed.unknown)
+        names = listed(seed.unknown, _MOST_NAMES)
         click.echo(
             f"left out, as neither the catalog nor a recorded list has them: {names}", err=True
         )
-    for line in first_lines([f"left out: {name}" for name in seed.orders.left_out]):
+    for line in one_of_each_kind([f"left out: {name}" for name in seed.orders.left_out]):
         click.echo(line, err=True)
     write_output(text, output)

@@ -18,22 +18,11 @@ from mockserver.engine.ledger import (
     payer_of,
     receiver_of,
 )
-from mockserver.engine.orders import Order
+from mockserver.engine.orders import Order, Ticket
 from mockserver.engine.outages import OrderRoute
 from mockserver.engine.refusal import CannotSteer, Naming, Refusal
 from mockserver.engine.scenario import Scenario
 from mockserver.values import dataclass, keep
-
-
-@dataclass(frozen=True, slots=True)
-class Ticket:
-    """A problem report about a transaction, as it was sent."""
-
-    id: int
-    address: str
-    chain: str
-    hash: str
-    submitted_ms: int
 
 
 @dataclass(frozen=True, slots=True)

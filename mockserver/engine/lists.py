@@ -76,6 +76,14 @@ class Lists(View):
         ]
         return Listing(self.version(), placed_tokens)
 
+    def gone(self) -> frozenset[str]:
+        """Return the nicknames of chains that no list has now."""
+        return frozenset(
+            chain.nickname
+            for chain in self._core.scenario.catalog.chains
+            if (Mode.DELISTED, chain.nickname, None) in self._out()
+        )
+
     def _listed(self, chains: Sequence[Chain]) -> list[Chain]:
         out = self._out()
         return [

@@ -6,7 +6,15 @@ from dataclasses import replace
 from mockserver.clock import ClockMode
 from mockserver.engine.calendar import Calendar
 from mockserver.engine.catalog import Chain
-from mockserver.engine.core import Core, HashKey, View, check_forced, hash_key, no_order
+from mockserver.engine.core import (
+    Core,
+    HashKey,
+    View,
+    check_forced,
+    check_order,
+    hash_key,
+    no_order,
+)
 from mockserver.engine.courses import OrderCourse, Policy, Status, Step
 from mockserver.engine.hashes import known_hash
 from mockserver.engine.ledger import account_address
@@ -28,6 +36,7 @@ from mockserver.engine.refusal import CannotSteer, nearest_names
 from mockserver.engine.submission import (
     OpaqueOrderRequest,
     OrderRequest,
+    SentOrder,
     placed_opaque,
     placed_order,
 )
@@ -79,6 +88,27 @@ class OrderBook(View):
     def submit_opaque(self, request: OpaqueOrderRequest) -> OrderView:
         """Accept a 2.0 order of an unknown deposit. Raises `Refusal`, and nothing is changed."""
         return self._view(placed_opaque(self._core, self._quotes, request))
+
+    def submit_sent(self, sent: SentOrder) -> OrderView:
+        """Accept an order of a template; the same deposit again is the same order.
+
+        Raises `Refusal` where the world is full, and nothing is changed.
+        """
+        core, state = self._core, self._core.state
+        known = state.order_of(hash_key(sent.route.source_chain, sent.cert_hash))
+        if known is None:
+            check_order(state, (sent.sender, sent.recipient, sent.cert_hash, sent.sent))
+            known = sent.stored(core.now(), core.scenario.refund_ms)
+            state.add(known)
+        return self._view(known)
+
+    def has(self, order_id: str) -> bool:
+        return self._core.state.orders.get(order_id) is not None
+
+    def sent_with(self, chain: str, tx_hash: str) -> str | None:
+        """Return the id of the order of a transaction, whatever form it has; None for none."""
+        order = self._core.state.order_of(hash_key(chain, tx_hash))
+        return None if order is None else order.id
 
     def poll(self, order_id: str) -> OrderView:
         """Return an order to a client that looks it up, and count that.

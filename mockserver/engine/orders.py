@@ -26,6 +26,17 @@ class OrderKind(IntEnum):
     AGGREGATE = 2
 
 
+@value_class(frozen=True, slots=True)
+class Ticket:
+    """A problem report about a transaction, as it was sent."""
+
+    id: int
+    address: str
+    chain: str
+    hash: str
+    submitted_ms: int
+
+
 REFUND_MS = 40_000
 """How long a refund takes where a scenario does not say so."""
 # Looking up a member of an enumeration takes longer than a global name.
@@ -52,7 +63,8 @@ class Order:
     faucet lent the sender; `dust` is what rescaling cut off the deposit. `exposed_ms` is the first
     moment at which an outage may strike, where that is not the start of the order: it orders events
     of one instant. `exec_hash` and `back_hash` are those that are given; empty ones follow from the
-    id (`exec_hash_of`, `back_hash_of`).
+    id (`exec_hash_of`, `back_hash_of`). `sent` is the submission as JSON text, where templates take
+    it as it is and nothing here reads its amounts.
     """
 
     id: str
@@ -87,6 +99,7 @@ class Order:
     resolve_ms: int = 0
     seen_ms: int | None = None
     exposed_ms: int | None = None
+    sent: str = ""
 
     def __repr__(self) -> str:
         route, name = self.route, f"{self.sn}, v1" if self.sn else self.id

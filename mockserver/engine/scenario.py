@@ -3,13 +3,14 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 from decimal import Decimal
+from typing import Any
 
 from mockserver.clock import ClockMode, check_beginning
 from mockserver.engine.aggregates import AggregateQuote, QuoteKey, SwapKey, SwapQuotes
 from mockserver.engine.calendar import Calendar
 from mockserver.engine.catalog import Catalog
 from mockserver.engine.courses import COURSES, OrderCourse, Policy
-from mockserver.engine.orders import REFUND_MS, Order, OrderGeneration, OrderKind
+from mockserver.engine.orders import REFUND_MS, Order, OrderGeneration, OrderKind, Ticket
 from mockserver.engine.outages import OrderRoute, Window
 from mockserver.engine.pricing import Prices, Rates
 from mockserver.engine.quotes import (
@@ -99,6 +100,9 @@ class Scenario:
     id_prefix: int = 30
     fixed: FixedQuotes = field(default_factory=FixedQuotes)
     known_orders: Sequence[Order] = ()
+    known_tickets: Sequence[Ticket] = ()
+    templates: Mapping[str, Any] = field(default_factory=dict)
+    """Answers in the form of a recorded service, which `responders.templates` reads."""
     outages: Calendar = field(init=False, repr=False, compare=False)
     """The calendar with its look-ups, which all worlds of the scenario begin with."""
 

@@ -69,6 +69,49 @@ class OpaqueOrderRequest:
     channel: str = ""
 
 
+@value_class(frozen=True, slots=True)
+class SentOrder:
+    """An order as a template takes it: it has a course and a route, and books nothing."""
+
+    id: str
+    generation: OrderGeneration
+    route: OrderRoute
+    sender: str
+    recipient: str
+    cert_hash: str
+    sent: str
+    course: OrderCourse
+
+    def stored(self, at_ms: int, refund_ms: int) -> Order:
+        """Return the order that is stored for it, submitted at a moment."""
+        return Order(
+            id=self.id,
+            sn=None,
+            generation=self.generation,
+            kind=OrderKind.BRIDGE,
+            route=self.route,
+            submitted_ms=at_ms,
+            started_ms=at_ms,
+            amount=0,
+            gross=0,
+            service_fee=0,
+            channel_fee=0,
+            gas_fee=0,
+            dust=0,
+            topup=0,
+            sender=self.sender,
+            recipient=self.recipient,
+            evm_address=self.sender,
+            cert_hash=self.cert_hash,
+            exec_hash="",
+            back_hash="",
+            course=self.course,
+            policy=Policy.TIME,
+            refund_ms=refund_ms,
+            sent=self.sent,
+        )
+
+
 OrderTerms = tuple[int, int, int, int]
 """What an order gives before all fees, then the service's fee, the channel's and gas, in smallest
 units of the token out."""

@@ -6,11 +6,11 @@ How they stand is assumed (A-154).
 from dataclasses import replace
 from enum import StrEnum
 
-from mockserver.engine.core import HashKey, Ticket, View, check_ticket, hash_key
+from mockserver.engine.core import HashKey, View, check_ticket, hash_key
 from mockserver.engine.courses import Status
 from mockserver.engine.hashes import checked_hash
 from mockserver.engine.ledger import account_address
-from mockserver.engine.orders import standing
+from mockserver.engine.orders import Ticket, standing
 from mockserver.engine.refusal import Refusal, digits
 from mockserver.values import value_class
 
@@ -74,8 +74,27 @@ class Tickets(View):
                 state.change(reported)
         return self._view(ticket)
 
+    def submit_sent(self, chain: str, tx_hash: str, address: str, first: int) -> TicketView:
+        """Accept a report in any form, as templates do; ids go on from the `first` one.
+
+        Raises `Refusal` where the world takes none.
+        """
+        state, key = self._core.state, hash_key(chain, tx_hash)
+        reports = state.reports
+        earlier = None if reports is None else reports.same.get((key, account_address(address)))
+        if earlier is not None:
+            return self._view(state.tickets[earlier])
+        check_ticket(state, address, tx_hash)
+        number = max([first - 1, *(ticket.id for ticket in state.tickets.each())]) + 1
+        ticket = Ticket(number, address, chain, tx_hash, self._core.now())
+        state.report(ticket)
+        return self._view(ticket)
+
     def count(self) -> int:
         return len(self._core.state.tickets)
+
+    def find(self, ticket_id: int) -> Ticket | None:
+        return self._core.state.tickets.get(ticket_id)
 
     def reported(self, key: HashKey) -> bool:
         reports = self._core.state.reports

@@ -200,4 +200,6 @@ def _beginning(scenario: Scenario, wall_ms: int) -> WorldState:
     for order in scenario.known_orders:
         at_ms = start + order.submitted_ms
         state.add(replace(order, submitted_ms=at_ms, started_ms=at_ms))
+    for ticket in scenario.known_tickets:
+        state.report(replace(ticket, submitted_ms=start + ticket.submitted_ms))
     return state

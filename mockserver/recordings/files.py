@@ -39,9 +39,9 @@ def _time_as_written(text: str) -> str:
 
 _Convert = Callable[[Any], Any]
 # Fields of a value: their names, the keys of a file, and how they are read and written there.
-_Members = tuple[tuple[str, str, _Convert, _Convert], ...]
+_FileMembers = tuple[tuple[str, str, _Convert, _Convert], ...]
 
-_HEAD: _Members = (
+_HEAD: _FileMembers = (
     ("title", "title", str, str),
     ("description", "description", str, str),
     ("origin", "origin", str, str),
@@ -58,7 +58,7 @@ _HEAD: _Members = (
     ),
     ("remarks", "remarks", tuple, list),
 )
-_EXCHANGE: _Members = (
+_EXCHANGE: _FileMembers = (
     ("name", "name", str, str),
     ("operation", "operation", str, str),
     ("note", "note", str, str),
@@ -72,7 +72,7 @@ _EXCHANGE: _Members = (
 
 
 def _read(
-    document: Document, place: FieldPath, members: _Members, row: Mapping[str, Any]
+    document: Document, place: FieldPath, members: _FileMembers, row: Mapping[str, Any]
 ) -> dict[str, Any]:
     values: dict[str, Any] = {}
     for name, key, read, _ in members:
@@ -84,7 +84,7 @@ def _read(
     return values
 
 
-def _written(members: _Members, value: object) -> dict[str, Json]:
+def _written(members: _FileMembers, value: object) -> dict[str, Json]:
     """Return the members of a file; what is None or written as nothing is left out."""
     parts = ((key, getattr(value, field), write) for field, key, _, write in members)
     written = {key: write(value) for key, value, write in parts if value is not None}

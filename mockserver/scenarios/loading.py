@@ -28,6 +28,7 @@ from mockserver.scenarios.catalogs import load_catalog
 from mockserver.scenarios.given import fixed_quotes, known_orders
 from mockserver.scenarios.library import located
 from mockserver.scenarios.problems import scenario_problems, unknown_keys
+from mockserver.scenarios.templates import with_templates
 from mockserver.values import dataclass
 
 
@@ -143,6 +144,8 @@ def load_scenario(name_or_path: str | Path, *, wall: Callable[[], int] = wall_ms
     problems += [
         layers.problem(*scenario_problem) for scenario_problem in scenario_problems(scenario)
     ]
+    if not problems:
+        scenario = with_templates(scenario, layers.value.get("templates", {}))
     if problems:
         raise InvalidFile(problems)
     return scenario

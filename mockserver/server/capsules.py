@@ -32,7 +32,7 @@ from mockserver.responders.authentication import (
 )
 from mockserver.responders.refusing import refusal_in
 from mockserver.server.assembly import Settings, build
-from mockserver.server.recorder import Keeper, KeeperOptions, keep_all
+from mockserver.server.recorder import KeeperOptions, RecordingKeeper, keep_all
 from mockserver.server.resimulation import with_credentials
 from mockserver.server.service import Service
 from mockserver.validation import dotted, excerpt
@@ -317,7 +317,7 @@ def _journal_files(
             one_file=True,
             secrets=secrets,
         )
-        keeper = Keeper(options)
+        keeper = RecordingKeeper(options)
         try:
             keep_all(read_entries(entries), keeper)
         finally:

@@ -443,6 +443,11 @@ class Service:
             from mockserver.responders.replay.player import played  # noqa: PLC0415
 
             response = played(call, hosted.replay, self._simulation.respond)
+        if response is None and hosted.upstream is None and hosted.world.scenario.templates:
+            from mockserver.responders.templates import templated  # noqa: PLC0415 - as above
+
+            if (response := templated(call)) is not None:
+                return SIMULATION, response
         if response is None and hosted.upstream is not None:
             why = hosted.upstream.why_not
             generation = call.operation.generation

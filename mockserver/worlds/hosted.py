@@ -197,7 +197,8 @@ class HostedWorld(CalledWorld):
 
     def has_responders_in_front(self) -> bool:
         """Tell whether anything may answer in front of the simulation."""
-        return bool(self.stubs.items or self.generated or self.replay or self.upstream)
+        parts = (self.stubs.items, self.generated, self.replay, self.upstream)
+        return any(parts) or bool(self.world.scenario.templates)
 
     def fork(self, key: str) -> "HostedWorld":
         """Return a world under another key that has been the same up to now.

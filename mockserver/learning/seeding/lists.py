@@ -34,8 +34,60 @@ def last_lists(successes: Iterable[Success]) -> RecordedLists:
         if success.operation in _NAME_MEMBERS:
             of_a_chain = success.operation in (ids.OF_CHAIN, ids.V1_TOKENS)
             place = str(success.inputs.get("chain")) if of_a_chain else ""
-            last[success.operation, place] = list(items_of(success.data))
+            last[success.operation, place] = list(_in_our_words(success, place))
     return last
+
+
+# What services call the members of a list that a catalog needs, ours first.
+_WORDS = {
+    "nickName": ("nickName", "nickname", "name", "chain"),
+    "fullName": ("fullName", "chainName", "name", "chain"),
+    "symbol": ("symbol", "token", "name"),
+    "address": ("address", "contract", "contractAddress", "tokenAddress"),
+    "decimals": ("decimals", "decimal", "precision", "digits"),
+    "name": ("name", "chain", "nickName", "nickname"),
+}
+_CHAIN_WORDS = ("chain", "chainName", "nickName")
+_MEMBERS = {
+    ids.CHAINS: ("nickName", "fullName"),
+    ids.V1_CHAINS: ("name",),
+    ids.ASSETS: ("symbol",),
+    ids.OF_CHAIN: ("symbol", "address", "decimals"),
+    ids.V1_TOKENS: ("symbol", "address", "decimals"),
+}
+
+
+def _in_our_words(success: Success, place: str) -> Iterator[RecordedItem]:
+    """Yield the items of a list by the names that our lists have for their members.
+
+    A list of all tokens may have a row for each chain; they become one token with its contracts.
+    """
+    wanted = _MEMBERS[success.operation]
+    rows = [dict(item) | _translated(item, wanted) for item in items_of(success.data)]
+    if success.operation != ids.ASSETS or any("contracts" in row for row in rows):
+        yield from rows
+        return
+    tokens: dict[str, dict[str, Any]] = {}
+    for row in rows:
+        chain = next((row[word] for word in _CHAIN_WORDS if isinstance(row.get(word), str)), None)
+        token = tokens.setdefault(str(row.get("symbol")), row)
+        if chain is not None:
+            contract = _translated(row, ("address", "decimals"))
+            token.setdefault("contracts", {})[chain] = contract
+    yield from tokens.values()
+
+
+def _translated(item: RecordedItem, wanted: Sequence[str]) -> dict[str, Any]:
+    translated = {}
+    for member in wanted:
+        values = [item[word] for word in _WORDS[member] if item.get(word) is not None]
+        # Services show a name for people beside the one that requests use.
+        short = [value for value in values if isinstance(value, str) and " " not in value]
+        value = next(iter(short if member == "name" and short else values), None)
+        if value is not None:
+            is_count = member == "decimals" and str(value).isdecimal()
+            translated[member] = int(value) if is_count else value
+    return translated
 
 
 def _named(

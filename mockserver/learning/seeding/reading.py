@@ -31,6 +31,17 @@ class Success:
     dialect: str
 
 
+def exchanges_of(sources: Iterable[Source]) -> list[tuple[RecordedExchange, int]]:
+    """Return the exchanges of recordings with their times (ms since 1970), in that order."""
+    exchanges = []
+    for source in sources:
+        now = parse_instant(source.recording.start or EXAMPLE_START)
+        for exchange in source.recording.exchanges:
+            now += exchange.advance_ms
+            exchanges.append((exchange, now if exchange.time_ms is None else exchange.time_ms))
+    return sorted(exchanges, key=lambda pair: pair[1])
+
+
 def successes_of(sources: Iterable[Source]) -> list[Success]:
     """Return the successes of recordings, in the order of their times."""
     successes = []

@@ -9,6 +9,7 @@ from mockserver.learning.seeding.lists import Additions, additions_of, closed_by
 from mockserver.learning.seeding.orders import RECORDED_COURSE, SeededOrders, orders_of
 from mockserver.learning.seeding.quotes import SeededRates, quotes_of, rates_of, rates_text
 from mockserver.learning.seeding.reading import successes_of
+from mockserver.learning.seeding.templates import LearnedTemplates, breaks_our_forms, templates_of
 from mockserver.recordings import Source
 from mockserver.recordings.files import yaml_text
 from mockserver.scenarios import load_catalog
@@ -18,6 +19,8 @@ from mockserver.values import dataclass
 @dataclass(frozen=True, slots=True)
 class Seed:
     """A world in recordings: prices and rates, outages, quotes and orders.
+
+    `learned` are templates, where the service has a form of its own.
 
     `closed` are windows of a calendar, `quotes` those that a scenario fixes; `unknown` are names of
     chains and tokens that no recorded list and no shipped catalog shows; `added` are those that
@@ -30,10 +33,12 @@ class Seed:
     quotes: dict[str, Json] = field(default_factory=dict)
     orders: SeededOrders = field(default_factory=SeededOrders)
     unknown: tuple[str, ...] = ()
+    learned: LearnedTemplates = field(default_factory=LearnedTemplates)
 
 
 def seed_of(sources: Iterable[Source]) -> Seed:
     """Return what recorded successes show of the world they were recorded in."""
+    sources = list(sources)
     successes = successes_of(sources)
     last = last_lists(successes)
     added = additions_of(last, load_catalog())
@@ -45,6 +50,15 @@ def seed_of(sources: Iterable[Source]) -> Seed:
             added.remarks.append(f"assumed: the price of {symbol!r} is 1 USD, as none was recorded")
     closed, unknown = closed_by(last, catalog)
     names = tuple(sorted(rates.unknown | unknown))
+    if breaks_our_forms(sources):
+        # Its quotes and orders are in the templates, in the service's own form.
+        # Chains that its lists lack are in no answer, so that there is nothing to close.
+        learned = templates_of(sources)
+        learned.remarks.append(
+            f"{len(learned.templates['operations'])} operations answer by templates, since the "
+            "service has forms of its own; what was not recorded of them is answered alike"
+        )
+        return Seed(rates, added, unknown=names, learned=learned)
     orders = orders_of(successes, catalog, rates.prices)
     return Seed(rates, added, closed, quotes_of(successes, catalog), orders, names)
 
@@ -67,4 +81,8 @@ def scenario_text(seed: Seed, title: str) -> str:
     if seed.orders.known:
         course = {"course": RECORDED_COURSE} if seed.orders.course else {}
         scenario["orders"] = {**course, "known": seed.orders.known}
+    if seed.learned.courses:
+        scenario["courses"] = seed.learned.courses
+    if seed.learned.templates:
+        scenario["templates"] = seed.learned.templates
     return yaml_text(scenario)

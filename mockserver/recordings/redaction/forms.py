@@ -151,13 +151,13 @@ def _swapped(group: int, hide: Callable[[str], str], match: re.Match[str]) -> st
 def _phrase(text: str, hide: Callable[[str], str]) -> str:
     """Return a run of words: twelve and more without a word of prose are a mnemonic phrase."""
     stretch: list[str] = []
-    found = text
+    hidden = text
     for word in [*re.findall("[a-z]+", text), "the"]:
         if word not in _PROSE:
             stretch.append(word)
             continue
         if len(stretch) >= _FEWEST_WORDS:
-            phrase = re.search(r"[ \t\n,]+".join(stretch), found)
-            found = found.replace(phrase[0], hide(phrase[0])) if phrase else found
+            phrase = re.search(r"[ \t\n,]+".join(stretch), hidden)
+            hidden = hidden.replace(phrase[0], hide(phrase[0])) if phrase else hidden
         stretch = []
-    return found
+    return hidden

@@ -291,8 +291,8 @@ class Masker(Notes):
             else packed.inner
         )
         if not unpacking.is_packed_text(inner):
-            found = self.memory.occurring(inner.decode("latin-1"))
-            return self._left_out("known") if found else None
+            secrets = self.memory.occurring(inner.decode("latin-1"))
+            return self._left_out("known") if secrets else None
         if self._depth >= unpacking.DEEPEST:
             return self._left_out("packed")
         changed = self._deeper(lambda: self.body(inner))

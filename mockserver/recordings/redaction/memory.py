@@ -68,8 +68,8 @@ class Memory:
         """Return the secrets that stand in a text, the longest first."""
         if not (self._texts or self._named):
             return []
-        found = {secret for view in _views(text) for secret in self._in(view.lower())}
-        return sorted(found, key=lambda secret: (-len(secret), secret))
+        secrets = {secret for view in _views(text) for secret in self._in(view.lower())}
+        return sorted(secrets, key=lambda secret: (-len(secret), secret))
 
     def _in(self, lowered: str) -> Iterator[str]:
         yield from (text for text in self._named if text in lowered)

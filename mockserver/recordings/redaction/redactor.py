@@ -247,9 +247,9 @@ def _own_answer(request: Request, body: bytes) -> bytes:
     except NotJson:
         return body
     own = {"appKey": DEMO_APP_KEY, "sign": developer.signature(text, DEMO_APP_SECRET)}
-    found = layout_of(body)
+    named = layout_of(body)
     changed = {name: own.get(name, item) for name, item in value.items()}
-    return encode(changed, "compact" if found is None else found[0])
+    return encode(changed, "compact" if named is None else named[0])
 
 
 def _own_signature(came: Headers, kept: Iterable[tuple[str, str]], body: bytes) -> _Pairs:

@@ -47,7 +47,7 @@ def scan(paths: Iterable[Path], secrets: Iterable[str] = ()) -> tuple[list[Probl
         parts = [part for path in paths for part in _parts(path, Path(folder))]
         # The first round learns what is a secret anywhere.
         for _ in range(2):
-            problems = [problem for part in parts for problem in _found(part, redactor)]
+            problems = [problem for part in parts for problem in _secrets_in(part, redactor)]
     return problems, len(parts)
 
 
@@ -69,26 +69,26 @@ def _parts(path: Path, scratch: Path) -> Iterator[_Part]:
             yield _Part(f"{file}/{member.file.relative_to(folder).as_posix()}", member.file)
 
 
-def _found(part: _Part, redactor: Redactor) -> Iterator[Problem]:
+def _secrets_in(part: _Part, redactor: Redactor) -> Iterator[Problem]:
     try:
         raw = userfiles.read(part.file, limits.RECORDED_BODY)
         if _RECORDING in raw[:4096] and part.file.suffix in (".yaml", ".yml", ".json"):
             document = documents.read(part.file, "recording")
             exchanges = exchanges_of(document, document.value["origin"])
-            found = [
-                one
+            problems = [
+                problem
                 for row in enumerate(exchanges)
-                for one in _in_exchange(document, *row, redactor)
+                for problem in _in_exchange(document, *row, redactor)
             ]
         else:
-            found = list(_in_bytes(part.file, raw, redactor))
+            problems = list(_in_bytes(part.file, raw, redactor))
     except userfiles.NotReadable as error:
         raise InvalidFile([Problem(part.name, None, "", str(error))]) from None
     except InvalidFile as error:
         raise InvalidFile(
             [replace(problem, file=part.name) for problem in error.problems]
         ) from None
-    yield from (replace(problem, file=part.name) for problem in found)
+    yield from (replace(problem, file=part.name) for problem in problems)
 
 
 def _in_bytes(file: Path, raw: bytes, redactor: Redactor) -> Iterator[Problem]:
@@ -131,4 +131,4 @@ def _problem(
 def _line_of_difference(before: bytes, after: bytes) -> int:
     """Return the first line in which two texts differ."""
     pairs = zip(before.split(b"\n"), after.split(b"\n"), strict=False)
-    return next((number for number, (one, other) in enumerate(pairs, 1) if one != other), 1)
+    return next((number for number, (before, after) in enumerate(pairs, 1) if before != after), 1)

@@ -87,13 +87,13 @@ class StandInMaker:
     def text(self, text: str) -> str:
         """Return a text in which every address, hash and known order number is replaced."""
         if "hashes" in self._of:
-            text = _HASH.sub(lambda found: self._hexadecimal(found[0]), text)
+            text = _HASH.sub(lambda match: self._hexadecimal(match[0]), text)
         if "addresses" in self._of:
-            text = _ADDRESS.sub(lambda found: self._hexadecimal(found[0]), text)
+            text = _ADDRESS.sub(lambda match: self._hexadecimal(match[0]), text)
             # A message may repeat a known address with what a client wrote behind it by mistake.
-            text = _ADDRESS_WITHIN.sub(lambda found: self._made.get(found[0], found[0]), text)
+            text = _ADDRESS_WITHIN.sub(lambda match: self._made.get(match[0], match[0]), text)
         if "orders" in self._of:
-            text = _LONG_NUMBER.sub(lambda found: self._made.get(found[0], found[0]), text)
+            text = _LONG_NUMBER.sub(lambda match: self._made.get(match[0], match[0]), text)
         return text
 
     def hexadecimal_run(self, digits: str) -> str:
@@ -142,9 +142,9 @@ class StandInMaker:
         return hmac.new(self._salt, value.encode("utf-8", "surrogatepass"), sha256).hexdigest()
 
 
-def _in_case(stand_in: str, found: re.Match[str]) -> str:
+def _in_case(stand_in: str, match: re.Match[str]) -> str:
     """Return a stand-in in the case of what it replaces."""
-    return stand_in.upper() if found[0].isupper() else stand_in
+    return stand_in.upper() if match[0].isupper() else stand_in
 
 
 def _of_class(character: str, number: int) -> str:

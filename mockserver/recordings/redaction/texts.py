@@ -8,7 +8,7 @@ from urllib.parse import quote_plus, unquote_plus
 from mockserver.recordings.redaction.forms import MASK, looks_secret
 from mockserver.recordings.redaction.names import Secrecy, secrecy
 
-Change = Callable[[str, str], str]
+TextChange = Callable[[str, str], str]
 """Returns a value as it may be kept, given its name, empty where it has none."""
 
 _FORM = re.compile(r"[^\s=&<>{}\"]{1,100}=[^\s&<>{}\"]*(?:&[^\s=&<>{}\"]*=[^\s&<>{}\"]*)*&?")
@@ -17,7 +17,7 @@ _PART_NAME = re.compile(r"(?i)\bname=\"?([^\";\r\n]+)")
 _BLANK_LINE = re.compile(r"\r?\n\r?\n")
 
 
-def split(text: str, change: Change) -> str | None:
+def split(text: str, change: TextChange) -> str | None:
     """Return a text whose values are changed by their names; None without such a structure."""
     if _FORM.fullmatch(text):
         return "&".join(_pair(pair, change) for pair in text.split("&"))
@@ -30,14 +30,14 @@ def split(text: str, change: Change) -> str | None:
     return None
 
 
-def _pair(pair: str, change: Change) -> str:
+def _pair(pair: str, change: TextChange) -> str:
     name, sign, value = pair.partition("=")
     plain = unquote_plus(value)
     changed = change(unquote_plus(name), plain)
     return pair if changed == plain else name + sign + quote_plus(changed)
 
 
-def _part(part: str, change: Change) -> str:
+def _part(part: str, change: TextChange) -> str:
     blank = _BLANK_LINE.search(part)
     if blank is None:
         return part
@@ -63,7 +63,7 @@ _EMPTY_ELEMENTS = frozenset(("input", "meta", "br", "img", "link", "hr"))
 class Markup:
     """XML and HTML, well formed or not: elements, attributes, pairs of a name and a value."""
 
-    def __init__(self, change: Change) -> None:
+    def __init__(self, change: TextChange) -> None:
         self._change = change
         self._open: list[tuple[str, str]] = []
         self._label = ""
@@ -100,7 +100,9 @@ class Markup:
         )
         if not label and tag.lower() in _VALUES and secrecy(self._label):
             label = self._label
-        changed = _ATTRIBUTE.sub(lambda one: self._attribute(one, label), match["attributes"])
+        changed = _ATTRIBUTE.sub(
+            lambda attribute: self._attribute(attribute, label), match["attributes"]
+        )
         if not match["attributes"].endswith("/") and tag.lower() not in _EMPTY_ELEMENTS:
             self._open.append((tag, label or tag))
         return f"<{match['tag']}{changed}>"
@@ -146,7 +148,7 @@ _LINE = re.compile(r"[^\r\n\"']+")
 _SCHEME = re.compile(r"(?i)(?:bearer|basic|token|digest|negotiate)(?:\s+|%20)[^\s\"'&,;<>]+")
 
 
-def by_names(text: str, change: Change) -> str:
+def by_names(text: str, change: TextChange) -> str:
     """Return a text whose values are changed where a name stands before them, in any notation."""
     parts, done, is_prose = [], 0, "\n" not in text.strip()
     for match in _NAME.finditer(text):
@@ -158,8 +160,8 @@ def by_names(text: str, change: Change) -> str:
         ):
             parts += [text[done:start], _changed(text[start:end], _plain(match["name"]), change)]
             done = end
-    whole = _blocks("".join(parts) + text[done:], change)
-    return _SAID.sub(lambda match: _said(match, change), _table(whole, change))
+    text = _blocks("".join(parts) + text[done:], change)
+    return _SAID.sub(lambda match: _said(match, change), _table(text, change))
 
 
 def _is_sentence(text: str, start: int, end: int) -> bool:
@@ -183,11 +185,11 @@ def _value_at(text: str, match: re.Match[str]) -> tuple[int, int]:
         return at, line.end()
     if quoted := _QUOTED.match(text, at):
         return quoted.span(3)
-    found = _SCHEME.match(text, at) or _BARE[match["sign"][0]].match(text, at)
-    return found.span() if found else (at, at)
+    scheme = _SCHEME.match(text, at) or _BARE[match["sign"][0]].match(text, at)
+    return scheme.span() if scheme else (at, at)
 
 
-def _changed(value: str, name: str, change: Change) -> str:
+def _changed(value: str, name: str, change: TextChange) -> str:
     if value[:1] in "{[":
         return f'"{MASK}"' if secrecy(name) is Secrecy.CERTAIN else value
     bare = value.rstrip()
@@ -203,7 +205,7 @@ def _balanced(text: str, at: int) -> int:
     return len(text)
 
 
-def _said(match: re.Match[str], change: Change) -> str:
+def _said(match: re.Match[str], change: TextChange) -> str:
     if not looks_secret(match["value"], is_token=True) or MASK in match["value"]:
         return match[0]
     return match[0].removesuffix(match["value"]) + change("secret", match["value"])
@@ -215,14 +217,14 @@ _BLOCK = re.compile(
 _ITEM = re.compile(r"^([ \t]*(?:- )?(?:[^\s:#]{1,64}:(?=[ \t]|$))?[ \t]*)(.*?)(\r?)$")
 
 
-def _blocks(text: str, change: Change) -> str:
+def _blocks(text: str, change: TextChange) -> str:
     """Return a text in which what is indented below a secret name, as in YAML, is changed."""
     if "\n" not in text or ":" not in text:
         return text
     return "\n".join(_block_lines(text.split("\n"), change))
 
 
-def _block_lines(lines: list[str], change: Change) -> Iterator[str]:
+def _block_lines(lines: list[str], change: TextChange) -> Iterator[str]:
     indent, name = -1, ""
     for line in lines:
         deep = len(line) - len(line.lstrip())
@@ -239,7 +241,7 @@ def _block_lines(lines: list[str], change: Change) -> Iterator[str]:
         yield line
 
 
-def _table(text: str, change: Change) -> str:
+def _table(text: str, change: TextChange) -> str:
     """Return a table with a line of names, as in CSV, whose columns of secrets are changed."""
     first, _, rest = text.partition("\n")
     mark = next((mark for mark in (",", ";", "\t") if mark in first), None)
@@ -253,7 +255,7 @@ def _table(text: str, change: Change) -> str:
     return "\n".join([first, *rows])
 
 
-def _row(cells: list[str], columns: dict[int, str], mark: str, change: Change) -> str:
+def _row(cells: list[str], columns: dict[int, str], mark: str, change: TextChange) -> str:
     return mark.join(
         change(columns[at], cell) if at in columns and cell else cell
         for at, cell in enumerate(cells)

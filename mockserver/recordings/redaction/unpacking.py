@@ -73,16 +73,16 @@ def inflated(raw: bytes) -> tuple[bytes, Callable[[bytes], bytes]] | None:
     for bits, again in ways:
         unpacker = zlib.decompressobj(bits)
         try:
-            found = unpacker.decompress(raw, _MOST_BYTES)
+            unpacked = unpacker.decompress(raw, _MOST_BYTES)
         except zlib.error:
             continue
         # Random bytes are sometimes deflate; then what they hold is no text.
         if (
-            found
+            unpacked
             and unpacker.eof
-            and (bits > 0 or (not unpacker.unused_data and encoding_of(found)))
+            and (bits > 0 or (not unpacker.unused_data and encoding_of(unpacked)))
         ):
-            return found, again
+            return unpacked, again
     return None
 
 
@@ -103,8 +103,8 @@ def unpacked_runs(text: str, change: Callable[[Packed], str | None]) -> str:
 
     def changed(match: re.Match[str]) -> str:
         for packed in (_hex(match[0]), _base64(match[0])):
-            if packed is not None and (other := change(packed)) is not None:
-                return other
+            if packed is not None and (repacked := change(packed)) is not None:
+                return repacked
         return match[0]
 
     # A run with `-` or `_` is one of its own alphabet, of which the first one sees only pieces.
@@ -144,14 +144,14 @@ def _base64(text: str) -> Packed | None:
     # A run of one character more than whole groups is no base64.
     if len(core) % 4 == 1:
         return None
-    other = b"-_" if "-" in core or "_" in core else None
+    signs = b"-_" if "-" in core or "_" in core else None
     try:
-        raw = base64.b64decode(core + "=" * (-len(core) % 4), other, validate=True)
+        raw = base64.b64decode(core + "=" * (-len(core) % 4), signs, validate=True)
     except ValueError:
         return None
 
     def again(data: bytes) -> str:
-        coded = base64.b64encode(data, other).decode()
+        coded = base64.b64encode(data, signs).decode()
         return coded if text.endswith("=") or len(core) % 4 == 0 else coded.rstrip("=")
 
     return Packed(raw, again)

@@ -9,9 +9,8 @@ from dataclasses import replace
 
 from mockserver import jsontext
 from mockserver.contract import ids
-from mockserver.engine.core import Ticket
 from mockserver.engine.courses import Status, V1Status
-from mockserver.engine.orders import OrderKind
+from mockserver.engine.orders import OrderKind, Ticket
 from mockserver.engine.outages import Mode, Window
 from mockserver.engine.tickets import COMPLETED, TicketStatus, TicketView
 from mockserver.exchange import Headers, Response

@@ -132,7 +132,7 @@ class KeeperOptions:
     secrets: tuple[str, ...] = field(default=(), repr=False)
 
 
-class Keeper:
+class RecordingKeeper:
     """Writes exchanges to a folder. `keep` returns when an exchange is in a whole file."""
 
     def __init__(self, options: KeeperOptions) -> None:
@@ -214,7 +214,7 @@ class Keeper:
 _MOST_PREFIX = 6
 
 
-def keep_all(foreign_recording: ForeignRecording, keeper: Keeper) -> dict[str, str]:
+def keep_all(foreign_recording: ForeignRecording, keeper: RecordingKeeper) -> dict[str, str]:
     """Keep the exchanges of a file that are of an operation; return why others were left out.
 
     The reasons are by the places in the file. What a service answered is redacted like everything

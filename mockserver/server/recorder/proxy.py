@@ -19,7 +19,7 @@ from mockserver.recordings import RecordedExchange
 from mockserver.server.connection import ConnectionServer, http_response
 from mockserver.server.incoming import UnreadableRequest, body_of
 from mockserver.server.process import Listening, host
-from mockserver.server.recorder.keeper import Keeper
+from mockserver.server.recorder.keeper import RecordingKeeper
 from mockserver.server.recorder.upstream import (
     HOP_BY_HOP,
     NoUpstreamAnswer,
@@ -45,7 +45,7 @@ _MOST_REASONS = 1000
 class RecordingProxy:
     """Answers requests with what the service answers, each of which is kept before it ends."""
 
-    def __init__(self, options: ProxyOptions, keeper: Keeper) -> None:
+    def __init__(self, options: ProxyOptions, keeper: RecordingKeeper) -> None:
         """Pass on what `options` allow, and give it to `keeper`."""
         self._options = options
         self.keeper = keeper

@@ -12,7 +12,7 @@ from mockserver.exchange import Request, Response
 from mockserver.recordings.bodies import FOLDER
 from mockserver.recordings.folder import LOCK_FILE
 from mockserver.responders.replay import ReplayMode
-from mockserver.server.recorder.keeper import Keeper, KeeperOptions
+from mockserver.server.recorder.keeper import KeeperOptions, RecordingKeeper
 from mockserver.server.recorder.upstream import (
     NoUpstreamAnswer,
     ProxyOptions,
@@ -60,7 +60,7 @@ class Tape:
         """Look whether there are recordings; nothing is opened and nothing written yet."""
         self.options = options
         self._plays = options.mode is not RecordMode.ALL and has_recordings(options.folder)
-        self._keeper: Keeper | None = None
+        self._keeper: RecordingKeeper | None = None
         self.kept = 0
         """How many exchanges were recorded, once the tape is closed."""
 
@@ -129,10 +129,10 @@ class Tape:
                 path.rename(folder / path.name)
             written.rmdir()
 
-    def _opened(self) -> Keeper:
+    def _opened(self) -> RecordingKeeper:
         if self._keeper is None:
             options = self.options
-            self._keeper = Keeper(
+            self._keeper = RecordingKeeper(
                 KeeperOptions(
                     self._written_to(), title=options.title, source=options.source, one_file=True
                 )
