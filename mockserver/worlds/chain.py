@@ -245,6 +245,7 @@ def restore(hosted: HostedWorld, tx: ChainTransaction) -> None:
     if tx.gas_cost:
         coin = base_coin(hosted, hosted.world.scenario.catalog.chain(tx.chain))
         balances.transfer(coin, f"{tx.hash} gas", (tx.sender, ZERO), tx.gas_cost, tx.at_ms)
+    # Nobody signs for the faucet, so that it has no nonces.
     if tx.sender != ZERO:
         hosted.world.orders.count_sent(tx.chain, tx.sender, tx.hash)
     hosted.transactions.add(tx)

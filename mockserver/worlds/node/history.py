@@ -49,6 +49,7 @@ def _since(call: RpcCall, number: int) -> Iterator[Block]:
     for count, block in enumerate(call.blocks.newest_first()):
         if block.number <= number:
             return
+        # Empty blocks cost nothing to go back over, so that only those with something count.
         if count >= _KEPT and block.number - number > _KEPT:
             raise RpcError(
                 REFUSED,

@@ -23,7 +23,7 @@ _APPROVAL_LOG = "0x8c5be1e5ebec7d5bd14f71427d1e84f3dd0314c0f7b2291e5b200ac8c7c3b
 
 
 @dataclass(frozen=True, slots=True)
-class Log:
+class ContractLog:
     """What a contract logged: its address, the topics and the data."""
 
     address: str
@@ -31,7 +31,7 @@ class Log:
     data: bytes
 
 
-def logs_of(hosted: HostedWorld, chain: Chain, block: Block) -> tuple[Log, ...]:
+def logs_of(hosted: HostedWorld, chain: Chain, block: Block) -> tuple[ContractLog, ...]:
     """Return what the transaction of a block logged."""
     if block.payout is not None:
         return tuple(_of_payout(hosted, chain, block))
@@ -39,7 +39,7 @@ def logs_of(hosted: HostedWorld, chain: Chain, block: Block) -> tuple[Log, ...]:
     return () if tx is None or tx.reverted else tuple(_of_transaction(hosted, chain, tx))
 
 
-def _of_payout(hosted: HostedWorld, chain: Chain, block: Block) -> Iterator[Log]:
+def _of_payout(hosted: HostedWorld, chain: Chain, block: Block) -> Iterator[ContractLog]:
     assert block.payout is not None  # noqa: S101 - for the type checker
     order = block.payout.order
     placed = hosted.world.scenario.catalog.token_on(chain.nickname, order.route.target_token)
@@ -48,10 +48,10 @@ def _of_payout(hosted: HostedWorld, chain: Chain, block: Block) -> Iterator[Log]
         # What the service has wrapped itself it makes anew.
         payer = ZERO if placed.contract.burnable else proxy
         ends = _padded(payer), _padded(order.recipient)
-        yield Log(token, (TRANSFER_LOG, *ends), abi.uint(paid.net))
+        yield ContractLog(token, (TRANSFER_LOG, *ends), abi.uint(paid.net))
     named = _padded(token), word(int(order.id)), _padded(order.recipient)
     fees = (paid.net, paid.service_fee + paid.channel_fee, paid.gas_fee)
-    yield Log(proxy, (_VAULT_IN_LOG, *named), b"".join(map(abi.uint, fees)))
+    yield ContractLog(proxy, (_VAULT_IN_LOG, *named), b"".join(map(abi.uint, fees)))
 
 
 def payer_of(chain: Chain) -> str:
@@ -59,7 +59,9 @@ def payer_of(chain: Chain) -> str:
     return (chain.minter_proxy_v2 or chain.minter or ZERO).lower()
 
 
-def _of_transaction(hosted: HostedWorld, chain: Chain, tx: ChainTransaction) -> Iterator[Log]:
+def _of_transaction(
+    hosted: HostedWorld, chain: Chain, tx: ChainTransaction
+) -> Iterator[ContractLog]:
     arguments = tx.arguments
     if arguments is None:
         return
@@ -69,30 +71,30 @@ def _of_transaction(hosted: HostedWorld, chain: Chain, tx: ChainTransaction) -> 
         placed = token_at(hosted, chain, token)
         if placed is not None:
             ends = _padded(tx.sender), _padded(ZERO if placed.contract.burnable else tx.to)
-            yield Log(token, (TRANSFER_LOG, *ends), abi.uint(amount))
+            yield ContractLog(token, (TRANSFER_LOG, *ends), abi.uint(amount))
         if tx.order_id is not None:
             named = _padded(token), _padded(tx.sender), word(int(tx.order_id))
             order = bytes.fromhex(str(list(arguments.values())[-1])[2:])
             packed = abi.packed(("uint256", "address", "bytes"), (amount, tx.to, order))
-            yield Log(tx.to, (_VAULT_OUT_LOG, *named), packed)
+            yield ContractLog(tx.to, (_VAULT_OUT_LOG, *named), packed)
     elif tx.data[:4] in CHANGING and token_at(hosted, chain, tx.to) is not None:
         if tx.method == "approve":
             spender, units = map(str, arguments.values())
             ends = _padded(tx.sender), _padded(spender)
-            yield Log(tx.to, (_APPROVAL_LOG, *ends), abi.uint(int(units)))
+            yield ContractLog(tx.to, (_APPROVAL_LOG, *ends), abi.uint(int(units)))
             return
         _, recipient, wanted = moved_by(tx) or (tx.to, ZERO, 0)
         ends = _padded(payer_in(tx)), _padded(recipient)
         # The deposit of an order is booked with the order, and moves nothing by itself.
         ordered = hosted.world.orders.paid_by((tx.chain, tx.hash.lower())) is not None
-        yield Log(tx.to, (TRANSFER_LOG, *ends), abi.uint(wanted if ordered else tx.moved))
+        yield ContractLog(tx.to, (TRANSFER_LOG, *ends), abi.uint(wanted if ordered else tx.moved))
 
 
 def _padded(address: str) -> str:
     return f"0x{address[2:].lower():0>64}"
 
 
-def bloom_of(logs: tuple[Log, ...]) -> str:
+def bloom_of(logs: tuple[ContractLog, ...]) -> str:
     """Return the filter that has three bits of each address and topic (yellow paper)."""
     bits = 0
     for log in logs:

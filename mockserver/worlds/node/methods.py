@@ -91,9 +91,10 @@ def _receipt(call: RpcCall) -> Json:
 
 def _block_by_number(call: RpcCall) -> Json:
     number = block_number(call.blocks, call.text(BLOCK), argument(0))
-    if call.parameter(0) == "latest":
+    tag = call.parameter(0)
+    if tag == "latest":
         number = call.blocks.poll()
-    return block_json(call, number, full=call.parameter(1) is True)
+    return block_json(call, number, full=call.parameter(1) is True, pending=tag == "pending")
 
 
 def _block_by_hash(call: RpcCall) -> Json:
@@ -104,6 +105,7 @@ def _block_by_hash(call: RpcCall) -> Json:
 def _numbered(call: RpcCall) -> int:
     """Return the number of the block that the first parameter names, by tag, number or hash."""
     value = call.parameter(0)
+    # Methods by number and by hash differ in nothing else, and no number has so many digits.
     if isinstance(value, str) and len(value) == 66:
         return call.blocks.number_of(call.text(HASH))
     return block_number(call.blocks, call.text(BLOCK), argument(0))
