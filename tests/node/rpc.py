@@ -57,7 +57,7 @@ def refusal(answer: Any) -> str:
 
 
 def selector(signature: str) -> str:
-    return "0x" + keccak(text=signature)[:4].hex()
+    return f"0x{keccak(text=signature)[:4].hex()}"
 
 
 def topic(signature: str) -> str:
@@ -116,7 +116,8 @@ class Wallet:
         if changes.get("creation"):
             base.pop("creation")
             base.pop("to")
-        return "0x" + self.account.sign_transaction(base).raw_transaction.hex().removeprefix("0x")
+        raw: bytes = self.account.sign_transaction(base).raw_transaction
+        return "0x" + raw.hex().removeprefix("0x")
 
     def send(self, **changes: Any) -> Any:
         """Send and return the hash; the counted nonce rises unless the caller names one."""
