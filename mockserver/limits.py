@@ -73,6 +73,12 @@ FORCED = Limit("statuses that were forced or steered", 20_000, "events", "a worl
 TICKETS = Limit("tickets", 10_000, "tickets", "a world", _REFUSED)
 TRANSACTIONS = Limit("transactions on chains", 20_000, "transactions", "a world", _REFUSED)
 TRANSACTION_BYTES = Limit("transactions on chains", 32 * MIB, "bytes", "a world", _REFUSED)
+WAITING = Limit("transactions in no block yet", 1_000, "transactions", "a world", _REFUSED)
+MARKS = Limit(
+    "blocks that were mined or reorganised by command", 1_000, "commands", "a world", _REFUSED
+)
+MINED = Limit("empty blocks", 100_000, "blocks", "a request", "refused")
+FILTERS = Limit("filters of nodes", 100, "filters", "a world", _OLDEST)
 STUBS = Limit("stubs", 1000, "stubs", "a world", _REFUSED)
 STUB_BYTES = Limit("stubs", 16 * MIB, "bytes", "a world", _REFUSED)
 FAULTS = Limit("faults", 1000, "faults", "a world", _REFUSED)

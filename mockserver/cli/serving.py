@@ -137,6 +137,7 @@ def settings_of(options: Mapping[str, Any]) -> "Settings":
         "check_answers",
         "state",
         "state_sync",
+        "lenient_chain",
     )
     return Settings(
         **{name: options[name] for name in (*unchanged, "verify_wallets", "stamps", "breaks")},

@@ -133,6 +133,11 @@ def arguments(method: Method, raw: bytes) -> dict[str, AbiValue]:
     return {name: value for (name, _), value in zip(method.parameters, values, strict=True)}
 
 
+def values(kinds: Sequence[str], raw: bytes) -> list[Any]:
+    """Return the values of these types. Raises `NotThisCall` where the bytes are others."""
+    return _tuple(kinds, raw, 0, 0)
+
+
 def _tuple(kinds: Sequence[str], raw: bytes, base: int, depth: int) -> list[AbiValue]:
     if depth > _MOST_DEPTH:
         raise NotThisCall("nested too deeply")

@@ -104,6 +104,8 @@ class WorldState:
     owner: StateOwner = field(default_factory=StateOwner)
     _agenda: Agenda | None = None
     _agenda_owner: StateOwner | None = None
+    _payouts: Agenda | None = None
+    _payouts_owner: StateOwner | None = None
 
     def copy(self) -> "WorldState":
         """Return an independent copy."""
@@ -126,6 +128,8 @@ class WorldState:
             prices=self.prices,
             _agenda=self._agenda,
             _agenda_owner=self._agenda_owner,
+            _payouts=self._payouts,
+            _payouts_owner=self._payouts_owner,
         )
 
     def add(
@@ -161,6 +165,8 @@ class WorldState:
             self.sent.put(sender, (self.sent.get(sender) or 0) + 1)
         if self._agenda is not None:
             self.agenda().touch(order_id)
+        if self._payouts is not None:
+            self.payouts().touch(order_id)
 
     def change(self, order: Order) -> None:
         """Store an order whose events have changed, which a finished order's never do."""
@@ -172,6 +178,8 @@ class WorldState:
                 account.touch(order.id)
         if self._agenda is not None:
             self.agenda().touch(order.id)
+        if self._payouts is not None:
+            self.payouts().touch(order.id)
 
     def order_of(self, key: HashKey) -> Order | None:
         order_id = self.by_hash.get(key)
@@ -210,14 +218,23 @@ class WorldState:
 
     def agenda(self) -> Agenda:
         """Return when orders are due next, to be read or changed; made on first use."""
-        if self._agenda is None:
-            self._agenda = Agenda()
-            for order_id in self.orders:
-                self._agenda.touch(order_id)
-        elif self._agenda_owner is not self.owner:
-            self._agenda = self._agenda.copy()
+        self._agenda = self._own(self._agenda, self._agenda_owner)
         self._agenda_owner = self.owner
         return self._agenda
+
+    def payouts(self) -> Agenda:
+        """Return when orders are paid out that no node has shown yet; made on first use."""
+        self._payouts = self._own(self._payouts, self._payouts_owner)
+        self._payouts_owner = self.owner
+        return self._payouts
+
+    def _own(self, agenda: Agenda | None, owner: StateOwner | None) -> Agenda:
+        """Return an agenda that this state alone may change: a copy of a shared one."""
+        if agenda is None:
+            agenda = Agenda()
+            for order_id in self.orders:
+                agenda.touch(order_id)
+        return agenda if owner in (None, self.owner) else agenda.copy()
 
     def report(self, ticket: Ticket) -> None:
         self.tickets[ticket.id] = ticket
@@ -228,7 +245,7 @@ class WorldState:
 STORED_BY_ROW = frozenset(
     """
     orders tickets by_hash by_sn accounts sent announced transfers reports sn_runs forced owner
-    _agenda _agenda_owner
+    _agenda _agenda_owner _payouts _payouts_owner
     """.split()
 )
 """The fields of a state that grow with its orders, tickets and transactions, or follow from them.

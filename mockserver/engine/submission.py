@@ -32,7 +32,8 @@ class OrderRequest:
 
     Slippage and `channel_bps`, the third party's fee of a 2.0 order, are in basis points; v1 has a
     `fee_level` in its place. `expected` is the most that is paid out and `minimum` the least the
-    sender accepts, both in smallest units of the token out.
+    sender accepts, both in smallest units of the token out. `covered` says that a chain has checked
+    that the sender owns the amount.
     """
 
     generation: OrderGeneration
@@ -49,6 +50,7 @@ class OrderRequest:
     expected: int | None = None
     minimum: int | None = None
     fee_level: int | None = None
+    covered: bool = False
 
 
 @value_class(frozen=True, slots=True)
@@ -189,7 +191,8 @@ def _new_order(
     gross, service_fee, channel_fee, gas_fee = terms
     route = core.route(request.source, request.target)
     course, policy, polls_needed = _steering(core, request, cert_hash, terms)
-    topup = request.amount - spendable(core, request.source, payer)
+    # What is spendable leaves out what came while an older order was open.
+    topup = 0 if request.covered else request.amount - spendable(core, request.source, payer)
     if (paid := state.transfers.get(hash_key(route.source_chain, cert_hash))) is not None:
         # The transaction has moved the deposit already: the sender must not pay twice.
         topup = max(topup, min(request.amount, paid.units if paid.payer == payer else 0))

@@ -14,6 +14,7 @@ from mockserver.engine.dumps import Listed, Plain, dumped, loaded
 from mockserver.engine.lists import Lists
 from mockserver.engine.orderbook import OrderBook
 from mockserver.engine.outages import Window
+from mockserver.engine.payouts import Payouts
 from mockserver.engine.quote_service import QuoteService
 from mockserver.engine.refusal import UnknownSnapshot
 from mockserver.engine.scenario import Scenario
@@ -118,6 +119,10 @@ class World:
     @property
     def balances(self) -> Balances:
         return Balances(self._core)
+
+    @property
+    def payouts(self) -> Payouts:
+        return Payouts(self._core)
 
     @property
     def outages(self) -> Suspensions:

@@ -84,6 +84,9 @@ VAULT_OUT = bytes.fromhex("3f163c47")
 SWAP = bytes.fromhex("565bc234")
 """`swap(address,uint256,address,address,address,uint256,bytes,bytes)` of the swap proxy (SOL)."""
 
+# Where the amount is in the data of a token's transfers; the recipient comes before it.
+_AMOUNTS = {abi.TRANSFER: 36, abi.TRANSFER_FROM: 68}
+
 # What SDK2 packs into the memo of a swap on Solana: hex of the aggregator's name and the route.
 _ROUTED = re.compile(rb"(?:[0-9a-f]{2}){4,16}_((?:[0-9a-f]{2}){64,512})")
 
@@ -91,7 +94,14 @@ _Arguments = dict[str, Any]
 
 
 class Reverted(CrosschainMockError):
-    """A call that the contract reverts; the text says why."""
+    """A call that the contract reverts; the text says why.
+
+    `reason` is what the contract itself says, empty where it gives none.
+    """
+
+    def __init__(self, text: str, reason: str | None = None) -> None:
+        super().__init__(text)
+        self.reason = text if reason is None else reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,9 +136,31 @@ def moved_by(call: ContractCall) -> tuple[str, str, int] | None:
     data, taken = call.data, taken_by_contract(call)
     if taken is not None:
         return taken[0], call.to, taken[1]
-    if data[:4] == abi.TRANSFER and len(data) == 68:
-        return call.to, f"0x{data[16:36].hex()}", int.from_bytes(data[36:], "big")
+    place = _AMOUNTS.get(data[:4])
+    if place is not None and len(data) >= place + 32:
+        recipient = f"0x{data[place - 20 : place].hex()}"
+        return call.to, recipient, int.from_bytes(data[place : place + 32])
     return (NATIVE, call.to, call.value) if call.value and not data else None
+
+
+def payer_in(call: ContractCall) -> str:
+    """Return whose money a call moves: another's than its sender's by `transferFrom`."""
+    other = call.data[:4] == abi.TRANSFER_FROM and len(call.data) >= 100
+    return f"0x{call.data[16:36].hex()}" if other else call.sender
+
+
+def spender_in(call: ContractCall) -> str:
+    """Return who needs the allowance for what a call moves: its sender, or the service's proxy."""
+    return (call.sender if call.data[:4] == abi.TRANSFER_FROM else call.to).lower()
+
+
+def spent_allowance(call: ContractCall) -> tuple[str, str, int] | None:
+    """Return the token, its owner and the units that a call takes of an allowance, or None."""
+    taken = taken_by_contract(call)
+    if taken is not None:
+        return taken[0], call.sender, taken[1]
+    moved = moved_by(call) if call.data[:4] == abi.TRANSFER_FROM else None
+    return None if moved is None else (call.to, payer_in(call), moved[2])
 
 
 @dataclass(frozen=True, slots=True)

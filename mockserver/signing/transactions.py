@@ -9,22 +9,85 @@ class NotATransaction(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class SignedTransaction:
-    """A signed transaction: `value` in smallest units of the base coin, addresses in lower case.
+class TransactionFields:
+    """What a signed transaction says: `value` and prices in smallest units of the base coin.
 
-    `chain_id` is None where an old one names no chain; `to` is empty where a contract is made.
+    `kind` is 0 for a legacy one, whose price of gas is `max_fee` and `tip` alike. `chain_id` is
+    None where an old one names no chain; `to` is empty where a contract is made. Addresses are in
+    lower case.
     """
 
-    hash: str
-    sender: str
+    kind: int
     chain_id: int | None
     nonce: int
+    tip: int
+    max_fee: int
+    gas: int
     to: str
     value: int
     data: bytes
+    access_list: tuple[tuple[str, tuple[str, ...]], ...]
+    v: int
+    r: int
+    s: int
+
+
+@dataclass(frozen=True, slots=True)
+class SignedTransaction(TransactionFields):
+    """A signed transaction with its hash and who signed it."""
+
+    hash: str
+    sender: str
 
 
 _OLDEST_V = 27
+
+
+def fields_of(raw: bytes) -> TransactionFields:
+    """Return what bytes say without finding out who signed. Raises `NotATransaction`."""
+    kind = raw[0] if raw[:1] in (b"\1", b"\2") else 0
+    return _fields(kind, _parts(raw, kind))
+
+
+def _fields(kind: int, parts: list[rlp.Item]) -> TransactionFields:
+    body = [part if isinstance(part, bytes) else b"" for part in parts]
+    # Type 1 has one price of gas, type 2 has two; what comes before is chain id and nonce.
+    first = {1: 4, 2: 5}.get(kind, 3)
+    if len(body[first]) not in (0, 20):
+        raise NotATransaction(f"an address has 20 bytes, not {len(body[first])}")
+    v = _number(body[-3])
+    if v > 1 if kind else v < _OLDEST_V:
+        raise NotATransaction(f"its signature fits no key: none of its type has v {v}")
+    tip, max_fee = map(_number, body[2:4] if kind == 2 else [body[2 if kind else 1]] * 2)
+    return TransactionFields(
+        kind,
+        _number(body[0]) if kind else (v - 35) // 2 if v >= 35 else None,
+        _number(body[1 if kind else 0]),
+        tip,
+        max_fee,
+        _number(body[first - 1]),
+        f"0x{body[first].hex()}" if body[first] else "",
+        _number(body[first + 1]),
+        body[first + 2],
+        _access_list(parts[first + 3]) if kind else (),
+        v,
+        _number(body[-2]),
+        _number(body[-1]),
+    )
+
+
+def _access_list(part: rlp.Item) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    listed = []
+    for entry in part if isinstance(part, list) else [part]:
+        match entry:
+            case [bytes(address), list(keys)] if len(address) == 20:
+                texts = [f"0x{key.hex()}" for key in keys if isinstance(key, bytes)]
+            case _:
+                texts = [""]
+        if any(len(text) != 66 for text in texts):
+            raise NotATransaction("its access list is none of addresses and their keys")
+        listed.append((f"0x{address.hex()}", tuple(texts)))
+    return tuple(listed)
 
 
 def decoded(raw: bytes) -> SignedTransaction:
@@ -32,28 +95,21 @@ def decoded(raw: bytes) -> SignedTransaction:
 
     Raises `NotATransaction`, and `SigningUnavailable` where the libraries are missing.
     """
-    kind = raw[:1] if raw[:1] in (b"\1", b"\2") else b""
+    kind = raw[0] if raw[:1] in (b"\1", b"\2") else 0
     parts = _parts(raw, kind)
-    body = [part if isinstance(part, bytes) else b"" for part in parts]
-    # Type 1 has one price of gas, type 2 has two; what comes before is chain id and nonce.
-    first = {b"\1": 4, b"\2": 5}.get(kind, 3)
-    if len(body[first]) not in (0, 20):
-        raise NotATransaction(f"an address has 20 bytes, not {len(body[first])}")
-    v = _number(body[-3])
-    if v > 1 if kind else v < _OLDEST_V:
-        raise NotATransaction(f"its signature fits no key: none of its type has v {v}")
-    legacy = (v - 35) // 2 if v >= 35 else None
-    chain = _number(body[0]) if kind else legacy
+    fields = _fields(kind, parts)
+    chain = fields.chain_id
     unsigned = parts[:-3] if kind or chain is None else [*parts[:-3], rlp.number(chain), b"", b""]
+    halves = [part if isinstance(part, bytes) else b"" for part in parts[-2:]]
+    digest = curve.keccak256((bytes([kind]) if kind else b"") + rlp.encoded(unsigned))
     return SignedTransaction(
+        **{name: getattr(fields, name) for name in _FIELDS},
         hash=f"0x{curve.keccak256(raw).hex()}",
-        sender=_sender(curve.keccak256(kind + rlp.encoded(unsigned)), v, body[-2:]),
-        chain_id=chain,
-        nonce=_number(body[1 if kind else 0]),
-        to=f"0x{body[first].hex()}" if body[first] else "",
-        value=_number(body[first + 1]),
-        data=body[first + 2],
+        sender=_sender(digest, fields.v, halves),
     )
+
+
+_FIELDS = tuple(TransactionFields.__dataclass_fields__)
 
 
 def _sender(digest: bytes, v: int, halves: list[bytes]) -> str:
@@ -65,10 +121,10 @@ def _sender(digest: bytes, v: int, halves: list[bytes]) -> str:
     return wallet.address_at(point).lower()
 
 
-def _parts(raw: bytes, kind: bytes) -> list[rlp.Item]:
-    wanted = {b"\1": 11, b"\2": 12}.get(kind, 9)
+def _parts(raw: bytes, kind: int) -> list[rlp.Item]:
+    wanted = {1: 11, 2: 12}.get(kind, 9)
     try:
-        items = rlp.decoded(raw[len(kind) :])
+        items = rlp.decoded(raw[1:] if kind else raw)
     except rlp.NotRlp as error:
         raise NotATransaction(f"no RLP: {error}") from None
     if not isinstance(items, list) or len(items) != wanted:

@@ -8,27 +8,42 @@ import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, replace
+from decimal import Decimal
+from fractions import Fraction
 
+from mockserver.engine import abi
 from mockserver.engine.catalog import NATIVE, Chain, Placed
 from mockserver.engine.hashes import hash_form, made_up_hash
 from mockserver.engine.refusal import Refusal
 from mockserver.engine.submission import OrderRequest
 from mockserver.errors import CrosschainMockError
-from mockserver.jsontext import Json
+from mockserver.jsontext import Json, plain
 from mockserver.operations.transactions import (
     ContractCall,
     Reverted,
     moved_by,
     order_in,
     order_of_transfer,
+    payer_in,
     taken_by_contract,
 )
 from mockserver.responders.forms import BadControl, check, form
-from mockserver.signing import transactions
+from mockserver.signing import curve, rlp, transactions
+from mockserver.values import dataclass
+from mockserver.worlds.contracts import (
+    ZERO,
+    base_coin,
+    check_allowance,
+    check_call,
+    execution_gas,
+    intrinsic_gas,
+)
 from mockserver.worlds.hosted import HostedWorld
 from mockserver.worlds.transactions import ChainTransaction
 
 _EVM_ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}")
+# What a contract has cost by the time it finds that it does not take a call.
+_GAS_OF_A_CHECK = 5_000
 _NO_CALL = "calls neither vaultOut nor swap, so it carries no order"
 _NO_MEMO = "does not pay the vault with an order in its memo, so it carries no order"
 
@@ -71,15 +86,13 @@ def announce(hosted: HostedWorld, body: Mapping[str, Json]) -> Json:
     return tx_json(_taken(hosted, call, lambda: order_of_transfer(hosted.world, call, token)))
 
 
-def take_raw(
-    hosted: HostedWorld, chain: str, raw: str, *, approved: bool = True
-) -> ChainTransaction:
-    """Take a signed transaction in hex. Raises `BadTransaction` and `SigningUnavailable`.
+def take_raw(hosted: HostedWorld, chain: str, raw: str) -> ChainTransaction:
+    """Take a signed transaction in hex that is announced: whatever it moves was checked elsewhere.
 
-    For one that is not `approved`, the sender's approvals are checked, as the token would.
+    Raises `BadTransaction` and `SigningUnavailable`.
     """
     try:
-        signed = transactions.decoded(_bytes(raw, "raw"))
+        signed = transactions.decoded(bytes_of(raw, "raw"))
     except transactions.NotATransaction as error:
         raise BadTransaction(f"'raw': no signed transaction: {error}") from None
     network = hosted.world.scenario.catalog.chain(chain).network
@@ -87,16 +100,59 @@ def take_raw(
         raise BadTransaction(
             f"'raw': signed for chain id {signed.chain_id}, but {chain!r} has {network}"
         )
-    call = ContractCall(chain, signed.hash, signed.sender, signed.to, signed.value, signed.data)
-    if approved:
-        return _taken(hosted, call, lambda: order_in(hosted.world, call), signed.nonce)
-    return _taken(hosted, call, lambda: approved_order_in(hosted, call), signed.nonce)
+    call = call_of(chain, signed)
+    sent = Sent(signed.nonce, bytes_of(raw, "raw"))
+    return _taken(hosted, call, lambda: order_in(hosted.world, call), sent)
+
+
+def call_of(chain: str, signed: transactions.SignedTransaction) -> ContractCall:
+    return ContractCall(chain, signed.hash, signed.sender, signed.to, signed.value, signed.data)
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """How a transaction came: as `raw` bytes of a nonce; `limit` and `price` are of its gas.
+
+    A `strict` chain has checked that its sender owns what it moves, and charges for gas.
+    """
+
+    nonce: int | None = None
+    raw: bytes = b""
+    limit: int = 0
+    price: int = 0
+    strict: bool = False
+
+
+def mine(
+    hosted: HostedWorld, chain: Chain, signed: transactions.SignedTransaction, sent: Sent
+) -> ChainTransaction:
+    """Put a transaction that was sent to a node into a block, which may revert it."""
+    call = call_of(chain.nickname, signed)
+    if not sent.strict:
+        return _taken(hosted, call, lambda: approved_order_in(hosted, call), sent)
+    gas = intrinsic_gas(call.data, creation=not call.to, access=signed.access_list)
+    needed = gas + execution_gas(hosted, chain, call)
+    used: int = min(needed, sent.limit)
+
+    def read() -> OrderRequest | None:
+        nonlocal used
+        if needed > sent.limit:
+            raise Reverted(f"out of gas: it needs {needed}, its limit is {sent.limit}", "")
+        try:
+            check_call(hosted, chain, call)
+            request = order_in(hosted.world, call)
+        except Reverted:
+            used = min(sent.limit, gas + _GAS_OF_A_CHECK)
+            raise
+        return None if request is None else replace(request, covered=True)
+
+    return _taken(hosted, call, read, sent, lambda: used)
 
 
 def approved_order_in(hosted: HostedWorld, call: ContractCall) -> OrderRequest | None:
     """Return the order that a call carries, as `order_in`, if the token lets the contract have it.
 
-    What the service burns itself needs no approval, by all public material. Raises `Reverted`.
+    Raises `Reverted`.
     """
     try:
         request = order_in(hosted.world, call)
@@ -108,18 +164,11 @@ def approved_order_in(hosted: HostedWorld, call: ContractCall) -> OrderRequest |
 
 
 def _check_allowance(hosted: HostedWorld, call: ContractCall) -> None:
-    taken = taken_by_contract(call)
-    if taken is None:
-        return
-    token, units = taken
-    catalog = hosted.world.scenario.catalog
-    source = catalog.placed_at(catalog.chain(call.chain), token, "source token address").contract
-    allowed = hosted.transactions.allowance(call.chain, token, call.sender, call.to)
-    if not (source.native or source.burnable or allowed >= units):
-        raise Reverted(
-            f"ERC20: insufficient allowance: {call.to} may take {allowed} of {source.address}, the "
-            f"order needs {units}; call 'approve' of the token first"
-        )
+    taken, catalog = taken_by_contract(call), hosted.world.scenario.catalog
+    if taken is not None:
+        placed = catalog.placed_at(catalog.chain(call.chain), taken[0], "source token address")
+        if not (placed.contract.native or placed.contract.burnable):
+            check_allowance(hosted, placed, call)
 
 
 def tx_json(tx: ChainTransaction) -> Json:
@@ -139,12 +188,14 @@ def _taken(
     hosted: HostedWorld,
     call: ContractCall,
     read: Callable[[], OrderRequest | None],
-    nonce: int | None = None,
+    sent: Sent | None = None,
+    used: Callable[[], int] = lambda: 0,
 ) -> ChainTransaction:
     """Take a transaction: one that carries an order makes it; a known one changes nothing.
 
-    `nonce` is how many its sender had sent before; by default those that are known.
+    Without a nonce it gets the next one of its sender. `used` tells its gas once it was read.
     """
+    sent = sent or Sent()
     known = hosted.transactions.get(call.chain, call.hash)
     if known is not None:
         # A world may have been reverted to before the order.
@@ -156,20 +207,29 @@ def _taken(
         raise BadTransaction(full)
     evm = hosted.world.scenario.catalog.chain(call.chain).evm
     before = hosted.world.orders.sent_from(call.chain, call.sender)
+    payouts = None
+    if hosted.node.began_ms is not None:
+        # What was paid out until now has its block before this one.
+        hosted.blocks.of(hosted, call.chain)
+        payouts = hosted.blocks.paid
     order_id, reason, reverted = _outcome(hosted, read, evm=evm)
     tx = ChainTransaction(
         **asdict(call),
-        nonce=before if nonce is None else nonce,
+        nonce=before if sent.nonce is None else sent.nonce,
         number=len(hosted.transactions) + 1,
         at_ms=hosted.world.now(),
         order_id=order_id,
         reason=reason,
         reverted=reverted,
+        raw=sent.raw,
+        gas_used=used(),
+        gas_price=sent.price,
+        payouts=payouts,
     )
     paid = _payment(hosted, tx) if evm and not (reverted or order_id) else None
     if paid is not None:
         placed, (payer, _), wanted = paid
-        units = hosted.world.balances.movable(placed, tx.hash, payer, wanted)
+        units = hosted.world.balances.movable(placed, tx.hash, payer, wanted, certain=sent.strict)
         tx = replace(tx, moved=units)
     restore(hosted, tx)
     return tx
@@ -177,11 +237,17 @@ def _taken(
 
 def restore(hosted: HostedWorld, tx: ChainTransaction) -> None:
     """Note a transaction with what it has moved, as when it came."""
+    balances = hosted.world.balances
     paid = _payment(hosted, tx) if tx.moved else None
     if paid is not None:
         placed, ends, _ = paid
-        hosted.world.balances.transfer(placed, tx.hash, ends, tx.moved, tx.at_ms)
-    hosted.world.orders.count_sent(tx.chain, tx.sender, tx.hash)
+        balances.transfer(placed, tx.hash, ends, tx.moved, tx.at_ms)
+    if tx.gas_cost:
+        coin = base_coin(hosted, hosted.world.scenario.catalog.chain(tx.chain))
+        balances.transfer(coin, f"{tx.hash} gas", (tx.sender, ZERO), tx.gas_cost, tx.at_ms)
+    # Nobody signs for the faucet, so that it has no nonces.
+    if tx.sender != ZERO:
+        hosted.world.orders.count_sent(tx.chain, tx.sender, tx.hash)
     hosted.transactions.add(tx)
 
 
@@ -190,13 +256,79 @@ def _payment(
 ) -> tuple[Placed, tuple[str, str], int] | None:
     """Return the token, both ends and the units that a transaction without an order moves."""
     moved, catalog = moved_by(tx), hosted.world.scenario.catalog
+    if moved is None and tx.value:
+        moved = NATIVE, tx.to or created_by(tx), tx.value
     if moved is None:
         return None
     token, recipient, units = moved
     with suppress(Refusal):
         placed = catalog.placed_at(catalog.chain(tx.chain), token)
-        return placed, (tx.sender, recipient), units
+        return placed, (payer_in(tx), recipient), units
     return None
+
+
+def created_by(tx: ChainTransaction) -> str:
+    """Return the address of the contract that a transaction makes."""
+    packed = rlp.encoded([bytes.fromhex(tx.sender[2:]), rlp.number(tx.nonce)])
+    return f"0x{curve.keccak256(packed)[12:].hex()}"
+
+
+def give(hosted: HostedWorld, body: Mapping[str, Json]) -> Json:
+    """Give an address some of a token, or as much as it shall own. Raises `BadTransaction`."""
+    try:
+        check(form("faucet"), body, "body")
+        catalog = hosted.world.scenario.catalog
+        chain = catalog.chain(body["chain"])
+        symbol = body.get("token", chain.base_coin)
+        placed = catalog.placed(chain, catalog.token(symbol))
+    except BadControl as error:
+        raise BadTransaction(str(error)) from None
+    except Refusal as refusal:
+        raise BadTransaction(refusal.reason) from None
+    if not chain.evm:
+        raise BadTransaction(f"'chain': {chain.nickname!r} has no node here, so no faucet")
+    if not _EVM_ADDRESS.fullmatch(body["address"]):
+        raise BadTransaction(f"'address': {body['address'][:60]!r} is not 0x and 40 hex digits")
+    units = _units_of(body, placed)
+    owned = hosted.world.balances.of_placed(placed, body["address"]).units
+    pour(hosted, placed, body["address"], units - owned if body.get("set") else units)
+    return balance_json(hosted, placed, body["address"])
+
+
+def balance_json(hosted: HostedWorld, placed: Placed, address: str) -> Json:
+    balance = hosted.world.balances.of_placed(placed, address)
+    return {
+        "chain": placed.chain.nickname,
+        "token": placed.symbol,
+        "address": address,
+        "units": str(balance.units),
+        "amount": plain(balance.whole_tokens),
+    }
+
+
+def pour(hosted: HostedWorld, placed: Placed, address: str, units: int) -> None:
+    """Give an address smallest units of a token, or take them: a transaction of nobody's."""
+    if not units:
+        return
+    ends = (ZERO, address) if units > 0 else (address, ZERO)
+    data = abi.TRANSFER_FROM + b"".join(bytes.fromhex(f"{end[2:]:0>64}") for end in ends)
+    chain, seed = placed.chain, hosted.world.scenario.seed
+    data += abi.uint(abs(units))
+    number = str(len(hosted.transactions))
+    tx_hash = made_up_hash(chain, seed, "faucet", chain.nickname, number, data.hex())
+    call = ContractCall(chain.nickname, tx_hash, ZERO, placed.contract.address, 0, data)
+    _taken(hosted, call, lambda: None, Sent(0, strict=True))
+
+
+def _units_of(body: Mapping[str, Json], placed: Placed) -> int:
+    if ("units" in body) == ("amount" in body):
+        raise BadTransaction("give either 'amount', in whole tokens, or 'units', the smallest ones")
+    if "units" in body:
+        return int(body["units"])
+    scaled = Fraction(Decimal(body["amount"])) * 10**placed.decimals
+    if scaled.denominator != 1:
+        raise BadTransaction(f"'amount': {placed.symbol} has {placed.decimals} decimals here")
+    return int(scaled)
 
 
 def _outcome(
@@ -214,7 +346,7 @@ def _outcome(
 
 
 def _contract_call(hosted: HostedWorld, chain: Chain, body: Mapping[str, Json]) -> ContractCall:
-    call = _call(hosted, chain, body, _bytes(body.get("data", ""), "data"))
+    call = _call(hosted, chain, body, bytes_of(body.get("data", ""), "data"))
     form = hash_form(chain)
     if form.normal(call.hash) is None:
         raise BadTransaction(f"'hash': {call.hash[:80]!r} is not {form.words}")
@@ -240,7 +372,8 @@ def _call(hosted: HostedWorld, chain: Chain, body: Mapping[str, Json], data: byt
     return ContractCall(chain.nickname, tx_hash, body["from"], body.get("to", ""), value, data)
 
 
-def _bytes(text: str, name: str) -> bytes:
+def bytes_of(text: str, name: str) -> bytes:
+    """Return the bytes of hex. Raises `BadTransaction`, which names the member."""
     try:
         return bytes.fromhex(text.removeprefix("0x"))
     except ValueError:

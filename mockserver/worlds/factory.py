@@ -31,6 +31,7 @@ from mockserver.values import dataclass
 from mockserver.worlds.actions import load_triggers
 from mockserver.worlds.chain import restore
 from mockserver.worlds.hosted import FORMAT, HostedWorld
+from mockserver.worlds.nodestate import PACE_MS, NodeState
 from mockserver.worlds.transactions import ChainTransaction
 
 if TYPE_CHECKING:
@@ -54,7 +55,9 @@ class WorldOptions:
     requests find them. `refusal_status` replaces the HTTP 200 of enveloped refusals. `app_keys` are
     pairs of a developer key and its secret: with one, v1 signatures are verified. `stamps` says
     which clock v1 requests may be stamped by: the world's alone (`world`), or that or the wall
-    clock (`either`). `upstream` gets the requests that no recording answers.
+    clock (`either`). A `lenient_chain` has no nonces, fees and limits of what wallets own; an empty
+    block comes every `block_pace_ms`, with 0 never. `upstream` gets the requests that no recording
+    answers.
     """
 
     scenario: str | Path = "default"
@@ -71,6 +74,8 @@ class WorldOptions:
     app_keys: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     verify_wallets: bool = False
     stamps: str = "world"
+    lenient_chain: bool = False
+    block_pace_ms: int = PACE_MS
     upstream: PassingOn | None = field(default=None, repr=False, compare=False)
 
     def adjusted(self, scenario: Scenario) -> Scenario:
@@ -152,6 +157,7 @@ class WorldFactory:
             breaks=breaks,
             replay=replay,
             upstream=options.upstream,
+            node=NodeState(options.lenient_chain, options.block_pace_ms),
         )
 
     def load(self, key: str, dump: Json, beginning: Mapping[str, Any] | None = None) -> HostedWorld:
@@ -171,6 +177,8 @@ class WorldFactory:
             hosted.stubs.load(dump["stubs"], hosted.contract, hosted.refuser)
             hosted.breaks.load(dump.get("breaks", []))
             load_triggers(hosted, dump.get("triggers", []))
+            if "node" in dump:
+                hosted.node = NodeState.load(dump["node"])
             if "played" in dump:
                 hosted.played = PlaybackState.load(dump["played"])
         except BadControl as error:

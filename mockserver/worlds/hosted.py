@@ -18,8 +18,10 @@ from mockserver.responders.replay import PlaybackState
 from mockserver.responders.responder import Call, CalledWorld, PassingOn
 from mockserver.responders.stubs import Stubs
 from mockserver.values import dataclass, value_class
+from mockserver.worlds.blocks import Blocks
 from mockserver.worlds.claims import Beliefs
 from mockserver.worlds.journal import JournalSpace, WorldJournal
+from mockserver.worlds.nodestate import NodeState
 from mockserver.worlds.transactions import ChainTransaction, ChainTransactions
 from mockserver.worlds.triggers import Triggers
 
@@ -33,7 +35,7 @@ _SPARE = 16 * limits.MIB
 # A snapshot shares its values with the world; one in so many counts as its own.
 _SHARED = 4
 
-_PARTS = ("faults", "triggers", "stubs", "breaks", "played", "transactions")
+_PARTS = ("faults", "triggers", "stubs", "breaks", "played", "transactions", "node", "blocks")
 _KEY = re.compile(r"(?!\.{1,2}\Z)[A-Za-z0-9._~-]{1,128}")
 
 
@@ -131,11 +133,14 @@ class HostedWorld(CalledWorld):
     """A world under its key, with its dialect and its traffic.
 
     `transactions` are those on the chains, by nickname and hash; `began_ms` is the world's
-    time at its beginning; `failures` are defects of the server.
+    time at its beginning; `node` and `blocks` are what its
+    chains' nodes keep; `failures` are defects of the server.
     """
 
     journal: WorldJournal = field(default_factory=WorldJournal)
     transactions: ChainTransactions = field(default_factory=ChainTransactions)
+    node: NodeState = field(default_factory=NodeState)
+    blocks: Blocks = field(default_factory=Blocks)
     faults: Faults = field(default_factory=Faults)
     triggers: Triggers = field(default_factory=Triggers)
     stubs: Stubs = field(default_factory=Stubs)
@@ -335,6 +340,8 @@ class HostedWorld(CalledWorld):
         self.journal.clear()
         self.played = PlaybackState()
         self.transactions = ChainTransactions()
+        self.node = NodeState(self.node.lenient, self.node.pace_ms)
+        self.blocks = Blocks()
         self.faults, self.triggers, self.stubs = Faults(), Triggers(), Stubs()
         self.release(lambda held: True)
         self.breaks.forget()
@@ -381,6 +388,7 @@ class HostedWorld(CalledWorld):
         return (
             stored
             + self.transactions.weight
+            + self.node.weight
             + self.stubs.weight
             + self.faults.weight
             + self.triggers.weight
@@ -403,6 +411,7 @@ class HostedWorld(CalledWorld):
             **({"triggers": self.triggers.dump()} if self.triggers.items else {}),
             **({"breaks": self.breaks.dump()} if self.breaks.active else {}),
             **({"played": played} if (played := self.played.dump()) else {}),
+            **({"node": node} if (node := self.node.dump()) else {}),
         }
 
 

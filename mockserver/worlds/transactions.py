@@ -8,7 +8,12 @@ from mockserver import limits
 from mockserver.engine import abi
 from mockserver.engine.layered import Layered, Note
 from mockserver.jsontext import Json
-from mockserver.operations.transactions import ContractCall, moved_by, taken_by_contract
+from mockserver.operations.transactions import (
+    ContractCall,
+    moved_by,
+    spender_in,
+    spent_allowance,
+)
 from mockserver.values import dataclass
 
 # Bytes that a transaction counts beside its data.
@@ -22,7 +27,9 @@ class ChainTransaction(ContractCall):
     """A transaction on a chain, and its outcome.
 
     `number` counts the transactions of a world; `reason` says why one made no order, and `moved` is
-    what a plain transfer of an EVM chain has moved, in smallest units.
+    what a plain transfer of an EVM chain has moved, in smallest units. `raw` is what was signed;
+    one that was announced in its parts has none, and used no gas. `payouts` is how many payouts had
+    a block before it, if a node was used by then.
     """
 
     nonce: int
@@ -32,14 +39,24 @@ class ChainTransaction(ContractCall):
     reason: str = ""
     reverted: bool = False
     moved: int = 0
+    raw: bytes = b""
+    gas_used: int = 0
+    gas_price: int = 0
+    payouts: int | None = None
 
     def dump(self) -> dict[str, Json]:
-        """Return it as JSON can carry it, its call data in hex."""
-        return {**asdict(self), "data": self.data.hex()}
+        """Return it as JSON can carry it, its bytes in hex."""
+        return {**asdict(self), "data": self.data.hex(), "raw": self.raw.hex()}
 
     @classmethod
     def load(cls, plain: Mapping[str, Json]) -> "ChainTransaction":
-        return cls(**{**plain, "data": bytes.fromhex(plain["data"])})
+        raw = {name: bytes.fromhex(plain.get(name, "")) for name in ("data", "raw")}
+        return cls(**{**plain, **raw})
+
+    @property
+    def gas_cost(self) -> int:
+        """What its sender paid for gas, in smallest units of the base coin."""
+        return self.gas_used * self.gas_price
 
     @property
     def method(self) -> str:
@@ -62,8 +79,8 @@ class ChainTransaction(ContractCall):
 
     @property
     def weight(self) -> int:
-        """About how many bytes it takes in a dump: its data is in hex there."""
-        return _OVERHEAD + 2 * len(self.data)
+        """About how many bytes it takes in a dump: its bytes are in hex there."""
+        return _OVERHEAD + 2 * (len(self.data) + len(self.raw))
 
 
 class ChainTransactions:
@@ -89,6 +106,10 @@ class ChainTransactions:
     def numbered(self, number: int) -> ChainTransaction | None:
         """Return the transaction of a number, counted from 1, or None."""
         return next(iter(self._by_hash.page(number - 1, 1)), None) if number > 0 else None
+
+    def since(self, count: int) -> list[ChainTransaction]:
+        """Return those that came after the first `count`, in their order."""
+        return self._by_hash.page(0, len(self) - count, newest=True)[::-1]
 
     def allowance(self, chain: str, token: str, owner: str, spender: str) -> int:
         """Return the allowance of a spender for a token of an owner; addresses in any case."""
@@ -127,16 +148,13 @@ class ChainTransactions:
         """Note the allowance that a transaction gives, or what a contract has taken of one."""
         if tx.reverted:
             return
-        taken, arguments = taken_by_contract(tx), tx.arguments
-        if taken is not None:
-            token, amount = taken
-            allowed = self.allowance(tx.chain, token, tx.sender, tx.to)
+        spent, arguments = spent_allowance(tx), tx.arguments
+        if spent is not None:
+            token, owner, units = spent
+            key = tx.chain, token.lower(), owner.lower(), spender_in(tx)
+            allowed = self._allowed.get(key) or 0
             if allowed < _UNLIMITED:
-                self._allowed[_key(tx, token, tx.to)] = max(0, allowed - amount)
+                self._allowed[key] = max(0, allowed - units)
         elif arguments is not None and tx.method == "approve":
-            spender, units = map(str, arguments.values())
-            self._allowed[_key(tx, tx.to, spender)] = int(units)
-
-
-def _key(tx: ChainTransaction, token: str, spender: str) -> tuple[str, ...]:
-    return tx.chain, token.lower(), tx.sender.lower(), spender.lower()
+            spender, amount = map(str, arguments.values())
+            self._allowed[tx.chain, tx.to.lower(), tx.sender.lower(), spender] = int(amount)

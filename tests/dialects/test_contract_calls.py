@@ -491,14 +491,17 @@ def test_a_call_that_nobody_approved_reverts_when_it_is_tried_and_when_it_is_sen
         assert error["code"] == 3
         assert "execution reverted: ERC20: insufficient allowance" in error["message"]
         assert error["data"].startswith("0x08c379a0")
-        assert b"call 'approve' of the token first" in bytes.fromhex(error["data"][2:])
+        assert bytes.fromhex(error["data"][138:])[:29] == b"ERC20: insufficient allowance"
     receipt = _sent(observed, _vault_out(BRIDGE))
     assert (receipt["status"], receipt["logs"]) == ("0x0", [])
+    # The control API says what would help; a contract has but its own words.
+    told = observed.control("GET", "/transactions")["transactions"][-1]
+    assert "call 'approve' of the token first" in told["reason"]
     _sent(observed, _approval(TEN - 1, proxy), to=USDT_ARB)
     assert _sent(observed, _vault_out(BRIDGE))["status"] == "0x0"
     _sent(observed, _approval(TEN, proxy), to=USDT_ARB)
     assert _rpc(observed, "ARB", "eth_call", call) == "0x"
-    assert _rpc(observed, "ARB", "eth_estimateGas", call) == hex(300_000)
+    assert 100_000 < int(_rpc(observed, "ARB", "eth_estimateGas", call), 16) < 200_000
     # What is told of is taken as it is: a test that stubs its wallet approves nothing.
     assert _told(observed, _vault_out(BRIDGE))["order"]
 
@@ -515,11 +518,16 @@ def test_neither_the_coin_nor_what_the_service_burns_needs_an_approval(observed)
     assert int(burnt["logs"][0]["topics"][2], 16) == 0
 
 
-def test_confirmations_are_there_at_once_and_blocks_hold_what_they_should(observed):
+def test_confirmations_come_by_polls_and_blocks_hold_what_they_should(observed):
     receipts = [_sent(observed, _approval(TEN, WALLET), to=USDT_ARB) for _ in range(2)]
-    head = int(_rpc(observed, "ARB", "eth_blockNumber"), 16)
+    heights = [int(_rpc(observed, "ARB", "eth_blockNumber"), 16) for _ in range(100)]
     numbers = [int(receipt["blockNumber"], 16) for receipt in receipts]
-    assert numbers[0] < numbers[1] < head - 12
+    assert numbers[0] < numbers[1]
+    # The clock stands: polls bring empty blocks in its place, and end after some dozens.
+    assert heights[:13] == list(range(heights[0], heights[0] + 13))
+    head = numbers[1] + 64
+    assert heights[-1] == heights[-2] == head
+    observed.control("POST", "/chains/BNB/blocks", {"mine": 9})
     for receipt in receipts:
         block = _rpc(observed, "ARB", "eth_getBlockByNumber", receipt["blockNumber"], False)
         assert block["transactions"] == [receipt["transactionHash"]]
@@ -557,8 +565,11 @@ def test_what_was_paid_out_has_a_receipt_on_its_chain(observed):
     figures = decode(["uint256"] * 3, bytes.fromhex(delivered["data"][2:]))
     assert figures == (int(done["amountOut"]), 6 * 10**15, 3 * 10**17)
     assert receipt["status"] == "0x1"
-    head = int(_rpc(observed, "BNB", "eth_blockNumber"), 16)
-    assert int(receipt["blockNumber"], 16) < head - 12
+    paid = _rpc(observed, "BNB", "eth_getTransactionByHash", done["execHash"])
+    block = _rpc(observed, "BNB", "eth_getBlockByHash", paid["blockHash"], True)
+    assert block["transactions"] == [paid]
+    asked = {"topics": [TRANSFER, None, receiver], "blockHash": block["hash"]}
+    assert _rpc(observed, "BNB", "eth_getLogs", asked) == [moved]
     assert _rpc(observed, "ARB", "eth_getTransactionReceipt", done["execHash"]) is None
     assert _rpc(observed, "BNB", "eth_getTransactionReceipt", "0x" + "00" * 32) is None
 
@@ -702,8 +713,9 @@ def test_a_contract_keeps_what_it_took_for_an_order_that_was_refused(observed):
     order_id = _submitted(observed, receipt["transactionHash"])
     assert (_held(observed, WALLET), _end(observed, order_id)["status"]) == (left[0], "Succeeded")
     coins, coin = _held(observed, WALLET, NATIVE), f"c:BNB:{WALLET}:{WALLET}:0:1_1"
-    assert _sent(observed, _vault_out(coin, NATIVE, TEN), value=TEN)["logs"] == []
-    assert _held(observed, WALLET, NATIVE) == coins - TEN
+    receipt = _sent(observed, _vault_out(coin, NATIVE, TEN), value=TEN)
+    gas = int(receipt["gasUsed"], 16) * int(receipt["effectiveGasPrice"], 16)
+    assert (receipt["logs"], _held(observed, WALLET, NATIVE)) == ([], coins - TEN - gas)
 
 
 def test_a_contract_takes_nothing_that_it_may_not_take_whatever_the_order_is(observed):
@@ -720,7 +732,8 @@ def test_a_filter_finds_the_logs_of_orders(observed):
     receipt = _sent(observed, _vault_out(BRIDGE))
 
     def found(**wanted):
-        return _rpc(observed, "ARB", "eth_getLogs", {"fromBlock": "earliest", **wanted})
+        since = {} if "blockHash" in wanted else {"fromBlock": "earliest"}
+        return _rpc(observed, "ARB", "eth_getLogs", {**since, **wanted})
 
     own = receipt["logs"]
     assert found()[1:] == own
@@ -730,7 +743,8 @@ def test_a_filter_finds_the_logs_of_orders(observed):
     assert found(topics=["0x" + LOG_TOPIC, None, sender]) == own[1:]
     assert found(topics=["0x" + LOG_TOPIC, sender]) == []
     assert found(blockHash=receipt["blockHash"]) == own
-    assert found(blockHash=f"0x{0:064x}") == []
+    unknown = _refused(observed, "ARB", "eth_getLogs", {"blockHash": f"0x{0:064x}"})
+    assert unknown == {"code": -32000, "message": "unknown block"}
     after = hex(int(receipt["blockNumber"], 16) + 1)
     assert found(fromBlock=after) == found(topics=[TRANSFER] * 5) == []
 
@@ -751,7 +765,7 @@ def test_a_node_knows_balances_and_tokens(observed):
     assert int(_rpc(observed, "ARB", "eth_getBalance", WALLET, "latest"), 16) > 0
     assert _rpc(observed, "ARB", "eth_estimateGas", {"to": WALLET}) == hex(21_000)
     approve = {"to": USDT_ARB, "data": "0x" + _approval(5, WALLET).hex()}
-    assert _rpc(observed, "ARB", "eth_estimateGas", approve) == hex(90_000)
+    assert 40_000 < int(_rpc(observed, "ARB", "eth_estimateGas", approve), 16) < 60_000
     assert _rpc(observed, "ARB", "eth_getCode", USDT_ARB, "latest") != "0x"
     assert _rpc(observed, "ARB", "eth_getCode", _proxies(observed, "ARB")[1], "latest") != "0x"
     assert _rpc(observed, "ARB", "eth_getCode", WALLET, "latest") == "0x"
@@ -770,6 +784,7 @@ def test_what_libraries_ask_before_they_send(observed):
     )
     base = int(_rpc(observed, "ARB", "eth_getBlockByNumber", "latest", False)["baseFeePerGas"], 16)
     assert (base + tip, base > tip > 0) == (price, True)
+    observed.control("POST", "/chains/ARB/blocks", {"mine": 9})
     history = _rpc(observed, "ARB", "eth_feeHistory", "0x5", "latest", [10, 50])
     assert history["baseFeePerGas"] == [hex(base)] * 6
     assert (history["reward"], len(history["gasUsedRatio"])) == ([[hex(tip)] * 2] * 5, 5)
@@ -799,6 +814,7 @@ def test_a_legacy_chain_has_no_base_fee(serve, tmp_path):
     client = serve(scenario=scenario).client
     block = _rpc(client, "OLDC", "eth_getBlockByNumber", "latest", False)
     assert "baseFeePerGas" not in block
+    client.control("POST", "/chains/OLDC/blocks", {"mine": 9})
     history = _rpc(client, "OLDC", "eth_feeHistory", 2, "latest", [50])
     price = _rpc(client, "OLDC", "eth_gasPrice")
     assert (history["baseFeePerGas"], history["reward"]) == (["0x0"] * 3, [[price]] * 2)
@@ -814,9 +830,8 @@ def test_a_legacy_chain_has_no_base_fee(serve, tmp_path):
         ("ARB", {"method": "eth_call", "params": "x"}, -32602),
         ("ARB", {"method": "eth_getBalance", "params": [5]}, -32602),
         ("ARB", {"method": "eth_getBalance", "params": ["me"]}, -32602),
-        ("ARB", {"method": "eth_sendRawTransaction", "params": ["0xc0"]}, -32602),
-        ("ARB", {"method": "eth_call", "params": [{"to": WALLET, "data": "0x01"}]}, -32000),
-        ("ARB", {"method": "eth_call", "params": [{"to": USDT_ARB, "data": "0x12"}]}, -32000),
+        ("ARB", {"method": "eth_sendRawTransaction", "params": ["0xc0"]}, -32000),
+        ("ARB", {"method": "eth_call", "params": [{"to": USDT_ARB, "data": "0x12"}]}, 3),
         ("ARB", {"method": "eth_call", "params": [{"to": USDT_ARB, "data": "0x123"}]}, -32602),
         ("ARB", {"method": "eth_call", "params": [{"to": USDT_ARB, "value": "ten"}]}, -32602),
         ("ARB", {"method": "eth_getBlockByNumber", "params": ["soon", False]}, -32602),
@@ -843,5 +858,5 @@ def test_a_transaction_for_another_chain_is_refused(observed):
         "params": ["0x" + signed.raw_transaction.hex()],
     }
     batch = observed.control("POST", "/chains/ARB", [call, {"id": 2, "method": "eth_blockNumber"}])
-    assert "signed for chain id 1" in batch[0]["error"]["message"]
+    assert "invalid chain id for signer: have 1" in batch[0]["error"]["message"]
     assert int(batch[1]["result"], 16) < 64

@@ -9,12 +9,18 @@ import pytest
 from mockserver import jsontext
 from mockserver.worlds import chain, node
 from mockserver.worlds.factory import WorldFactory, WorldOptions
+from mockserver.worlds.nodestate import Filter
 from tests.conftest import USDT_ARB, WALLET
 
 NO_PARAMETERS = {
     *("eth_chainId", "net_version", "net_listening", "web3_clientVersion", "eth_syncing"),
     *("eth_accounts", "eth_blockNumber", "eth_gasPrice", "eth_maxPriorityFeePerGas"),
+    *("eth_newBlockFilter", "eth_newPendingTransactionFilter", "txpool_status", "txpool_content"),
 }
+REFUSING = {"eth_sendTransaction", "eth_subscribe", "eth_unsubscribe"}
+"""What is refused whatever comes: a node without keys, over a connection for one answer."""
+MINING = {"evm_mine", "anvil_mine", "hardhat_mine"}
+FILTER = f"0x{1:032x}"
 HASH = f"0x{7:064x}"
 RIGHT: dict[str, list[Any]] = {
     "eth_getBlockByNumber": ["0x1", False],
@@ -29,6 +35,22 @@ RIGHT: dict[str, list[Any]] = {
     "eth_getTransactionByHash": [HASH],
     "eth_getTransactionReceipt": [HASH],
     "eth_getLogs": [{"fromBlock": "0x0", "toBlock": "latest", "address": USDT_ARB, "topics": []}],
+    "web3_sha3": ["0x00"],
+    "eth_getBlockTransactionCountByNumber": ["0x1"],
+    "eth_getBlockTransactionCountByHash": [HASH],
+    "eth_getUncleCountByBlockNumber": ["0x1"],
+    "eth_getUncleCountByBlockHash": [HASH],
+    "eth_getBlockReceipts": ["0x1"],
+    "eth_getStorageAt": [USDT_ARB, "0x0", "latest"],
+    "eth_getRawTransactionByHash": [HASH],
+    "eth_getTransactionByBlockNumberAndIndex": ["0x1", "0x0"],
+    "eth_getTransactionByBlockHashAndIndex": [HASH, "0x0"],
+    "eth_newFilter": [{"address": USDT_ARB}],
+    "eth_getFilterChanges": [FILTER],
+    "eth_getFilterLogs": [FILTER],
+    "eth_uninstallFilter": [FILTER],
+    "anvil_setBalance": [WALLET, "0x10"],
+    "hardhat_setBalance": [WALLET, "0x10"],
 }
 HOSTILE: list[Any] = [
     *(None, True, False, 0, -1, 2**70, Decimal("1.5"), Decimal("1e900"), [], [[]], {}, {"a": 1}),
@@ -89,11 +111,12 @@ def _changed(params, place, value):
 
 
 def test_every_method_is_in_the_table():
-    assert set(node.METHODS) == NO_PARAMETERS | set(RIGHT)
+    assert set(node.METHODS) == NO_PARAMETERS | REFUSING | MINING | set(RIGHT)
 
 
 @pytest.mark.parametrize("method", RIGHT)
 def test_right_parameters_are_taken(hosted, method):
+    hosted.node.filters[FILTER] = Filter("ARB", "logs", 0)
     answer = _answer(hosted, method, RIGHT[method])
     assert ("result" in answer) is (method != "eth_sendRawTransaction")
 
@@ -128,7 +151,7 @@ def test_the_first_parameter_cannot_be_left_out(hosted, method):
 def test_the_fees_of_a_block_below_zero_are_those_of_none(hosted, block):
     error = _answer(hosted, "eth_feeHistory", [1, block])["error"]
     assert error["message"].startswith(
-        "parameter 2: expected a tag such as 'latest', or 0x and hex"
+        "invalid argument 1: expected a tag such as 'latest', or 0x and hex"
     )
 
 

@@ -9,7 +9,7 @@ from mockserver.jsontext import Json
 from mockserver.server.control.row import ControlRequest
 from mockserver.signing import curve, raw
 from mockserver.signing.keyring import Keyring
-from mockserver.worlds import chain, node
+from mockserver.worlds import chain, marks, node
 
 
 class BadKeys(CrosschainMockError):
@@ -94,6 +94,14 @@ def transactions(request: ControlRequest) -> Json:
             for chain_transaction in request.hosted.transactions.values()
         ]
     }
+
+
+def give(request: ControlRequest) -> Json:
+    return chain.give(request.hosted, request.body)
+
+
+def blocks(request: ControlRequest) -> Json:
+    return marks.change(request.hosted, request.place["chain"], request.body)
 
 
 def call(request: ControlRequest) -> Json:

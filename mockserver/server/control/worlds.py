@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import Any
 
 from mockserver import jsontext
-from mockserver.clock import ClockMode, iso
+from mockserver.clock import ClockMode, iso, parse_duration
 from mockserver.jsontext import Json
 from mockserver.responders.forms import BadControl, instant_ms
 from mockserver.server.control.row import ControlRequest, ServerState
@@ -22,6 +22,8 @@ _CHANGES: Mapping[str, tuple[str, Callable[[Any], object]]] = MappingProxyType(
         "start": ("start_ms", instant_ms),
         "seed": ("seed", int),
         "breaks": ("breaks", tuple),
+        "lenientChain": ("lenient_chain", bool),
+        "blockPace": ("block_pace_ms", parse_duration),
     }
 )
 

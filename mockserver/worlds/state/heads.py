@@ -19,7 +19,7 @@ CLOCK, WALL, HOSTING = "world.clock", "wall", "hosting"
 """Parts by name: the clock, the wall clock's time when that was read, and what dumps leave out."""
 
 _INSIDE = "world"
-_PLACES = ("format", "dialect", "appKeys")
+_PLACES = ("format", "dialect", "appKeys", "node")
 """Parts that no request for an operation changes."""
 
 

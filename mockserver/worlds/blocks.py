@@ -1,0 +1,279 @@
+"""The blocks of a world's chains.
+
+Each transaction and each payout has a block of its own, and empty ones come between at a pace of
+the world's clock. All of it follows from the transactions, the orders, the marks and the clock, so
+that a block never changes, whenever it is looked at; only a reorganisation replaces some.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from hashlib import blake2b
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from mockserver.clock import ClockMode
+from mockserver.engine.layered import Layered
+from mockserver.engine.payouts import Payout
+from mockserver.values import dataclass
+from mockserver.worlds.nodestate import Mark
+
+if TYPE_CHECKING:
+    from mockserver.worlds.hosted import HostedWorld
+    from mockserver.worlds.transactions import ChainTransaction
+
+# Confirmations that polls bring; clients wait for three to a few dozen.
+_MOST_POLLED = 64
+# A hash begins with so many bytes of a digest; the number of its block is masked in the rest.
+_DIGEST = 24
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A block, whose number counts from 0; `payout` delivers an order.
+
+    `earlier` are the numbers it had before reorganisations, each with how many there had been.
+    """
+
+    number: int
+    at_ms: int
+    tx: "ChainTransaction | None" = None
+    payout: Payout | None = None
+    earlier: tuple[tuple[int, int], ...] = ()
+
+    @property
+    def tx_hash(self) -> str:
+        """The hash of its transaction; empty where it has none."""
+        if self.tx is not None:
+            return self.tx.hash.lower()
+        return "" if self.payout is None else self.payout.hash.lower()
+
+    def number_before(self, forks: int) -> int:
+        """Return its number when there had been so many reorganisations."""
+        return next((number for until, number in self.earlier if forks < until), self.number)
+
+
+class Blocks:
+    """The blocks of all chains of a world that are not empty, as far as they were worked out."""
+
+    __slots__ = ("_forks", "_lengths", "_marked", "_place", "_seen", "_stored", "paid")
+
+    def __init__(self) -> None:
+        """Begin before the first transaction."""
+        self._stored: Layered[tuple[str, int], Block] = Layered()
+        self._place: Layered[tuple[str, str], int] = Layered()
+        self._lengths: dict[str, int] = {}
+        self._forks: dict[str, tuple[int, ...]] = {}
+        self._seen = self._marked = 0
+        self.paid = 0
+        """How many payouts have a block."""
+
+    def copy(self) -> "Blocks":
+        """Return an independent copy."""
+        twin = Blocks()
+        twin._stored, twin._place = self._stored.copy(), self._place.copy()
+        twin._lengths, twin._forks = dict(self._lengths), dict(self._forks)
+        twin._seen, twin._marked, twin.paid = self._seen, self._marked, self.paid
+        return twin
+
+    def of(self, hosted: "HostedWorld", chain: str) -> "ChainBlocks":
+        """Return the blocks of a chain up to now."""
+        node = hosted.node
+        if node.began_ms is None:
+            # What the scenario had, and what was announced before a node was used, comes after.
+            sent = next(iter(hosted.transactions.values()), None)
+            began_ms = min(hosted.began_ms, hosted.world.now())
+            node.began_ms = began_ms if sent is None else min(began_ms, sent.at_ms)
+        self._work_out(hosted)
+        return ChainBlocks(self, hosted, chain)
+
+    def _work_out(self, hosted: "HostedWorld") -> None:
+        marks = hosted.node.marks
+        for tx in hosted.transactions.since(self._seen):
+            self._mark(hosted, marks, self._seen)
+            self._pay(hosted, tx.at_ms, tx.payouts)
+            self._add(hosted, tx.chain, Block(0, tx.at_ms, tx=tx))
+            self._seen += 1
+        self._mark(hosted, marks, self._seen)
+        self._pay(hosted, hosted.world.now())
+
+    def _pay(self, hosted: "HostedWorld", until_ms: int, count: int | None = None) -> None:
+        """Add the payouts up to a moment, or until there are so many."""
+        if count is not None and count <= self.paid:
+            return
+        payouts = hosted.world.payouts.passed(until_ms)
+        for payout in islice(payouts, None if count is None else count - self.paid):
+            block = Block(0, payout.at_ms, payout=payout)
+            self._add(hosted, payout.order.route.target_chain, block)
+            self.paid += 1
+
+    def _mark(self, hosted: "HostedWorld", marks: tuple[Mark, ...], seen: int) -> None:
+        while self._marked < len(marks) and marks[self._marked].after <= seen:
+            mark = marks[self._marked]
+            self._pay(hosted, mark.at_ms, mark.payouts)
+            self._marked += 1
+            if mark.mined:
+                self._add(hosted, mark.chain, Block(0, mark.at_ms), mark.mined)
+            else:
+                self._reorganise(hosted, mark)
+
+    def _add(self, hosted: "HostedWorld", chain: str, block: Block, by: int = 1) -> None:
+        polled = hosted.node.polled.pop(chain, 0)
+        if polled:
+            # They are told of as every other block that no transaction made.
+            done = self._seen, self.paid
+            mark = Mark(chain, self.last(hosted, chain).at_ms, *done, mined=polled)
+            hosted.node.marks = (*hosted.node.marks, mark)
+            self._marked += 1
+            self._add(hosted, chain, Block(0, mark.at_ms), polled)
+        last = self.last(hosted, chain)
+        at_ms = max(block.at_ms, last.at_ms)
+        number = last.number + passed(hosted, last, at_ms) + by
+        place = self._lengths.get(chain, 0)
+        self._stored[chain, place] = replace(block, number=number, at_ms=at_ms)
+        self._lengths[chain] = place + 1
+        if block.tx_hash:
+            self._place[chain, block.tx_hash] = place
+
+    def _reorganise(self, hosted: "HostedWorld", mark: Mark) -> None:
+        """Replace the newest blocks of a chain: what was in them comes one block later."""
+        chain, last = mark.chain, self.last(hosted, mark.chain)
+        head = last.number + passed(hosted, last, mark.at_ms)
+        fork = max(0, head - mark.reorganised)
+        count = len(self._forks.get(chain, ())) + 1
+        for place in range(self._lengths.get(chain, 0) - 1, -1, -1):
+            block = self._stored[chain, place]
+            if block.number <= fork:
+                break
+            earlier = (*block.earlier, (count, block.number))
+            self._stored[chain, place] = replace(block, number=block.number + 1, earlier=earlier)
+        self._forks[chain] = (*self._forks.get(chain, ()), fork)
+
+    def last(self, hosted: "HostedWorld", chain: str) -> Block:
+        """Return the newest block of a chain that is not empty, or its first one."""
+        return self.stored(hosted, chain, self._lengths.get(chain, 0) - 1)
+
+    def stored(self, hosted: "HostedWorld", chain: str, place: int) -> Block:
+        """Return a block by its place among those that are stored; before them comes the first."""
+        if place < 0:
+            return Block(0, hosted.node.began_ms or 0)
+        return self._stored[chain, place]
+
+    def place_of(self, chain: str, tx_hash: str) -> int | None:
+        return self._place.get((chain, tx_hash.lower()))
+
+    def length(self, chain: str) -> int:
+        return self._lengths.get(chain, 0)
+
+    def forks(self, chain: str) -> tuple[int, ...]:
+        """Return where a chain was reorganised: the number of the last block that stayed."""
+        return self._forks.get(chain, ())
+
+
+def passed(hosted: "HostedWorld", block: Block, until_ms: int) -> int:
+    """Return how many empty blocks came after a block up to a moment."""
+    pace = hosted.node.pace_ms
+    return max(0, until_ms - block.at_ms) // pace if pace else 0
+
+
+class ChainBlocks:
+    """The blocks of a chain up to now."""
+
+    __slots__ = ("_blocks", "_hosted", "_polled", "chain", "head")
+
+    def __init__(self, blocks: Blocks, hosted: "HostedWorld", chain: str) -> None:
+        self._blocks = blocks
+        self._hosted = hosted
+        self.chain = chain
+        last = blocks.last(hosted, chain)
+        self._polled = hosted.node.polled.get(chain, 0)
+        self.head = last.number + passed(hosted, last, hosted.world.now()) + self._polled
+        """The number of the newest block."""
+
+    @property
+    def forks(self) -> int:
+        """How often the chain was reorganised."""
+        return len(self._blocks.forks(self.chain))
+
+    def poll(self) -> int:
+        """Return the height. On a clock that stands, polls bring empty blocks, as time does else.
+
+        So that whoever waits for some confirmations gets them, whatever the clock is.
+        """
+        hosted, chain = self._hosted, self.chain
+        node, mode = hosted.node, hosted.world.time.clock.mode
+        stands = node.pace_ms and mode in (ClockMode.FROZEN, ClockMode.AUTO)
+        if stands and node.heads.get(chain) == self.head and self._polled < _MOST_POLLED:
+            node.polled[chain] = self._polled + 1
+            self._polled += 1
+            self.head += 1
+        node.heads[chain] = self.head
+        return self.head
+
+    def forked_since(self, forks: int) -> tuple[int, ...]:
+        """Return the last blocks that stayed in each reorganisation but the first `forks`."""
+        return self._blocks.forks(self.chain)[forks:]
+
+    def numbered(self, number: int) -> Block | None:
+        """Return a block, which may be empty; None beyond the head."""
+        if not 0 <= number <= self.head:
+            return None
+        place = self._before(number)
+        below = self._blocks.stored(self._hosted, self.chain, place)
+        if below.number == number:
+            return below
+        pace = self._hosted.node.pace_ms
+        # Those that came by polls have the time at which the clock stood.
+        at_ms = min(below.at_ms + (number - below.number) * pace, self._hosted.world.now())
+        if place + 1 < self._blocks.length(self.chain):
+            above = self._blocks.stored(self._hosted, self.chain, place + 1)
+            at_ms = min(at_ms, above.at_ms) if pace else above.at_ms
+        return Block(number, at_ms)
+
+    def between(self, least: int, most: int) -> Iterator[Block]:
+        """Yield the blocks of these numbers that are not empty."""
+        for place in range(max(0, self._before(least - 1) + 1), self._blocks.length(self.chain)):
+            block = self._blocks.stored(self._hosted, self.chain, place)
+            if block.number > most:
+                break
+            yield block
+
+    def newest_first(self) -> Iterator[Block]:
+        """Yield the blocks that are not empty, the newest one first."""
+        for place in range(self._blocks.length(self.chain) - 1, -1, -1):
+            yield self._blocks.stored(self._hosted, self.chain, place)
+
+    def of_transaction(self, tx_hash: str) -> Block | None:
+        place = self._blocks.place_of(self.chain, tx_hash)
+        return None if place is None else self._blocks.stored(self._hosted, self.chain, place)
+
+    def hash_of(self, number: int, forks: int | None = None) -> str:
+        """Return the hash of a block, now or when there had been so many reorganisations."""
+        if number < 0:
+            return f"0x{0:064x}"
+        digest = self._digest(number, forks)
+        masked = int.from_bytes(digest[: 32 - _DIGEST]) ^ number
+        return f"0x{digest.hex()}{masked:016x}"
+
+    def number_of(self, block_hash: str) -> int:
+        """Return the number of the block with a hash; -1 for that of none."""
+        raw = bytes.fromhex(block_hash[2:])
+        number = int.from_bytes(raw[: 32 - _DIGEST]) ^ int.from_bytes(raw[_DIGEST:])
+        known = number <= self.head and self.hash_of(number) == block_hash.lower()
+        return number if known else -1
+
+    def _digest(self, number: int, forks: int | None) -> bytes:
+        replaced = sum(number > fork for fork in self._blocks.forks(self.chain)[:forks])
+        seed, began = self._hosted.world.scenario.seed, self._hosted.node.began_ms
+        text = f"block|{seed}|{began}|{self.chain}|{number}|{replaced}"
+        return blake2b(text.encode(), digest_size=_DIGEST).digest()
+
+    def _before(self, number: int) -> int:
+        """Return the place of the last stored block up to a number; -1 before all."""
+        low, high = -1, self._blocks.length(self.chain) - 1
+        while low < high:
+            middle = (low + high + 1) // 2
+            if self._blocks.stored(self._hosted, self.chain, middle).number <= number:
+                low = middle
+            else:
+                high = middle - 1
+        return low

@@ -1,0 +1,275 @@
+"""The methods of a node by name."""
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+from mockserver.engine.catalog import NATIVE
+from mockserver.jsontext import Json
+from mockserver.signing import curve
+from mockserver.worlds import pool
+from mockserver.worlds.chain import bytes_of, created_by, pour
+from mockserver.worlds.contracts import base_coin, has_code
+from mockserver.worlds.marks import mine
+from mockserver.worlds.node import calls, filters, history
+from mockserver.worlds.node.rpc import (
+    ADDRESS,
+    BAD_PARAMS,
+    BLOCK,
+    BYTES,
+    HASH,
+    QUANTITY,
+    REFUSED,
+    UNKNOWN_METHOD,
+    RpcCall,
+    RpcError,
+    argument,
+    bad_parameter,
+    block_number,
+    checked,
+    word,
+)
+from mockserver.worlds.node.showing import block_json, mined_json, receipt_json, waiting_json
+
+# Blocks and percentiles that `eth_feeHistory` answers at most, as geth does.
+_MOST_HISTORY, _MOST_SHARES = 1024, 100
+
+Method = Callable[[RpcCall], Json]
+
+
+def _send(call: RpcCall) -> Json:
+    return pool.send(call.hosted, call.chain, bytes_of(call.text(BYTES), "raw"))
+
+
+def _count(call: RpcCall) -> Json:
+    hosted, chain, address = call.hosted, call.chain.nickname, call.text(ADDRESS).lower()
+    if call.parameter(1) == "pending":
+        return hex(pool.pending_nonce(hosted, chain, address))
+    return hex(history.sent_until(call, address, call.block(1)))
+
+
+def _balance(call: RpcCall) -> Json:
+    coin = call.hosted.world.scenario.catalog.placed_at(call.chain, NATIVE)
+    return hex(history.owned(call, coin, call.text(ADDRESS), call.block(1)))
+
+
+def _code(call: RpcCall) -> Json:
+    """Return code that is not empty for every known contract, and for each that was created."""
+    address = call.text(ADDRESS).lower()
+    made = any(
+        block.tx is not None and not block.tx.to and created_by(block.tx) == address
+        for block in call.blocks.newest_first()
+    )
+    return "0x60806040" if made or has_code(call.hosted, call.chain, address) else "0x"
+
+
+def _storage(call: RpcCall) -> Json:
+    call.text(ADDRESS)
+    return word(0)
+
+
+def _transaction(call: RpcCall) -> Json:
+    tx_hash = call.text(HASH)
+    block = call.blocks.of_transaction(tx_hash)
+    if block is not None:
+        return mined_json(call, block)
+    waiting = call.hosted.node.waiting_by_hash(call.chain.nickname, tx_hash)
+    return None if waiting is None else waiting_json(waiting)
+
+
+def _raw_transaction(call: RpcCall) -> Json:
+    tx_hash = call.text(HASH)
+    known = call.hosted.transactions.get(call.chain.nickname, tx_hash)
+    waiting = call.hosted.node.waiting_by_hash(call.chain.nickname, tx_hash)
+    raw = known.raw if known is not None else waiting.raw if waiting is not None else b""
+    return f"0x{raw.hex()}" if raw else None
+
+
+def _receipt(call: RpcCall) -> Json:
+    block = call.blocks.of_transaction(call.text(HASH))
+    return None if block is None else receipt_json(call, block)
+
+
+def _block_by_number(call: RpcCall) -> Json:
+    number = block_number(call.blocks, call.text(BLOCK), argument(0))
+    tag = call.parameter(0)
+    if tag == "latest":
+        number = call.blocks.poll()
+    return block_json(call, number, full=call.parameter(1) is True, pending=tag == "pending")
+
+
+def _block_by_hash(call: RpcCall) -> Json:
+    number = call.blocks.number_of(call.text(HASH))
+    return None if number < 0 else block_json(call, number, full=call.parameter(1) is True)
+
+
+def _numbered(call: RpcCall) -> int:
+    """Return the number of the block that the first parameter names, by tag, number or hash."""
+    value = call.parameter(0)
+    # Methods by number and by hash differ in nothing else, and no number has so many digits.
+    if isinstance(value, str) and len(value) == 66:
+        return call.blocks.number_of(call.text(HASH))
+    return block_number(call.blocks, call.text(BLOCK), argument(0))
+
+
+def _block_count(call: RpcCall) -> Json:
+    block = call.blocks.numbered(_numbered(call))
+    return None if block is None else hex(bool(block.tx_hash))
+
+
+def _uncle_count(call: RpcCall) -> Json:
+    return None if call.blocks.numbered(_numbered(call)) is None else "0x0"
+
+
+def _block_receipts(call: RpcCall) -> Json:
+    block = call.blocks.numbered(_numbered(call))
+    if block is None:
+        return None
+    return [receipt_json(call, block)] if block.tx_hash else []
+
+
+def _placed(call: RpcCall) -> Json:
+    """Return the transaction at a place of a block; each block has one at most."""
+    block = call.blocks.numbered(_numbered(call))
+    place = int(call.text(QUANTITY, 1), 16)
+    return mined_json(call, block) if block is not None and block.tx_hash and place == 0 else None
+
+
+def _history(call: RpcCall) -> Json:
+    """Return the fees of the newest blocks, which a chain never changes."""
+    blocks, shares = call.parameter(0), call.parameter(2)
+    if isinstance(blocks, str):
+        blocks = int(checked(blocks, argument(0), QUANTITY), 16)
+    if type(blocks) is not int or blocks < 0:
+        raise bad_parameter(argument(0), "a count of blocks", blocks)
+    if shares is not None and not isinstance(shares, list):
+        raise bad_parameter(argument(2), "an array of percentiles", shares)
+    head = call.blocks.head
+    newest = min(head, block_number(call.blocks, call.parameter(1), argument(1)))
+    count = min(blocks, newest + 1, _MOST_HISTORY)
+    base_fee, tip = map(hex, pool.fees(call.hosted, call.chain))
+    return {
+        "oldestBlock": hex(newest - count + 1),
+        "baseFeePerGas": [base_fee] * (count + 1),
+        "gasUsedRatio": [0] * count,
+        **({"reward": [[tip] * min(len(shares), _MOST_SHARES)] * count} if shares else {}),
+    }
+
+
+def _pool_status(call: RpcCall) -> Json:
+    pending, queued = _pooled(call)
+    return {"pending": hex(_many(pending)), "queued": hex(_many(queued))}
+
+
+def _pool_content(call: RpcCall) -> Json:
+    pending, queued = _pooled(call)
+    return {"pending": pending, "queued": queued}
+
+
+_Pooled = dict[str, dict[str, Json]]
+
+
+def _many(pooled: _Pooled) -> int:
+    return sum(map(len, pooled.values()))
+
+
+def _pooled(call: RpcCall) -> tuple[_Pooled, _Pooled]:
+    """Return what waits for its fee, and what waits for a transaction before it."""
+    pending: _Pooled = {}
+    queued: _Pooled = {}
+    for waiting in sorted(call.hosted.node.pool.values(), key=lambda each: each.key):
+        if waiting.chain == call.chain.nickname:
+            next_one = pool.pending_nonce(call.hosted, waiting.chain, waiting.sender)
+            group = pending if waiting.nonce < next_one else queued
+            group.setdefault(waiting.sender, {})[str(waiting.nonce)] = waiting_json(waiting)
+    return pending, queued
+
+
+def _no_account(call: RpcCall) -> Json:
+    raise RpcError(REFUSED, "unknown account")
+
+
+def _no_socket(call: RpcCall) -> Json:
+    raise RpcError(UNKNOWN_METHOD, "notifications not supported")
+
+
+def _set_balance(call: RpcCall) -> Json:
+    """Have an address own so much of the base coin, as development chains do."""
+    address, units = call.text(ADDRESS), int(call.text(QUANTITY, 1), 16)
+    coin = base_coin(call.hosted, call.chain)
+    owned = call.hosted.world.balances.of_placed(coin, address).units
+    pour(call.hosted, coin, address, units - owned)
+    return None
+
+
+def _mine(call: RpcCall) -> Json:
+    """Make empty blocks, as development chains do: one, or as many as are named."""
+    many = call.parameter(0)
+    count = 1 if many is None else int(checked(many, argument(0), QUANTITY), 16)
+    mine(call.hosted, call.chain, count)
+    return "0x0"
+
+
+def _nothing_behind(count: int, method: Method) -> Method:
+    """Return a method that takes so many parameters and no more."""
+
+    def strict(call: RpcCall) -> Json:
+        if len(call.params) > count:
+            raise RpcError(BAD_PARAMS, f"too many arguments, want at most {count}")
+        return method(call)
+
+    return strict
+
+
+_PLAIN: Mapping[str, Method] = {
+    "eth_chainId": lambda call: hex(int(call.chain.network)),
+    "net_version": lambda call: str(int(call.chain.network)),
+    "net_listening": lambda _: True,
+    "web3_clientVersion": lambda _: "crosschain-mock",
+    "eth_syncing": lambda _: False,
+    "eth_accounts": lambda _: [],
+    "eth_blockNumber": lambda call: hex(call.blocks.poll()),
+    "eth_gasPrice": lambda call: hex(sum(pool.fees(call.hosted, call.chain))),
+    "eth_maxPriorityFeePerGas": lambda call: hex(pool.fees(call.hosted, call.chain)[1]),
+    "eth_newBlockFilter": filters.new_block_filter,
+    "eth_newPendingTransactionFilter": filters.new_pool_filter,
+    "txpool_status": _pool_status,
+    "txpool_content": _pool_content,
+}
+
+METHODS: Mapping[str, Method] = MappingProxyType(
+    {
+        **{name: _nothing_behind(0, method) for name, method in _PLAIN.items()},
+        "web3_sha3": lambda call: f"0x{curve.keccak256(bytes.fromhex(call.text(BYTES)[2:])).hex()}",
+        "eth_getBlockByNumber": _block_by_number,
+        "eth_getBlockByHash": _block_by_hash,
+        "eth_getBlockTransactionCountByNumber": _block_count,
+        "eth_getBlockTransactionCountByHash": _block_count,
+        "eth_getUncleCountByBlockNumber": _uncle_count,
+        "eth_getUncleCountByBlockHash": _uncle_count,
+        "eth_getBlockReceipts": _block_receipts,
+        "eth_feeHistory": _history,
+        "eth_estimateGas": calls.estimate,
+        "eth_getTransactionCount": _count,
+        "eth_getBalance": _balance,
+        "eth_getCode": _code,
+        "eth_getStorageAt": _storage,
+        "eth_call": calls.call,
+        "eth_sendRawTransaction": _send,
+        "eth_sendTransaction": _no_account,
+        "eth_getTransactionByHash": _transaction,
+        "eth_getRawTransactionByHash": _raw_transaction,
+        "eth_getTransactionByBlockNumberAndIndex": _placed,
+        "eth_getTransactionByBlockHashAndIndex": _placed,
+        "eth_getTransactionReceipt": _receipt,
+        "eth_getLogs": filters.matching_logs,
+        "eth_newFilter": filters.new_log_filter,
+        "eth_getFilterChanges": filters.changes,
+        "eth_getFilterLogs": filters.all_logs,
+        "eth_uninstallFilter": filters.uninstall,
+        "eth_subscribe": _no_socket,
+        "eth_unsubscribe": _no_socket,
+        **dict.fromkeys(("anvil_setBalance", "hardhat_setBalance"), _set_balance),
+        **dict.fromkeys(("evm_mine", "anvil_mine", "hardhat_mine"), _mine),
+    }
+)
+"""The methods by name. Those of development chains give money and make blocks."""

@@ -1,0 +1,163 @@
+"""What nodes of a world remember beside the transactions: their pool, marks and filters."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, field, replace
+
+from mockserver import limits
+from mockserver.jsontext import Json
+from mockserver.values import dataclass
+
+PACE_MS = 2_000
+"""How often a chain makes an empty block by default, in ms of the world's clock (A-390)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A signed transaction that is in no block yet; `price` is the most it pays for gas."""
+
+    chain: str
+    sender: str
+    nonce: int
+    hash: str
+    raw: bytes
+    price: int
+    tip: int
+    cost: int
+    at_ms: int
+
+    @property
+    def key(self) -> tuple[str, str, int]:
+        return self.chain, self.sender, self.nonce
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """What happened to a chain without a transaction, after so many transactions of the world.
+
+    Either `mined` empty blocks came, or the newest `reorganised` ones were replaced. `payouts` is
+    how many payouts had a block by then.
+    """
+
+    chain: str
+    at_ms: int
+    after: int
+    payouts: int
+    mined: int = 0
+    reorganised: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """What a client asked to be shown as it comes; `seen` is how far it was shown.
+
+    `kind` is `logs`, `blocks` or `pool`; `query` are the members of a filter of logs. `forks` is
+    how many reorganisations there were when it was last read.
+    """
+
+    chain: str
+    kind: str
+    seen: int
+    forks: int = 0
+    query: Mapping[str, Json] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class NodeState:
+    """The rules of a world's chains, and what their nodes remember.
+
+    A `lenient` chain takes any nonce, charges no gas and moves no more than there is. `fees` are
+    the base fees of chains, fixed when each was first used, so that blocks keep theirs.
+    """
+
+    lenient: bool = False
+    pace_ms: int = PACE_MS
+    began_ms: int | None = None
+    fees: dict[str, int] = field(default_factory=dict)
+    polled: dict[str, int] = field(default_factory=dict)
+    """Empty blocks above the newest transaction that came by polls, while the clock stood."""
+    pool: dict[tuple[str, str, int], Waiting] = field(default_factory=dict)
+    marks: tuple[Mark, ...] = ()
+    filters: dict[str, Filter] = field(default_factory=dict)
+    made: int = 0
+    """How many filters were made."""
+    heads: dict[str, int] = field(default_factory=dict)
+    """What the last poll of each chain saw; a look-up that nobody misses after a restart."""
+
+    def copy(self) -> "NodeState":
+        """Return an independent copy."""
+        return replace(
+            self,
+            fees=dict(self.fees),
+            polled=dict(self.polled),
+            pool=dict(self.pool),
+            filters=dict(self.filters),
+            heads=dict(self.heads),
+        )
+
+    @property
+    def weight(self) -> int:
+        """About how many bytes it takes."""
+        return sum([1_000 + 2 * len(waiting.raw) for waiting in self.pool.values()])
+
+    def waiting_of(self, chain: str, sender: str) -> dict[int, Waiting]:
+        """Return what waits of a sender, by nonce."""
+        return {
+            nonce: waiting
+            for (on, by, nonce), waiting in sorted(self.pool.items())
+            if (on, by) == (chain, sender)
+        }
+
+    def waiting_by_hash(self, chain: str, tx_hash: str) -> Waiting | None:
+        lowered = tx_hash.lower()
+        return next(
+            (each for each in self.pool.values() if (each.chain, each.hash) == (chain, lowered)),
+            None,
+        )
+
+    def add_filter(self, added: Filter) -> str:
+        """Keep a filter and return its id; the oldest one goes where there are too many."""
+        self.made += 1
+        name = f"0x{self.made:032x}"
+        self.filters[name] = added
+        if len(self.filters) > limits.FILTERS.most:
+            del self.filters[next(iter(self.filters))]
+        return name
+
+    def forks(self, chain: str) -> Iterator[Mark]:
+        return (mark for mark in self.marks if mark.chain == chain and mark.reorganised)
+
+    def dump(self) -> dict[str, Json]:
+        """Return it as JSON can carry it; empty where no node was used."""
+        if self.began_ms is None and not self.lenient and self.pace_ms == PACE_MS:
+            return {}
+        return {
+            "lenient": self.lenient,
+            "paceMs": self.pace_ms,
+            "beganMs": self.began_ms,
+            "fees": dict(self.fees),
+            "polled": dict(self.polled),
+            "pool": [
+                {**asdict(waiting), "raw": waiting.raw.hex()} for waiting in self.pool.values()
+            ],
+            "marks": [asdict(mark) for mark in self.marks],
+            "filters": {
+                name: {**asdict(each), "query": dict(each.query)}
+                for name, each in self.filters.items()
+            },
+            "made": self.made,
+        }
+
+    @classmethod
+    def load(cls, plain: Mapping[str, Json]) -> "NodeState":
+        pool = [Waiting(**{**item, "raw": bytes.fromhex(item["raw"])}) for item in plain["pool"]]
+        return cls(
+            plain["lenient"],
+            plain["paceMs"],
+            plain["beganMs"],
+            dict(plain["fees"]),
+            dict(plain["polled"]),
+            {waiting.key: waiting for waiting in pool},
+            tuple(Mark(**mark) for mark in plain["marks"]),
+            {name: Filter(**each) for name, each in plain["filters"].items()},
+            plain["made"],
+        )
