@@ -9,12 +9,16 @@ import pytest
 import yaml
 
 FOLDER = Path(__file__).parent / "clients"
-INDEX = yaml.safe_load((FOLDER / "clients.yaml").read_text(encoding="utf-8"))
-CLIENTS = {client["file"]: client for client in INDEX["clients"]}
+INDEXES = [
+    yaml.safe_load((FOLDER / name).read_text(encoding="utf-8"))
+    for name in ("clients.yaml", "second.yaml")
+]
+CLIENTS = {client["file"]: client for index in INDEXES for client in index["clients"]}
+HELPERS = [file for index in INDEXES for file in index["helpers"]]
 
 
 def test_the_index_lists_each_file_once():
-    listed = [client["file"] for client in INDEX["clients"]] + INDEX["helpers"]
+    listed = [*CLIENTS, *HELPERS]
     present = [
         path.relative_to(FOLDER).as_posix()
         for end in ("py", "mjs")
@@ -29,6 +33,7 @@ def test_there_are_as_many_as_the_search_needs():
     assert counts["js", "defective"] >= 10
     assert counts["py", "careful"] == 7
     assert counts["js", "careful"] == 3
+    assert (counts["second", "defective"], counts["second", "careful"]) == (5, 3)
 
 
 @pytest.mark.parametrize("file", CLIENTS)
