@@ -74,7 +74,7 @@ def _defect(number: int, defect: Defect, report: SearchReport, command: str) -> 
     yield f"   the flow {_ended(result.run)}"
     again = command.replace(" -- ", f" --replay '{result.name}' -- ", 1)
     if not result.run.failures:
-        again = command.replace("survive", "run --audit all", 1)
+        again = command.replace("survive", "run --lint --audit all", 1)
     yield f"   see it again: {again}"
     if defect.same:
         more = len(defect.same)

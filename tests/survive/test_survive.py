@@ -16,7 +16,7 @@ import pytest
 from mockserver import resources
 from mockserver.survive import FlowEnvironment, NotUsable, UnknownKind, survive
 from mockserver.survive.api import searched
-from mockserver.survive.flows import command_flow
+from mockserver.survive.flows import command_flow, function_flow
 from mockserver.survive.formats import FORMATS, Subject
 from mockserver.survive.runs import RunLimits
 from mockserver.survive.search import SearchPlan
@@ -101,6 +101,38 @@ def test_a_careful_flow_survives_and_its_sleeping_takes_no_time():
 def test_a_flow_that_believes_too_early_is_fooled():
     found = survive(believing, only=["course"], pairs=False)
     assert "course:dropped@orders#1" in {result.name for result in found.harm}
+
+
+def test_money_that_is_wrong_without_any_failure_is_the_first_defect():
+    def careless(service: FlowEnvironment) -> None:
+        quote = "/v1/getBridgeQuote?amount=10000000&symbol=USDT&fromChain=ARB&toChain=BNB"
+        call(service, quote)
+        number = call(service, "/v1/submitOrder", order(toAddr="0x" + "0" * 40))["id"]
+        call(service, f"/v1/checkOrder?id={number}")
+
+    searched_flow = survive(careless, replay=["undisturbed"])
+    [defect] = searched_flow.defects
+    assert defect.result.name == "undisturbed"
+    assert defect.result.costs == ("10 USDT sent where nobody can have it",)
+    assert "when nothing goes wrong" in str(searched_flow)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs a system that forks")
+def test_a_run_that_only_the_wall_ends_is_no_harm():
+    def endless(service: FlowEnvironment) -> None:
+        try:
+            call(service, "/v1/submitOrder", order())
+        except OSError:
+            while True:
+                pass
+
+    limits = RunLimits(wall_s=2)
+    plan = SearchPlan(kinds_named(["lost"], ()), replay=["lost:once@submitOrder#1"])
+    flow = function_flow(lambda: endless(FlowEnvironment.of_environment()), "endless")
+    report = searched(flow, plan, MockSettings(clock="client"), limits)
+    [result] = [found for found in report.results.values() if found.run.failures]
+    assert (result.outcome, result.bad) == ("hung", False)
+    assert "did not end within 2 s" in result.why
 
 
 def test_what_never_struck_is_not_called_survived():
