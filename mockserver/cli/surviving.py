@@ -78,7 +78,8 @@ def _plan(options: dict[str, Any]) -> "SearchPlan":
         budget=options["budget"],
         seconds=None if options["time_ms"] is None else options["time_ms"] / 1000,
         jobs=options["jobs"] or len(os.sched_getaffinity(0)),
-        pairs=options["pairs"],
+        # A quick search is a few single failures.
+        pairs=options["pairs"] and not options["quick"],
         enough=is_bad if options["first"] else None,
         thorough=options["thorough"],
         refund_is_fine=options["refund_is_fine"],

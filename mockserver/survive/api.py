@@ -94,6 +94,8 @@ def survive(
         raise BadSetting(f"flow: expected a function, got {flow!r}")
     first = options.pop("first", False)
     searching = {name: options.pop(name) for name in _SEARCHING if name in options}
+    if quick:
+        searching.setdefault("pairs", False)
     plan = SearchPlan(
         kinds_named(only, skip, quick=quick), budget, enough=is_bad if first else None, **searching
     )

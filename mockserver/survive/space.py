@@ -229,7 +229,9 @@ def _rank(failure: InjectedFailure, writes: Collection[str]) -> tuple[int, bool,
 def _forms_at(kind: KindOfFailure, point: Point, calls: Calls) -> Iterator[InjectedFailure]:
     for form in kind.forms:
         failure = InjectedFailure(kind, form, point, _names(calls))
-        if failure.names or not _PLACEHOLDER.search(str(kind.forms[form])):
+        # Only a swap is filled in part.
+        impossible = form == "partial" and not _swaps(calls)
+        if not impossible and (failure.names or not _PLACEHOLDER.search(str(kind.forms[form]))):
             yield failure
 
 
@@ -265,8 +267,11 @@ def _named(name: str, calls: Calls, contract: Contract) -> InjectedFailure:
 
 def _concerns(kind: KindOfFailure, calls: Calls) -> bool:
     """Tell whether a kind can cost a flow anything: a transfer of one token follows no price."""
-    swaps = any(moved.bought != moved.token for moved in calls.moved)
-    return kind.at != "quotes" or swaps
+    return kind.at != "quotes" or _swaps(calls)
+
+
+def _swaps(calls: Calls) -> bool:
+    return any(moved.bought != moved.token for moved in calls.moved)
 
 
 def _points(
