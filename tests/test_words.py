@@ -20,7 +20,7 @@ PRONOUNS = {"one", "other", "found", "look", "given", "whole", "told", "usual"}
 MOST_IN_ALL = 5.0
 """Identifiers in 1,000 lines that are one of these words, in all and in each package."""
 
-NOT_YET = {"survive"}
+NOT_YET: set[str] = set()
 """Packages that came before these checks and are still to be gone through."""
 
 SEVERAL_HOMES = {

@@ -13,8 +13,8 @@ from mockserver.errors import CrosschainMockError
 from mockserver.exchange import printable
 
 if TYPE_CHECKING:
-    from mockserver.survive.outcomes import Result
-    from mockserver.survive.search import Found, Plan, Tell
+    from mockserver.survive.outcomes import RunResult
+    from mockserver.survive.search import SearchPlan, SearchReport, Tell
 
 
 class BadReport(CrosschainMockError):
@@ -37,7 +37,7 @@ def survive(
     from mockserver.survive.api import searched
     from mockserver.survive.flows import command_flow
     from mockserver.survive.formats import FORMATS, Subject, failing
-    from mockserver.survive.runs import Limits
+    from mockserver.survive.runs import RunLimits
     from mockserver.testing import MockSettings
     from mockserver.userfiles import write_text
 
@@ -45,19 +45,19 @@ def survive(
     files = [_destination(text, FORMATS) for text in reports]
     world_options = {name: options[name] for name in ("scenario", "dialect", "seed", "clock")}
     settings = MockSettings().changed(**{k: v for k, v in world_options.items() if v is not None})
-    limits = Limits(wall_s=options["wall_ms"] / 1000, reruns=options["reruns"])
-    search = searched(command_flow(command), plan, settings, limits, _progress())
+    limits = RunLimits(wall_s=options["wall_ms"] / 1000, reruns=options["reruns"])
+    report = searched(command_flow(command), plan, settings, limits, _progress())
     subject = Subject(
         " ".join(command), f"crosschain-mock survive -- {shlex.join(command)}", settings.seed
     )
     for name, file in files:
-        write_text(file, FORMATS[name](search, subject))
-    print_text(printable_lines(FORMATS["text"](search, subject)))
-    if search.stopped.endswith("Ctrl-C"):
+        write_text(file, FORMATS[name](report, subject))
+    print_text(printable_lines(FORMATS["text"](report, subject)))
+    if report.stopped.endswith("Ctrl-C"):
         sys.exit(130)
-    if failing(search, fail_on):
+    if failing(report, fail_on):
         sys.exit(1)
-    if search.unsure:
+    if report.unsure:
         sys.exit(3)
 
 
@@ -66,19 +66,21 @@ def printable_lines(text: str) -> str:
     return "\n".join(map(printable, text.rstrip("\n").split("\n")))
 
 
-def _plan(options: dict[str, Any]) -> "Plan":
-    from mockserver.survive.search import Plan
+def _plan(options: dict[str, Any]) -> "SearchPlan":
+    from mockserver.survive.api import is_bad
+    from mockserver.survive.search import SearchPlan
     from mockserver.survive.space import kinds_named
 
     done, bad = _earlier(options["resume"])
     replay = options["replay"]
-    return Plan(
+    return SearchPlan(
         kinds=kinds_named(options["only"], options["skip"], quick=options["quick"]),
         budget=options["budget"],
         seconds=None if options["time_ms"] is None else options["time_ms"] / 1000,
         jobs=options["jobs"] or len(os.sched_getaffinity(0)),
-        pairs=options["pairs"],
-        first=options["first"],
+        # A quick search is a few single failures.
+        pairs=options["pairs"] and not options["quick"],
+        enough=is_bad if options["first"] else None,
         thorough=options["thorough"],
         refund_is_fine=options["refund_is_fine"],
         replay=replay,
@@ -113,10 +115,10 @@ def _destination(text: str, formats: Any) -> tuple[str, Path]:
 
 
 def _progress() -> "Tell":
-    def tell(search: "Found", result: "Result | None") -> None:
+    def tell(report: "SearchReport", result: "RunResult | None") -> None:
         if result is not None and sys.stderr.isatty():
-            bad = sum(1 for result in search.results.values() if result.bad)
-            line = f"\r{len(search.results)} of {search.planned} failures, {bad} with harm"
+            bad = sum(1 for result in report.results.values() if result.bad)
+            line = f"\r{len(report.results)} of {report.planned} failures, {bad} with harm"
             click.echo(f"{line}  {result.name[:50]:50}", nl=False, err=True)
 
     return tell

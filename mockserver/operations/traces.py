@@ -140,6 +140,19 @@ def submitted(world: World, inputs: Inputs) -> TracedTransfer | None:
         return None
 
 
+def misnamed(inputs: Inputs) -> tuple[str, str] | None:
+    """Return chain and hash of a deposit whose token or amount cannot be read; None without any."""
+    try:
+        deposit = certificate(inputs) if inputs.has("sourceCerts") else None
+        if deposit is not None:
+            return deposit.chain, deposit.cert_hash
+        if inputs.has("certHash"):
+            return inputs.text("fromChain"), inputs.text("certHash")
+    except _UNREADABLE:
+        pass
+    return None
+
+
 def requested_rules(inputs: Inputs) -> OrderRules | None:
     """Return the rules that a 2.0 submission gives; None where it has none that can be read."""
     try:

@@ -3,20 +3,20 @@
 `survive(flow)` searches a function; `crosschain-mock survive -- COMMAND` searches a program.
 """
 
-from mockserver.survive.api import Service, Survived, survive
+from mockserver.survive.api import FlowEnvironment, Survived, survive
 from mockserver.survive.flows import CannotStart
-from mockserver.survive.outcomes import Outcome, Result
-from mockserver.survive.search import Defect, Found, NotUsable
+from mockserver.survive.outcomes import RunOutcome, RunResult
+from mockserver.survive.search import Defect, NotUsable, SearchReport
 from mockserver.survive.space import UnknownKind
 
 __all__ = [
     "CannotStart",
     "Defect",
-    "Found",
+    "FlowEnvironment",
     "NotUsable",
-    "Outcome",
-    "Result",
-    "Service",
+    "RunOutcome",
+    "RunResult",
+    "SearchReport",
     "Survived",
     "UnknownKind",
     "survive",

@@ -54,7 +54,7 @@ class Process(Protocol):
         """Return how it ended, killed after so many seconds of wall time."""
 
 
-class Flow(Protocol):
+class Runnable(Protocol):
     """What can be run."""
 
     name: str
@@ -94,12 +94,12 @@ class SpawnedFlow:
 
     def start(self, run: str, environment: Mapping[str, str], output: Path) -> Process:
         """Start it. Raises `CannotStart`."""
-        whole = environment_of(environment)
+        variables = environment_of(environment)
         try:
             with output.open("ab") as written:
                 process = subprocess.Popen(  # noqa: S603 (the command of the user)
                     self.command,
-                    env=whole,
+                    env=variables,
                     stdin=subprocess.DEVNULL,
                     stdout=written,
                     stderr=subprocess.STDOUT,
@@ -158,8 +158,8 @@ class ForkedFlow:
     def start(self, run: str, environment: Mapping[str, str], output: Path) -> Process:
         process = _Forked(output)
         self._running[run] = process
-        whole = environment_of(environment)
-        order = {**self.order, "run": run, "env": whole, "out": str(output), "cwd": str(Path.cwd())}
+        variables = environment_of(environment)
+        order = {**self.order, "run": run, "env": variables, "out": str(output), "cwd": _folder()}
         with self._lock:
             _write(self._orders, json.dumps(order).encode() + b"\n")
         if not process.begun.wait(30):
@@ -207,6 +207,15 @@ class _Forked:
         return Ended(self.code, _read(self._output), self.left and not late, late)
 
 
+def _folder() -> str:
+    """Return the folder that a flow is started in. Raises `CannotStart` where it is gone."""
+    try:
+        return str(Path.cwd())
+    except OSError as error:
+        text = f"the folder that this is run in cannot be used: {reason_of(error)}"
+        raise CannotStart(text, 126) from None
+
+
 def _write(descriptor: int, data: bytes) -> None:
     while data:
         data = data[os.write(descriptor, data) :]
@@ -219,7 +228,7 @@ def _read(output: Path) -> str:
     return ""
 
 
-def command_flow(command: Sequence[str]) -> Flow:
+def command_flow(command: Sequence[str]) -> Runnable:
     """Return the flow of a command: forked where it is a Python program, else spawned."""
     program = shutil.which(command[0])
     name = Path(command[0]).name
@@ -260,7 +269,7 @@ def command_flow(command: Sequence[str]) -> Flow:
     return flow
 
 
-def function_flow(function: Callable[[], object], name: str) -> Flow:
+def function_flow(function: Callable[[], object], name: str) -> Runnable:
     """Return the flow of a function of this process, which is forked for each run.
 
     It is called in a process of its own: what it changes is gone afterwards, and it may be killed.

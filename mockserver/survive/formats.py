@@ -6,9 +6,9 @@ from html import escape
 from types import MappingProxyType
 from xml.sax.saxutils import quoteattr
 
-from mockserver.survive.outcomes import BAD, Outcome, Result
+from mockserver.survive.outcomes import BAD, RunOutcome, RunResult
 from mockserver.survive.report import as_json, ordered, summary, terminal, timeline
-from mockserver.survive.search import Found
+from mockserver.survive.search import SearchReport
 from mockserver.values import dataclass
 
 
@@ -21,28 +21,28 @@ class Subject:
     seed: int | None
 
 
-def _json(found: Found, subject: Subject) -> str:
+def _json(report: SearchReport, subject: Subject) -> str:
     return (
-        json.dumps(as_json(found, subject.flow, subject.seed), indent=1, ensure_ascii=False) + "\n"
+        json.dumps(as_json(report, subject.flow, subject.seed), indent=1, ensure_ascii=False) + "\n"
     )
 
 
-def _text(found: Found, subject: Subject) -> str:
-    return "\n".join(terminal(found, subject.command)) + "\n"
+def _text(report: SearchReport, subject: Subject) -> str:
+    return "\n".join(terminal(report, subject.command)) + "\n"
 
 
-def _junit(found: Found, subject: Subject) -> str:
+def _junit(report: SearchReport, subject: Subject) -> str:
     cases, failures = [], 0
-    for name, result in sorted(found.results.items()):
+    for name, result in sorted(report.results.items()):
         attributes = f"classname={quoteattr('survive')} name={quoteattr(name)}"
         inner = ""
         if result.bad:
             failures += 1
             what = "; ".join(result.costs) or result.why
             lines = "\n".join(timeline(result.run, result.diverged))
-            told = f"type={quoteattr(result.outcome.value)} message={quoteattr(what)}"
-            inner = f"<failure {told}>{escape(lines)}</failure>"
-        elif result.outcome in (Outcome.NOT_REACHED, Outcome.UNSURE):
+            about = f"type={quoteattr(result.outcome.value)} message={quoteattr(what)}"
+            inner = f"<failure {about}>{escape(lines)}</failure>"
+        elif result.outcome in (RunOutcome.NOT_REACHED, RunOutcome.UNSURE):
             inner = f"<skipped message={quoteattr(result.why)}/>"
         cases.append(f"  <testcase {attributes}>{inner}</testcase>")
     head = f'<testsuite name="survive" tests="{len(cases)}" failures="{failures}" errors="0">'
@@ -50,10 +50,10 @@ def _junit(found: Found, subject: Subject) -> str:
     return f'<?xml version="1.0" encoding="utf-8"?>\n{head}\n{rows}\n</testsuite>\n'
 
 
-def _sarif(found: Found, subject: Subject) -> str:
+def _sarif(report: SearchReport, subject: Subject) -> str:
     rules = {
         failure.kind.name: {"text": failure.kind.summary}
-        for defect in found.defects
+        for defect in report.defects
         for failure in defect.result.run.failures
     }
     results = [
@@ -66,7 +66,7 @@ def _sarif(found: Found, subject: Subject) -> str:
                 {"logicalLocations": [{"fullyQualifiedName": subject.flow, "kind": "function"}]}
             ],
         }
-        for defect in ordered(found.defects)
+        for defect in ordered(report.defects)
     ]
     driver = {
         "name": "crosschain-mock survive",
@@ -80,7 +80,7 @@ def _sarif(found: Found, subject: Subject) -> str:
     return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
 
 
-def _what(result: Result) -> str:
+def _what(result: RunResult) -> str:
     return f"{result.outcome.value}: {'; '.join(result.costs) or result.why}"
 
 
@@ -92,29 +92,29 @@ _STYLE = (
 )
 
 
-def _html(found: Found, subject: Subject) -> str:
+def _html(report: SearchReport, subject: Subject) -> str:
     parts = [
         "<!doctype html><html lang=en><meta charset=utf-8>",
         "<title>Which failure costs money?</title>",
         f"<style>{_STYLE}</style><h1>Which failure costs money?</h1>",
-        f"<p><code>{escape(subject.flow)}</code>: {escape(summary(found))}</p>",
+        f"<p><code>{escape(subject.flow)}</code>: {escape(summary(report))}</p>",
     ]
-    if found.unsure:
-        parts.append(f"<p class=bad>Unsure: {escape(found.unsure)}.</p>")
-    parts += [_defect_html(defect.result, found) for defect in ordered(found.defects)]
+    if report.unsure:
+        parts.append(f"<p class=bad>Unsure: {escape(report.unsure)}.</p>")
+    parts += [_defect_html(defect.result, report) for defect in ordered(report.defects)]
     rows = "".join(
         f"<tr><td><code>{escape(name)}</code><td class={'bad' if result.bad else 'ok'}>"
         f"{result.outcome.value}<td>{escape(result.why)}"
-        for name, result in sorted(found.results.items())
+        for name, result in sorted(report.results.items())
     )
     parts.append(f"<h2>All failures</h2><table>{rows}</table></html>")
     return "\n".join(parts) + "\n"
 
 
-def _defect_html(result: Result, found: Found) -> str:
+def _defect_html(result: RunResult, report: SearchReport) -> str:
     why = " and ".join(failure.kind.summary for failure in result.run.failures)
     ours = "\n".join(timeline(result.run, result.diverged))
-    theirs = "\n".join(timeline(found.base, result.diverged))
+    theirs = "\n".join(timeline(report.base, result.diverged))
     return (
         f"<h2 class=bad>{escape(_what(result))}</h2><p>When {escape(why)} "
         f"(<code>{escape(result.name)}</code>).</p><div class=two><div><h3>Undisturbed</h3>"
@@ -140,20 +140,20 @@ def test_no_money_is_lost(failure):
 '''
 
 
-def _test(found: Found, subject: Subject) -> str:
-    names = [defect.result.name for defect in ordered(found.defects)]
+def _test(report: SearchReport, subject: Subject) -> str:
+    names = [defect.result.name for defect in ordered(report.defects)]
     return _TEST.format(flow=repr(subject.flow), names=names)
 
 
-FORMATS: Mapping[str, Callable[[Found, Subject], str]] = MappingProxyType(
+FORMATS: Mapping[str, Callable[[SearchReport, Subject], str]] = MappingProxyType(
     {"text": _text, "json": _json, "html": _html, "junit": _junit, "sarif": _sarif, "test": _test}
 )
 """The formats of a report by name."""
 
 
-def failing(found: Found, fail_on: tuple[str, ...]) -> bool:
+def failing(report: SearchReport, fail_on: tuple[str, ...]) -> bool:
     """Tell whether a search fails: by an outcome that is named, or since it is unsure."""
     return any(
         result.outcome in fail_on and (result.bad or result.outcome not in BAD)
-        for result in found.results.values()
+        for result in report.results.values()
     )

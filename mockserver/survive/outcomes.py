@@ -1,14 +1,15 @@
 """What a run came to: survived, noticed, or money that is gone without anybody knowing."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
 
-from mockserver.survive.runs import Line, Run
+from mockserver.survive.runs import Line, RunOfFlow
 from mockserver.values import dataclass
-from mockserver.worlds.audit import Finding
+from mockserver.worlds.audit import Expected, Finding
 
 
-class Outcome(StrEnum):
+class RunOutcome(StrEnum):
     """What a failure did to the money of a flow, and whether the flow knows."""
 
     SURVIVED = "survived"
@@ -27,19 +28,37 @@ class Outcome(StrEnum):
     """The run cannot be judged."""
 
 
-BAD = (Outcome.FOOLED, Outcome.HARMED, Outcome.HUNG)
+BAD = (RunOutcome.FOOLED, RunOutcome.HARMED, RunOutcome.HUNG)
 """The outcomes that fail by default."""
+UNDISTURBED = "undisturbed"
+"""The id of the run in which nothing goes wrong."""
+
 _UNDONE = ("missing", "returned", "lost")
 # Losses that a flow may leave to people, if it says so: the service owes the money.
-_OF_THE_SERVICE = ("lost",)
+_OF_THE_SERVICE = frozenset(
+    {"drop-not-reported", "order-not-followed", "left-underway", "refund-not-noticed", "short"}
+)
+# Findings that cost money where nobody can say how much.
+_COSTLY = frozenset({"deposit-without-order", "lost-recipient"})
+# Failures that let time pass behind the client's back: an old quote is no mistake of its own then.
+_OF_TIME = frozenset({"clock", "late"})
+# An answer that does not come, or cannot be read, is one circumstance for a client.
+_CIRCUMSTANCES = {
+    "lost": "answer",
+    "gateway": "answer",
+    "late": "answer",
+    "unreadable": "answer",
+    "unsent": "answer",
+    "down": "answer",
+}
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class RunResult:
     """A run with its outcome: `costs` is what it cost, in words, and `why` what is wrong."""
 
-    run: Run
-    outcome: Outcome
+    run: RunOfFlow
+    outcome: RunOutcome
     why: str
     costs: tuple[str, ...]
     kinds: tuple[str, ...]
@@ -48,102 +67,184 @@ class Result:
 
     @property
     def name(self) -> str:
-        return "+".join(map(str, self.run.failures))
+        return "+".join(map(str, self.run.failures)) or UNDISTURBED
 
     @property
     def bad(self) -> bool:
         """Whether money is lost; a flow that only goes on for ever loses none."""
-        return self.outcome in BAD and (self.outcome is not Outcome.HUNG or bool(self.costs))
+        return self.outcome in BAD and (self.outcome is not RunOutcome.HUNG or bool(self.kinds))
 
     @property
     def signature(self) -> tuple[object, ...]:
-        place = self.run.lines[self.diverged].operation if self._diverges else None
-        return self.kinds or self.outcome, place
+        """What results share that show one defect: what is wrong, in which circumstance, and where.
 
-    @property
-    def _diverges(self) -> bool:
-        return self.diverged < len(self.run.lines)
+        The place is the call after which the flow went another way.
+        """
+        lines = self.run.lines
+        place = lines[self.diverged].operation if self.diverged < len(lines) else None
+        names = (failure.kind.name for failure in self.run.failures)
+        circumstance = frozenset(_CIRCUMSTANCES.get(name, name) for name in names)
+        return self.kinds or self.outcome, circumstance, place
 
 
-def judged(run: Run, base: Run, *, refund_is_fine: bool = False) -> Result:
+def undisturbed(base: RunOfFlow) -> RunResult | None:
+    """Return what is wrong with the money of the undisturbed run; None where all is well."""
+    costly = [finding for finding in base.verdict if _is_costly(finding)]
+    if costly:
+        return _result(base, RunOutcome.FOOLED, costly, base, ())
+    errors = [finding for finding in base.lint if finding.rule.level == "error"]
+    if not errors:
+        return None
+    # Amounts that are wrong now are no failure's doing, and arrive as they were sent.
+    kinds = tuple(sorted({f"lint/{finding.rule.name}" for finding in errors}))
+    why = errors[0].message
+    return RunResult(base, RunOutcome.FOOLED, why, (), kinds, len(base.lines))
+
+
+def judged(
+    run: RunOfFlow,
+    base: RunOfFlow,
+    meant: Sequence[Expected] = (),
+    *,
+    refund_is_fine: bool = False,
+) -> RunResult:
     """Return what a run came to, beside the undisturbed one."""
-    known = {_alike(finding) for finding in base.verdict}
-    findings = [one for one in run.verdict if _alike(one) not in known or one.costs]
-    costly = [one for one in findings if one.costs and _alike(one) not in known]
+    findings = _new(run.verdict, base.verdict)
+    costly = [finding for finding in findings if _is_costly(finding)]
     # One payment too many is told once: beside what was meant, the kind of the audit adds nothing.
-    counted = {order for one in costly if one.cause == "times" for order in one.orders}
-    costly = [one for one in costly if one.kind != "two-orders" or not counted & set(one.orders)]
-    undone = [one for one in findings if one.cause in _UNDONE]
-    outcome, telling = _outcome(run, costly, undone, refund_is_fine=refund_is_fine)
-    if outcome in (Outcome.SURVIVED, Outcome.NOTICED, Outcome.NOT_REACHED):
-        telling = []
-    why = telling[0].message if telling else _plain(run, outcome)
-    costs = tuple(dict.fromkeys(_cost(one) for one in telling if one.costs))
-    kinds = tuple(sorted({f"{one.kind}/{one.cause}" for one in telling}))
-    return Result(run, outcome, why, costs, kinds, _diverged(run.lines, base.lines))
+    counted = {
+        number for finding in costly if finding.cause == "times" for number in finding.orders
+    }
+    costly = [
+        finding
+        for finding in costly
+        if finding.kind != "two-orders" or not counted & set(finding.orders)
+    ]
+    if not any(failure.kind.name in _OF_TIME for failure in run.failures):
+        costly += [
+            finding
+            for finding in findings
+            if finding.kind == "other-quote" and finding.cause == "old"
+        ]
+    undone = [finding for finding in findings if finding.cause in _UNDONE]
+    outcome, wrong = _outcome(run, costly, undone, refund_is_fine=refund_is_fine)
+    return _result(run, outcome, wrong, base, meant)
 
 
-def _outcome(
-    run: Run, costly: Sequence[Finding], undone: Sequence[Finding], *, refund_is_fine: bool
-) -> tuple[Outcome, Sequence[Finding]]:
-    if run.failures and not run.reached:
-        return Outcome.NOT_REACHED, ()
-    if run.verdict.unjudged:
-        return Outcome.UNSURE, ()
-    fair = all(failure.kind.notice_is_fair for failure in run.failures)
-    excused = [one for one in costly if not (fair and _is_of_the_service(one))]
-    if any(step.hung for step in run.steps):
-        # It claims nothing, so what the service owes is not forgotten.
-        return Outcome.HUNG, excused
-    if run.steps[-1].good:
-        if costly:
-            return (Outcome.FOOLED if run.first.good else Outcome.HARMED), costly
-        left = [one for one in undone if not (refund_is_fine and one.cause == "returned")]
-        if left:
-            return Outcome.FOOLED, left
-        return (Outcome.SURVIVED if run.first.good else Outcome.NOTICED), ()
-    return (Outcome.HARMED, excused) if excused else (Outcome.NOTICED, ())
+def _result(
+    run: RunOfFlow,
+    outcome: RunOutcome,
+    wrong: Sequence[Finding],
+    base: RunOfFlow,
+    meant: Sequence[Expected],
+) -> RunResult:
+    if outcome not in BAD:
+        wrong = ()
+    why = wrong[0].message if wrong else _plain(run, outcome)
+    kinds = tuple(sorted({f"{finding.kind}/{finding.cause}" for finding in wrong}))
+    diverged = _diverged(run.lines, base.lines) if run.failures else len(run.lines)
+    return RunResult(run, outcome, why, _costs(wrong, meant), kinds, diverged)
 
 
-def _is_of_the_service(finding: Finding) -> bool:
-    """Tell whether an order lost the money, which its flow has said that it did not get."""
-    lost = finding.cause in _OF_THE_SERVICE or finding.kind in (
-        *("drop-not-reported", "order-not-followed", "left-underway", "refund-not-noticed"),
-        "short",
-    )
-    return lost and bool(finding.orders)
+def _new(findings: Iterable[Finding], known: Iterable[Finding]) -> list[Finding]:
+    """Return the findings that the undisturbed run does not have as well, as often as it has."""
+    left = Counter(map(_sort_of, known))
+    fresh = []
+    for finding in findings:
+        sort = _sort_of(finding)
+        if left[sort]:
+            left[sort] -= 1
+        else:
+            fresh.append(finding)
+    return fresh
 
 
-def _alike(finding: Finding) -> tuple[object, ...]:
+def _sort_of(finding: Finding) -> tuple[object, ...]:
     return finding.kind, finding.cause, tuple(map(str, finding.costs))
 
 
-def _cost(finding: Finding) -> str:
-    """Return what a finding cost, in words: `10 USDT paid twice`."""
-    money = " and ".join(map(str, finding.costs))
-    how = {
-        "times": "paid too often",
-        "lost": "lost",
-        "otherwise": "sent otherwise than meant",
-        "unexpected": "moved that was not meant",
-        "less": "missing on arrival",
-    }.get(finding.cause, "")
-    kinds = {
-        "two-orders": "paid twice",
-        "deposit-without-order": "paid without an order",
-        "drop-not-reported": "dropped, and not reported",
-        "order-not-followed": "in an order that nobody followed",
-        "refund-not-noticed": "returned, unnoticed",
-    }
-    return f"{money} {how or kinds.get(finding.kind, finding.kind)}"
+def _is_costly(finding: Finding) -> bool:
+    return bool(finding.costs) or finding.kind in _COSTLY or finding.kind == "paid-otherwise"
 
 
-def _plain(run: Run, outcome: Outcome) -> str:
-    if outcome is Outcome.NOT_REACHED:
+def _outcome(
+    run: RunOfFlow, costly: Sequence[Finding], undone: Sequence[Finding], *, refund_is_fine: bool
+) -> tuple[RunOutcome, Sequence[Finding]]:
+    if run.failures and not run.reached:
+        return RunOutcome.NOT_REACHED, ()
+    if run.verdict.unjudged:
+        return RunOutcome.UNSURE, ()
+    fair = all(failure.kind.notice_is_fair for failure in run.failures)
+    excused = [finding for finding in costly if not (fair and _is_of_the_service(finding))]
+    if any(start.too_slow for start in run.steps):
+        return RunOutcome.HUNG, ()
+    if any(start.hung for start in run.steps):
+        # It claims nothing, so what the service owes is not forgotten.
+        return RunOutcome.HUNG, excused
+    if run.steps[-1].good:
+        if costly:
+            return (RunOutcome.FOOLED if run.first.good else RunOutcome.HARMED), costly
+        left = [
+            finding for finding in undone if not (refund_is_fine and finding.cause == "returned")
+        ]
+        if left:
+            return RunOutcome.FOOLED, left
+        return (RunOutcome.SURVIVED if run.first.good else RunOutcome.NOTICED), ()
+    return (RunOutcome.HARMED, excused) if excused else (RunOutcome.NOTICED, ())
+
+
+def _is_of_the_service(finding: Finding) -> bool:
+    """Tell whether an order kept the money back, which its flow has said that it did not get."""
+    owed = finding.cause in ("lost", "less") or finding.kind in _OF_THE_SERVICE
+    return owed and bool(finding.orders)
+
+
+def _costs(findings: Sequence[Finding], meant: Sequence[Expected]) -> tuple[str, ...]:
+    """Return what findings cost, in words: `10 USDT paid twice`."""
+    extra = Counter(
+        " and ".join(map(str, finding.costs)) for finding in findings if finding.cause == "times"
+    )
+    once = all(expected.times == 1 for expected in meant)
+    texts = []
+    for finding in findings:
+        money = " and ".join(map(str, finding.costs))
+        if not money:
+            continue
+        if finding.cause == "times" and once:
+            times = extra[money] + 1
+            texts.append(f"{money} paid {'twice' if times == 2 else f'{times} times'}")
+        else:
+            texts.append(f"{money} {_CAUSES.get(finding.cause) or _KINDS.get(finding.kind, '')}")
+    return tuple(dict.fromkeys(text.rstrip() for text in texts))
+
+
+_CAUSES = {
+    "times": "paid too often",
+    "lost": "lost",
+    "otherwise": "sent otherwise than meant",
+    "unexpected": "moved that was not meant",
+    "less": "paid, and less arrived than meant",
+}
+_KINDS = {
+    "two-orders": "paid twice",
+    "deposit-without-order": "paid without an order",
+    "drop-not-reported": "dropped, and not reported",
+    "order-not-followed": "in an order that nobody followed",
+    "refund-not-noticed": "returned, unnoticed",
+    "left-underway": "in an order that never ends, and that nobody reports",
+    "lost-recipient": "sent where nobody can have it",
+    "paid-otherwise": "paid otherwise than ordered",
+    "short": "short on arrival",
+    "other-quote": "paid on an old quote",
+}
+
+
+def _plain(run: RunOfFlow, outcome: RunOutcome) -> str:
+    if outcome is RunOutcome.NOT_REACHED:
         return "the flow made no such call"
-    if outcome is Outcome.HUNG:
-        return next(step.hung for step in run.steps if step.hung)
-    if outcome is Outcome.UNSURE:
+    if outcome is RunOutcome.HUNG:
+        return next(start.hung for start in run.steps if start.hung)
+    if outcome is RunOutcome.UNSURE:
         return "the journal has dropped requests about its orders"
     first = run.first.ended.code
     if run.first.good:

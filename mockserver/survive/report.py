@@ -6,39 +6,41 @@ from collections.abc import Iterable, Iterator
 from mockserver.clock import duration
 from mockserver.headers import CONTROL_PATH
 from mockserver.jsontext import Json
-from mockserver.survive.outcomes import BAD, Outcome, Result
-from mockserver.survive.runs import Line, Run
-from mockserver.survive.search import Defect, Found
+from mockserver.survive.outcomes import BAD, RunOutcome, RunResult
+from mockserver.survive.runs import Line, RunOfFlow
+from mockserver.survive.search import Defect, SearchReport
 from mockserver.wording import counted
 
 FORMAT = "crosschain-mock/survive@1"
 _LETTERS = {
-    Outcome.SURVIVED: ".",
-    Outcome.NOTICED: "-",
-    Outcome.FOOLED: "F",
-    Outcome.HARMED: "H",
-    Outcome.HUNG: "T",
-    Outcome.NOT_REACHED: " ",
-    Outcome.UNSURE: "?",
+    RunOutcome.SURVIVED: ".",
+    RunOutcome.NOTICED: "-",
+    RunOutcome.FOOLED: "F",
+    RunOutcome.HARMED: "H",
+    RunOutcome.HUNG: "T",
+    RunOutcome.NOT_REACHED: " ",
+    RunOutcome.UNSURE: "?",
 }
 _AROUND = 6
 
 
-def terminal(found: Found, command: str) -> Iterator[str]:
-    if found.unsure:
-        yield f"unsure: {found.unsure}; nothing here counts as survived"
+def terminal(report: SearchReport, command: str) -> Iterator[str]:
+    if report.unsure:
+        yield f"unsure: {report.unsure}; nothing here counts as survived"
         yield ""
-    for number, defect in enumerate(ordered(found.defects), 1):
-        yield from _defect(number, defect, found, command)
+    for note in report.notes:
+        yield f"note: {note}"
+    for number, defect in enumerate(ordered(report.defects), 1):
+        yield from _defect(number, defect, report, command)
         yield ""
-    yield from _remarks(found)
-    yield from _table(found)
-    yield summary(found)
+    yield from _remarks(report)
+    yield from _table(report)
+    yield summary(report)
 
 
-def _remarks(found: Found) -> Iterator[str]:
+def _remarks(report: SearchReport) -> Iterator[str]:
     """Yield what lint finds in the undisturbed run, which no failure would show."""
-    serious = found.base.lint.serious
+    serious = report.base.lint.serious
     if serious:
         yield "wrong without any failure (crosschain-mock lint):"
         for finding in serious:
@@ -48,14 +50,22 @@ def _remarks(found: Found) -> Iterator[str]:
 
 def ordered(defects: Iterable[Defect]) -> list[Defect]:
     """Return defects, those first that cost money."""
-    return sorted(defects, key=lambda one: (not one.result.costs, one.result.name))
+    return sorted(
+        defects,
+        key=lambda defect: (
+            bool(defect.result.run.failures),
+            not defect.result.costs,
+            defect.result.name,
+        ),
+    )
 
 
-def _defect(number: int, defect: Defect, found: Found, command: str) -> Iterator[str]:
+def _defect(number: int, defect: Defect, report: SearchReport, command: str) -> Iterator[str]:
     result = defect.result
     what = "; ".join(result.costs) or result.why
     yield f"{number}. {result.outcome.value.upper()}: {what}"
     kinds = " and ".join(f"{failure.kind.summary} ({failure})" for failure in result.run.failures)
+    kinds = kinds or "nothing goes wrong"
     yield f"   when {kinds}"
     if result.costs and result.why not in what:
         yield f"   {result.why}"
@@ -63,13 +73,15 @@ def _defect(number: int, defect: Defect, found: Found, command: str) -> Iterator
     yield from (f"     {line}" for line in timeline(result.run, result.diverged))
     yield f"   the flow {_ended(result.run)}"
     again = command.replace(" -- ", f" --replay '{result.name}' -- ", 1)
+    if not result.run.failures:
+        again = command.replace("survive", "run --lint --audit all", 1)
     yield f"   see it again: {again}"
     if defect.same:
         more = len(defect.same)
         yield f"   and {counted(more, 'more failure')} {'does' if more == 1 else 'do'} the same"
 
 
-def timeline(run: Run, diverged: int) -> list[str]:
+def timeline(run: RunOfFlow, diverged: int) -> list[str]:
     """Return six requests of a run about the first that differs from the undisturbed one."""
     first = max(0, min(diverged - 2, len(run.lines) - _AROUND))
     shown = list(enumerate(run.lines))[first : first + _AROUND]
@@ -82,7 +94,7 @@ def _request(line: Line, marked: bool, began_ms: int) -> str:
     return f"{mark} +{duration(line.at_ms - began_ms)} {line.text[:100]} -> {line.came[:60]}"
 
 
-def _ended(run: Run) -> str:
+def _ended(run: RunOfFlow) -> str:
     ends = [
         step.hung.removeprefix("it ")
         or ("was killed" if step.ended.code < 0 else f"exited with {step.ended.code}")
@@ -91,15 +103,21 @@ def _ended(run: Run) -> str:
     return ", then, started again, ".join(ends)
 
 
-def _table(found: Found) -> Iterator[str]:
+def _table(report: SearchReport) -> Iterator[str]:
     """Yield the table of points and kinds with their worst outcomes."""
-    cells: dict[str, dict[str, Outcome]] = {}
-    worst = (*BAD, Outcome.UNSURE, Outcome.NOTICED, Outcome.SURVIVED, Outcome.NOT_REACHED)
-    for result in found.results.values():
+    cells: dict[str, dict[str, RunOutcome]] = {}
+    worst = (
+        *BAD,
+        RunOutcome.UNSURE,
+        RunOutcome.NOTICED,
+        RunOutcome.SURVIVED,
+        RunOutcome.NOT_REACHED,
+    )
+    for result in report.results.values():
         if len(result.run.failures) == 1:
             failure = result.run.failures[0]
             row = cells.setdefault(str(failure.point), {})
-            before = row.get(failure.kind.name, Outcome.NOT_REACHED)
+            before = row.get(failure.kind.name, RunOutcome.NOT_REACHED)
             row[failure.kind.name] = min(before, result.outcome, key=worst.index)
     kinds = list(dict.fromkeys(name for row in cells.values() for name in row))
     if not kinds:
@@ -115,57 +133,67 @@ def _table(found: Found) -> Iterator[str]:
     yield ""
 
 
-def counts(found: Found) -> Counter[Outcome]:
-    return Counter(result.outcome for result in found.results.values())
+def counts(report: SearchReport) -> Counter[RunOutcome]:
+    return Counter(result.outcome for result in report.results.values())
 
 
-def coverage(found: Found) -> tuple[int, int]:
+def coverage(report: SearchReport) -> tuple[int, int]:
     """Return how many failures have struck, of how many that were planned."""
-    reached = sum(1 for one in found.results.values() if one.outcome is not Outcome.NOT_REACHED)
-    return reached, max(found.planned, len(found.results))
-
-
-def summary(found: Found) -> str:
-    """Return the last line of the report."""
-    tally, (reached, planned) = counts(found), coverage(found)
-    endless = sum(
-        1 for one in found.results.values() if one.outcome is Outcome.HUNG and not one.bad
+    reached = sum(
+        1 for result in report.results.values() if result.outcome is not RunOutcome.NOT_REACHED
     )
-    told = ", ".join(f"{tally[one]} {one.value}" for one in Outcome if tally[one])
+    return reached, max(report.planned, len(report.results))
+
+
+def summary(report: SearchReport) -> str:
+    """Return the last line of the report."""
+    tally, (reached, planned) = counts(report), coverage(report)
+    endless = sum(
+        1
+        for result in report.results.values()
+        if result.outcome is RunOutcome.HUNG and not result.bad
+    )
+    outcomes = ", ".join(
+        f"{tally[outcome]} {outcome.value}" for outcome in RunOutcome if tally[outcome]
+    )
     percent = 100 * reached // planned if planned else 0
-    text = f"{counted(len(found.defects), 'defect')}; {told or 'nothing was tried'}"
+    text = f"{counted(len(report.defects), 'defect')}; {outcomes or 'nothing was tried'}"
     text = f"{text}; failure coverage {percent} % ({reached} of {planned} failures struck)"
     if endless:
         text = f"{text}; {endless} went on for ever, with no money lost"
-    return f"{text}; {found.stopped}" if found.stopped else text
+    return f"{text}; {report.stopped}" if report.stopped else text
 
 
-def as_json(found: Found, flow: str, seed: int | None) -> dict[str, Json]:
+def as_json(report: SearchReport, flow: str, seed: int | None) -> dict[str, Json]:
     """Return the report for programs; nothing in it depends on when or where it was made."""
-    reached, planned = coverage(found)
+    reached, planned = coverage(report)
     return {
         "format": FORMAT,
         "flow": flow,
         "seed": seed,
-        "unsure": found.unsure or None,
-        "stopped": found.stopped or None,
-        "meant": [str(one) for one in found.meant],
-        "base": _run_json(found.base),
+        "unsure": report.unsure or None,
+        "stopped": report.stopped or None,
+        "meant": [str(expected) for expected in report.meant],
         "lint": [
             f"{finding.rule.level} {finding.rule.name}: {finding.message}"
-            for finding in found.base.lint
+            for finding in report.base.lint
         ],
-        "coverage": {"planned": planned, "tried": len(found.results), "reached": reached},
-        "outcomes": {one.value: counts(found)[one] for one in Outcome},
+        "base": _run_json(report.base),
+        "coverage": {"planned": planned, "tried": len(report.results), "reached": reached},
+        "outcomes": {outcome.value: counts(report)[outcome] for outcome in RunOutcome},
         "defects": [
-            {**_result_json(one.result), "run": _run_json(one.result.run), "same": list(one.same)}
-            for one in ordered(found.defects)
+            {
+                **_result_json(defect.result),
+                "run": _run_json(defect.result.run),
+                "same": list(defect.same),
+            }
+            for defect in ordered(report.defects)
         ],
-        "results": [_result_json(one) for _, one in sorted(found.results.items())],
+        "results": [_result_json(result) for _, result in sorted(report.results.items())],
     }
 
 
-def _result_json(result: Result) -> dict[str, Json]:
+def _result_json(result: RunResult) -> dict[str, Json]:
     return {
         "id": result.name,
         "outcome": result.outcome.value,
@@ -180,7 +208,7 @@ def _result_json(result: Result) -> dict[str, Json]:
     }
 
 
-def _run_json(run: Run) -> dict[str, Json]:
+def _run_json(run: RunOfFlow) -> dict[str, Json]:
     return {
         "exits": [step.ended.code for step in run.steps],
         "requests": [

@@ -1,6 +1,7 @@
 """One run of a flow in a world of its own, with what goes wrong in it and what follows."""
 
 import contextlib
+import os
 import shutil
 import signal
 import tempfile
@@ -13,8 +14,8 @@ from mockserver.contract import Contract
 from mockserver.exchange import Request, Response
 from mockserver.headers import CONTROL_PATH
 from mockserver.responders.delivery import Delivery
-from mockserver.survive.flows import Ended, Flow, Process
-from mockserver.survive.space import Failure
+from mockserver.survive.flows import Ended, Process, Runnable
+from mockserver.survive.space import InjectedFailure
 from mockserver.testing import MockServer, MockSettings, MockWorld
 from mockserver.testing.handles import LockedService
 from mockserver.testing.running import in_thread
@@ -28,60 +29,89 @@ from mockserver.worlds.verification import unmet
 
 HOUR_MS = 3_600_000
 _AFTER_A_RUN_MS, _AT_THE_END_MS = 6 * HOUR_MS, 48 * HOUR_MS
-_KILLED = -int(signal.SIGKILL)
+PEERS = "CROSSCHAIN_MOCK_PEERS"
+"""The variable of the file in which a shim notes the peers that a client connects to."""
+_OWN = ("127.", "::1", "localhost")
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class RunLimits:
     """How far a run may go before it counts as hung; `wall_s` is for all that needs no request."""
 
-    most_requests: int = 2_000
+    most_requests: int = 2_500
     most_ms: int = 7 * 24 * HOUR_MS
-    wall_s: float = 20.0
+    wall_s: float = 60.0
     reruns: int = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class FlowStart:
     """One start of the flow: how it ended, and whether it was stopped for going too far."""
 
     ended: Ended
     hung: str = ""
+    too_slow: bool = False
+    """Whether it was stopped by the clock on the wall, which says nothing about its money."""
 
     @property
     def good(self) -> bool:
         return self.ended.code == 0 and not self.hung
 
 
-@dataclass(frozen=True, slots=True)
 class Line:
-    """A request in the time line of a run: `text` is what came, `came` what was answered."""
+    """A request in the time line of a run: `text` is what came, `came` what was answered.
 
-    at_ms: int
-    operation: str | None
-    text: str
-    came: str
-    same: str
-    """What two runs have to share to count as the same so far."""
+    `same` is what two runs have to share to count as the same so far. Texts are masked where they
+    are read, which costs more than the run itself: most lines of a search are never shown.
+    """
+
+    __slots__ = ("_entry",)
+
+    def __init__(self, entry: Entry) -> None:
+        self._entry = entry
+
+    @property
+    def at_ms(self) -> int:
+        return self._entry.at_ms
+
+    @property
+    def operation(self) -> str | None:
+        return self._entry.operation
+
+    @property
+    def text(self) -> str:
+        return self._entry.request_line
+
+    @property
+    def came(self) -> str:
+        answer = self._entry.shown_refusal or f"{self._entry.response.status}"
+        fault = self._entry.fault.partition(" (")[0]
+        return f"{answer} [{fault}]" if fault else answer
+
+    @property
+    def same(self) -> tuple[str | None, str]:
+        return self._entry.operation, self._entry.request.query
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class RunOfFlow:
     """What a run of the flow did, and what became of the money."""
 
-    failures: tuple[Failure, ...]
-    steps: tuple[Step, ...]
+    failures: tuple[InjectedFailure, ...]
+    steps: tuple[FlowStart, ...]
     lines: tuple[Line, ...]
     moved: tuple[Moved, ...]
     verdict: Verdict
     reached: bool
     first_requests: int
     """How many requests came before the flow was started again."""
+    elsewhere: tuple[str, ...] = ()
+    """The peers beside the mock that it has connected to, as its shim has seen it."""
     lint: LintResult = LintResult()
     """What is wrong with the requests of an undisturbed run; nothing is looked for in others."""
 
     @property
-    def first(self) -> Step:
+    def first(self) -> FlowStart:
         """How the disturbed start of the flow ended."""
         return self.steps[0]
 
@@ -94,13 +124,13 @@ class Run:
 class _Watch:
     """Stops a flow that goes on for ever, by its requests and the time of its world."""
 
-    def __init__(self, hosted: HostedWorld, limits: Limits) -> None:
+    def __init__(self, hosted: HostedWorld, limits: RunLimits) -> None:
         self._hosted, self._limits = hosted, limits
         self._began_ms, self._before = hosted.world.now(), hosted.requests
         self.processes: list[Process] = []
         self.hung = ""
 
-    def look(self) -> None:
+    def check(self) -> None:
         if self.hung or not self.processes:
             return
         requests = self._hosted.requests - self._before
@@ -118,7 +148,7 @@ class _Watch:
 
 
 class _Watched:
-    """The service with a look at how far each running flow has gone."""
+    """The service, which checks how far each running flow has gone."""
 
     def __init__(self, locked: LockedService) -> None:
         self._locked = locked
@@ -128,7 +158,7 @@ class _Watched:
         answer = self._locked.respond(request)
         with self._locked.lock:
             for watch in list(self.watches.values()):
-                watch.look()
+                watch.check()
         return answer
 
     def most_bytes(self, request: Request) -> int:
@@ -141,7 +171,7 @@ class _Watched:
 class Lab:
     """A server on which flows are run, each in a fresh world."""
 
-    def __init__(self, flow: Flow, settings: MockSettings, limits: Limits) -> None:
+    def __init__(self, flow: Runnable, settings: MockSettings, limits: RunLimits) -> None:
         """Take what is run, and in which worlds."""
         self.flow, self.limits, self._clock = flow, limits, settings.clock
         self._mock = MockServer(settings.changed(refusals="allow", unused="allow"))
@@ -152,6 +182,12 @@ class Lab:
         self._closing.callback(shutil.rmtree, self._folder, ignore_errors=True)
         self._closing.callback(flow.close)
         self._mock.port = self._closing.enter_context(in_thread(self._watched, 0))
+
+    def interrupt(self) -> None:
+        """Kill what runs now; those who wait for it go on."""
+        for watch in list(self._watched.watches.values()):
+            watch.hung = watch.hung or "it was interrupted"
+            watch.send(signal.SIGKILL)
 
     def close(self) -> None:
         """Stop the server, and leave nothing behind."""
@@ -164,42 +200,55 @@ class Lab:
 
     def run(
         self,
-        failures: Sequence[Failure] = (),
+        failures: Sequence[InjectedFailure] = (),
         meant: Sequence[Expected] | None = None,
         most_requests: int | None = None,
-    ) -> Run:
+    ) -> RunOfFlow:
         """Run the flow once with these failures, and once more as long as it fails."""
         number = next(self._numbers)
         state = self._folder / f"state-{number}"
         state.mkdir()
+        notes = self._folder / f"peers-{number}"
         with self._world(number) as world:
             with world.hosted() as hosted:
                 for failure in failures:
                     failure.apply(hosted)
             limits = self.limits
             if most_requests is not None:
-                limits = Limits(most_requests, limits.most_ms, limits.wall_s, limits.reruns)
+                limits = RunLimits(most_requests, limits.most_ms, limits.wall_s, limits.reruns)
             twice = any(failure.doubles for failure in failures)
-            steps = [self._step(world, state, limits, twice=twice)]
+            steps = [self._step(world, state, notes, limits, twice=twice)]
             with world.hosted() as hosted:
                 first = hosted.journal.last_sequence
-                reached = bool(hosted.requests) and not unmet(hosted)
+                # What holds back the first writes of two is help, and no failure of its own.
+                missed = [] if twice else unmet(hosted)
+                reached = bool(hosted.requests) and not missed
                 unread = _unread(hosted)
                 _heal(hosted)
             while not steps[-1].good and len(steps) <= limits.reruns and not steps[-1].hung:
                 with world.hosted() as hosted:
                     hosted.world.time.advance(_AFTER_A_RUN_MS)
-                steps.append(self._step(world, state, limits))
+                steps.append(self._step(world, state, notes, limits))
             with world.hosted() as hosted:
                 hosted.world.time.advance(_AT_THE_END_MS)
                 verdict = judge(hosted, meant=meant, unread=unread)
                 entries = [entry for entry in hosted.journal if entry.operation]
                 early = sum(1 for entry in entries if entry.sequence <= first)
-                lines = tuple(_line(entry) for entry in entries)
-                found = moved_by(hosted)
+                lines = tuple(Line(entry) for entry in entries)
+                moved = moved_by(hosted)
                 remarks = LintResult() if failures else lint(hosted)
         shutil.rmtree(state, ignore_errors=True)
-        return Run(tuple(failures), tuple(steps), lines, found, verdict, reached, early, remarks)
+        return RunOfFlow(
+            tuple(failures),
+            tuple(steps),
+            lines,
+            moved,
+            verdict,
+            reached,
+            first_requests=early,
+            elsewhere=_peers(notes),
+            lint=remarks,
+        )
 
     @contextlib.contextmanager
     def _world(self, number: int) -> Iterator[MockWorld]:
@@ -209,7 +258,9 @@ class Lab:
         finally:
             world.close()
 
-    def _step(self, world: MockWorld, state: Path, limits: Limits, *, twice: bool = False) -> Step:
+    def _step(
+        self, world: MockWorld, state: Path, notes: Path, limits: RunLimits, *, twice: bool = False
+    ) -> FlowStart:
         """Start the flow, or two of it at once, and return how the first of them ended."""
         with world.hosted() as hosted:
             watch = _Watch(hosted, limits)
@@ -217,11 +268,12 @@ class Lab:
             if twice:
                 _hold_first_write(hosted)
         self._watched.watches[world.key] = watch
+        variables = {**self._variables(world, state), PEERS: str(notes)}
         number = next(self._numbers)
         try:
             for copy in range(1 + twice):
                 output = self._folder / f"output-{number}-{copy}"
-                process = self.flow.start(f"{number}-{copy}", self._variables(world, state), output)
+                process = self.flow.start(f"{number}-{copy}", variables, output)
                 watch.processes.append(process)
             ends = _all_ended(watch.processes, limits.wall_s)
         finally:
@@ -233,7 +285,7 @@ class Lab:
         late = next((ended for ended in ends if ended.late), None)
         hung = watch.hung or (f"it did not end within {limits.wall_s:g} s" if late else "")
         worst = max(ends, key=lambda ended: ended.code != 0)
-        return Step(worst, hung)
+        return FlowStart(worst, hung, bool(late) and not watch.hung)
 
     def _variables(self, world: MockWorld, state: Path) -> dict[str, str]:
         named = {
@@ -244,7 +296,19 @@ class Lab:
         }
         if self._clock == ClockMode.CLIENT:
             named["CROSSCHAIN_MOCK_CLOCK"] = f"{world.base_url}{CONTROL_PATH}/clock"
+            with world.hosted() as hosted:
+                # A shim that cannot wait for an answer when it begins reads the time here.
+                named["CROSSCHAIN_MOCK_CLOCK_READ"] = f"{hosted.world.now()}@{os.getpid()}"
         return named
+
+
+def _peers(notes: Path) -> tuple[str, ...]:
+    """Return the peers that shims have noted, but for those of this machine."""
+    try:
+        noted = notes.read_text("utf-8", "backslashreplace").splitlines()
+    except OSError:
+        return ()
+    return tuple(sorted({peer for peer in noted if not peer.startswith(_OWN)}))
 
 
 def _all_ended(processes: Sequence[Process], wall_s: float) -> list[Ended]:
@@ -261,8 +325,8 @@ def _hold_first_write(hosted: HostedWorld) -> None:
 
 def _unread(hosted: HostedWorld) -> tuple[int, ...]:
     """Return the numbers of the requests whose answer nobody read, since the client was killed."""
-    killed = [one for one in hosted.triggers if one.action == "signal"]
-    if not any(hosted.triggers.struck(one) for one in killed):
+    killed = [trigger for trigger in hosted.triggers if trigger.action == "signal"]
+    if not any(map(hosted.triggers.struck, killed)):
         return ()
     return (hosted.journal.last_sequence,)
 
@@ -274,12 +338,3 @@ def _heal(hosted: HostedWorld) -> None:
     hosted.release(lambda held: True)
     for window in hosted.world.outages.active():
         hosted.world.outages.restore(window.chain, window.token, window.direction)
-
-
-def _line(entry: Entry) -> Line:
-    name = (entry.operation or "").partition(".")[2]
-    came = entry.refusal or f"{entry.response.status}"
-    if entry.fault:
-        came = f"{came} [{entry.fault.partition(' (')[0]}]"
-    request = entry.request
-    return Line(entry.at_ms, entry.operation, entry.request_line, came, f"{name} {request.query}")

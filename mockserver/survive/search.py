@@ -1,25 +1,35 @@
 """The search: undisturbed runs, single failures by weight, pairs at calls that a first one made."""
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import field
 from itertools import islice
 from time import monotonic
 
 from mockserver.contract import Contract
 from mockserver.errors import CrosschainMockError
-from mockserver.survive.outcomes import Outcome, Result, judged
-from mockserver.survive.runs import Lab, Run
-from mockserver.survive.space import Calls, Failure, Kind, Point, failures_of, named
+from mockserver.survive.outcomes import UNDISTURBED, RunOutcome, RunResult, judged, undisturbed
+from mockserver.survive.runs import Lab, RunOfFlow
+from mockserver.survive.space import (
+    Calls,
+    InjectedFailure,
+    KindOfFailure,
+    Point,
+    failures_of,
+    named,
+)
 from mockserver.values import dataclass
 from mockserver.worlds.audit import Expected, expected_of
 
 _BASE_RUNS = 3
-# How many times more requests than the undisturbed run a flow may send.
+# How many times more requests than the undisturbed run a flow may send, and how many it always may:
+# a careful client that tries two things for a day each sends more than a thousand.
 _MOST_REQUESTS = 10
-_LEAST_REQUESTS = 600
+_LEAST_REQUESTS = 2_500
+# How often a call that a first failure has made is struck by a second one of a kind.
 _PER_POINT = 2
+# As a second failure these tell nothing that they do not tell alone.
 _NOT_PAIRED = ("course", "late", "clock", "price", "twice")
 
 
@@ -28,15 +38,16 @@ class NotUsable(CrosschainMockError):
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class SearchPlan:
     """What to search, and for how long."""
 
-    kinds: Sequence[Kind]
+    kinds: Sequence[KindOfFailure]
     budget: int = 200
     seconds: float | None = None
     jobs: int = 1
     pairs: bool = True
-    first: bool = False
+    enough: Callable[[RunResult], bool] | None = None
+    """Tells of a result that no more are needed; by default all are."""
     thorough: bool = False
     refund_is_fine: bool = False
     replay: Sequence[str] = ()
@@ -51,221 +62,277 @@ class Plan:
 class Defect:
     """What several failures have shown alike: the smallest of them, and how many there are."""
 
-    result: Result
+    result: RunResult
     same: tuple[str, ...]
 
 
 @dataclass(slots=True)
-class Found:
+class SearchReport:
     """What a search has found so far."""
 
-    base: Run
+    base: RunOfFlow
     meant: tuple[Expected, ...]
     contract: Contract
     unsure: str = ""
-    results: dict[str, Result] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    """What a reader has to know, and makes nothing unsure."""
+    results: dict[str, RunResult] = field(default_factory=dict)
     defects: tuple[Defect, ...] = ()
     planned: int = 0
     runs: int = 0
     stopped: str = ""
 
 
-Tell = Callable[[Found, Result | None], None]
+Tell = Callable[[SearchReport, RunResult | None], None]
 """Is told of each result as it comes."""
 
 
 def search(
     lab: Lab,
-    plan: Plan,
-    tell: Tell = lambda found, result: None,
-) -> Found:
+    plan: SearchPlan,
+    tell: Tell = lambda report, result: None,
+) -> SearchReport:
     """Search the failures of a flow. Raises `NotUsable`, `UnknownFailure`, and `CannotStart`.
 
-    Stops at the end of the plan, its budget or its time, or with `KeyboardInterrupt`; what was
-    found so far is in the result.
+    Stops at the end of the plan, its budget or its time, or with `KeyboardInterrupt`; what is
+    known by then is in the report.
     """
-    found = _undisturbed(lab)
-    tell(found, None)
+    report = _undisturbed(lab)
+    tell(report, None)
     ends = None if plan.seconds is None else monotonic() + plan.seconds
-    calls = Calls(found.base.operations, found.base.moved)
-    singles = failures_of(calls, found.contract, plan.kinds, thorough=plan.thorough)
-    waves = _Waves(lab, plan, found, tell, ends)
+    calls = Calls(report.base.operations, report.base.moved)
+    singles = failures_of(calls, report.contract, plan.kinds, thorough=plan.thorough)
+    waves = _Waves(lab, plan, report, tell, ends)
     try:
-        wanted = _wanted(plan, singles, calls, found.contract)
-        found.planned = len(wanted)
+        wanted = _wanted(plan, singles, calls, report.contract)
+        report.planned = len(wanted)
         waves.run(wanted)
         if plan.pairs and not plan.replay and not waves.over:
-            pairs = list(_pairs(found, plan.kinds))
-            found.planned += len(pairs)
+            pairs = list(_pairs(report, plan.kinds))
+            report.planned += len(pairs)
             waves.run(pairs)
-        found.defects = tuple(_defects(found, None if plan.replay else waves))
+        report.defects = tuple(_defects(report, None if plan.replay else waves))
     except KeyboardInterrupt:
-        found.stopped = "stopped by Ctrl-C"
-        found.defects = tuple(_defects(found, None))
-    return found
+        report.stopped = "stopped by Ctrl-C"
+        report.defects = tuple(_defects(report, None))
+    return report
 
 
 def _wanted(
-    plan: Plan, singles: Sequence[Failure], calls: Calls, contract: Contract
-) -> list[tuple[Failure, ...]]:
+    plan: SearchPlan, singles: Sequence[InjectedFailure], calls: Calls, contract: Contract
+) -> list[tuple[InjectedFailure, ...]]:
     """Return what to run first: the ids to replay, or all single failures that are not done."""
     if plan.replay:
-        return [named(name, calls, contract) for name in plan.replay]
+        return [named(name, calls, contract) for name in plan.replay if name != UNDISTURBED]
     before = set(plan.before)
-    left = [one for one in singles if str(one) not in plan.done]
-    left.sort(key=lambda one: str(one) not in before)
-    return [(one,) for one in left]
+    left = [failure for failure in singles if str(failure) not in plan.done]
+    left.sort(key=lambda failure: str(failure) not in before)
+    return [(failure,) for failure in left]
 
 
-def _undisturbed(lab: Lab) -> Found:
+def _undisturbed(lab: Lab) -> SearchReport:
     """Return the undisturbed run, which has to come out the same three times."""
-    runs = [lab.run()]
-    base = runs[0]
+    base = lab.run()
+    elsewhere = "".join(f"\n  it connected to {peer}" for peer in base.elsewhere[:8])
     if not base.lines:
         raise NotUsable(
             f"{lab.flow.name!r} sent no request to the mock: it has to use the addresses in "
-            "CROSSCHAIN_MOCK_BASE_URL and CROSSCHAIN_MOCK_BASE_URL_V2" + _printed(base)
+            f"CROSSCHAIN_MOCK_BASE_URL and CROSSCHAIN_MOCK_BASE_URL_V2{elsewhere}{_printed(base)}"
+        )
+    if base.first.hung:
+        raise NotUsable(
+            f"{lab.flow.name!r} does not end when nothing goes wrong: {base.first.hung}; a flow "
+            f"pays, follows its orders and ends{elsewhere}{_printed(base)}"
         )
     if not base.first.good:
-        how = base.first.hung or f"it exits with {base.first.ended.code}"
-        raise NotUsable(f"{lab.flow.name!r} fails when nothing goes wrong: {how}{_printed(base)}")
+        code = base.first.ended.code
+        how = f"signal {-code} ends it" if code < 0 else f"it exits with {code}"
+        raise NotUsable(
+            f"{lab.flow.name!r} fails when nothing goes wrong: {how}{elsewhere}{_printed(base)}"
+        )
     meant = expected_of(base.moved)
-    runs += [lab.run(meant=meant) for _ in range(_BASE_RUNS - 1)]
-    found = Found(base, meant, lab.contract, runs=_BASE_RUNS)
-    for run in runs[1:]:
-        if why := _differs(run, base):
-            found.unsure = f"the flow is not the same each time: {why}"
+    report = SearchReport(base, meant, lab.contract, runs=_BASE_RUNS)
+    for _ in range(_BASE_RUNS - 1):
+        _compare(report, lab.run(meant=meant))
+    if not meant:
+        report.notes.append("the undisturbed run moves no money that the mock can see")
     if base.first.ended.left:
-        found.unsure = found.unsure or "it leaves processes behind, which were ended"
-    return found
+        report.unsure = report.unsure or "it leaves processes behind, which were ended"
+    if base.elsewhere:
+        peers = ", ".join(base.elsewhere[:5])
+        report.notes.append(f"it also connects to {peers}, where no failure strikes")
+    if (wrong := undisturbed(base)) is not None:
+        report.results[wrong.name] = wrong
+    return report
 
 
-def _printed(run: Run) -> str:
+def _printed(run: RunOfFlow) -> str:
     lines = run.first.ended.output.strip().splitlines()[-8:]
     return "\n  it printed:\n    " + "\n    ".join(lines) if lines else ""
 
 
-def _differs(run: Run, base: Run) -> str:
-    if run.first.ended.code != base.first.ended.code:
-        return f"it exited with {base.first.ended.code} and {run.first.ended.code}"
+def _compare(report: SearchReport, run: RunOfFlow) -> None:
+    """Note how a second undisturbed run differs; what differs in money or writes is unsure."""
+    base = report.base
     ours, theirs = Counter(run.operations), Counter(base.operations)
-    if ours != theirs:
-        name = next(iter((ours - theirs) | (theirs - ours)))
-        return f"{name} was called {theirs[name]} and {ours[name]} times"
-    if run.operations != base.operations:
-        return "requests come in another order (threads?)"
-    if expected_of(run.moved) != expected_of(base.moved):
-        return "it moves other money"
-    return ""
+    different = sorted(name for name in ours | theirs if ours[name] != theirs[name])
+    writing = {operation.id for operation in report.contract if operation.writes}
+    writes = [name for name in different if name in writing]
+    why = note = ""
+    if run.first.ended.code != base.first.ended.code:
+        why = f"it exited with {base.first.ended.code} and {run.first.ended.code}"
+    elif writes:
+        name = writes[0]
+        why = f"{name} was called {theirs[name]} and {ours[name]} times"
+    elif expected_of(run.moved) != report.meant:
+        why = "it moves other money"
+    elif different:
+        name = different[0]
+        note = f"{name} was called {theirs[name]} and {ours[name]} times, undisturbed"
+    elif run.operations != base.operations:
+        note = "requests come in another order from run to run (threads?)"
+    if why:
+        report.unsure = f"the flow is not the same each time: {why}"
+    if note and note not in report.notes:
+        report.notes.append(note)
 
 
 class _Waves:
     """Runs failures in their order, several at a time, until the budget or the time is over."""
 
-    def __init__(self, lab: Lab, plan: Plan, found: Found, tell: Tell, ends: float | None) -> None:
-        self._lab, self._plan, self._found, self._tell = lab, plan, found, tell
+    def __init__(
+        self, lab: Lab, plan: SearchPlan, report: SearchReport, tell: Tell, ends: float | None
+    ) -> None:
+        self._lab, self._plan, self._report, self._tell = lab, plan, report, tell
         self._ends = ends
-        requests = len(found.base.lines)
+        requests = len(report.base.lines)
         self._most = max(_LEAST_REQUESTS, _MOST_REQUESTS * requests)
 
     @property
     def over(self) -> bool:
-        """Whether no more runs are allowed."""
-        found, plan = self._found, self._plan
-        if plan.first and any(result.bad for result in found.results.values()):
-            found.stopped = "stopped at the first harm"
-        elif found.runs - _BASE_RUNS >= plan.budget:
-            found.stopped = f"the budget of {plan.budget} runs is used up"
-        elif self._ends is not None and monotonic() >= self._ends:
-            found.stopped = "the time is used up"
-        return bool(found.stopped)
+        """Whether nothing more is to be tried."""
+        report, plan = self._report, self._plan
+        if self._spent:
+            return True
+        if plan.enough is not None and any(map(plan.enough, report.results.values())):
+            report.stopped = "stopped at the first harm"
+            return True
+        return False
 
-    def run(self, wanted: Sequence[tuple[Failure, ...]]) -> None:
+    @property
+    def _spent(self) -> bool:
+        """Whether budget or time allow no more runs, not even to make a failure smaller."""
+        report, plan = self._report, self._plan
+        if report.runs - _BASE_RUNS >= plan.budget:
+            report.stopped = f"the budget of {plan.budget} runs is used up"
+            return True
+        if self._ends is not None and monotonic() >= self._ends:
+            report.stopped = "the time is used up"
+            return True
+        return False
+
+    def run(self, wanted: Sequence[tuple[InjectedFailure, ...]]) -> None:
         """Run what fits, and keep the results in the order of the plan."""
-        rest = iter(wanted)
+        rest, running = iter(wanted), deque[Future[RunResult]]()
         with ThreadPoolExecutor(self._plan.jobs) as pool:
-            while not self.over:
-                left = self._plan.budget - (self._found.runs - _BASE_RUNS)
-                batch = list(islice(rest, min(self._plan.jobs, left)))
-                if not batch:
-                    return
-                for result in pool.map(self.one, batch):
-                    self._found.results[result.name] = result
-                    self._found.runs += 1
-                    self._tell(self._found, result)
-                    if self._plan.first and result.bad:
-                        break
+            try:
+                while not self.over:
+                    left = self._plan.budget - (self._report.runs - _BASE_RUNS)
+                    most = min(self._plan.jobs + 1, left)
+                    for failures in islice(rest, max(0, most - len(running))):
+                        running.append(pool.submit(self.outcome_of, failures))
+                    if not running:
+                        return
+                    result = running.popleft().result()
+                    self._report.results[result.name] = result
+                    self._report.runs += 1
+                    self._tell(self._report, result)
+            except KeyboardInterrupt:
+                # What runs would go on for as long as it likes, and nobody waits for it.
+                self._lab.interrupt()
+                raise
+            finally:
+                for future in running:
+                    future.cancel()
 
-    def one(self, failures: tuple[Failure, ...]) -> Result:
+    def outcome_of(self, failures: tuple[InjectedFailure, ...]) -> RunResult:
         """Run the flow with some failures, and judge it."""
-        run = self._lab.run(failures, self._found.meant, self._most)
-        return judged(run, self._found.base, refund_is_fine=self._plan.refund_is_fine)
+        report = self._report
+        run = self._lab.run(failures, report.meant, self._most)
+        return judged(run, report.base, report.meant, refund_is_fine=self._plan.refund_is_fine)
 
-    def shrunk(self, result: Result) -> Result:
-        smallest = result
+    def shrunk(self, result: RunResult) -> RunResult:
+        """Return the smallest failure that shows what a result shows."""
         for smaller in _smaller(result.run.failures):
             name = "+".join(map(str, smaller))
-            tried = self._found.results.get(name)
-            if tried is None and not self.over:
-                tried = self._found.results[name] = self.one(smaller)
-                self._found.runs += 1
-            if tried is not None and tried.bad and tried.outcome is result.outcome:
-                smallest = tried
-                break
-        return smallest
+            tried = self._report.results.get(name)
+            if tried is None and not self._spent:
+                tried = self._report.results[name] = self.outcome_of(smaller)
+                self._report.runs += 1
+            if tried is not None and tried.bad and set(tried.kinds) & set(result.kinds):
+                return tried
+        return result
 
 
-def _smaller(failures: tuple[Failure, ...]) -> Iterator[tuple[Failure, ...]]:
+def _smaller(failures: tuple[InjectedFailure, ...]) -> Iterator[tuple[InjectedFailure, ...]]:
     if len(failures) > 1:
-        yield from ((one,) for one in failures)
+        yield from ((failure,) for failure in failures)
     for number, failure in enumerate(failures):
         for milder in failure.smaller():
             yield (*failures[:number], milder, *failures[number + 1 :])
 
 
-def _pairs(found: Found, kinds: Sequence[Kind]) -> Iterator[tuple[Failure, ...]]:
+def _pairs(
+    report: SearchReport, kinds: Sequence[KindOfFailure]
+) -> Iterator[tuple[InjectedFailure, ...]]:
     """Yield a second failure at each write that a first one has made: a retry, a ticket, a restart.
 
     What runs twice, and what is killed, is joined with all that survived a failed write.
     """
-    usual = Counter(found.base.operations)
-    seconds = [one for one in kinds if one.at in ("writes", "any") and one.name not in _NOT_PAIRED]
+    undisturbed_calls = Counter(report.base.operations)
+    seconds = [
+        kind for kind in kinds if kind.at in ("writes", "any") and kind.name not in _NOT_PAIRED
+    ]
     tried: Counter[str] = Counter()
-    writes = {operation.id for operation in found.contract if operation.writes}
-    for result in list(found.results.values()):
-        if result.bad or len(result.run.failures) != 1 or result.outcome is Outcome.NOT_REACHED:
+    writes = {operation.id for operation in report.contract if operation.writes}
+    for result in list(report.results.values()):
+        if result.bad or len(result.run.failures) != 1 or result.outcome is RunOutcome.NOT_REACHED:
             continue
         calls = Counter(result.run.operations)
         for operation, times in calls.items():
-            if operation not in writes or times <= usual[operation]:
+            if operation not in writes or times <= undisturbed_calls[operation]:
                 continue
             for kind in seconds:
-                point = Point(operation, usual[operation] + 1)
+                point = Point(operation, undisturbed_calls[operation] + 1)
                 form = next(iter(kind.forms))
                 name = f"{kind.name} {point}"
                 if tried[name] < _PER_POINT and kind is not result.run.failures[0].kind:
                     tried[name] += 1
-                    yield result.run.failures[0], Failure(kind, form, point)
+                    yield result.run.failures[0], InjectedFailure(kind, form, point)
 
 
-def _defects(found: Found, waves: _Waves | None) -> Iterator[Defect]:
+def _defects(report: SearchReport, waves: _Waves | None) -> Iterator[Defect]:
     """Yield each defect once, by the smallest failure that shows it."""
-    groups: dict[tuple[object, ...], list[Result]] = {}
-    for result in list(found.results.values()):
+    groups: dict[tuple[object, ...], list[RunResult]] = {}
+    for result in list(report.results.values()):
         if result.bad:
             groups.setdefault(result.signature, []).append(result)
+    defects: dict[str, tuple[RunResult, list[str]]] = {}
     for results in groups.values():
         smallest = min(results, key=_size)
         if waves is not None:
             smallest = waves.shrunk(smallest)
-        names = tuple(result.name for result in results if result.name != smallest.name)
-        yield Defect(smallest, names)
+        # Two groups that shrink to one failure are one defect.
+        _, names = defects.setdefault(smallest.name, (smallest, []))
+        names += [result.name for result in results if result.name != smallest.name]
+    for smallest, names in defects.values():
+        yield Defect(smallest, tuple(names))
 
 
-def _size(result: Result) -> tuple[int, int, int, int, str]:
+def _size(result: RunResult) -> tuple[int, int, int, int, str]:
     failures = result.run.failures
-    later = sum(list(one.kind.forms).index(one.form) for one in failures)
-    points = sum(one.point.nth for one in failures)
+    later = sum(list(failure.kind.forms).index(failure.form) for failure in failures)
+    points = sum(failure.point.nth for failure in failures)
     # What happens the most often says the most to a reader.
-    likely = sum(one.kind.weight for one in failures)
+    likely = sum(failure.kind.weight for failure in failures)
     return len(failures), -likely, -later, points, result.name

@@ -2,7 +2,8 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 
 from mockserver import documents, resources
@@ -14,17 +15,19 @@ from mockserver.values import dataclass
 from mockserver.worlds.actions import add_trigger
 from mockserver.worlds.audit import Moved
 from mockserver.worlds.hosted import HostedWorld
-from mockserver.worlds.journal import Entry
 
 START = "start"
 """The place of failures that last for the whole run."""
 _PLACEHOLDER = re.compile(r"\{(source|target|token)\}")
-# The calls of an operation that stand for the others, beside the last one.
-_FIRST_CALLS = (1, 2)
+# The calls of an operation that stand for the others, beside the last one: a read that fails the
+# second time fails as the first, a second write may be another payment.
+_FIRST_READS, _FIRST_WRITES = (1,), (1, 2)
+# Kinds of this weight and above are tried in all their forms before the others are.
+_COSTLY = 50
 
 
 class UnknownKind(CrosschainMockError):
-    """A kind of failure that does not exist."""
+    """A kind of failures that the table does not have."""
 
 
 class UnknownFailure(CrosschainMockError):
@@ -44,7 +47,7 @@ class Point:
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class KindOfFailure:
     """A row of the table."""
 
     name: str
@@ -52,15 +55,16 @@ class Kind:
     at: str
     notice_is_fair: bool
     weight: int
-    quick: bool
+    quick: tuple[str, ...]
+    """The forms that a quick search tries."""
     forms: Mapping[str, Mapping[str, Json]]
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class InjectedFailure:
     """A kind in one of its forms at a point; `names` are the chains and the token of the order."""
 
-    kind: Kind
+    kind: KindOfFailure
     form: str
     point: Point
     names: tuple[tuple[str, str], ...] = ()
@@ -79,30 +83,24 @@ class Failure:
         """Whether the client runs twice at the same time."""
         return bool(self.definition.get("twice"))
 
-    @property
-    def weight(self) -> int:
-        """How early it is tried: harsh forms, and first calls, before the others."""
-        later = list(self.kind.forms).index(self.form)
-        return self.kind.weight * 100 - 6 * later - min(self.point.nth, 50)
-
     def steps(self) -> list[tuple[str, dict[str, Json]]]:
         """Return the requests to the control API that set it, as paths and bodies."""
         form = self.definition
-        found: list[tuple[str, dict[str, Json]]] = []
+        steps: list[tuple[str, dict[str, Json]]] = []
         if "breaks" in form:
-            found.append(("/breaks", {"breaks": list(form["breaks"])}))
+            steps.append(("/breaks", {"breaks": list(form["breaks"])}))
         place: dict[str, Json] = {"operation": self.point.operation, "nth": self.point.nth}
         if "fault" in form:
-            found.append(_fault_step(form["fault"], form.get("times", 1), place))
+            steps.append(_fault_step(form["fault"], form.get("times", 1), place))
         if "kill" in form:
-            found.append(("/at", {**place, "phase": form["kill"], "signal": "KILL"}))
+            steps.append(("/at", {**place, "phase": form["kill"], "signal": "KILL"}))
         if "do" in form:
             if self.kind.at == "orders":
                 place = {"counts": "orders", "nth": self.point.nth}
             else:
                 place["phase"] = form.get("when", "after")
-            found.append(("/at", {**place, **form["do"]}))
-        return found
+            steps.append(("/at", {**place, **form["do"]}))
+        return steps
 
     def apply(self, hosted: HostedWorld) -> None:
         """Set it in a world. Raises `CrosschainMockError` where the world cannot have it."""
@@ -114,13 +112,13 @@ class Failure:
             else:
                 add_trigger(hosted, body)
 
-    def smaller(self) -> Iterator["Failure"]:
+    def smaller(self) -> Iterator["InjectedFailure"]:
         """Yield milder failures of the same kind: later forms, and the first call."""
         forms = list(self.kind.forms)
         for form in reversed(forms[forms.index(self.form) + 1 :]):
-            yield Failure(self.kind, form, self.point, self.names)
+            yield InjectedFailure(self.kind, form, self.point, self.names)
         if self.point.nth > 1:
-            yield Failure(self.kind, self.form, Point(self.point.operation), self.names)
+            yield InjectedFailure(self.kind, self.form, Point(self.point.operation), self.names)
 
 
 def _fault_step(
@@ -144,23 +142,25 @@ def _filled(value: Json, names: Mapping[str, str]) -> Json:
 
 
 @cache
-def kinds() -> Mapping[str, Kind]:
+def kinds() -> Mapping[str, KindOfFailure]:
     table = documents.read(resources.schemas() / "failures.yaml", "failures").value["kinds"]
     return {
-        name: Kind(
+        name: KindOfFailure(
             name,
             row["is"],
             row["at"],
             row["fair"] == "notice",
             row["weight"],
-            row.get("quick", False),
+            tuple(row.get("quick", ())),
             row["forms"],
         )
         for name, row in table.items()
     }
 
 
-def kinds_named(only: Iterable[str], skip: Iterable[str], *, quick: bool = False) -> list[Kind]:
+def kinds_named(
+    only: Iterable[str], skip: Iterable[str], *, quick: bool = False
+) -> list[KindOfFailure]:
     """Return the kinds to try, by weight. Raises `UnknownKind`."""
     table, wanted, without = kinds(), list(only), list(skip)
     for name in (*wanted, *without):
@@ -168,8 +168,16 @@ def kinds_named(only: Iterable[str], skip: Iterable[str], *, quick: bool = False
             near = did_you_mean(name, list(table)) or f"; there are {', '.join(table)}"
             raise UnknownKind(f"{name[:60]!r} is no kind of failure{near}")
     chosen = [table[name] for name in wanted] if wanted else list(table.values())
-    found = [one for one in chosen if one.name not in without and (one.quick or not quick)]
-    return sorted(found, key=lambda one: -one.weight)
+    tried = [kind for kind in chosen if kind.name not in without]
+    if quick:
+        # Kinds that are named are tried, whether they are among the quick ones or not.
+        tried = [_quick(kind) for kind in tried if kind.quick or wanted]
+    return sorted(tried, key=lambda kind: -kind.weight)
+
+
+def _quick(kind: KindOfFailure) -> KindOfFailure:
+    forms = kind.quick or tuple(kind.forms)[:1]
+    return replace(kind, forms={name: kind.forms[name] for name in forms})
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,32 +187,55 @@ class Calls:
     operations: tuple[str, ...]
     moved: tuple[Moved, ...]
 
-    @classmethod
-    def of(cls, entries: Sequence[Entry], moved: Sequence[Moved]) -> "Calls":
-        return cls(tuple(one.operation for one in entries if one.operation), tuple(moved))
-
 
 def failures_of(
-    calls: Calls, contract: Contract, chosen: Sequence[Kind], *, thorough: bool = False
-) -> list[Failure]:
+    calls: Calls, contract: Contract, chosen: Sequence[KindOfFailure], *, thorough: bool = False
+) -> list[InjectedFailure]:
     """Return the single failures of a flow, those first that are the likeliest to cost money.
 
-    Of many calls of one operation the first two and the last stand for all, unless `thorough`.
+    Of many calls of one operation the first and the last stand for all, unless `thorough`. First
+    comes what a quick search tries, then every kind in turn, then its other forms and calls.
     """
-    found: list[Failure] = []
-    for kind in chosen:
-        if not _concerns(kind, calls):
-            continue
-        for point in _points(kind, calls, contract, thorough=thorough):
-            for form in kind.forms:
-                failure = Failure(kind, form, point, _names(calls))
-                if failure.names or not _PLACEHOLDER.search(str(kind.forms[form])):
-                    found.append(failure)
-    # The kinds take turns once their harshest form was tried at the first call.
-    return sorted(found, key=lambda one: (_round(one), -one.weight, str(one)))
+    writes = {operation.id for operation in contract if operation.writes}
+    failures = [
+        failure
+        for kind in chosen
+        if _concerns(kind, calls)
+        for point in _points(kind, calls, contract, thorough=thorough)
+        for failure in _forms_at(kind, point, calls)
+    ]
+    failures.sort(key=lambda failure: _rank(failure, writes))
+    turns: dict[tuple[int, str], int] = {}
+    order = []
+    for failure in failures:
+        kind = failure.kind
+        is_quick = failure.form in kind.quick and failure.point.nth == 1
+        group = 0 if is_quick else 1 if kind.weight >= _COSTLY else 2
+        turn = turns[group, kind.name] = turns.get((group, kind.name), -1) + 1
+        # A first try of each kind, the unlikely ones too, comes before second tries of any.
+        order.append((group if turn or not group else 1, 0 if is_quick else turn > 0, failure))
+    ranked = sorted(order, key=lambda row: row[:2])
+    return [failure for _, _, failure in ranked]
 
 
-def named(name: str, calls: Calls, contract: Contract) -> tuple[Failure, ...]:
+def _rank(failure: InjectedFailure, writes: Collection[str]) -> tuple[int, bool, int, int, str]:
+    """Return how early a failure comes among its like: heavy kinds, writes and first calls."""
+    form = list(failure.kind.forms).index(failure.form)
+    point = failure.point
+    is_read = point.operation not in writes and failure.kind.at == "any"
+    return -failure.kind.weight, is_read, form, point.nth, str(failure)
+
+
+def _forms_at(kind: KindOfFailure, point: Point, calls: Calls) -> Iterator[InjectedFailure]:
+    for form in kind.forms:
+        failure = InjectedFailure(kind, form, point, _names(calls))
+        # Only a swap is filled in part.
+        impossible = form == "partial" and not _swaps(calls)
+        if not impossible and (failure.names or not _PLACEHOLDER.search(str(kind.forms[form]))):
+            yield failure
+
+
+def named(name: str, calls: Calls, contract: Contract) -> tuple[InjectedFailure, ...]:
     """Return the failures of an id such as `lost:once@submitOrder#1`, several joined by `+`.
 
     Raises `UnknownFailure` for one that cannot be.
@@ -212,7 +243,7 @@ def named(name: str, calls: Calls, contract: Contract) -> tuple[Failure, ...]:
     return tuple(_named(part, calls, contract) for part in name.split("+"))
 
 
-def _named(name: str, calls: Calls, contract: Contract) -> Failure:
+def _named(name: str, calls: Calls, contract: Contract) -> InjectedFailure:
     what, _, place = name.partition("@")
     kind_name, _, form = what.partition(":")
     kind = kinds().get(kind_name)
@@ -223,32 +254,29 @@ def _named(name: str, calls: Calls, contract: Contract) -> Failure:
             "'lost:once@submitOrder#1'"
         )
     operation, _, number = place.partition("#")
-    ids = {one.id.partition(".")[2]: one.id for one in contract}
-    ids |= {one: one for one in calls.operations} | {"orders": "orders", START: START}
+    ids = {row.id.partition(".")[2]: row.id for row in contract}
+    ids |= {name: name for name in calls.operations} | {"orders": "orders", START: START}
     # Both generations have operations of one name: that which the flow calls is meant.
-    ids |= {one.partition(".")[2]: one for one in calls.operations}
+    ids |= {name.partition(".")[2]: name for name in calls.operations}
     if operation not in ids or not (number.isdecimal() or operation == START):
         raise UnknownFailure(
             f"{name[:80]!r}: {place!r} is no call; write for example submitOrder#1"
         )
-    return Failure(kind, form, Point(ids[operation], int(number or 1)), _names(calls))
+    return InjectedFailure(kind, form, Point(ids[operation], int(number or 1)), _names(calls))
 
 
-def _round(failure: Failure) -> int:
-    """Return 0 for what is tried before everything else: each quick kind, harshest form first."""
-    forms = list(failure.kind.forms)
-    if failure.kind.quick and failure.point.nth == 1:
-        return min(forms.index(failure.form), 2)
-    return 2 if failure.kind.weight >= 50 else 3
-
-
-def _concerns(kind: Kind, calls: Calls) -> bool:
+def _concerns(kind: KindOfFailure, calls: Calls) -> bool:
     """Tell whether a kind can cost a flow anything: a transfer of one token follows no price."""
-    swaps = any(moved.bought != moved.token for moved in calls.moved)
-    return kind.at != "quotes" or swaps
+    return kind.at != "quotes" or _swaps(calls)
 
 
-def _points(kind: Kind, calls: Calls, contract: Contract, *, thorough: bool) -> Iterator[Point]:
+def _swaps(calls: Calls) -> bool:
+    return any(moved.bought != moved.token for moved in calls.moved)
+
+
+def _points(
+    kind: KindOfFailure, calls: Calls, contract: Contract, *, thorough: bool
+) -> Iterator[Point]:
     if kind.at == START:
         yield Point(START)
         return
@@ -258,15 +286,17 @@ def _points(kind: Kind, calls: Calls, contract: Contract, *, thorough: bool) -> 
     for operation, count in Counter(calls.operations).items():
         if _strikes(kind.at, operation, contract):
             every = range(1, count + 1)
+            writes = any(row.writes for row in contract if row.id == operation)
+            first = _FIRST_WRITES if writes else _FIRST_READS
             yield from (
                 Point(operation, number)
                 for number in every
-                if thorough or number in (*_FIRST_CALLS, count)
+                if thorough or number in (*first, count)
             )
 
 
 def _strikes(at: str, operation: str, contract: Contract) -> bool:
-    row = next(one for one in contract if one.id == operation)
+    row = next(row for row in contract if row.id == operation)
     tags = set(row.row.get("tags", ()))
     strikes: dict[str, bool] = {
         "any": True,

@@ -195,10 +195,10 @@ def imports_of(script):
         except (OSError, SyntaxError, ValueError):
             continue
         for node in ast.walk(tree):
-            found = [one.name for one in node.names] if isinstance(node, ast.Import) else []
+            imported = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             if isinstance(node, ast.ImportFrom) and node.module and not node.level:
-                found = [node.module]
-            for name in found:
+                imported = [node.module]
+            for name in imported:
                 own = os.path.join(folder, name.partition(".")[0])
                 if os.path.isfile(own + ".py"):
                     waiting.append(own + ".py")
@@ -213,7 +213,7 @@ def main():
     nothing = os.open(os.devnull, os.O_RDWR)
     os.dup2(nothing, 0)
     os.dup2(nothing, 1)
-    names = [one for script in sys.argv[1:] for one in imports_of(script)]
+    names = [name for script in sys.argv[1:] for name in imports_of(script)]
     for name in dict.fromkeys([*_OFTEN, *names]):
         try:
             __import__(name)

@@ -1,6 +1,7 @@
-"""The clients of the corpus are described and well formed; running them is for others."""
+"""The clients of the corpus are described and well formed; with `--deep` they are searched."""
 
 import shutil
+import statistics
 import subprocess
 from collections import Counter
 from pathlib import Path
@@ -8,13 +9,21 @@ from pathlib import Path
 import pytest
 import yaml
 
+from mockserver.survive.search import SearchPlan
+from mockserver.survive.space import kinds_named
+from tests.survive.corpus import measured, summary
+
 FOLDER = Path(__file__).parent / "clients"
-INDEX = yaml.safe_load((FOLDER / "clients.yaml").read_text(encoding="utf-8"))
-CLIENTS = {client["file"]: client for client in INDEX["clients"]}
+INDEXES = [
+    yaml.safe_load((FOLDER / name).read_text(encoding="utf-8"))
+    for name in ("clients.yaml", "second.yaml")
+]
+CLIENTS = {client["file"]: client for index in INDEXES for client in index["clients"]}
+HELPERS = [file for index in INDEXES for file in index["helpers"]]
 
 
 def test_the_index_lists_each_file_once():
-    listed = [client["file"] for client in INDEX["clients"]] + INDEX["helpers"]
+    listed = [*CLIENTS, *HELPERS]
     present = [
         path.relative_to(FOLDER).as_posix()
         for end in ("py", "mjs")
@@ -29,6 +38,7 @@ def test_there_are_as_many_as_the_search_needs():
     assert counts["js", "defective"] >= 10
     assert counts["py", "careful"] == 7
     assert counts["js", "careful"] == 3
+    assert (counts["second", "defective"], counts["second", "careful"]) == (5, 3)
 
 
 @pytest.mark.parametrize("file", CLIENTS)
@@ -36,6 +46,22 @@ def test_a_defect_is_described_and_a_careful_client_has_none(file):
     words = {"defect", "cost", "circumstance", "failures"}
     expected = words if CLIENTS[file]["kind"] == "defective" else set()
     assert set(CLIENTS[file]) - {"file", "kind"} == expected
+
+
+@pytest.mark.deep
+def test_the_search_finds_the_defects_and_accuses_no_careful_client():
+    """Search the Python clients, and those in JavaScript where there is Node."""
+    runs = [
+        client for file, client in CLIENTS.items() if file[-3:] == ".py" or shutil.which("node")
+    ]
+    plan = SearchPlan(kinds_named((), ()), budget=110, jobs=2)
+    rows = [measured(client, plan, enough=True) for client in runs]
+    lines = "\n".join([*map(str, rows), *summary(rows)])
+    defective = [row for row in rows if not row.careful]
+    assert not [row.file for row in rows if row.careful and row.red], lines
+    assert sum(row.is_right for row in defective) >= 0.95 * len(defective), lines
+    firsts = [row.until_first for row in defective if row.until_first is not None]
+    assert statistics.median(firsts) <= 4, lines
 
 
 def test_the_python_files_compile():

@@ -14,12 +14,12 @@ from typing import Any
 import pytest
 
 from mockserver import resources
-from mockserver.survive import NotUsable, Service, UnknownKind, survive
+from mockserver.survive import FlowEnvironment, NotUsable, UnknownKind, survive
 from mockserver.survive.api import searched
-from mockserver.survive.flows import command_flow
+from mockserver.survive.flows import command_flow, function_flow
 from mockserver.survive.formats import FORMATS, Subject
-from mockserver.survive.runs import Limits
-from mockserver.survive.search import Plan
+from mockserver.survive.runs import RunLimits
+from mockserver.survive.search import SearchPlan
 from mockserver.survive.space import UnknownFailure, kinds, kinds_named
 from mockserver.testing import MockSettings
 from mockserver.validation import SchemaCheck
@@ -28,7 +28,7 @@ from tests.conftest import WALLET, certificate, order
 PAY = Path(__file__).parents[2] / "examples" / "python" / "pay.py"
 
 
-def call(service: Service, path: str, body: object = None) -> Any:
+def call(service: FlowEnvironment, path: str, body: object = None) -> Any:
     data = None if body is None else json.dumps(body).encode()
     headers = {"Content-Type": "application/json", "Evmaddress": WALLET, "Signature": "ab" * 65}
     request = urllib.request.Request(f"{service.base_url_v2}{path}", data, headers)
@@ -39,7 +39,7 @@ def call(service: Service, path: str, body: object = None) -> Any:
     return told["data"]
 
 
-def careful(service: Service) -> None:
+def careful(service: FlowEnvironment) -> None:
     """Pay once, by the same deposit, and wait for the end."""
     number = None
     for _ in range(4):
@@ -55,7 +55,7 @@ def careful(service: Service) -> None:
     raise RuntimeError("not arrived")
 
 
-def doubling(service: Service) -> None:
+def doubling(service: FlowEnvironment) -> None:
     """Pay a new deposit for each attempt."""
     for attempt in range(4):
         paid = certificate(certHash=f"0x{attempt + 1:064x}")
@@ -67,7 +67,7 @@ def doubling(service: Service) -> None:
     raise RuntimeError("no answer")
 
 
-def believing(service: Service) -> None:
+def believing(service: FlowEnvironment) -> None:
     """Take the number of an order for an arrival."""
     call(service, "/v1/submitOrder", order())
 
@@ -81,7 +81,7 @@ def test_a_second_deposit_is_found_with_what_it_cost_and_made_small(doubled):
     assert not doubled
     defect, refused = doubled.defects
     assert defect.result.name == "lost:once@submitOrder#1"
-    assert defect.result.costs == ("10 USDT paid too often",)
+    assert defect.result.costs == ("10 USDT paid twice",)
     assert defect.result.outcome == "fooled"
     # It says that it was refused, and yet its deposit is paid and nobody submits it again.
     assert refused.result.costs == ("10 USDT paid without an order",)
@@ -93,7 +93,7 @@ def test_a_careful_flow_survives_and_its_sleeping_takes_no_time():
     assert found, str(found)
     # It sleeps for up to 20 minutes in each run.
     assert time.monotonic() - begun < 100
-    outcomes = {name: result.outcome for name, result in found.found.results.items()}
+    outcomes = {name: result.outcome for name, result in found.report.results.items()}
     assert outcomes["lost:once@submitOrder#1"] == "survived"
     assert outcomes["course:dropped@orders#1"] == "noticed"
 
@@ -103,23 +103,55 @@ def test_a_flow_that_believes_too_early_is_fooled():
     assert "course:dropped@orders#1" in {result.name for result in found.harm}
 
 
+def test_money_that_is_wrong_without_any_failure_is_the_first_defect():
+    def careless(service: FlowEnvironment) -> None:
+        quote = "/v1/getBridgeQuote?amount=10000000&symbol=USDT&fromChain=ARB&toChain=BNB"
+        call(service, quote)
+        number = call(service, "/v1/submitOrder", order(toAddr="0x" + "0" * 40))["id"]
+        call(service, f"/v1/checkOrder?id={number}")
+
+    searched_flow = survive(careless, replay=["undisturbed"])
+    [defect] = searched_flow.defects
+    assert defect.result.name == "undisturbed"
+    assert defect.result.costs == ("10 USDT sent where nobody can have it",)
+    assert "when nothing goes wrong" in str(searched_flow)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs a system that forks")
+def test_a_run_that_only_the_wall_ends_is_no_harm():
+    def endless(service: FlowEnvironment) -> None:
+        try:
+            call(service, "/v1/submitOrder", order())
+        except OSError:
+            while True:
+                pass
+
+    limits = RunLimits(wall_s=2)
+    plan = SearchPlan(kinds_named(["lost"], ()), replay=["lost:once@submitOrder#1"])
+    flow = function_flow(lambda: endless(FlowEnvironment.of_environment()), "endless")
+    report = searched(flow, plan, MockSettings(clock="client"), limits)
+    [result] = [found for found in report.results.values() if found.run.failures]
+    assert (result.outcome, result.bad) == ("hung", False)
+    assert "did not end within 2 s" in result.why
+
+
 def test_what_never_struck_is_not_called_survived():
     found = survive(believing, replay=["lost:once@submitTicket#1"])
-    assert [result.outcome for result in found.found.results.values()] == ["not reached"]
+    assert [result.outcome for result in found.report.results.values()] == ["not reached"]
 
 
 def test_an_answer_that_is_late_times_out_in_the_clients_time():
-    def hasty(service: Service) -> None:
+    def hasty(service: FlowEnvironment) -> None:
         doubling(service)
 
     found = survive(hasty, replay=["late:once@submitOrder#1"], reruns=0)
-    [result] = found.found.results.values()
+    [result] = found.report.results.values()
     # It gave up after ten seconds of the world, and paid again.
     assert result.outcome == "fooled"
 
 
 def test_an_asynchronous_flow_can_be_searched_and_sleeps_in_the_worlds_time():
-    async def flow(service: Service) -> None:
+    async def flow(service: FlowEnvironment) -> None:
         begun = time.time()
         await asyncio.sleep(6 * 3600)
         assert time.time() - begun >= 6 * 3600
@@ -129,7 +161,7 @@ def test_an_asynchronous_flow_can_be_searched_and_sleeps_in_the_worlds_time():
 
 
 def test_a_client_that_is_killed_is_started_again_with_its_state():
-    def counted(service: Service) -> None:
+    def counted(service: FlowEnvironment) -> None:
         starts = service.state / "starts"
         starts.write_text(starts.read_text() + "x" if starts.exists() else "x")
         believing(service)
@@ -138,7 +170,7 @@ def test_a_client_that_is_killed_is_started_again_with_its_state():
             (service.state / "first").touch()
 
     found = survive(counted, replay=["killed:after@submitOrder#1"])
-    [result] = found.found.results.values()
+    [result] = found.report.results.values()
     assert (result.outcome, len(result.run.steps)) == ("noticed", 2)
     assert result.run.first.ended.code == -9
 
@@ -167,7 +199,7 @@ def test_two_searches_give_the_same_bytes(doubled):
     again = survive(doubling, only=["lost", "refused"], reruns=0)
     subject = Subject("doubling", "crosschain-mock survive -- x", None)
     for name, write in FORMATS.items():
-        assert write(again.found, subject) == write(doubled.found, subject), name
+        assert write(again.report, subject) == write(doubled.report, subject), name
 
 
 def test_reports_have_their_form(doubled):
@@ -175,12 +207,12 @@ def test_reports_have_their_form(doubled):
     report = json.loads(json.dumps(doubled.as_json()))
     assert not SchemaCheck(form, compiled=False).violations(report)
     subject = Subject("<doubling>", "crosschain-mock survive -- x", None)
-    page = FORMATS["html"](doubled.found, subject)
-    assert "10 USDT paid too often" in page
+    page = FORMATS["html"](doubled.report, subject)
+    assert "10 USDT paid twice" in page
     assert "<doubling>" not in page
-    assert 'failures="' in FORMATS["junit"](doubled.found, subject)
-    assert json.loads(FORMATS["sarif"](doubled.found, subject))["runs"][0]["results"]
-    compile(FORMATS["test"](doubled.found, subject), "test", "exec")
+    assert 'failures="' in FORMATS["junit"](doubled.report, subject)
+    assert json.loads(FORMATS["sarif"](doubled.report, subject))["runs"][0]["results"]
+    compile(FORMATS["test"](doubled.report, subject), "test", "exec")
 
 
 def test_the_space_can_be_set_in_a_world_of_its_own():
@@ -200,7 +232,7 @@ def test_the_naive_wallet_of_the_examples_pays_twice_and_the_other_does_not(tmp_
     words = ["--only", "lost", "--only", "refused", "--report", f"json={report}"]
     naive = run(*words, "--", sys.executable, str(PAY), "--naive")
     assert naive.returncode == 1, naive.stderr
-    assert "10 USDT paid too often" in naive.stdout
+    assert "10 USDT paid twice" in naive.stdout
     assert "lost:once@submitOrder#1" in naive.stdout
     resumed = run("--only", "lost", "--resume", str(report), "--", sys.executable, str(PAY))
     assert resumed.returncode == 0, resumed.stdout + resumed.stderr
@@ -230,8 +262,8 @@ def test_a_program_of_another_language_is_started_anew(tmp_path):
     client = tmp_path / "client"
     client.write_text(f"#!{sys.executable}\n{script}\n")
     client.chmod(0o755)
-    plan = Plan(kinds_named(["clock"], ()))
-    found = searched(command_flow([str(client)]), plan, MockSettings(clock="client"), Limits())
+    plan = SearchPlan(kinds_named(["clock"], ()))
+    found = searched(command_flow([str(client)]), plan, MockSettings(clock="client"), RunLimits())
     assert {str(result.outcome) for result in found.results.values()} == {"survived"}
 
 

@@ -12,17 +12,25 @@ function install(url) {
   const http = require("node:http");
   const timers = require("node:timers");
   const promises = require("node:timers/promises");
-  const real = { setTimeout, clearTimeout, setInterval, Date, now: performance.now.bind(performance) };
-  const QUIET_MS = 8;
+  const real = { setTimeout, clearTimeout, setInterval, setImmediate, Date, now: performance.now.bind(performance) };
+  const QUIET_MS = 5;
+  // How long an answer is waited for that no clock holds back: a busy machine is no slow service.
+  const PATIENCE_MS = 2_000;
   const waiting = new Map();
   let began = 0, world = 0, ids = 0, pump = null, moving = false;
 
-  // Read once at the beginning, by a process of its own, since nothing may be awaited here.
-  const script = `require("node:http").get(${JSON.stringify(url.href)}, (a) => {
-    let t = ""; a.on("data", (d) => (t += d)); a.on("end", () => process.stdout.write(t)); })`;
-  const env = { ...process.env, NODE_OPTIONS: "", CROSSCHAIN_MOCK_CLOCK: "" };
-  const asked = require("node:child_process").execFileSync(process.execPath, ["-e", script], { env });
-  began = world = JSON.parse(asked.toString()).ms;
+  // Read once at the beginning. Whoever starts this process has read the clock for it; a process that
+  // a client starts asks by another one, since nothing may be awaited here.
+  const [read, reader] = (process.env.CROSSCHAIN_MOCK_CLOCK_READ || "").split("@");
+  began = world = Number(reader) === process.ppid ? Number(read) : ask();
+
+  function ask() {
+    const script = `require("node:http").get(${JSON.stringify(url.href)}, (a) => {
+      let t = ""; a.on("data", (d) => (t += d)); a.on("end", () => process.stdout.write(t)); })`;
+    const env = { ...process.env, NODE_OPTIONS: "", CROSSCHAIN_MOCK_CLOCK: "" };
+    const answer = require("node:child_process").execFileSync(process.execPath, ["-e", script], { env });
+    return JSON.parse(answer.toString()).ms;
+  }
 
   function move(body, done) {
     const data = JSON.stringify(body);
@@ -35,6 +43,23 @@ function install(url) {
     });
     request.on("error", done);
     request.end(data);
+  }
+
+  // Requests on their way. While there is one, the world moves on to a late answer, and no further.
+  const channels = require("node:diagnostics_channel");
+  const under_way = new Map();
+  const sent = (request) => under_way.set(request, real.now());
+  const came = (request) => under_way.delete(request);
+  channels.subscribe("undici:request:create", ({ request }) => sent(request));
+  for (const name of ["headers", "error"]) channels.subscribe(`undici:request:${name}`, ({ request }) => came(request));
+  channels.subscribe("http.client.request.start", ({ request }) => {
+    if (request.path === url.pathname) return;
+    sent(request);
+    for (const name of ["response", "close", "error"]) request.once(name, () => came(request));
+  });
+  function is_waiting() {
+    for (const [request, since] of under_way) if (real.now() - since > PATIENCE_MS) came(request);
+    return under_way.size > 0;
   }
 
   function due() {
@@ -54,7 +79,6 @@ function install(url) {
     return false;
   }
 
-  // Twice quiet: what a client has sent by then is answered, since the world answers at once.
   function schedule() {
     if (pump || moving || ![...waiting.values()].some((one) => one.kept)) return;
     pump = real.setTimeout(() => { pump = null; turn(); }, QUIET_MS);
@@ -67,11 +91,15 @@ function install(url) {
     moving = true;
     const left = first.at - world;
     const before = world;
-    move({ wait: `${left}ms` }, () => {
-      // A late answer has come, and the client has its turn before the timer.
-      if (world > before) { moving = false; return schedule(); }
+    const waited = () => {
+      moving = false;
+      // An answer has come or comes yet, and the client has its turn before the timer.
+      if (world > before || is_waiting() || due() !== first) return schedule();
+      moving = true;
       move({ advance: `${left}ms` }, () => { moving = false; fire(); schedule(); });
-    });
+    };
+    if (is_waiting()) move({ wait: `${left}ms` }, () => real.setImmediate(waited));
+    else waited();
   }
 
   // While a request is on its way, perhaps with a time-out that keeps no process alive, its answer
@@ -79,11 +107,22 @@ function install(url) {
   real.setInterval(() => {
     if (pump || moving) return;
     if (fire()) return;
-    if (!process.getActiveResourcesInfo().includes("TCPSocketWrap")) return;
+    if (!is_waiting()) return;
     const first = due();
     moving = true;
     move({ wait: first ? `${first.at - world}ms` : "1d" }, () => { moving = false; fire(); schedule(); });
-  }, 2 * QUIET_MS).unref();
+  }, 4 * QUIET_MS).unref();
+
+  // What the client connects to is noted: no failure strikes there.
+  const file = process.env.CROSSCHAIN_MOCK_PEERS;
+  const net = require("node:net");
+  const connect = net.Socket.prototype.connect;
+  if (file) net.Socket.prototype.connect = function (...parts) {
+    const [first, second] = Array.isArray(parts[0]) ? parts[0] : parts;
+    const { host = "localhost", port } = typeof first === "object" ? first : { host: second, port: first };
+    if (port) try { require("node:fs").appendFileSync(file, `${host}:${port}\n`); } catch { /* not ours */ }
+    return connect.apply(this, parts);
+  };
 
   class Timer {
     constructor(call, ms, every) {

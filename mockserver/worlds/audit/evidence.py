@@ -89,6 +89,8 @@ class Evidence:
     beliefs: Beliefs = Beliefs()
     quotes: list[Quote] = field(default_factory=list)
     submissions: dict[HashKey, list[Submission]] = field(default_factory=dict)
+    misnamed: dict[HashKey, list[Entry]] = field(default_factory=lambda: defaultdict(list))
+    """The submissions of deposits whose token or amount cannot be read."""
     answers: dict[str, list[StatusAnswer]] = field(default_factory=lambda: defaultdict(list))
     payments: dict[HashKey, ChainTransaction] = field(default_factory=dict)
     tickets_read: set[str] = field(default_factory=set)
@@ -208,6 +210,8 @@ class Evidence:
                 rules = traces.requested_rules(inputs)
                 taken = Submission(entry, paid, rules, data is not None, refused)
                 self.submissions.setdefault(paid.key, []).append(taken)
+            elif (unread := traces.misnamed(inputs)) is not None:
+                self.misnamed[hash_key(*unread)].append(entry)
         if data is None:
             if operation.id == ids.CHECK and (entry.refusal or "").startswith("unknown-order"):
                 self.unknown_ids[inputs.text("id")] = entry

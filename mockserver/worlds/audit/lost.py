@@ -7,6 +7,7 @@ from mockserver.engine.refusal import REFUSALS
 from mockserver.worlds.audit.evidence import Evidence, Submission
 from mockserver.worlds.audit.finding import Finding, Money
 from mockserver.worlds.audit.paid import moved_money, paid_otherwise
+from mockserver.worlds.journal import Entry
 from mockserver.worlds.transactions import ChainTransaction
 
 
@@ -27,6 +28,9 @@ def lost_deposits(evidence: Evidence) -> Iterator[Finding]:
         otherwise = tried and paid_otherwise(evidence, tried[-1])
         if not (world.orders.paid_by(key) or helped or otherwise):
             yield _lost_deposit(evidence, key)
+    for key, entries in evidence.misnamed.items():
+        if key[1] not in named and not world.orders.paid_by(key):
+            yield _misnamed_deposit(key, entries)
 
 
 def _lost_deposit(evidence: Evidence, key: HashKey) -> Finding:
@@ -48,6 +52,17 @@ def _lost_deposit(evidence: Evidence, key: HashKey) -> Finding:
         () if tx is None else (tx,),
         () if moved is None else (moved,),
     )
+
+
+def _misnamed_deposit(key: HashKey, entries: Sequence[Entry]) -> Finding:
+    refusal = (entries[-1].shown_refusal or "").partition(":")
+    why = (
+        f"its submission was refused as {refusal[0]} ({refusal[2].strip()})"
+        if refusal[0]
+        else ("its submission came to nothing")
+    )
+    text = f"a deposit on {key[0]}, {key[1]}: {why}, and no order was made of it"
+    return Finding("deposit-without-order", text, (), tuple(entries), cause="misnamed")
 
 
 def _why_lost(tried: Sequence[Submission], tx: ChainTransaction | None) -> str:

@@ -20,16 +20,16 @@ def misquoted(evidence: Evidence) -> Iterator[Finding]:
         submission = making(order, evidence.submissions_of(order))
         if not order.amount or (submission is None and evidence.payment_of(order) is None):
             continue
-        why, last = _wrong(evidence, order, submission)
+        why, last, cause = _wrong(evidence, order, submission)
         if why:
             entries = [] if last is None else [last.entry]
             entries += [] if submission is None else [submission.entry]
-            yield of_order("other-quote", why, evidence, order, entries)
+            yield of_order("other-quote", why, evidence, order, entries, cause=cause)
 
 
 def _wrong(
     evidence: Evidence, order: Order, submission: Submission | None
-) -> tuple[str, Quote | None]:
+) -> tuple[str, Quote | None, str]:
     paid_ms, wanted = evidence.paid_ms(order), _wanted(order, submission)
     fitting = fitting_quotes(evidence, order, submission)
     if fitting:
@@ -38,15 +38,15 @@ def _wrong(
         age = paid_ms - paid_on[-1].entry.at_ms
         if age > evidence.quote_age_ms:
             why = f"it was paid on a quote that was {length(age)} old; request a new one before"
-            return why, paid_on[-1]
-        return _promised(evidence, order, submission, fitting), fitting[-1]
+            return why, paid_on[-1], "old"
+        return _promised(evidence, order, submission, fitting), fitting[-1], "amount"
     if evidence.may_have_quoted(paid_ms):
-        return "", None
+        return "", None, ""
     earlier = _before(evidence.quotes, order, submission)
     if not earlier:
-        return _NEVER, None
+        return _NEVER, None, "none"
     last, why = _nearest(evidence, wanted, earlier[-_NEAREST:])
-    return why, last
+    return why, last, "transfer"
 
 
 def fitting_quotes(evidence: Evidence, order: Order, submission: Submission | None) -> list[Quote]:

@@ -11,6 +11,7 @@ import asyncio
 import datetime as datetimes
 import heapq
 import json
+import os
 import selectors
 import socket
 import threading
@@ -20,6 +21,8 @@ from urllib.parse import urlsplit
 _REAL_SLEEP, _REAL_MONOTONIC = time.sleep, time.monotonic
 # How long a socket is waited for before the world is asked whether its answer is a late one.
 _PATIENCE_S = 0.03
+# How long the answer to another thread's request is waited for that no clock holds back.
+_LONGEST_S = 2.0
 
 
 class WorldClock:
@@ -29,6 +32,9 @@ class WorldClock:
         parts = urlsplit(address)
         self._peer, self._path = (parts.hostname, parts.port), parts.path
         self._lock, self._sleepers = threading.Condition(threading.RLock()), []
+        # Sockets on which a request was sent and nothing has come yet, with when it was sent.
+        self._under_way = {}
+        self._line = None
         self.stale, self._ms, self._drift_ns = True, 0, 0
         self._began_ms = self._ask("GET", b"")["ms"]
         self._ms, self.stale = self._began_ms, False
@@ -47,7 +53,10 @@ class WorldClock:
 
     def sleep(self, seconds):
         """Move the world on, by the earliest of those who sleep."""
-        until = self.now_ns() // 1_000_000 + max(0, round(seconds * 1000))
+        # The world counts whole milliseconds: a part of one is rounded up, or nobody gets there.
+        until = (
+            -(-(self.now_ns() + max(0, round(seconds * 1e9))) // 1_000_000) if seconds > 0 else 0
+        )
         with self._lock:
             heapq.heappush(self._sleepers, until)
             try:
@@ -55,6 +64,10 @@ class WorldClock:
                     if threading.active_count() > 1:
                         # Others may be about to sleep for less, or to send a request.
                         self._lock.wait(0.005)
+                        if self.is_waiting():
+                            # A busy machine is no slow service: on to a late answer, no further.
+                            self._read(self._move({"wait": f"{until - self._ms}ms"}))
+                            continue
                     if self._sleepers[0] == until and self._ms < until:
                         self._read(self._move({"advance": f"{until - self._ms}ms"}))
                         self._lock.notify_all()
@@ -71,6 +84,20 @@ class WorldClock:
             self._read(self._move({"wait": f"{max(1, round(seconds * 1000))}ms"}))
             return (self._ms - before) / 1000
 
+    def sent(self, line):
+        self._under_way[id(line)] = _REAL_MONOTONIC()
+
+    def came(self, line):
+        self._under_way.pop(id(line), None)
+
+    def is_waiting(self):
+        """Tell whether an answer is to come that no clock holds back, as far as is known."""
+        longest = _REAL_MONOTONIC() - _LONGEST_S
+        for line, since in list(self._under_way.items()):
+            if since < longest:
+                self._under_way.pop(line, None)
+        return bool(self._under_way)
+
     def _read(self, clock):
         self.stale = False
         if clock["ms"] != self._ms:
@@ -80,19 +107,41 @@ class WorldClock:
         return self._ask("POST", json.dumps(body).encode())
 
     def _ask(self, method, body):
-        head = f"{method} {self._path} HTTP/1.1\r\nHost: {self._peer[0]}\r\nConnection: close\r\n"
-        head += f"Content-Length: {len(body)}\r\n\r\n"
-        # The C socket, whose methods are not shimmed.
-        line = _socket.socket(_socket.AF_INET, _socket.SOCK_STREAM)
-        try:
-            line.connect(self._peer)
-            line.sendall(head.encode() + body)
-            answer = b""
-            while part := line.recv(65536):
-                answer += part
-        finally:
-            line.close()
-        return json.loads(answer.partition(b"\r\n\r\n")[2])
+        head = f"{method} {self._path} HTTP/1.1\r\nHost: {self._peer[0]}\r\n"
+        request = f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body
+        with self._lock:
+            if self._line is not None:
+                try:
+                    return self._exchange(request)
+                except (OSError, ValueError):
+                    # The server has closed it meanwhile, or the client has closed all its files.
+                    self._line = None
+            # The C socket, whose methods are not shimmed.
+            self._line = _socket.socket(_socket.AF_INET, _socket.SOCK_STREAM)
+            self._line.connect(self._peer)
+            return self._exchange(request)
+
+    def _exchange(self, request):
+        self._line.sendall(request)
+        answer = b""
+        while b"\r\n\r\n" not in answer:
+            answer += self._read_some()
+        head, _, body = answer.partition(b"\r\n\r\n")
+        length = int(head.lower().partition(b"content-length:")[2].split(b"\r\n")[0])
+        while len(body) < length:
+            body += self._read_some()
+        return json.loads(body)
+
+    def _read_some(self):
+        part = self._line.recv(65536)
+        if not part:
+            raise ConnectionResetError("the clock of the world has closed the connection")
+        return part
+
+    def forked(self):
+        """Share nothing with the process that this is a copy of."""
+        self._line, self._under_way, self._sleepers = None, {}, []
+        self._lock = threading.Condition(threading.RLock())
 
 
 class _LateSelector:
@@ -107,21 +156,28 @@ class _LateSelector:
     def select(self, timeout=None):
         clock = self._clock
         clock.stale = True
-        if timeout is not None and timeout <= 0:
-            return self._selector.select(timeout)
-        # A world that was asked has answered what came before; so the loop is idle after that.
-        for patience in (0, 0.002, 0.01):
-            events = self._selector.select(patience)
-            if events:
-                return events
-            clock.wait(0.001)
-        if timeout is None:
-            while not (events := self._selector.select(0.1)):
-                clock.wait(86_400)
+        events = self._selector.select(0)
+        if events or (timeout is not None and timeout <= 0):
             return events
-        if clock.wait(timeout) == 0 and not self._selector.select(0):
+        # Other threads may be about to end what the loop waits for.
+        patience = 0.002 if threading.active_count() == 1 else 0.02
+        events = self._selector.select(patience)
+        while not events and clock.is_waiting():
+            # On to the next late answer, and no further: the others come by themselves.
+            moved = clock.wait(86_400 if timeout is None else timeout)
+            events = self._selector.select(_PATIENCE_S / 3)
+            if timeout is not None:
+                timeout -= moved
+                if timeout <= 0:
+                    return events
+        while not events and timeout is None:
+            events = self._selector.select(0.1)
+            if not events:
+                clock.wait(86_400)
+        if not events:
             clock.sleep(timeout)
-        return self._selector.select(_PATIENCE_S / 3)
+            events = self._selector.select(0)
+        return events
 
 
 def _shim_time(clock):
@@ -173,32 +229,97 @@ def _shim_dates():
 def _shim_sockets(clock):
     """Let a read that waits for a late answer time out in the world's time."""
 
-    def shimmed(name):
+    def reading(name):
         real = getattr(_socket.socket, name)
 
         def method(self, *args):
             clock.stale = True
             timeout = self.gettimeout()
             if timeout == 0 or not _may_be_late(self):
-                return real(self, *args)
-            left = timeout
-            while True:
-                self.settimeout(_PATIENCE_S if timeout is None else min(_PATIENCE_S, timeout))
                 try:
-                    return real(self, *args)
-                except TimeoutError:
-                    passed = clock.wait(86_400 if left is None else left)
-                    if left is not None:
-                        left -= passed
-                        if left <= 0:
-                            raise
-                finally:
-                    self.settimeout(timeout)
+                    got = real(self, *args)
+                except BlockingIOError:
+                    raise
+                except BaseException:
+                    clock.came(self)
+                    raise
+                clock.came(self)
+                return got
+            left = timeout
+            try:
+                while True:
+                    self.settimeout(_PATIENCE_S if timeout is None else min(_PATIENCE_S, timeout))
+                    try:
+                        return real(self, *args)
+                    except TimeoutError:
+                        passed = clock.wait(86_400 if left is None else left)
+                        if left is not None:
+                            left -= passed
+                            if left <= 0:
+                                raise
+                    finally:
+                        self.settimeout(timeout)
+            finally:
+                clock.came(self)
+
+        return method
+
+    def writing(name, after):
+        real = getattr(_socket.socket, name)
+
+        def method(self, *args):
+            if _may_be_late(self):
+                after(self)
+            return real(self, *args)
 
         return method
 
     for name in ("recv", "recv_into"):
-        setattr(socket.socket, name, shimmed(name))
+        setattr(socket.socket, name, reading(name))
+    for name in ("send", "sendall"):
+        setattr(socket.socket, name, writing(name, clock.sent))
+    for name in ("close", "detach"):
+        real_close = getattr(socket.socket, name)
+
+        def closing(self, _real=real_close):
+            clock.came(self)
+            return _real(self)
+
+        setattr(socket.socket, name, closing)
+
+
+def _note_peers(file):
+    """Note what the client connects to: no failure strikes there."""
+
+    def note(host, port):
+        try:
+            with open(file, "a", encoding="utf-8") as notes:
+                notes.write(f"{host}:{port}\n")
+        except OSError:
+            pass
+
+    def noting(name):
+        real = getattr(_socket.socket, name)
+
+        def method(self, address):
+            if _may_be_late(self) and isinstance(address, tuple):
+                note(*address[:2])
+            return real(self, address)
+
+        return method
+
+    for name in ("connect", "connect_ex"):
+        setattr(socket.socket, name, noting(name))
+    real_info = socket.getaddrinfo
+
+    def getaddrinfo(host, port, *args, **options):
+        try:
+            return real_info(host, port, *args, **options)
+        except socket.gaierror:
+            note(host, port)
+            raise
+
+    socket.getaddrinfo = getaddrinfo
 
 
 def _may_be_late(connection):
@@ -234,9 +355,13 @@ def _shim_asyncio(clock):
 
 def install(address):
     clock = WorldClock(address)
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=clock.forked)
     _shim_time(clock)
     _shim_dates()
     _shim_sockets(clock)
     _shim_waiting(clock)
     _shim_asyncio(clock)
+    if os.environ.get("CROSSCHAIN_MOCK_PEERS"):
+        _note_peers(os.environ["CROSSCHAIN_MOCK_PEERS"])
     return clock
