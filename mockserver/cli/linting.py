@@ -1,10 +1,11 @@
 """The command `lint`: judgements on a run in which nothing went wrong."""
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mockserver.cli.printing import print_text
 from mockserver.cli.remote import Remote
+from mockserver.cli.watching import ground_under, require_ground
 from mockserver.exchange import printable
 from mockserver.jsontext import Json
 from mockserver.wording import counted, lint_lines
@@ -13,27 +14,26 @@ if TYPE_CHECKING:
     from mockserver.worlds.lint import LintResult
 
 
-def lint(
-    remote: Remote,
-    rules: tuple[str, ...],
-    without: tuple[str, ...],
-    recordings: tuple[str, ...],
-    fail_on: str,
-) -> None:
+def lint(remote: Remote, rules: tuple[str, ...], without: tuple[str, ...], **options: Any) -> None:
     """Find what costs money as soon as anything goes wrong; exit 1 if there is any.
 
     RULES are names of docs/reference/lint.md, with a limit as in stale-quote=30s, or the levels
     error, warn and note; all by default. Judges the requests of a world, or recordings.
     """
     named = ",".join([*rules, *(f"-{rule}" for rule in without)])
-    if recordings:
-        remote.answer = answer = _of_recordings(recordings, named)
+    if options["recordings"]:
+        remote.answer = answer = _of_recordings(options["recordings"], named)
     else:
+        ground = ground_under(remote, options["epoch"])
         answer = remote.get("/lint", rules=named or None)
+        if not answer["findings"]:
+            require_ground(ground, strict=options["strict"])
     for line in lint_lines(answer):
         print_text(printable(line))
-    if any(answer["counts"][level] for level in _levels(fail_on)):
+    if any(answer["counts"][level] for level in _levels(options["fail_on"])):
         sys.exit(1)
+    if not answer["requests"]:
+        sys.exit(3)
 
 
 def _levels(fail_on: str) -> tuple[str, ...]:

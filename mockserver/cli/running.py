@@ -79,7 +79,11 @@ def run(
                 {**environment, "CROSSCHAIN_MOCK_CLOCK": f"{url}{CONTROL_PATH}/clock"}
             )
         code = _exit_code_of(command, environment, client)
-    if audited and _print_audits(service.worlds, exit_claims=exit_claims and code == 0):
+    if (audited or linted) and not any(hosted.requests for hosted in service.worlds):
+        # Nothing is known to be well, which is not the same as well.
+        click.echo("there is nothing to judge: no request came to any world", err=True)
+        code = code or 3
+    elif audited and _print_audits(service.worlds, exit_claims=exit_claims and code == 0):
         # The exit code of the command itself takes precedence.
         code = code or 1
     if linted and _print_lint(service.worlds, rules):

@@ -8,7 +8,8 @@ import click
 
 from mockserver import jsontext
 from mockserver.cli.printing import print_json, print_text
-from mockserver.cli.remote import Remote, pairs, present
+from mockserver.cli.remote import ControlRefused, Remote, pairs, present
+from mockserver.errors import CrosschainMockError
 from mockserver.exchange import printable
 from mockserver.jsontext import Json, camel
 from mockserver.wording import audit_lines, counted
@@ -44,11 +45,12 @@ def journal(remote: Remote, follow: bool, as_json: bool, clear: bool, **options:
         click.echo(f"no such request in world '{remote.world}'", err=True)
 
 
-def verify(remote: Remote, **options: Any) -> None:
+def verify(remote: Remote, strict: bool, epoch: str | None, **options: Any) -> None:
     """Check that an OPERATION was called as it should; exit 1 if not.
 
     For example: verify submitOrder --exactly 1
     """
+    ground = ground_under(remote, epoch)
     match = present(**{name: pairs(options.pop(name)) or None for name in ("query", "body")})
     options |= {"match": match or None, "order": list(options["order"]) or None}
     wanted = {camel(name): value for name, value in present(**options).items()}
@@ -63,10 +65,12 @@ def verify(remote: Remote, **options: Any) -> None:
         print_text(f"  {counted(verdict['dropped'], 'older request')} no longer in the journal")
     if not verdict["held"]:
         sys.exit(1)
+    require_ground(ground, strict=strict)
 
 
-def check(remote: Remote) -> None:
+def check(remote: Remote, strict: bool, epoch: str | None) -> None:
     """Find unused stubs, faults and triggers, failures, unexpected refusals; exit 1 if any."""
+    ground = ground_under(remote, epoch)
     state = remote.get("/check")
     for stub in state["unusedStubs"]:
         wanted = f" of {stub['times']} times" if "times" in stub else " times"
@@ -81,34 +85,66 @@ def check(remote: Remote) -> None:
         _print_entry(entry)
     if not state["ok"]:
         sys.exit(1)
+    require_ground(ground, strict=strict)
     click.echo("all is well: nothing unused, no failure, no unexpected refusal")
 
 
-def audit(
-    remote: Remote,
-    kinds: tuple[str, ...],
-    without: tuple[str, ...],
-    quote_age: str | None,
-    as_is: bool,
-    exit_claims: bool,
-) -> None:
+def audit(remote: Remote, kinds: tuple[str, ...], without: tuple[str, ...], **options: Any) -> None:
     """Find money that was doubled, lost or is stuck; exit 1 if there is any.
 
     KINDS of findings are named in docs/how-to/audit.md; all by default. Orders are judged by how
     they will have ended.
     """
     named = ",".join([*kinds, *(f"-{kind}" for kind in without)])
+    ground = ground_under(remote, options["epoch"])
     answer = remote.get(
         "/audit",
         kinds=named or None,
-        quoteAge=quote_age,
-        asIs="true" if as_is else None,
-        exitClaims="true" if exit_claims else None,
+        quoteAge=options["quote_age"],
+        asIs="true" if options["as_is"] else None,
+        exitClaims="true" if options["exit_claims"] else None,
     )
+    if answer["ok"]:
+        require_ground(ground, strict=options["strict"])
     for line in audit_lines(answer):
         print_text(printable(line))
     if not answer["ok"]:
         sys.exit(1)
+
+
+def ground_under(remote: Remote, epoch: str | None = None) -> Json:
+    """Return what a verdict on a world rests on; its question comes first and makes no world."""
+    answer = remote.answer
+    try:
+        ground = remote.get("/ground", epoch=epoch)
+    except ControlRefused as error:
+        if "there is no world" not in str(error):
+            raise
+        # Nothing is known of it, which is no mistake in what was asked.
+        raise NoGround(str(error)) from None
+    # With `--json` the last answer is printed, and that is the verdict's.
+    remote.answer = answer
+    return ground
+
+
+def require_ground(ground: Json, *, strict: bool) -> None:
+    """Tell what is missing from a verdict that finds nothing. Raises `NoGround`.
+
+    There is none without any request, or, strictly, where it has holes.
+    """
+    if ground["missing"]:
+        raise NoGround(ground["missing"])
+    for hole in ground["holes"]:
+        click.echo(printable(f"ground: {hole}"), err=True)
+    if strict and ground["holes"]:
+        requests = counted(ground["requests"], "request")
+        raise NoGround(f"the verdict rests on {requests}, with holes: {'; '.join(ground['holes'])}")
+
+
+class NoGround(CrosschainMockError):
+    """A verdict that nothing carries."""
+
+    exit_code = 3
 
 
 def _print_entry(entry: Json) -> None:

@@ -151,6 +151,9 @@ class Service:
             request = replace(request, method=request.answered_as)
         if denied := self._control.denied(path, request):
             return denied
+        # What a verdict rests on is asked before the verdict: a question never makes a world.
+        if _asks_for_ground(path, request) and key not in self.worlds:
+            return refused(404, f"there is no world {key!r}: no request has ever come to it")
         try:
             hosted = self.worlds.get(key)
         except _NO_WORLD as error:
@@ -527,6 +530,11 @@ def _refusal_of(error: Exception) -> str:
     if isinstance(error, StateNotLoadable):
         return "state-not-kept"
     return "unknown-path" if isinstance(error, BadWorldKey) else "limit-reached"
+
+
+def _asks_for_ground(path: str, request: Request) -> bool:
+    # Other parameters are wrong, which the row of the table says.
+    return path == "/ground" and request.query.partition("=")[0] in ("", "epoch")
 
 
 def _is_control(path: str) -> bool:

@@ -72,6 +72,7 @@ class MockWorld:
         self._expected: set[int] = set()
         self._audited: set[str] = set()
         self._linted: set[str] = set()
+        self._kept: list[str] = []
         self._suspended: list[tuple[Window, int]] = []
         self._tape = tape
         self.settings = settings
@@ -318,6 +319,8 @@ class MockWorld:
     def reset(self) -> None:
         """Begin the scenario anew, without faults, stubs and journal."""
         hosted = self._handle.hosted
+        # A reset takes the evidence away, and not what was wrong.
+        self._kept += self._audit_complaints()
         hosted.reset()
         self._suspended = []
         self._checked = hosted.journal.last_sequence
@@ -396,11 +399,17 @@ class MockWorld:
             sentences += unused(hosted, self._suspended)
             self._suspended = []
         self._checked = hosted.journal.last_sequence
-        audited = judge(hosted, self.settings.audit) if self.settings.audit else Verdict()
+        sentences += [*self._kept, *self._audit_complaints()]
+        self._kept = []
+        return [*sentences, *self._lint_complaints(), *self._handle.strays()]
+
+    def _audit_complaints(self) -> list[str]:
+        if not self.settings.audit:
+            return []
+        audited = judge(self._handle.hosted, self.settings.audit)
         news = [finding for finding in audited if finding.message not in self._audited]
         self._audited |= {finding.message for finding in news}
-        sentences += [f"audit: {finding}" for finding in news]
-        return [*sentences, *self._lint_complaints(), *self._handle.strays()]
+        return [f"audit: {finding}" for finding in news]
 
     def _lint_complaints(self) -> list[str]:
         rules = self.settings.lint

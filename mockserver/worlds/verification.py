@@ -133,11 +133,22 @@ def verify(hosted: HostedWorld, wanted: Mapping[str, Json]) -> Verification:
     search = search_of(wanted, hosted.contract)
     entries = tuple(search.matching(hosted.journal))
     complaints = list(_complaints(wanted, entries, hosted.contract))
+    if not complaints and hosted.dropped and _bounds_above(wanted):
+        # Any of the requests that are gone may have been one too many.
+        gone = f"{hosted.dropped} older requests are no longer in the journal"
+        text = f"{search} came {times(len(entries))} of those that are left, and {gone}"
+        return Verification(
+            False, f"{text}, so that it cannot be told", entries, (), hosted.dropped
+        )
     if not complaints:
         return Verification(True, f"{search} came {times(len(entries))}, as wanted", entries)
     nearest = _nearest(search, hosted.journal)
     text = f"{search}: {'; '.join(complaints)}"
     return Verification(False, text, entries, nearest, hosted.dropped)
+
+
+def _bounds_above(wanted: Mapping[str, Json]) -> bool:
+    return bool({"exactly", "atMost", "never"} & wanted.keys())
 
 
 def _complaints(

@@ -36,7 +36,8 @@ raise SystemExit(int(sys.argv[1]))
 
 def test_the_command_tells_findings_and_ends_with_one(told, mock):
     wallet = Wallet(mock)
-    assert told("audit").strip() == "all is well with 0 orders"
+    with pytest.raises(AssertionError, match="there is no world"):
+        told("audit")
     wallet.quote()
     wallet.submit()
     wallet.wait("1h")

@@ -18,6 +18,7 @@ from mockserver.server.codings import unpacked
 from mockserver.server.control.row import ControlRequest
 from mockserver.worlds import verification
 from mockserver.worlds.entry_details import decoded, nearest_form
+from mockserver.worlds.ground import ground_of
 from mockserver.worlds.hosted import AwaitedRefusal, HostedWorld
 from mockserver.worlds.journal import Entry
 from mockserver.worlds.verification import search_of, unexpected_refusals, unmet
@@ -124,6 +125,17 @@ def check(request: ControlRequest) -> Iterator[bytes]:
         },
         _ENTRIES_AT_ONCE,
     )
+
+
+def ground(request: ControlRequest) -> Json:
+    """Return what a verdict on this world rests on. Raises `BadControl` for another epoch."""
+    hosted, wanted = request.hosted, request.query.get("epoch")
+    if wanted is not None and wanted != hosted.epoch:
+        raise BadControl(
+            f"world {hosted.key!r} is of epoch {hosted.epoch}, not {wanted[:40]!r}: it was made "
+            "anew, or the server was started again"
+        )
+    return ground_of(hosted, request.server.worlds).render()
 
 
 def _entry(hosted: HostedWorld, entry: Entry) -> Json:

@@ -1,0 +1,90 @@
+"""What a verdict on a world rests on: how many requests, since when, and what is missing."""
+
+from collections.abc import Iterable, Iterator
+
+from mockserver.clock import iso
+from mockserver.jsontext import Json
+from mockserver.responders.responder import GENERATED, PLAYBACK, STUB, UPSTREAM
+from mockserver.values import dataclass
+from mockserver.wording import counted
+from mockserver.worlds.hosted import HostedWorld
+
+_MADE_UP = {
+    STUB: "stubs",
+    PLAYBACK: "recordings",
+    GENERATED: "generated answers",
+    UPSTREAM: "another service",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """The ground of a verdict. `holes` are sentences on what is missing; `epoch` is the world's.
+
+    `requests` are those that are still there to be judged, `since_ms` the time of the first.
+    """
+
+    world: str
+    epoch: str
+    requests: int
+    since_ms: int | None
+    holes: tuple[str, ...]
+
+    @property
+    def missing(self) -> str:
+        """Why there is nothing to judge; empty where there is."""
+        if self.requests:
+            return ""
+        why = "; ".join(self.holes)
+        text = f"there is nothing to judge: world {self.world!r} has no request"
+        return f"{text} ({why})" if why else f"{text}, so that nothing is known to be well"
+
+    def render(self) -> dict[str, Json]:
+        """Return the ground as JSON for the control API."""
+        return {
+            "world": self.world,
+            "epoch": self.epoch,
+            "requests": self.requests,
+            "since": None if self.since_ms is None else iso(self.since_ms),
+            "holes": list(self.holes),
+            "missing": self.missing or None,
+        }
+
+
+def ground_of(hosted: HostedWorld, others: Iterable[HostedWorld] = ()) -> Ground:
+    """Return what a verdict on a world rests on; `others` are the other worlds of its server."""
+    entries = [entry for entry in hosted.journal if not hosted.horizon.has_undone(entry.sequence)]
+    since = entries[0].at_ms if entries else None
+    holes = (*_holes(hosted), *_elsewhere(hosted, others))
+    return Ground(hosted.key, hosted.epoch, len(entries), since, holes)
+
+
+def _holes(hosted: HostedWorld) -> Iterator[str]:
+    horizon, journal = hosted.horizon, hosted.journal
+    if hosted.lost:
+        yield f"{counted(hosted.lost, 'request')} lost with a server that was killed"
+    # What was lost is among the dropped ones, and a reader counts it once.
+    dropped = hosted.dropped - hosted.lost
+    if dropped:
+        yield f"{counted(dropped, 'older request')} no longer in the journal"
+    if horizon.sequence:
+        yield f"{counted(horizon.sequence, 'request')} before a reset of the world"
+    undone = sum(1 for entry in journal if horizon.has_undone(entry.sequence))
+    if undone:
+        yield f"{counted(undone, 'request')} undone by a revert"
+    if horizon.inherited_ms is not None:
+        yield f"it began at {iso(horizon.inherited_ms)} with orders or transactions of before"
+    for responder, name in _MADE_UP.items():
+        count = sum(1 for entry in journal if entry.responder == responder)
+        if count:
+            yield f"{counted(count, 'answer')} by {name}, of which the world knows nothing"
+
+
+def _elsewhere(hosted: HostedWorld, others: Iterable[HostedWorld]) -> Iterator[str]:
+    busy = [other for other in others if other.key != hosted.key and other.requests]
+    if busy:
+        requests = sum(other.requests for other in busy)
+        names = ", ".join(repr(other.key) for other in busy[:3])
+        more = f" and {len(busy) - 3} more" if len(busy) > 3 else ""
+        noun = "another world" if len(busy) == 1 else "other worlds"
+        yield f"{counted(requests, 'request')} in {noun}: {names}{more}"

@@ -1,0 +1,165 @@
+"""Nothing is called well without ground: what a verdict rests on, and how it can be missing."""
+
+import json
+import sys
+
+import pytest
+
+from tests.audit.wallets import Wallet
+from tests.conftest import Client
+from tests.control.test_commands import told
+from tests.plugin.conftest import apart, client, installed, project, server, world
+
+__all__ = ["apart", "client", "installed", "project", "server", "told", "world"]
+
+pytest_plugins = ["pytester"]
+
+VERDICTS = (["audit"], ["check"], ["lint"], ["verify", "submitOrder", "--at-most", "1"])
+
+
+def good(wallet: Wallet) -> None:
+    """Do what no verdict has anything to say of."""
+    for path in ("/v1/getChain", "/v1/getAssets"):
+        wallet.client.get(path)
+    wallet.quote()
+    wallet.follow(wallet.submit())
+
+
+def ground(mock):
+    return mock.control("GET", "/ground")
+
+
+@pytest.mark.parametrize("verdict", VERDICTS)
+def test_asking_makes_no_world_and_calls_nothing_well(told, mock, verdict):
+    assert "well" not in told(*verdict, code=3)
+    everybody = Client(mock.port, mock.contract)
+    keys = [listed["key"] for listed in everybody.control("GET", "/worlds")["worlds"]]
+    everybody.close()
+    assert mock.prefix.removeprefix("/w/") not in keys
+
+
+@pytest.mark.parametrize("verdict", VERDICTS)
+def test_a_world_without_requests_is_not_well(told, mock, verdict):
+    mock.control("GET", "/clock")
+    assert "well" not in told(*verdict, code=3)
+    good(Wallet(mock))
+    told(*verdict)
+
+
+@pytest.mark.parametrize("holes", [False, True])
+def test_strictly_holes_are_not_well(serve, monkeypatch, call, holes):
+    client = serve().client
+    monkeypatch.setenv("CROSSCHAIN_MOCK_URL", f"http://127.0.0.1:{client.port}")
+    good(Wallet(client))
+    if holes:
+        client.call("GET", "/w/elsewhere/v1/getChain")
+    for verdict in VERDICTS:
+        assert call(*verdict).returncode == 0
+        assert call(*verdict, "--strict").returncode == (3 if holes else 0)
+
+
+@pytest.mark.parametrize("verdict", VERDICTS)
+def test_a_reset_takes_the_ground_away(told, mock, verdict):
+    good(Wallet(mock))
+    mock.control("POST", "/reset")
+    assert ground(mock)["holes"][0] == "5 requests before a reset of the world"
+    assert "well" not in told(*verdict, code=3)
+
+
+def test_a_cleared_journal_leaves_a_hole(told, mock):
+    good(Wallet(mock))
+    mock.control("DELETE", "/journal")
+    assert "5 older requests no longer in the journal" in ground(mock)["holes"]
+    told("verify", "submitOrder", "--at-most", "1", code=1)
+    told("verify", "submitOrder", "--exactly", "0", code=1)
+    mock.get("/v1/getChain")
+    told("verify", "getChain", "--at-least", "1")
+    told("verify", "getChain", "--at-least", "1", "--strict", code=3)
+
+
+def test_what_a_revert_has_undone_is_a_hole(mock):
+    wallet = Wallet(mock)
+    mock.get("/v1/getChain")
+    mock.control("POST", "/snapshots", {"name": "before"})
+    wallet.quote()
+    mock.control("POST", "/revert", {"name": "before"})
+    found = ground(mock)
+    assert found["requests"] == 1
+    assert "1 request undone by a revert" in found["holes"]
+
+
+def test_answers_that_a_stub_gave_are_a_hole(mock):
+    body = {"operation": "v2.getPrice", "response": {"refusal": "no-price", "reason": "so"}}
+    mock.control("POST", "/stubs", body)
+    mock.operation("v2.getPrice")
+    holes = ground(mock)["holes"]
+    assert any(hole.startswith("1 answer by stubs") for hole in holes)
+
+
+def test_a_fork_says_that_it_began_with_something(mock):
+    good(Wallet(mock))
+    key = f"{mock.prefix.removeprefix('/w/')}-twin"[-100:]
+    mock.control("POST", "/fork", {"to": key})
+    twin = mock.call("GET", "/__mock/ground", headers={"X-Mock-World": key})
+    found = json.loads(twin.raw)
+    assert found["epoch"]
+    mock.control("DELETE", f"/worlds/{key}")
+
+
+def test_another_epoch_is_refused(told, mock):
+    good(Wallet(mock))
+    epoch = ground(mock)["epoch"]
+    assert "all is well" in told("audit", "--epoch", epoch)
+    with pytest.raises(AssertionError, match="was made anew, or the server was started again"):
+        told("audit", "--epoch", "0123456789ab")
+
+
+def test_traffic_of_other_worlds_is_told(serve):
+    client = serve().client
+    client.get("/v1/getChain")
+    client.call("GET", "/w/elsewhere/v1/getChain")
+    assert ground(client)["holes"] == ["1 request in another world: 'elsewhere'"]
+
+
+@pytest.mark.parametrize("option", ["--audit", "--lint"])
+def test_a_run_that_sends_nothing_is_not_well(apart, option):
+    ended = apart("-m", "mockserver", "run", option, "--", sys.executable, "-c", "")
+    assert ended.returncode == 3
+    assert "there is nothing to judge" in ended.stderr
+    assert "well" not in ended.stderr
+    ended = apart("-m", "mockserver", "run", option, "--", sys.executable, "-c", "exit(7)")
+    assert ended.returncode == 7
+
+
+def test_what_was_wrong_before_a_reset_fails_a_test(project):
+    result = project(
+        """
+import pytest
+from test_helpers import submit
+
+@pytest.mark.crosschain_mock(audit=True)
+def test_reset(crosschain_mock):
+    submit(crosschain_mock)
+    crosschain_mock.reset()
+""".replace("from test_helpers import submit", SUBMIT)
+    )
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["audit: order-not-followed*"])
+
+
+SUBMIT = """
+import json, urllib.request
+ADDRESS = "0x19E7E376E7C213B7E7e7e46cc70A5dD086DAff2A"
+
+def submit(world):
+    get(world, "/v1/getBridgeQuote?amount=10000000&symbol=USDT&fromChain=ARB&toChain=BNB")
+    certs = {"fromAmount": "10000000", "fromIndex": "5", "fromChain": "ARB",
+        "fromAddr": ADDRESS, "certHash": "0x" + "1" * 64, "fromPublicKey": "", "signature": ""}
+    body = {"channel": "demo", "execStrategy": "", "extra": "", "orderType": "1", "slippage": "0",
+        "sourceCerts": json.dumps(certs).encode().hex(), "timeout": "0", "toAddr": ADDRESS,
+        "toChain": "BNB", "toIndex": "5", "triggerPrice": "0"}
+    request = urllib.request.Request(world.base_url_v2 + "/v1/submitOrder",
+        json.dumps(body).encode(), {"Evmaddress": ADDRESS, "Signature": "00" * 65})
+    urllib.request.urlopen(request, timeout=60).close()
+    world.clock.advance(hours=1)
+"""
