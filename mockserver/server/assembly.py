@@ -29,6 +29,27 @@ class Settings(WorldOptions):
     state_sync: str = "full"
 
 
+def build_workers(
+    settings: Settings, workers: int, wall: Callable[[], int] | None = None
+) -> tuple[Service, Callable[[int], Service]]:
+    """Return a service as it will be, and what makes that of one of so many processes.
+
+    The processes are forked: what they share is loaded once. Raises `CrosschainMockError`.
+    """
+    wall = wall or SteadyClock().now
+    factory = WorldFactory(settings, wall)
+
+    def make(worker: int) -> Service:
+        service = service_of(factory, settings.guard, check_answers=settings.check_answers)
+        if settings.state is not None:
+            _keep(service, factory, settings, wall, (worker, workers))
+        return service
+
+    model = service_of(factory, settings.guard, check_answers=settings.check_answers)
+    model.worlds.model()
+    return model, make
+
+
 def build(settings: Settings, wall: Callable[[], int] | None = None) -> Service:
     """Return the service; nothing listens yet. Raises `CrosschainMockError` for bad settings.
 
@@ -39,12 +60,24 @@ def build(settings: Settings, wall: Callable[[], int] | None = None) -> Service:
     factory = WorldFactory(settings, wall)
     service = service_of(factory, settings.guard, check_answers=settings.check_answers)
     if settings.state is not None:
-        # SQLite is imported by servers that keep state alone.
-        from mockserver.worlds.state import Keeper, StateFile, Sync  # noqa: PLC0415
-
-        file = StateFile(settings.state, Sync(settings.state_sync))
-        service.keeper = Keeper(file, factory, service.worlds, wall)
+        _keep(service, factory, settings, wall, (0, 1))
     return service
+
+
+def _keep(
+    service: Service,
+    factory: WorldFactory,
+    settings: Settings,
+    wall: Callable[[], int],
+    share: tuple[int, int],
+) -> None:
+    """Keep the worlds of a service in the state folder, or its `share`: the nth of so many."""
+    # SQLite is imported by servers that keep state alone.
+    from mockserver.worlds.state import Keeper, StateFile, Sync  # noqa: PLC0415
+
+    if settings.state is not None:
+        file = StateFile(settings.state, Sync(settings.state_sync), share)
+        service.keeper = Keeper(file, factory, service.worlds, wall)
 
 
 def service_of(factory: WorldFactory, guard: Guard, *, check_answers: bool) -> Service:

@@ -1,5 +1,6 @@
 """Control of worlds: made, forked, kept and brought back, dumped, loaded, bound and dropped."""
 
+import os
 from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal
 from types import MappingProxyType
@@ -45,6 +46,21 @@ def make(request: ControlRequest) -> Json:
     worlds.bind(body.get("appKeys", ()), hosted.key)
     worlds.put(hosted)
     return world_json(hosted, request.server)
+
+
+def where(request: ControlRequest) -> Json:
+    """Return the address of a world, and the process that it lives in."""
+    server, hosted = request.server, request.hosted
+    host = request.headers.get("Host", "")
+    base = server.advertised or (f"http://{host}" if host else "")
+    return {
+        "key": hosted.key,
+        "url": f"{base}/w/{hosted.key}",
+        "worker": server.worker,
+        "workers": server.workers,
+        "pid": os.getpid(),
+        "epoch": hosted.epoch,
+    }
 
 
 def drop(request: ControlRequest) -> Json:

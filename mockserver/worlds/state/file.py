@@ -19,7 +19,7 @@ from mockserver.worlds.state.errors import NotKept, WorldDamaged
 FORMAT = "crosschain-mock/state"
 VERSION = 1
 """The version of the tables. A release reads all versions up to its own, and no later one."""
-FILE = "worlds.sqlite"
+FILE, COUNTS_FILE = "worlds.sqlite", "requests.counts"
 
 Statement = tuple[str, tuple[object, ...]]
 """A change of the file: an SQL statement and its values."""
@@ -64,6 +64,13 @@ class Sync(StrEnum):
     """Once the disk has it."""
 
 
+def shared_name(name: str, share: tuple[int, int]) -> str:
+    """Return the name of the file of one of several processes."""
+    number, processes = share
+    stem, _, suffix = name.partition(".")
+    return name if processes == 1 else f"{stem}-{number + 1}-of-{processes}.{suffix}"
+
+
 def checksum(text: str) -> int:
     """Return the checksum of a value: SQLite itself does not notice a changed byte in one."""
     return crc32(text.encode("utf-8", "surrogatepass"))
@@ -79,10 +86,22 @@ def checked(value: object, total: object, where: str) -> str:
 class StateFile:
     """The file of a state folder, locked for as long as it is open. It is not thread-safe."""
 
-    def __init__(self, folder: Path, sync: Sync = Sync.FULL, *, create: bool = True) -> None:
-        """Open the file, or make it with its folder. Raises `StateNotLoadable`."""
+    def __init__(
+        self,
+        folder: Path,
+        sync: Sync = Sync.FULL,
+        share: tuple[int, int] = (0, 1),
+        *,
+        create: bool = True,
+    ) -> None:
+        """Open the file, or make it with its folder. Raises `StateNotLoadable`.
+
+        `share` is the number of a process, from 0, and of how many: each has a file of its own.
+        """
         self.folder = folder
-        self.path = folder / FILE
+        self.path = folder / shared_name(FILE, share)
+        self.counts = folder / shared_name(COUNTS_FILE, share)
+        """Where the numbers of the newest requests are (`Counts`)."""
         self.sync = sync
         self._db = self._opened(create=create)
         try:

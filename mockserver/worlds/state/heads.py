@@ -29,7 +29,7 @@ def parts_of(hosted: HostedWorld, app_keys: Iterable[str]) -> dict[str, str]:
     values = {name: value for name, value in dump.items() if name != _INSIDE}
     values |= {f"{_INSIDE}.{name}": value for name, value in dump[_INSIDE].items()}
     parts = {name: encoded(value) for name, value in values.items() if value is not None}
-    return {**parts, HOSTING: encoded(_hosting(hosted))}
+    return {**parts, HOSTING: encoded(hosting_of(hosted))}
 
 
 def is_quiet(parts: Mapping[str, str]) -> bool:
@@ -58,7 +58,8 @@ def _left_out(items: Iterable[Any]) -> None:
     """Leave a long list out: its items are rows."""
 
 
-def _hosting(hosted: HostedWorld) -> dict[str, Json]:
+def hosting_of(hosted: HostedWorld) -> dict[str, Json]:
+    """Return what the dump of a world leaves out."""
     scenario, keys = hosted.world.scenario, hosted.keys
     return {
         "began_ms": hosted.began_ms,

@@ -15,7 +15,6 @@ from mockserver.worlds.state.record import WorldRecord
 from mockserver.worlds.state.restoring import Restoring
 from mockserver.worlds.state.writes import Writes
 
-COUNTS_FILE = "requests.counts"
 _OF_A_WORLD = ("parts", "snapshots", "journal")
 """The tables with the number of a world; its branches are swept later."""
 
@@ -133,7 +132,7 @@ class Keeper:
 
     def _counted(self) -> Counts:
         try:
-            return Counts(self.file.folder / COUNTS_FILE)
+            return Counts(self.file.counts)
         except OSError as error:
             raise StateNotLoadable(f"{self._where()}: {reason_of(error)}") from None
 
