@@ -46,7 +46,8 @@ def serve(
     guard = guard_for(host, control_token, control_origins)
     settings = replace(settings, guard=guard)
     _check_workers(workers, options)
-    service, make = build_workers(settings, workers) if workers > 1 else (build(settings), None)
+    forked = build_workers(settings, workers) if workers > 1 else None
+    service = build(settings) if forked is None else forked.model
     scenario = settings.scenario
 
     def announce(url: str) -> None:
@@ -65,10 +66,11 @@ def serve(
 
     listening = Listening(host, port, ready_file, options["loop"])
     with taping:
-        if make is not None:
+        if forked is not None:
             from mockserver.server.workers.supervisor import Supervisor
 
-            Supervisor(make, listening, workers, keeps=settings.state is not None).serve(announce)
+            keeps = settings.state is not None
+            Supervisor(forked.make, listening, workers, keeps=keeps).serve(announce)
         else:
             serve(service, listening, announce)
     _exit_at_once()

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import field
 from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 from mockserver.clock import SteadyClock
 from mockserver.operations import OPERATIONS
@@ -13,6 +14,9 @@ from mockserver.server.service import Service
 from mockserver.values import dataclass
 from mockserver.worlds.factory import WorldFactory, WorldOptions
 from mockserver.worlds.hosted import Worlds
+
+if TYPE_CHECKING:
+    from mockserver.worlds.state import Hold
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,15 +33,33 @@ class Settings(WorldOptions):
     state_sync: str = "full"
 
 
+class Forked(NamedTuple):
+    """What processes are forked from: `make` returns the service of one, by its number from 0.
+
+    `model` is a service as each will be. `held` is their state folder, while this is kept.
+    """
+
+    model: Service
+    make: Callable[[int], Service]
+    held: "Hold | None"
+
+
 def build_workers(
     settings: Settings, workers: int, wall: Callable[[], int] | None = None
-) -> tuple[Service, Callable[[int], Service]]:
-    """Return a service as it will be, and what makes that of one of so many processes.
+) -> Forked:
+    """Return what the so many processes of a server are. Raises `CrosschainMockError`.
 
-    The processes are forked: what they share is loaded once. Raises `CrosschainMockError`.
+    They are forked: what they share is loaded once.
     """
     wall = wall or SteadyClock().now
     factory = WorldFactory(settings, wall)
+    held = None
+    if settings.state is not None:
+        from mockserver.worlds.state import Hold, arrange  # noqa: PLC0415 - as in `_keep`
+
+        # The processes inherit it, so that it lasts as long as they do.
+        held = Hold(settings.state)
+        arrange(settings.state, workers)
 
     def make(worker: int) -> Service:
         service = service_of(factory, settings.guard, check_answers=settings.check_answers)
@@ -47,7 +69,7 @@ def build_workers(
 
     model = service_of(factory, settings.guard, check_answers=settings.check_answers)
     model.worlds.model()
-    return model, make
+    return Forked(model, make, held)
 
 
 def build(settings: Settings, wall: Callable[[], int] | None = None) -> Service:
@@ -73,10 +95,12 @@ def _keep(
 ) -> None:
     """Keep the worlds of a service in the state folder, or its `share`: the nth of so many."""
     # SQLite is imported by servers that keep state alone.
-    from mockserver.worlds.state import Keeper, StateFile, Sync  # noqa: PLC0415
+    from mockserver.worlds.state import Keeper, StateFile, Sync, opened  # noqa: PLC0415
 
     if settings.state is not None:
-        file = StateFile(settings.state, Sync(settings.state_sync), share)
+        sync = Sync(settings.state_sync)
+        alone = share == (0, 1)
+        file = opened(settings.state, sync) if alone else StateFile(settings.state, sync, share)
         service.keeper = Keeper(file, factory, service.worlds, wall)
 
 

@@ -8,8 +8,8 @@ from collections import Counter
 
 import pytest
 
-from mockserver.server.workers.board import home_of
 from mockserver.server.workers.passing import past
+from mockserver.worlds.homes import home_of
 from tests.conftest import PATIENCE_S
 from tests.workers.conftest import WORKERS, Multi, keys_of
 

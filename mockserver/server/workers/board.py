@@ -2,8 +2,6 @@
 
 import mmap
 import time
-from functools import lru_cache
-from hashlib import blake2b
 
 HANGING_S = 5.0
 """How long a process may be silent before its worlds are refused, in seconds.
@@ -14,13 +12,6 @@ BEAT_S = 0.2
 
 _BEAT, _WORLDS, _UP, _PID, _COLUMNS = 0, 1, 2, 3, 4
 _TEXT = 400
-
-
-@lru_cache(maxsize=4_096)
-def home_of(key: str, workers: int) -> int:
-    """Return the number of the worker, from 0, that has the world of a key."""
-    digest = blake2b(key.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-    return int.from_bytes(digest) % workers
 
 
 class Board:

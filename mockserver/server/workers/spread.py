@@ -17,9 +17,9 @@ from mockserver.responders.refusing import JSON_TYPE
 from mockserver.server import console, cors
 from mockserver.server.control.about import counts_of, metrics_of
 from mockserver.server.control.dispatcher import refused
-from mockserver.server.workers.board import home_of
 from mockserver.server.workers.channel import Message
 from mockserver.server.workers.peers import PeerAway, Peers
+from mockserver.worlds.homes import home_of
 from mockserver.worlds.hosted import (
     DEFAULT_WORLD,
     BadWorldKey,

@@ -27,12 +27,13 @@ from mockserver.server.process import (
     ready_file,
 )
 from mockserver.server.service import Service
-from mockserver.server.workers.board import Board, home_of
+from mockserver.server.workers.board import Board
 from mockserver.server.workers.channel import Channel, Message
 from mockserver.server.workers.passing import PassingServer
 from mockserver.server.workers.peers import Peers
 from mockserver.server.workers.spread import Spread
 from mockserver.values import dataclass
+from mockserver.worlds.homes import home_of
 from mockserver.worlds.hosted import DEFAULT_WORLD
 
 log = logging.getLogger("mockserver.server")

@@ -10,8 +10,10 @@ from types import MappingProxyType
 from typing import Any
 
 from mockserver.clock import ClockMode
+from mockserver.engine.dumps import from_plain, to_plain
 from mockserver.jsontext import Json
 from mockserver.signing.keyring import Keyring
+from mockserver.worlds.claims import Beliefs
 from mockserver.worlds.hosted import AwaitedRefusal, Horizon, HostedWorld
 from mockserver.worlds.state.encoding import encoded
 
@@ -73,6 +75,8 @@ def hosting_of(hosted: HostedWorld) -> dict[str, Json]:
         "horizon": asdict(hosted.horizon),
         "keys": {"developers": dict(keys.developers), "wallets": keys.wallets},
         "lost": hosted.lost,
+        # Left out without any, as in files from before they were kept.
+        **({"beliefs": to_plain(beliefs)} if (beliefs := hosted.beliefs) != Beliefs() else {}),
     }
 
 
@@ -98,3 +102,5 @@ def restore_hosting(hosted: HostedWorld, hosting: Mapping[str, Any]) -> None:
     developers = MappingProxyType({**kept["developers"], **by_option.developers})
     hosted.keys = Keyring(developers, kept["wallets"] or by_option.wallets, by_option.clock)
     hosted.lost = hosting["lost"]
+    if "beliefs" in hosting:
+        hosted.beliefs = from_plain(Beliefs, hosting["beliefs"])
