@@ -6,8 +6,10 @@ from collections.abc import Mapping, Sequence
 from mockserver import __version__, jsontext
 from mockserver.contract.openapi import document
 from mockserver.engine.reserved import RESERVED
+from mockserver.exchange import Response
 from mockserver.jsontext import Json
 from mockserver.server.control import openapi
+from mockserver.server.control.exposition import TEXT_TYPE, exposed, wants_text
 from mockserver.server.control.row import ControlRequest, ServerState
 from mockserver.worlds.hosted import HostedWorld
 
@@ -63,9 +65,12 @@ def contract(request: ControlRequest) -> Json:
     return document(request.hosted.contract, None, version=__version__)
 
 
-def metrics(request: ControlRequest) -> Json:
+def metrics(request: ControlRequest) -> Json | Response:
     """Return the counters of the server, and how long this world has run on its own clock."""
-    return metrics_of([counts_of(request.server)], request.hosted)
+    counts = metrics_of([counts_of(request.server)], request.hosted)
+    if not wants_text(request.query, request.headers):
+        return counts
+    return Response(200, (TEXT_TYPE,), exposed(counts).encode("utf-8", "replace"))
 
 
 def counts_of(server: ServerState) -> dict[str, Json]:

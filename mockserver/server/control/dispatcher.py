@@ -100,6 +100,8 @@ class Control:
             return Delivery(refused(400, refusal.reason))
         if row.streams:
             return Delivery(Response(200, EVENT_HEADERS, b""), stream=answer)
+        if isinstance(answer, Response):
+            return Delivery(answer)
         if isinstance(answer, Iterator):
             return _in_pieces(answer)
         if row.method != "GET":
@@ -113,6 +115,10 @@ class Control:
             if row.method == method:
                 return row, place
         return None, None
+
+    def query_of(self, row: Row, request: Request) -> Mapping[str, Json]:
+        """Return the query of a request, checked. Raises `BadControl`."""
+        return _query(row, request)
 
     def body_of(self, row: Row, request: Request) -> Json:
         """Return the body of a request, checked. Raises `BadControl`."""

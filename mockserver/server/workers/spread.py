@@ -17,6 +17,7 @@ from mockserver.responders.refusing import JSON_TYPE
 from mockserver.server import console, cors
 from mockserver.server.control.about import counts_of, metrics_of
 from mockserver.server.control.dispatcher import refused
+from mockserver.server.control.exposition import TEXT_TYPE, exposed, wants_text
 from mockserver.server.workers.channel import Message
 from mockserver.server.workers.peers import PeerAway, Peers
 from mockserver.worlds.homes import home_of
@@ -96,7 +97,11 @@ class Spread:
         except (BadWorldKey, TooManyWorlds, StateNotLoadable, WorldAway):
             return None
         if row.path == "/metrics":
-            return partial(self._view, row.path, hosted)
+            try:
+                text = wants_text(self._service.control.query_of(row, request), request.headers)
+            except BadControl:
+                return None
+            return partial(self._view, row.path, hosted, text=text)
         if row.path == "/fork":
             target = _member(request.body, "to")
             home = home_of(target, self._peers.board.workers) if isinstance(target, str) else None
@@ -157,7 +162,7 @@ class Spread:
         message = Message("request", _values(path, request), request.body)
         return _response(await self._peers.ask(home, message))
 
-    async def _view(self, path: str, hosted: HostedWorld | None) -> Response:
+    async def _view(self, path: str, hosted: HostedWorld | None, *, text: bool = False) -> Response:
         """Return what all processes together have."""
         answers = await self._peers.ask_all(Message("part", {"path": path}))
         parts = {answer.values["worker"]: answer.body for answer in answers}
@@ -170,7 +175,10 @@ class Spread:
                 200, (JSON_TYPE,), b'{"worlds":[%b]}' % b",".join(filter(None, ordered))
             )
         counts = [jsontext.decode(body) for body in parts.values()]
-        return Response(200, (JSON_TYPE,), jsontext.encode(metrics_of(counts, hosted)))
+        metrics = metrics_of(counts, hosted)
+        if text:
+            return Response(200, (TEXT_TYPE,), exposed(metrics).encode("utf-8", "replace"))
+        return Response(200, (JSON_TYPE,), jsontext.encode(metrics))
 
     async def part(self, path: str) -> bytes:
         """Return what this process has of a view."""
