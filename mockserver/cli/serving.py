@@ -44,7 +44,12 @@ def serve(
     default_level = "info" if sys.stderr.isatty() else "warning"
     logging.getLogger().setLevel((options["log_level"] or default_level).upper())
     guard = guard_for(host, control_token, control_origins)
-    settings = replace(settings, guard=guard)
+    settings = replace(
+        settings,
+        guard=guard,
+        made_only=options["worlds"] == "made-only",
+        advertised=(options["advertised"] or "").rstrip("/"),
+    )
     _check_workers(workers, options)
     forked = build_workers(settings, workers) if workers > 1 else None
     service = build(settings) if forked is None else forked.model

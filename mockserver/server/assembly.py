@@ -25,12 +25,16 @@ class Settings(WorldOptions):
 
     With `check_answers` every success is checked against the contract before it is sent. `state` is
     the folder that keeps the worlds; `state_sync` says when a change counts as written (`Sync`).
+    With `made_only` no world but the default one comes into being by itself. `advertised` is the
+    base URL by which clients reach this server.
     """
 
     check_answers: bool = False
     guard: Guard = field(default_factory=Guard)
     state: Path | None = None
     state_sync: str = "full"
+    made_only: bool = False
+    advertised: str = ""
 
 
 class Forked(NamedTuple):
@@ -62,12 +66,12 @@ def build_workers(
         arrange(settings.state, workers)
 
     def make(worker: int) -> Service:
-        service = service_of(factory, settings.guard, check_answers=settings.check_answers)
+        service = _service(factory, settings)
         if settings.state is not None:
             _keep(service, factory, settings, wall, (worker, workers))
         return service
 
-    model = service_of(factory, settings.guard, check_answers=settings.check_answers)
+    model = _service(factory, settings)
     model.worlds.model()
     return Forked(model, make, held)
 
@@ -80,9 +84,16 @@ def build(settings: Settings, wall: Callable[[], int] | None = None) -> Service:
     """
     wall = wall or SteadyClock().now
     factory = WorldFactory(settings, wall)
-    service = service_of(factory, settings.guard, check_answers=settings.check_answers)
+    service = _service(factory, settings)
     if settings.state is not None:
         _keep(service, factory, settings, wall, (0, 1))
+    return service
+
+
+def _service(factory: WorldFactory, settings: Settings) -> Service:
+    service = service_of(factory, settings.guard, check_answers=settings.check_answers)
+    service.worlds.made_only = settings.made_only
+    service.control.server.advertised = settings.advertised
     return service
 
 

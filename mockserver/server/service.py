@@ -43,6 +43,7 @@ from mockserver.worlds.hosted import (
     HostedCall,
     HostedWorld,
     TooManyWorlds,
+    UnknownWorld,
     WorldAway,
     Worlds,
 )
@@ -58,7 +59,7 @@ _WORLD_PREFIX = "/w/"
 _BELOW_CONTROL = f"{CONTROL_PATH}/"
 
 
-_NO_WORLD = (BadWorldKey, TooManyWorlds, StateNotLoadable, WorldAway)
+_NO_WORLD = (BadWorldKey, TooManyWorlds, UnknownWorld, StateNotLoadable, WorldAway)
 """Why there is no world of a key: no key, one too many, damaged rows, or a process that is away."""
 
 
@@ -163,7 +164,12 @@ class Service:
     def controlled_here(self, path: str, key: str, request: Request) -> Response | Delivery:
         """Return the answer of the control API in a world of this process."""
         try:
-            hosted = self.worlds.get(key)
+            if (request.method, path) == ("PUT", "/world") and key not in self.worlds:
+                hosted = self.worlds.unmade(key)
+            else:
+                hosted = self.worlds.get(key)
+        except UnknownWorld as error:
+            return refused(404, f"unknown-world: {error}")
         except _NO_WORLD as error:
             away = isinstance(error, StateNotLoadable | WorldAway)
             name = f"{error.refusal}: " if isinstance(error, WorldAway) else ""
@@ -553,6 +559,8 @@ def _refusal_of(error: Exception) -> str:
     """Return the name of the refusal of a request whose world there is not."""
     if isinstance(error, WorldAway):
         return error.refusal
+    if isinstance(error, UnknownWorld):
+        return "unknown-world"
     if isinstance(error, StateNotLoadable):
         return "state-not-kept"
     return "unknown-path" if isinstance(error, BadWorldKey) else "limit-reached"

@@ -46,6 +46,10 @@ class TooManyWorlds(BadControl):
     """A new world, where the server has as many as it allows."""
 
 
+class UnknownWorld(BadControl):
+    """A world that nobody has made, where none comes into being by itself."""
+
+
 class Elsewhere(Exception):
     """A world that another process of this server has: the `worker` of that number, from 0."""
 
@@ -465,6 +469,8 @@ class Worlds:
         self._model: HostedWorld | None = None
         self.homes: Homes | None = None
         """The processes that share the worlds; None where this one has them all."""
+        self.made_only = False
+        """Whether worlds have to be made, all but the default one."""
 
     def keep(self, keeping: Keeping, bound: Mapping[str, Sequence[str]]) -> None:
         """Keep all worlds on a disk from now on; those that are there already are read on use.
@@ -497,8 +503,8 @@ class Worlds:
     def get(self, key: str) -> HostedWorld:
         """Return the world of a key, made now if it is new.
 
-        Raises `BadWorldKey`, `TooManyWorlds` where there is no room for another, and what
-        `Homes.check` raises where worlds are spread over processes.
+        Raises `BadWorldKey`, `UnknownWorld`, `TooManyWorlds` where there is no room for another,
+        and what `Homes.check` raises where worlds are spread over processes.
         """
         hosted_world = self._worlds.get(key)
         if hosted_world is None:
@@ -509,10 +515,26 @@ class Worlds:
             checked_key(key)
             if self.homes is not None:
                 self.homes.check(key)
+            if self.made_only and key != DEFAULT_WORLD:
+                raise UnknownWorld(
+                    f"there is no world {key!r} here, and this server makes none by itself; make "
+                    f"it with PUT /w/{key}/__mock/world"
+                )
             self._room(key)
             hosted_world = self._make(key)
             self.put(hosted_world)
         return hosted_world
+
+    def unmade(self, key: str) -> HostedWorld:
+        """Return a world of a key that is not there, and that requests do not reach.
+
+        Raises what `get` raises of the key.
+        """
+        checked_key(key)
+        if self.homes is not None:
+            self.homes.check(key)
+        self._room(key)
+        return self._make(key)
 
     def model(self) -> HostedWorld:
         """Return the default world, or one that is like it where it is not at hand."""

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from decimal import Decimal
 from types import MappingProxyType
 from typing import Any
@@ -35,14 +36,26 @@ def show(request: ControlRequest) -> Iterator[bytes]:
 
 
 def make(request: ControlRequest) -> Json:
+    return _made(request, request.body["key"])
+
+
+def make_here(request: ControlRequest) -> Json:
+    """Make the world that the path names; without options one that is there already will do."""
+    key, worlds = request.hosted.key, request.server.worlds
+    if request.body or key not in worlds:
+        _made(request, key)
+    return where(replace(request, hosted=worlds.get(key)))
+
+
+def _made(request: ControlRequest, key: str) -> Json:
     body, worlds = request.body, request.server.worlds
-    _free(request, body["key"])
+    _free(request, key)
     mode = body.get("clock")
     if ("rate" in body) != (mode == ClockMode.SCALED):
         raise BadControl("body field 'rate': goes with clock 'scaled', and only with it")
     readings = ((name, read(body[wire])) for wire, (name, read) in _CHANGES.items() if wire in body)
     changes: dict[str, Any] = dict(readings)
-    hosted = request.server.factory.create(body["key"], **changes)
+    hosted = request.server.factory.create(key, **changes)
     worlds.bind(body.get("appKeys", ()), hosted.key)
     worlds.put(hosted)
     return world_json(hosted, request.server)
