@@ -27,12 +27,12 @@ def serve(
     control_token: str | None,
     control_origins: tuple[str, ...],
     ready_file: Path | None,
-    log_level: str | None,
+    workers: int,
     **options: Any,
 ) -> None:
     """Serve both generations of the interface until stopped."""
     with _importing_fast():
-        from mockserver.server.assembly import build
+        from mockserver.server.assembly import build, build_workers
         from mockserver.server.control.guard import guard_for
         from mockserver.server.process import Listening, claim, serve, to_stdout
 
@@ -42,9 +42,17 @@ def serve(
     settings = taping.enter_context(taped(settings_of(options), options))
     # The log itself goes to stderr, as that of every command.
     default_level = "info" if sys.stderr.isatty() else "warning"
-    logging.getLogger().setLevel((log_level or default_level).upper())
+    logging.getLogger().setLevel((options["log_level"] or default_level).upper())
     guard = guard_for(host, control_token, control_origins)
-    service = build(replace(settings, guard=guard))
+    settings = replace(
+        settings,
+        guard=guard,
+        made_only=options["worlds"] == "made-only",
+        advertised=(options["advertised"] or "").rstrip("/"),
+    )
+    _check_workers(workers, options)
+    forked = build_workers(settings, workers) if workers > 1 else None
+    service = build(settings) if forked is None else forked.model
     scenario = settings.scenario
 
     def announce(url: str) -> None:
@@ -61,9 +69,31 @@ def serve(
             click.echo(f"the control API asks for the token {guard.token}", err=True)
         click.echo(_banner(url, short=not sys.stderr.isatty()), err=True)
 
+    listening = Listening(host, port, ready_file, options["loop"])
     with taping:
-        serve(service, Listening(host, port, ready_file, options["loop"]), announce)
+        if forked is not None:
+            from mockserver.server.workers.supervisor import Supervisor
+
+            keeps = settings.state is not None
+            Supervisor(forked.make, listening, workers, keeps=keeps).serve(announce)
+        else:
+            serve(service, listening, announce)
     _exit_at_once()
+
+
+def _check_workers(workers: int, options: Mapping[str, Any]) -> None:
+    """Raise `click.UsageError` where several processes cannot do what the options say."""
+    if workers == 1:
+        return
+    if not hasattr(os, "fork"):
+        raise click.UsageError(
+            "--workers is not available on this system, which cannot hand connections over between "
+            "processes; start one server for each group of worlds"
+        )
+    for name in ("record", "fall_through"):
+        if options[name] is not None:
+            option = name.replace("_", "-")
+            raise click.UsageError(f"--{option} goes with one process; leave out --workers")
 
 
 def _exit_at_once() -> NoReturn:

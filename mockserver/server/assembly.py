@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import field
 from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 from mockserver.clock import SteadyClock
 from mockserver.operations import OPERATIONS
@@ -14,6 +15,9 @@ from mockserver.values import dataclass
 from mockserver.worlds.factory import WorldFactory, WorldOptions
 from mockserver.worlds.hosted import Worlds
 
+if TYPE_CHECKING:
+    from mockserver.worlds.state import Hold
+
 
 @dataclass(frozen=True, slots=True)
 class Settings(WorldOptions):
@@ -21,12 +25,55 @@ class Settings(WorldOptions):
 
     With `check_answers` every success is checked against the contract before it is sent. `state` is
     the folder that keeps the worlds; `state_sync` says when a change counts as written (`Sync`).
+    With `made_only` no world but the default one comes into being by itself. `advertised` is the
+    base URL by which clients reach this server.
     """
 
     check_answers: bool = False
     guard: Guard = field(default_factory=Guard)
     state: Path | None = None
     state_sync: str = "full"
+    made_only: bool = False
+    advertised: str = ""
+
+
+class Forked(NamedTuple):
+    """What processes are forked from: `make` returns the service of one, by its number from 0.
+
+    `model` is a service as each will be. `held` is their state folder, while this is kept.
+    """
+
+    model: Service
+    make: Callable[[int], Service]
+    held: "Hold | None"
+
+
+def build_workers(
+    settings: Settings, workers: int, wall: Callable[[], int] | None = None
+) -> Forked:
+    """Return what the so many processes of a server are. Raises `CrosschainMockError`.
+
+    They are forked: what they share is loaded once.
+    """
+    wall = wall or SteadyClock().now
+    factory = WorldFactory(settings, wall)
+    held = None
+    if settings.state is not None:
+        from mockserver.worlds.state import Hold, arrange  # noqa: PLC0415 - as in `_keep`
+
+        # The processes inherit it, so that it lasts as long as they do.
+        held = Hold(settings.state)
+        arrange(settings.state, workers)
+
+    def make(worker: int) -> Service:
+        service = _service(factory, settings)
+        if settings.state is not None:
+            _keep(service, factory, settings, wall, (worker, workers))
+        return service
+
+    model = _service(factory, settings)
+    model.worlds.model()
+    return Forked(model, make, held)
 
 
 def build(settings: Settings, wall: Callable[[], int] | None = None) -> Service:
@@ -37,14 +84,35 @@ def build(settings: Settings, wall: Callable[[], int] | None = None) -> Service:
     """
     wall = wall or SteadyClock().now
     factory = WorldFactory(settings, wall)
-    service = service_of(factory, settings.guard, check_answers=settings.check_answers)
+    service = _service(factory, settings)
     if settings.state is not None:
-        # SQLite is imported by servers that keep state alone.
-        from mockserver.worlds.state import Keeper, StateFile, Sync  # noqa: PLC0415
-
-        file = StateFile(settings.state, Sync(settings.state_sync))
-        service.keeper = Keeper(file, factory, service.worlds, wall)
+        _keep(service, factory, settings, wall, (0, 1))
     return service
+
+
+def _service(factory: WorldFactory, settings: Settings) -> Service:
+    service = service_of(factory, settings.guard, check_answers=settings.check_answers)
+    service.worlds.made_only = settings.made_only
+    service.control.server.advertised = settings.advertised
+    return service
+
+
+def _keep(
+    service: Service,
+    factory: WorldFactory,
+    settings: Settings,
+    wall: Callable[[], int],
+    share: tuple[int, int],
+) -> None:
+    """Keep the worlds of a service in the state folder, or its `share`: the nth of so many."""
+    # SQLite is imported by servers that keep state alone.
+    from mockserver.worlds.state import Keeper, StateFile, Sync, opened  # noqa: PLC0415
+
+    if settings.state is not None:
+        sync = Sync(settings.state_sync)
+        alone = share == (0, 1)
+        file = opened(settings.state, sync) if alone else StateFile(settings.state, sync, share)
+        service.keeper = Keeper(file, factory, service.worlds, wall)
 
 
 def service_of(factory: WorldFactory, guard: Guard, *, check_answers: bool) -> Service:

@@ -24,6 +24,7 @@ from mockserver.server.incoming import UnreadableRequest, body_of, too_large, to
 from mockserver.server.lane import LaneConnection, is_possible
 from mockserver.server.repeated import Repeated
 from mockserver.server.wire import RawAnswering, head_of
+from mockserver.worlds.hosted import Elsewhere
 
 if TYPE_CHECKING:
     from mockserver.server.commits import Commits
@@ -36,6 +37,9 @@ _PACE_S = 0.1
 
 class HttpServer(ConnectionServer):
     """One handler for every path; broken HTTP is refused inside an envelope as well."""
+
+    passes = False
+    """Whether other processes have some of the worlds, so that connections are handed over."""
 
     def __init__(
         self, answering: RawAnswering, *, lane: bool = True, commits: "Commits | None" = None
@@ -63,6 +67,15 @@ class HttpServer(ConnectionServer):
             repeated=self._repeated,
             **self.options,
         )
+
+    async def passed_on(
+        self, http: BaseRequest, delivery: Delivery | Exception | None
+    ) -> Delivery | Exception | None:
+        """Hand a connection over to another process, if its request is for that one.
+
+        Returns the delivery as it came where that is not so.
+        """
+        return delivery
 
     def watch(self, most: int, crowded: Callable[[], None]) -> None:
         """Allow so many open connections; call `crowded` for each one beyond."""
@@ -129,6 +142,8 @@ def _handler(answering: RawAnswering, server: HttpServer) -> Callable[[BaseReque
     async def handle(http: BaseRequest) -> StreamResponse:
         connection = cast(Connection, http.protocol)
         delivery, connection.made = connection.made, None
+        if server.passes:
+            delivery = await server.passed_on(http, delivery)
         if isinstance(delivery, Exception):
             raise delivery
         if delivery is None:
@@ -137,7 +152,10 @@ def _handler(answering: RawAnswering, server: HttpServer) -> Callable[[BaseReque
                 request = await _read(http, request, answering)
             except UnreadableRequest as error:
                 return _refused(answering, request, error)
-            delivery = delivery_of(answering.respond(request))
+            try:
+                delivery = delivery_of(answering.respond(request))
+            except Elsewhere as elsewhere:
+                delivery = cast(Delivery, await server.passed_on(http, elsewhere))
         return await _delivered(http, server, delivery)
 
     return handle

@@ -23,7 +23,7 @@ body that does not come, or a client that does not read, and for none of these i
 # Connections that are accepted in one turn of the loop, and tried where none can be.
 _ACCEPTED = 64
 # Test runs open many connections at once; the system cuts this to its own limit.
-_WAITING = 1024
+WAITING = 1024
 _LAST_PORT = 65_535
 
 
@@ -67,7 +67,7 @@ class Listener:
         self._accepting = await asyncio.get_running_loop().create_server(
             self._server, sock=self._socket, backlog=_ACCEPTED
         )
-        self._socket.listen(_WAITING)
+        self._socket.listen(WAITING)
 
     async def stop(self, drain_seconds: float = DRAIN_SECONDS) -> None:
         """Take no more connections, and close those that there are."""

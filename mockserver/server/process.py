@@ -80,29 +80,39 @@ class Listening:
     """`asyncio`, `uvloop`, or `auto`: uvloop where it is installed."""
 
 
-def serve(service: Service, listening: Listening, announce: Callable[[str], None]) -> None:
-    """Serve until SIGINT or SIGTERM. `announce` gets the ready line with the real address.
+class Serving:
+    """A service with its server in the running loop, and what goes on behind its answers."""
 
-    Raises `CannotServe` where it cannot listen.
-    """
-    behind: set[asyncio.Task[None]] = set()
-
-    begun: list[Commits] = []
-
-    def make_server() -> HttpServer:
-        server = HttpServer(service, commits=commits_of(service))
-        begun.extend(filter(None, [server.commits]))
+    def __init__(self, service: Service, server: HttpServer) -> None:
+        self.server = server
         steps = service.fetched()
         exhaustion = Exhaustion(server.shed, partial(_fetched_at_once, steps))
         loop = asyncio.get_running_loop()
         loop.set_exception_handler(exhaustion.handle)
         server.watch(most_connections(), exhaustion.crowded)
-        behind.add(loop.create_task(_fetched(steps, server)))
-        return server
+        # The loop itself holds its tasks weakly.
+        self._fetching = loop.create_task(_fetched(steps, server))
+
+    async def stop(self) -> None:
+        """Let a commit that is under way end."""
+        if self.server.commits is not None:
+            await self.server.commits.stop()
+
+
+def serve(service: Service, listening: Listening, announce: Callable[[str], None]) -> None:
+    """Serve until SIGINT or SIGTERM. `announce` gets the ready line with the real address.
+
+    Raises `CannotServe` where it cannot listen.
+    """
+    begun: list[Serving] = []
+
+    def make_server() -> HttpServer:
+        begun.append(Serving(service, HttpServer(service, commits=commits_of(service))))
+        return begun[0].server
 
     async def end() -> None:
-        for commits in begun:
-            await commits.stop()
+        for serving in begun:
+            await serving.stop()
 
     try:
         host(make_server, listening, announce, DRAIN_SECONDS, end)
@@ -161,10 +171,10 @@ def host(
     awaited at the very end. Raises `CannotServe` where it cannot listen.
     """
     allow_more_files()
-    loop_factory = _loop_factory(listening.loop)
+    factory = loop_factory(listening.loop)
     with (
         bound(listening.host, listening.port) as listener,
-        asyncio.Runner(loop_factory=loop_factory) as runner,
+        asyncio.Runner(loop_factory=factory) as runner,
     ):
         runner.run(_host(make_server, listening, listener, announce, drain_seconds, ending))
 
@@ -188,7 +198,7 @@ def _asyncio_loop() -> asyncio.AbstractEventLoop:
     return asyncio.new_event_loop()
 
 
-def _loop_factory(name: str) -> Callable[[], asyncio.AbstractEventLoop]:
+def loop_factory(name: str) -> Callable[[], asyncio.AbstractEventLoop]:
     """Return what makes the event loop. Raises `CannotServe`."""
     if name == "asyncio":
         return _asyncio_loop
@@ -226,7 +236,7 @@ async def _host(
     server = Listener(make_server(), listener)
     await server.start()
     url = address(listening.host, server.port)
-    with rarely_collected(), _ready_file(listening.ready_file, url):
+    with rarely_collected(), ready_file(listening.ready_file, url):
         announce(url)
         await stop.wait()
         await server.stop(drain_seconds)
@@ -235,7 +245,7 @@ async def _host(
 
 
 @contextlib.contextmanager
-def _ready_file(path: Path | None, url: str) -> Iterator[None]:
+def ready_file(path: Path | None, url: str) -> Iterator[None]:
     """Hold a file with the address while the server is ready; it appears whole and goes away."""
     if path is None:
         yield

@@ -39,13 +39,17 @@ from mockserver.worlds.actions import Moment, fire
 from mockserver.worlds.hosted import (
     DEFAULT_WORLD,
     BadWorldKey,
+    Elsewhere,
     HostedCall,
     HostedWorld,
     TooManyWorlds,
+    UnknownWorld,
+    WorldAway,
     Worlds,
 )
 
 if TYPE_CHECKING:
+    from mockserver.server.workers.spread import Spread
     from mockserver.worlds.state import Keeper
 
 log = logging.getLogger("mockserver.requests")
@@ -55,8 +59,8 @@ _WORLD_PREFIX = "/w/"
 _BELOW_CONTROL = f"{CONTROL_PATH}/"
 
 
-_NO_WORLD = (BadWorldKey, TooManyWorlds, StateNotLoadable)
-"""Why there is no world of a key: what is no key, one too many, or one whose rows are damaged."""
+_NO_WORLD = (BadWorldKey, TooManyWorlds, UnknownWorld, StateNotLoadable, WorldAway)
+"""Why there is no world of a key: no key, one too many, damaged rows, or a process that is away."""
 
 
 class BrokenAnswer(AssertionError):
@@ -78,10 +82,12 @@ class Service:
         """Take the parts; `check_answers` checks the simulation's answers against the contract."""
         self.keeper: Keeper | None = None
         """What keeps the worlds on a disk; None for worlds in memory."""
+        self.spread: Spread | None = None
+        """Answers what reaches worlds of other processes; None where there are none."""
         self.worlds = worlds
         self._simulation = simulation
         self._contracts = contracts
-        self._control = control
+        self.control = control
         self._counters = control.server.counters
         self._check_answers = check_answers
         self._opened = cors.Opener().opened
@@ -97,7 +103,7 @@ class Service:
     @property
     def replaying(self) -> str:
         """How many recorded exchanges the worlds of this server can play; empty for none."""
-        hosted = self.worlds.get(DEFAULT_WORLD)
+        hosted = self.worlds.model()
         if hosted.replay is None:
             return ""
         line = str(hosted.replay.index(hosted.contract).usable)
@@ -132,7 +138,7 @@ class Service:
 
     def respond(self, request: Request) -> Response | Delivery:
         """Return the answer to a request, or its `Delivery` where it is not sent at once."""
-        path, key = self._place(request)
+        path, key = self.place(request)
         if path.startswith(CONTROL_PATH) and _is_control(path):
             return self._controlled(path.removeprefix(CONTROL_PATH), key, request)
         try:
@@ -149,15 +155,34 @@ class Service:
         """Return the answer of the control API, or its denial."""
         if request.method == "HEAD":
             request = replace(request, method=request.answered_as)
-        if denied := self._control.denied(path, request):
+        if denied := self.control.denied(path, request):
             return denied
+        if self.spread is not None and (answer := self.spread.answer(path, key, request)):
+            return answer
+        return self.controlled_here(path, key, request)
+
+    def controlled_here(self, path: str, key: str, request: Request) -> Response | Delivery:
+        """Return the answer of the control API in a world of this process."""
         # What a verdict rests on is asked before the verdict: a question never makes a world.
         if _asks_for_ground(path, request) and key not in self.worlds:
             return refused(404, f"there is no world {key!r}: no request has ever come to it")
         try:
-            hosted = self.worlds.get(key)
+            if (request.method, path) == ("PUT", "/world") and key not in self.worlds:
+                hosted = self.worlds.unmade(key)
+            else:
+                hosted = self.worlds.get(key)
+        except UnknownWorld as error:
+            return refused(404, f"unknown-world: {error}")
         except _NO_WORLD as error:
-            return refused(503 if isinstance(error, StateNotLoadable) else 400, str(error))
+            away = isinstance(error, StateNotLoadable | WorldAway)
+            name = f"{error.refusal}: " if isinstance(error, WorldAway) else ""
+            return refused(503 if away else 400, f"{name}{error}")
+        return self.controlled_in(hosted, path, request)
+
+    def controlled_in(
+        self, hosted: HostedWorld, path: str, request: Request
+    ) -> Response | Delivery:
+        """Return the answer of the control API in a world."""
         if self.keeper is None:
             return self._acted(hosted, path, request)
         return self._controlled_and_kept(self.keeper, hosted, path, request)
@@ -182,7 +207,7 @@ class Service:
     def _acted(self, hosted: HostedWorld, path: str, request: Request) -> Delivery:
         """Return the answer of the control API, with what triggers do after it."""
         before = hosted.world.orders.count() if hosted.triggers.items else 0
-        answer = self._control.answer(hosted, path, request)
+        answer = self.control.answer(hosted, path, request)
         if hosted.triggers.items and hosted.world.orders.count() > before:
             # A transaction that was announced, or sent to a node, has made an order.
             for trigger in hosted.triggers.due_with_order():
@@ -196,34 +221,47 @@ class Service:
 
     def _logs_refusals(self) -> bool:
         """Whether the log has refusals of the default world, as `_tell` writes them."""
-        dialect = self.worlds.get(DEFAULT_WORLD).contract.dialect.name
+        dialect = self.worlds.model().contract.dialect.name
         level = logging.INFO if self.reasons_in_msg(dialect) else logging.WARNING
         return log.isEnabledFor(level)
 
     def most_bytes(self, request: Request) -> int:
         """Return how many bytes the body of a request may have, of which the head has come."""
-        path, _ = self._place(request)
+        path, _ = self.place(request)
         if not _is_control(path):
             return limits.BODY.most
         path = path.removeprefix(CONTROL_PATH)
-        if self._control.denied(path, request):
+        if self.control.denied(path, request):
             return limits.BODY.most
-        return self._control.most_bytes(path, request.method)
+        return self.control.most_bytes(path, request.method)
 
     def refuse(self, request: Request, name: str, reason: str) -> Response:
         """Return the refusal of a request that could not be read, and note it in its world."""
-        path, key = self._place(request)
+        path, key = self.place(request)
         if _is_control(path):
             return refused(self._contracts.get("documented").refusals[name].http, reason)
+        refusal = self._refused(path, name, reason)
         try:
             hosted = self.worlds.get(key)
         except _NO_WORLD:
-            hosted = self.worlds.get(DEFAULT_WORLD)
-        response = self._opened(self._refused(path, name, reason), hosted.key, request.headers)
+            hosted = self.worlds.model()
+        except Elsewhere as elsewhere:
+            if self.spread is not None:
+                self.spread.note_refused(elsewhere.worker, request, name, reason)
+            return self._opened(refusal, key, request.headers)
+        response = self._opened(refusal, hosted.key, request.headers)
         hosted.note(hosted.world.now(), None, request, response, "server")
         return response
 
-    def _place(self, request: Request) -> tuple[str, str]:
+    def away(self, request: Request) -> Response:
+        """Return the refusal of a request that processes hand to and fro."""
+        path, _ = self.place(request)
+        reason = "the app keys of this request are being bound to a world; try again"
+        return self._opened(
+            self._refused(path, "worker-away", reason), DEFAULT_WORLD, request.headers
+        )
+
+    def place(self, request: Request) -> tuple[str, str]:
         """Return the path below the world and the world's key: by path, header or app key."""
         path, headers = request.path, request.headers
         if "%" in path:
@@ -496,7 +534,7 @@ class Service:
         return hosted.refuser.refuse(generation, "unknown-path", reason)
 
     def _refused(self, path: str, name: str, reason: str) -> Response:
-        hosted = self.worlds.get(DEFAULT_WORLD)
+        hosted = self.worlds.model()
         return hosted.refuser.refuse(hosted.contract.generation_of(path), name, reason)
 
 
@@ -527,6 +565,10 @@ def _not_kept(hosted: HostedWorld, generation: Generation, reason: str) -> Respo
 
 def _refusal_of(error: Exception) -> str:
     """Return the name of the refusal of a request whose world there is not."""
+    if isinstance(error, WorldAway):
+        return error.refusal
+    if isinstance(error, UnknownWorld):
+        return "unknown-world"
     if isinstance(error, StateNotLoadable):
         return "state-not-kept"
     return "unknown-path" if isinstance(error, BadWorldKey) else "limit-reached"

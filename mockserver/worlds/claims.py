@@ -131,7 +131,7 @@ class Beliefs:
 
     claims: tuple[Claim, ...] = ()
     expects: tuple[Expected, ...] = ()
-    unread: frozenset[int] = frozenset()
+    unread: tuple[int, ...] = ()
 
     def claimed(self, claim: Claim) -> "Beliefs":
         """Return these with a claim, which replaces an earlier one about the same order."""
@@ -147,7 +147,7 @@ class Beliefs:
     def died(self, sequence: int) -> "Beliefs":
         """Return these with a client that died before it had read the answer to a request."""
         _room(self.unread)
-        return replace(self, unread=self.unread | {sequence})
+        return replace(self, unread=(*self.unread, sequence))
 
 
 def amount_of(text: str) -> tuple[Decimal, str | None]:

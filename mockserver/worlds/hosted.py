@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from mockserver import limits
 from mockserver.engine.dumps import Listed
+from mockserver.engine.refusal import StateNotLoadable
 from mockserver.exchange import Headers, Request, Response
 from mockserver.jsontext import Json
 from mockserver.responders.breaks import Breaks
@@ -45,6 +46,47 @@ class BadWorldKey(ValueError):
 
 class TooManyWorlds(BadControl):
     """A new world, where the server has as many as it allows."""
+
+
+class UnknownWorld(BadControl):
+    """A world that nobody has made, where none comes into being by itself."""
+
+
+class Elsewhere(Exception):
+    """A world that another process of this server has: the `worker` of that number, from 0."""
+
+    def __init__(self, worker: int) -> None:
+        """Keep the number."""
+        super().__init__(f"the world is in worker {worker + 1}")
+        self.worker = worker
+
+
+class WorldAway(Exception):
+    """A world whose process does not answer now, or has lost it; `refusal` names which."""
+
+    def __init__(self, refusal: str, reason: str) -> None:
+        """Keep the name of the refusal and the reason."""
+        super().__init__(reason)
+        self.refusal = refusal
+
+
+class Homes(Protocol):
+    """The processes of a server among which its worlds are spread, seen from one of them."""
+
+    def check(self, key: str) -> None:
+        """Raise `Elsewhere` for a world of another process, `WorldAway` where none has it now."""
+
+    def entered(self, key: str, total: int) -> None:
+        """Note that this process has a world, and so many of them now."""
+
+    def left(self, key: str, total: int) -> bool:
+        """Note that a world was dropped; tell whether it was known here, though lost."""
+
+    def unbound(self, app_keys: Sequence[str], key: str) -> None:
+        """Note that app keys choose a world no more."""
+
+    def total(self) -> int:
+        """Return how many worlds all processes have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -434,6 +476,11 @@ class Worlds:
         self._bound: dict[str, tuple[str, ...]] = {}
         self._space = JournalSpace()
         self._keeping: Keeping | None = None
+        self._model: HostedWorld | None = None
+        self.homes: Homes | None = None
+        """The processes that share the worlds; None where this one has them all."""
+        self.made_only = False
+        """Whether worlds have to be made, all but the default one."""
 
     def keep(self, keeping: Keeping, bound: Mapping[str, Sequence[str]]) -> None:
         """Keep all worlds on a disk from now on; those that are there already are read on use.
@@ -455,13 +502,19 @@ class Worlds:
     def __len__(self) -> int:
         return len(self._worlds if self._keeping is None else self._keeping)
 
+    @property
+    def total(self) -> int:
+        """How many worlds there are, in other processes too."""
+        return len(self) if self.homes is None else self.homes.total()
+
     def __contains__(self, key: object) -> bool:
         return key in (self._worlds if self._keeping is None else self._keeping)
 
     def get(self, key: str) -> HostedWorld:
         """Return the world of a key, made now if it is new.
 
-        Raises `BadWorldKey`, and `TooManyWorlds` where there is no room for another.
+        Raises `BadWorldKey`, `UnknownWorld`, `TooManyWorlds` where there is no room for another,
+        and what `Homes.check` raises where worlds are spread over processes.
         """
         hosted_world = self._worlds.get(key)
         if hosted_world is None:
@@ -469,10 +522,38 @@ class Worlds:
                 hosted_world = self._worlds[key] = self._keeping.load(key)
                 hosted_world.journal.share(self._space)
                 return hosted_world
-            self._room(checked_key(key))
+            checked_key(key)
+            if self.homes is not None:
+                self.homes.check(key)
+            if self.made_only and key != DEFAULT_WORLD:
+                raise UnknownWorld(
+                    f"there is no world {key!r} here, and this server makes none by itself; make "
+                    f"it with PUT /w/{key}/__mock/world"
+                )
+            self._room(key)
             hosted_world = self._make(key)
             self.put(hosted_world)
         return hosted_world
+
+    def unmade(self, key: str) -> HostedWorld:
+        """Return a world of a key that is not there, and that requests do not reach.
+
+        Raises what `get` raises of the key.
+        """
+        checked_key(key)
+        if self.homes is not None:
+            self.homes.check(key)
+        self._room(key)
+        return self._make(key)
+
+    def model(self) -> HostedWorld:
+        """Return the default world, or one that is like it where it is not at hand."""
+        try:
+            return self.get(DEFAULT_WORLD)
+        except (Elsewhere, WorldAway, StateNotLoadable):
+            if self._model is None:
+                self._model = self._make(DEFAULT_WORLD)
+            return self._model
 
     def put(self, hosted: HostedWorld, forked_from: HostedWorld | None = None) -> None:
         """Host a world under its key, in place of one that was there. Raises `TooManyWorlds`.
@@ -487,6 +568,8 @@ class Worlds:
             before.journal.leave()
         self._worlds[hosted.key] = hosted
         hosted.journal.share(self._space)
+        if self.homes is not None:
+            self.homes.entered(hosted.key, len(self))
 
     def drop(self, key: str) -> bool:
         """Forget a world; return whether there was one. Its key then makes a new one."""
@@ -497,6 +580,8 @@ class Worlds:
             gone.journal.leave()
         if self._keeping is not None and key in self._keeping:
             self._keeping.leave(key)
+        if self.homes is not None:
+            known = self.homes.left(key, len(self)) or known
         return known
 
     def full(self, adding: int) -> str:
@@ -524,12 +609,7 @@ class Worlds:
         Raises `BadControl` where one is another world's or there are too many, and nothing is
         changed.
         """
-        for app_key in app_keys:
-            bound_world = self._by_app_key.get(app_key, key)
-            if bound_world != key:
-                raise BadControl(
-                    f"app key {app_key!r} belongs to world {bound_world!r}; drop that first"
-                )
+        self.check_free(app_keys, key)
         bound = dict.fromkeys((*self._bound.get(key, ()), *app_keys))
         more = len(self._by_app_key) + len(bound) - len(self._bound.get(key, ()))
         for count, limit in ((len(bound), limits.APP_KEYS), (more, limits.ALL_APP_KEYS)):
@@ -539,15 +619,50 @@ class Worlds:
             self._bound[key] = tuple(bound)
         self._by_app_key.update(dict.fromkeys(app_keys, key))
 
+    def bind_elsewhere(self, app_keys: Sequence[str], key: str) -> None:
+        """Send v1 requests with these app keys to a world that another process binds to them.
+
+        Raises `BadControl` where one is another world's or there are too many.
+        """
+        self.check_free(app_keys, key)
+        if len(self._by_app_key) + len(app_keys) > limits.ALL_APP_KEYS.most:
+            raise BadControl(f"{limits.ALL_APP_KEYS.scope} has {limits.ALL_APP_KEYS}")
+        self._by_app_key.update(dict.fromkeys(app_keys, key))
+
+    def world_of(self, app_key: str) -> str | None:
+        """Return the key of the world that an app key is bound to."""
+        return self._by_app_key.get(app_key)
+
+    def check_free(self, app_keys: Sequence[str], key: str) -> None:
+        """Raise `BadControl` where an app key is another world's."""
+        for app_key in app_keys:
+            bound_world = self._by_app_key.get(app_key, key)
+            if bound_world != key:
+                raise BadControl(
+                    f"app key {app_key!r} belongs to world {bound_world!r}; drop that first"
+                )
+
+    def forget_app_keys(self, app_keys: Sequence[str], key: str) -> None:
+        """Send these app keys no more to a world of another process."""
+        for app_key in app_keys:
+            if self._by_app_key.get(app_key) == key:
+                del self._by_app_key[app_key]
+
     def unbind(self, key: str) -> list[str]:
         """Unbind the app keys of a world, and return them."""
         released = self._bound.pop(key, ())
         for app_key in released:
             del self._by_app_key[app_key]
+        if released and self.homes is not None:
+            self.homes.unbound(released, key)
         return list(released)
 
     def bound(self, key: str) -> list[str]:
         return list(self._bound.get(key, ()))
+
+    def keys_bound(self) -> list[str]:
+        """Return the keys of worlds that app keys choose."""
+        return list(self._bound)
 
     def key_of(self, headers: Headers) -> str:
         """Return the key of the world that the app key sent is bound to, else the default one's."""
@@ -558,7 +673,7 @@ class Worlds:
     def _room(self, key: str) -> None:
         if key in self or key == DEFAULT_WORLD:
             return
-        if len(self) >= limits.WORLDS.most:
+        if self.total >= limits.WORLDS.most:
             raise TooManyWorlds(
                 f"there are {limits.WORLDS} already, and none of the key {key!r}; drop some first "
                 "(DELETE /__mock/worlds/KEY)"

@@ -48,9 +48,8 @@ class Server:
 
     def kill(self) -> None:
         """End as `kill -9` does: what is not on the disk is lost."""
-        keeper = self.service.keeper
-        assert keeper is not None
-        keeper.file.close()
+        if self.service.keeper is not None:
+            self.service.keeper.file.close()
 
     def restart(self, **settings: Any) -> None:
         """Kill it, and start it again with the same folder."""
@@ -64,6 +63,7 @@ class Server:
         told = {path: self.call("GET", f"{world}/__mock/{path}") for path in paths.split()}
         told["journal"] = self.call("GET", f"{world}/__mock/journal?limit=1000")
         told["clock"] = self.call("GET", f"{world}/__mock/clock")
+        told["audit"] = self.call("GET", f"{world}/__mock/audit")
         return told
 
 

@@ -40,6 +40,17 @@ CHANGES: dict[str, list[Call]] = {
         ("DELETE", "/__mock/app-keys", None),
     ],
     "developer key": [("POST", "/__mock/keys", {"appKey": "k", "appSecret": "s"})],
+    "claims": [
+        (
+            "POST",
+            "/__mock/claims",
+            {
+                "claims": [{"order": "30000000001", "state": "arrived", "amount": "9.7"}],
+                "expects": [{"amount": "2.5 ETH", "times": 2, "arrives": "0.1"}],
+                "died": True,
+            },
+        )
+    ],
     "expected refusal": [("POST", "/__mock/expect", {"refusal": "unknown-order"})],
     "snapshot": [("POST", "/__mock/snapshots", {"name": "a"})],
     "dropped snapshot": [

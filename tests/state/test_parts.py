@@ -23,9 +23,8 @@ OF_THE_DUMP = {
 }
 """Fields of a hosted world by the part of its dump; a part may be absent where it is empty."""
 BY_ROW = {"transactions", "journal", "_snapshots"}
-HOSTING = ("began_ms", "expected", "failures", "horizon", "keys", "lost")
+HOSTING = ("beliefs", "began_ms", "expected", "failures", "horizon", "keys", "lost")
 NOT_KEPT = {
-    "beliefs": "claims of a test's client, which end with the test that judges them",
     "key": "the name of its row",
     "world": "see the fields of the engine's state",
     "refuser": "follows from the dialect and the options of the server",
@@ -75,5 +74,7 @@ def test_the_parts_of_a_dump_are_the_parts_that_are_written(
 def test_what_dumps_leave_out_is_written_beside_them(
     serving: Callable[..., Server], name: str
 ) -> None:
-    hosting = parts_of(serving().service.worlds.get("default"), [])["hosting"]
+    server = serving()
+    server.call("POST", "/__mock/claims", {"expects": [{"amount": "1 USDT"}]})
+    hosting = parts_of(server.service.worlds.get("default"), [])["hosting"]
     assert f'"{name}":' in hosting

@@ -1,11 +1,19 @@
 """Information about the server: readiness, version, reserved values, assumptions, counters."""
 
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
 from mockserver import __version__, jsontext
 from mockserver.contract.openapi import document
 from mockserver.engine.reserved import RESERVED
+from mockserver.exchange import Response
 from mockserver.jsontext import Json
 from mockserver.server.control import openapi
-from mockserver.server.control.row import ControlRequest
+from mockserver.server.control.exposition import TEXT_TYPE, exposed, wants_text
+from mockserver.server.control.row import ControlRequest, ServerState
+from mockserver.worlds.hosted import HostedWorld
+
+_COUNTED = ("requests", "refusals", "faults")
 
 
 def ready(request: ControlRequest) -> Json:
@@ -57,15 +65,33 @@ def contract(request: ControlRequest) -> Json:
     return document(request.hosted.contract, None, version=__version__)
 
 
-def metrics(request: ControlRequest) -> Json:
+def metrics(request: ControlRequest) -> Json | Response:
     """Return the counters of the server, and how long this world has run on its own clock."""
-    counters, hosted = request.server.counters, request.hosted
+    counts = metrics_of([counts_of(request.server)], request.hosted)
+    if not wants_text(request.query, request.headers):
+        return counts
+    return Response(200, (TEXT_TYPE,), exposed(counts).encode("utf-8", "replace"))
+
+
+def counts_of(server: ServerState) -> dict[str, Json]:
+    """Return the counters of one process of a server."""
+    counters = server.counters
     return {
-        "requests": dict(sorted(counters.requests.items())),
-        "refusals": dict(sorted(counters.refusals.items())),
-        "faults": dict(sorted(counters.faults.items())),
+        **{name: dict(getattr(counters, name)) for name in _COUNTED},
         "control": counters.control,
-        "worlds": len(request.server.worlds),
+        "worlds": len(server.worlds),
+    }
+
+
+def metrics_of(counts: Sequence[Mapping[str, Json]], hosted: HostedWorld) -> dict[str, Json]:
+    """Return the sums of the counters of all processes, with what a world is."""
+    counted: dict[str, Json] = {
+        name: dict(sorted(sum((Counter(part[name]) for part in counts), Counter[str]()).items()))
+        for name in _COUNTED
+    }
+    return {
+        **counted,
+        **{name: sum(part[name] for part in counts) for name in ("control", "worlds")},
         "world": hosted.key,
         "uptimeMs": hosted.world.now() - hosted.began_ms,
     }

@@ -66,7 +66,7 @@ class Control:
         response = refused(denial.status, denial.reason)
         if denial.status == 401:
             realm = ("WWW-Authenticate", 'Bearer realm="crosschain-mock"')
-            return self._readable_by(request, response.with_headers(realm))
+            return self.readable_by(request, response.with_headers(realm))
         return response
 
     def answer(self, hosted: HostedWorld, path: str, request: Request) -> Delivery:
@@ -79,14 +79,13 @@ class Control:
             methods = sorted({row.method for row, _ in self._at(path)})
             return Delivery(cors.reflected(request.headers, methods, ["Content-Type"]))
         delivery = self._acted(hosted, path, request)
-        return replace(delivery, response=self._readable_by(request, delivery.response))
+        return replace(delivery, response=self.readable_by(request, delivery.response))
 
     def _acted(self, hosted: HostedWorld, path: str, request: Request) -> Delivery:
         """Return the answer of the row of a request, or a refusal."""
-        fitting = [(row, place) for row, place in self._at(path) if row.method == request.method]
-        if not fitting:
+        row, place = self.row_at(path, request.method)
+        if row is None or place is None:
             return Delivery(self._lost(path, request.method))
-        row, place = fitting[0]
         try:
             adding = hosted.weight + _WRITTEN_OUT * len(request.body) if row.adds else 0
             if row.adds and (full := self.server.worlds.full(adding)):
@@ -101,6 +100,8 @@ class Control:
             return Delivery(refused(400, refusal.reason))
         if row.streams:
             return Delivery(Response(200, EVENT_HEADERS, b""), stream=answer)
+        if isinstance(answer, Response):
+            return Delivery(answer)
         if isinstance(answer, Iterator):
             return _in_pieces(answer)
         if row.method != "GET":
@@ -108,7 +109,22 @@ class Control:
         unready = row.path == "/ready" and not self.server.ready
         return Delivery(Response(503 if unready else 200, (JSON_TYPE,), jsontext.encode(answer)))
 
-    def _readable_by(self, request: Request, response: Response) -> Response:
+    def row_at(self, path: str, method: str) -> tuple[Row, Mapping[str, str]] | tuple[None, None]:
+        """Return the row of a request with the parts of its path; None where there is none."""
+        for row, place in self._at(path):
+            if row.method == method:
+                return row, place
+        return None, None
+
+    def query_of(self, row: Row, request: Request) -> Mapping[str, Json]:
+        """Return the query of a request, checked. Raises `BadControl`."""
+        return _query(row, request)
+
+    def body_of(self, row: Row, request: Request) -> Json:
+        """Return the body of a request, checked. Raises `BadControl`."""
+        return _body(row, request)
+
+    def readable_by(self, request: Request, response: Response) -> Response:
         """Return an answer that a page of a named origin may read as well."""
         if self.guard.names(request.headers.get("Origin")):
             return response.with_headers(*cors.allowed_origin(request.headers))

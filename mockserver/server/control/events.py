@@ -80,7 +80,7 @@ class Events:
             "dropped": hosted.dropped,
             "orders": hosted.world.orders.count(),
             "outages": len(outages.active()),
-            "worlds": len(self.server.worlds),
+            "worlds": self.server.worlds.total,
         }
 
 
@@ -138,7 +138,7 @@ def _state_of(server: ServerState, hosted: HostedWorld) -> object:
         world.time.clock,
         world.outages.all(),
         world.orders.count(),
-        len(server.worlds),
+        server.worlds.total,
     )
 
 

@@ -41,7 +41,8 @@ class Counters:
 class ServerState:
     """What belongs to the server as a whole; `ready` is false until everything is loaded.
 
-    `listeners` counts the open streams of events.
+    `listeners` counts the open streams of events. `worker` is the number of this process, from 1,
+    of the `workers` that share the worlds; `advertised` is the base URL by which clients reach it.
     """
 
     worlds: Worlds
@@ -49,6 +50,9 @@ class ServerState:
     counters: Counters
     ready: bool = False
     listeners: int = 0
+    worker: int = 1
+    workers: int = 1
+    advertised: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,8 @@
 """Control of worlds: made, forked, kept and brought back, dumped, loaded, bound and dropped."""
 
+import os
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from decimal import Decimal
 from types import MappingProxyType
 from typing import Any
@@ -36,17 +38,44 @@ def show(request: ControlRequest) -> Iterator[bytes]:
 
 
 def make(request: ControlRequest) -> Json:
+    return _made(request, request.body["key"])
+
+
+def make_here(request: ControlRequest) -> Json:
+    """Make the world that the path names; without options one that is there already will do."""
+    key, worlds = request.hosted.key, request.server.worlds
+    if request.body or key not in worlds:
+        _made(request, key)
+    return where(replace(request, hosted=worlds.get(key)))
+
+
+def _made(request: ControlRequest, key: str) -> Json:
     body, worlds = request.body, request.server.worlds
-    _free(request, body["key"])
+    _free(request, key)
     mode = body.get("clock")
     if ("rate" in body) != (mode == ClockMode.SCALED):
         raise BadControl("body field 'rate': goes with clock 'scaled', and only with it")
     readings = ((name, read(body[wire])) for wire, (name, read) in _CHANGES.items() if wire in body)
     changes: dict[str, Any] = dict(readings)
-    hosted = request.server.factory.create(body["key"], **changes)
+    hosted = request.server.factory.create(key, **changes)
     worlds.bind(body.get("appKeys", ()), hosted.key)
     worlds.put(hosted)
     return world_json(hosted, request.server)
+
+
+def where(request: ControlRequest) -> Json:
+    """Return the address of a world, and the process that it lives in."""
+    server, hosted = request.server, request.hosted
+    host = request.headers.get("Host", "")
+    base = server.advertised or (f"http://{host}" if host else "")
+    return {
+        "key": hosted.key,
+        "url": f"{base}/w/{hosted.key}",
+        "worker": server.worker,
+        "workers": server.workers,
+        "pid": os.getpid(),
+        "epoch": hosted.epoch,
+    }
 
 
 def drop(request: ControlRequest) -> Json:

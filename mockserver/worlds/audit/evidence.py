@@ -259,7 +259,7 @@ def evidence_of(
         at_rest=not as_is,
         lost=hosted.dropped,
         lost_ms=next((entry.at_ms for entry in journal), now),
-        unread=hosted.beliefs.unread.union(unread),
+        unread=frozenset((*hosted.beliefs.unread, *unread)),
         inherited_ms=horizon.inherited_ms,
         beliefs=hosted.beliefs,
     )

@@ -58,6 +58,14 @@ class Rows:
                 members[name] = self._values[value[_REFERENCE]]
         return members
 
+    def rewritten(self, text: str, other: "Rows") -> str:
+        """Return a row of another file as a row of this one."""
+        members: dict[str, Json] = json.loads(text)
+        for name, value in members.items():
+            if type(value) is dict and _REFERENCE in value:
+                members[name] = self._shared(other._values[value[_REFERENCE]])
+        return _write(members)
+
     def _reference(self, value: object) -> Json:
         """Return what stands for a value that other rows may have as well."""
         known = self._references.get(id(value))

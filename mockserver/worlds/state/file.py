@@ -5,6 +5,7 @@ Its tables are described in docs/decisions/state-on-disk.md.
 
 import os
 import sqlite3
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from enum import StrEnum
@@ -16,11 +17,19 @@ from mockserver.engine.refusal import StateNotLoadable
 from mockserver.wording import reason_of
 from mockserver.worlds.state.errors import NotKept, WorldDamaged
 
+if sys.platform == "win32":
+    fcntl = None
+else:
+    import fcntl
+
 FORMAT = "crosschain-mock/state"
 VERSION = 1
 """The version of the tables. A release reads all versions up to its own, and no later one."""
-FILE = "worlds.sqlite"
+FILE, COUNTS_FILE = "worlds.sqlite", "requests.counts"
 
+_LOCK = "lock"
+PartOf = tuple[int, int]
+"""The number of a process, from 0, and of how many: each has a file of its own."""
 Statement = tuple[str, tuple[object, ...]]
 """A change of the file: an SQL statement and its values."""
 
@@ -64,6 +73,13 @@ class Sync(StrEnum):
     """Once the disk has it."""
 
 
+def shared_name(name: str, share: PartOf) -> str:
+    """Return the name of the file of one of several processes."""
+    number, processes = share
+    stem, _, suffix = name.partition(".")
+    return name if processes == 1 else f"{stem}-{number + 1}-of-{processes}.{suffix}"
+
+
 def checksum(text: str) -> int:
     """Return the checksum of a value: SQLite itself does not notice a changed byte in one."""
     return crc32(text.encode("utf-8", "surrogatepass"))
@@ -76,13 +92,65 @@ def checked(value: object, total: object, where: str) -> str:
     raise WorldDamaged(f"{where} is damaged: its checksum is another one")
 
 
+class Hold:
+    """A folder that no other server may use, of however many processes, until this is closed.
+
+    The processes that a holder starts hold it as well.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        """Make the folder, and hold it. Raises `StateNotLoadable`."""
+        self._number: int | None = None
+        if fcntl is None:
+            return
+        try:
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self._number = os.open(folder / _LOCK, os.O_CREAT | os.O_RDWR, 0o600)
+            fcntl.flock(self._number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            self.close()
+            raise StateNotLoadable(in_use(folder)) from None
+        except OSError as error:
+            self.close()
+            reason = reason_of(error)
+            raise StateNotLoadable(f"cannot keep state in {str(folder)!r}: {reason}") from None
+
+    def close(self) -> None:
+        """Let others have it."""
+        if self._number is not None:
+            os.close(self._number)
+            self._number = None
+
+
+def in_use(folder: Path) -> str:
+    """Return the sentence for a folder that another server uses."""
+    return (
+        f"state folder {str(folder)!r} is in use by another server; stop that, or name another "
+        "folder"
+    )
+
+
 class StateFile:
     """The file of a state folder, locked for as long as it is open. It is not thread-safe."""
 
-    def __init__(self, folder: Path, sync: Sync = Sync.FULL, *, create: bool = True) -> None:
-        """Open the file, or make it with its folder. Raises `StateNotLoadable`."""
+    def __init__(
+        self,
+        folder: Path,
+        sync: Sync = Sync.FULL,
+        share: PartOf = (0, 1),
+        *,
+        create: bool = True,
+        hold: Hold | None = None,
+    ) -> None:
+        """Open the file, or make it with its folder. Raises `StateNotLoadable`.
+
+        `hold` ends with it.
+        """
+        self._hold = hold
         self.folder = folder
-        self.path = folder / FILE
+        self.path = folder / shared_name(FILE, share)
+        self.counts = folder / shared_name(COUNTS_FILE, share)
+        """Where the numbers of the newest requests are (`Counts`)."""
         self.sync = sync
         self._db = self._opened(create=create)
         try:
@@ -95,6 +163,25 @@ class StateFile:
         """Let another process have it."""
         with suppress(sqlite3.Error):
             self._db.close()
+        if self._hold is not None:
+            self._hold.close()
+
+    def meta(self) -> dict[str, str]:
+        """Return the format, its version and the release that wrote last."""
+        return {str(name): str(value) for name, value in self.read("SELECT name, value FROM meta")}
+
+    def problems(self) -> list[str]:
+        """Return what SQLite finds wrong with the file."""
+        rows = [str(row[0]) for row in self.read("PRAGMA integrity_check(20)")]
+        return [] if rows == ["ok"] else [f"{self.path.name}: {row}" for row in rows]
+
+    def compact(self) -> None:
+        """Give the space of deleted rows back. Raises `NotKept`."""
+        try:
+            self._db.execute("VACUUM")
+            self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        except sqlite3.Error as error:
+            raise NotKept(self._reason(error)) from None
 
     def read(self, sql: str, *values: object) -> Iterator[tuple[object, ...]]:
         """Yield the rows of a query. Raises `WorldDamaged`."""
@@ -222,10 +309,7 @@ class StateFile:
     def _not_open(self, error: sqlite3.Error) -> str:
         where = repr(str(self.folder))
         if "locked" in str(error):
-            return (
-                f"state folder {where} is in use by another server; stop that, or name another "
-                "folder"
-            )
+            return in_use(self.folder)
         if "readonly" in str(error):
             return f"state folder {where} is read-only; state is written there"
         return (

@@ -10,8 +10,10 @@ from types import MappingProxyType
 from typing import Any
 
 from mockserver.clock import ClockMode
+from mockserver.engine.dumps import from_plain, to_plain
 from mockserver.jsontext import Json
 from mockserver.signing.keyring import Keyring
+from mockserver.worlds.claims import Beliefs
 from mockserver.worlds.hosted import AwaitedRefusal, Horizon, HostedWorld
 from mockserver.worlds.state.encoding import encoded
 
@@ -29,7 +31,7 @@ def parts_of(hosted: HostedWorld, app_keys: Iterable[str]) -> dict[str, str]:
     values = {name: value for name, value in dump.items() if name != _INSIDE}
     values |= {f"{_INSIDE}.{name}": value for name, value in dump[_INSIDE].items()}
     parts = {name: encoded(value) for name, value in values.items() if value is not None}
-    return {**parts, HOSTING: encoded(_hosting(hosted))}
+    return {**parts, HOSTING: encoded(hosting_of(hosted))}
 
 
 def is_quiet(parts: Mapping[str, str]) -> bool:
@@ -58,7 +60,8 @@ def _left_out(items: Iterable[Any]) -> None:
     """Leave a long list out: its items are rows."""
 
 
-def _hosting(hosted: HostedWorld) -> dict[str, Json]:
+def hosting_of(hosted: HostedWorld) -> dict[str, Json]:
+    """Return what the dump of a world leaves out."""
     scenario, keys = hosted.world.scenario, hosted.keys
     return {
         "began_ms": hosted.began_ms,
@@ -72,6 +75,8 @@ def _hosting(hosted: HostedWorld) -> dict[str, Json]:
         "horizon": asdict(hosted.horizon),
         "keys": {"developers": dict(keys.developers), "wallets": keys.wallets},
         "lost": hosted.lost,
+        # Left out without any, as in files from before they were kept.
+        **({"beliefs": to_plain(beliefs)} if (beliefs := hosted.beliefs) != Beliefs() else {}),
     }
 
 
@@ -97,3 +102,5 @@ def restore_hosting(hosted: HostedWorld, hosting: Mapping[str, Any]) -> None:
     developers = MappingProxyType({**kept["developers"], **by_option.developers})
     hosted.keys = Keyring(developers, kept["wallets"] or by_option.wallets, by_option.clock)
     hosted.lost = hosting["lost"]
+    if "beliefs" in hosting:
+        hosted.beliefs = from_plain(Beliefs, hosting["beliefs"])

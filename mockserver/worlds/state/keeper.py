@@ -15,8 +15,7 @@ from mockserver.worlds.state.record import WorldRecord
 from mockserver.worlds.state.restoring import Restoring
 from mockserver.worlds.state.writes import Writes
 
-COUNTS_FILE = "requests.counts"
-_OF_A_WORLD = ("parts", "snapshots", "journal")
+OF_A_WORLD = ("parts", "snapshots", "journal")
 """The tables with the number of a world; its branches are swept later."""
 
 
@@ -124,7 +123,7 @@ class Keeper:
         if gone is not None and isinstance(gone.record, WorldRecord):
             self.writes.forget(gone.record)
             gone.record = None
-        tables = ("worlds WHERE id", *(f"{name} WHERE world" for name in _OF_A_WORLD))
+        tables = ("worlds WHERE id", *(f"{name} WHERE world" for name in OF_A_WORLD))
         self.writes.add([(f"DELETE FROM {table} = ?", (world_id,)) for table in tables])  # noqa: S608
         self.writes.litter()
 
@@ -133,7 +132,7 @@ class Keeper:
 
     def _counted(self) -> Counts:
         try:
-            return Counts(self.file.folder / COUNTS_FILE)
+            return Counts(self.file.counts)
         except OSError as error:
             raise StateNotLoadable(f"{self._where()}: {reason_of(error)}") from None
 

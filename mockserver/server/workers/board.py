@@ -1,0 +1,72 @@
+"""What the processes of a server know of each other, in memory that they share."""
+
+import mmap
+import time
+
+HANGING_S = 5.0
+"""How long a process may be silent before its worlds are refused, in seconds.
+
+A turn of the loop takes milliseconds, reading a world of 100,000 orders from a disk some seconds.
+"""
+BEAT_S = 0.2
+
+_BEAT, _WORLDS, _UP, _PID, _COLUMNS = 0, 1, 2, 3, 4
+_TEXT = 400
+
+
+class Board:
+    """A row for each worker, which it writes itself but for its end; made before they are forked.
+
+    Each number is written whole by the processor, so that readers need no lock.
+    """
+
+    def __init__(self, workers: int) -> None:
+        self.workers = workers
+        numbers = workers * _COLUMNS * 8
+        self._map = mmap.mmap(-1, numbers + workers * _TEXT)
+        self._numbers = memoryview(self._map)[:numbers].cast("d")
+        self._texts = memoryview(self._map)[numbers:]
+
+    def beat(self, worker: int) -> None:
+        self._numbers[worker * _COLUMNS + _BEAT] = time.monotonic()
+
+    def hold(self, worker: int, worlds: int) -> None:
+        """Note how many worlds a worker has."""
+        self._numbers[worker * _COLUMNS + _WORLDS] = worlds
+
+    def up(self, worker: int) -> None:
+        """Note that a worker serves."""
+        self.beat(worker)
+        self._numbers[worker * _COLUMNS + _UP] = 1
+
+    def down(self, worker: int, why: str) -> None:
+        """Note that a worker does not serve, and why."""
+        text = why.encode()[: _TEXT - 1]
+        self._texts[worker * _TEXT : (worker + 1) * _TEXT] = text.ljust(_TEXT, b"\0")
+        self._numbers[worker * _COLUMNS + _UP] = 0
+
+    def total(self) -> int:
+        """Return how many worlds all workers have."""
+        return int(sum(self._numbers[_WORLDS::_COLUMNS].tolist()))
+
+    def hangs(self, worker: int) -> bool:
+        """Whether a worker runs and does nothing."""
+        row = worker * _COLUMNS
+        silent = time.monotonic() - self._numbers[row + _BEAT]
+        return self._numbers[row + _UP] == 1 and silent > HANGING_S
+
+    def away(self, worker: int) -> str:
+        """Return why a worker does not serve now; empty where it does."""
+        row = worker * _COLUMNS
+        silent = time.monotonic() - self._numbers[row + _BEAT]
+        name = f"worker {worker + 1} of {self.workers}"
+        if not self._numbers[row + _UP]:
+            text = bytes(self._texts[worker * _TEXT : (worker + 1) * _TEXT])
+            return f"{name} {text.rstrip(bytes(1)).decode(errors='replace') or 'is starting'}"
+        if silent > HANGING_S:
+            return f"{name} has not answered for {silent:.0f} s"
+        return ""
+
+    def missing(self) -> list[str]:
+        """Return why workers do not serve now, of each that does not."""
+        return list(filter(None, map(self.away, range(self.workers))))
