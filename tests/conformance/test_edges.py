@@ -98,8 +98,8 @@ def test_every_token_of_several_chains_and_every_chain_is_quoted_both_ways():
                 if exchange.operation.id == "v1.getSupportTokens" and exchange.succeeded
             }
             often = Counter(symbol for symbols in listed.values() for symbol in symbols)
-            moved = {symbol for symbol, count in often.items() if count > 1}
-            of_moved = {chain for chain, symbols in listed.items() if symbols & moved}
+            several = {symbol for symbol, count in often.items() if count > 1}
+            of_moved = {chain for chain, symbols in listed.items() if symbols & several}
             assert len(of_moved) > 10
         assert of_moved <= {source for source, _ in ends}
         assert of_moved <= {target for _, target in ends}
