@@ -332,7 +332,9 @@ def test_an_address_and_an_option_name_one_world(ended, mock, monkeypatch):
     code, told = ended("clock", "advance", "1h", "--world", "two")
     assert (code, "names another world; leave one of them out" in told) == (2, True)
     assert mock.control("GET", "/worlds")["worlds"] == before
-    Client(mock.port, mock.contract, "/w/one-").get("/v1/getChain")
+    used = Client(mock.port, mock.contract, "/w/one-")
+    used.get("/v1/getChain")
+    used.close()
     for more in ((), ("--world", "one-")):
         assert ended("check", *more)[0] == 0
 
