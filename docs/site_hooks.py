@@ -27,6 +27,7 @@ OUTSIDE = {
     "CONTRIBUTING.md": "contributing.md",
     "examples/README.md": "examples.md",
     "examples/clients/README.md": "examples-clients.md",
+    "clients/typescript/README.md": "typescript.md",
 }
 """Files of the checkout that become pages, by the page they become."""
 

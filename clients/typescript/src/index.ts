@@ -1,0 +1,157 @@
+// Starts the mock for tests, or connects to one, and gives each test a world of its own.
+import { spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { createServer } from "node:net";
+import createClient, { type Client } from "openapi-fetch";
+import type { components, paths as Control } from "./control.js";
+import type { paths as V1 } from "./v1.js";
+import type { paths as V2 } from "./v2.js";
+
+type Forms = components["schemas"];
+type Answered = { data?: { code: number; msg: string } | undefined };
+export type Accepted<T> = Extract<T, { code: 0 }>;
+
+export class Refused extends Error {}
+export class MockCheckFailed extends Error {}
+
+/** Returns the result of an answer. Throws `Refused` where the service says no. */
+export function accepted<T extends Answered>(answer: T): Accepted<T["data"]> extends { data: infer D } ? D : never {
+  if (answer.data?.code !== 0) throw new Refused(answer.data ? `${answer.data.code}: ${answer.data.msg}` : "no answer");
+  return (answer.data as unknown as { data: never }).data;
+}
+
+export interface StartOptions {
+  /** The address of a mock that runs already. */
+  url?: string;
+  /** The token of its control API, where it listens on other interfaces than loopback. */
+  token?: string;
+  /** The command, by default `crosschain-mock`. */
+  command?: string[];
+  /** An image that Docker runs in place of the command. */
+  image?: string;
+  /** Options of `serve`, such as `["--clock", "real"]`. The clock stands by default, as in pytest. */
+  args?: string[];
+}
+
+/** Starts the mock: the command, an image, or a connection to one. */
+export async function startMock(options: StartOptions = {}): Promise<Mock> {
+  const token = options.token ?? randomUUID();
+  const url = options.url ?? (options.command || options.image ? undefined : process.env["CROSSCHAIN_MOCK_URL"]);
+  if (url) return new Mock(url, options.token ?? process.env["CROSSCHAIN_MOCK_TOKEN"], async () => {});
+  const serve = ["serve", "--clock", "frozen", "--start", "2026-01-01T00:00:00Z", ...(options.args ?? [])];
+  const port = options.image ? await freePort() : 0;
+  const [program = "crosschain-mock", ...args] = options.image
+    ? ["docker", "run", "--rm", "--init", "-p", `127.0.0.1:${port}:8765`, "-e", `CROSSCHAIN_MOCK_TOKEN=${token}`,
+        options.image, ...serve, "--host", "0.0.0.0", "--port", "8765"]
+    : [...(options.command ?? ["crosschain-mock"]), ...serve, "--port", "0"];
+  const child = spawn(program, args, { stdio: ["ignore", "pipe", "pipe"] });
+  const ended = new Promise<void>((resolve) => child.once("close", () => resolve()));
+  let output = "";
+  const address = await new Promise<string>((resolve, reject) => {
+    child.once("error", (error) => reject(new Error(`${program} cannot be started: ${error.message}; install crosschain-mock, or give its address as 'url'`)));
+    child.once("close", (code) => reject(new Error(`${program} ended with exit code ${code}: ${output}`)));
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on("data", (text: Buffer) => {
+        output = (output + text.toString()).slice(-4000);
+        const ready = /https?:\/\/[\w.:[\]-]+/.exec(output);
+        if (ready && stream === child.stdout) resolve(ready[0]);
+      });
+    }
+  });
+  // A container shows its own port.
+  return new Mock(options.image ? `http://127.0.0.1:${port}` : address, options.image && token, async () => {
+    child.kill("SIGTERM");
+    await ended;
+  });
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve) => {
+    const server = createServer().listen(0, "127.0.0.1", () => {
+      const { port } = server.address() as { port: number };
+      server.close(() => resolve(port));
+    });
+  });
+}
+
+export class Mock {
+  constructor(readonly url: string, readonly token: string | undefined, readonly stop: () => Promise<void>) {}
+
+  /** Returns a world that no other test sees. */
+  world(name = "test"): World {
+    const key = `${name.replace(/[^A-Za-z0-9._~-]+/g, "-").slice(0, 80)}-${randomUUID().slice(0, 8)}`;
+    return new World(`${this.url}/w/${key}`, key, this.url, this.token);
+  }
+}
+
+export class World {
+  readonly v1: Client<V1>;
+  readonly v2: Client<V2>;
+  /** The whole control API, typed. */
+  readonly control: Client<Control>;
+
+  /** `url` is the base address of both generations. */
+  constructor(readonly url: string, readonly key: string, private readonly server: string, token?: string) {
+    const headers: Record<string, string> = token ? { Authorization: `Bearer ${token}` } : {};
+    this.v1 = createClient<V1>({ baseUrl: url });
+    this.v2 = createClient<V2>({ baseUrl: url });
+    this.control = createClient<Control>({ baseUrl: url, headers });
+    this.forget = () => fetch(`${this.server}/__mock/worlds/${key}`, { method: "DELETE", headers }).then(() => undefined);
+  }
+
+  /** Drops the world. */
+  readonly forget: () => Promise<void>;
+
+  /** Moves the clock by a duration such as "5m". */
+  async advance(duration: string): Promise<void> {
+    done(await this.control.POST("/__mock/clock", { body: { advance: duration } }));
+  }
+
+  async suspend(chain: string, options: Omit<Forms["OutageGiven"], "chain"> = {}): Promise<void> {
+    done(await this.control.POST("/__mock/outages", { body: { chain, ...options } }));
+  }
+
+  async fault(fault: NonNullable<Control["/__mock/faults"]["post"]["requestBody"]>["content"]["application/json"]): Promise<void> {
+    done(await this.control.POST("/__mock/faults", { body: fault }));
+  }
+
+  async orders(): Promise<Forms["Order"][]> {
+    return done(await this.control.GET("/__mock/orders")).orders;
+  }
+
+  /** Says that a refusal is meant, so that the test does not fail for it. */
+  async expectRefusal(refusal?: string, operation?: string): Promise<void> {
+    done(await this.control.POST("/__mock/expect", { body: { ...(refusal && { refusal }), ...(operation && { operation }) } }));
+  }
+
+  /** Throws `MockCheckFailed` for refusals, faults and stubs that met nothing, defects, and lost money. */
+  async check(options: { audit?: boolean } = {}): Promise<void> {
+    const check = done(await this.control.GET("/__mock/check"));
+    const lines = [
+      ...check.failures.map((failure) => `the mock failed: ${failure}`),
+      ...check.unexpectedRefusals.map(refusal),
+      ...check.unusedStubs.map((stub) => `stub '${stub.id}' was not used up: expected ${stub.operation}, it was used ${stub.used} times`),
+      ...check.unmet.map((text) => `${text}\n  leave it out, or have the test send what it is for`),
+    ];
+    if (options.audit ?? true) {
+      lines.push(...done(await this.control.GET("/__mock/audit")).findings.map((finding) => `audit: ${finding.told}`));
+    }
+    if (lines.length) throw new MockCheckFailed(lines.join("\n"));
+  }
+}
+
+function refusal(entry: Forms["JournalEntry"]): string {
+  const query = entry.request.query.map((pair) => pair.map(encodeURIComponent).join("=")).join("&");
+  const path = entry.request.path.replace(/^\/w\/[^/]+/, "");
+  return [
+    `unexpected refusal: ${entry.refusal}`,
+    `  of request ${entry.sequence}: ${entry.request.method} ${path}${query && `?${query}`}`,
+    ...(entry.nearest ? [`  nearest valid form: ${entry.nearest.changed.join("; ")}`] : []),
+    "  call `await world.expectRefusal()` before it if that is meant",
+  ].join("\n");
+}
+
+function done<T>(answer: { data?: T; error?: { error: string } | { ready: boolean } }): T {
+  if (answer.data !== undefined) return answer.data;
+  throw new Error(answer.error && "error" in answer.error ? answer.error.error : "the control API gave no answer");
+}

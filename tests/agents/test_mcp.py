@@ -1,0 +1,94 @@
+"""An agent's client of the official library goes through ten tasks. Needed: the package `mcp`."""
+
+import asyncio
+import json
+import sys
+import urllib.error
+import urllib.request
+
+import pytest
+
+pytest.importorskip("mcp")
+
+from mcp import ClientSession, StdioServerParameters
+from mcp.client.stdio import stdio_client
+
+SERVER = StdioServerParameters(command=sys.executable, args=["-m", "mockserver", "mcp"])
+QUOTE = "/v1/getBridgeQuote?amount=10000000&symbol={}&fromChain=ARB&toChain=BNB"
+CHARACTERS_A_TOKEN = 3
+"""Tokens of JSON in English are about four characters long; three is on the safe side."""
+
+
+def fetch(address):
+    try:
+        with urllib.request.urlopen(address, timeout=30) as answer:
+            return answer.status, answer.read().decode()
+    except urllib.error.HTTPError as error:
+        return error.code, error.read().decode()
+
+
+async def tasks():
+    """Return what the tools said, by task, and the listing that an agent reads."""
+    said = {}
+    async with stdio_client(SERVER) as streams, ClientSession(*streams) as session:
+        await session.initialize()
+        listing = (await session.list_tools()).tools
+
+        async def use(tool, **arguments):
+            result = await session.call_tool(tool, arguments)
+            return getattr(result.content[0], "text", "")
+
+        said["world"] = await use("world", name="agent", scenario="default")
+        address = said["world"].splitlines()[0].removeprefix("base address: ")
+        said["works"] = await asyncio.to_thread(fetch, address + QUOTE.format("USDT"))
+        await asyncio.to_thread(fetch, address + QUOTE.format("USDTT"))
+        said["journal"] = await use("journal", world="agent", refused=True)
+        said["check"] = await use("check", world="agent")
+        said["advance"] = await use("advance", duration="1h", world="agent")
+        said["outage"] = await use("outage", chain="BNB", mode="delisted", world="agent")
+        said["outage over"] = await use("outage", chain="BNB", mode="end", world="agent")
+        said["fault"] = await use(
+            "fault",
+            operation="getChain",
+            kind="http-status",
+            options={"status": 503},
+            world="agent",
+        )
+        said["struck"] = await asyncio.to_thread(fetch, f"{address}/v1/getChain")
+        said["orders"] = await use("orders", world="agent")
+        said["audit"] = await use("audit", world="agent")
+        said["fact"] = await use("fact", words="certHash hash")
+        said["signature"] = await use("fact", words="submitOrder signature")
+        said["refusal"] = await use("refusal", name="chain-suspended")
+        said["wrong"] = await use("advance", duration="soon", world="agent")
+    return said, listing
+
+
+@pytest.fixture(scope="module")
+def session():
+    return asyncio.run(tasks())
+
+
+def test_an_agent_gets_ten_tasks_done(session):
+    said, _ = session
+    assert said["works"][0] == 200
+    assert "unknown-token" in said["journal"]
+    assert "did you mean 'USDT'" in said["journal"]
+    assert not json.loads(said["check"])["ok"]
+    assert "T01:" in said["advance"] or "now" in said["advance"]
+    assert json.loads(said["outage"])["chain"] == "BNB"
+    assert json.loads(said["outage over"])["restored"]
+    assert json.loads(said["fault"])["struck"] == 0
+    assert said["struck"][0] == 503
+    assert json.loads(said["orders"])["orders"] == []
+    assert json.loads(said["audit"])["ok"]
+    assert "documented in section 4.2 row 7" in said["signature"]
+    assert "chain-suspended" in said["refusal"]
+    assert said["wrong"].startswith("not carried out: ")
+
+
+def test_the_listing_is_short(session):
+    _, listing = session
+    text = json.dumps([tool.model_dump(exclude_none=True, mode="json") for tool in listing])
+    assert len(listing) <= 12
+    assert len(text) / CHARACTERS_A_TOKEN <= 3000

@@ -1,0 +1,130 @@
+"""The npm package, from its tarball in an empty project: ten right tests, and five wrong ones.
+
+Needed: Node with `npm ci` in `tests/npm`.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from tests.generators.conftest import NPM
+
+PACKAGE = Path(__file__).parents[2] / "clients" / "typescript"
+COMPLAINTS = {
+    "refused": [
+        "unexpected refusal: unknown-token: query parameter 'symbol': token 'USDTT' is not known",
+        "of request 1: GET /v1/getBridgeQuote?amount=10000000&symbol=USDTT&fromChain=ARB",
+        "nearest valid form: query parameter 'symbol': 'USDT' instead of 'USDTT'",
+    ],
+    "fault without a request": [
+        "operation submitOrder, first 1) never struck: no such request came"
+    ],
+    "stub without a request": ["stub '1' was not used up: expected getPrice, it was used 0 times"],
+    "a control call that cannot be carried out": ["'NOWHERE' is no nickname of the catalog"],
+    "money that is missing": ["audit: 10 USDT to BNB: expected, and nothing of the kind was paid"],
+}
+
+
+def run(*command, cwd, check=True, **environment):
+    return subprocess.run(
+        [str(part) for part in command],
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=check,
+        env={**os.environ, **environment},
+    )
+
+
+@pytest.fixture(scope="module")
+def project(npm_folder, documents, tmp_path_factory):
+    """An empty project with the package, unpacked as npm unpacks its tarball."""
+    package = tmp_path_factory.mktemp("package")
+    shutil.copytree(PACKAGE, package, dirs_exist_ok=True)
+    (package / "node_modules").symlink_to((npm_folder / "node_modules").resolve())
+    programs = NPM / ".bin"
+    for name in ("v1", "v2", "control"):
+        source = documents / f"{name}.json"
+        run(programs / "openapi-typescript", source, "-o", f"src/{name}.ts", cwd=package)
+    run(programs / "tsc", "-p", "tsconfig.json", cwd=package)
+    tarball = run("npm", "pack", "--silent", cwd=package).stdout.strip()
+    folder = tmp_path_factory.mktemp("project")
+    modules = folder / "node_modules"
+    modules.mkdir()
+    with tarfile.open(package / tarball) as archive:
+        archive.extractall(folder, filter="data")
+    (folder / "package").rename(modules / "crosschain-mock")
+    for name in ("openapi-fetch", "vitest"):
+        (modules / name).symlink_to(NPM / name)
+    (folder / "package.json").write_text('{"type": "module", "private": true}')
+    for name in ("mock.test.ts", "node.test.mjs"):
+        shutil.copy(Path(__file__).with_name(name), folder)
+    # A command beside the interpreter of the tests.
+    folder.joinpath("bin").mkdir()
+    command = folder / "bin" / "crosschain-mock"
+    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m mockserver "$@"\n')
+    command.chmod(0o755)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def path(project):
+    return f"{project / 'bin'}{os.pathsep}{os.environ['PATH']}"
+
+
+def test_ten_right_and_five_wrong_tests(project, path):
+    program = project / "node_modules/vitest/vitest.mjs"
+    ended = run(
+        "node",
+        program,
+        "run",
+        "--reporter=json",
+        "--testTimeout=60000",
+        "--outputFile=outcome.json",
+        cwd=project,
+        check=False,
+        PATH=path,
+    )
+    assert ended.returncode == 1, ended.stderr
+    outcomes = json.loads((project / "outcome.json").read_text())["testResults"][0][
+        "assertionResults"
+    ]
+    passed = [outcome["title"] for outcome in outcomes if outcome["status"] == "passed"]
+    failed = {
+        outcome["title"]: outcome["failureMessages"][0]
+        for outcome in outcomes
+        if outcome["status"] == "failed"
+    }
+    assert len(passed) == 10, failed
+    for title, sentences in COMPLAINTS.items():
+        for sentence in sentences:
+            assert sentence in failed[title]
+
+
+def test_node_tests_have_worlds_as_well(project, path):
+    ended = run("node", "--test", "node.test.mjs", cwd=project, check=False, PATH=path)
+    assert ended.returncode == 1
+    assert "pass 1" in ended.stdout
+    assert "unexpected refusal: unknown-order" in ended.stdout
+
+
+def test_a_command_that_is_not_there_is_named(project):
+    script = (
+        "import { startMock } from 'crosschain-mock';"
+        "await startMock({ command: ['no-such-command'] })"
+        ".catch((error) => console.log(error.message));"
+    )
+    ended = run("node", "--input-type=module", "-e", script, cwd=project)
+    assert "no-such-command cannot be started" in ended.stdout
+
+
+def test_little_of_it_is_written_by_hand():
+    lines = sum(len(file.read_text().splitlines()) for file in (PACKAGE / "src").glob("*.ts"))
+    assert lines < 240
