@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 _EXTRAS = {
     "speed": ("more requests a second", ("uvloop", "orjson")),
     "signing": ("wallet signatures of 2.0", ("coincurve", "Crypto")),
+    "mcp": ("tools for agents", ("mcp",)),
     "conformance": ("deep runs of Schemathesis", ("schemathesis", "pytest")),
 }
 
