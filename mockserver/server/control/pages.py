@@ -20,6 +20,7 @@ from mockserver.values import dataclass
 _MOST_ITEMS, _MOST_TEXT = 2, 160
 _HOST = ("Host", "127.0.0.1")
 _VOLATILE = re.compile(r'("epoch": ?")[0-9a-f]+|(id: )[0-9a-f]{12}')
+_PROCESS = re.compile(r'("pid": ?)[0-9]+')
 
 
 _ABOUT_CONTROL = (
@@ -119,6 +120,7 @@ def _answered(service: Service, row: Row) -> AnsweredExample:
     if not row.streams:
         answer, language = _pretty(jsontext.decode(answer.encode()), example.depth), "json"
     answer = _VOLATILE.sub(lambda match: f"{match[1] or match[2]}0123456789ab", answer).strip()
+    answer = _PROCESS.sub(r"\g<1>4242", answer)
     sent = "" if body is None else _pretty(body, example.depth)
     return AnsweredExample(line, sent, language, answer)
 
