@@ -17,13 +17,15 @@ import click
 from mockserver.cli import serving
 from mockserver.cli.taping import taped
 from mockserver.errors import CrosschainMockError
-from mockserver.exchange import printable
-from mockserver.wording import counted, reason_of
+from mockserver.wording import counted, first_lines, reason_of
 
 if TYPE_CHECKING:
+    from mockserver.cli.run_check import RunProblem
     from mockserver.worlds.hosted import HostedWorld
     from mockserver.worlds.lint import LintSettings
 
+# Of a run that is refused all along, the first lines tell enough.
+_MOST_LINES = 400
 _ADDRESSES = [f"CROSSCHAIN_MOCK_{name}" for name in ("URL", "BASE_URL", "BASE_URL_V2")]
 _FORWARDED = tuple(
     getattr(signal, name)
@@ -50,19 +52,23 @@ def run(
     command: tuple[str, ...],
     **options: Any,
 ) -> None:
-    """Serve while COMMAND runs, and exit with its exit code.
+    """Serve while COMMAND runs, check all worlds at the end, and exit with its exit code.
 
     COMMAND finds the server in CROSSCHAIN_MOCK_URL, and the base addresses of the two generations
-    in CROSSCHAIN_MOCK_BASE_URL and CROSSCHAIN_MOCK_BASE_URL_V2.
+    in CROSSCHAIN_MOCK_BASE_URL and CROSSCHAIN_MOCK_BASE_URL_V2. Where it exits with 0, what nobody
+    expects makes the exit code 1: refusals, faults that struck nothing, defects of the server.
     """
+    from mockserver.cli.surviving import report_file
     from mockserver.clock import ClockMode
     from mockserver.headers import CONTROL_PATH
     from mockserver.server.assembly import build
+    from mockserver.testing.expecting import refusal_name
     from mockserver.testing.running import service_in_thread
     from mockserver.worlds.hosted import DEFAULT_WORLD
     from mockserver.worlds.lint import lint_settings
 
     rules = lint_settings(lint_rules)
+    files = [file for _, file in (report_file(text, ("junit",)) for text in options["reports"])]
     with ExitStack() as stack:
         settings = stack.enter_context(taped(serving.settings_of(options), options))
         service = build(settings)
@@ -72,6 +78,9 @@ def run(
             click.echo(service.replaying, err=True)
         environment = {**os.environ, **dict.fromkeys(_ADDRESSES, url)}
         client = service.worlds.get(DEFAULT_WORLD)
+        names = [refusal_name(name, client.contract) for name in options["expected_refusals"]]
+        # Worlds that were kept from earlier runs are judged by what comes in this one.
+        before = {hosted.key: hosted.journal.last_sequence for hosted in service.worlds}
         if client.world.time.clock.mode is ClockMode.CLIENT:
             from mockserver.survive.flows import shimmed
 
@@ -79,44 +88,94 @@ def run(
                 {**environment, "CROSSCHAIN_MOCK_CLOCK": f"{url}{CONTROL_PATH}/clock"}
             )
         code = _exit_code_of(command, environment, client)
+    problems: list[RunProblem] = []
+    if options["checked"]:
+        problems += _print_check(service.worlds, before, names)
     if (audited or linted) and not any(hosted.requests for hosted in service.worlds):
         # Nothing is known to be well, which is not the same as well.
         click.echo("there is nothing to judge: no request came to any world", err=True)
         code = code or 3
-    elif audited and _print_audits(service.worlds, exit_claims=exit_claims and code == 0):
-        # The exit code of the command itself takes precedence.
-        code = code or 1
-    if linted and _print_lint(service.worlds, rules):
-        code = code or 1
-    sys.exit(code)
+    elif audited:
+        problems += _print_audits(service.worlds, exit_claims=exit_claims and code == 0)
+    if linted:
+        problems += _print_lint(service.worlds, rules, names)
+    _print_journals(service.worlds, problems)
+    for file in files:
+        from mockserver.cli.run_check import junit
+        from mockserver.userfiles import write_text
+
+        write_text(file, junit(service.worlds, problems))
+    # The exit code of the command itself takes precedence.
+    sys.exit(code or (1 if problems else 0))
 
 
-def _print_audits(worlds: Iterable["HostedWorld"], *, exit_claims: bool) -> bool:
-    """Print what the audit finds in each world; tell whether there is anything."""
+def _print_check(
+    worlds: Iterable["HostedWorld"], before: Mapping[str, int], expected: Sequence[str]
+) -> list["RunProblem"]:
+    """Print what nobody expects of each world that this run has used, and return it."""
+    from mockserver.cli.run_check import lines_of, problems_of
+
+    problems = [
+        problem
+        for hosted in worlds
+        for since in [before.get(hosted.key, 0)]
+        if not since or hosted.journal.last_sequence > since
+        for problem in problems_of(hosted, since, expected)
+    ]
+    for line in first_lines(list(lines_of(problems)), _MOST_LINES):
+        click.echo(line, err=True)
+    return problems
+
+
+def _print_journals(worlds: Iterable["HostedWorld"], problems: Sequence["RunProblem"]) -> None:
+    """Print what came to the worlds that have problems."""
+    from mockserver.cli.run_check import printable_lines
+    from mockserver.worlds.journal_text import readable_journal
+
+    failing = {problem.world for problem in problems}
+    for hosted in worlds:
+        if hosted.key in failing:
+            click.echo(f"requests of world {hosted.key}:", err=True)
+            click.echo("\n".join(printable_lines(readable_journal(hosted.journal))), err=True)
+
+
+def _print_audits(worlds: Iterable["HostedWorld"], *, exit_claims: bool) -> list["RunProblem"]:
+    """Print what the audit finds in each world, and return it."""
+    from mockserver.cli.run_check import RunProblem, printable_lines
     from mockserver.worlds.audit import judge
 
     audits = [(hosted.key, judge(hosted, exit_claims=exit_claims)) for hosted in worlds]
     for key, result in audits:
         if result or result.unjudged:
             click.echo(f"audit of world {key}:", err=True)
-            click.echo("\n".join(map(printable, str(result).splitlines())), err=True)
+            click.echo("\n".join(printable_lines(str(result))), err=True)
     if not any(result for _, result in audits):
         orders = counted(sum(result.judged for _, result in audits), "order")
         click.echo(f"audit: all is well with {orders}", err=True)
-    return any(result for _, result in audits)
+    return [RunProblem(key, "audit", str(finding)) for key, result in audits for finding in result]
 
 
-def _print_lint(worlds: Iterable["HostedWorld"], rules: "LintSettings") -> bool:
-    """Print what lint finds in each world; tell whether any is more than a note."""
+def _print_lint(
+    worlds: Iterable["HostedWorld"], rules: "LintSettings", expected: Sequence[str]
+) -> list["RunProblem"]:
+    """Print what lint finds in each world; return what is more than a note."""
+    from mockserver.cli.run_check import RunProblem, expected_in, printable_lines
     from mockserver.worlds.lint import lint, summary
 
-    results = [(hosted.key, lint(hosted, rules)) for hosted in worlds]
+    results = [
+        (hosted.key, lint(hosted, rules, without=expected_in(hosted, expected)))
+        for hosted in worlds
+    ]
     for key, result in results:
         if result or result.lost:
             click.echo(f"lint of world {key}:", err=True)
-            click.echo("\n".join(map(printable, str(result).splitlines())), err=True)
+            click.echo("\n".join(printable_lines(str(result))), err=True)
     click.echo(summary([result for _, result in results]), err=True)
-    return any(result.serious for _, result in results)
+    return [
+        RunProblem(key, "lint", str(finding))
+        for key, result in results
+        for finding in result.serious
+    ]
 
 
 def _exit_code_of(

@@ -3,6 +3,7 @@
 import os
 import shlex
 import sys
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -42,7 +43,7 @@ def survive(
     from mockserver.userfiles import write_text
 
     plan = _plan(options)
-    files = [_destination(text, FORMATS) for text in reports]
+    files = [report_file(text, FORMATS) for text in reports]
     world_options = {name: options[name] for name in ("scenario", "dialect", "seed", "clock")}
     settings = MockSettings().changed(**{k: v for k, v in world_options.items() if v is not None})
     limits = RunLimits(wall_s=options["wall_ms"] / 1000, reruns=options["reruns"])
@@ -102,7 +103,8 @@ def _earlier(file: Path | None) -> tuple[frozenset[str], tuple[str, ...]]:
     return done, tuple(name for name, outcome in tried.items() if outcome in harmful)
 
 
-def _destination(text: str, formats: Any) -> tuple[str, Path]:
+def report_file(text: str, formats: Collection[str]) -> tuple[str, Path]:
+    """Return the format and the file of a `--report`. Raises `BadReport`."""
     name, equals, target = text.partition("=")
     if name not in formats or not equals or not target:
         raise BadReport(

@@ -14,22 +14,35 @@ from mockserver.responders.faults.kinds import NOTHING
 from mockserver.responders.refusing import refusal_in
 from mockserver.testing.handles import WorldHandle
 from mockserver.validation import did_you_mean
+from mockserver.values import dataclass
 from mockserver.wording import times
 from mockserver.worlds.entry_details import nearest_form
 from mockserver.worlds.hosted import HostedWorld
-from mockserver.worlds.journal import Entry, cut_line
+from mockserver.worlds.journal import Entry
 from mockserver.worlds.verification import unexpected_refusals, unmet
 
 _MOCK_FAILED = "internal-error"
 # A stamp so near to the wall clock was taken from it; a hint then names the world's clock.
 _WALL_CLOCK_TOLERANCE_MS = 300_000
-_UNUSED_HINT = (
-    "so it disturbed nothing; take it away, or say unused='allow' (marker, "
-    "--crosschain-mock-unused or ini key)"
+_BY_WALL_CLOCK = (
+    "the client stamps its requests with the wall clock, and stamps='world' goes by this world's "
+    "alone"
 )
-_STAMPS_HINT = (
-    "  the client stamps its requests with the wall clock, and stamps='world' goes by this world's "
-    "alone: stamps='either' takes both (marker, --crosschain-mock-stamps or ini key)\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Remedies:
+    """What to do about a complaint, as it is said where the complaint is read."""
+
+    refused: str
+    unused: str
+    stamps: str
+
+
+IN_PYTEST = Remedies(
+    "put the call into `with crosschain_mock.expect_refusal():` if that is meant",
+    "take it away, or say unused='allow' (marker, --crosschain-mock-unused or ini key)",
+    "stamps='either' takes both (marker, --crosschain-mock-stamps or ini key)",
 )
 
 
@@ -83,7 +96,14 @@ class ExpectedRefusal:
         return f"expected {what}{of}, it did not come; what came:\n{entry_lines(came)}"
 
 
-def complaints(hosted: HostedWorld, since: int, expected: set[int], *, allow: bool) -> list[str]:
+def complaints(
+    hosted: HostedWorld,
+    since: int,
+    expected: set[int],
+    *,
+    allow: bool = False,
+    remedies: Remedies = IN_PYTEST,
+) -> list[str]:
     """Return what a test did not expect of a world after the entry `since`, in sentences.
 
     `expected` are the numbers of refusals that it did; with `allow` all refusals are fine.
@@ -95,7 +115,7 @@ def complaints(hosted: HostedWorld, since: int, expected: set[int], *, allow: bo
     ]
     if not allow:
         complaints += [
-            _refused(hosted, entry)
+            _refused(hosted, entry, remedies)
             for entry in unexpected_refusals(hosted)
             if entry.sequence > since and entry.sequence not in expected
             # A defect is reported as such already.
@@ -104,32 +124,36 @@ def complaints(hosted: HostedWorld, since: int, expected: set[int], *, allow: bo
     return complaints
 
 
-def unused(hosted: HostedWorld, suspended: Sequence[tuple[Window, int]]) -> list[str]:
+def unused(
+    hosted: HostedWorld,
+    suspended: Sequence[tuple[Window, int]],
+    remedies: Remedies = IN_PYTEST,
+) -> list[str]:
     """Return the stubs, faults, triggers and outages that no request met, in sentences.
 
     `suspended` are outages, each with the number of the last request before it was set.
     """
+    hint = f"so it disturbed nothing; {remedies.unused}"
     return [
         *_unused_stubs(hosted),
-        *(f"{what}\n  {_UNUSED_HINT}" for what in unmet(hosted)),
+        *(f"{what}\n  {hint}" for what in unmet(hosted)),
         *(
-            f"outage of {window.subject} met no request: none came while it was on\n"
-            f"  {_UNUSED_HINT}"
+            f"outage of {window.subject} met no request: none came while it was on\n  {hint}"
             for window, since in suspended
             if not any(window.covers(entry.at_ms) for entry in hosted.journal.since(since))
         ),
     ]
 
 
-def _refused(hosted: HostedWorld, entry: Entry) -> str:
+def _refused(hosted: HostedWorld, entry: Entry, remedies: Remedies) -> str:
     form = nearest_form(hosted.contract, entry)
     near = "; ".join(form["changed"]) if form else ""
     return (
-        f"unexpected refusal: {entry.refusal}\n"
+        f"unexpected refusal: {entry.shown_refusal}\n"
         f"  of request {entry.sequence}: {entry.request_line}\n"
         + (f"  nearest valid form: {near}\n" if near else "")
-        + (_STAMPS_HINT if _stamped_by_wall(entry) else "")
-        + "  put the call into `with crosschain_mock.expect_refusal():` if that is meant"
+        + (f"  {_BY_WALL_CLOCK}: {remedies.stamps}\n" if _stamped_by_wall(entry) else "")
+        + f"  {remedies.refused}"
     )
 
 
@@ -177,9 +201,6 @@ def _mutations_without_effect(entries: list[Entry]) -> Iterator[str]:
             )
 
 
-_MOST_ENTRIES = 50
-
-
 class UnknownName(CrosschainMockError):
     """An operation or a refusal that the contract does not have."""
 
@@ -214,27 +235,3 @@ def entry_lines(entries: Iterable[Entry]) -> str:
     """Return a line for each entry: the request and its outcome."""
     lines = [f"  {entry.sequence}. {entry.request_line} -> {entry.outcome}" for entry in entries]
     return "\n".join(lines) or "  nothing"
-
-
-def journal_text(entries: Iterable[Entry]) -> str:
-    """Return the newest entries with their bodies, as a person reads them in a report."""
-    kept = list(entries)
-    lines = (
-        [f"({len(kept) - _MOST_ENTRIES} older ones are not shown)"]
-        if len(kept) > _MOST_ENTRIES
-        else []
-    )
-    for entry in kept[-_MOST_ENTRIES:]:
-        lines.append(f"{entry.sequence}. {entry.render()['at']} {entry.request_line}")
-        if entry.request.body:
-            lines.append(f"   sent     {cut_line(_text(entry.request.body))}")
-        by = f"{entry.responder}, fault {entry.fault}" if entry.fault else entry.responder
-        body = cut_line(_text(entry.response.body))
-        lines.append(f"   answered {entry.response.status} {body} ({by})")
-        if entry.refusal:
-            lines.append(f"   refused  {entry.refusal}")
-    return "\n".join(lines) or "no request came to this world"
-
-
-def _text(body: bytes) -> str:
-    return body.decode("utf-8", "backslashreplace")

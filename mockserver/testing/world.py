@@ -17,7 +17,6 @@ from mockserver.testing.expecting import (
     MockCheckFailed,
     complaints,
     entry_lines,
-    journal_text,
     operation_ids,
     unused,
 )
@@ -49,6 +48,7 @@ from mockserver.worlds.audit import QUOTE_AGE_MS, Claim, Expected, Verdict, judg
 from mockserver.worlds.chain import announce
 from mockserver.worlds.hosted import HostedWorld
 from mockserver.worlds.journal import Entry
+from mockserver.worlds.journal_text import readable_journal
 from mockserver.worlds.lint import LintResult, lint, lint_settings
 from mockserver.worlds.verification import verify
 
@@ -429,7 +429,7 @@ class MockWorld:
 
     def report(self) -> str:
         """Return the journal as text for a person."""
-        return journal_text(self.journal)
+        return readable_journal(self.journal)
 
     def close(self) -> None:
         """Forget the world; it cannot be used any more. What it recorded is whole then."""

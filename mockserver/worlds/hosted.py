@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from mockserver import limits
 from mockserver.engine.dumps import Listed
+from mockserver.engine.outages import Window
 from mockserver.engine.refusal import StateNotLoadable
 from mockserver.exchange import Headers, Request, Response
 from mockserver.jsontext import Json
@@ -192,6 +193,8 @@ class HostedWorld(CalledWorld):
     expected: tuple[AwaitedRefusal, ...] = ()
     beliefs: Beliefs = Beliefs()
     failures: tuple[str, ...] = ()
+    suspended: tuple[tuple[Window, int], ...] = ()
+    """Outages that a client has set, each with the number of the newest request then."""
     send_signal: Callable[[int], None] | None = None
     """Sends a signal to the client's process, where one is known."""
     held: tuple[Held, ...] = ()
@@ -258,6 +261,7 @@ class HostedWorld(CalledWorld):
             "journal": WorldJournal(),
             "generated": None,
             "failures": (),
+            "suspended": (),
             "held": (),
         }
         twin = replace(self, key=key, world=self.world.fork(), **begun, **parts)
@@ -298,6 +302,12 @@ class HostedWorld(CalledWorld):
         if len(self.expected) >= limits.EXPECTED.most:
             raise BadControl(f"{limits.EXPECTED} are expected already; reset the world")
         self.expected = (*self.expected, expected)
+
+    def suspend(self, window: Window) -> Window:
+        """Add an outage, and note when. Raises `InvalidOutage`."""
+        added = self.world.outages.suspend(window)
+        self.suspended = (*self.suspended, (added, self.journal.last_sequence))
+        return added
 
     def failed(self, failure: str) -> None:
         self.failures = (*self.failures, failure)[: limits.FAILURES.most]
@@ -388,6 +398,7 @@ class HostedWorld(CalledWorld):
         self.release(lambda held: True)
         self.breaks.forget()
         self.expected, self.failures, self.generated = (), (), None
+        self.suspended = ()
         self.beliefs = Beliefs()
         self.began_ms = self.world.now()
         self.lost = 0

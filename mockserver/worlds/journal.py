@@ -25,6 +25,8 @@ CAPACITY = limits.JOURNAL.most
 _OVERHEAD = 1000
 
 _LONGEST_LINE = 400
+_LONGEST_WORD = 140
+_LAST_WORD, _IN_WORD = re.compile(r"\w+\Z"), re.compile(r"\w")
 _DISTURBANCE = re.compile(r"([a-z-]+) \(([^)]*)\)")
 
 # How deep a body may nest that is shown as JSON: JSON parsers of readers have limits, too.
@@ -319,7 +321,15 @@ class WorldJournal:
 
 
 def cut_line(text: str) -> str:
-    return text if len(text) <= _LONGEST_LINE else f"{text[: _LONGEST_LINE - 3]}..."
+    """Return a text, or its beginning: cut between words, so that no hash is cut in two."""
+    if len(text) <= _LONGEST_LINE:
+        return text
+    kept = text[: _LONGEST_LINE - 3]
+    word = _LAST_WORD.search(kept) if _IN_WORD.match(text, len(kept)) else None
+    # A word that is longer than any hash or signature is cut, else nothing would be left.
+    if word is not None and len(word[0]) <= _LONGEST_WORD:
+        kept = kept[: word.start()]
+    return f"{kept}..."
 
 
 def _pairs(query: str) -> list[list[str]] | str:

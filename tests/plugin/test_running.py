@@ -46,9 +46,12 @@ def test_a_refusal_writes_no_log_of_its_own_accord():
 
 def test_the_run_command_tells_which_refusal_a_bare_text_was():
     program = f"{_ASKS_IN_VAIN}ask(os.environ['CROSSCHAIN_MOCK_URL'])"
-    command = [sys.executable, "-m", "mockserver", "run", "--dialect", "observed", "--"]
+    command = [sys.executable, "-m", "mockserver", "run", "--dialect", "observed"]
     ended = subprocess.run(
-        [*command, sys.executable, "-c", program], check=False, capture_output=True, text=True
+        [*command, "--expect-refusal", "unknown-order", "--", sys.executable, "-c", program],
+        check=False,
+        capture_output=True,
+        text=True,
     )
     assert ended.returncode == 0, ended.stderr
     assert "WARNING GET /v1/checkOrder 200 unknown-order" in ended.stderr

@@ -70,6 +70,11 @@ def as_junit(model: Report) -> str:
         outcomes_of_layer = [outcome for outcome in outcomes if outcome.rule.layer is layer]
         if outcomes_of_layer:
             root.append(_suite(layer, outcomes_of_layer, model))
+    return xml_text(root)
+
+
+def xml_text(root: Element) -> str:
+    """Return a document with its declaration, indented."""
     indent(root)
     text: str = tostring(root, "unicode")
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'

@@ -28,7 +28,8 @@ def suspend(request: ControlRequest) -> Json:
     """Suspend a chain or a token, from now on or from a time, until restored or until a time."""
     world = request.hosted.world
     _room(world, 1)
-    return outage_json(world.outages.suspend(window_of(request.body, world.now())), world.now())
+    window = request.hosted.suspend(window_of(request.body, world.now()))
+    return outage_json(window, world.now())
 
 
 def restore(request: ControlRequest) -> Json:

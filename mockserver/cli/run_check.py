@@ -1,0 +1,100 @@
+"""The check at the end of `run`: each world is held to what pytest holds the world of a test to."""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from xml.etree.ElementTree import Element, SubElement
+
+from mockserver.conformance.report.pipelines import xml_text
+from mockserver.engine.outages import Window
+from mockserver.exchange import printable
+from mockserver.responders.refusing import refusal_in
+from mockserver.testing.expecting import Remedies, complaints, unused
+from mockserver.values import dataclass
+from mockserver.wording import one_line
+from mockserver.worlds.hosted import HostedWorld
+from mockserver.worlds.journal_text import readable_journal
+
+_REMEDIES = Remedies(
+    "announce it with `POST /__mock/expect` or `run --expect-refusal NAME` if that is meant",
+    "take it away, or leave the check out with `run --no-check`",
+    "`run --stamps either` takes both",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RunProblem:
+    """Something that fails a run: the key of its world, who says so (`audit`), and lines of text.
+
+    A text may have control characters.
+    """
+
+    world: str
+    source: str
+    text: str
+
+
+def expected_in(hosted: HostedWorld, names: Collection[str]) -> set[int]:
+    """Return the numbers of the requests that were refused by one of these names."""
+    return {entry.sequence for entry in hosted.journal if refusal_in(entry.refusal or "") in names}
+
+
+def problems_of(hosted: HostedWorld, since: int, names: Collection[str]) -> list[RunProblem]:
+    """Return what came to a world after the entry `since`, or did not, and nobody expects.
+
+    Refusals by one of the `names` are expected.
+    """
+    sentences = [
+        *complaints(hosted, since, expected_in(hosted, names), remedies=_REMEDIES),
+        *unused(hosted, list(_outages(hosted)), _REMEDIES),
+    ]
+    return [RunProblem(hosted.key, "check", sentence) for sentence in sentences]
+
+
+def _outages(hosted: HostedWorld) -> Iterator[tuple[Window, int]]:
+    """Yield the outages that a request may meet, or might have: those not taken off again."""
+    begun = {(window.subject, window.from_ms) for window in hosted.world.outages.all()}
+    for window, since in hosted.suspended:
+        # A request that the journal has dropped may have met it.
+        if (window.subject, window.from_ms) in begun and hosted.journal.dropped <= since:
+            yield window, since
+
+
+def lines_of(problems: Sequence[RunProblem]) -> Iterator[str]:
+    """Yield the lines that tell what the check has found, by world."""
+    for key in dict.fromkeys(problem.world for problem in problems):
+        yield f"check of world {key}:"
+        for problem in problems:
+            if problem.world == key:
+                yield from printable_lines(problem.text)
+
+
+def printable_lines(text: str) -> list[str]:
+    """Return the lines of a text without control characters."""
+    return [printable(line) for line in text.splitlines()]
+
+
+def junit(worlds: Iterable[HostedWorld], problems: Sequence[RunProblem]) -> str:
+    """Return JUnit's XML: a testcase for each world with requests or problems."""
+    by_world: dict[str, list[RunProblem]] = {}
+    for problem in problems:
+        by_world.setdefault(problem.world, []).append(problem)
+    judged = [hosted for hosted in worlds if hosted.requests or hosted.key in by_world]
+    numbers = {"tests": str(len(judged)), "failures": str(len(by_world)), "errors": "0"}
+    root = Element("testsuites", {"name": "crosschain-mock run", **numbers})
+    suite = SubElement(root, "testsuite", {"name": "worlds", **numbers})
+    for hosted in judged:
+        case = SubElement(suite, "testcase", classname="worlds", name=hosted.key)
+        _add_problems(case, hosted, by_world)
+    return xml_text(root)
+
+
+def _add_problems(
+    case: Element, hosted: HostedWorld, by_world: Mapping[str, Sequence[RunProblem]]
+) -> None:
+    found = by_world.get(hosted.key, ())
+    for problem in found:
+        lines = printable_lines(problem.text)
+        failure = SubElement(case, "failure", type=problem.source, message=one_line(lines[0]))
+        failure.text = "\n".join(lines)
+    if found:
+        journal = printable_lines(readable_journal(hosted.journal))
+        SubElement(case, "system-out").text = "\n".join(journal)
