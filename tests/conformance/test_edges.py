@@ -21,7 +21,6 @@ SOME = (
     "tokens-of-trx-lack-index",
     "v1-raw-upper-case-address",
     "bridge-usd-dust",
-    "order-certificate-in-upper-case",
     "ticket-on-other-than-evm",
 )
 """A few regions of each kind; all of them are tried in a deep run."""
