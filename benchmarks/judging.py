@@ -50,7 +50,7 @@ def main() -> None:
         mock.kill()
 
 
-_PLANNED = ("--no-edges", "--examples", "0")
+_PLANNED = ("--no-edges", "--no-delivery", "--examples", "0")
 
 
 def _within_a_process(url: str, rounds: int) -> None:

@@ -292,10 +292,18 @@ class Catalog:
 
         Raises `Refusal` where there is none.
         """
-        token = self._by_address.get((chain.nickname, address_key(chain, address)))
-        if token is None:
+        placed = self.token_at(chain, address)
+        if placed is None:
             raise unknown("unknown-token", about, address, self._known_addresses(chain))
-        return self.placed(chain, token, about)
+        return placed
+
+    def token_at(self, chain: Chain, address: str) -> Placed | None:
+        """Return the token whose contract has that address, or None.
+
+        For many look-ups: a refusal seeks the nearest names, which takes milliseconds.
+        """
+        token = self._by_address.get((chain.nickname, address_key(chain, address)))
+        return None if token is None else self.placed(chain, token)
 
     def tokens_on(self, chain: Chain) -> tuple[Placed, ...]:
         """Return every listed token that has a contract on a chain, in the catalog's order."""

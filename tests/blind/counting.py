@@ -53,7 +53,7 @@ class Count:
         if shows == "naming":
             how = {**how, **NAMED}
         if not self.whole:
-            how = {**how, "edges": False, "examples": 0}
+            how = {**how, "edges": False, "delivery": False, "examples": 0}
         with blind_service(faults) as url:
             result = run(url, **how)
         return frozenset(findings_of(result))

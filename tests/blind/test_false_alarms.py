@@ -16,7 +16,7 @@ def violations(variations, *, seed, armed, whole, quick=False):
     if quick:
         how["patience"] = "0s"
     if not whole:
-        how = {**how, "edges": False, "examples": 0}
+        how = {**how, "edges": False, "delivery": False, "examples": 0}
     with blind_service(variations=variations) as url:
         result = run(url, **how)
     return [

@@ -272,7 +272,8 @@ def _orders(ids: Sequence[str]) -> Iterator[Request]:
     yield get(path, signed(), **without(DETAIL, "evmAddress"))
     wallet = {"EvmAddress": WALLET, "Signature": "ab" * 65}
     ticket = {"hash": HASH, "chain": "ARB"}
-    for report in (ticket, ticket, {"hash": _V1_HASH, "chain": "BNB"}):
+    base58 = {"hash": "5VfYdZRmC" + "4kTqLNbXwJhD" * 6 + "3AeGr", "chain": "SOL"}
+    for report in (ticket, ticket, {"hash": _V1_HASH, "chain": "BNB"}, base58):
         yield post("/v1/submitTicket", report, wallet)
 
 

@@ -70,7 +70,8 @@ class OtherService:
                 _need(headers, "appKey", "signature")
                 _whole(headers.get("expireTime"), headers.get("timestamp"))
             data = route(self, inputs, headers)
-        except No as error:
+        except (No, TypeError, AttributeError) as error:
+            # A value of another JSON type than the one that is used is refused like any other.
             return 400, {"code": 4001, "msg": str(error), **({"status": 7} if v1 else {})}
         data = self.faults.get(name, lambda same: same)(data)
         extra = {"status": 1} if v1 else {}
@@ -165,6 +166,8 @@ class OtherService:
         for name in (*names.split(), "triggerPrice"):
             if not isinstance(inputs.get(name), str):
                 raise No(f"{name} is a required string")
+        if not isinstance(inputs.get("toChain", ""), str):
+            raise No("toChain is a string")
         if inputs["orderType"] not in ("1", "2") or not _is_hex(inputs["sourceCerts"]):
             raise No("orderType is 1 or 2, sourceCerts is hex")
         if inputs["orderType"] == "1" and inputs["slippage"] != "0":

@@ -124,7 +124,9 @@ def test_what_the_service_offers_is_read_of_lists_that_every_rule_may_look_at():
 
 def test_no_rule_of_the_pack_reads_what_it_did_not_ask_for():
     with running(clock="auto", refusals="allow") as mock:
-        result = run(mock.url, arm_writes=True, rate="10000", edges=False, examples=0)
+        result = run(
+            mock.url, arm_writes=True, rate="10000", edges=False, delivery=False, examples=0
+        )
     defects = [one.reason for one in result.outcomes if one.reason.startswith(DEFECT)]
     assert defects == []
     again = context_of(result.exchanges)

@@ -139,7 +139,7 @@ def test_a_suspended_chain_is_an_item_and_not_a_place_of_the_list(worlds, mock):
 
 def test_yesterdays_journal_and_todays_service(worlds, tmp_path):
     url, path = worlds(), tmp_path / "yesterday.jsonl"
-    run(url, journal=path, seed=5, only="schema", edges=False, examples=0)
+    run(url, journal=path, seed=5, only="schema", edges=False, delivery=False, examples=0)
     same = compare(str(path), url)
     assert (same.exit_code, same.seed, same.left.requests) == (0, 5, 0)
     broken = worlds(breaks=("envelope-msg-missing",))
@@ -154,7 +154,7 @@ def test_yesterdays_journal_and_todays_service(worlds, tmp_path):
 def test_a_service_on_this_machine_gets_every_request_of_a_journal(worlds, tmp_path):
     url, path = worlds(), tmp_path / "edges.jsonl"
     only = ("v2.getBridgeQuote", "v2.getAggregateQuote", "v2.getAggregateSwap")
-    lived = run(url, journal=path, only=only, edges=True, examples=0)
+    lived = run(url, journal=path, only=only, edges=True, examples=0, delivery=False)
     assert lived.requests > Options().limits(target_of(url)).budget + MOST_REPEATS
     assert compare(str(path), url).compared == lived.requests
     short = compare(url, str(path), Options(budget=5))
@@ -173,7 +173,7 @@ def test_a_budget_bounds_all_that_a_side_gets(worlds):
 def test_masked_secrets_of_a_journal_are_put_back(worlds, tmp_path):
     path = tmp_path / "yesterday.jsonl"
     url = worlds(app_keys=(("demo-app-key", "demo-app-secret"),))
-    run(url, journal=path, only="schema", edges=False, examples=0)
+    run(url, journal=path, only="schema", edges=False, delivery=False, examples=0)
     comparison = compare(str(path), url)
     assert comparison.exit_code == 0
     quotes = [probe for probe in comparison.left_out if "getCrossChainQuote" in probe]
@@ -183,9 +183,17 @@ def test_masked_secrets_of_a_journal_are_put_back(worlds, tmp_path):
 def test_between_journals_nothing_is_sent(worlds, tmp_path):
     paths = [tmp_path / name for name in ("one.jsonl", "two.jsonl", "three.jsonl")]
     with gate(worlds()) as one, gate(worlds(breaks=("envelope-msg-missing",))) as two:
-        run(one.url, journal=paths[0], only="schema", edges=False, examples=0)
-        run(two.url, journal=paths[1], only="schema", edges=False, examples=0)
-        run(one.url, journal=paths[2], seed=2, only="schema", edges=False, examples=0)
+        run(one.url, journal=paths[0], only="schema", edges=False, delivery=False, examples=0)
+        run(two.url, journal=paths[1], only="schema", edges=False, delivery=False, examples=0)
+        run(
+            one.url,
+            journal=paths[2],
+            seed=2,
+            only="schema",
+            edges=False,
+            delivery=False,
+            examples=0,
+        )
         before = len(one.requests), len(two.requests)
         comparison = compare(str(paths[0]), str(paths[1]))
         seeds = compare(str(paths[0]), str(paths[2]))

@@ -128,7 +128,13 @@ def test_a_second_run_on_the_same_server_is_as_good_as_the_first(dialect, clock)
     with running(clock=clock, dialect=dialect, refusals="allow") as mock:
         for _ in range(2):
             result = run(
-                mock.url, dialect=dialect, arm_writes=True, edges=False, examples=0, slow="1m"
+                mock.url,
+                dialect=dialect,
+                arm_writes=True,
+                edges=False,
+                delivery=False,
+                examples=0,
+                slow="1m",
             )
             assert not [
                 outcome
@@ -143,7 +149,9 @@ def test_a_second_run_on_the_same_server_is_as_good_as_the_first(dialect, clock)
 )
 def test_no_shipped_world_is_blamed(scenario, dialect):
     with running(scenario=scenario, dialect=dialect, clock="auto", refusals="allow") as mock:
-        result = run(mock.url, dialect=dialect, arm_writes=True, edges=False, examples=0)
+        result = run(
+            mock.url, dialect=dialect, arm_writes=True, edges=False, delivery=False, examples=0
+        )
         assert [outcome for outcome in result.outcomes if outcome.verdict.is_finding] == []
 
 
@@ -393,7 +401,9 @@ def test_what_only_the_field_leaves_out_may_be_required(dialect):
     rule = f"takes-a-request-without-optional-inputs[{SWAP}]"
     rules = tuple(one for one in RULES if one.name == rule.partition("[")[0])
     with running(clock="auto", dialect=dialect) as mock:
-        result = run(mock.url, dialect=dialect, only=[rules[0].name], edges=False, examples=0)
+        result = run(
+            mock.url, dialect=dialect, only=[rules[0].name], edges=False, delivery=False, examples=0
+        )
     told = CONTRACT.source.contract(dialect)
     context = RunContext(told)
     for one in result.exchanges:

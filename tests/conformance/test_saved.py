@@ -45,10 +45,12 @@ def test_a_line_finds_again_what_chance_has_found(line, tmp_path):
     file = tmp_path / "probes.jsonl"
     file.write_text(f"# found in November\n\n{line}\n")
     with blind_service(rows=[LONG]) as url:
-        again = run(url, examples=0, edges=False, probes=file, only="kept-requests")
+        again = run(url, examples=0, edges=False, delivery=False, probes=file, only="kept-requests")
     assert {name for name, _ in findings(again, "kept-requests")} == {BRIDGE}
     with blind_service() as url:
-        mended = run(url, examples=0, edges=False, probes=file, only="kept-requests")
+        mended = run(
+            url, examples=0, edges=False, delivery=False, probes=file, only="kept-requests"
+        )
     assert findings(mended, "kept-requests") == []
     assert [one.verdict.name for one in mended.outcomes] == ["HOLDS"]
 
@@ -61,7 +63,7 @@ def test_a_signed_request_is_kept_without_its_keys_and_signed_anew(tmp_path):
         signed = [one for one in lines if one and json.loads(one).get("signed")]
         assert signed
         file.write_text("\n".join(signed))
-        again = run(url, examples=0, edges=False, probes=file, only="kept-requests")
+        again = run(url, examples=0, edges=False, delivery=False, probes=file, only="kept-requests")
     secrets = {
         value
         for one in result.exchanges

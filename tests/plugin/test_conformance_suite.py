@@ -24,7 +24,10 @@ from mockserver.testing import running
 pytest_plugins = ["pytester"]
 
 SUITE = ("--pyargs", "mockserver.conformance.suite")
-PLANNED = ("--crosschain-mock-edges", "no", "--crosschain-mock-examples", "0")
+PLANNED = (
+    *("--crosschain-mock-edges", "no", "--crosschain-mock-delivery", "no"),
+    *("--crosschain-mock-examples", "0"),
+)
 """Without what is generated, which most tests here are not about, and which takes half the time."""
 STRICT = ("-p", "no:cacheprovider", "-W", "error", "--strict-markers", "-q")
 
@@ -265,7 +268,11 @@ import pytest
 @pytest.mark.crosschain_mock(refusals="allow", clock="auto"{breaks})
 def test_my_gateway_conforms(crosschain_conformance, crosschain_mock):
     result = crosschain_conformance(
-        crosschain_mock.base_url, only=["schema", "protocol"], edges=False, examples=0
+        crosschain_mock.base_url,
+        only=["schema", "protocol"],
+        edges=False,
+        delivery=False,
+        examples=0,
     )
     assert result.submissions == 0
     result.assert_conforms()
@@ -294,7 +301,7 @@ def test_the_fixture_takes_its_settings_from_options(project, mock):
     with mock.world("by-option", refusals="allow") as world:
         source = """
 def test_it(crosschain_conformance):
-    result = crosschain_conformance(only=["schema"], edges=False, examples=0)
+    result = crosschain_conformance(only=["schema"], edges=False, delivery=False, examples=0)
     print("told", result.seed, *result.target.bases.values())
 """
         given = ("-s", "--crosschain-mock-url", world.base_url, "--crosschain-mock-seed", "7")

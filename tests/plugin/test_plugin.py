@@ -204,7 +204,7 @@ def test_files_of_a_run_are_those_beside_the_ini_file(project, pytester, monkeyp
 @pytest.mark.crosschain_mock(refusals="allow")
 def test_it(crosschain_mock, crosschain_conformance):
     result = crosschain_conformance(
-        crosschain_mock.base_url, only="kept-requests", edges=False, examples=0
+        crosschain_mock.base_url, only="kept-requests", edges=False, delivery=False, examples=0
     )
     result.assert_conforms()
     crosschain_mock.verify("v2.getChain", at_least=1)

@@ -79,7 +79,7 @@ def test_what_a_recorder_took_out_is_no_fault_of_the_service():
 def test_a_recorded_run_is_judged_as_the_run_was():
     layers = ("schema", "exchange")
     with running(frozen()) as mock:
-        lived = run(f"http://127.0.0.1:{mock.port}", only=layers, examples=0)
+        lived = run(f"http://127.0.0.1:{mock.port}", only=layers, examples=0, delivery=False)
     exchanges = tuple(
         RecordedExchange(
             f"n{one.number}",
@@ -123,7 +123,7 @@ def test_a_recorded_run_whose_requests_were_stamped_anew_is_judged_as_the_run_wa
     journal = tmp_path / "run.jsonl"
     only = ("exchange",)
     with server(clock="real", stamps="world") as mock:
-        lived = run(mock.url, only=only, journal=str(journal), examples=0)
+        lived = run(mock.url, only=only, journal=str(journal), examples=0, delivery=False)
     done = command("recordings", "import", str(journal), "--out", str(tmp_path / "kept"))
     assert done.exit_code == 0
     again = run_recorded(gather([str(tmp_path / "kept")]), Options(only=only))
@@ -156,7 +156,9 @@ def test_submissions_with_masked_secrets_are_judged_as_the_run_was(tmp_path):
     journal = tmp_path / "run.jsonl"
     only = ("same-deposit-is-one-order", "refuses-the-unlisted", "order-ids-are-unique")
     with server(clock="auto") as mock:
-        lived = run(mock.url, only=only, arm_writes=True, journal=str(journal), examples=0)
+        lived = run(
+            mock.url, only=only, arm_writes=True, journal=str(journal), examples=0, delivery=False
+        )
     command("recordings", "import", str(journal), "--out", str(tmp_path / "kept"))
     again = run_recorded(gather([str(tmp_path / "kept")]), Options(only=only))
     now = {one.id: one.verdict for one in again.outcomes}

@@ -1,10 +1,8 @@
 """Payments that are other than what was ordered with them."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 
-from mockserver.engine.catalog import NATIVE, Chain, Placed
-from mockserver.engine.refusal import Refusal
+from mockserver.engine.catalog import NATIVE
 from mockserver.wording import times
 from mockserver.worlds.audit.evidence import Evidence, Submission
 from mockserver.worlds.audit.finding import Finding, Money
@@ -58,12 +56,12 @@ def _differences(evidence: Evidence, submission: Submission, tx: ChainTransactio
     if moved is None:
         # What a contract of somebody else has done, such as a wallet of several owners, is not
         # shown here. A token's own call that moves nothing pays nothing.
-        unread = _token(evidence, chain, tx.to) is None
+        unread = catalog.token_at(chain, tx.to) is None
         return [] if unread else [f"its transaction moves nothing ({tx.method or 'unknown call'})"]
     token, payee, units = moved
     complaints = []
     if token.lower() != paid.placed.contract.address.lower():
-        moved_token = _token(evidence, chain, token)
+        moved_token = catalog.token_at(chain, token)
         complaints.append(f"its transaction pays {moved_token.symbol if moved_token else token}")
     elif units != paid.amount:
         complaints.append(f"its transaction pays {Money.of(units, paid.placed)}")
@@ -76,14 +74,8 @@ def moved_money(evidence: Evidence, tx: ChainTransaction) -> Money | None:
     """Return what a transaction moves, in a token or the chain's coin, where that is known."""
     token, _, units = tx.moves or (NATIVE, "", tx.value)
     chain = evidence.world.scenario.catalog.chain(tx.chain)
-    placed = _token(evidence, chain, token)
+    placed = evidence.world.scenario.catalog.token_at(chain, token)
     return Money.of(units, placed) if units and placed else None
-
-
-def _token(evidence: Evidence, chain: Chain, address: str) -> Placed | None:
-    with suppress(Refusal):
-        return evidence.world.scenario.catalog.placed_at(chain, address)
-    return None
 
 
 def _payee(payee: str) -> str:

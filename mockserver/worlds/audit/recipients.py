@@ -5,7 +5,6 @@ from collections.abc import Iterator
 
 from mockserver.engine.catalog import NATIVE, Chain
 from mockserver.engine.orders import OrderView
-from mockserver.engine.refusal import Refusal
 from mockserver.worlds.audit.evidence import Evidence
 from mockserver.worlds.audit.finding import Finding
 from mockserver.worlds.audit.words import of_order, paid
@@ -42,11 +41,9 @@ def _wrong(evidence: Evidence, end: OrderView) -> str:
         return f"it pays {recipient}, and {chain.nickname} has no such addresses"
     # A recipient on one chain is often the address of a token on another: the mistake is copied.
     for nickname in (chain.nickname, end.order.route.source_chain):
-        try:
-            token = catalog.placed_at(catalog.chain(nickname), recipient)
-        except Refusal:
-            continue
-        return f"it pays {recipient}, the contract of {token.symbol} on {nickname}"
+        token = catalog.token_at(catalog.chain(nickname), recipient)
+        if token is not None:
+            return f"it pays {recipient}, the contract of {token.symbol} on {nickname}"
     return ""
 
 

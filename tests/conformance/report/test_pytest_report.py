@@ -80,7 +80,7 @@ def test_what_one_request_shows_is_sent_again_without_generating(tmp_path):
         text = written(result, tmp_path).read_text()
         assert "examples=0" in text
         command = ["conform", url, "--probes", str(tmp_path / "test_findings.probes")]
-        command += ["--only", "kept-requests", "--examples", "0", "--no-edges"]
+        command += ["--only", "kept-requests", "--examples", "0", "--no-edges", "--no-delivery"]
         ended = subprocess.run(
             [sys.executable, "-m", "mockserver", *command],
             capture_output=True,
