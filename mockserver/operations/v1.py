@@ -100,7 +100,8 @@ def submit_cross_chain(world: World, inputs: Inputs) -> Json:
             fee_level=inputs.integer("feeLevel"),
         )
     )
-    return {"sn": view.order.sn, "status": int(view.v1_status)}
+    number = view.order.name_in(OrderGeneration.V1)
+    return {"sn": number, "status": int(view.v1_status)}
 
 
 submit_aggregate = submit_cross_chain
@@ -167,7 +168,7 @@ def _order(world: World, view: OrderView) -> Json:
     fee, out = _in_tokens(third, target.decimals), _in_tokens(view.amount_out, target.decimals)
     back = _in_tokens(view.back_amount, source.decimals)
     return order_members(
-        (order.sn, view.v1_status, order.kind, order.cert_hash),
+        (order.name_in(OrderGeneration.V1), view.v1_status, order.kind, order.cert_hash),
         (order.sender, _in_tokens(order.amount, source.decimals), start, route.source_token),
         (order.recipient, out, goal, view.exec_hash, route.target_token),
         None if order.fee_level is None else str(order.fee_level),
@@ -179,7 +180,7 @@ def _order(world: World, view: OrderView) -> Json:
 
 
 def order_members(
-    about: tuple[str | None, V1Status, OrderKind, str],
+    about: tuple[str, V1Status, OrderKind, str],
     paid: Sequence[Json],
     received: Sequence[Json],
     fee_level: str | None,
