@@ -211,14 +211,21 @@ def _same_address(inputs: Inputs) -> None:
     Where an integer is published it is the address read as a number (A-012).
     """
     source, user = inputs.text("fromAddress"), inputs.text("evmAddress")
-    same = str(int(user, 16)) if source.isdecimal() else user.lower()
+    as_number = source.isdecimal()
+    same = str(int(user, 16)) if as_number else user.lower()
     if source.lower() != same:
+        right = f"; send the digits {same}" if as_number else ""
+        if as_number and float(source) == float(same):
+            right = (
+                f"; its last digits were lost, since JSON.stringify and others write numbers of 53 "
+                f"bits: write the digits {same} into the JSON text"
+            )
         raise Refusal(
             "bad-address",
             f"{source!r} differs from {inputs.wire_name('evmAddress')} {user!r}; on an EVM chain "
-            "both are the same",
+            f"both are the same{right}",
             about="source address",
-            nearest=(same if source.isdecimal() else user,),
+            nearest=(same if as_number else user,),
         )
 
 

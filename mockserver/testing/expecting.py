@@ -122,7 +122,7 @@ def unused(hosted: HostedWorld, suspended: Sequence[tuple[Window, int]]) -> list
 
 
 def _refused(hosted: HostedWorld, entry: Entry) -> str:
-    form = nearest_form(hosted.contract, entry)
+    form = nearest_form(hosted.contract, entry, hosted.world.scenario.catalog)
     near = "; ".join(form["changed"]) if form else ""
     return (
         f"unexpected refusal: {entry.refusal}\n"
