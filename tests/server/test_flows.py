@@ -220,3 +220,13 @@ def test_an_order_of_2_0_is_the_same_in_v1(serve, dialect):
     if dialect == "observed":
         path = "/open/v1/order/getOrderDetail"
         assert client.get(path, query={"sn": placed}, headers=client.keys).data["order"] == detail
+
+
+def test_an_order_whose_deposit_cannot_be_read_delivers_nothing(mock):
+    placed = mock.post("/v1/submitOrder", order(sourceCerts="c0ffee"), headers=mock.wallet).data
+    mock.control("POST", "/clock", {"advance": "1h"})
+    checked = mock.get("/v1/checkOrder", query={"id": placed["id"]}).data
+    assert (checked["status"], checked["amountOut"]) == ("Succeeded", "0")
+    with_json = mock.post("/v1/submitOrder", order(), headers=mock.wallet).data
+    mock.control("POST", "/clock", {"advance": "1h"})
+    assert mock.get("/v1/checkOrder", query={"id": with_json["id"]}).data["amountOut"] != "0"
