@@ -430,6 +430,13 @@ def test_a_number_that_lost_digits_is_told_with_the_right_one(mock):
         assert answer.refusal.startswith("bad-address: body field 'fromAddress'")
         assert "JSON.stringify" in answer.json["msg"]
         assert f"write the digits {exact} into the JSON text" in answer.json["msg"]
+    for text in (WALLET, str(exact)):
+        raw = v1_submission(fromAddress=text)
+        answer = mock.post("/open/v1/order/submitCrossChain", raw, headers=mock.keys)
+        assert f"expected an integer, got '{text}', as an integer {exact}" in answer.json["msg"]
+    short = v1_submission(fromAddress="12")
+    answer = mock.post("/open/v1/order/submitCrossChain", short, headers=mock.keys)
+    assert "as an integer" not in answer.json["msg"]
     another = v1_submission(fromAddress=exact + 2**150)
     answer = mock.post("/open/v1/order/submitCrossChain", another, headers=mock.keys)
     assert answer.json["msg"].endswith(f"both are the same; send the digits {exact}")
