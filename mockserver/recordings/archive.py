@@ -9,8 +9,8 @@ from mockserver import limits, userfiles
 
 _MOST_BYTES = limits.LONG_FILE.most
 _MOST_FILES = 10_000
-_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 # The others each raise errors of their own, and LZMA takes the memory that a damaged byte asks for.
+_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _DAMAGED = (
     zipfile.BadZipFile,
     zlib.error,

@@ -125,7 +125,7 @@ def _digits_meant(violation: Violation, request: Request) -> str:
 
     Where numbers have 53 bits, JSON of a library cannot hold an address as an integer (A-012).
     """
-    if violation.keyword != "type" or violation.path[:1] != ("body",):
+    if violation.keyword != "type" or violation.path[:-1] != ("body",):
         return ""
     value = request.members.get(str(violation.path[-1]))
     if "integer" not in violation.message or not isinstance(value, str):
