@@ -129,9 +129,16 @@ class OrderBook(View):
         return self._view(self._core.order(order_id))
 
     def id_of_sn(self, number: str) -> str:
-        """Return the id of a v1 order number. Raises `Refusal` for an unknown one."""
-        order_id = self._core.state.by_sn.get(number)
+        """Return the id of a v1 order number. Raises `Refusal` for an unknown one.
+
+        The number of an order of 2.0 is its id (A-420).
+        """
+        state = self._core.state
+        order_id = state.by_sn.get(number)
         if order_id is None:
+            order = state.orders.get(number)
+            if order is not None and order.sn is None:
+                return order.id
             raise no_order(f"order number {number[:80]!r} does not exist here", "order number")
         return order_id
 

@@ -63,6 +63,11 @@ _Time = tuple[int, int, int]
 
 _FOREVER = 10**18
 
+_OF_MODES: Mapping[str, Mapping[str, Any]] = MappingProxyType(
+    {Mode.LAGGING: {"lag": 4}, Mode.FLAPPING: {"period": "1m"}}
+)
+"""What a mode needs and nobody has to name; files name it, so that they say all that they do."""
+
 MIN_PERIOD_MS = 5_000
 """The shortest period of flapping, so that no calendar makes a poll expensive."""
 
@@ -112,7 +117,8 @@ class Window:
 
         `ms` reads their durations. Raises `ValueError` for a word that has no meaning.
         """
-        settings = {
+        options = {**_OF_MODES.get(options.get("mode", ""), {}), **options}
+        settings: dict[str, Any] = {
             name: options[name] for name in ("lag", "down_percent", "reason") if name in options
         }
         settings |= {name: kind(options[name]) for name, kind in WORDS.items() if name in options}

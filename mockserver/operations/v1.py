@@ -100,7 +100,8 @@ def submit_cross_chain(world: World, inputs: Inputs) -> Json:
             fee_level=inputs.integer("feeLevel"),
         )
     )
-    return {"sn": view.order.sn, "status": int(view.v1_status)}
+    number = view.order.name_in(OrderGeneration.V1)
+    return {"sn": number, "status": int(view.v1_status)}
 
 
 submit_aggregate = submit_cross_chain
@@ -167,7 +168,7 @@ def _order(world: World, view: OrderView) -> Json:
     fee, out = _in_tokens(third, target.decimals), _in_tokens(view.amount_out, target.decimals)
     back = _in_tokens(view.back_amount, source.decimals)
     return order_members(
-        (order.sn, view.v1_status, order.kind, order.cert_hash),
+        (order.name_in(OrderGeneration.V1), view.v1_status, order.kind, order.cert_hash),
         (order.sender, _in_tokens(order.amount, source.decimals), start, route.source_token),
         (order.recipient, out, goal, view.exec_hash, route.target_token),
         None if order.fee_level is None else str(order.fee_level),
@@ -179,7 +180,7 @@ def _order(world: World, view: OrderView) -> Json:
 
 
 def order_members(
-    about: tuple[str | None, V1Status, OrderKind, str],
+    about: tuple[str, V1Status, OrderKind, str],
     paid: Sequence[Json],
     received: Sequence[Json],
     fee_level: str | None,
@@ -210,14 +211,21 @@ def _same_address(inputs: Inputs) -> None:
     Where an integer is published it is the address read as a number (A-012).
     """
     source, user = inputs.text("fromAddress"), inputs.text("evmAddress")
-    same = str(int(user, 16)) if source.isdecimal() else user.lower()
+    as_number = source.isdecimal()
+    same = str(int(user, 16)) if as_number else user.lower()
     if source.lower() != same:
+        right = f"; send the digits {same}" if as_number else ""
+        if as_number and float(source) == float(same):
+            right = (
+                f"; its last digits were lost, since JSON.stringify and others write numbers of 53 "
+                f"bits: write the digits {same} into the JSON text"
+            )
         raise Refusal(
             "bad-address",
             f"{source!r} differs from {inputs.wire_name('evmAddress')} {user!r}; on an EVM chain "
-            "both are the same",
+            f"both are the same{right}",
             about="source address",
-            nearest=(same if source.isdecimal() else user,),
+            nearest=(same if as_number else user,),
         )
 
 

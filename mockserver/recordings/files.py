@@ -102,7 +102,9 @@ def load(file: Path) -> Recording:
 
 def load_folder(folder: Path) -> tuple[Recording, ...]:
     """Return every recording below a folder, by their paths, and numbered ones as counted."""
-    files = sorted(folder.rglob("*.yaml"), key=_as_counted) if folder.is_dir() else []
+    # Some systems leave files of their own beside each, such as `._flow.yaml`.
+    inside = (file for file in folder.rglob("*.yaml") if not file.name.startswith("."))
+    files = sorted(inside, key=_as_counted) if folder.is_dir() else []
     if not files:
         there = folder.is_dir()
         reason = "no recording (*.yaml) in this folder" if there else "there is no such folder"

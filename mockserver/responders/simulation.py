@@ -1,12 +1,13 @@
 """The simulation: contract, then authentication, then meaning, then envelope."""
 
+import re
 from collections.abc import Mapping
 from functools import cache
 
 from mockserver.contract import Inputs, ids, sentence, shipped_facts
 from mockserver.engine.refusal import Naming, Refusal
 from mockserver.engine.scenario import Scenario
-from mockserver.exchange import Response
+from mockserver.exchange import Request, Response
 from mockserver.jsontext import Json
 from mockserver.operations import OperationFunction, field_about
 from mockserver.responders.authentication import NO_AUTH, STRATEGIES
@@ -25,6 +26,7 @@ _SWAPS = (ids.V1_SWAP_QUOTE, ids.V1_SWAP_ORDER, ids.SWAP_QUOTE, ids.SWAP)
 
 
 _MOST_LISTS = 256
+_LONG_INTEGER = re.compile("0x[0-9a-fA-F]{40}|[0-9]{17,78}")
 
 
 @cache
@@ -105,7 +107,10 @@ class Simulation:
         generation, refuser = call.operation.generation, call.hosted.refuser
         if inputs.refusal:
             return refuser.refuse(generation, inputs.refusal, inputs.reason)
-        messages = [sentence(violation) for violation in inputs.violations[:_MOST_MESSAGES]]
+        messages = [
+            f"{sentence(violation)}{_digits_meant(violation, call.request)}"
+            for violation in inputs.violations[:_MOST_MESSAGES]
+        ]
         if len(inputs.violations) > _MOST_MESSAGES:
             messages.append(f"and {len(inputs.violations) - _MOST_MESSAGES} more")
         hosted = call.hosted
@@ -113,6 +118,25 @@ class Simulation:
         if explained:
             return refuser.refuse(generation, "other-dialect", "; ".join([*messages, explained]))
         return refuser.refuse(generation, _name(inputs.violations[0]), "; ".join(messages))
+
+
+def _digits_meant(violation: Violation, request: Request) -> str:
+    """Return which integer a text stands for, where clients send a text since they must.
+
+    Where numbers have 53 bits, JSON of a library cannot hold an address as an integer (A-012).
+    """
+    if violation.keyword != "type" or violation.path[:-1] != ("body",):
+        return ""
+    value = request.members.get(str(violation.path[-1]))
+    if "integer" not in violation.message or not isinstance(value, str):
+        return ""
+    if not _LONG_INTEGER.fullmatch(value):
+        return ""
+    number = int(value, 0) if value[:2] == "0x" else int(value)
+    return (
+        f", as an integer {number}; JSON.stringify writes none so long: put its digits into the "
+        "JSON text"
+    )
 
 
 def _name(violation: Violation) -> str:

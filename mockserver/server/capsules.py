@@ -100,7 +100,7 @@ def save(capsule: Capsule, file: Path) -> None:
 
 
 def load(file: Path) -> Capsule:
-    """Return a capsule. Raises `BadCapsule`, and `InvalidFile` for what is wrong inside."""
+    """Return a capsule. Raises `BadCapsule`, with file and line of what is wrong inside."""
     with _unpacked(file) as folder:
         head = documents.read(folder / HEAD, "capsule").value
         text = documents.text_of(folder / SCENARIO) if (folder / SCENARIO).exists() else ""
@@ -147,14 +147,10 @@ def _unpacked(file: Path) -> Iterator[Path]:
         _unpack(file, folder)
         yield folder
     except InvalidFile as error:
-        raise InvalidFile(
-            [
-                Problem(
-                    _inside(file, folder, problem), problem.line, problem.field, problem.message
-                )
-                for problem in error.problems
-            ]
-        ) from None
+        inside = [
+            replace(problem, file=_inside(file, folder, problem)) for problem in error.problems
+        ]
+        raise BadCapsule(str(InvalidFile(inside))) from None
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -172,7 +168,10 @@ def _unpack(file: Path, folder: Path) -> None:
         reason = f"{error}; `crosschain-mock capsule save` writes one"
         raise BadCapsule(f"{file}: no capsule: {reason}") from None
     if not (folder / HEAD).is_file():
-        raise BadCapsule(f"{file}: no capsule: it holds no {HEAD}")
+        # Who packs a folder again gets the folder itself into the file.
+        inner = next(iter(sorted(folder.glob(f"*/{HEAD}"))), None)
+        more = f"; pack what is in {inner.parent.name!r}, not the folder itself" if inner else ""
+        raise BadCapsule(f"{file}: no capsule: it holds no {HEAD}{more}")
 
 
 _FAULT_ANEW: Mapping[str, Json] = {"seen": 0, "struck": 0, "window_ms": None, "used": 0}

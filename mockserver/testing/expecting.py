@@ -146,7 +146,7 @@ def unused(
 
 
 def _refused(hosted: HostedWorld, entry: Entry, remedies: Remedies) -> str:
-    form = nearest_form(hosted.contract, entry)
+    form = nearest_form(hosted.contract, entry, hosted.world.scenario.catalog)
     near = "; ".join(form["changed"]) if form else ""
     return (
         f"unexpected refusal: {entry.shown_refusal}\n"

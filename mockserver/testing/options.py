@@ -152,8 +152,9 @@ Match = Mapping[str, Mapping[str, Json]]
 class Outage(TypedDict, total=False):
     """When and how a chain or a token is out of service; by default from now on, until restored.
 
-    `lag` is how many times slower a lagging chain is; `period` and `down_percent` are of a flapping
-    one; `announced` is how long before its beginning the lists announce it.
+    `lag` is how many times slower a lagging chain is (4 by default); `period` (1m) and
+    `down_percent` (50) are of a flapping one; `announced` is how long before its beginning the
+    lists announce it.
     """
 
     starting: str | datetime

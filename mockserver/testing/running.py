@@ -127,7 +127,7 @@ async def _listening(
 def replay_capsule(file: str | Path) -> Replayed:
     """Replay a capsule in this process; `divergences` has every answer that differs.
 
-    Raises `BadCapsule`, `InvalidFile`, and `WrongWord` for what names no file.
+    Raises `BadCapsule`, and `WrongWord` for what names no file.
     """
     check_type("file", file, str | Path)
     return capsules.replay(capsules.load(Path(file)))

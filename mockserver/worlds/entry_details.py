@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 from mockserver import jsontext
 from mockserver.contract import Contract, Operation
 from mockserver.engine import abi
+from mockserver.engine.catalog import Catalog
 from mockserver.engine.refusal import Refusal
 from mockserver.exchange import Headers, Request, pairs_or
 from mockserver.jsontext import Json, plain
@@ -123,16 +124,23 @@ _OF_THE_WORLD = (
 )
 _LOCATIONS = {"header": "headers", "query parameter": "query", "body field": "body"}
 
+_TOKEN_INPUTS = {
+    "contractAddress": (("chain",), ""),
+    "fromTokenAddress": (("fromChain", "chain"), "fromDecimal"),
+    "toTokenAddress": (("toChain", "chain"), "toDecimal"),
+}
+"""Inputs that name a token, those that name its chain, and the one that has its decimals."""
+
 Parts = dict[str, dict[str, Json]]
 """A request's own headers, query parameters and body, by name."""
 
 
-def nearest_form(contract: Contract, entry: Entry) -> Json:
+def nearest_form(contract: Contract, entry: Entry, catalog: Catalog) -> Json:
     """Return a request like the refused one that keeps the contract, or None where none is near.
 
     What the client sent is kept where it is right, and respelled where that is enough; the rest
-    is what the refusal suggests, or comes from the operation's example. `changed` lists what
-    differs.
+    is what the refusal suggests, or comes from the operation's example, with a token that is on the
+    chain. `changed` lists what differs.
     """
     if entry.refusal is None:
         return None
@@ -149,6 +157,7 @@ def nearest_form(contract: Contract, entry: Entry) -> Json:
         sent_values = example.get(field.location, {})
         if field.required and field.name in sent_values:
             kept[field.location].setdefault(field.name, sent_values[field.name])
+    _put_on_chain(kept["query"], request.parameters, catalog)
     reading = operation.read(_encoded(operation, kept))
     if reading.refusal or reading.violations:
         return None
@@ -162,6 +171,24 @@ def nearest_form(contract: Contract, entry: Entry) -> Json:
         "body": entry.masker().json(kept["body"]) if operation.method == "POST" else None,
         "changed": _changes(operation, sent, kept, entry),
     }
+
+
+def _put_on_chain(query: dict[str, Json], sent: Mapping[str, Json], catalog: Catalog) -> None:
+    """Replace addresses of an example that the client's own chain does not have."""
+    for name, (chain_names, decimals) in _TOKEN_INPUTS.items():
+        named = next((str(query[key]) for key in chain_names if key in query), "")
+        chain = catalog.named(named)
+        if chain is None or name not in query or query[name] == sent.get(name):
+            continue
+        tokens = catalog.tokens_on(chain)
+        if any(token.contract.address == query[name] for token in tokens):
+            continue
+        # The first is as good as any where the client does not name a symbol.
+        of_symbol = [token for token in tokens if token.symbol == query.get("symbol")]
+        for token in (of_symbol or tokens)[:1]:
+            query[name] = token.contract.address
+            facts = {decimals: str(token.decimals), "symbol": token.symbol}
+            query.update((key, fact) for key, fact in facts.items() if key in query)
 
 
 def _operation_of(contract: Contract, entry: Entry) -> Operation | None:

@@ -126,6 +126,25 @@ def test_the_nearest_form_keeps_the_contract(control, line, method, path, body):
     assert not reading.refusal
 
 
+@pytest.mark.parametrize("operation", ["v2.getBalance", "v2.getPrice", "v2.getAggregateQuote"])
+def test_the_nearest_form_stays_on_the_chain_that_was_named(control, mock, operation):
+    example = load().operation(operation).row["example"]["query"]
+    address, chain = next(
+        pair
+        for pair in (("contractAddress", "chain"), ("fromTokenAddress", "fromChain"))
+        if pair[0] in example
+    )
+    for listed in mock.get("/v1/getChain").data["list"]:
+        sent = {**example, chain: listed["nickName"], address: "nothing"}
+        assert mock.operation(operation, query=sent).refusal
+        near = control.get("/journal")["entries"][-1]["nearest"]
+        assert near["query"][chain] == listed["nickName"]
+        refusal = mock.operation(operation, query=near["query"]).refusal
+        # A chain may be suspended or have no price, which no other form would change.
+        wrong = ("unknown-token", "wrong-decimals", "token-not-on-chain")
+        assert not refusal.startswith(wrong), refusal
+
+
 def test_no_example_is_nearer_than_what_only_the_world_knows(control, line):
     line.get("/v1/checkOrder?id=30000000099")
     [entry] = control.get("/journal")["entries"]

@@ -107,7 +107,7 @@ def test_the_timeline_is_cut_to_what_is_asked(control):
             "both",
         ),
         ("POST", "/outages", {"chain": "BNB", "mode": "flapping", "period": "1s"}, "too short"),
-        ("POST", "/outages", {"chain": "BNB", "mode": "lagging"}, "lag"),
+        ("POST", "/outages", {"chain": "BNB", "mode": "lagging", "lag": 1}, "lag: 1 slows"),
         ("POST", "/outages", {"chain": "BNB", "downPercent": 100}, "from 1 to 99"),
         ("DELETE", "/outages", None, "name the 'chain'"),
         ("DELETE", "/outages?chain=BNB", None, "not suspended"),
@@ -160,3 +160,9 @@ def test_three_days_replay_twice_with_the_same_bytes(name):
     first = replayed(name)
     assert replayed(name) == first
     assert len({body for _, _, body in first}) > 80
+
+
+def test_a_mode_needs_nothing_but_its_name(control):
+    lagging = control.post("/outages", {"chain": "BNB", "mode": "lagging"})
+    flapping = control.post("/outages", {"chain": "ARB", "mode": "flapping"})
+    assert (lagging["lag"], flapping["period"], flapping["downPercent"]) == (4, 60_000, 50)

@@ -545,3 +545,15 @@ def test_an_answer_without_end_goes_on_for_nobody(record, upstream, capfd):
     assert closed.wait(PATIENCE_S)
     assert recorder.exchanges == []
     eventually(lambda: "the client left, and" in capfd.readouterr().err, "it is told")
+
+
+def test_paths_of_requests_that_were_not_kept_are_masked_on_the_terminal(record_process):
+    recorder, key = record_process(), "-".join(("a", "plain", "word", "of", "mine"))
+    for path in (f"/v1/none/{key}", f"/v1/token/{key}2/none", f"/open/v1/none/{key}?appKey={key}"):
+        recorder.call(target=path, headers={"appKey": key})
+        # Refused before anything is sent: no writes without --arm-writes.
+        recorder.call(method="POST", target=path, headers={"appKey": key}, body=b"{}")
+    _, out, err = recorder.stop()
+    assert "/v1/token/redacted/none is no operation of the service" in err
+    assert "nothing was sent" in err
+    assert key not in out + err

@@ -421,5 +421,28 @@ def _unreadable(mock, request_bytes, status, name):
     assert b"b'" not in body, "what came is shown as text"
 
 
+def test_a_number_that_lost_digits_is_told_with_the_right_one(mock):
+    # As JSON.stringify writes Number(evmAddress), and as other libraries write the same float.
+    exact = int(WALLET, 16)
+    for rounded in (json.dumps(float(exact)), str(int(float(exact)))):
+        raw = json.dumps(v1_submission(fromAddress="HERE")).replace('"HERE"', rounded).encode()
+        answer = mock.post("/open/v1/order/submitCrossChain", raw, headers=mock.keys)
+        assert answer.refusal.startswith("bad-address: body field 'fromAddress'")
+        assert "JSON.stringify" in answer.json["msg"]
+        assert f"write the digits {exact} into the JSON text" in answer.json["msg"]
+    for text in (WALLET, str(exact)):
+        raw = v1_submission(fromAddress=text)
+        answer = mock.post("/open/v1/order/submitCrossChain", raw, headers=mock.keys)
+        assert f"expected an integer, got '{text}', as an integer {exact}" in answer.json["msg"]
+    short = v1_submission(fromAddress="12")
+    answer = mock.post("/open/v1/order/submitCrossChain", short, headers=mock.keys)
+    assert "as an integer" not in answer.json["msg"]
+    another = v1_submission(fromAddress=exact + 2**150)
+    answer = mock.post("/open/v1/order/submitCrossChain", another, headers=mock.keys)
+    assert answer.json["msg"].endswith(f"both are the same; send the digits {exact}")
+    exactly = v1_submission(fromAddress=exact)
+    assert mock.post("/open/v1/order/submitCrossChain", exactly, headers=mock.keys).data["sn"]
+
+
 def test_the_server_is_well_after_all_of_it(mock):
     assert mock.get("/v1/getChain").data["list"]

@@ -2,6 +2,8 @@
 
 from decimal import Decimal
 
+import pytest
+
 from tests.conftest import (
     HASH,
     NATIVE,
@@ -205,3 +207,26 @@ def _balance(mock, chain, contract):
             query={"chain": chain, "contractAddress": contract, "address": WALLET},
         ).data["balance"]
     )
+
+
+@pytest.mark.parametrize("dialect", ["documented", "observed"])
+def test_an_order_of_2_0_is_the_same_in_v1(serve, dialect):
+    client = serve(dialect=dialect).client
+    placed = client.post("/v1/submitOrder", order(), headers=client.wallet).data["id"]
+    query = {"chain": "ARB", "hash": HASH, "evmAddress": WALLET}
+    path = "/open/v1/order/getOrderDetailByHashAndEvmAddress"
+    detail = client.get(path, query=query, headers=client.keys).data["order"]
+    assert (detail["sn"], detail["certHash"], detail["status"]) == (placed, HASH, 1)
+    if dialect == "observed":
+        path = "/open/v1/order/getOrderDetail"
+        assert client.get(path, query={"sn": placed}, headers=client.keys).data["order"] == detail
+
+
+def test_an_order_whose_deposit_cannot_be_read_delivers_nothing(mock):
+    placed = mock.post("/v1/submitOrder", order(sourceCerts="c0ffee"), headers=mock.wallet).data
+    mock.control("POST", "/clock", {"advance": "1h"})
+    checked = mock.get("/v1/checkOrder", query={"id": placed["id"]}).data
+    assert (checked["status"], checked["amountOut"]) == ("Succeeded", "0")
+    with_json = mock.post("/v1/submitOrder", order(), headers=mock.wallet).data
+    mock.control("POST", "/clock", {"advance": "1h"})
+    assert mock.get("/v1/checkOrder", query={"id": with_json["id"]}).data["amountOut"] != "0"

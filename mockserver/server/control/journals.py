@@ -140,7 +140,7 @@ def ground(request: ControlRequest) -> Json:
 
 def _entry(hosted: HostedWorld, entry: Entry) -> Json:
     members = entry.render()
-    members["nearest"] = nearest_form(hosted.contract, entry)
+    members["nearest"] = nearest_form(hosted.contract, entry, hosted.world.scenario.catalog)
     members["order"] = _order(hosted, entry)
     return members
 

@@ -171,9 +171,11 @@ class RecordingKeeper:
         request, status = exchange.request, exchange.response.status
         operation = self.contract.find(request.method, request.path)
         if operation is None:
-            return f"{request.method} {request.path} is no operation of the service"
+            sentence = f"{request.method} {request.path} is no operation of the service"
+            return self.shown(request, sentence, exchange.response)
         if status not in _STATUSES:
-            return f"{request.method} {request.path}: status {status} ends no answer of HTTP"
+            sentence = f"{request.method} {request.path}: status {status} ends no answer of HTTP"
+            return self.shown(request, sentence, exchange.response)
         with self._one_by_one:
             named = replace(exchange, operation=operation.id, origin=self._options.origin)
             exchange = self.redactor.exchange(unpacked(named))
@@ -182,6 +184,13 @@ class RecordingKeeper:
             # Computed in the background, after the client has the answer.
             self._noticing.submit(self._notice, exchange)
         return ""
+
+    def shown(self, request: Request, sentence: str, response: Response | None = None) -> str:
+        """Return a sentence on a request that was not kept, without the secrets of its path."""
+        with self._one_by_one:
+            # A key of its headers may stand in its path, where nothing else tells that it is one.
+            self.redactor.learn(request, response)
+            return self.redactor.line(sentence)
 
     def noticed(self) -> Recording:
         """Return what the files say above their exchanges, when nothing more is kept."""

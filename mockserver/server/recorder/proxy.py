@@ -84,7 +84,7 @@ class RecordingProxy:
             refused.force_close()
             return refused
         except NoUpstreamAnswer as error:
-            self._say(str(error))
+            self._say(self.keeper.shown(request, str(error)))
             return relayed.failed(error)
         return relayed.response or web.Response()
 

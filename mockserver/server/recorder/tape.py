@@ -101,12 +101,13 @@ class Tape:
         tell = self.options.service.tell
         try:
             keeper = self._opened()
-            response, exchange = await fetched(self.options.service, keeper.contract, request)
+            try:
+                response, exchange = await fetched(self.options.service, keeper.contract, request)
+            except NoUpstreamAnswer as error:
+                tell(keeper.shown(request, str(error)))
+                return trouble(error.status, str(error))
             if reason := await asyncio.to_thread(keeper.keep, exchange):
                 tell(reason)
-        except NoUpstreamAnswer as error:
-            tell(str(error))
-            return trouble(error.status, str(error))
         except CrosschainMockError as error:
             tell(str(error))
             return trouble(507, f"{error}; the answer was not kept")
