@@ -101,7 +101,7 @@ def take_raw(hosted: HostedWorld, chain: str, raw: str) -> ChainTransaction:
             f"'raw': signed for chain id {signed.chain_id}, but {chain!r} has {network}"
         )
     call = call_of(chain, signed)
-    sent = Sent(signed.nonce, bytes_of(raw, "raw"))
+    sent = SentTransaction(signed.nonce, bytes_of(raw, "raw"))
     return _taken(hosted, call, lambda: order_in(hosted.world, call), sent)
 
 
@@ -110,7 +110,7 @@ def call_of(chain: str, signed: transactions.SignedTransaction) -> ContractCall:
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
+class SentTransaction:
     """How a transaction came: as `raw` bytes of a nonce; `limit` and `price` are of its gas.
 
     A `strict` chain has checked that its sender owns what it moves, and charges for gas.
@@ -124,7 +124,7 @@ class Sent:
 
 
 def mine(
-    hosted: HostedWorld, chain: Chain, signed: transactions.SignedTransaction, sent: Sent
+    hosted: HostedWorld, chain: Chain, signed: transactions.SignedTransaction, sent: SentTransaction
 ) -> ChainTransaction:
     """Put a transaction that was sent to a node into a block, which may revert it."""
     call = call_of(chain.nickname, signed)
@@ -188,14 +188,14 @@ def _taken(
     hosted: HostedWorld,
     call: ContractCall,
     read: Callable[[], OrderRequest | None],
-    sent: Sent | None = None,
+    sent: SentTransaction | None = None,
     used: Callable[[], int] = lambda: 0,
 ) -> ChainTransaction:
     """Take a transaction: one that carries an order makes it; a known one changes nothing.
 
     Without a nonce it gets the next one of its sender. `used` tells its gas once it was read.
     """
-    sent = sent or Sent()
+    sent = sent or SentTransaction()
     known = hosted.transactions.get(call.chain, call.hash)
     if known is not None:
         # A world may have been reverted to before the order.
@@ -317,7 +317,7 @@ def pour(hosted: HostedWorld, placed: Placed, address: str, units: int) -> None:
     number = str(len(hosted.transactions))
     tx_hash = made_up_hash(chain, seed, "faucet", chain.nickname, number, data.hex())
     call = ContractCall(chain.nickname, tx_hash, ZERO, placed.contract.address, 0, data)
-    _taken(hosted, call, lambda: None, Sent(0, strict=True))
+    _taken(hosted, call, lambda: None, SentTransaction(0, strict=True))
 
 
 def _units_of(body: Mapping[str, Json], placed: Placed) -> int:

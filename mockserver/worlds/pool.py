@@ -10,7 +10,7 @@ from mockserver.errors import CrosschainMockError
 from mockserver.operations.transactions import gas_price
 from mockserver.signing import transactions
 from mockserver.signing.transactions import SignedTransaction
-from mockserver.worlds.chain import Sent, mine
+from mockserver.worlds.chain import SentTransaction, mine
 from mockserver.worlds.contracts import base_coin, holding, intrinsic_gas
 from mockserver.worlds.hosted import HostedWorld
 from mockserver.worlds.nodestate import Waiting
@@ -64,7 +64,7 @@ def send(hosted: HostedWorld, chain: Chain, raw: bytes) -> str:
         return known.hash
     _check_form(chain, signed)
     if not _strict(hosted):
-        return mine(hosted, chain, signed, Sent(signed.nonce, raw)).hash
+        return mine(hosted, chain, signed, SentTransaction(signed.nonce, raw)).hash
     waiting = _checked(hosted, chain, signed, raw)
     hosted.node.pool[waiting.key] = waiting
     if _ordered(hosted, waiting):
@@ -178,5 +178,5 @@ def _payable(hosted: HostedWorld, chain: Chain, waiting: Waiting) -> bool:
 def _mine(hosted: HostedWorld, chain: Chain, waiting: Waiting) -> None:
     signed = transactions.decoded(waiting.raw)
     price = min(signed.max_fee, fees(hosted, chain)[0] + signed.tip)
-    sent = Sent(signed.nonce, waiting.raw, signed.gas, price, strict=True)
+    sent = SentTransaction(signed.nonce, waiting.raw, signed.gas, price, strict=True)
     mine(hosted, chain, signed, sent)

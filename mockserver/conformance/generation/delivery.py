@@ -64,15 +64,15 @@ _OLD = {
     "If-Modified-Since": "Sat, 01 Jan 1994 00:00:00 GMT",
 }
 
-Change = Callable[[Draft], Draft]
+DeliveryEdit = Callable[[Draft], Draft]
 
 
-def _headers(**changes: str) -> Change:
+def _headers(**changes: str) -> DeliveryEdit:
     named = {name.replace("_", "-"): value for name, value in changes.items()}
     return lambda draft: replace(draft, headers={**draft.headers, **named})
 
 
-def _header_names(spell: Callable[[str], str]) -> Change:
+def _header_names(spell: Callable[[str], str]) -> DeliveryEdit:
     return lambda draft: replace(
         draft, headers={spell(name): value for name, value in draft.headers.items()}
     )
@@ -100,7 +100,7 @@ def _named_charset(draft: Draft) -> Draft:
 
 # Ways of sending that change nothing of the meaning. All of a group are sent in one request, and
 # one by one only where that is answered otherwise.
-_FORMS: Mapping[str, Mapping[str, Change]] = {
+_FORMS: Mapping[str, Mapping[str, DeliveryEdit]] = {
     "as browsers send it": {
         "names of headers in lower case": _header_names(str.lower),
         "compression accepted": _headers(Accept_Encoding="gzip, deflate"),
@@ -574,7 +574,7 @@ def _basis_of_change(exchange: Exchange, otherwise: str) -> Basis:
     return fact_basis("interface.envelopes" if broken else otherwise)
 
 
-def _applied(draft: Draft, *changes: Change) -> Draft:
+def _applied(draft: Draft, *changes: DeliveryEdit) -> Draft:
     for change in changes:
         draft = change(draft)
     return draft

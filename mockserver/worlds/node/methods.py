@@ -33,7 +33,7 @@ from mockserver.worlds.node.showing import block_json, mined_json, receipt_json,
 # Blocks and percentiles that `eth_feeHistory` answers at most, as geth does.
 _MOST_HISTORY, _MOST_SHARES = 1024, 100
 
-Method = Callable[[RpcCall], Json]
+RpcMethod = Callable[[RpcCall], Json]
 
 
 def _send(call: RpcCall) -> Json:
@@ -209,7 +209,7 @@ def _mine(call: RpcCall) -> Json:
     return "0x0"
 
 
-def _nothing_behind(count: int, method: Method) -> Method:
+def _nothing_behind(count: int, method: RpcMethod) -> RpcMethod:
     """Return a method that takes so many parameters and no more."""
 
     def strict(call: RpcCall) -> Json:
@@ -220,7 +220,7 @@ def _nothing_behind(count: int, method: Method) -> Method:
     return strict
 
 
-_PLAIN: Mapping[str, Method] = {
+_PLAIN: Mapping[str, RpcMethod] = {
     "eth_chainId": lambda call: hex(int(call.chain.network)),
     "net_version": lambda call: str(int(call.chain.network)),
     "net_listening": lambda _: True,
@@ -236,7 +236,7 @@ _PLAIN: Mapping[str, Method] = {
     "txpool_content": _pool_content,
 }
 
-METHODS: Mapping[str, Method] = MappingProxyType(
+METHODS: Mapping[str, RpcMethod] = MappingProxyType(
     {
         **{name: _nothing_behind(0, method) for name, method in _PLAIN.items()},
         "web3_sha3": lambda call: f"0x{curve.keccak256(bytes.fromhex(call.text(BYTES)[2:])).hex()}",

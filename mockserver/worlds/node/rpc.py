@@ -16,18 +16,18 @@ REFUSED, REVERTED = -32000, 3
 """Codes of geth."""
 
 # A pattern for a parameter, and its description in words.
-Form = tuple[re.Pattern[str], str]
+TextForm = tuple[re.Pattern[str], str]
 
 # `int` alone would take signs, blanks, underscores and the digits of other scripts as well.
-QUANTITY: Form = re.compile("0x[0-9a-fA-F]{1,64}"), "0x and hex"
-BYTES: Form = re.compile("0x(?:[0-9a-fA-F]{2})*"), "0x and hex of whole bytes"
-BLOCK: Form = (
+QUANTITY: TextForm = re.compile("0x[0-9a-fA-F]{1,64}"), "0x and hex"
+BYTES: TextForm = re.compile("0x(?:[0-9a-fA-F]{2})*"), "0x and hex of whole bytes"
+BLOCK: TextForm = (
     re.compile("latest|pending|safe|finalized|earliest|0x(?:0|[1-9a-fA-F][0-9a-fA-F]{0,63})"),
     "a tag such as 'latest', or 0x and hex without leading zeros",
 )
-ADDRESS: Form = re.compile("0x[0-9a-fA-F]{40}"), "0x and 40 hex digits"
-HASH: Form = re.compile("0x[0-9a-fA-F]{64}"), "0x and 64 hex digits"
-FILTER_ID: Form = re.compile("0x[0-9a-fA-F]{1,64}"), "the id of a filter"
+ADDRESS: TextForm = re.compile("0x[0-9a-fA-F]{40}"), "0x and 40 hex digits"
+HASH: TextForm = re.compile("0x[0-9a-fA-F]{64}"), "0x and 64 hex digits"
+FILTER_ID: TextForm = re.compile("0x[0-9a-fA-F]{1,64}"), "the id of a filter"
 
 
 class RpcError(Exception):
@@ -56,7 +56,7 @@ class RpcCall:
         """Return a parameter; None where it was left out."""
         return self.params[place] if place < len(self.params) else None
 
-    def text(self, form: Form, place: int = 0) -> str:
+    def text(self, form: TextForm, place: int = 0) -> str:
         """Return a parameter, which is text of a form."""
         if place >= len(self.params):
             raise RpcError(BAD_PARAMS, f"missing value for required argument {place}")
@@ -100,7 +100,7 @@ def bad_parameter(where: str, right: str, value: Json) -> RpcError:
     return RpcError(BAD_PARAMS, f"{where}: expected {right}, got {excerpt(value)}")
 
 
-def checked(value: Json, where: str, form: Form) -> str:
+def checked(value: Json, where: str, form: TextForm) -> str:
     """Return text of a form. Raises `RpcError`."""
     pattern, right = form
     if isinstance(value, str) and pattern.fullmatch(value):
