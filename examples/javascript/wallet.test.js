@@ -32,7 +32,7 @@ test("a suspended chain is not offered", async () => {
 });
 
 test("a refusal reaches the user", async () => {
-  await assert.rejects(wallet.receives(1_000_000n, "USDT", "ARB", "FTM"), ServiceRefused);
+  await assert.rejects(wallet.receives(1_000_000n, "USDT", "ARB", "FANTOM"), ServiceRefused);
   await assert.rejects(world.check(), /unknown-chain/);
   await world.expect("unknown-chain");
   await world.check();

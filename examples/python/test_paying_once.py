@@ -3,10 +3,8 @@
 import pytest
 from wallet import NaiveWallet, Node, Wallet
 
-twice = pytest.mark.xfail(reason="pays a new deposit for each attempt")
 
-
-@pytest.mark.parametrize("kind", [pytest.param(NaiveWallet, marks=twice), Wallet])
+@pytest.mark.parametrize("kind", [pytest.param(NaiveWallet, marks=pytest.mark.xfail), Wallet])
 def test_a_time_out_is_not_paid_twice(crosschain_mock, kind):
     wallet = kind(crosschain_mock.base_url_v2, Node())
     crosschain_mock.fail("submitOrder", "http-status", status=504, does="done", first=1)

@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 
 import click
 
+from mockserver.headers import CONTROL_PATH
 from mockserver.jsontext import Json
 
 if TYPE_CHECKING:
@@ -50,7 +51,8 @@ class _Worlds:
     def call(self, world: str, method: str, path: str, body: Json = None, **query: Json) -> str:
         """Return the answer of the control API, or its sentence where it cannot be carried out."""
         shown = {key: value for key, value in query.items() if value is not None}
-        target = f"{self.address(world)}/__mock{path}" + (f"?{urlencode(shown)}" if shown else "")
+        target = f"{self.address(world)}{CONTROL_PATH}{path}"
+        target += f"?{urlencode(shown)}" if shown else ""
         raw = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(target, raw, method=method)  # noqa: S310 - our own address
         try:

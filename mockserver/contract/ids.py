@@ -18,6 +18,8 @@ V1_DETAIL_BY_NUMBER, V1_SIGN = "v1.getOrderDetail", "v1.getSign"
 
 TOKEN_LISTS = (ASSETS, OF_CHAIN, V1_TOKENS)
 """The lists of tokens of both generations."""
+LISTS = (CHAINS, V1_CHAINS, *TOKEN_LISTS)
+"""The lists of chains and of tokens of both generations."""
 QUOTES = (BRIDGE, SWAP_QUOTE, V1_QUOTE)
 """The quotes of the description."""
 WRITES = (ORDER, V1_ORDER, TICKET)

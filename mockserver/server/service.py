@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache, partial
 from importlib import import_module
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Protocol, cast
 from urllib.parse import unquote
 
 from mockserver import jsontext, limits
@@ -49,7 +49,6 @@ from mockserver.worlds.hosted import (
 )
 
 if TYPE_CHECKING:
-    from mockserver.server.workers.spread import Spread
     from mockserver.worlds.state import Keeper
 
 log = logging.getLogger("mockserver.requests")
@@ -67,6 +66,16 @@ class BrokenAnswer(AssertionError):
     """The server's own answer breaks the contract: a defect of this server."""
 
 
+class OtherProcesses(Protocol):
+    """What knows of the worlds in other processes of the server; see `server/workers/spread.py`."""
+
+    def answer(self, path: str, key: str, request: Request) -> Delivery | None:
+        """Return the answer to a control request; None where one process alone can give it."""
+
+    def note_refused(self, worker: int, request: Request, name: str, reason: str) -> None:
+        """Have another process note a request for one of its worlds that was refused here."""
+
+
 class Service:
     """Finds the world and the operation of a request and lets the responders answer."""
 
@@ -82,7 +91,7 @@ class Service:
         """Take the parts; `check_answers` checks the simulation's answers against the contract."""
         self.keeper: Keeper | None = None
         """What keeps the worlds on a disk; None for worlds in memory."""
-        self.spread: Spread | None = None
+        self.spread: OtherProcesses | None = None
         """Answers what reaches worlds of other processes; None where there are none."""
         self.worlds = worlds
         self._simulation = simulation

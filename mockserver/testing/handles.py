@@ -160,7 +160,8 @@ def public_api(made: _Class) -> _Class:
         elif callable(value) and not hasattr(value, "__wrapped__"):
             setattr(made, name, _public(value))
     # Set here and not in the classes, where type checkers would take any attribute for one that is.
-    made.__getattr__ = _missing  # type: ignore[attr-defined]
+    if "__getattr__" not in vars(made):
+        made.__getattr__ = _missing  # type: ignore[attr-defined]
     return made
 
 

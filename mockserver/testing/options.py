@@ -129,6 +129,7 @@ AuditKind = Literal[
     "two-orders",
     "deposit-without-order",
     "paid-otherwise",
+    "lost-recipient",
     "short",
     "order-not-followed",
     "left-underway",

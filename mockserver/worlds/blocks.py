@@ -9,22 +9,29 @@ from collections.abc import Iterator
 from dataclasses import replace
 from hashlib import blake2b
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from mockserver.clock import ClockMode
 from mockserver.engine.layered import Layered
 from mockserver.engine.payouts import Payout
+from mockserver.engine.world import World
 from mockserver.values import dataclass
-from mockserver.worlds.nodestate import Mark
-
-if TYPE_CHECKING:
-    from mockserver.worlds.hosted import HostedWorld
-    from mockserver.worlds.transactions import ChainTransaction
+from mockserver.worlds.nodestate import Mark, NodeState
+from mockserver.worlds.transactions import ChainTransaction, ChainTransactions
 
 # Confirmations that polls bring; clients wait for three to a few dozen.
 _MOST_POLLED = 64
 # A hash begins with so many bytes of a digest; the number of its block is masked in the rest.
 _DIGEST = 24
+
+
+class WorldOfChains(Protocol):
+    """What blocks follow from, as a hosted world has it."""
+
+    world: World
+    node: NodeState
+    transactions: ChainTransactions
+    began_ms: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +82,7 @@ class Blocks:
         twin._seen, twin._marked, twin.paid = self._seen, self._marked, self.paid
         return twin
 
-    def of(self, hosted: "HostedWorld", chain: str) -> "ChainBlocks":
+    def of(self, hosted: WorldOfChains, chain: str) -> "ChainBlocks":
         """Return the blocks of a chain up to now."""
         node = hosted.node
         if node.began_ms is None:
@@ -86,7 +93,7 @@ class Blocks:
         self._work_out(hosted)
         return ChainBlocks(self, hosted, chain)
 
-    def _work_out(self, hosted: "HostedWorld") -> None:
+    def _work_out(self, hosted: WorldOfChains) -> None:
         marks = hosted.node.marks
         for tx in hosted.transactions.since(self._seen):
             self._mark(hosted, marks, self._seen)
@@ -96,7 +103,7 @@ class Blocks:
         self._mark(hosted, marks, self._seen)
         self._pay(hosted, hosted.world.now())
 
-    def _pay(self, hosted: "HostedWorld", until_ms: int, count: int | None = None) -> None:
+    def _pay(self, hosted: WorldOfChains, until_ms: int, count: int | None = None) -> None:
         """Add the payouts up to a moment, or until there are so many."""
         if count is not None and count <= self.paid:
             return
@@ -106,7 +113,7 @@ class Blocks:
             self._add(hosted, payout.order.route.target_chain, block)
             self.paid += 1
 
-    def _mark(self, hosted: "HostedWorld", marks: tuple[Mark, ...], seen: int) -> None:
+    def _mark(self, hosted: WorldOfChains, marks: tuple[Mark, ...], seen: int) -> None:
         while self._marked < len(marks) and marks[self._marked].after <= seen:
             mark = marks[self._marked]
             self._pay(hosted, mark.at_ms, mark.payouts)
@@ -116,7 +123,7 @@ class Blocks:
             else:
                 self._reorganise(hosted, mark)
 
-    def _add(self, hosted: "HostedWorld", chain: str, block: Block, by: int = 1) -> None:
+    def _add(self, hosted: WorldOfChains, chain: str, block: Block, by: int = 1) -> None:
         polled = hosted.node.polled.pop(chain, 0)
         if polled:
             # They are told of as every other block that no transaction made.
@@ -134,7 +141,7 @@ class Blocks:
         if block.tx_hash:
             self._place[chain, block.tx_hash] = place
 
-    def _reorganise(self, hosted: "HostedWorld", mark: Mark) -> None:
+    def _reorganise(self, hosted: WorldOfChains, mark: Mark) -> None:
         """Replace the newest blocks of a chain: what was in them comes one block later."""
         chain, last = mark.chain, self.last(hosted, mark.chain)
         head = last.number + passed(hosted, last, mark.at_ms)
@@ -148,11 +155,11 @@ class Blocks:
             self._stored[chain, place] = replace(block, number=block.number + 1, earlier=earlier)
         self._forks[chain] = (*self._forks.get(chain, ()), fork)
 
-    def last(self, hosted: "HostedWorld", chain: str) -> Block:
+    def last(self, hosted: WorldOfChains, chain: str) -> Block:
         """Return the newest block of a chain that is not empty, or its first one."""
         return self.stored(hosted, chain, self._lengths.get(chain, 0) - 1)
 
-    def stored(self, hosted: "HostedWorld", chain: str, place: int) -> Block:
+    def stored(self, hosted: WorldOfChains, chain: str, place: int) -> Block:
         """Return a block by its place among those that are stored; before them comes the first."""
         if place < 0:
             return Block(0, hosted.node.began_ms or 0)
@@ -169,7 +176,7 @@ class Blocks:
         return self._forks.get(chain, ())
 
 
-def passed(hosted: "HostedWorld", block: Block, until_ms: int) -> int:
+def passed(hosted: WorldOfChains, block: Block, until_ms: int) -> int:
     """Return how many empty blocks came after a block up to a moment."""
     pace = hosted.node.pace_ms
     return max(0, until_ms - block.at_ms) // pace if pace else 0
@@ -180,7 +187,7 @@ class ChainBlocks:
 
     __slots__ = ("_blocks", "_hosted", "_polled", "chain", "head")
 
-    def __init__(self, blocks: Blocks, hosted: "HostedWorld", chain: str) -> None:
+    def __init__(self, blocks: Blocks, hosted: WorldOfChains, chain: str) -> None:
         self._blocks = blocks
         self._hosted = hosted
         self.chain = chain

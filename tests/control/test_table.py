@@ -74,10 +74,10 @@ def test_metrics_count_requests_refusals_and_faults_and_tell_the_worlds_time(ser
 
 def test_it_is_not_ready_before_it_is(serve):
     running = serve()
-    running.service._control.server.ready = False
+    running.service.control.server.ready = False
     answer = running.client.call("GET", "/__mock/ready")
     assert (answer.status, answer.json) == (503, {"ready": False})
-    running.service._control.server.ready = True
+    running.service.control.server.ready = True
     assert running.client.control("GET", "/ready") == {"ready": True}
 
 

@@ -54,7 +54,10 @@ MISUSES = (
     (lambda w, o, s: w.suspend("BNB", direction="up"), "expected one of source, target, both"),
     (lambda w, o, s: w.suspend("BNB", in_flght="fail"), "did you mean 'in_flight'?"),
     (lambda w, o, s: w.suspend("BNB", lasting=9), "9 has no unit; write '15s'"),
-    (lambda w, o, s: w.suspend("BNB", mode="lagging"), "lag: 1 slows nothing down; 2 or more"),
+    (
+        lambda w, o, s: w.suspend("BNB", mode="lagging", lag=1),
+        "lag: 1 slows nothing down; 2 or more",
+    ),
     (lambda w, o, s: w.restore("BNB"), "BNB is not suspended"),
     (lambda w, o, s: w.clock.advance(15), "15 has no unit; write '15s'"),
     (lambda w, o, s: w.clock.advance(), "advance('5m') or advance(minutes=5)"),

@@ -11,6 +11,8 @@ from eth_abi import decode, encode
 from eth_account import Account
 from eth_utils import keccak, to_checksum_address
 
+from tests.conftest import PATIENCE_S
+
 ETHER = 10**18
 GWEI = 10**9
 UNIT = 10**18  # both tokens of the suite have 18 decimals
@@ -38,7 +40,7 @@ def call(url: str, body: object) -> Any:
     data = body if isinstance(body, bytes) else json.dumps(body).encode()
     request = urllib.request.Request(url, data, {"Content-Type": "application/json"})
     try:
-        with urllib.request.urlopen(request, timeout=20) as answer:
+        with urllib.request.urlopen(request, timeout=PATIENCE_S) as answer:
             text = answer.read()
     except urllib.error.HTTPError as refusal:
         text = refusal.read()

@@ -16,7 +16,7 @@ Damage = Callable[[bytes, random.Random], bytes]
 
 # What `docs/reference/exit-codes.md` has for each command. A byte of a text may change and leave
 # a file that is whole, so that 0 and 1 are answers as well.
-COMMANDS = {
+COMMANDS: dict[str, list[tuple[tuple[str, ...], set[int]]]] = {
     "capsule": [
         (("capsule", "replay", "FILE"), {0, 1, 4}),
         (("capsule", "to-test", "FILE", "--out", "OUT"), {0, 4}),

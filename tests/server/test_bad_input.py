@@ -431,8 +431,8 @@ def test_a_number_that_lost_digits_is_told_with_the_right_one(mock):
         assert "JSON.stringify" in answer.json["msg"]
         assert f"write the digits {exact} into the JSON text" in answer.json["msg"]
     for text in (WALLET, str(exact)):
-        raw = v1_submission(fromAddress=text)
-        answer = mock.post("/open/v1/order/submitCrossChain", raw, headers=mock.keys)
+        typed = v1_submission(fromAddress=text)
+        answer = mock.post("/open/v1/order/submitCrossChain", typed, headers=mock.keys)
         assert f"expected an integer, got '{text}', as an integer {exact}" in answer.json["msg"]
     short = v1_submission(fromAddress="12")
     answer = mock.post("/open/v1/order/submitCrossChain", short, headers=mock.keys)

@@ -19,6 +19,8 @@ OF_THE_DUMP = {
     "breaks": "breaks",
     "played": "played",
     "triggers": "triggers",
+    "node": "node",
+    "blocks": "blocks",
     "contract": "dialect",
 }
 """Fields of a hosted world by the part of its dump; a part may be absent where it is empty."""

@@ -17,8 +17,10 @@ from tests.workers.conftest import Multi
 
 RECIPES = Path(__file__).parents[2] / "examples" / "scale"
 NODES = 3
-SERVER_WIDE = ("/worlds", "/worlds/{key}", "/ready", "/live", "/metrics", "/fork", "/openapi")
-"""Rows that are about a server, or that name a second world."""
+SERVER_WIDE = (
+    *("/worlds", "/worlds/{key}", "/ready", "/live", "/metrics", "/fork", "/openapi", "/ground"),
+)
+"""Rows that are about a server or other worlds of it, or that name a second world."""
 
 
 class Proxied(Multi):

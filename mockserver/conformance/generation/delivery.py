@@ -47,7 +47,6 @@ LOOKS = 12
 # One answer that differs once may be a busy moment; two are not.
 _FEWEST_FLICKERS = 2
 _AT_ONCE, _AGAIN = 8, 4
-_LISTS = (ids.CHAINS, ids.ASSETS, ids.OF_CHAIN, ids.V1_CHAINS, ids.V1_TOKENS)
 _FIRST_LISTS = (ids.CHAINS, ids.ASSETS)
 # What was submitted and is known once may not be unknown at the next look.
 _KNOWN_ONCE = {
@@ -285,7 +284,7 @@ class _Delivery:
     def _http(self) -> None:
         """Ask for the head alone, with old validators, and with a slash at the end of the path."""
         for target in [target for target in self._targets if target.label == "usual"]:
-            if target.operation.id not in (*_LISTS, ids.BRIDGE, ids.CHECK, ids.PRICE):
+            if target.operation.id not in (*ids.LISTS, ids.BRIDGE, ids.CHECK, ids.PRICE):
                 continue
             draft = target.make()
             head = self._ask(target, replace(draft, method="HEAD"))
@@ -301,7 +300,7 @@ class _Delivery:
                 )
             elif old is not None:
                 self._look(target, old, "validators of an old copy")
-            if target.operation.id not in _LISTS:
+            if target.operation.id not in ids.LISTS:
                 continue
             slash = self._ask(target, replace(draft, path=f"{target.operation.path}/"))
             if slash is not None and slash.succeeded:
@@ -338,7 +337,7 @@ class _Delivery:
 
     def _begin_again(self) -> None:
         """Ask for the lists once more at the end: those of a replica that is behind fall back."""
-        for target in [each for each in self._targets if each.operation.id in _LISTS]:
+        for target in [each for each in self._targets if each.operation.id in ids.LISTS]:
             exchange = self._ask(target, target.make())
             if exchange is not None:
                 self._look(target, exchange, "the same request")

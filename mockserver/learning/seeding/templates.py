@@ -39,7 +39,7 @@ from mockserver.values import dataclass
 
 COURSES = {"v1": "as-recorded-v1", "v2": "as-recorded"}
 _SUBMITS = {ids.ORDER: "v2", ids.V1_ORDER: "v1"}
-_CHAIN_LISTS, _TOKEN_LISTS = (ids.CHAINS, ids.V1_CHAINS), (ids.ASSETS, ids.OF_CHAIN, ids.V1_TOKENS)
+_CHAIN_LISTS, _TOKEN_LISTS = (ids.CHAINS, ids.V1_CHAINS), ids.TOKEN_LISTS
 _OF_CHAIN_LISTS = (ids.OF_CHAIN, ids.V1_TOKENS)
 _ROUTED = (ids.BRIDGE, ids.SWAP_QUOTE, ids.SWAP, ids.PRICE, ids.BALANCE, ids.V1_QUOTE)
 _NAMING = re.compile(r"name|nick|chain$|symbol|token|address|contract|index|coin", re.IGNORECASE)

@@ -40,7 +40,6 @@ from mockserver.scenarios.templates import (
 from mockserver.values import dataclass
 
 TemplateRow = Mapping[str, Any]
-_LISTS = (ids.CHAINS, ids.ASSETS, ids.OF_CHAIN, ids.V1_CHAINS, ids.V1_TOKENS)
 _ORDERS = {ids.ORDER: OrderGeneration.V2, ids.V1_ORDER: OrderGeneration.V1}
 
 
@@ -70,7 +69,7 @@ class _Templating:
         needs, low = self.operation.get("needs", ()), self.operation.get("low", {})
         condition = condition_of(inputs, needs, names, low)
         world = call.hosted.world
-        lists = self._lists() if call.operation.id in _LISTS else {}
+        lists = self._lists() if call.operation.id in ids.LISTS else {}
         gone = world.lists.gone() if lists else frozenset()
         closed = frozenset().union(*map(names.chain, gone)) if gone else frozenset()
         moment = AnswerMoment(
@@ -201,7 +200,7 @@ class _Templating:
         rows = (
             (name, row)
             for name, operation in self.templates["operations"].items()
-            if name in _LISTS
+            if name in ids.LISTS
             for row in operation["answers"]
             if not row["when"]
         )
