@@ -3,7 +3,7 @@
 import { query } from "./api.js";
 import { button, el, fill } from "./dom.js";
 import { tone } from "./axis.js";
-import { distance, duration, tokens } from "./text.js";
+import { distance, duration } from "./text.js";
 
 const NEWEST = 6;
 
@@ -25,10 +25,9 @@ export class Overview {
   }
 
   async refresh() {
-    const [{ outages }, { orders }, { faults }, { triggers }, { chains }] = await Promise.all([
+    const [{ outages }, { orders }, { faults }, { triggers }] = await Promise.all([
       this.app.call("GET", "outages"), this.app.call("GET", query("orders", { newest: true, limit: NEWEST })),
-      this.app.call("GET", "faults"), this.app.call("GET", "at"), this.app.once("chains")]);
-    this.decimals = new Map(chains.flatMap((chain) => chain.tokens.map((token) => [`${chain.chain} ${token.token}`, token.decimals])));
+      this.app.call("GET", "faults"), this.app.call("GET", "at")]);
     this.known = { outages, orders };
     this.draw();
     fill(this.disturbing, faults.length + triggers.length
@@ -48,7 +47,7 @@ export class Overview {
     fill(this.outages, present.length ? el("ul", { class: "plain rows" }, present.slice(0, NEWEST).map((outage) => this.outage(outage, now))) : none("Every chain is up."));
     fill(this.orders, orders.length ? el("ul", { class: "plain" }, orders.map((order) => el("li", {},
       el("a", { href: `#orders/${encodeURIComponent(order.id)}` }, order.id), " ",
-      el("span", { class: "badge", "data-kind": tone(order.status) }, order.status), ` ${this.route(order)}, `,
+      el("span", { class: "badge", "data-kind": tone(order.status) }, order.status), ` ${order.paid} ${order.from.chain} → ${order.to.chain}, `,
       el("time", {}, distance(Date.parse(order.submitted), now)), order.reason ? el("em", {}, ` ${order.reason}`) : null))) : none("No order yet. Orders appear here as clients submit them."));
     this.refused(now);
   }
@@ -64,12 +63,6 @@ export class Overview {
 
   async restore(outage, about) {
     if (await this.app.act(() => this.app.call("DELETE", query("outages", about)), `${outage.subject} is restored`)) await this.refresh();
-  }
-
-  route(order) {
-    const decimals = this.decimals.get(`${order.from.chain} ${order.from.token}`);
-    const amount = decimals === undefined ? `${order.amount} units of` : tokens(order.amount, decimals);
-    return `${amount} ${order.from.token} ${order.from.chain} → ${order.to.chain}`;
   }
 
   refused(now) {
