@@ -86,7 +86,10 @@ class OrderBook(View):
         return placed_order(self._core, self._quotes, request)
 
     def submit_opaque(self, request: OpaqueOrderRequest) -> OrderView:
-        """Accept a 2.0 order of an unknown deposit. Raises `Refusal`, and nothing is changed."""
+        """Accept a 2.0 order of a deposit that cannot be read; it delivers 0 (A-421).
+
+        Raises `Refusal`, and nothing is changed.
+        """
         return self._view(placed_opaque(self._core, self._quotes, request))
 
     def submit_sent(self, sent: SentOrder) -> OrderView:
