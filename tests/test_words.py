@@ -38,6 +38,10 @@ LEAST_COMMENTS = 1.9
 """Comments in 100 lines of code."""
 
 
+MOST_POSITIONAL = 8
+"""Arguments without a name in a call of a class: whoever reads it has to count them."""
+
+
 @cache
 def sources() -> dict[str, str]:
     """Return the text of each file of the package, by its path inside it."""
@@ -117,6 +121,15 @@ def comments_and_code(text: str) -> tuple[int, int]:
     return comments, len(code)
 
 
+def long_calls(text: str) -> Iterator[str]:
+    """Yield the classes that are called with more arguments by position than a reader counts."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Call) and len(node.args) > MOST_POSITIONAL:
+            name = ast.unparse(node.func).rpartition(".")[2]
+            if name[:1].isupper() or name == "cls":
+                yield name
+
+
 def test_names_say_what_things_are():
     lines: Counter[str] = Counter()
     counted: Counter[str] = Counter()
@@ -149,6 +162,11 @@ def test_a_class_has_a_name_of_its_own():
 def test_docstrings_say_more_than_signatures():
     idle = [f"{path}: {name}" for path, text in sources().items() for name in restating(text)]
     assert not idle, f"{len(idle)} docstrings restate the signature: {idle}"
+
+
+def test_calls_name_what_they_pass():
+    calls = [f"{path}: {name}" for path, text in sources().items() for name in long_calls(text)]
+    assert not calls, calls
 
 
 def test_comments_say_why():
@@ -194,3 +212,8 @@ def test_restating_docstrings_are_seen(docstring, restates):
 def test_comments_are_counted():
     text = '# Why.\nx = 1  # noqa: E501\n\ny = (\n    2,  # because\n)\n"""Of y."""\n'
     assert comments_and_code(text) == (2, 4)
+
+
+def test_long_calls_are_seen():
+    text = f"""Order({"1, " * 9})\nQuote({"1, " * 8})\ncls({"1, " * 9})\none_of({"1, " * 9})"""
+    assert list(long_calls(text)) == ["Order", "cls"]

@@ -60,19 +60,19 @@ def _fields(kind: int, parts: list[rlp.Item]) -> TransactionFields:
         raise NotATransaction(f"its signature fits no key: none of its type has v {v}")
     tip, max_fee = map(_number, body[2:4] if kind == 2 else [body[2 if kind else 1]] * 2)
     return TransactionFields(
-        kind,
-        _number(body[0]) if kind else (v - 35) // 2 if v >= 35 else None,
-        _number(body[1 if kind else 0]),
-        tip,
-        max_fee,
-        _number(body[first - 1]),
-        f"0x{body[first].hex()}" if body[first] else "",
-        _number(body[first + 1]),
-        body[first + 2],
-        _access_list(parts[first + 3]) if kind else (),
-        v,
-        _number(body[-2]),
-        _number(body[-1]),
+        kind=kind,
+        chain_id=_number(body[0]) if kind else (v - 35) // 2 if v >= 35 else None,
+        nonce=_number(body[1 if kind else 0]),
+        tip=tip,
+        max_fee=max_fee,
+        gas=_number(body[first - 1]),
+        to=f"0x{body[first].hex()}" if body[first] else "",
+        value=_number(body[first + 1]),
+        data=body[first + 2],
+        access_list=_access_list(parts[first + 3]) if kind else (),
+        v=v,
+        r=_number(body[-2]),
+        s=_number(body[-1]),
     )
 
 

@@ -151,13 +151,13 @@ class NodeState:
     def load(cls, plain: Mapping[str, Json]) -> "NodeState":
         pool = [Waiting(**{**item, "raw": bytes.fromhex(item["raw"])}) for item in plain["pool"]]
         return cls(
-            plain["lenient"],
-            plain["paceMs"],
-            plain["beganMs"],
-            dict(plain["fees"]),
-            dict(plain["polled"]),
-            {waiting.key: waiting for waiting in pool},
-            tuple(Mark(**mark) for mark in plain["marks"]),
-            {name: Filter(**each) for name, each in plain["filters"].items()},
-            plain["made"],
+            lenient=plain["lenient"],
+            pace_ms=plain["paceMs"],
+            began_ms=plain["beganMs"],
+            fees=dict(plain["fees"]),
+            polled=dict(plain["polled"]),
+            pool={waiting.key: waiting for waiting in pool},
+            marks=tuple(Mark(**mark) for mark in plain["marks"]),
+            filters={name: Filter(**each) for name, each in plain["filters"].items()},
+            made=plain["made"],
         )

@@ -14,7 +14,7 @@ from mockserver.conformance.discovery.amount_units import (
 )
 from mockserver.conformance.discovery.inventory import ListedChain, ListedToken, inventory_of
 from mockserver.conformance.discovery.listing import folded, scalar, scalar_place
-from mockserver.conformance.discovery.routes import TokenRoute, price_of, v1_tokens
+from mockserver.conformance.discovery.routes import STABLE_COINS, TokenRoute, price_of, v1_tokens
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import Inconclusive, NotApplicable, NotRun
@@ -231,8 +231,6 @@ def _swap(tokens: tuple[ListedToken, ...], sent: Mapping[str, str]) -> TokenRout
     return TokenRoute(*ends)
 
 
-DOLLARS = ("USDT", "USDC", "DAI")
-"""Tokens that are worth a dollar wherever they are traded."""
 _PRICE_FACTOR = Decimal(3)
 # A stable coin may lose its peg, though not by half.
 _DOLLAR_FACTOR = Decimal("1.5")
@@ -262,7 +260,7 @@ def prices_for(context: RunContext, token: ListedToken) -> tuple[Decimal, ...]:
 
 
 def _prices_beside_quotes(context: RunContext, token: ListedToken) -> Iterator[Decimal]:
-    if token.symbol in DOLLARS:
+    if token.symbol in STABLE_COINS:
         yield Decimal(1)
     price = price_of(context, token)
     if price is not None and _prices_sound(context):
@@ -276,7 +274,7 @@ def _prices_beside_quotes(context: RunContext, token: ListedToken) -> Iterator[D
 
 def _prices_sound(context: RunContext) -> bool:
     """Tell whether getPrice is right about the stable coins that were requested."""
-    prices = (price_of(context, ListedToken(symbol, "", "")) for symbol in DOLLARS)
+    prices = (price_of(context, ListedToken(symbol, "", "")) for symbol in STABLE_COINS)
     return all(price is None or is_a_dollar(price) for price in prices)
 
 

@@ -13,14 +13,14 @@ from mockserver.conformance.checks.probes import (
     probe,
     probes,
 )
-from mockserver.conformance.checks.quoting import DOLLARS, is_a_dollar, quotes, token_at
+from mockserver.conformance.checks.quoting import is_a_dollar, quotes, token_at
 from mockserver.conformance.checks.relations import differences
 from mockserver.conformance.checks.rule import Finding, Findings, RulePack
 from mockserver.conformance.checks.tickets import entries
 from mockserver.conformance.discovery import amounts, clocks
 from mockserver.conformance.discovery.inventory import ListedToken, inventory_of
 from mockserver.conformance.discovery.listing import folded, scalar, text
-from mockserver.conformance.discovery.routes import is_stable
+from mockserver.conformance.discovery.routes import STABLE_COINS, is_stable
 from mockserver.conformance.requests.planned import ORDER_STATUSES
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
@@ -107,7 +107,7 @@ def price_is_a_price(context: RunContext, exchange: Exchange) -> Findings:
     price, token = amounts.number(value), _token_of(context, exchange)
     if price is None or price <= 0:
         yield Finding(f"price is {value[:80]!r}, expected a decimal number above 0")
-    elif token is not None and token.symbol in DOLLARS and not is_a_dollar(price):
+    elif token is not None and token.symbol in STABLE_COINS and not is_a_dollar(price):
         yield Finding(f"price of {token.symbol} is {price}, expected about 1 USD")
 
 

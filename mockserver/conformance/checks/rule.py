@@ -138,17 +138,17 @@ class RulePack:
             # Python leaves docstrings out where it is called with -OO; rules still judge there.
             says, _, rest = inspect.cleandoc(function.__doc__ or "").partition("\n\n")
             return Rule(
-                name or function.__name__.replace("_", "-"),
-                check,
-                more.get("layer", self.layer),
-                severity,
-                fact_basis(fact),
-                judged,
-                tuple(dict.fromkeys((*needs, *each))),
-                more.get("every_exchange", self.every_exchange),
-                more.get("reads", self.reads),
-                " ".join(says.split()).removesuffix("."),
-                " ".join(rest.split()),
+                name=name or function.__name__.replace("_", "-"),
+                check=check,
+                layer=more.get("layer", self.layer),
+                severity=severity,
+                basis=fact_basis(fact),
+                operations=judged,
+                probes=tuple(dict.fromkeys((*needs, *each))),
+                every_exchange=more.get("every_exchange", self.every_exchange),
+                reads=more.get("reads", self.reads),
+                says=" ".join(says.split()).removesuffix("."),
+                more=" ".join(rest.split()),
             )
 
         return made

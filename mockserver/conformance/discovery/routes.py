@@ -205,9 +205,17 @@ def usable_tokens(context: RunContext) -> tuple[ListedToken, ...]:
     )
 
 
+STABLE_COINS = ("USDT", "USDC", "DAI")
+"""Tokens that are worth a dollar wherever they are traded: checks hold these alone to their peg."""
+
+
 def is_stable(token: ListedToken) -> bool:
-    """Tell whether a token is, by its symbol, worth a dollar."""
-    return "USD" in token.symbol.upper() or token.symbol.upper() == "DAI"
+    """Whether a token is likely worth a dollar: a stable coin, or one that is named after it.
+
+    For choices alone: nobody promises that whatever is called USD keeps a peg.
+    """
+    symbol = token.symbol.upper()
+    return symbol in STABLE_COINS or "USD" in symbol
 
 
 def is_plain(context: RunContext, route: TokenRoute) -> bool:

@@ -20,7 +20,7 @@ from mockserver.conformance.generation.relations import (
     related_problems,
     relations_of,
 )
-from mockserver.conformance.generation.strategies import Broken, RequestStrategies, any_of, itself
+from mockserver.conformance.generation.strategies import Broken, RequestStrategies, any_of
 from mockserver.conformance.options import Options
 from mockserver.conformance.requests.valid import valid_request
 from mockserver.conformance.session.draft import Draft
@@ -189,8 +189,7 @@ class _Exploration:
         variations = informative_variations(context, operation) if self._feedback else ()
         around = self._requests.around(variations)
         kinds = [*self._kinds, *([] if around is None else [self._related("around", around)])]
-        # Hypothesis would flatten a union, and draw valid requests one time in thirty only.
-        return st.sampled_from(kinds).flatmap(itself)
+        return any_of(kinds)
 
     def _common_kinds(self) -> Iterator[SearchStrategy[GeneratedCase]]:
         """Yield valid requests, requests that lack an input, and requests with a wrong one."""

@@ -169,17 +169,19 @@ def _moved(evidence: Evidence, end: OrderView) -> Moved:
     source, target = evidence.source_of(order), evidence.target_of(order)
     paid = Money.of(order.amount, source)
     return Moved(
-        order.id,
-        route.source_token,
-        paid.whole_tokens,
-        route.source_chain,
-        route.target_chain,
-        route.target_token,
-        order.recipient,
-        paid,
-        Money.of(end.amount_out if end.status is Status.SUCCEEDED else 0, target).whole_tokens,
-        Money.of(end.back_amount, source).whole_tokens,
-        order.ticket_ms is not None,
+        order=order.id,
+        token=route.source_token,
+        amount=paid.whole_tokens,
+        source=route.source_chain,
+        target=route.target_chain,
+        bought=route.target_token,
+        recipient=order.recipient,
+        paid=paid,
+        arrived=Money.of(
+            end.amount_out if end.status is Status.SUCCEEDED else 0, target
+        ).whole_tokens,
+        returned=Money.of(end.back_amount, source).whole_tokens,
+        reported=order.ticket_ms is not None,
     )
 
 
