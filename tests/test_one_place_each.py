@@ -11,7 +11,8 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator, Set
+from collections.abc import Iterable, Iterator, Set
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -157,9 +158,15 @@ def _texts(source: str) -> Iterator[tuple[int, str]]:
             yield node.lineno, node.value
 
 
-def _spelled(source: str, words: Set[str]) -> list[tuple[int, str]]:
+def _spelled(texts: Iterable[tuple[int, str]], words: Set[str]) -> list[tuple[int, str]]:
     """Return the texts in code that are one of some words, or begin with it as probes do."""
-    return [(line, text) for line, text in _texts(source) if {text, text.partition("/")[0]} & words]
+    return [(line, text) for line, text in texts if {text, text.partition("/")[0]} & words]
+
+
+@cache
+def _code_texts() -> dict[str, list[tuple[int, str]]]:
+    """Return the texts in each file of the package, which takes seconds to parse."""
+    return {name: list(_texts(source)) for name, source in _code()}
 
 
 def _code() -> Iterator[tuple[str, str]]:
@@ -193,7 +200,7 @@ _ORDER_STATUSES = ["engine/courses.py", "testing/options.py"]
     ids=["operations", "verdicts", "sources", "own", "start", "address", "statuses", "tickets"],
 )
 def test_a_word_is_spelled_in_one_file(words, home):
-    files = {name: _spelled(source, words) for name, source in _code()}
+    files = {name: _spelled(texts, words) for name, texts in _code_texts().items()}
     assert [name for name, found in files.items() if found] == home
 
 
@@ -212,16 +219,16 @@ def test_the_digits_of_amounts_are_those_of_the_schema():
 
 def test_an_id_that_is_spelled_elsewhere_is_found():
     code = '"""Of `v2.getChain`."""\nprobe = f"{1}"\nusual = "v2.getChain/usual"\n"v2.getChain"\n'
-    assert _spelled(code, OPERATIONS) == [(3, "v2.getChain/usual")]
-    assert _spelled("a = {'v2.getChain': 1}", OPERATIONS) == [(1, "v2.getChain")]
-    assert _spelled("fact = 'v2.get-chain'", OPERATIONS) == []
-    assert _spelled("NONE, WORST = 'none', 'violation'", VERDICTS) == [(1, "violation")]
-    assert _spelled("basis = Basis(ASSUMED, '', 'A-213')", SOURCES) == [(1, "A-213")]
-    assert _spelled("over = status == 'Refunded'", frozenset(Status)) == [(1, "Refunded")]
+    assert _spelled(_texts(code), OPERATIONS) == [(3, "v2.getChain/usual")]
+    assert _spelled(_texts("a = {'v2.getChain': 1}"), OPERATIONS) == [(1, "v2.getChain")]
+    assert _spelled(_texts("fact = 'v2.get-chain'"), OPERATIONS) == []
+    assert _spelled(_texts("NONE, WORST = 'none', 'violation'"), VERDICTS) == [(1, "violation")]
+    assert _spelled(_texts("basis = Basis(ASSUMED, '', 'A-213')"), SOURCES) == [(1, "A-213")]
+    assert _spelled(_texts("over = status == 'Refunded'"), frozenset(Status)) == [(1, "Refunded")]
 
 
 def test_the_headers_of_an_account_are_listed_in_one_file():
-    lists = {name: _lists(source) for name, source in _code()}
+    lists = {name: _lists(source) for name, source in _code() if "signature" in source.lower()}
     assert [name for name, found in lists.items() if found] == ["signing/developer.py"]
     assert _lists("_OWN = ('Signature', 'appkey', 'expireTime')")
     assert not _lists("sent = [headers.get(name) for name in ('expireTime', 'timestamp')]")
@@ -242,7 +249,7 @@ def _lists(source: str) -> list[ast.expr]:
 
 def _groups(source: str) -> Iterator[frozenset[str]]:
     """Yield the groups of three operations and more that code writes down."""
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(ast.parse(source if source.count("ids.") > 2 else "")):
         if isinstance(node, ast.Tuple | ast.List | ast.Set) and len(node.elts) > 2:
             names = [ast.unparse(one) for one in node.elts]
             if all(name.startswith("ids.") for name in names):

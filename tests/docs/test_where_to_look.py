@@ -20,14 +20,19 @@ PAGES = [
 OURS = ("mockserver", "schemas", "fixtures", "docs", "tests", "benchmarks", "examples")
 PATH = re.compile(rf"(?<![\w./-])(?:{'|'.join(OURS)})/[\w./-]*\w")
 """A path from the root of the checkout, as prose and comments name it."""
-CODE = sorted(file for folder in OURS for file in (ROOT / folder).rglob("*.py"))
-FILE = re.compile(r"`([\w./-]+\.(?:py|json|yaml|toml|md)|[\w-]+(?:/[\w-]+)+/?)`")
-SIGNPOSTS = sorted(PACKAGE.rglob("__init__.py"))
-PLACES = {
-    f"/{path.relative_to(ROOT)}"
+# Programs from npm bring thousands of files, which are not ours.
+TREE = [
+    path
     for folder in OURS
     for path in (ROOT / folder, *(ROOT / folder).rglob("*"))
-} | {f"/{path.name}" for path in ROOT.iterdir()}
+    if not {"node_modules", "__pycache__"} & set(path.parts)
+]
+CODE = sorted(path for path in TREE if path.suffix == ".py")
+FILE = re.compile(r"`([\w./-]+\.(?:py|json|yaml|toml|md)|[\w-]+(?:/[\w-]+)+/?)`")
+SIGNPOSTS = sorted(PACKAGE.rglob("__init__.py"))
+PLACES = {f"/{path.relative_to(ROOT)}" for path in TREE} | {
+    f"/{path.name}" for path in ROOT.iterdir()
+}
 
 
 def named(text):
