@@ -29,6 +29,14 @@ WALKED = {"README.md", "first-requests.md", "record.md", "capsules.md"}
 """Pages walked through in one shell: by tests/test_readme.py and tests/recordings/test_docs.py."""
 
 
+FEW_EXAMPLES = """
+from hypothesis import settings
+
+settings.register_profile("few", max_examples=10, stateful_step_count=15)
+settings.load_profile("few")
+"""
+
+
 def by_page(*languages: str) -> list[tuple[Path, list[Block]]]:
     grouped: dict[Path, list[Block]] = {}
     for block in written_in(*languages):
@@ -65,6 +73,9 @@ def test_python_blocks_are_files_of_a_project_whose_tests_pass(page, blocks, apa
     shown = sum(block.text.count("def test_") for block in blocks)
     if not shown:
         return
+    if any("hypothesis" in block.text or "machine" in block.text for block in blocks):
+        # A reader's own tests try a hundred examples; that a page is true shows sooner.
+        (tmp_path / "conftest.py").write_text(FEW_EXAMPLES)
     ended = apart(
         *("-m", "pytest", "-q", "-p", "crosschain_mock", "-p", "hypothesispytest"),
         *("-p", "no:cacheprovider", "--strict-markers"),

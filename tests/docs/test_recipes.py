@@ -135,6 +135,7 @@ def test_the_recipe_for_gitlab_judges_a_service_that_is_still_starting(shell, tm
 
 
 @POSIX
+@pytest.mark.deep
 def test_the_recipe_for_any_shell_installs_and_judges(shell, tmp_path, port):
     started = shell("./start-my-gateway --port 8080 &")
     assert started.returncode == 0
