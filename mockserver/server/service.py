@@ -35,6 +35,7 @@ from mockserver.server import console, cors
 from mockserver.server.control import Control
 from mockserver.server.control.dispatcher import refused
 from mockserver.server.exhaustion import without_files
+from mockserver.server.graded import GradedRun
 from mockserver.worlds.actions import Moment, fire
 from mockserver.worlds.hosted import (
     DEFAULT_WORLD,
@@ -94,6 +95,8 @@ class Service:
         self.spread: OtherProcesses | None = None
         """Answers what reaches worlds of other processes; None where there are none."""
         self.worlds = worlds
+        self.graded = GradedRun.of_environment()
+        """What `grade` wants of this server; None where nobody grades."""
         self._simulation = simulation
         self._contracts = contracts
         self.control = control
@@ -310,6 +313,8 @@ class Service:
     def _called(self, call: HostedCall, path: str) -> Response | Delivery:
         """Return the answer to a call of an operation, and note it in its world."""
         hosted, request = call.hosted, call.request
+        if self.graded is not None:
+            self.graded.note(call)
         if hosted.record is not None and self.keeper is not None and self.keeper.writes.failing:
             return _not_kept(hosted, call.operation.generation, self.keeper.writes.failing)
         at_ms = hosted.world.hold()

@@ -149,7 +149,7 @@ class ForkedFlow:
         """Take what starts the process, and returns where it reads and writes, and what ends it."""
         self.name = name
         self._start = start
-        self._lock = threading.Lock()
+        self._lock, self._gone = threading.Lock(), False
         self._running: dict[str, _Forked] = {}
         self._orders, self._answers, self._end = start()
         threading.Thread(target=self._listen, daemon=True, name="survive-zygote").start()
@@ -160,9 +160,12 @@ class ForkedFlow:
         self._running[run] = process
         variables = environment_of(environment)
         order = {**self.order, "run": run, "env": variables, "out": str(output), "cwd": _folder()}
-        with self._lock:
+        with self._lock, contextlib.suppress(BrokenPipeError):
+            # Where its process is gone, it does not begin.
             _write(self._orders, json.dumps(order).encode() + b"\n")
-        if not process.begun.wait(30):
+        if self._gone:
+            process.begun.set()
+        if not process.begun.wait(30) or not process.pid:
             raise CannotStart(f"cannot run {self.name!r}: its process does not start", 126)
         return process
 
@@ -183,7 +186,9 @@ class ForkedFlow:
                 else:
                     process.code, process.left = message["code"], message["left"]
                     process.ended.set()
+        self._gone = True
         for process in self._running.values():
+            process.begun.set()
             process.ended.set()
         os.close(self._answers)
 
@@ -228,6 +233,33 @@ def _read(output: Path) -> str:
     return ""
 
 
+def forking_process(
+    words: Sequence[str], environment: Mapping[str, str] | None = None
+) -> tuple[int, int, Callable[[], None]]:
+    """Start a process that forks; return where to write orders, to read answers, and its end."""
+    process = subprocess.Popen(  # noqa: S603 (the interpreter of the user's command)
+        words,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env=environment,
+        start_new_session=True,
+    )
+    assert process.stdin is not None  # noqa: S101
+    assert process.stdout is not None  # noqa: S101
+    ends = os.dup(process.stdin.fileno()), os.dup(process.stdout.fileno())
+    process.stdin.close()
+    process.stdout.close()
+
+    def end() -> None:
+        try:
+            process.wait(5)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+    return *ends, end
+
+
 def command_flow(command: Sequence[str]) -> Runnable:
     """Return the flow of a command: forked where it is a Python program, else spawned."""
     program = shutil.which(command[0])
@@ -243,26 +275,7 @@ def command_flow(command: Sequence[str]) -> Runnable:
     scripts = [order["name"]] if order["kind"] == "script" else []
 
     def start() -> tuple[int, int, Callable[[], None]]:
-        process = subprocess.Popen(  # noqa: S603 (the interpreter of the user's command)
-            [program, zygote.__file__, *scripts],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            start_new_session=True,
-        )
-        assert process.stdin is not None  # noqa: S101
-        assert process.stdout is not None  # noqa: S101
-        ends = os.dup(process.stdin.fileno()), os.dup(process.stdout.fileno())
-        process.stdin.close()
-        process.stdout.close()
-
-        def end() -> None:
-            try:
-                process.wait(5)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
-
-        return *ends, end
+        return forking_process([program, zygote.__file__, *scripts])
 
     flow = ForkedFlow(" ".join(command), start)
     flow.order = order

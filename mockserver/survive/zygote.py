@@ -74,18 +74,7 @@ def become(order, run):
     """Be the client, in a freshly forked process, and never return."""
     code = 1
     try:
-        os.setsid()
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGCHLD, signal.SIGPIPE):
-            signal.signal(number, signal.SIG_DFL)
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-        signal.set_wakeup_fd(-1)
-        _streams(order["out"])
-        os.environ.clear()
-        os.environ.update(order["env"])
-        if order.get("cwd"):
-            os.chdir(order["cwd"])
-        if order["env"].get("CROSSCHAIN_MOCK_CLOCK"):
-            _shim()
+        _prepare(order)
         code = run(order)
         threading._shutdown()
         atexit._run_exitfuncs()
@@ -100,6 +89,22 @@ def become(order, run):
             except (OSError, ValueError):
                 pass
         os._exit(code)
+
+
+def _prepare(order):
+    """Give a freshly forked process the surroundings of the client that it is to be."""
+    os.setsid()
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGCHLD, signal.SIGPIPE):
+        signal.signal(number, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.set_wakeup_fd(-1)
+    _streams(order["out"])
+    os.environ.clear()
+    os.environ.update(order["env"])
+    if order.get("cwd"):
+        os.chdir(order["cwd"])
+    if order["env"].get("CROSSCHAIN_MOCK_CLOCK"):
+        _shim()
 
 
 def _streams(out):
@@ -125,7 +130,8 @@ def _shim():
 def serve(orders, answers, run):
     """Fork a client for each line that comes, and tell when each begins and ends.
 
-    `orders` and `answers` are file descriptors.
+    `orders` and `answers` are file descriptors. Without `run`, this returns in each fork, which
+    then goes on as the client that was started.
     """
     # A child that ends wakes the loop, which otherwise waits for orders.
     awake, waking = os.pipe()
@@ -145,7 +151,7 @@ def serve(orders, answers, run):
         if not came:
             for pid in waiting:
                 _kill(pid)
-            return
+            return False
         *lines, kept = (kept + came).split(b"\n")
         for line in lines:
             order = json.loads(line)
@@ -153,6 +159,9 @@ def serve(orders, answers, run):
             if not pid:
                 for number in (orders, answers, awake, waking):
                     os.close(number)
+                if run is None:
+                    _prepare(order)
+                    return True
                 become(order, run)
             waiting[pid] = order["run"]
             _tell(answers, {"run": order["run"], "pid": pid})

@@ -13,6 +13,8 @@ from mockserver.validation import did_you_mean
 from mockserver.values import value_class
 
 Below = Callable[[Call], Delivery]
+BreakWatch = Callable[[str, Call, Delivery | None, Delivery], None]
+"""Gets the name of a break that changed an answer, the call, and the answer before and after."""
 
 
 @value_class(frozen=True, slots=True)
@@ -31,12 +33,13 @@ class BreakOutcome:
 class Breaks:
     """The active breaks of one world with their memory, outermost last."""
 
-    __slots__ = ("_memory", "active")
+    __slots__ = ("_memory", "active", "watch")
 
     def __init__(self, names: Sequence[str] = ()) -> None:
         """Begin with these. Raises `BadControl` for a name that no break has."""
         self.active = breaks_named(names)
         """The breaks in the order given."""
+        self.watch: BreakWatch | None = None
         self._memory: dict[str, dict[str, Json]] = {}
 
     @property
@@ -97,6 +100,8 @@ class Breaks:
             delivery = break_.act(MutationContext(call, memory, watched))
             if delivery not in unbroken:
                 changed.append(break_.name)
+                if self.watch is not None:
+                    self.watch(break_.name, call, next(reversed(unbroken), None), delivery)
             return delivery
 
         return wrapped

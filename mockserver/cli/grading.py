@@ -1,0 +1,87 @@
+"""The command `grade`: which breaks of the service does a suite of tests notice?"""
+
+import os
+import shlex
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from mockserver.cli.printing import print_text
+from mockserver.cli.surviving import report_file
+from mockserver.errors import CrosschainMockError
+
+if TYPE_CHECKING:
+    from mockserver.grading.grade import GradeReport, Tell
+
+
+class BadBreak(CrosschainMockError):
+    """A name that no break has, or an operation that there is not."""
+
+
+def grade(*, command: tuple[str, ...], reports: tuple[str, ...], **options: Any) -> None:
+    """Run a test suite against one break of the service at a time, and say what it notices.
+
+    COMMAND runs the tests, in any language: it finds the addresses in CROSSCHAIN_MOCK_BASE_URL and
+    CROSSCHAIN_MOCK_BASE_URL_V2, or starts servers of its own, also by the fixture crosschain_mock.
+    It has to pass while nothing is broken.
+    """
+    from mockserver.grading.flows import suite_flow
+    from mockserver.grading.grade import GradePlan
+    from mockserver.grading.grade import grade as graded
+    from mockserver.grading.report import FORMATS
+    from mockserver.testing import MockSettings
+    from mockserver.userfiles import write_text
+
+    _check_names(options)
+    plan = GradePlan(
+        only=options["only"],
+        operations=options["operations"],
+        budget=options["budget"],
+        seconds=None if options["time_ms"] is None else options["time_ms"] / 1000,
+        jobs=options["jobs"] or len(os.sched_getaffinity(0)),
+        first=options["first"],
+    )
+    files = [report_file(text, FORMATS) for text in reports]
+    world_options = {name: options[name] for name in ("scenario", "dialect", "seed", "clock")}
+    settings = MockSettings().changed(**{k: v for k, v in world_options.items() if v is not None})
+    report = graded(suite_flow(command), plan, settings, _progress())
+    suite, again = " ".join(command), f"crosschain-mock grade -- {shlex.join(command)}"
+    for name, file in files:
+        write_text(file, FORMATS[name](report, suite, again))
+    print_text(FORMATS["text"](report, suite, again).rstrip("\n"))
+    sys.exit(_exit_code(report, options["at_least"]))
+
+
+def _exit_code(report: "GradeReport", at_least: int | None) -> int:
+    if report.stopped.endswith("Ctrl-C"):
+        return 130
+    if report.percent is None:
+        return 3
+    return int(at_least is not None and report.percent < at_least)
+
+
+def _check_names(options: dict[str, Any]) -> None:
+    """Raise `BadBreak` for a break or an operation that nobody knows."""
+    from mockserver.contract import load
+    from mockserver.responders.breaks.catalogue import CATALOGUE
+    from mockserver.validation import did_you_mean
+
+    operations = [operation.id for operation in load("observed")]
+    for option, names, known in (
+        ("--only", options["only"], list(CATALOGUE)),
+        ("--operation", options["operations"], operations),
+    ):
+        for name in names:
+            if name not in known:
+                near = did_you_mean(name, known) or "; `crosschain-mock breaks` lists all"
+                raise BadBreak(f"{option}: {name[:80]!r} is not known{near}")
+
+
+def _progress() -> "Tell":
+    def tell(report: "GradeReport") -> None:
+        if sys.stderr.isatty():
+            done = f"{len(report.trials)} of {report.planned} breaks"
+            click.echo(f"\r{done}, {report.percent or 0} % killed   ", nl=False, err=True)
+
+    return tell
