@@ -12,7 +12,7 @@ from mockserver.cli.surviving import report_file
 from mockserver.errors import CrosschainMockError
 
 if TYPE_CHECKING:
-    from mockserver.grading.grade import GradeReport, Tell
+    from mockserver.grading.grade import GradeProgress, GradeReport
 
 
 class BadBreak(CrosschainMockError):
@@ -78,7 +78,7 @@ def _check_names(options: dict[str, Any]) -> None:
                 raise BadBreak(f"{option}: {name[:80]!r} is not known{near}")
 
 
-def _progress() -> "Tell":
+def _progress() -> "GradeProgress":
     def tell(report: "GradeReport") -> None:
         if sys.stderr.isatty():
             done = f"{len(report.trials)} of {report.planned} breaks"

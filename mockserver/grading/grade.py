@@ -46,7 +46,7 @@ class TrialOutcome(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class BreakTrial:
     """A break, and what the suite made of it.
 
     `changes` are the places of the first changed answer, with its values before and after as JSON.
@@ -79,10 +79,10 @@ class GradeReport:
     contract: Contract
     operations: tuple[str, ...] = ()
     planned: int = 0
-    trials: list[Trial] = field(default_factory=list)
+    trials: list[BreakTrial] = field(default_factory=list)
     stopped: str = ""
 
-    def of(self, outcome: TrialOutcome) -> list[Trial]:
+    def of(self, outcome: TrialOutcome) -> list[BreakTrial]:
         return [trial for trial in self.trials if trial.outcome is outcome]
 
     @property
@@ -93,12 +93,15 @@ class GradeReport:
         return 100 * killed // reached if reached else None
 
 
-Tell = Callable[[GradeReport], None]
+GradeProgress = Callable[[GradeReport], None]
 """Is told after each trial."""
 
 
 def grade(
-    suite: Runnable, plan: GradePlan, settings: MockSettings, tell: Tell = lambda report: None
+    suite: Runnable,
+    plan: GradePlan,
+    settings: MockSettings,
+    tell: GradeProgress = lambda report: None,
 ) -> GradeReport:
     """Run a suite against each break that it could notice.
 
@@ -137,10 +140,10 @@ def _try_all(
     report: GradeReport,
     wanted: Sequence[Break],
     limit_s: float,
-    tell: Tell,
+    tell: GradeProgress,
 ) -> None:
     ends = None if plan.seconds is None else monotonic() + plan.seconds
-    rest, running = islice(wanted, plan.budget), deque[Future[Trial]]()
+    rest, running = islice(wanted, plan.budget), deque[Future[BreakTrial]]()
     with ThreadPoolExecutor(plan.jobs) as pool:
         try:
             while True:
@@ -221,17 +224,17 @@ class _Bench:
         report.operations = tuple(called)
         return slowest
 
-    def trial(self, made: Break, limit_s: float) -> Trial:
+    def trial(self, made: Break, limit_s: float) -> BreakTrial:
         """Run the suite against one break."""
         ended, notes = self._run(made.name, limit_s)
         struck = [note for note in notes if note.get("break") == made.name]
         failed = ended.code != 0 or ended.late
         if not struck:
             outcome = TrialOutcome.UNSURE if failed else TrialOutcome.NOT_REACHED
-            return Trial(made, outcome, output=_last_lines(ended.output) if failed else "")
+            return BreakTrial(made, outcome, output=_last_lines(ended.output) if failed else "")
         # The answer that shows the most tells a reader the most.
         first = max(struck, key=lambda note: bool(note["changes"]))
-        return Trial(
+        return BreakTrial(
             made,
             TrialOutcome.KILLED if failed else TrialOutcome.SURVIVED,
             operation=str(first["operation"]),

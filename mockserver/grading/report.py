@@ -8,7 +8,7 @@ from xml.sax.saxutils import quoteattr
 
 from mockserver.contract import Contract, Operation
 from mockserver.exchange import printable
-from mockserver.grading.grade import GradeReport, Trial, TrialOutcome
+from mockserver.grading.grade import BreakTrial, GradeReport, TrialOutcome
 from mockserver.jsontext import Json
 from mockserver.responders.breaks import Break
 from mockserver.wording import counted
@@ -35,13 +35,13 @@ _LITTLE = {"msg", "message", "status", "data.version"}
 """Members that no money hangs on. `status` is that of the v1 envelope."""
 
 
-def cost_of(trial: Trial, contract: Contract) -> str:
+def cost_of(trial: BreakTrial, contract: Contract) -> str:
     """Return what a break may cost a user, by the answer that it changed; empty for none."""
     kind = _kind_of_cost(trial, contract)
     return _COSTS[kind] if kind else ""
 
 
-def _kind_of_cost(trial: Trial, contract: Contract) -> str:
+def _kind_of_cost(trial: BreakTrial, contract: Contract) -> str:
     if not trial.operation:
         return ""
     places = [str(change["place"]) for change in trial.changes]
@@ -52,11 +52,11 @@ def _kind_of_cost(trial: Trial, contract: Contract) -> str:
     return str(tag) if tag != "orders" else "write" if operation.writes else "read"
 
 
-def _operation(trial: Trial, contract: Contract) -> Operation:
+def _operation(trial: BreakTrial, contract: Contract) -> Operation:
     return next(operation for operation in contract if operation.id == trial.operation)
 
 
-def survivors(report: GradeReport) -> list[Trial]:
+def survivors(report: GradeReport) -> list[BreakTrial]:
     """Return the trials of breaks that survived, the dearest first."""
     order = list(_COSTS)
     return sorted(
@@ -93,7 +93,7 @@ def summary(report: GradeReport) -> str:
     return f"grade: {score}: {', '.join(parts)}"
 
 
-def _survivor(number: int, trial: Trial, contract: Contract, command: str) -> Iterator[str]:
+def _survivor(number: int, trial: BreakTrial, contract: Contract, command: str) -> Iterator[str]:
     made, operation = trial.made, _operation(trial, contract)
     yield f"{number}. {made.name} survived: {made.summary}"
     yield f"   in {operation.id} ({operation.method} {operation.path}), against {_basis(made)}"
@@ -110,7 +110,7 @@ def _basis(made: Break) -> str:
     return f"{'assumption' if made.section.startswith('A-') else 'observation'} {made.section}"
 
 
-def assertions(trial: Trial) -> Iterator[str]:
+def assertions(trial: BreakTrial) -> Iterator[str]:
     """Yield the assertions that would have noticed a break, by the first answer that it changed."""
     if not trial.changes:
         yield "an assertion that notices it: that the answer is what the same request got before"
