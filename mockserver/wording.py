@@ -59,8 +59,15 @@ def audit_lines(audit: Mapping[str, Any]) -> Iterator[str]:
         yield f"and {audit['more']} more"
     if audit["unjudged"]:
         yield f"{counted(audit['unjudged'], 'order')} not judged: older requests are no longer kept"
-    if audit["ok"]:
-        yield f"all is well with {counted(audit['judged'], 'order')}"
+    if audit["findings"]:
+        return
+    ground, orders = audit["ground"], counted(audit["judged"], "order")
+    if ground and ground["missing"]:
+        yield ground["missing"]
+    elif audit["leftOut"]:
+        yield f"nothing found with {orders}; not looked for: {listed(audit['leftOut'], 3)}"
+    else:
+        yield f"all is well with {orders}"
 
 
 def lint_lines(lint: Mapping[str, Any]) -> Iterator[str]:

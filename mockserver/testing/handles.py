@@ -139,7 +139,7 @@ class WorldHandle:
         """Forget the world; a later request for its key makes a new one."""
         if not self._closed:
             self._closed = True
-            self._service.service.worlds.drop(self.key)
+            self._service.service.worlds.drop(self.key, for_good=True)
 
 
 _Class = TypeVar("_Class", bound=type)
