@@ -81,7 +81,9 @@ def lint_lines(lint: Mapping[str, Any]) -> Iterator[str]:
         yield f"and {lint['more']} more"
     if lint["lost"]:
         yield f"{counted(lint['lost'], 'older request')} no longer kept, and not looked at"
-    if not lint["requests"]:
+    if lint["ground"] and lint["ground"]["missing"]:
+        yield lint["ground"]["missing"]
+    elif not lint["requests"]:
         yield "no request came to an operation, so there was nothing to look at"
     elif not lint["findings"]:
         yield f"nothing to say of {counted(lint['requests'], 'request')}"

@@ -518,6 +518,11 @@ class Worlds:
             keys += [key for key in self._keeping if key not in self._worlds]
         return (self.get(key) for key in keys)
 
+    @property
+    def gone(self) -> Mapping[str, int]:
+        """How many requests came to worlds that were dropped, by their keys."""
+        return self._gone
+
     def __len__(self) -> int:
         return len(self._worlds if self._keeping is None else self._keeping)
 

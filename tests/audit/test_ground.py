@@ -217,3 +217,54 @@ def test_a_question_never_makes_a_world(serve):
     # What is asked wrongly is told, whatever the world.
     assert client.call("POST", "/w/nobody/__mock/verify", body={"never": 7}).status == 400
     assert "nobody" not in [listed["key"] for listed in client.control("GET", "/worlds")["worlds"]]
+
+
+LISTS = """
+import os, urllib.request
+url = os.environ["CROSSCHAIN_MOCK_URL"]
+def ask(method, path, body=None):
+    request = urllib.request.Request(url + path, body, method=method)
+    with urllib.request.urlopen(request, timeout=60) as answer:
+        answer.read()
+def seen(world=""):
+    ask("GET", f"{world}/v1/getChain")
+    ask("GET", f"{world}/v1/getAssets")
+"""
+
+# What a command does, what a run says of it, and its exit codes with --audit and with --strict.
+RUNS = {
+    "well": ("seen()", "", 0, 0),
+    "reset": ("seen(); ask('POST', '/__mock/reset'); seen()", "2 requests before a reset", 0, 3),
+    "reset last": ("seen(); ask('POST', '/__mock/reset')", "nothing to judge", 3, 3),
+    "deleted": (
+        "seen(); seen('/w/mine'); ask('DELETE', '/__mock/worlds/mine')",
+        "world mine: 2 requests before it was deleted",
+        0,
+        3,
+    ),
+    "only steered": ("ask('GET', '/__mock/clock')", "nothing to judge", 3, 3),
+    "cleared": (
+        "seen(); ask('DELETE', '/__mock/journal'); seen()",
+        "no longer in the journal",
+        0,
+        3,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_a_run_tells_what_its_verdict_does_not_rest_on(apart, name):
+    program, words, audited, strict = RUNS[name]
+    for options, code in ((["--audit"], audited), (["--audit", "--strict"], strict)):
+        command = ["run", *options, "--", sys.executable, "-c", f"{LISTS}\n{program}"]
+        ended = apart("-m", "mockserver", *command)
+        assert ended.returncode == code, ended.stderr
+        assert words in ended.stderr
+        assert ("all is well" in ended.stderr) is (audited == 0)
+
+
+def test_a_run_without_any_request_says_so_whatever_was_asked(apart):
+    for options, code in (([], 0), (["--strict"], 3)):
+        ended = apart("-m", "mockserver", "run", *options, "--", sys.executable, "-c", "")
+        assert ended.returncode == code
+        assert "there is nothing to judge: no request came to any world" in ended.stderr
