@@ -59,8 +59,15 @@ def audit_lines(audit: Mapping[str, Any]) -> Iterator[str]:
         yield f"and {audit['more']} more"
     if audit["unjudged"]:
         yield f"{counted(audit['unjudged'], 'order')} not judged: older requests are no longer kept"
-    if audit["ok"]:
-        yield f"all is well with {counted(audit['judged'], 'order')}"
+    if audit["findings"]:
+        return
+    ground, orders = audit["ground"], counted(audit["judged"], "order")
+    if ground and ground["missing"]:
+        yield ground["missing"]
+    elif audit["leftOut"]:
+        yield f"nothing found with {orders}; not looked for: {listed(audit['leftOut'], 3)}"
+    else:
+        yield f"all is well with {orders}"
 
 
 def lint_lines(lint: Mapping[str, Any]) -> Iterator[str]:
@@ -74,7 +81,9 @@ def lint_lines(lint: Mapping[str, Any]) -> Iterator[str]:
         yield f"and {lint['more']} more"
     if lint["lost"]:
         yield f"{counted(lint['lost'], 'older request')} no longer kept, and not looked at"
-    if not lint["requests"]:
+    if lint["ground"] and lint["ground"]["missing"]:
+        yield lint["ground"]["missing"]
+    elif not lint["requests"]:
         yield "no request came to an operation, so there was nothing to look at"
     elif not lint["findings"]:
         yield f"nothing to say of {counted(lint['requests'], 'request')}"

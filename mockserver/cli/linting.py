@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from mockserver.cli.printing import print_text
 from mockserver.cli.remote import Remote
-from mockserver.cli.watching import ground_under, require_ground
+from mockserver.cli.watching import asked, require_ground
 from mockserver.exchange import printable
 from mockserver.jsontext import Json
 from mockserver.wording import counted, lint_lines
@@ -24,13 +24,14 @@ def lint(remote: Remote, rules: tuple[str, ...], without: tuple[str, ...], **opt
     if options["recordings"]:
         remote.answer = answer = _of_recordings(options["recordings"], named)
     else:
-        ground = ground_under(remote, options["epoch"])
-        answer = remote.get("/lint", rules=named or None)
-        if not answer["findings"]:
-            require_ground(ground, strict=options["strict"])
+        query = {"epoch": options["epoch"], "rules": named or None}
+        answer = asked(remote, "GET", "/lint", query=query)
+    failing = any(answer["counts"][level] for level in _levels(options["fail_on"]))
+    if answer["ground"] and not failing:
+        require_ground(answer["ground"], strict=options["strict"])
     for line in lint_lines(answer):
         print_text(printable(line))
-    if any(answer["counts"][level] for level in _levels(options["fail_on"])):
+    if failing:
         sys.exit(1)
     if not answer["requests"]:
         sys.exit(3)

@@ -179,7 +179,8 @@ def drift(old: str, new: str, *, as_json: bool, fail_on: str, **settings: Any) -
 
     Each is a shipped recording, a file or a folder; NEW may be the base address of a service, which
     gets the recorded reading requests. Values may differ freely. Exits with 1 if something changed
-    at the level of --fail-on, or above, and with 3 if a request was not answered.
+    at the level of --fail-on, or above, and with 3 if a request was not answered, a list became
+    empty, or everything was refused.
     """
     from mockserver.cli.comparing import print_comparison
     from mockserver.conformance.comparison import Terms, compare
@@ -189,7 +190,8 @@ def drift(old: str, new: str, *, as_json: bool, fail_on: str, **settings: Any) -
     print_comparison(comparison, as_json=as_json, verbose=False)
     if comparison.failing(fail_on):
         sys.exit(1)
-    sys.exit(3 if comparison.silent or not comparison.compared else 0)
+    shown = comparison.fulfilled and not (comparison.silent or comparison.emptied)
+    sys.exit(0 if shown else 3)
 
 
 def learn(named: tuple[str, ...], *, as_json: bool, overlay: Path | None) -> None:

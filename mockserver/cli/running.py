@@ -17,11 +17,12 @@ import click
 from mockserver.cli import serving
 from mockserver.cli.taping import taped
 from mockserver.errors import CrosschainMockError
+from mockserver.exchange import printable
 from mockserver.wording import counted, first_lines, reason_of
 
 if TYPE_CHECKING:
     from mockserver.cli.run_check import RunProblem
-    from mockserver.worlds.hosted import HostedWorld
+    from mockserver.worlds.hosted import HostedWorld, Worlds
     from mockserver.worlds.lint import LintSettings
 
 # Of a run that is refused all along, the first lines tell enough.
@@ -91,14 +92,16 @@ def run(
     problems: list[RunProblem] = []
     if options["checked"]:
         problems += _print_check(service.worlds, before, names)
-    if (audited or linted) and not any(hosted.requests for hosted in service.worlds):
-        # Nothing is known to be well, which is not the same as well.
-        click.echo("there is nothing to judge: no request came to any world", err=True)
-        code = code or 3
-    elif audited:
+    judged = audited or linted
+    # Of a command that failed, its own words come first.
+    silent = not judged and (code != 0 or not (options["checked"] or options["strict"]))
+    missing, holes = _print_ground(service.worlds, before, judged=judged, silent=silent)
+    if not missing and audited:
         problems += _print_audits(service.worlds, exit_claims=exit_claims and code == 0)
-    if linted:
+    if not missing and linted:
         problems += _print_lint(service.worlds, rules, names)
+    # Nothing is known to be well, which is not the same as well.
+    unfounded = (missing and judged) or (options["strict"] and (missing or holes))
     _print_journals(service.worlds, problems)
     for file in files:
         from mockserver.cli.run_check import junit
@@ -106,7 +109,31 @@ def run(
 
         write_text(file, junit(service.worlds, problems))
     # The exit code of the command itself takes precedence.
-    sys.exit(code or (1 if problems else 0))
+    sys.exit(code or (1 if problems else 3 if unfounded else 0))
+
+
+def _print_ground(
+    worlds: "Worlds", before: Mapping[str, int], *, judged: bool, silent: bool
+) -> tuple[bool, int]:
+    """Print what the verdicts on a run do not rest on; return whether on nothing, and the holes."""
+    from mockserver.worlds.ground import ground_of
+
+    used = [hosted for hosted in worlds if hosted.journal.last_sequence > before.get(hosted.key, 0)]
+    grounds = [ground_of(hosted) for hosted in used]
+    holes = [f"world {ground.world}: {hole}" for ground in grounds for hole in ground.holes]
+    holes += [
+        f"world {key}: {counted(requests, 'request')} before it was deleted"
+        for key, requests in worlds.gone.items()
+    ]
+    missing = not any(ground.requests for ground in grounds)
+    if missing and not silent:
+        why = f" ({'; '.join(holes)})" if holes else ""
+        text = f"there is nothing to judge: no request came to any world{why}"
+        click.echo(text if judged else f"check: {text}", err=True)
+    elif judged:
+        for line in first_lines([f"ground: {hole}" for hole in holes], _MOST_LINES):
+            click.echo(printable(line), err=True)
+    return missing, len(holes)
 
 
 def _print_check(
@@ -146,10 +173,10 @@ def _print_audits(worlds: Iterable["HostedWorld"], *, exit_claims: bool) -> list
 
     audits = [(hosted.key, judge(hosted, exit_claims=exit_claims)) for hosted in worlds]
     for key, result in audits:
-        if result or result.unjudged:
+        if result.findings or result.unjudged:
             click.echo(f"audit of world {key}:", err=True)
             click.echo("\n".join(printable_lines(str(result))), err=True)
-    if not any(result for _, result in audits):
+    if not any(result.findings for _, result in audits):
         orders = counted(sum(result.judged for _, result in audits), "order")
         click.echo(f"audit: all is well with {orders}", err=True)
     return [RunProblem(key, "audit", str(finding)) for key, result in audits for finding in result]
@@ -167,7 +194,7 @@ def _print_lint(
         for hosted in worlds
     ]
     for key, result in results:
-        if result or result.lost:
+        if result.findings or result.lost:
             click.echo(f"lint of world {key}:", err=True)
             click.echo("\n".join(printable_lines(str(result))), err=True)
     click.echo(summary([result for _, result in results]), err=True)

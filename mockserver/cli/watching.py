@@ -50,14 +50,16 @@ def verify(remote: Remote, strict: bool, epoch: str | None, **options: Any) -> N
 
     For example: verify submitOrder --exactly 1
     """
-    ground = ground_under(remote, epoch)
     match = present(**{name: pairs(options.pop(name)) or None for name in ("query", "body")})
     options |= {"match": match or None, "order": list(options["order"]) or None}
     wanted = {camel(name): value for name, value in present(**options).items()}
     # That a request was not refused is something to look for.
     if options["refused"] is not None:
         wanted["refused"] = options["refused"]
-    verdict = remote.post("/verify", wanted)
+    verdict = asked(remote, "POST", "/verify", body=wanted, query={"epoch": epoch})
+    ground = verdict["ground"]
+    if not verdict["held"] and verdict["told"] == ground["missing"]:
+        raise NoGround(ground["missing"])
     print_text(printable(f"{'held' if verdict['held'] else 'not held'}: {verdict['told']}"))
     for line in verdict["nearest"]:
         print_text(printable(f"  {line}"))
@@ -70,8 +72,7 @@ def verify(remote: Remote, strict: bool, epoch: str | None, **options: Any) -> N
 
 def check(remote: Remote, strict: bool, epoch: str | None) -> None:
     """Find unused stubs, faults and triggers, failures, unexpected refusals; exit 1 if any."""
-    ground = ground_under(remote, epoch)
-    state = remote.get("/check")
+    state = asked(remote, "GET", "/check", query={"epoch": epoch})
     for stub in state["unusedStubs"]:
         wanted = f" of {stub['times']} times" if "times" in stub else " times"
         print_text(printable(f"unused: stub {stub['id']} answered {stub['used']}{wanted}"))
@@ -83,9 +84,10 @@ def check(remote: Remote, strict: bool, epoch: str | None) -> None:
         click.echo("unexpected refusals:")
     for entry in state["unexpectedRefusals"]:
         _print_entry(entry)
-    if not state["ok"]:
+    found = ("unusedStubs", "unmet", "failures", "unexpectedRefusals")
+    if any(state[name] for name in found):
         sys.exit(1)
-    require_ground(ground, strict=strict)
+    require_ground(state["ground"], strict=strict)
     click.echo("all is well: nothing unused, no failure, no unexpected refusal")
 
 
@@ -96,35 +98,31 @@ def audit(remote: Remote, kinds: tuple[str, ...], without: tuple[str, ...], **op
     they will have ended.
     """
     named = ",".join([*kinds, *(f"-{kind}" for kind in without)])
-    ground = ground_under(remote, options["epoch"])
-    answer = remote.get(
-        "/audit",
-        kinds=named or None,
-        quoteAge=options["quote_age"],
-        asIs="true" if options["as_is"] else None,
-        exitClaims="true" if options["exit_claims"] else None,
-    )
-    if answer["ok"]:
-        require_ground(ground, strict=options["strict"])
+    query = {
+        "epoch": options["epoch"],
+        "kinds": named or None,
+        "quoteAge": options["quote_age"],
+        "asIs": "true" if options["as_is"] else None,
+        "exitClaims": "true" if options["exit_claims"] else None,
+    }
+    answer = asked(remote, "GET", "/audit", query=query)
+    if not answer["findings"]:
+        require_ground(answer["ground"], strict=options["strict"])
     for line in audit_lines(answer):
         print_text(printable(line))
-    if not answer["ok"]:
+    if answer["findings"]:
         sys.exit(1)
 
 
-def ground_under(remote: Remote, epoch: str | None = None) -> Json:
-    """Return what a verdict on a world rests on; its question comes first and makes no world."""
-    answer = remote.answer
+def asked(remote: Remote, method: str, path: str, **parts: Any) -> Json:
+    """Return the answer to a question about a world. Raises `NoGround` where there is none."""
     try:
-        ground = remote.get("/ground", epoch=epoch)
+        return remote.send(method, path, **parts)
     except ControlRefused as error:
         if "there is no world" not in str(error):
             raise
         # Nothing is known of it, which is no mistake in what was asked.
         raise NoGround(str(error)) from None
-    # With `--json` the last answer is printed, and that is the verdict's.
-    remote.answer = answer
-    return ground
 
 
 def require_ground(ground: Json, *, strict: bool) -> None:

@@ -1,7 +1,7 @@
 """The result of a run: outcomes, exchanges, and what was sent."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 
 from mockserver.conformance.checks.rule import Outcome
@@ -44,6 +44,19 @@ class Result:
     complain: "Complain" = field(default=lambda result, strict, fail_on: _plain(result))
 
     @property
+    def refusing(self) -> dict[str, str]:
+        """The generations that answered no request with a success, and what they said."""
+        answers: dict[str, list[Exchange]] = {}
+        for exchange in self.exchanges:
+            if exchange.has_answer:
+                answers.setdefault(exchange.operation.generation.id, []).append(exchange)
+        return {
+            generation: _refusal_of(exchanges)
+            for generation, exchanges in answers.items()
+            if not any(exchange.succeeded for exchange in exchanges)
+        }
+
+    @property
     def counts(self) -> Counter[Verdict]:
         return Counter(outcome.verdict for outcome in self.outcomes)
 
@@ -58,14 +71,19 @@ class Result:
     def exit_code(self, *, strict: bool = False, fail_on: Verdict = Verdict.VIOLATION) -> int:
         """Return what a command ends with: 0 conforms, 1 a finding of `fail_on` or worse or a
         critical difference from what was observed, 3 under `strict` where something that could have
-        been judged was not reached, or where nothing was judged at all.
+        been judged was not reached, or where nothing was judged at all, or all was refused.
         """
         if any(outcome.fails(fail_on) for outcome in self.outcomes):
             return 1
         return 0 if self.is_judged(strict=strict) else 3
 
     def is_judged(self, *, strict: bool = False) -> bool:
-        """Whether anything was judged and, under `strict`, all that could be was reached."""
+        """Whether anything was judged and, under `strict`, all that could be was reached.
+
+        Of a generation that refused everything, nothing was: so answers what is out of order.
+        """
+        if self.refusing:
+            return False
         judged = any(o.verdict is Verdict.HOLDS or o.verdict.is_finding for o in self.outcomes)
         return judged and not (strict and any(o.verdict in UNREACHED for o in self.outcomes))
 
@@ -76,6 +94,19 @@ class Result:
         __tracebackhide__ = True  # pytest shows the line of the test
         if self.exit_code(strict=strict, fail_on=fail_on):
             raise DoesNotConform(self.complain(self, strict, fail_on))
+
+
+def _refusal_of(exchanges: Sequence[Exchange]) -> str:
+    """Return the most frequent answer among exchanges that all failed, in words."""
+    shown = Counter(_in_words(exchange) for exchange in exchanges)
+    return shown.most_common(1)[0][0]
+
+
+def _in_words(exchange: Exchange) -> str:
+    code = "" if exchange.code is None else f", code {exchange.code}"
+    text = exchange.member("msg")
+    message = f": {text[:100]}" if isinstance(text, str) and text else ""
+    return f"HTTP {exchange.answer.status}{code}{message}"
 
 
 def _plain(result: Result) -> str:

@@ -175,10 +175,10 @@ class Service:
 
     def controlled_here(self, path: str, key: str, request: Request) -> Response | Delivery:
         """Return the answer of the control API in a world of this process."""
-        # What a verdict rests on is asked before the verdict: a question never makes a world.
-        if _asks_for_ground(path, request) and key not in self.worlds:
-            return refused(404, f"there is no world {key!r}: no request has ever come to it")
         try:
+            # A question never makes a world: it would be well, for nothing has come to it.
+            if self.control.asks(path, request.method) and not self.worlds.is_there(key):
+                return self.control.nobody(path, key, request)
             if (request.method, path) == ("PUT", "/world") and key not in self.worlds:
                 hosted = self.worlds.unmade(key)
             else:
@@ -586,11 +586,6 @@ def _refusal_of(error: Exception) -> str:
     if isinstance(error, StateNotLoadable):
         return "state-not-kept"
     return "unknown-path" if isinstance(error, BadWorldKey) else "limit-reached"
-
-
-def _asks_for_ground(path: str, request: Request) -> bool:
-    # Other parameters are wrong, which the row of the table says.
-    return path == "/ground" and request.query.partition("=")[0] in ("", "epoch")
 
 
 def _is_control(path: str) -> bool:

@@ -1,7 +1,8 @@
 """One caller at a time: the loop that answers clients, and a test that looks at its world."""
 
+import re
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import update_wrapper
 from typing import Any, TypeVar
@@ -20,6 +21,9 @@ from mockserver.wording import times
 from mockserver.worlds.hosted import DEFAULT_WORLD, HostedWorld
 from mockserver.worlds.journal import Entry
 
+# Requests to the control API after which nobody can say any more what a client has done.
+_FORGETS = re.compile(rf"{CONTROL_PATH}/(reset|load|journal|worlds/[^/]+)/?$")
+
 
 class LockedService:
     """A service behind a lock. Answers take less than a millisecond, so nobody waits long."""
@@ -32,6 +36,10 @@ class LockedService:
         self.service = service
         self.lock = threading.RLock()
         self.made: set[str] = set()
+        self.judged_apart: set[str] = set()
+        """The keys of worlds that were made with a word on their audit, and report themselves."""
+        self.witnesses: list[Callable[[], None]] = []
+        """What notes the findings of audits before requests are forgotten."""
         self.default_used = False
         """Whether the test uses the default world or the address of the server itself."""
         self._strays: list[str] = []
@@ -41,6 +49,8 @@ class LockedService:
         """Return the answer to a request, or its `Delivery` where it is not sent at once."""
         with self.lock:
             worlds = self.service.worlds
+            if request.method in ("POST", "DELETE") and _FORGETS.search(request.path):
+                self.bear_witness()
             before = len(worlds)
             answer = self.service.respond(request)
             if len(worlds) > before and CONTROL_PATH not in request.path:
@@ -48,6 +58,11 @@ class LockedService:
         if isinstance(answer, Delivery) and answer.pending is not None:
             return replace(answer, pending=replace(answer.pending, settle=self._locked(answer)))
         return answer
+
+    def bear_witness(self) -> None:
+        """Have the findings noted whose requests are about to be forgotten."""
+        for note in list(self.witnesses):
+            note()
 
     def _locked(self, delivery: Delivery) -> Callable[[Response], Response]:
         """Return what settles a pending answer, with the lock held."""
@@ -123,6 +138,8 @@ class WorldHandle:
         """The classes through which a test sees the world, by their path from the fixture."""
         self._service = locked
         self._closed = False
+        worlds = locked.service.worlds
+        self._before = {hosted.key: hosted.journal.last_sequence for hosted in worlds}
 
     @property
     def hosted(self) -> HostedWorld:
@@ -130,6 +147,22 @@ class WorldHandle:
         if self._closed:
             raise WorldClosed(f"world {self.key!r} is closed, its test has ended; make a fresh one")
         return self._service.service.worlds.get(self.key)
+
+    def beside(self) -> Iterator[tuple[HostedWorld, int]]:
+        """Yield other worlds with the number of their newest request when this one was made.
+
+        Those are left out that report themselves, and that got none since.
+        """
+        for hosted in self._service.service.worlds:
+            since = self._before.get(hosted.key, 0)
+            is_other = hosted.key not in (self.key, *self._service.judged_apart)
+            if is_other and hosted.journal.last_sequence > since:
+                yield hosted, since
+
+    def witness(self, note: Callable[[], None]) -> Callable[[], None]:
+        """Have findings noted before requests are forgotten; return what ends that."""
+        self._service.witnesses.append(note)
+        return lambda: self._service.witnesses.remove(note)
 
     def strays(self) -> list[str]:
         """Return sentences about requests to worlds of the server that no test has made."""
@@ -139,7 +172,9 @@ class WorldHandle:
         """Forget the world; a later request for its key makes a new one."""
         if not self._closed:
             self._closed = True
-            self._service.service.worlds.drop(self.key)
+            self._service.bear_witness()
+            self._service.judged_apart.discard(self.key)
+            self._service.service.worlds.drop(self.key, for_good=True)
 
 
 _Class = TypeVar("_Class", bound=type)

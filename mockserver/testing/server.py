@@ -103,7 +103,11 @@ class MockServer:
         hosted.journal = WorldJournal(_JOURNAL_ENTRIES)
         self._service.worlds.put(hosted)
         self.locked.made.add(key)
-        return MockWorld(WorldHandle(self.locked, key), self._address, settings, tape)
+        if "audit" in changes:
+            self.locked.judged_apart.add(key)
+        handle = WorldHandle(self.locked, key)
+        demands = tuple(name for name in ("audit", "lint") if changes.get(name))
+        return MockWorld(handle, self._address, settings, tape, demands)
 
     def _free_key(self, name: str) -> str:
         key = _NOT_IN_KEYS.sub("-", name).strip("-.")[-_MOST_KEY_CHARACTERS:] or "world"

@@ -1,6 +1,6 @@
 """A world in a test: its addresses, its clock, its orders, and its requests."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from decimal import Decimal
 from typing import TYPE_CHECKING, Self, Unpack
@@ -46,6 +46,7 @@ from mockserver.testing.triggers import At, When, price_body
 from mockserver.worlds.actions import new_price
 from mockserver.worlds.audit import QUOTE_AGE_MS, Claim, Expected, Verdict, judge, kinds_named
 from mockserver.worlds.chain import announce
+from mockserver.worlds.ground import ground_of
 from mockserver.worlds.hosted import HostedWorld
 from mockserver.worlds.journal import Entry
 from mockserver.worlds.journal_text import readable_journal
@@ -62,19 +63,31 @@ class MockWorld:
     """One world of a running server. As a context manager it is checked and closed at the end."""
 
     def __init__(
-        self, handle: WorldHandle, url: str, settings: MockSettings, tape: "Tape | None" = None
+        self,
+        handle: WorldHandle,
+        url: str,
+        settings: MockSettings,
+        tape: "Tape | None" = None,
+        demands: Sequence[str] | None = None,
     ) -> None:
-        """Look at a world of the server at `url`."""
+        """Look at a world of the server at `url`.
+
+        A world of a test's own has `demands`: the judgements that were asked for it alone, so that
+        nothing to judge is a failure.
+        """
         self._handle, self._lock = handle, handle.lock
         handle.views = {"": MockWorld, "clock": MockClock, "orders": MockOrders}
         self._url = url
         self._checked = 0
         self._expected: set[int] = set()
-        self._audited: set[str] = set()
+        self._audited: set[tuple[str, str]] = set()
         self._linted: set[str] = set()
         self._kept: list[str] = []
         self._suspended: list[tuple[Window, int]] = []
         self._tape = tape
+        self._demands = demands or ()
+        is_witness = demands is not None and settings.audit
+        self._end_witness = handle.witness(self._note_findings) if is_witness else None
         self.settings = settings
         """How the world was made."""
         self.clock = MockClock(handle)
@@ -319,8 +332,7 @@ class MockWorld:
     def reset(self) -> None:
         """Begin the scenario anew, without faults, stubs and journal."""
         hosted = self._handle.hosted
-        # A reset takes the evidence away, and not what was wrong.
-        self._kept += self._audit_complaints()
+        self._note_findings()
         hosted.reset()
         self._suspended = []
         self._checked = hosted.journal.last_sequence
@@ -399,17 +411,34 @@ class MockWorld:
             sentences += unused(hosted, self._suspended)
             self._suspended = []
         self._checked = hosted.journal.last_sequence
-        sentences += [*self._kept, *self._audit_complaints()]
-        self._kept = []
-        return [*sentences, *self._lint_complaints(), *self._handle.strays()]
+        self._note_findings()
+        sentences, self._kept = [*sentences, *self._kept], []
+        sentences += [*self._lint_complaints(), *self._handle.strays()]
+        return sentences or self._unfounded()
 
-    def _audit_complaints(self) -> list[str]:
-        if not self.settings.audit:
-            return []
-        audited = judge(self._handle.hosted, self.settings.audit)
-        news = [finding for finding in audited if finding.message not in self._audited]
-        self._audited |= {finding.message for finding in news}
-        return [f"audit: {finding}" for finding in news]
+    def _unfounded(self) -> list[str]:
+        """Return that nothing can be judged, where it was this test that asked for a judgement."""
+        demands, self._demands = self._demands, ()
+        missing = ground_of(self._handle.hosted).missing if demands else ""
+        return [f"{' and '.join(demands)}: {missing}"] if missing else []
+
+    def _note_findings(self) -> None:
+        """Note what is wrong now; a reset takes the evidence away, and not what was wrong."""
+        kinds = self.settings.audit
+        if not kinds:
+            return
+        judged = [("", finding) for finding in judge(self._handle.hosted, kinds)]
+        for hosted, since in self._handle.beside():
+            # A world that tests share may have been wrong before.
+            judged += [
+                (f"in world {hosted.key!r}: ", finding)
+                for finding in judge(hosted, kinds)
+                if not finding.entries or finding.entries[-1].sequence > since
+            ]
+        for where, finding in judged:
+            if (where, finding.message) not in self._audited:
+                self._audited.add((where, finding.message))
+                self._kept.append(f"audit: {where}{finding}")
 
     def _lint_complaints(self) -> list[str]:
         rules = self.settings.lint
@@ -433,6 +462,9 @@ class MockWorld:
 
     def close(self) -> None:
         """Forget the world; it cannot be used any more. What it recorded is whole then."""
+        if self._end_witness is not None:
+            self._end_witness()
+            self._end_witness = None
         self._handle.close()
         if self._tape is not None:
             self._tape.close()

@@ -1,6 +1,6 @@
 """What a verdict on a world rests on: how many requests, since when, and what is missing."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from mockserver.clock import iso
 from mockserver.jsontext import Json
@@ -8,6 +8,7 @@ from mockserver.responders.responder import GENERATED, PLAYBACK, STUB, UPSTREAM
 from mockserver.values import dataclass
 from mockserver.wording import counted
 from mockserver.worlds.hosted import HostedWorld
+from mockserver.worlds.journal import Entry
 
 _MADE_UP = {
     STUB: "stubs",
@@ -21,7 +22,8 @@ _MADE_UP = {
 class Ground:
     """The ground of a verdict. `holes` are sentences on what is missing; `epoch` is the world's.
 
-    `requests` are those that are still there to be judged, `since_ms` the time of the first.
+    `requests` are those of an operation that are still there to be judged, `since_ms` is the time
+    of the first.
     """
 
     world: str
@@ -36,7 +38,7 @@ class Ground:
         if self.requests:
             return ""
         why = "; ".join(self.holes)
-        text = f"there is nothing to judge: world {self.world!r} has no request"
+        text = f"there is nothing to judge: world {self.world!r} has no request of an operation"
         return f"{text} ({why})" if why else f"{text}, so that nothing is known to be well"
 
     def render(self) -> dict[str, Json]:
@@ -54,13 +56,25 @@ class Ground:
 def ground_of(hosted: HostedWorld, others: Iterable[HostedWorld] = ()) -> Ground:
     """Return what a verdict on a world rests on; `others` are the other worlds of its server."""
     entries = [entry for entry in hosted.journal if not hosted.horizon.has_undone(entry.sequence)]
-    since = entries[0].at_ms if entries else None
-    holes = (*_holes(hosted), *_elsewhere(hosted, others))
-    return Ground(hosted.key, hosted.epoch, len(entries), since, holes)
+    judged = [entry for entry in entries if entry.operation is not None]
+    since = judged[0].at_ms if judged else None
+    holes = (*_holes(hosted), *_unanswered(entries, judged), *_elsewhere(hosted, others))
+    return Ground(hosted.key, hosted.epoch, len(judged), since, holes)
+
+
+def _unanswered(entries: Sequence[Entry], judged: Sequence[Entry]) -> Iterator[str]:
+    beside = len(entries) - len(judged)
+    if beside:
+        yield f"{counted(beside, 'request')} that no operation answers"
+    # A client that was turned away all along has shown nothing of what it does with money.
+    if judged and all(entry.refusal or entry.response.status >= 400 for entry in judged):
+        yield f"every answer was a refusal or a failure: {counted(len(judged), 'request')}"
 
 
 def _holes(hosted: HostedWorld) -> Iterator[str]:
     horizon, journal = hosted.horizon, hosted.journal
+    if horizon.former:
+        yield f"{counted(horizon.former, 'request')} to an earlier world of this name"
     if hosted.lost:
         yield f"{counted(hosted.lost, 'request')} lost with a server that was killed"
     # What was lost is among the dropped ones, and a reader counts it once.

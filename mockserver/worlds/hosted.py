@@ -37,6 +37,9 @@ _SPARE = 16 * limits.MIB
 # A snapshot shares its values with the world; one in so many counts as its own.
 _SHARED = 4
 
+# Keys of dropped worlds that are remembered; a key has 128 characters at most.
+_MOST_GONE = 10_000
+
 _PARTS = ("faults", "triggers", "stubs", "breaks", "played", "transactions", "node", "blocks")
 _KEY = re.compile(r"(?!\.{1,2}\Z)[A-Za-z0-9._~-]{1,128}")
 
@@ -105,6 +108,7 @@ class Horizon:
     `orders` and `transactions` are how many there were before it began, `sequence` is the number
     of the last request before; `undone` are stretches of requests that a revert has undone, each
     after the first number up to the second. `inherited_ms` is when the world was forked or loaded.
+    `former` is how many requests came to earlier worlds of its key.
     """
 
     orders: int = 0
@@ -112,6 +116,7 @@ class Horizon:
     sequence: int = 0
     undone: tuple[tuple[int, int], ...] = ()
     inherited_ms: int | None = None
+    former: int = 0
 
     def has_undone(self, sequence: int) -> bool:
         return any(first < sequence <= last for first, last in self.undone)
@@ -402,7 +407,7 @@ class HostedWorld(CalledWorld):
         self.beliefs = Beliefs()
         self.began_ms = self.world.now()
         self.lost = 0
-        self.horizon = self._begun()
+        self.horizon = replace(self._begun(), former=self.horizon.former)
         if self.record is not None:
             self.record.began_anew()
 
@@ -433,6 +438,7 @@ class HostedWorld(CalledWorld):
             horizon.sequence,
             (*stretches, (begin, last)),
             horizon.inherited_ms,
+            horizon.former,
         )
 
     def _weight(self) -> int:
@@ -487,6 +493,8 @@ class Worlds:
         self._bound: dict[str, tuple[str, ...]] = {}
         self._space = JournalSpace()
         self._keeping: Keeping | None = None
+        # How many requests came to worlds that were dropped, by their keys.
+        self._gone: dict[str, int] = {}
         self._model: HostedWorld | None = None
         self.homes: Homes | None = None
         """The processes that share the worlds; None where this one has them all."""
@@ -510,6 +518,11 @@ class Worlds:
             keys += [key for key in self._keeping if key not in self._worlds]
         return (self.get(key) for key in keys)
 
+    @property
+    def gone(self) -> Mapping[str, int]:
+        """How many requests came to worlds that were dropped, by their keys."""
+        return self._gone
+
     def __len__(self) -> int:
         return len(self._worlds if self._keeping is None else self._keeping)
 
@@ -520,6 +533,12 @@ class Worlds:
 
     def __contains__(self, key: object) -> bool:
         return key in (self._worlds if self._keeping is None else self._keeping)
+
+    def is_there(self, key: str) -> bool:
+        """Tell whether there is a world of a key, and make none. Raises what `Homes.check` does."""
+        if key not in self and self.homes is not None:
+            self.homes.check(key)
+        return key in self
 
     def get(self, key: str) -> HostedWorld:
         """Return the world of a key, made now if it is new.
@@ -572,9 +591,13 @@ class Worlds:
         `forked_from` is the world of which it is a fork.
         """
         self._room(checked_key(hosted.key))
+        before, former = self._worlds.get(hosted.key), self._gone.pop(hosted.key, 0)
+        if before is not None and before is not hosted:
+            former += before.requests + before.horizon.former
+        if former:
+            hosted.horizon = replace(hosted.horizon, former=former)
         if self._keeping is not None:
             self._keeping.enter(hosted, forked_from)
-        before = self._worlds.get(hosted.key)
         if before is not None:
             before.journal.leave()
         self._worlds[hosted.key] = hosted
@@ -582,13 +605,20 @@ class Worlds:
         if self.homes is not None:
             self.homes.entered(hosted.key, len(self))
 
-    def drop(self, key: str) -> bool:
-        """Forget a world; return whether there was one. Its key then makes a new one."""
+    def drop(self, key: str, *, for_good: bool = False) -> bool:
+        """Forget a world; return whether there was one. Its key then makes a new one.
+
+        Unless `for_good`, a new one knows how many requests came to this one.
+        """
         self.unbind(key)
         known = key in self
         gone = self._worlds.pop(key, None)
         if gone is not None:
             gone.journal.leave()
+            if not for_good and (former := gone.requests + gone.horizon.former):
+                if len(self._gone) >= _MOST_GONE:
+                    del self._gone[next(iter(self._gone))]
+                self._gone[key] = former
         if self._keeping is not None and key in self._keeping:
             self._keeping.leave(key)
         if self.homes is not None:

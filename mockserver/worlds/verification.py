@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from mockserver.clock import iso
 from mockserver.contract import Contract
 from mockserver.jsontext import Json
 from mockserver.responders.faults.registry import operation_id
@@ -9,6 +10,7 @@ from mockserver.responders.forms import BadControl, check, duration_ms, form, in
 from mockserver.responders.refusing import refusal_in
 from mockserver.responders.responder import STUB
 from mockserver.responders.subsets import Subset, subset_of
+from mockserver.validation import did_you_mean
 from mockserver.values import dataclass
 from mockserver.wording import times
 from mockserver.worlds.hosted import HostedWorld
@@ -131,7 +133,11 @@ def verify(hosted: HostedWorld, wanted: Mapping[str, Json]) -> Verification:
     if len(counts) > 1 and set(counts) != {"atLeast", "atMost"}:
         raise BadControl(f"body: {' and '.join(map(repr, counts))} do not go together")
     search = search_of(wanted, hosted.contract)
-    entries = tuple(search.matching(hosted.journal))
+    # As the audit does: what a revert has undone has not happened.
+    came = [entry for entry in hosted.journal if not hosted.horizon.has_undone(entry.sequence)]
+    entries = tuple(search.matching(came))
+    if not entries and _bounds_above(wanted):
+        _check_possible(search, hosted, came)
     complaints = list(_complaints(wanted, entries, hosted.contract))
     if not complaints and hosted.dropped and _bounds_above(wanted):
         # Any of the requests that are gone may have been one too many.
@@ -142,9 +148,43 @@ def verify(hosted: HostedWorld, wanted: Mapping[str, Json]) -> Verification:
         )
     if not complaints:
         return Verification(True, f"{search} came {times(len(entries))}, as wanted", entries)
-    nearest = _nearest(search, hosted.journal)
+    nearest = _nearest(search, came)
     text = f"{search}: {'; '.join(complaints)}"
     return Verification(False, text, entries, nearest, hosted.dropped)
+
+
+def _check_possible(search: Search, hosted: HostedWorld, came: Sequence[Entry]) -> None:
+    """Raise `BadControl` where no request of any client is what is sought, so that none came."""
+    contract, newest = hosted.contract, hosted.journal.last_sequence
+    operations = [contract.operation(search.operation)] if search.operation else list(contract)
+    operation = operations[0]
+    if search.since > newest:
+        raise BadControl(f"'since': {search.since} is to come; the newest request is {newest}")
+    if search.from_ms is not None and search.from_ms > hosted.world.now():
+        raise BadControl(f"'from': {iso(search.from_ms)} is to come; it is {_now(hosted)} here")
+    if search.until_ms is not None and search.until_ms <= hosted.began_ms:
+        began = iso(hosted.began_ms)
+        raise BadControl(f"'until': {iso(search.until_ms)} is before this world began, {began}")
+    if search.operation and search.path not in (None, operation.path):
+        raise BadControl(f"'path': {operation.id} has {operation.path}, not {search.path!r}")
+    if search.operation and search.method not in (None, operation.method):
+        raise BadControl(f"'method': {operation.id} is a {operation.method}, no {search.method}")
+    paths = [known.path for known in contract] + [entry.path for entry in came]
+    if search.path is not None and search.path not in paths:
+        near = did_you_mean(search.path, paths)
+        raise BadControl(f"'path': no operation has {search.path[:100]!r}{near}")
+    named = {} if search.match is None else {**search.match.query, **search.match.body}
+    fields = [field.name for known in operations for field in known.fields]
+    for name in named:
+        if name not in fields:
+            of = operation.id if search.operation else "no operation"
+            has = "has no" if search.operation else "has a"
+            near = did_you_mean(name, fields)
+            raise BadControl(f"'match': {of} {has} field {name[:60]!r}, so none can come{near}")
+
+
+def _now(hosted: HostedWorld) -> str:
+    return iso(hosted.world.now())
 
 
 def _bounds_above(wanted: Mapping[str, Json]) -> bool:
@@ -165,6 +205,8 @@ def _complaints(
         yield f"expected {'at most ' if most else ''}{times(most)}, came {times(count)}"
     moments = [entry.at_ms for entry in entries]
     spread = max(moments, default=0) - min(moments, default=0)
+    if "within" in wanted and not entries and not _bounds_above(wanted):
+        yield f"expected some within {wanted['within']}, none came"
     if "within" in wanted and spread > duration_ms(wanted["within"]):
         within = wanted["within"]
         yield f"expected all within {within} of the world's time, they took {spread} ms"

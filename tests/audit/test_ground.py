@@ -163,3 +163,108 @@ def submit(world):
     urllib.request.urlopen(request, timeout=60).close()
     world.clock.advance(hours=1)
 """
+
+
+NOTHING_CAN_COME = (
+    (["submitOrder", "--body", "tochain=BNB"], "v2.submitOrder has no field 'tochain'"),
+    (["getBridgeQuote", "--query", "amout=1"], "did you mean 'amount'"),
+    (["--body", "nobodyHasThis=1"], "no operation has a field"),
+    (["getChain", "--method", "POST"], "v2.getChain is a GET"),
+    (["getChain", "--path", "/v1/getAssets"], "v2.getChain has /v1/getChain"),
+    (["--path", "/v1/getChian"], "did you mean '/v1/getChain'"),
+    (["submitOrdr"], "did you mean"),
+    (["submitOrder", "--from", "2031-01-01T00:00:00Z"], "is to come"),
+    (["submitOrder", "--until", "2020-01-01T00:00:00Z"], "before this world began"),
+)
+
+
+@pytest.mark.parametrize("bound", [["--never"], ["--at-most", "1"], ["--exactly", "0"]])
+@pytest.mark.parametrize(("arguments", "words"), NOTHING_CAN_COME)
+def test_what_no_request_can_be_is_no_bound_that_holds(told, mock, arguments, bound, words):
+    good(Wallet(mock))
+    with pytest.raises(AssertionError, match=words):
+        told("verify", *arguments, *bound)
+
+
+def test_what_can_come_and_did_not_is_a_bound_that_holds(told, mock):
+    good(Wallet(mock))
+    told("verify", "submitOrder", "--body", "toChain=ETH", "--never")
+    body = {"operation": "submitOrder", "never": True}
+    assert mock.control("POST", "/verify", {**body, "since": 5})["held"]
+    refused = mock.call("POST", "/__mock/verify", body={**body, "since": 6})
+    assert "'since': 6 is to come; the newest request is 5" in refused.json["error"]
+    told("verify", "--path", "/v1/getBalance", "--never")
+    # Of nothing, all came at once.
+    told("verify", "submitTicket", "--within", "1s", code=1)
+
+
+def test_after_a_revert_audit_and_verify_count_alike(told, mock):
+    good(Wallet(mock))
+    mock.control("POST", "/snapshots", {"name": "before"})
+    Wallet(mock, paid=7).submit()
+    mock.control("POST", "/revert", {"name": "before"})
+    assert mock.control("GET", "/audit")["judged"] == 1
+    told("verify", "submitOrder", "--exactly", "1")
+    told("verify", "submitOrder", "--exactly", "1", "--strict", code=3)
+
+
+def test_a_question_never_makes_a_world(serve):
+    client = serve().client
+    for verb, path in (("GET", "audit"), ("GET", "check"), ("GET", "lint"), ("GET", "ground")):
+        assert client.call(verb, f"/w/nobody/__mock/{path}").status == 404
+    body = {"operation": "submitOrder", "never": True}
+    assert client.call("POST", "/w/nobody/__mock/verify", body=body).status == 404
+    # What is asked wrongly is told, whatever the world.
+    assert client.call("POST", "/w/nobody/__mock/verify", body={"never": 7}).status == 400
+    assert "nobody" not in [listed["key"] for listed in client.control("GET", "/worlds")["worlds"]]
+
+
+LISTS = """
+import os, urllib.request
+url = os.environ["CROSSCHAIN_MOCK_URL"]
+def ask(method, path, body=None):
+    request = urllib.request.Request(url + path, body, method=method)
+    with urllib.request.urlopen(request, timeout=60) as answer:
+        answer.read()
+def seen(world=""):
+    ask("GET", f"{world}/v1/getChain")
+    ask("GET", f"{world}/v1/getAssets")
+"""
+
+# What a command does, what a run says of it, and its exit codes with --audit and with --strict.
+RUNS = {
+    "well": ("seen()", "", 0, 0),
+    "reset": ("seen(); ask('POST', '/__mock/reset'); seen()", "2 requests before a reset", 0, 3),
+    "reset last": ("seen(); ask('POST', '/__mock/reset')", "nothing to judge", 3, 3),
+    "deleted": (
+        "seen(); seen('/w/mine'); ask('DELETE', '/__mock/worlds/mine')",
+        "world mine: 2 requests before it was deleted",
+        0,
+        3,
+    ),
+    "only steered": ("ask('GET', '/__mock/clock')", "nothing to judge", 3, 3),
+    "cleared": (
+        "seen(); ask('DELETE', '/__mock/journal'); seen()",
+        "no longer in the journal",
+        0,
+        3,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_a_run_tells_what_its_verdict_does_not_rest_on(apart, name):
+    program, words, audited, strict = RUNS[name]
+    for options, code in ((["--audit"], audited), (["--audit", "--strict"], strict)):
+        command = ["run", *options, "--", sys.executable, "-c", f"{LISTS}\n{program}"]
+        ended = apart("-m", "mockserver", *command)
+        assert ended.returncode == code, ended.stderr
+        assert words in ended.stderr
+        assert ("all is well" in ended.stderr) is (audited == 0)
+
+
+def test_a_run_without_any_request_says_so_whatever_was_asked(apart):
+    for options, code in (([], 0), (["--strict"], 3)):
+        ended = apart("-m", "mockserver", "run", *options, "--", sys.executable, "-c", "")
+        assert ended.returncode == code
+        assert "there is nothing to judge: no request came to any world" in ended.stderr

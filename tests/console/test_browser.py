@@ -372,13 +372,45 @@ def test_a_price_is_asked_for_and_balances_are_shown(page: Page, mock: Client):
 def test_the_audit_tells_of_a_lost_deposit_and_leads_to_its_request(page: Page, mock: Client):
     page.open(mock, "#money")
     page.press("Look for money doubled, lost or stuck")
-    page.shows("main", "All is well with 0 orders")
+    page.shows("main", "there is nothing to judge: world")
     mock.control("POST", "/outages", {"chain": "BNB"})
     mock.post("/v1/submitOrder", order(), headers=mock.wallet)
     page.press("Look for money doubled, lost or stuck")
     page.shows(".cards", "deposit-without-order")
     page.press("POST /v1/submitOrder", ".cards")
     page.shows(".refusal", "chain-suspended")
+
+
+def test_the_audit_shows_what_it_does_not_rest_on(page: Page, mock: Client):
+    mock.get("/v1/getChain")
+    mock.control("POST", "/reset", {})
+    mock.get("/v1/getChain")
+    page.open(mock)
+    page.shows("main", "Not known: 1 request before a reset of the world")
+    page.go("#money")
+    page.press("Look for money doubled, lost or stuck")
+    page.shows(".holes", "Not known: 1 request before a reset of the world")
+
+
+PACED = """
+const done = arguments[arguments.length - 1];
+import(new URL("console/pace.js", document.baseURI)).then(async ({ paced }) => {
+  const began = performance.now();
+  const times = [];
+  const act = paced(async () => times.push(performance.now() - began), 300);
+  for (let call = 0; call < 20; call += 1) act();
+  while (times.length < 2) await new Promise((resolve) => setTimeout(resolve, 20));
+  await new Promise((resolve) => setTimeout(resolve, 400));
+  done(times);
+});
+"""
+
+
+def test_what_takes_long_is_asked_at_once_and_once_more(page: Page, mock: Client):
+    page.open(mock)
+    first, *later = page.driver.execute_async_script(PACED)
+    assert len(later) == 1
+    assert later[0] - first >= 290
 
 
 def test_a_world_is_made_picked_and_dropped(page: Page, serve):

@@ -92,6 +92,7 @@ def v1_send(wallet: Wallet, **changes: object) -> None:
 def test_a_careful_client_hears_nothing(wallet):
     send(wallet)
     said = wallet.client.control("GET", "/lint")
+    assert said.pop("ground")["requests"] == 5
     counts = {"error": 0, "warn": 0, "note": 0}
     expected = {"ok": True, "findings": [], "counts": counts, "more": 0, "requests": 5, "lost": 0}
     assert said == expected

@@ -91,7 +91,7 @@ def test_what_nobody_can_mean_fails_a_run_that_passed(run, program, told):
         (f'{TRIGGER}\nsubmit("")', ()),
         (f'{STUB}\ncall("/v1/getPrice?chain=ARB&symbol=USDT")', ()),
         # What was planned and taken off again was not to be met.
-        (CANCELLED, ()),
+        (f"{CANCELLED}\n{LIST}", ()),
     ],
 )
 def test_what_was_announced_or_met_passes_without_a_word(run, program, options):

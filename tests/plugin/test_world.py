@@ -371,7 +371,7 @@ def test_a_file_of_a_server_stays_the_same_one(tmp_path, monkeypatch):
     Path("day.yaml").write_text("format: crosschain-mock/scenario@1\ntitle: mine\nextends: slow\n")
     with running(scenario="./day.yaml") as server:
         monkeypatch.chdir(tmp_path.parent)
-        with server.world(audit=True) as own, own.hosted() as hosted:
+        with server.world(unused="allow") as own, own.hosted() as hosted:
             assert hosted.world.scenario.name == "day"
 
 

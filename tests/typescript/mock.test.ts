@@ -43,6 +43,16 @@ describe("right uses", () => {
     await world.fault({ kind: "http-status", status: 503, operation: "getChain", first: 1 });
     expect((await world.v2.GET("/v1/getChain")).response.status).toBe(503);
   });
+  test("what was not sent is not called well", async ({ world }) => {
+    expect((await world.check()).missing).toContain("nothing to judge");
+    await expect(world.check({ audit: true })).rejects.toThrow("nothing to judge");
+    await world.control.POST("/__mock/reset");
+    await world.v2.GET("/v1/getAssets");
+    expect(await world.check({ strict: true })).toEqual({ missing: null, holes: [] });
+    await world.control.POST("/__mock/reset");
+    await world.v2.GET("/v1/getAssets");
+    await expect(world.check({ strict: true })).rejects.toThrow("before a reset");
+  });
   test("no orders at first", async ({ world }) => {
     expect(await world.orders()).toEqual([]);
   });

@@ -124,9 +124,16 @@ export class World {
     done(await this.control.POST("/__mock/expect", { body: { ...(refusal && { refusal }), ...(operation && { operation }) } }));
   }
 
-  /** Throws `MockCheckFailed` for refusals, faults and stubs that met nothing, defects, and lost money. */
-  async check(options: { audit?: boolean } = {}): Promise<void> {
-    const check = done(await this.control.GET("/__mock/check"));
+  /**
+   * Throws `MockCheckFailed` for refusals, faults and stubs that met nothing, defects, and lost money. Returns what that
+   * rests on: `missing` is why there is nothing to judge, such as that no request came, and `holes` are what is missing
+   * besides. Where `audit` is asked for, the former throws, and with `strict` both do.
+   */
+  async check(options: { audit?: boolean; strict?: boolean } = {}): Promise<{ missing: string | null; holes: string[] }> {
+    const answer = await this.control.GET("/__mock/check");
+    // A world comes into being with its first request; a question makes none.
+    if (answer.response.status === 404) return grounded({ missing: "there is nothing to judge: no request came", holes: [] }, options);
+    const check = done(answer);
     const lines = [
       ...check.failures.map((failure) => `the mock failed: ${failure}`),
       ...check.unexpectedRefusals.map(refusal),
@@ -137,7 +144,17 @@ export class World {
       lines.push(...done(await this.control.GET("/__mock/audit")).findings.map((finding) => `audit: ${finding.told}`));
     }
     if (lines.length) throw new MockCheckFailed(lines.join("\n"));
+    return grounded({ missing: check.ground.missing, holes: check.ground.holes }, options);
   }
+}
+
+function grounded<T extends { missing: string | null; holes: string[] }>(ground: T, options: { audit?: boolean; strict?: boolean }): T {
+  const lacking = [
+    ...(ground.missing && (options.audit || options.strict) ? [ground.missing] : []),
+    ...(options.strict ? ground.holes : []),
+  ];
+  if (lacking.length) throw new MockCheckFailed(lacking.join("\n"));
+  return ground;
 }
 
 function refusal(entry: Forms["JournalEntry"]): string {

@@ -20,7 +20,7 @@ from mockserver.conformance.comparison.answers import (
     differences,
     missing_answer,
 )
-from mockserver.conformance.comparison.forms import changes, same_operations
+from mockserver.conformance.comparison.forms import changes, same_operations, unshown
 from mockserver.conformance.comparison.requests import (
     Mirror,
     Pair,
@@ -176,6 +176,29 @@ def _transport(target: Target, contract: Contract, options: Options, kept: int) 
     return Transport(target, permit_of(contract, target, options), limits)
 
 
+def _is_fulfilled(pair: Pair) -> bool:
+    return pair.source.succeeded or pair.counterpart.succeeded
+
+
+def _refused_alike(pairs: Sequence[Pair]) -> Iterator[str]:
+    """Yield a sentence for each generation of which no answer of either side shows anything."""
+    counts: dict[str, int] = {}
+    for pair in pairs:
+        counts.setdefault(pair.source.operation.generation.name, 0)
+        counts[pair.source.operation.generation.name] += _is_fulfilled(pair)
+    for name, fulfilled in counts.items():
+        if not fulfilled:
+            yield f"both sides refused all requests of {name}, so that little of it was compared"
+
+
+def _only_in(old: Sequence[Exchange], new: Sequence[Exchange]) -> Iterator[str]:
+    """Yield that operations are in the older of two recordings alone."""
+    there = {exchange.operation.id for exchange in new}
+    named = dict.fromkeys(exchange.operation.id for exchange in old)
+    if missing := [operation for operation in named if operation not in there]:
+        yield f"in the older recordings alone, and not compared: {listed(missing)}"
+
+
 class _Comparing:
     """One comparison on its way."""
 
@@ -204,9 +227,14 @@ class _Comparing:
         if not self._terms.forms:
             self._learn_all(pair.source for pair in all_pairs)
             self._learn_all(pair.counterpart for pair in all_pairs)
+        self._notes += tuple(_refused_alike(all_pairs))
+        if self._terms.forms:
+            silent |= dict.fromkeys(sorted(unshown(all_pairs)))
         if silent and self._terms.forms:
             names = listed(list(silent))
-            self._notes += (f"without an answer, so nobody knows whether it changed: {names}",)
+            self._notes += (
+                f"without an answer that shows it, so nobody knows whether it changed: {names}",
+            )
         every = [exchange for pair in pairs for exchange in (pair.source, pair.counterpart)]
         mask = partial(_masked, masker_for(every, self._options.caller))
         return Comparison(
@@ -216,6 +244,7 @@ class _Comparing:
             dialect=self._options.dialect,
             band=f"{self._terms.band.percent:f}",
             compared=len(all_pairs),
+            fulfilled=sum(1 for pair in all_pairs if _is_fulfilled(pair)),
             occurrences=tuple(self._occurrences(all_pairs, mask)),
             silent=tuple(silent),
             left_out={mask(probe): mask(why) for probe, why in self._left_out.items()},
@@ -248,7 +277,9 @@ class _Comparing:
         if left.run is not None and right.run is not None:
             replays = [self._replay(left.run), self._replay(right.run)]
             if self._terms.forms:
-                return same_operations(*(list(replay.exchanges()) for replay in replays))
+                old, new = (list(replay.exchanges()) for replay in replays)
+                self._notes += tuple(_only_in(old, new))
+                return same_operations(old, new)
             pairs, self._left_out = paired(*replays)
             return pairs
         if left.run is not None:

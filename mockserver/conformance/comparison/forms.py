@@ -84,6 +84,15 @@ def same_operations(old: Sequence[Exchange], new: Sequence[Exchange]) -> list[Pa
     return pairs
 
 
+def unshown(pairs: Sequence[Pair]) -> set[str]:
+    """Return the operations that succeeded in the past and now never do: of these nothing is shown.
+
+    An order or a ticket of the past may be unknown by now, which is a change of its own.
+    """
+    was = {pair.source.operation.id for pair in pairs if pair.source.succeeded}
+    return was - _LOOK_UPS - {p.counterpart.operation.id for p in pairs if p.counterpart.succeeded}
+
+
 def _form_of(exchange: Exchange) -> RequestForm:
     operation, rule = exchange.operation, load_rules().of(exchange.operation.id)
     removed = frozenset(SECRET_HEADERS)

@@ -104,10 +104,11 @@ class SideSummary:
 class Comparison:
     """Two sides compared, without secrets and invisible characters.
 
-    `compared` counts requests that both sides answered, `left_out` are those that one did not,
-    with the reason, and `silent` the operations of requests without an answer. `moving` are places
-    that were left out of the comparison, by operation, since they change from read to read on one
-    side. `elapsed_ms` is wall time in milliseconds.
+    `compared` counts requests that both sides answered, `fulfilled` those of them that one side did
+    not refuse, `left_out` are those that one did not answer, with the reason, and `silent` the
+    operations of requests without an answer. `moving` are places that were left out of the
+    comparison, by operation, since they change from read to read on one side. `elapsed_ms` is wall
+    time in milliseconds.
     """
 
     left: SideSummary
@@ -119,6 +120,7 @@ class Comparison:
     occurrences: tuple[Occurrence, ...]
     left_out: Mapping[str, str] = field(default_factory=dict)
     silent: tuple[str, ...] = ()
+    fulfilled: int = 0
     moving: Mapping[str, frozenset[Place]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     elapsed_ms: int = 0
@@ -150,14 +152,24 @@ class Comparison:
     @property
     def exit_code(self) -> int:
         """What a command ends with: 0 equal, 1 they differ, 3 nothing could be compared."""
-        if not self.compared:
-            return 3
-        return 1 if self.occurrences else 0
+        if self.occurrences:
+            return 1
+        return 0 if self.fulfilled else 3
+
+    @property
+    def emptied(self) -> tuple[str, ...]:
+        """The operations with lists that became empty, so that nothing is known of their items."""
+        empty = (seen for seen in self.occurrences if seen.difference.kind is DifferenceKind.EMPTY)
+        return tuple(dict.fromkeys(seen.operation for seen in empty))
 
     @property
     def conclusion(self) -> str:
         if not self.compared:
             return "nothing could be compared"
+        if not self.fulfilled and not self.occurrences:
+            # Two services that are both out of order answer alike.
+            refused = counted(self.compared, "request")
+            return f"nothing could be compared: both sides refused all of {refused}"
         what = f"{counted(self.compared, 'request')} compared"
         if not self.occurrences:
             return f"no difference: {what}"
@@ -237,6 +249,7 @@ def facts(comparison: Comparison) -> dict[str, Json]:
         "dialect": comparison.dialect,
         "band_percent": comparison.band,
         "compared": comparison.compared,
+        "fulfilled": comparison.fulfilled,
         "equal": comparison.exit_code == 0,
         "conclusion": comparison.conclusion,
         "differences": [

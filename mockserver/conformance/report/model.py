@@ -7,7 +7,7 @@ it has no reference to the exchanges and findings behind it.
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace  # noqa: TID251 - with room for what is worked out
+from dataclasses import dataclass, field, replace  # noqa: TID251 - with room for what is worked out
 from functools import cache, cached_property
 
 from mockserver.conformance.checks.rule import Finding, Outcome, Rule
@@ -44,7 +44,8 @@ class Report:
     those of `causes` for which an acceptance has run out. `hints` come before everything else,
     `notes` are about the run and the baseline. `wrong_service` are the generations that did not
     answer as the service would. `on_difference` is the exit status for differences that fail
-    nothing. `unsent` are probes with the reason, `choices` the options that
+    nothing. `refusing` are the generations that refused everything, with what they said. `unsent`
+    are probes with the reason, `choices` the options that
     decide which requests are made. `counts` has the outcomes of each verdict; `is_judged` tells
     whether enough was. `mask` takes secrets out of a text that is added. `elapsed_ms` is wall time.
     """
@@ -75,6 +76,7 @@ class Report:
     accepted: tuple[Cause, ...] = ()
     expired: tuple[Cause, ...] = ()
     on_difference: int = 0
+    refusing: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def bases(self) -> str:
@@ -146,6 +148,13 @@ class Report:
                 self.contract.generations[reason].name for reason in self.wrong_service
             )
             return f"inconclusive: what answers for {names} is not the service"
+        if self.refusing:
+            said = "; ".join(
+                f"{self.contract.generations[generation].name} answered no request with a success "
+                f"({answer})"
+                for generation, answer in self.refusing.items()
+            )
+            return f"inconclusive: {said}"
         if self.exit_code == 3:
             return f"inconclusive: {unclear} of {judged + unclear} checks were not reached"
         apart = self.counts[Verdict.NOT_APPLICABLE]
@@ -249,6 +258,7 @@ def report_of(  # noqa: PLR0913 (one parameter a setting)
         elapsed_ms=result.elapsed_ms,
         mask=mask,
         on_difference=on_difference,
+        refusing={generation: mask(answer) for generation, answer in result.refusing.items()},
     )
 
 

@@ -116,6 +116,21 @@ class Control:
                 return row, place
         return None, None
 
+    def asks(self, path: str, method: str) -> bool:
+        """Tell whether a request is a question about a world."""
+        row, _ = self.row_at(path, method)
+        return row is not None and row.asks
+
+    def nobody(self, path: str, key: str, request: Request) -> Response:
+        """Return the answer to a question about a world that there is not."""
+        row, _ = self.row_at(path, request.method)
+        assert row is not None  # noqa: S101 - only questions come here
+        try:
+            _query(row, request), _body(row, request)
+        except BadControl as error:
+            return refused(400, str(error))
+        return refused(404, f"there is no world {key!r}: no request has ever come to it")
+
     def query_of(self, row: Row, request: Request) -> Mapping[str, Json]:
         """Return the query of a request, checked. Raises `BadControl`."""
         return _query(row, request)

@@ -18,7 +18,7 @@ from mockserver.server.codings import unpacked
 from mockserver.server.control.row import ControlRequest
 from mockserver.worlds import verification
 from mockserver.worlds.entry_details import decoded, nearest_form
-from mockserver.worlds.ground import ground_of
+from mockserver.worlds.ground import Ground, ground_of
 from mockserver.worlds.hosted import AwaitedRefusal, HostedWorld
 from mockserver.worlds.journal import Entry
 from mockserver.worlds.verification import search_of, unexpected_refusals, unmet
@@ -82,15 +82,19 @@ def forget(request: ControlRequest) -> Json:
 
 def verify(request: ControlRequest) -> Json:
     """Tell whether what a test expects is true of the requests of a world."""
+    ground = ground_for(request)
     redactor = request.hosted.journal.redactor()
     verdict = verification.verify(request.hosted, request.body)
+    # What nobody has asked for cannot be too much; nor does that show anything.
+    unfounded = verdict.held and ground.missing
     return {
-        "held": verdict.held,
-        "told": verdict.message,
+        "held": verdict.held and not unfounded,
+        "told": unfounded or verdict.message,
         "count": len(verdict.entries),
         "sequences": [entry.sequence for entry in verdict.entries],
         "nearest": [redactor.line(text) for text in verdict.nearest],
         **picked(verdict, "dropped"),
+        "ground": ground.render(),
     }
 
 
@@ -108,7 +112,7 @@ def expect(request: ControlRequest) -> Json:
 
 def check(request: ControlRequest) -> Iterator[bytes]:
     """Return the problems that a test should fail for at its end."""
-    hosted = request.hosted
+    hosted, ground = request.hosted, ground_for(request)
     unused = [
         {**stub.definition, "id": stub.id, "used": hosted.stubs.used(stub)}
         for stub in hosted.stubs.unused()
@@ -117,11 +121,12 @@ def check(request: ControlRequest) -> Iterator[bytes]:
     failures, met_nothing = list(hosted.failures), unmet(hosted)
     return jsontext.pieces(
         {
-            "ok": not (unused or refusals or failures or met_nothing),
+            "ok": not (unused or refusals or failures or met_nothing or ground.missing),
             "unmet": met_nothing,
             "unusedStubs": unused,
             "failures": failures,
             "unexpectedRefusals": jsontext.LazyArray(_entry(hosted, entry) for entry in refusals),
+            "ground": ground.render(),
         },
         _ENTRIES_AT_ONCE,
     )
@@ -129,13 +134,23 @@ def check(request: ControlRequest) -> Iterator[bytes]:
 
 def ground(request: ControlRequest) -> Json:
     """Return what a verdict on this world rests on. Raises `BadControl` for another epoch."""
+    return ground_for(request).render()
+
+
+def ground_for(request: ControlRequest) -> Ground:
+    """Return the ground of a verdict. Raises `BadControl` where another epoch is asked about."""
+    check_epoch(request)
+    return ground_of(request.hosted, request.server.worlds)
+
+
+def check_epoch(request: ControlRequest) -> None:
+    """Raise `BadControl` where a question is about a world of another epoch."""
     hosted, wanted = request.hosted, request.query.get("epoch")
     if wanted is not None and wanted != hosted.epoch:
         raise BadControl(
             f"world {hosted.key!r} is of epoch {hosted.epoch}, not {wanted[:40]!r}: it was made "
             "anew, or the server was started again"
         )
-    return ground_of(hosted, request.server.worlds).render()
 
 
 def _entry(hosted: HostedWorld, entry: Entry) -> Json:

@@ -104,7 +104,7 @@ class Row:
     worlds is refused where they may keep no more. A body may have `most` bytes and nest `depth`
     levels deep. The action of a row that `streams` returns a `Stream` of server-sent events, each
     of whose data has the form `answer`; one whose answer may be long in the making, the pieces of
-    its text.
+    its text. A row that `asks` is a question about a world, and makes none.
     """
 
     method: str
@@ -120,3 +120,4 @@ class Row:
     most: int = limits.BODY.most
     depth: int = SAVED_DEPTH
     streams: bool = False
+    asks: bool = False

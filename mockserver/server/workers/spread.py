@@ -90,6 +90,8 @@ class Spread:
             # A body of another form is refused where it is checked.
             target = named if isinstance(named, str) else key
             return self._binding(target, request, self._by_key(target, path, request))
+        if row.asks:
+            return None
         if (row.method, row.path) == ("POST", "/reset"):
             self._peers.lost.discard(key)
         try:

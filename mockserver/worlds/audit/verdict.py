@@ -3,7 +3,7 @@
 One judge: the audit, `run --audit`, the fixture, the machine and `survive` all ask `judge`.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import chain, islice
 
 from mockserver import limits
@@ -18,7 +18,9 @@ from mockserver.worlds.audit.expected import Moved, moved_in, not_as_expected
 from mockserver.worlds.audit.finding import Finding
 from mockserver.worlds.audit.findings import KINDS
 from mockserver.worlds.claims import Expected
+from mockserver.worlds.ground import Ground, ground_of
 from mockserver.worlds.hosted import HostedWorld
+from mockserver.worlds.judgement import Judgement
 
 QUOTE_AGE_MS = 300_000
 """The age at which a quote counts as old; for how long a quote is valid is not published."""
@@ -27,26 +29,20 @@ _ALL, _NONE = ("all", "yes", "true", "1"), ("", "none", "no", "false", "0")
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
-    """The findings about a world; empty where all is well.
+class Verdict(Judgement[Finding]):
+    """The findings about a world; false where all is well.
 
     `judged` counts the orders that were judged; `unjudged` those that cannot be, since the journal
-    has dropped requests about them; `more` counts the findings beyond those that are kept.
+    has dropped requests about them; `more` counts the findings beyond those that are kept. `kinds`
+    are those that were looked for; `ground` is what all of it rests on.
     """
 
     findings: tuple[Finding, ...] = ()
     judged: int = 0
     unjudged: int = 0
     more: int = 0
-
-    def __iter__(self) -> Iterator[Finding]:
-        return iter(self.findings)
-
-    def __getitem__(self, place: int) -> Finding:
-        return self.findings[place]
-
-    def __len__(self) -> int:
-        return len(self.findings)
+    kinds: tuple[str, ...] = ()
+    ground: Ground | None = None
 
     def __repr__(self) -> str:
         return str(self)
@@ -57,11 +53,13 @@ class Verdict:
     def render(self) -> dict[str, Json]:
         """Return the verdict as JSON for the control API."""
         return {
-            "ok": not self.findings,
+            "ok": not self,
             "findings": [finding.render() for finding in self.findings],
             "more": self.more,
             "judged": self.judged,
             "unjudged": self.unjudged,
+            "leftOut": [kind for kind in KINDS if self.kinds and kind not in self.kinds],
+            "ground": None if self.ground is None else self.ground.render(),
         }
 
 
@@ -74,13 +72,15 @@ def judge(  # noqa: PLR0913 - what is known beside the world has names
     meant: Sequence[Expected] | None = None,
     unread: Sequence[int] = (),
     exit_claims: bool = False,
+    others: Iterable[HostedWorld] = (),
 ) -> Verdict:
     """Judge the money of a world, by the kinds named or by all of them.
 
     Orders are judged by how they will have ended, unless `as_is`; the world is not changed. `meant`
     are all the transfers that were to happen, as those of a base run: any other is a finding.
     `unread` are the numbers of requests whose client died before it had read the answer.
-    With `exit_claims` a client has said by its exit code that all orders arrived.
+    With `exit_claims` a client has said by its exit code that all orders arrived. `others` are the
+    other worlds of the server, whose traffic is told of in the ground.
     """
     evidence = evidence_of(hosted, quote_age_ms, as_is=as_is, unread=unread)
     findings = chain.from_iterable(KINDS[name].find(evidence) for name in kinds or KINDS)
@@ -92,7 +92,8 @@ def judge(  # noqa: PLR0913 - what is known beside the world has names
     more = sum(1 for _ in findings)
     unjudged = evidence.older + sum(map(evidence.unknown, evidence.views))
     judged = len(evidence.views) + evidence.older - unjudged
-    return Verdict(kept, judged, unjudged, more)
+    ground = ground_of(hosted, others)
+    return Verdict(kept, judged, unjudged, more, tuple(kinds or KINDS), ground)
 
 
 def moved_by(hosted: HostedWorld, *, as_is: bool = False) -> tuple[Moved, ...]:

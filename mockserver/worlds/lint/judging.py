@@ -1,7 +1,8 @@
 """Lint: judgements on the requests of an undisturbed run, by rules that can be chosen and set."""
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -12,7 +13,9 @@ from mockserver.responders.forms import BadControl, duration_ms
 from mockserver.validation import did_you_mean
 from mockserver.values import dataclass
 from mockserver.wording import counted, lint_lines
+from mockserver.worlds.ground import Ground, ground_of
 from mockserver.worlds.hosted import HostedWorld
+from mockserver.worlds.judgement import Judgement
 from mockserver.worlds.lint.finding import LimitUnit, LintFinding, LintLevel, LintRule
 from mockserver.worlds.lint.rules import RULES
 from mockserver.worlds.lint.traffic import traffic_of
@@ -24,8 +27,8 @@ LintSettings = Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True)
-class LintResult:
-    """What lint has found; empty where it has nothing to say.
+class LintResult(Judgement[LintFinding]):
+    """What lint has found; false where it has nothing to say of the requests that came.
 
     `requests` counts those that were looked at, `lost` those that the journal no longer has, and
     `more` the findings beyond those that are kept.
@@ -35,15 +38,7 @@ class LintResult:
     requests: int = 0
     lost: int = 0
     more: int = 0
-
-    def __iter__(self) -> Iterator[LintFinding]:
-        return iter(self.findings)
-
-    def __getitem__(self, place: int) -> LintFinding:
-        return self.findings[place]
-
-    def __len__(self) -> int:
-        return len(self.findings)
+    ground: Ground | None = None
 
     def __repr__(self) -> str:
         return str(self)
@@ -51,12 +46,13 @@ class LintResult:
     def __str__(self) -> str:
         return "\n".join(lint_lines(self.render()))
 
-    def at_least(self, level: LintLevel) -> list[LintFinding]:
-        """Return the findings of a level, and worse ones."""
-        return [finding for finding in self.findings if finding.rule.level in level.or_worse]
+    def at_least(self, level: LintLevel) -> "LintResult":
+        """Return the findings of a level, and worse ones, on the same ground."""
+        findings = (finding for finding in self.findings if finding.rule.level in level.or_worse)
+        return replace(self, findings=tuple(findings))
 
     @property
-    def serious(self) -> list[LintFinding]:
+    def serious(self) -> "LintResult":
         """The findings that are more than a note."""
         return self.at_least(LintLevel.WARN)
 
@@ -70,17 +66,23 @@ class LintResult:
             "more": self.more,
             "requests": self.requests,
             "lost": self.lost,
+            "ground": None if self.ground is None else self.ground.render(),
         }
 
 
 def lint(
-    hosted: HostedWorld, settings: LintSettings | None = None, *, without: Collection[int] = ()
+    hosted: HostedWorld,
+    settings: LintSettings | None = None,
+    *,
+    without: Collection[int] = (),
+    others: Iterable[HostedWorld] = (),
 ) -> LintResult:
     """Judge the requests that a world got: whatever would be wrong without any failure.
 
     It is a function of the journal, the catalog and the world's clock, and changes nothing. Without
     settings, all rules apply with their own limits; `lint_settings` makes settings of what people
     write. Requests whose numbers are in `without`, and refusals that were announced, do not count.
+    `others` are the other worlds of the server, whose traffic is told of in the ground.
     """
     chosen = lint_settings("all") if settings is None else settings
     traffic = traffic_of(hosted, without)
@@ -100,7 +102,9 @@ def lint(
     )
     # Rules are generators: beyond what is kept, nothing is written, only counted.
     kept = tuple(islice(findings, limits.FINDINGS.most))
-    return LintResult(kept, len(traffic.calls), traffic.lost, sum(1 for _ in findings))
+    more = sum(1 for _ in findings)
+    ground = ground_of(hosted, others)
+    return LintResult(kept, len(traffic.calls), traffic.lost, more, ground)
 
 
 def lint_settings(named: object) -> LintSettings:

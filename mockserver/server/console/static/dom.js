@@ -43,6 +43,11 @@ export function facts(pairs) {
     el("div", {}, el("dt", {}, name), el("dd", {}, value === "" ? "–" : value))));
 }
 
+/** Return what is missing from the ground of a verdict, or null where nothing is. */
+export function holes(ground) {
+  return ground.holes.length ? el("ul", { class: "plain holes" }, ground.holes.map((hole) => el("li", {}, `Not known: ${hole}`))) : null;
+}
+
 /** Put a text on the clipboard; returns whether it is there. */
 export async function copied(text) {
   try {

@@ -1,7 +1,8 @@
 // Money: what a transfer would give now, what clients were quoted, and what the accounts own.
 
 import { query } from "./api.js";
-import { button, el, facts, fill, table } from "./dom.js";
+import { button, el, facts, fill, holes, table } from "./dom.js";
+import { paced } from "./pace.js";
 import { distance, tokens, when } from "./text.js";
 
 const QUOTED = 20;
@@ -25,6 +26,7 @@ export class Money {
     this.remarks = el("div", { role: "status" });
     this.claimed = el("div");
     const label = (input, text) => el("label", { class: "field", for: input.id }, `${text} `, input);
+    this.rebalance = paced(() => this.refreshBalances(), SLOWLY);
     this.element = el("div", { class: "columns" },
       el("section", { "aria-labelledby": "quote-title" }, el("h2", { id: "quote-title" }, "Ask for a price"),
         el("form", { on: { submit: (event) => {
@@ -52,7 +54,7 @@ export class Money {
     }
     this.asked();
     await this.beliefs();
-    if (performance.now() - (this.balanced ?? -SLOWLY) >= SLOWLY) await this.refreshBalances();
+    await this.rebalance();
   }
 
   tokensOf() {
@@ -80,11 +82,11 @@ export class Money {
       const told = await this.app.call("GET", "audit");
       const beyond = [told.more ? `${told.more} more are not shown` : "", told.unjudged ? `${told.unjudged} orders were not judged: older requests are not kept any more` : ""].filter(Boolean);
       fill(this.found,
-        told.ok ? el("p", { class: "none" }, `All is well with ${told.judged} ${told.judged === 1 ? "order" : "orders"}.`) : el("ul", { class: "plain cards" }, told.findings.map((one) => el("li", {},
+        told.ok ? el("p", { class: "none" }, `All is well with ${told.judged} ${told.judged === 1 ? "order" : "orders"}.`) : !told.findings.length ? el("p", { class: "none" }, `${told.ground.missing}.`) : el("ul", { class: "plain cards" }, told.findings.map((one) => el("li", {},
           el("strong", {}, one.kind), el("p", {}, one.told),
           el("ul", { class: "hits" }, one.requests.map((request) => el("li", {}, el("a", { href: `#journal/${request.sequence}` }, request.request), ` ${request.outcome}`)),
             one.transactions.map((sent) => el("li", {}, `transaction ${sent.hash} on ${sent.chain}`)))))),
-        beyond.map((text) => el("p", {}, text)));
+        beyond.map((text) => el("p", {}, text)), told.ground.missing ? null : holes(told.ground));
     }, "");
   }
 
@@ -96,7 +98,7 @@ export class Money {
       fill(this.remarks,
         told.findings.length ? el("ul", { class: "plain cards" }, told.findings.map((one) => el("li", {},
           el("strong", {}, `${one.level}: ${one.rule}`), el("p", {}, one.told), el("p", {}, one.advice),
-          el("ul", { class: "hits" }, one.requests.map((request) => el("li", {}, el("a", { href: `#journal/${request.sequence}` }, request.request), ` ${request.outcome}`)))))) : el("p", { class: "none" }, told.requests ? `Nothing to say of ${looked}.` : "No request has come yet, so there is nothing to judge."),
+          el("ul", { class: "hits" }, one.requests.map((request) => el("li", {}, el("a", { href: `#journal/${request.sequence}` }, request.request), ` ${request.outcome}`)))))) : el("p", { class: "none" }, told.requests ? `Nothing to say of ${looked}.` : "No request has come yet, so there is nothing to judge."), told.ground.missing ? null : holes(told.ground),
         told.lost ? el("p", {}, `${told.lost} older requests are not kept any more, and were not judged.`) : null);
     }, "");
   }
@@ -121,7 +123,6 @@ export class Money {
   }
 
   async refreshBalances() {
-    this.balanced = performance.now();
     const told = await this.app.call("GET", query("balances", { address: this.address.value.trim() })).catch((error) => {
       this.app.wrong(error.message);
       return { balances: [], total: 0 };

@@ -1,11 +1,13 @@
 // The start page: what matters in this world now, each with the way to where more is known.
 
 import { query } from "./api.js";
-import { button, el, fill } from "./dom.js";
+import { button, el, fill, holes } from "./dom.js";
 import { tone } from "./axis.js";
+import { paced } from "./pace.js";
 import { distance, duration } from "./text.js";
 
 const NEWEST = 6;
+const SLOWLY = 3000;
 
 export class Overview {
   constructor(app, journal) {
@@ -16,6 +18,8 @@ export class Overview {
     this.refusals = el("div");
     this.findings = el("div", { role: "status" });
     this.disturbing = el("div");
+    // With thousands of orders an audit takes the server seconds.
+    this.judge = paced(() => this.audit().catch((error) => this.app.wrong(error.message)), SLOWLY);
     this.element = el("div", { class: "overviews" },
       card("findings", "Money", this.findings, "money"),
       card("outages", "Outages", this.outages, "chains"),
@@ -35,7 +39,7 @@ export class Overview {
         faults.map((fault) => el("li", {}, el("strong", {}, fault.kind), ` ${fault.operation ?? "every operation"}, struck ${fault.struck} of ${fault.seen} calls`)),
         triggers.map((trigger) => el("li", {}, el("strong", {}, "trigger"), ` ${describe(trigger)}`)))
       : none("No fault or trigger is set."));
-    await this.audit();
+    await this.judge();
   }
 
   /** Draw what changes with the world's time alone. */
@@ -78,7 +82,8 @@ export class Overview {
       ? el("ul", { class: "plain" }, verdict.findings.slice(0, NEWEST).map((finding) => el("li", {},
         el("span", { class: "badge", "data-kind": "bad" }, finding.kind), " ", finding.told,
         finding.orders.slice(0, 3).map((order) => [" ", el("a", { href: `#orders/${encodeURIComponent(order)}` }, order)]).flat())))
-      : none(verdict.judged ? `The audit finds nothing wrong with ${verdict.judged} ${verdict.judged === 1 ? "order" : "orders"}.` : "No order to judge yet."));
+      : none(verdict.ground.missing ? `No order to judge yet: ${verdict.ground.missing}.` : verdict.judged ? `The audit finds nothing wrong with ${verdict.judged} ${verdict.judged === 1 ? "order" : "orders"}.` : "No order to judge yet."),
+      verdict.ground.missing ? null : holes(verdict.ground));
   }
 
   request(entry) {
