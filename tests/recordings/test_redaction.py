@@ -506,3 +506,20 @@ def test_a_text_of_two_bytes_a_character_may_be_cut_anywhere(name, cut):
 def test_marks_of_an_encoding_that_it_is_not_are_kept_as_bytes(raw):
     request = Request("POST", "/v1/submitTicket", "", Headers(), raw)
     assert Redactor().request(request).body == raw
+
+
+def test_a_list_that_was_clean_is_searched_again_once_a_secret_is_known():
+    redactor = Redactor()
+    body = b'{"code":0,"note":"see Zq8xK2mP9vLw4tRb7nYc for more"}'
+    request, answer = Request("GET", "/v1/getChain"), Response(200, (), body)
+
+    def kept(headers: Headers) -> RecordedExchange:
+        sent = replace(request, headers=headers)
+        return redactor.exchange(RecordedExchange("a", "v2.getChain", sent, answer, "captured"))
+
+    assert [kept(Headers()).response.body for _ in range(2)] == [body, body]
+    bearer = Headers((("Authorization", "Bearer Zq8xK2mP9vLw4tRb7nYc"),))
+    for headers in (bearer, Headers()):
+        again = kept(headers)
+        assert b"Zq8xK2mP9vLw4tRb7nYc" not in again.response.body
+        assert again.masked
