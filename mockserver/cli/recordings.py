@@ -19,8 +19,8 @@ from mockserver.wording import counted, first_lines, listed, one_of_each_kind
 _MOST_NAMES = 12
 
 if TYPE_CHECKING:
-    from mockserver.recordings import Recording
-    from mockserver.recordings.formats import ForeignRecording
+    from mockserver.recordings import RecordedExchange, Recording
+    from mockserver.recordings.formats import ComparedHeaders, ForeignRecording
 
 
 def simulate(files: tuple[Path, ...], check: bool) -> None:
@@ -63,20 +63,23 @@ def import_(files: tuple[Path, ...], name: str | None, source: str | None, **set
 
 
 def export(named: tuple[str, ...], name: str, out: Path | None, base_url: str | None) -> None:
-    """Write RECORDINGS as a HAR or as WireMock mappings.
+    """Write RECORDINGS as a HAR, a cassette of VCR.py or WireMock mappings.
 
-    Each is a shipped recording, a file or a folder.
+    Each is a shipped recording, a file or a folder. Prints a line for each part that the format
+    cannot hold.
     """
     from mockserver.recordings import gather
-    from mockserver.recordings.formats import har_text, wiremock_text
+    from mockserver.recordings.formats import exported
 
     loaded = [source.recording for source in gather(named)]
     exchanges = [
         recorded_exchange for recording in loaded for recorded_exchange in recording.exchanges
     ]
     base = base_url or _common_base(loaded)
-    text = har_text(exchanges, base) if name == "har" else wiremock_text(exchanges)
-    write_output(text, out)
+    written = exported(exchanges, name, base, _compared_headers())
+    write_output(written.text, out)
+    for loss in written.losses:
+        click.echo(loss, err=True)
     if out is not None:
         click.echo(f"{counted(len(exchanges), 'exchange')}: {out}", err=True)
 
@@ -165,6 +168,22 @@ def _read_run(file: Path) -> "ForeignRecording":
     bases = filter(None, (run.header.v1, run.header.v2))
     source = " and ".join(dict.fromkeys(bases))
     return ForeignRecording("journal of conform", exchanges, skipped, source=source)
+
+
+def _compared_headers() -> "ComparedHeaders":
+    """Return what tells the headers by which requests of an operation are told apart."""
+    from mockserver.contract import load
+    from mockserver.recordings import load_rules
+
+    contract, rules = load("observed"), load_rules()
+
+    def compared(exchange: "RecordedExchange") -> dict[str, bool]:
+        operation = contract.get(exchange.operation)
+        ignored = {part[1] for part in rules.of(exchange.operation).ignored if part[0] == "headers"}
+        names = () if operation is None else operation.header_names
+        return {name: name.lower() not in ignored for name in names}
+
+    return compared
 
 
 def _common_base(loaded: "list[Recording]") -> str:

@@ -15,6 +15,7 @@ from mockserver.worlds.journal_text import readable_journal
 
 _REMEDIES = Remedies(
     "announce it with `POST /__mock/expect` or `run --expect-refusal NAME` if that is meant",
+    "record it with `run --record new` and the address of the service",
     "take it away, or leave the check out with `run --no-check`",
     "`run --stamps either` takes both",
 )

@@ -55,6 +55,10 @@ def taped(settings: "Settings", options: Mapping[str, Any]) -> Iterator["Setting
         if tape.kept:
             what = counted(tape.kept, "exchange")
             click.echo(f"recorded {what} in {options['recordings']}", err=True)
+        if tape.missed:
+            # Else a run with `once` looks whole, and the next one refuses what is missing.
+            missed = counted(tape.missed, "request")
+            click.echo(f"{missed} not recorded; --record new records what is missing", err=True)
 
 
 def _check(options: Mapping[str, Any]) -> None:

@@ -22,6 +22,7 @@ from mockserver.worlds.journal import Entry
 from mockserver.worlds.verification import unexpected_refusals, unmet
 
 _MOCK_FAILED = "internal-error"
+_NOT_RECORDED = "not-recorded"
 # A stamp so near to the wall clock was taken from it; a hint then names the world's clock.
 _WALL_CLOCK_TOLERANCE_MS = 300_000
 _BY_WALL_CLOCK = (
@@ -35,12 +36,14 @@ class Remedies:
     """What to do about a complaint, as it is said where the complaint is read."""
 
     refused: str
+    unrecorded: str
     unused: str
     stamps: str
 
 
 IN_PYTEST = Remedies(
     "put the call into `with crosschain_mock.expect_refusal():` if that is meant",
+    "record it with --crosschain-mock-record=new where the test has a record mode",
     "take it away, or say unused='allow' (marker, --crosschain-mock-unused or ini key)",
     "stamps='either' takes both (marker, --crosschain-mock-stamps or ini key)",
 )
@@ -148,12 +151,13 @@ def unused(
 def _refused(hosted: HostedWorld, entry: Entry, remedies: Remedies) -> str:
     form = nearest_form(hosted.contract, entry, hosted.world.scenario.catalog)
     near = "; ".join(form["changed"]) if form else ""
+    is_unrecorded = refusal_in(entry.refusal) == _NOT_RECORDED
     return (
         f"unexpected refusal: {entry.shown_refusal}\n"
         f"  of request {entry.sequence}: {entry.request_line}\n"
         + (f"  nearest valid form: {near}\n" if near else "")
         + (f"  {_BY_WALL_CLOCK}: {remedies.stamps}\n" if _stamped_by_wall(entry) else "")
-        + f"  {remedies.refused}"
+        + f"  {remedies.unrecorded if is_unrecorded else remedies.refused}"
     )
 
 

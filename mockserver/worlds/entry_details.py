@@ -119,6 +119,8 @@ _BLAMED = re.compile(r"(header|query parameter|body field) '([^']+)'")
 _SUGGESTED = re.compile(r"did you mean '([^']+)'")
 # Refusals of what only the world, its keys or its clock know: no example would put them right.
 _OF_THE_WORLD = (
+    # Of another request it may say nothing: that one would not be recorded either.
+    "not-recorded",
     *("unknown-order", "unknown-ticket", "unknown-app-key"),
     *("bad-signature", *REFUSED_FOR_TIME),
 )

@@ -201,6 +201,59 @@ def test_wiremock_mappings_that_mean_one_request(imported):
     assert told["v1.getCrossChainQuote"].response.body == b"\xff\x00\x01"
 
 
+def test_wiremock_scenarios_are_read_in_the_order_of_their_states(imported):
+    turns = (("b", "c", "2"), (None, None, "4"), ("Started", "b", "1"), ("c", None, "3"))
+    mappings = [
+        {
+            **stub({"url": "/v1/getChain", "headers": {"x": {"matches": ".*"}}}, body=body),
+            "scenarioName": "s",
+            "requiredScenarioState": state,
+            "newScenarioState": then,
+        }
+        for state, then, body in turns
+    ]
+    mappings[1]["scenarioName"] = None
+    kept, _ = imported({"mappings": mappings})
+    assert [one.response.body for one in kept] == [b"1", b"4", b"2", b"3"]
+    assert kept[0].removed == ("x",)
+
+
+def test_a_har_with_a_form_that_stands_there_as_parameters_alone(imported):
+    entry = har_entry()
+    entry["request"] |= {
+        "method": "POST",
+        "url": "http://h/open/v1/order/getCrossChainQuote",
+        "postData": {
+            "mimeType": "application/x-www-form-urlencoded",
+            "params": [{"name": "a b", "value": "1&é"}, {"name": "c"}],
+        },
+    }
+    (kept,), _ = imported(har(entry))
+    assert kept.request.body == b"a+b=1%26%C3%A9&c="
+
+
+def test_what_a_file_of_another_tool_cannot_hold_is_said(call, tmp_path):
+    request = Request("GET", "/v1/getChain", "", Headers((("Accept", "a/b"),)))
+    answer = Response(200, (("Content-Type", "x/y"),), b"z")
+    first = RecordedExchange("a", "v2.getChain", request, answer, "captured", 1000, 5)
+    second = replace(
+        first, name="b", note="n", response=replace(answer, body=b""), response_omitted="too long"
+    )
+    recording = Recording("t", "captured", (first, second), source="a")
+    (tmp_path / "mine.yaml").write_text(text_of(recording))
+    said = {
+        name: call("recordings", "export", "mine.yaml", "--to", name).stderr.splitlines()
+        for name in ("har", "vcr", "wiremock")
+    }
+    assert said["har"] == [
+        "HAR: that a body was left out of 1 exchange cannot be held",
+        "HAR: the note of 1 exchange cannot be held",
+    ]
+    assert "VCR.py cassette: the time of 2 exchanges cannot be held" in said["vcr"]
+    title = "WireMock mappings: the headers of the request of 2 exchanges cannot be held"
+    assert title in said["wiremock"]
+
+
 def test_a_wiremock_file_beside(imported, tmp_path):
     (tmp_path / "__files").mkdir()
     (tmp_path / "__files" / "a.json").write_text(ANSWER)
@@ -341,7 +394,7 @@ EXCHANGES = (
 )
 
 
-@pytest.mark.parametrize("name", ["har", "wiremock"])
+@pytest.mark.parametrize("name", ["har", "vcr", "wiremock"])
 def test_what_is_exported_can_be_imported_again(call, tmp_path, name):
     made = tuple(
         RecordedExchange(f"one-{index}", "v2.getChain", request, response, "captured", 1000 * index)

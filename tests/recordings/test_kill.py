@@ -1,6 +1,7 @@
 """A recorder that is killed loses nothing that a client had got."""
 
 import http.client
+import itertools
 import random
 import shutil
 import signal
@@ -15,19 +16,20 @@ from tests.recordings.conftest import answer
 
 def test_a_killed_recorder_has_kept_what_the_client_got(record_process, upstream, is_deep):
     chance = random.Random(13)  # noqa: S311 (no secret)
-    count = 0
+    numbers, sent = itertools.count(1), set()
 
     def numbered(handler, _):
-        nonlocal count
-        count += 1
-        answer(
-            handler, b'{"code":0,"number":%d,"more":"%s"}' % (count, b"x" * chance.randrange(9000))
+        body = b'{"code":0,"number":%d,"more":"%s"}' % (
+            next(numbers),
+            b"x" * chance.randrange(9000),
         )
+        sent.add((handler.path, body))
+        answer(handler, body)
 
     upstream.reply = numbered
-    for _ in range(200 if is_deep else 3):
+    for _ in range(50 if is_deep else 3):
         recorder = record_process()
-        got: list[bytes] = []
+        got: list[tuple[str, bytes]] = []
         clients = [threading.Thread(target=ask, args=(recorder.port, got)) for _ in range(3)]
         for client in clients:
             client.start()
@@ -37,10 +39,14 @@ def test_a_killed_recorder_has_kept_what_the_client_got(record_process, upstream
         recorder.stop(signal.SIGKILL)
         for client in clients:
             client.join(60)
-        kept = {
-            one.response.body for file in load_folder(recorder.folder) for one in file.exchanges
-        }
-        assert set(got) <= kept
+        kept = [
+            (one.request.path, one.response.body)
+            for file in load_folder(recorder.folder)
+            for one in file.exchanges
+        ]
+        # Each answered one is kept, and each kept one is whole: what the service sent, and once.
+        assert set(got) <= set(kept) <= sent
+        assert len(set(kept)) == len(kept)
         shutil.rmtree(recorder.folder)
 
 
@@ -50,9 +56,9 @@ def ask(port, got):
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     try:
         for number in range(10_000):
-            connection.request("GET", paths[number % 3])
-            body = connection.getresponse().read()
-            got.append(body)
+            path = paths[number % 3]
+            connection.request("GET", path)
+            got.append((path, connection.getresponse().read()))
     except (OSError, http.client.HTTPException):
         return
     finally:

@@ -486,3 +486,40 @@ def test_members_of_a_large_body_are_masked_as_well():
         assert b"OfR0w" not in kept
         assert b"Quoted" not in kept
         assert b'"token":"USDT"' in kept
+
+
+@pytest.mark.parametrize("cut", [b"", b"\x7b", b"\x00\xd8"])
+@pytest.mark.parametrize("name", ["utf-16", "utf-16-be", "utf-16-le"])
+def test_a_text_of_two_bytes_a_character_may_be_cut_anywhere(name, cut):
+    mark = b"\xfe\xff" if name == "utf-16-be" else b"\xff\xfe" if name == "utf-16-le" else b""
+    raw = mark + '{"password": "correct-horse"} '.encode(name) + cut
+    request = Request("POST", "/v1/submitTicket", "", Headers(), raw)
+    kept = Redactor().request(request).body
+    # Half a character stays as it came; a whole one is written in the order of the other bytes.
+    assert len(cut) % 2 == 0 or kept.endswith(cut)
+    assert b"correct" not in kept.replace(b"\0", b"")
+
+
+@pytest.mark.parametrize(
+    "raw", [b"\xff\xfe{", b"\xfe\xff\x00", b"\xef\xbb\xbf\xff", b"\xff\xfe\0\0ab"]
+)
+def test_marks_of_an_encoding_that_it_is_not_are_kept_as_bytes(raw):
+    request = Request("POST", "/v1/submitTicket", "", Headers(), raw)
+    assert Redactor().request(request).body == raw
+
+
+def test_a_list_that_was_clean_is_searched_again_once_a_secret_is_known():
+    redactor = Redactor()
+    body = b'{"code":0,"note":"see Zq8xK2mP9vLw4tRb7nYc for more"}'
+    request, answer = Request("GET", "/v1/getChain"), Response(200, (), body)
+
+    def kept(headers: Headers) -> RecordedExchange:
+        sent = replace(request, headers=headers)
+        return redactor.exchange(RecordedExchange("a", "v2.getChain", sent, answer, "captured"))
+
+    assert [kept(Headers()).response.body for _ in range(2)] == [body, body]
+    bearer = Headers((("Authorization", "Bearer Zq8xK2mP9vLw4tRb7nYc"),))
+    for headers in (bearer, Headers()):
+        again = kept(headers)
+        assert b"Zq8xK2mP9vLw4tRb7nYc" not in again.response.body
+        assert again.masked

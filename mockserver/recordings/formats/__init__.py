@@ -1,19 +1,21 @@
 """Recordings of other tools: HAR, cassettes of VCR.py, WireMock mappings and journals."""
 
-from mockserver.recordings.formats.har import har_text
+from mockserver.recordings.formats.exporting import EXPORTS, Exported, exported
 from mockserver.recordings.formats.importing import (
     FORMATS,
     ForeignRecording,
     read_entries,
     read_foreign,
 )
-from mockserver.recordings.formats.wiremock import wiremock_text
+from mockserver.recordings.formats.wiremock import ComparedHeaders
 
 __all__ = [
+    "EXPORTS",
     "FORMATS",
+    "ComparedHeaders",
+    "Exported",
     "ForeignRecording",
-    "har_text",
+    "exported",
     "read_entries",
     "read_foreign",
-    "wiremock_text",
 ]

@@ -6,6 +6,7 @@ from decimal import Decimal
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 from mockserver import __version__, jsontext
 from mockserver.clock import iso, parse_instant
@@ -63,7 +64,9 @@ def _headers(message: Mapping[str, Any]) -> Pairs:
 def _body(entry: Mapping[str, Any], message: str, part: str) -> bytes | None:
     content = entry[message].get(part) or {}
     if content.get("text") is None:
-        return None
+        # A form may stand there as its parameters alone.
+        fields = [(row["name"], row.get("value") or "") for row in content.get("params") or ()]
+        return urlencode(fields).encode() if fields else None
     coded = content.get("encoding") == "base64"
     return converted(entry, message, part, "text", by=from_base64 if coded else raw)
 

@@ -20,16 +20,12 @@ from mockserver.recordings.formats.messages import (
     NoExchange,
     Pairs,
     UnreadableMessage,
-    address,
     converted,
-    from_base64,
-    headers_by_name,
-    raw,
-    request_to,
 )
-from mockserver.recordings.formats.wiremock import wiremock_exchange
+from mockserver.recordings.formats.vcr import vcr_exchange
+from mockserver.recordings.formats.wiremock import in_their_turn, wiremock_exchange
 from mockserver.recordings.recording import RecordedExchange
-from mockserver.validation import dotted, kind_of
+from mockserver.validation import dotted
 from mockserver.values import dataclass
 
 
@@ -48,11 +44,16 @@ class ForeignRecording:
     source: str = ""
 
 
+PlacedEntries = Iterable[tuple[FieldPath, Json]]
+"""The entries of a file, each with its place there."""
+
+
 @dataclass(frozen=True, slots=True)
 class Format:
     """A format: the name of the tool, where its entries are, and what one of them says.
 
-    `entries` may also be the members of which a file that is a single entry has all.
+    `single` are the members of which a file that is a single entry has all. `sorted` puts entries
+    into the order of their requests, where that of the file is another.
     """
 
     title: str
@@ -60,36 +61,11 @@ class Format:
     exchange: Callable[[Mapping[str, Any], Path], RecordedExchange]
     single: tuple[str, ...] = ()
     origin: str = "captured"
+    sorted: Callable[[PlacedEntries], PlacedEntries] = list
 
     def recognised_in(self, value: Json) -> bool:
         alone = bool(self.single) and all(_member(value, (name,)) for name in self.single)
         return alone or _member(value, self.entries) is not None
-
-
-def _vcr_exchange(entry: Mapping[str, Any], _: Path) -> RecordedExchange:
-    """Return an interaction of a cassette as an exchange (https://vcrpy.readthedocs.io)."""
-    request, response = entry["request"], entry["response"]
-    parts, headers = converted(entry, "request", "uri", by=address), headers_by_name(request)
-    return RecordedExchange.unnamed(
-        request_to(parts, request["method"], headers, _vcr_body(entry, "request")),
-        Response(
-            response["status"]["code"], headers_by_name(response), _vcr_body(entry, "response")
-        ),
-    )
-
-
-def _vcr_body(entry: Mapping[str, Any], message: str) -> bytes:
-    path: tuple[str, ...] = (message, "body")
-    body = entry[message].get("body")
-    if isinstance(body, dict) and body.get("base64_string") is not None:
-        return converted(entry, *path, "base64_string", by=from_base64)
-    if isinstance(body, dict):
-        path, body = (*path, "string"), body.get("string")
-    if body is None or isinstance(body, bytes):
-        return body or b""
-    if not isinstance(body, str):
-        raise UnreadableMessage(path, f"expected a string, got {kind_of(body)}")
-    return raw(body)
 
 
 def _journal_exchange(entry: Mapping[str, Any], _: Path) -> RecordedExchange:
@@ -127,9 +103,13 @@ RECORDING = "crosschain-mock/recording@"
 FORMATS: Mapping[str, Format] = MappingProxyType(
     {
         "har": Format("HAR", ("log", "entries"), har_exchange),
-        "vcr": Format("VCR.py cassette", ("interactions",), _vcr_exchange),
+        "vcr": Format("VCR.py cassette", ("interactions",), vcr_exchange),
         "wiremock": Format(
-            "WireMock mappings", ("mappings",), wiremock_exchange, ("request", "response")
+            "WireMock mappings",
+            ("mappings",),
+            wiremock_exchange,
+            ("request", "response"),
+            sorted=in_their_turn,
         ),
         "journal": Format(
             "journal of the mock", ("entries",), _journal_exchange, origin="simulation"
@@ -161,6 +141,11 @@ def read_foreign(file: Path, name: str | None = None) -> ForeignRecording:
     return _recording(document, FORMATS[name])
 
 
+def read_text(text: str, name: str) -> ForeignRecording:
+    """Return what a text says in a format of `FORMATS`. Raises `InvalidFile`."""
+    return _recording(_parsed(text.encode(), Path(name)), FORMATS[name])
+
+
 def read_entries(entries: Sequence[Json]) -> ForeignRecording:
     """Return the entries of a journal of the mock, which were checked."""
     return _recording(Document(Path("journal"), "", {"entries": entries}, dict), FORMATS["journal"])
@@ -168,7 +153,7 @@ def read_entries(entries: Sequence[Json]) -> ForeignRecording:
 
 def _recording(document: Document, form: Format) -> ForeignRecording:
     exchanges, skipped = {}, {}
-    for path, entry in _entries(document.value, form.entries):
+    for path, entry in form.sorted(_entries(document.value, form.entries)):
         place = dotted(path) or "the mapping"
         try:
             exchanges[place] = form.exchange(entry, document.file)
@@ -179,7 +164,7 @@ def _recording(document: Document, form: Format) -> ForeignRecording:
     return ForeignRecording(form.title, exchanges, skipped, form.origin)
 
 
-def _entries(value: Json, path: FieldPath) -> Iterable[tuple[FieldPath, Json]]:
+def _entries(value: Json, path: FieldPath) -> PlacedEntries:
     entries = _member(value, path)
     if entries is None:
         return [((), value)]
@@ -194,11 +179,15 @@ def _member(value: Json, path: FieldPath) -> Json:
 
 def _document(file: Path) -> Document:
     try:
-        content = userfiles.read(file, limits.LONG_FILE).removeprefix(b"\xef\xbb\xbf")
-        if content.lstrip()[:1] not in (b"{", b"["):
-            return documents.parse(documents.decoded(content, file), file, binary=True)
+        return _parsed(userfiles.read(file, limits.LONG_FILE), file)
     except userfiles.NotReadable as error:
         raise _invalid(file, str(error)) from None
+
+
+def _parsed(content: bytes, file: Path) -> Document:
+    content = content.removeprefix(b"\xef\xbb\xbf")
+    if content.lstrip()[:1] not in (b"{", b"["):
+        return documents.parse(documents.decoded(content, file), file, binary=True)
     try:
         return Document(file, "", _json(content), dict)
     except (ValueError, ArithmeticError) as error:

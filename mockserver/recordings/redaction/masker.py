@@ -61,14 +61,17 @@ class Masker(Notes):
         return self._encoded(raw, "latin-1")
 
     def _encoded(self, raw: bytes, encoding: str) -> bytes:
-        text = raw.decode(encoding)
+        text, rest = unpacking.text_and_rest(raw, encoding)
         # One search of the whole saves that of each text in it.
         self._search = "\\" in text or "%" in text or bool(self.memory.occurring(text))
         changed = self.text("", text)
         self._search = True
         if self._stand_ins is not None and text.lstrip()[:1] not in ("{", "["):
             changed = self._stand_ins.text(changed)
-        return raw if changed == text else changed.encode(encoding)
+        if changed == text:
+            return raw
+        errors = unpacking.WIDE if encoding.startswith(("utf-16", "utf-32")) else "strict"
+        return changed.encode(encoding, errors) + rest
 
     def _large(self, raw: bytes) -> bytes:
         def member(match: re.Match[bytes]) -> bytes:

@@ -38,6 +38,8 @@ _STRUCTURED = re.compile(r"[=:@%{<]|[\w+/-]{20}")
 """What a header has that holds more than words."""
 _TARGET = re.compile(r"/[^\s'\"]*")
 _MOST_ROUNDS = 4
+# Lists of a service are a few tens of KiB each.
+_MOST_CLEAN = 64
 _Pairs = tuple[tuple[str, str], ...]
 
 
@@ -58,6 +60,7 @@ class Redactor:
         """Take what is to be replaced by stand-ins, and secrets known beforehand."""
         self._maker = StandInMaker(stand_ins or StandIns())
         self.memory = Memory(secrets)
+        self._clean: dict[tuple[bytes, str], int] = {}
 
     def exchange(self, exchange: RecordedExchange) -> RecordedExchange:
         """Return an exchange as it may be kept."""
@@ -131,14 +134,15 @@ class Redactor:
         return self._message().masker
 
     def _message(self) -> "_Message":
-        return _Message(Masker(self.memory, self._maker))
+        return _Message(Masker(self.memory, self._maker), self._clean)
 
 
 class _Message:
     """The redaction of one exchange; `removed` gets the names of headers that were left out."""
 
-    def __init__(self, masker: Masker) -> None:
+    def __init__(self, masker: Masker, clean: dict[tuple[bytes, str], int]) -> None:
         self.masker = masker
+        self._clean = clean
         self.removed: dict[str, None] = {}
 
     def request(self, request: Request) -> Request:
@@ -155,11 +159,23 @@ class _Message:
     def response(self, request: Request, response: Response) -> Response:
         """Return an answer as it may be kept."""
         headers = self._headers("response", response.headers, RESPONSE_HEADERS)
-        body = self.masker.within("response", "body").body(
-            response.body, _charset(response.header("Content-Type"))
-        )
-        body = _own_answer(request, body)
-        return Response(response.status, headers, body)
+        body = self._answered(response.body, _charset(response.header("Content-Type")))
+        return Response(response.status, headers, _own_answer(request, body))
+
+    def _answered(self, body: bytes, charset: str) -> bytes:
+        """Return the body of an answer as it may be kept."""
+        masker, memory = self.masker.within("response", "body"), self.masker.memory
+        # Clients ask for the same lists again and again, and walking one takes long. As long as no
+        # secret has come, one in which nothing was found has none.
+        if self._clean.get((body, charset)) == memory.size:
+            return body
+        known, masked = memory.size, len(masker.masked)
+        kept = masker.body(body, charset)
+        if kept == body and memory.size == known and len(masker.masked) == masked:
+            if len(self._clean) >= _MOST_CLEAN:
+                self._clean.clear()
+            self._clean[body, charset] = known
+        return kept
 
     def _headers(
         self, part: str, headers: Iterable[tuple[str, str]], allowed: frozenset[str]

@@ -37,10 +37,14 @@ class Packed:
     packed: Callable[[bytes], str]
 
 
+# UTF-16 of other programs may have half a pair of surrogates.
+WIDE = "surrogatepass"
+
+
 def encoding_of(raw: bytes, declared: str = "") -> str | None:
     """Return the encoding of a text; None where the bytes are none."""
     for mark, name in _MARKS:
-        if raw.startswith(mark):
+        if raw.startswith(mark) and _is_text(raw, name, marked=True):
             return name
     if b"\0" in raw[:64]:
         for name in ("utf-32-le", "utf-32-be", "utf-16-le", "utf-16-be"):
@@ -50,17 +54,29 @@ def encoding_of(raw: bytes, declared: str = "") -> str | None:
     return next((name for name in ("utf-8", declared) if name and _is_text(raw, name)), None)
 
 
-def _is_text(raw: bytes, name: str) -> bool:
+def _is_text(raw: bytes, name: str, *, marked: bool = False) -> bool:
     try:
-        text = raw.decode(name)
-        # Nearly any two bytes are a character of UTF-16; most texts of a protocol are ASCII.
-        return (
-            name == "utf-8"
-            or "utf" not in name
-            or 2 * sum(map(str.isascii, text[:200])) > len(text[:200])
-        )
+        text, _ = text_and_rest(raw, name)
     except (UnicodeDecodeError, LookupError):
         return False
+    # Nearly any two bytes are a character of UTF-16; most texts of a protocol are ASCII.
+    return (
+        marked
+        or name == "utf-8"
+        or "utf" not in name
+        or 2 * sum(map(str.isascii, text[:200])) > len(text[:200])
+    )
+
+
+def text_and_rest(raw: bytes, name: str) -> tuple[str, bytes]:
+    """Return the text that bytes are, and those of a character that is cut off at its end.
+
+    A text of UTF-16 that lost its last byte can be read all the same, and so can its secrets.
+    Raises `UnicodeDecodeError` and `LookupError`.
+    """
+    width = next((width for bits, width in (("32", 4), ("16", 2)) if f"utf-{bits}" in name), 1)
+    end = len(raw) - len(raw) % width
+    return raw[:end].decode(name, "strict" if width == 1 else WIDE), raw[end:]
 
 
 def inflated(raw: bytes) -> tuple[bytes, Callable[[bytes], bytes]] | None:
@@ -94,7 +110,7 @@ def is_packed_text(raw: bytes) -> bool:
     return (
         name is not None
         and len(raw) >= _FEWEST
-        and _PRINTED.fullmatch(raw.decode(name)) is not None
+        and _PRINTED.fullmatch(text_and_rest(raw, name)[0]) is not None
     )
 
 

@@ -63,6 +63,8 @@ class Tape:
         self._keeper: RecordingKeeper | None = None
         self.kept = 0
         """How many exchanges were recorded, once the tape is closed."""
+        self.missed = 0
+        """How many requests were to be recorded, and were not."""
 
     @property
     def sources(self) -> tuple[Path, ...]:
@@ -104,11 +106,14 @@ class Tape:
             try:
                 response, exchange = await fetched(self.options.service, keeper.contract, request)
             except NoUpstreamAnswer as error:
+                self.missed += 1
                 tell(keeper.shown(request, str(error)))
                 return trouble(error.status, str(error))
             if reason := await asyncio.to_thread(keeper.keep, exchange):
+                self.missed += 1
                 tell(reason)
         except CrosschainMockError as error:
+            self.missed += 1
             tell(str(error))
             return trouble(507, f"{error}; the answer was not kept")
         return without_framing(response)
