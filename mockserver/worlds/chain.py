@@ -37,6 +37,7 @@ from mockserver.worlds.contracts import (
     check_call,
     execution_gas,
     intrinsic_gas,
+    least_gas,
 )
 from mockserver.worlds.hosted import HostedWorld
 from mockserver.worlds.transactions import ChainTransaction
@@ -131,7 +132,7 @@ def mine(
     if not sent.strict:
         return _taken(hosted, call, lambda: approved_order_in(hosted, call), sent)
     gas = intrinsic_gas(call.data, creation=not call.to, access=signed.access_list)
-    needed = gas + execution_gas(hosted, chain, call)
+    needed = max(gas + execution_gas(hosted, chain, call), least_gas(call.data))
     used: int = min(needed, sent.limit)
 
     def read() -> OrderRequest | None:

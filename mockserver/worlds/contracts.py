@@ -44,6 +44,7 @@ _GAS = {
 _GAS_BYTE, _GAS_ZERO_BYTE = 16, 4
 _GAS_CREATION, _GAS_WORD, _GAS_CODE_BYTE = 32_000, 2, 200
 _GAS_ACCESS, _GAS_KEY = 2_400, 1_900
+_GAS_FLOOR = 10
 
 
 def token_at(hosted: HostedWorld, chain: Chain, address: str) -> Placed | None:
@@ -77,6 +78,12 @@ def intrinsic_gas(
     gas = GAS_NATIVE + zeros * _GAS_ZERO_BYTE + (len(data) - zeros) * _GAS_BYTE
     gas += sum([_GAS_ACCESS + _GAS_KEY * len(keys) for _, keys in access])
     return gas + (_GAS_CREATION + _GAS_WORD * -(-len(data) // 32) if creation else 0)
+
+
+def least_gas(data: bytes) -> int:
+    """Return what a transaction costs at least for its data, whatever it runs (EIP-7623)."""
+    zeros = data.count(0)
+    return GAS_NATIVE + _GAS_FLOOR * (zeros + 4 * (len(data) - zeros))
 
 
 def execution_gas(hosted: HostedWorld, chain: Chain, call: ContractCall) -> int:
