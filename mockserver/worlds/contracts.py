@@ -22,8 +22,8 @@ from mockserver.operations.transactions import (
     taken_by_contract,
 )
 from mockserver.worlds.hosted import HostedWorld
+from mockserver.worlds.movements import ZERO
 
-ZERO = f"0x{0:040x}"
 MULTICALL = "0xca11bde05977b3631167028862be2a173976ca11"
 """Multicall3, which has this address on every chain it was deployed to."""
 
@@ -63,7 +63,13 @@ def has_code(hosted: HostedWorld, chain: Chain, address: str) -> bool:
 
 def holding(hosted: HostedWorld, placed: Placed, address: str) -> int:
     """Return what an address owns of a token now, in smallest units; never below 0."""
-    return max(0, hosted.world.balances.of_placed(placed, address).units)
+    return max(0, units_held(hosted, placed, address))
+
+
+def units_held(hosted: HostedWorld, placed: Placed, address: str) -> int:
+    """Return what an address has of a token now: the books say it, and blocks of own contracts."""
+    kept = hosted.blocks.kept(hosted, placed, address)
+    return hosted.world.balances.of_placed(placed, address).units if kept is None else kept
 
 
 def base_coin(hosted: HostedWorld, chain: Chain) -> Placed:

@@ -18,7 +18,6 @@ from mockserver.worlds.contracts import (
     NAME,
     SYMBOL,
     TOTAL_SUPPLY,
-    ZERO,
     base_coin,
     check_call,
     execution_gas,
@@ -27,6 +26,7 @@ from mockserver.worlds.contracts import (
     least_gas,
     token_at,
 )
+from mockserver.worlds.movements import ZERO
 from mockserver.worlds.node import history
 from mockserver.worlds.node.rpc import (
     ADDRESS,
