@@ -6,7 +6,6 @@ from decimal import Decimal
 from mockserver.engine import amounts
 from mockserver.engine.catalog import Placed, checked_address
 from mockserver.engine.core import ChainTransfer, Core, View, hash_key
-from mockserver.engine.courses import Status
 from mockserver.engine.ledger import (
     Account,
     AccountKey,
@@ -16,12 +15,9 @@ from mockserver.engine.ledger import (
     gained,
     outcome,
 )
-from mockserver.engine.orders import Event, Order, history
+from mockserver.engine.orders import CLOSING, Event, Order, history
 from mockserver.engine.scenario import Scenario
 from mockserver.values import value_class
-
-# The statuses that move something: the delivery, or the deposit on its way back.
-_CLOSING = (Status.SUCCEEDED, Status.FAILED, Status.REFUNDED)
 
 
 @value_class(frozen=True, slots=True)
@@ -56,6 +52,10 @@ class Balances(View):
             gain = self._gain_of(key)
             units += account.total(core.now(), core.state.calendar, self._closing_ms, gain)
         return Balance(units, placed.decimals)
+
+    def opening(self, placed: Placed, address: str) -> int:
+        """Return what an address owns at the beginning; see `opening`."""
+        return opening(self._core, placed, address)
 
     def certain(self, key: AccountKey, account: Account) -> int:
         """Return what an account has surely gained by now; see `Account.certain`."""
@@ -111,7 +111,7 @@ class Balances(View):
 
     def _closing(self, order: Order) -> Event | None:
         events = history(order, self._core.state.calendar)
-        return next((event for event in events if event.status in _CLOSING), None)
+        return next((event for event in events if event.status in CLOSING), None)
 
 
 def spendable(core: Core, placed: Placed, key: AccountKey) -> int:

@@ -42,6 +42,8 @@ REFUND_MS = 40_000
 # Looking up a member of an enumeration takes longer than a global name.
 _SUCCEEDED = Status.SUCCEEDED
 _RETURNED = (Status.FAILED, Status.REFUNDED)
+CLOSING = (_SUCCEEDED, *_RETURNED)
+"""The statuses that move something: the delivery, or the deposit on its way back."""
 _IMMEDIATE = Policy.IMMEDIATE
 _TIMED = (Policy.TIME, _IMMEDIATE)
 

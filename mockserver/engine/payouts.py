@@ -1,39 +1,77 @@
-"""What orders have paid out, in the order of its time: what a node shows of them."""
+"""What orders have paid out and given back, in the order of its time: what a node shows of them."""
 
 from collections.abc import Iterator
 
 from mockserver.engine.core import View
 from mockserver.engine.courses import Status
-from mockserver.engine.orders import Order, exec_hash_of, history
+from mockserver.engine.orders import (
+    CLOSING,
+    Event,
+    Order,
+    back_hash_of,
+    exec_hash_of,
+    history,
+)
 from mockserver.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class Payout:
-    """A transaction that delivers an order; `at_ms` is when it did."""
+    """A transaction of the service: it delivers an order, or gives a deposit `back`.
+
+    `at_ms` is when it did, and `units` is what it moves, in smallest units.
+    """
 
     at_ms: int
     order: Order
     hash: str
+    units: int
+    back: bool = False
+
+    @property
+    def chain(self) -> str:
+        route = self.order.route
+        return route.source_chain if self.back else route.target_chain
+
+    @property
+    def token(self) -> str:
+        """The symbol of the token that it pays."""
+        route = self.order.route
+        return route.source_token if self.back else route.target_token
+
+    @property
+    def recipient(self) -> str:
+        return self.order.sender if self.back else self.order.recipient
 
 
 class Payouts(View):
-    """The deliveries of a world's orders on chains of EVM."""
+    """What the service pays on chains of EVM."""
 
     __slots__ = ()
 
-    def passed(self, until_ms: int) -> Iterator[Payout]:
-        """Yield what was paid out up to a moment, oldest first, each a single time."""
-        state, seed = self._core.state, self._core.scenario.seed
+    def passed(self, until_ms: int) -> Iterator[tuple[Payout, ...]]:
+        """Yield what each order that ended by a moment was paid, oldest first, a single time."""
+        state = self._core.state
         for order_id in state.payouts().passed(until_ms, state.calendar, self._due_ms):
-            at_ms, order = self._due_ms(order_id), state.orders[order_id]
-            if at_ms is not None:
-                yield Payout(at_ms, order, exec_hash_of(order, seed))
+            yield self._of(state.orders[order_id])
 
     def _due_ms(self, order_id: str) -> int | None:
-        core = self._core
-        order = core.state.orders[order_id]
-        if not order.delivered.net or not core.scenario.catalog.chain(order.route.target_chain).evm:
-            return None
-        events = history(order, core.state.calendar)
-        return next((event.at_ms for event in events if event.status is Status.SUCCEEDED), None)
+        paid = self._of(self._core.state.orders[order_id])
+        return paid[0].at_ms if paid else None
+
+    def _of(self, order: Order) -> tuple[Payout, ...]:
+        events = history(order, self._core.state.calendar)
+        end = next((event for event in events if event.status in CLOSING), None)
+        if end is None:
+            return ()
+        catalog = self._core.scenario.catalog
+        return tuple([each for each in self._paid(order, end) if catalog.chain(each.chain).evm])
+
+    def _paid(self, order: Order, end: Event) -> Iterator[Payout]:
+        seed, delivery = self._core.scenario.seed, order.delivered
+        succeeded = end.status is Status.SUCCEEDED
+        back = delivery.back if succeeded else order.amount
+        if succeeded and delivery.net:
+            yield Payout(end.at_ms, order, exec_hash_of(order, seed), delivery.net)
+        if back:
+            yield Payout(end.at_ms, order, back_hash_of(order, seed), back, back=True)

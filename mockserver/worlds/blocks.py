@@ -12,10 +12,13 @@ from itertools import islice
 from typing import Protocol
 
 from mockserver.clock import ClockMode
+from mockserver.engine.catalog import Catalog, Placed
 from mockserver.engine.layered import Layered
 from mockserver.engine.payouts import Payout
 from mockserver.engine.world import World
 from mockserver.values import dataclass
+from mockserver.worlds import movements
+from mockserver.worlds.movements import Movement, own_contracts, vault_of
 from mockserver.worlds.nodestate import Mark, NodeState
 from mockserver.worlds.transactions import ChainTransaction, ChainTransactions
 
@@ -36,8 +39,9 @@ class WorldOfChains(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A block, whose number counts from 0; `payout` delivers an order.
+    """A block, whose number counts from 0; `payout` is a transaction of the service.
 
+    `lent` is what the vault lacked for it, in smallest units.
     `earlier` are the numbers it had before reorganisations, each with how many there had been.
     """
 
@@ -45,6 +49,7 @@ class Block:
     at_ms: int
     tx: "ChainTransaction | None" = None
     payout: Payout | None = None
+    lent: int = 0
     earlier: tuple[tuple[int, int], ...] = ()
 
     @property
@@ -54,6 +59,13 @@ class Block:
             return self.tx.hash.lower()
         return "" if self.payout is None else self.payout.hash.lower()
 
+    def movements(self, catalog: Catalog) -> Iterator[Movement]:
+        """Yield what its transaction moved."""
+        if self.tx is not None:
+            yield from movements.of_transaction(catalog, self.tx)
+        elif self.payout is not None:
+            yield from movements.of_payout(catalog, self.payout, self.lent)
+
     def number_before(self, forks: int) -> int:
         """Return its number when there had been so many reorganisations."""
         return next((number for until, number in self.earlier if forks < until), self.number)
@@ -62,7 +74,7 @@ class Block:
 class Blocks:
     """The blocks of all chains of a world that are not empty, as far as they were worked out."""
 
-    __slots__ = ("_forks", "_lengths", "_marked", "_place", "_seen", "_stored", "paid")
+    __slots__ = ("_forks", "_lengths", "_marked", "_place", "_seen", "_stored", "_vaults", "paid")
 
     def __init__(self) -> None:
         """Begin before the first transaction."""
@@ -70,15 +82,17 @@ class Blocks:
         self._place: Layered[tuple[str, str], int] = Layered()
         self._lengths: dict[str, int] = {}
         self._forks: dict[str, tuple[int, ...]] = {}
+        self._vaults: dict[tuple[str, str, str], int] = {}
         self._seen = self._marked = 0
         self.paid = 0
-        """How many payouts have a block."""
+        """How many orders have blocks of what they were paid."""
 
     def copy(self) -> "Blocks":
         """Return an independent copy."""
         twin = Blocks()
         twin._stored, twin._place = self._stored.copy(), self._place.copy()
         twin._lengths, twin._forks = dict(self._lengths), dict(self._forks)
+        twin._vaults = dict(self._vaults)
         twin._seen, twin._marked, twin.paid = self._seen, self._marked, self.paid
         return twin
 
@@ -107,11 +121,44 @@ class Blocks:
         """Add the payouts up to a moment, or until there are so many."""
         if count is not None and count <= self.paid:
             return
-        payouts = hosted.world.payouts.passed(until_ms)
-        for payout in islice(payouts, None if count is None else count - self.paid):
-            block = Block(0, payout.at_ms, payout=payout)
-            self._add(hosted, payout.order.route.target_chain, block)
+        ended = hosted.world.payouts.passed(until_ms)
+        for payouts in islice(ended, None if count is None else count - self.paid):
+            for payout in payouts:
+                lent = self._lacking(hosted, payout)
+                self._add(hosted, payout.chain, Block(0, payout.at_ms, payout=payout, lent=lent))
             self.paid += 1
+
+    def _lacking(self, hosted: WorldOfChains, payout: Payout) -> int:
+        """Return what the vault lacks for a payout: it has a faucet (A-480)."""
+        catalog = hosted.world.scenario.catalog
+        placed = catalog.token_on(payout.chain, payout.token)
+        if placed.contract.burnable:
+            return 0
+        kept = self._kept(hosted, placed, vault_of(placed.chain))
+        return max(0, payout.units - kept)
+
+    def kept(self, hosted: WorldOfChains, placed: Placed, address: str) -> int | None:
+        """Return what a contract of the service has of a token; None for every other address."""
+        owner = address.lower()
+        if not placed.chain.evm or owner not in own_contracts(placed.chain):
+            return None
+        self.of(hosted, placed.chain.nickname)
+        return self._kept(hosted, placed, owner)
+
+    def _kept(self, hosted: WorldOfChains, placed: Placed, owner: str) -> int:
+        key = placed.chain.nickname, placed.contract.address.lower(), owner
+        units = self._vaults.get(key)
+        return hosted.world.balances.opening(placed, owner) if units is None else units
+
+    def _book(self, hosted: WorldOfChains, chain: str, block: Block) -> None:
+        """Note what a block has moved into and out of the service's own contracts."""
+        catalog = hosted.world.scenario.catalog
+        own = own_contracts(catalog.chain(chain))
+        for token, payer, receiver, units in block.movements(catalog):
+            for owner, change in ((payer, -units), (receiver, units)):
+                if owner in own:
+                    placed = catalog.placed_at(catalog.chain(chain), token)
+                    self._vaults[chain, token, owner] = self._kept(hosted, placed, owner) + change
 
     def _mark(self, hosted: WorldOfChains, marks: tuple[Mark, ...], seen: int) -> None:
         while self._marked < len(marks) and marks[self._marked].after <= seen:
@@ -140,6 +187,7 @@ class Blocks:
         self._lengths[chain] = place + 1
         if block.tx_hash:
             self._place[chain, block.tx_hash] = place
+            self._book(hosted, chain, block)
 
     def _reorganise(self, hosted: WorldOfChains, mark: Mark) -> None:
         """Replace the newest blocks of a chain: what was in them comes one block later."""

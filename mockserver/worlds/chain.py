@@ -12,6 +12,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 from mockserver.engine import abi
+from mockserver.engine.amounts import whole_tokens
 from mockserver.engine.catalog import NATIVE, Chain, Placed
 from mockserver.engine.hashes import hash_form, made_up_hash
 from mockserver.engine.refusal import Refusal
@@ -28,17 +29,19 @@ from mockserver.operations.transactions import (
     taken_by_contract,
 )
 from mockserver.responders.forms import BadControl, check, form
-from mockserver.signing import curve, rlp, transactions
+from mockserver.signing import transactions
 from mockserver.values import dataclass
 from mockserver.worlds.contracts import (
-    ZERO,
     base_coin,
     check_allowance,
     check_call,
     execution_gas,
     intrinsic_gas,
+    least_gas,
+    units_held,
 )
 from mockserver.worlds.hosted import HostedWorld
+from mockserver.worlds.movements import ZERO, created_by
 from mockserver.worlds.transactions import ChainTransaction
 
 _EVM_ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}")
@@ -131,7 +134,7 @@ def mine(
     if not sent.strict:
         return _taken(hosted, call, lambda: approved_order_in(hosted, call), sent)
     gas = intrinsic_gas(call.data, creation=not call.to, access=signed.access_list)
-    needed = gas + execution_gas(hosted, chain, call)
+    needed = max(gas + execution_gas(hosted, chain, call), least_gas(call.data))
     used: int = min(needed, sent.limit)
 
     def read() -> OrderRequest | None:
@@ -267,12 +270,6 @@ def _payment(
     return None
 
 
-def created_by(tx: ChainTransaction) -> str:
-    """Return the address of the contract that a transaction makes."""
-    packed = rlp.encoded([bytes.fromhex(tx.sender[2:]), rlp.number(tx.nonce)])
-    return f"0x{curve.keccak256(packed)[12:].hex()}"
-
-
 def give(hosted: HostedWorld, body: Mapping[str, Json]) -> Json:
     """Give an address some of a token, or as much as it shall own. Raises `BadTransaction`."""
     try:
@@ -290,19 +287,19 @@ def give(hosted: HostedWorld, body: Mapping[str, Json]) -> Json:
     if not _EVM_ADDRESS.fullmatch(body["address"]):
         raise BadTransaction(f"'address': {body['address'][:60]!r} is not 0x and 40 hex digits")
     units = _units_of(body, placed)
-    owned = hosted.world.balances.of_placed(placed, body["address"]).units
+    owned = units_held(hosted, placed, body["address"])
     pour(hosted, placed, body["address"], units - owned if body.get("set") else units)
     return balance_json(hosted, placed, body["address"])
 
 
 def balance_json(hosted: HostedWorld, placed: Placed, address: str) -> Json:
-    balance = hosted.world.balances.of_placed(placed, address)
+    units = units_held(hosted, placed, address)
     return {
         "chain": placed.chain.nickname,
         "token": placed.symbol,
         "address": address,
-        "units": str(balance.units),
-        "amount": plain(balance.whole_tokens),
+        "units": str(units),
+        "amount": plain(whole_tokens(units, placed.decimals)),
     }
 
 

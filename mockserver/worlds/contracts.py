@@ -22,8 +22,8 @@ from mockserver.operations.transactions import (
     taken_by_contract,
 )
 from mockserver.worlds.hosted import HostedWorld
+from mockserver.worlds.movements import ZERO
 
-ZERO = f"0x{0:040x}"
 MULTICALL = "0xca11bde05977b3631167028862be2a173976ca11"
 """Multicall3, which has this address on every chain it was deployed to."""
 
@@ -44,6 +44,7 @@ _GAS = {
 _GAS_BYTE, _GAS_ZERO_BYTE = 16, 4
 _GAS_CREATION, _GAS_WORD, _GAS_CODE_BYTE = 32_000, 2, 200
 _GAS_ACCESS, _GAS_KEY = 2_400, 1_900
+_GAS_FLOOR = 10
 
 
 def token_at(hosted: HostedWorld, chain: Chain, address: str) -> Placed | None:
@@ -62,7 +63,13 @@ def has_code(hosted: HostedWorld, chain: Chain, address: str) -> bool:
 
 def holding(hosted: HostedWorld, placed: Placed, address: str) -> int:
     """Return what an address owns of a token now, in smallest units; never below 0."""
-    return max(0, hosted.world.balances.of_placed(placed, address).units)
+    return max(0, units_held(hosted, placed, address))
+
+
+def units_held(hosted: HostedWorld, placed: Placed, address: str) -> int:
+    """Return what an address has of a token now: the books say it, and blocks of own contracts."""
+    kept = hosted.blocks.kept(hosted, placed, address)
+    return hosted.world.balances.of_placed(placed, address).units if kept is None else kept
 
 
 def base_coin(hosted: HostedWorld, chain: Chain) -> Placed:
@@ -77,6 +84,12 @@ def intrinsic_gas(
     gas = GAS_NATIVE + zeros * _GAS_ZERO_BYTE + (len(data) - zeros) * _GAS_BYTE
     gas += sum([_GAS_ACCESS + _GAS_KEY * len(keys) for _, keys in access])
     return gas + (_GAS_CREATION + _GAS_WORD * -(-len(data) // 32) if creation else 0)
+
+
+def least_gas(data: bytes) -> int:
+    """Return what a transaction costs at least for its data, whatever it runs (EIP-7623)."""
+    zeros = data.count(0)
+    return GAS_NATIVE + _GAS_FLOOR * (zeros + 4 * (len(data) - zeros))
 
 
 def execution_gas(hosted: HostedWorld, chain: Chain, call: ContractCall) -> int:

@@ -11,7 +11,7 @@ from mockserver.operations.transactions import gas_price
 from mockserver.signing import transactions
 from mockserver.signing.transactions import SignedTransaction
 from mockserver.worlds.chain import SentTransaction, mine
-from mockserver.worlds.contracts import base_coin, holding, intrinsic_gas
+from mockserver.worlds.contracts import base_coin, holding, intrinsic_gas, least_gas
 from mockserver.worlds.hosted import HostedWorld
 from mockserver.worlds.nodestate import Waiting
 
@@ -123,6 +123,10 @@ def _checked(hosted: HostedWorld, chain: Chain, signed: SignedTransaction, raw: 
     least = intrinsic_gas(signed.data, creation=not signed.to, access=signed.access_list)
     if signed.gas < least:
         raise Rejected(f"intrinsic gas too low: gas {signed.gas}, minimum needed {least}")
+    if signed.gas < (floor := least_gas(signed.data)):
+        raise Rejected(
+            f"insufficient gas for floor data gas cost: gas {signed.gas}, minimum needed {floor}"
+        )
     if signed.tip < 1:
         raise Rejected(f"transaction underpriced: gas tip cap {signed.tip}, minimum needed 1")
     waiting = Waiting(

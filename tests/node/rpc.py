@@ -47,6 +47,12 @@ def call(url: str, body: object) -> Any:
     return json.loads(text) if text.strip() else None
 
 
+def fetch(url: str) -> Any:
+    """GET one JSON answer."""
+    with urllib.request.urlopen(url, timeout=PATIENCE_S) as answer:
+        return json.loads(answer.read())
+
+
 def refusal(answer: Any) -> str:
     """Return code and words of an error, without addresses and numbers, or what came instead."""
     if not isinstance(answer, dict) or "error" not in answer:
@@ -78,6 +84,7 @@ def padded(address: str) -> str:
 
 TRANSFER = topic("Transfer(address,address,uint256)")
 APPROVAL = topic("Approval(address,address,uint256)")
+PAY = "vaultOut(address,uint256,bool,bytes)"
 VAULT_OUT = topic("LogVaultOut(address,address,uint256,uint256,address,bytes)")
 
 

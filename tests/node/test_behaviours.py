@@ -5,7 +5,6 @@ folder that CROSSCHAIN_NODE_MODULES names (its `node_modules`).
 """
 
 import json
-import os
 from pathlib import Path
 
 import pytest
@@ -13,11 +12,9 @@ import yaml
 
 from tests.node.behaviours import BEHAVIOURS
 from tests.node.mock import MockChain
-from tests.node.reference.anvil import anvil
 from tests.node.rpc import Session
 
 ANSWERS = yaml.safe_load((Path(__file__).parent / "answers.yaml").read_text("utf-8"))
-PROGRAM = "@foundry-rs/anvil-linux-amd64/bin/anvil"
 
 
 def _plain(value):
@@ -27,15 +24,6 @@ def _plain(value):
 @pytest.fixture(scope="module")
 def node(server):
     return Session(MockChain(server))
-
-
-@pytest.fixture(scope="module")
-def reference():
-    program = Path(os.environ.get("CROSSCHAIN_NODE_MODULES", "node_modules")) / PROGRAM
-    if not program.is_file():
-        pytest.skip(f"needs {program}; see this module's docstring")
-    with anvil(str(program)) as chain:
-        yield Session(chain)
 
 
 def test_there_are_answers_to_all_behaviours():

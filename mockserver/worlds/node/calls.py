@@ -1,5 +1,6 @@
 """Calls that are tried without being sent: `eth_call` and `eth_estimateGas`."""
 
+from collections.abc import Mapping
 from contextlib import suppress
 
 from mockserver.engine import abi
@@ -17,24 +18,27 @@ from mockserver.worlds.contracts import (
     NAME,
     SYMBOL,
     TOTAL_SUPPLY,
-    ZERO,
     base_coin,
     check_call,
     execution_gas,
     holding,
     intrinsic_gas,
+    least_gas,
     token_at,
 )
+from mockserver.worlds.movements import ZERO
 from mockserver.worlds.node import history
 from mockserver.worlds.node.rpc import (
     ADDRESS,
     BYTES,
+    HASH,
     QUANTITY,
     REFUSED,
     REVERTED,
     RpcCall,
     RpcError,
     argument,
+    bad_parameter,
     checked,
     word,
 )
@@ -65,8 +69,25 @@ def estimate(asked: RpcCall) -> Json:
     _check_funds(asked, tried, f"failed with {BLOCK_GAS} gas: ")
     if tried.to:
         _returned(asked, tried, number)
-    gas = intrinsic_gas(tried.data, creation=not tried.to)
-    return hex(gas + execution_gas(asked.hosted, asked.chain, tried))
+    gas = intrinsic_gas(tried.data, creation=not tried.to, access=_access_list(asked))
+    needed = gas + execution_gas(asked.hosted, asked.chain, tried)
+    return hex(max(needed, least_gas(tried.data)))
+
+
+def _access_list(asked: RpcCall) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Return the addresses and storage keys that a described transaction announces (EIP-2930)."""
+    where, wanted = f"{argument(0)}: 'accessList'", "an array of objects with an address and keys"
+    entries = asked.members.get("accessList") or []
+    if not isinstance(entries, list):
+        raise bad_parameter(where, wanted, entries)
+    access = []
+    for entry in entries:
+        keys = entry.get("storageKeys") or [] if isinstance(entry, Mapping) else None
+        if not isinstance(entry, Mapping) or not isinstance(keys, list):
+            raise bad_parameter(where, wanted, entry)
+        address = checked(entry.get("address"), where, ADDRESS)
+        access.append((address, tuple([checked(key, where, HASH) for key in keys])))
+    return tuple(access)
 
 
 def _described(asked: RpcCall) -> ContractCall:

@@ -2,19 +2,13 @@
 
 from collections.abc import Iterator
 
-from mockserver.engine.catalog import NATIVE, Placed
-from mockserver.operations.transactions import moved_by, payer_in
+from mockserver.engine.catalog import Placed
 from mockserver.worlds.blocks import Block
-from mockserver.worlds.chain import created_by
-from mockserver.worlds.contracts import ZERO, holding
-from mockserver.worlds.node.logs import payer_of
+from mockserver.worlds.contracts import holding
 from mockserver.worlds.node.rpc import REFUSED, RpcCall, RpcError
 
 # Blocks whose state a node of geth keeps unless it is an archive.
 _KEPT = 128
-
-# A token's address in lower case, who paid, who received, smallest units.
-_Movement = tuple[str, str, str, int]
 
 
 def owned(call: RpcCall, placed: Placed, address: str, number: int) -> int:
@@ -27,10 +21,11 @@ def owned(call: RpcCall, placed: Placed, address: str, number: int) -> int:
     units = holding(call.hosted, placed, address)
     if number == call.blocks.head:
         return units
+    catalog = call.hosted.world.scenario.catalog
     for block in _since(call, number):
-        for moved, payer, receiver, change in _movements(call, block):
+        for moved, payer, receiver, change in block.movements(catalog):
             if moved == token:
-                units += change * ((payer.lower() == owner) - (receiver.lower() == owner))
+                units += change * ((payer == owner) - (receiver == owner))
     return max(0, units)
 
 
@@ -57,22 +52,3 @@ def _since(call: RpcCall, number: int) -> Iterator[Block]:
                 f"available: nodes here keep the state of {_KEPT} blocks with transactions",
             )
         yield block
-
-
-def _movements(call: RpcCall, block: Block) -> Iterator[_Movement]:
-    """Yield what a block moved."""
-    chain, catalog, tx = call.chain, call.hosted.world.scenario.catalog, block.tx
-    if block.payout is not None:
-        order = block.payout.order
-        token = catalog.token_on(chain.nickname, order.route.target_token).contract.address
-        yield token.lower(), payer_of(chain), order.recipient, order.delivered.net
-    if tx is None:
-        return
-    if tx.gas_cost:
-        yield NATIVE, tx.sender, ZERO, tx.gas_cost
-    moved = moved_by(tx)
-    if tx.order_id is not None and moved is not None:
-        yield moved[0].lower(), tx.sender, tx.to, moved[2]
-    elif tx.moved:
-        token, receiver, _ = moved or (NATIVE, tx.to or created_by(tx), 0)
-        yield token.lower(), payer_in(tx), receiver, tx.moved

@@ -9,8 +9,9 @@ from mockserver.operations.transactions import moved_by, payer_in, taken_by_cont
 from mockserver.signing import curve
 from mockserver.values import dataclass
 from mockserver.worlds.blocks import Block, ChainBlocks
-from mockserver.worlds.contracts import CHANGING, ZERO, token_at
+from mockserver.worlds.contracts import CHANGING, token_at
 from mockserver.worlds.hosted import HostedWorld
+from mockserver.worlds.movements import ZERO, vault_of
 from mockserver.worlds.node.rpc import word
 from mockserver.worlds.transactions import ChainTransaction
 
@@ -40,23 +41,19 @@ def logs_of(hosted: HostedWorld, chain: Chain, block: Block) -> tuple[ContractLo
 
 
 def _of_payout(hosted: HostedWorld, chain: Chain, block: Block) -> Iterator[ContractLog]:
-    assert block.payout is not None  # noqa: S101 - for the type checker
-    order = block.payout.order
-    placed = hosted.world.scenario.catalog.token_on(chain.nickname, order.route.target_token)
-    token, proxy, paid = placed.contract.address, payer_of(chain), order.delivered
-    if not placed.contract.native:
-        # What the service has wrapped itself it makes anew.
-        payer = ZERO if placed.contract.burnable else proxy
-        ends = _padded(payer), _padded(order.recipient)
-        yield ContractLog(token, (TRANSFER_LOG, *ends), abi.uint(paid.net))
-    named = _padded(token), word(int(order.id)), _padded(order.recipient)
+    payout, catalog = block.payout, hosted.world.scenario.catalog
+    assert payout is not None  # noqa: S101 - for the type checker
+    contract = catalog.token_on(chain.nickname, payout.token).contract
+    if not contract.native:
+        for token, *ends, units in block.movements(catalog):
+            padded = tuple(map(_padded, map(str, ends)))
+            yield ContractLog(token, (TRANSFER_LOG, *padded), abi.uint(int(units)))
+    if payout.back:
+        return
+    named = _padded(contract.address), word(int(payout.order.id)), _padded(payout.recipient)
+    paid = payout.order.delivered
     fees = (paid.net, paid.service_fee + paid.channel_fee, paid.gas_fee)
-    yield ContractLog(proxy, (_VAULT_IN_LOG, *named), b"".join(map(abi.uint, fees)))
-
-
-def payer_of(chain: Chain) -> str:
-    """Return the contract by which the service pays out on a chain."""
-    return (chain.minter_proxy_v2 or chain.minter or ZERO).lower()
+    yield ContractLog(vault_of(chain), (_VAULT_IN_LOG, *named), b"".join(map(abi.uint, fees)))
 
 
 def _of_transaction(

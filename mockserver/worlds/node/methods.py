@@ -7,9 +7,10 @@ from mockserver.engine.catalog import NATIVE
 from mockserver.jsontext import Json
 from mockserver.signing import curve
 from mockserver.worlds import pool
-from mockserver.worlds.chain import bytes_of, created_by, pour
-from mockserver.worlds.contracts import base_coin, has_code
+from mockserver.worlds.chain import bytes_of, pour
+from mockserver.worlds.contracts import base_coin, has_code, units_held
 from mockserver.worlds.marks import mine
+from mockserver.worlds.movements import created_by
 from mockserver.worlds.node import calls, filters, history
 from mockserver.worlds.node.rpc import (
     ADDRESS,
@@ -196,7 +197,7 @@ def _set_balance(call: RpcCall) -> Json:
     """Have an address own so much of the base coin, as development chains do."""
     address, units = call.text(ADDRESS), int(call.text(QUANTITY, 1), 16)
     coin = base_coin(call.hosted, call.chain)
-    owned = call.hosted.world.balances.of_placed(coin, address).units
+    owned = units_held(call.hosted, coin, address)
     pour(call.hosted, coin, address, units - owned)
     return None
 

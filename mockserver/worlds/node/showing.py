@@ -5,9 +5,8 @@ from mockserver.jsontext import Json
 from mockserver.signing import transactions
 from mockserver.signing.transactions import TransactionFields
 from mockserver.worlds.blocks import Block
-from mockserver.worlds.chain import created_by
-from mockserver.worlds.contracts import ZERO
-from mockserver.worlds.node.logs import bloom_of, logs_of, payer_of, shown
+from mockserver.worlds.movements import ZERO, created_by, vault_of
+from mockserver.worlds.node.logs import bloom_of, logs_of, shown
 from mockserver.worlds.node.rpc import RpcCall, word
 from mockserver.worlds.nodestate import Waiting
 from mockserver.worlds.pool import BLOCK_GAS, fees
@@ -93,7 +92,7 @@ def _payout_json(call: RpcCall, block: Block) -> dict[str, Json]:
     chain, price = call.chain, sum(fees(call.hosted, call.chain))
     payer = (chain.minter or ZERO).lower()
     return {
-        **_unsigned(chain, block.tx_hash, payer, payer_of(chain)),
+        **_unsigned(chain, block.tx_hash, payer, vault_of(chain)),
         "gas": hex(_PAYOUT_GAS),
         "gasPrice": hex(price),
         "value": hex(0),

@@ -1,0 +1,55 @@
+"""What the transactions of a chain move, and what the service's own contracts hold by them."""
+
+from collections.abc import Iterator
+
+from mockserver.engine.catalog import NATIVE, Catalog, Chain
+from mockserver.engine.payouts import Payout
+from mockserver.operations.transactions import moved_by, payer_in
+from mockserver.signing import curve, rlp
+from mockserver.worlds.transactions import ChainTransaction
+
+ZERO = f"0x{0:040x}"
+
+Movement = tuple[str, str, str, int]
+"""A token's address, who paid, who received, all in lower case, and smallest units."""
+
+
+def vault_of(chain: Chain) -> str:
+    """Return the contract by which the service pays out on a chain."""
+    return (chain.minter_proxy_v2 or chain.minter or ZERO).lower()
+
+
+def own_contracts(chain: Chain) -> frozenset[str]:
+    """Return where deposits of a chain arrive and payouts come from."""
+    return frozenset({vault_of(chain), *map(str.lower, (chain.minter, chain.swap_proxy))} - {""})
+
+
+def created_by(tx: ChainTransaction) -> str:
+    """Return the address of the contract that a transaction makes."""
+    packed = rlp.encoded([bytes.fromhex(tx.sender[2:]), rlp.number(tx.nonce)])
+    return f"0x{curve.keccak256(packed)[12:].hex()}"
+
+
+def of_transaction(catalog: Catalog, tx: ChainTransaction) -> Iterator[Movement]:
+    """Yield what a transaction moved."""
+    if tx.gas_cost:
+        yield NATIVE, tx.sender.lower(), ZERO, tx.gas_cost
+    moved = moved_by(tx)
+    if tx.order_id is not None and moved is not None:
+        token = moved[0].lower()
+        contract = catalog.placed_at(catalog.chain(tx.chain), token).contract
+        yield token, tx.sender.lower(), ZERO if contract.burnable else tx.to.lower(), moved[2]
+    elif tx.moved:
+        token, receiver, _ = moved or (NATIVE, tx.to or created_by(tx), 0)
+        yield token.lower(), payer_in(tx).lower(), receiver.lower(), tx.moved
+
+
+def of_payout(catalog: Catalog, payout: Payout, lent: int) -> Iterator[Movement]:
+    """Yield what a payout moved; before it the vault was `lent` what it lacked."""
+    chain = catalog.chain(payout.chain)
+    contract = catalog.token_on(chain.nickname, payout.token).contract
+    token, vault = contract.address.lower(), vault_of(chain)
+    if lent:
+        yield token, ZERO, vault, lent
+    # What the service has wrapped itself it makes anew.
+    yield token, ZERO if contract.burnable else vault, payout.recipient.lower(), payout.units
