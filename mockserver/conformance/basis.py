@@ -1,10 +1,10 @@
 """The basis of a keyword of a schema that is broken: the nearest one above it in the schema."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
 
 from mockserver.contract import Basis, BasisKind, Field, Operation, shipped_facts
+from mockserver.contract.facts import basis_along, nodes_along
 from mockserver.jsontext import Schema
 from mockserver.validation import Violation, dotted
 
@@ -57,9 +57,7 @@ def basis_at(
     What stands inside something observed or assumed is no more than that itself. A documented basis
     has the text of its fact, any other one `says`.
     """
-    basis = Basis()
-    for node in nodes_along(_schema(operation, side), path):
-        basis = basis.below(node)
+    basis = basis_along(_schema(operation, side), path)
     return stated(basis, operation, side, what, says)
 
 
@@ -79,19 +77,6 @@ def stated(
     # A contract of the user's own may have more than the shipped register of facts.
     section = basis.section or operation.section or operation.generation.section
     return Basis(BasisKind.DOCUMENTED, section, "", says)
-
-
-def nodes_along(schema: Schema, path: Sequence[str | int]) -> Iterator[Schema]:
-    """Yield the objects of a schema on the way to a place, the outermost first."""
-    node: Any = schema
-    for part in (None, *path):
-        if part is not None:
-            try:
-                node = node[part]
-            except (KeyError, IndexError, TypeError):
-                return
-        if isinstance(node, Mapping):
-            yield node
 
 
 def place_of(violation: Violation) -> str:

@@ -1,7 +1,7 @@
 """Where facts come from, and their register: each statement that rules and breaks stand on."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from enum import StrEnum
 from functools import cache
@@ -112,6 +112,29 @@ class Basis:
             return self if section == self.section else replace(self, section=section)
         source = str(node.get("x-source", node.get("x-assumption", "")))
         return Basis(kind_of(node["x-basis"]), section, source)
+
+
+def nodes_along(
+    schema: Mapping[str, Any], path: Iterable[str | int]
+) -> Iterator[Mapping[str, Any]]:
+    """Yield the objects of a schema on the way to a place, the outermost first."""
+    node: Any = schema
+    for part in (None, *path):
+        if part is not None:
+            try:
+                node = node[part]
+            except (KeyError, IndexError, TypeError):
+                return
+        if isinstance(node, Mapping):
+            yield node
+
+
+def basis_along(schema: Mapping[str, Any], path: Iterable[str | int]) -> Basis:
+    """Return the basis of what stands at a place of a schema, by all that it stands in."""
+    basis = Basis()
+    for node in nodes_along(schema, path):
+        basis = basis.below(node)
+    return basis
 
 
 def kind_of(word: object) -> BasisKind:

@@ -14,6 +14,7 @@ V1_ORDER, V1_DETAIL = "v1.submitCrossChain", "v1.getOrderDetailByHashAndEvmAddre
 
 # Errata add these.
 V1_SWAP_QUOTE, V1_SWAP_ORDER = "v1.getAggregateQuote", "v1.submitAggregate"
+V1_TOKEN_PRICE, USER_TOKENS = "v1.getTokenPrice", "v2.getUserTokens"
 V1_DETAIL_BY_NUMBER, V1_SIGN = "v1.getOrderDetail", "v1.getSign"
 
 TOKEN_LISTS = (ASSETS, OF_CHAIN, V1_TOKENS)

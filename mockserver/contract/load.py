@@ -3,6 +3,7 @@
 import json
 import posixpath
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import field
 from difflib import get_close_matches
 from functools import cache, cached_property, lru_cache
 from pathlib import Path, PurePosixPath
@@ -32,7 +33,11 @@ FOLDERS = ("common", "v1", "v2")
 
 @dataclass(frozen=True, slots=True)
 class Assumption:
-    """Something that is not published and was chosen, with other plausible choices."""
+    """Something that is not published and was chosen, with other plausible choices.
+
+    `forms` has patterns of the values that some alternatives allow, by their number from 1;
+    `evidence` names the exchanges that put it to the test, and is empty where none do.
+    """
 
     id: str
     title: str
@@ -40,6 +45,8 @@ class Assumption:
     reason: str
     alternatives: tuple[str, ...]
     concerns: tuple[str, ...]
+    forms: Mapping[str, str] = field(default_factory=dict)
+    evidence: str = ""
 
 
 class Contract:

@@ -3,19 +3,20 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import field
+from itertools import chain, product
 from typing import Any
 
 from mockserver import jsontext
 from mockserver.conformance.checks.rule import Outcome
 from mockserver.conformance.checks.schema import UndeclaredMember, parts_of
 from mockserver.conformance.options import Options
-from mockserver.conformance.report.coverage import exercised, facts_of_operation
 from mockserver.conformance.result import Result
 from mockserver.conformance.runs.offline import label_of, run_recorded
 from mockserver.conformance.verdict import Verdict
-from mockserver.contract import BasisKind, Contract, ContractSource
+from mockserver.contract import Contract, ContractSource, load
 from mockserver.contract.load import has_succeeded
 from mockserver.jsontext import kind_of
+from mockserver.learning.evidence import Observation, calls_of, witnesses
 from mockserver.recordings import RecordedExchange, Source
 from mockserver.recordings.files import yaml_text
 from mockserver.values import dataclass
@@ -26,12 +27,28 @@ _MOST_NAMED = 3
 
 @dataclass(slots=True)
 class FactEvidence:
-    """The exchanges that support an entry of the register, and reasons against it."""
+    """The exchanges that support an entry of the register, and reasons against it.
+
+    `alternative` is the registered alternative that an exchange fits which contradicts it.
+    """
 
     id: str
     title: str
     supported_by: dict[str, None] = field(default_factory=dict)
     against: dict[str, str] = field(default_factory=dict)
+    alternative: str = ""
+
+    def add(self, observation: Observation, alternatives: tuple[str, ...]) -> None:
+        """Take in what exchanges show; one that contradicts it does not support it as well."""
+        labels = [call.label for call in observation.calls]
+        if not observation.against:
+            self.supported_by |= {label: None for label in labels if label not in self.against}
+            return
+        beside = f" (beside {', '.join(labels[:-1])})" if labels[1:] else ""
+        self.against.setdefault(labels[-1], observation.against + beside)
+        self.supported_by.pop(labels[-1], None)
+        if observation.alternative and not self.alternative:
+            self.alternative = alternatives[observation.alternative - 1]
 
     @property
     def confirmed(self) -> bool:
@@ -76,13 +93,13 @@ def evidence_of(sources: Iterable[Source]) -> RegisterEvidence:
 
     Assumptions are judged in the dialect of the errata that the recordings support.
     """
-    sources, register = tuple(sources), ContractSource()
+    sources, register = tuple(sources), load().source
     errata = tuple(_errata(sources, register))
     dialect = ",".join(evidence.id for evidence in errata if evidence.confirmed)
     result = run_recorded(sources, Options(dialect=dialect or "documented"))
     return RegisterEvidence(
         exchanges=len(result.exchanges),
-        assumptions=_assumptions(result, register),
+        assumptions=_assumptions(result, sources, register),
         errata=errata,
         violated=tuple(_violated(result)),
         unknown=tuple(_unknown(result)),
@@ -92,8 +109,9 @@ def evidence_of(sources: Iterable[Source]) -> RegisterEvidence:
 def _errata(sources: tuple[Source, ...], register: ContractSource) -> Iterator[FactEvidence]:
     """Yield the errata that exchanges are about: with or without one, they fit better."""
     documented = register.contract()
+    recorded = {exchange.operation for source in sources for exchange in source.recording.exchanges}
     for erratum in register.errata:
-        if not erratum.changes:
+        if not erratum.changes or recorded.isdisjoint(erratum.operations):
             continue
         observed, evidence = register.contract(erratum.id), FactEvidence(erratum.id, erratum.title)
         for label, recorded_exchange in (pair for source in sources for pair in source.labelled()):
@@ -137,29 +155,31 @@ def _breaches(contract: Contract, first: RecordedExchange) -> int:
     )
 
 
-def _assumptions(result: Result, register: ContractSource) -> tuple[FactEvidence, ...]:
-    evidence_by_id = {
-        assumption.id: FactEvidence(assumption.id, assumption.title)
-        for assumption in register.assumptions
+def _assumptions(
+    result: Result, sources: tuple[Source, ...], register: ContractSource
+) -> tuple[FactEvidence, ...]:
+    """Return what exchanges show of assumptions that they put to the test.
+
+    That a rule holds is no evidence: most hold as long as nothing speaks against them. What it
+    finds is some.
+    """
+    assumptions = {assumption.id: assumption for assumption in register.assumptions}
+    evidence_by_id = {name: FactEvidence(name, entry.title) for name, entry in assumptions.items()}
+    by_subject = assumptions | {entry.evidence: entry for entry in register.assumptions}
+    services = calls_of(result, sources)
+    for calls, witness in product(services, witnesses(result.contract)):
+        for observation in witness(calls):
+            entry = by_subject[observation.subject]
+            evidence_by_id[entry.id].add(observation, entry.alternatives)
+    strangers = {
+        call.label for call in chain(*services) if call.taken and not call.exchange.succeeded
     }
-    for exchange in result.exchanges:
-        every = facts_of_operation(exchange.operation)
-        assumed = [fact for fact in every if fact.basis.kind is BasisKind.ASSUMED]
-        proven = exercised(assumed, [exchange]).proven if assumed else ()
-        for fact in assumed:
-            if fact.id in proven and fact.basis.source in evidence_by_id:
-                evidence_by_id[fact.basis.source].supported_by[label_of(exchange)] = None
     for outcome in result.outcomes:
-        basis = outcome.rule.basis
-        if outcome.verdict is Verdict.HOLDS and basis.source in evidence_by_id:
-            for exchange in result.exchanges:
-                if exchange.operation.id == outcome.operation.id and exchange.succeeded:
-                    evidence_by_id[basis.source].supported_by[label_of(exchange)] = None
         for number, finding in enumerate(outcome.findings):
-            source = outcome.basis_of(finding).source
-            if source in evidence_by_id:
-                label = _example(outcome, number)
-                evidence_by_id[source].against[label] = finding.message
+            source, label = outcome.basis_of(finding).source, _example(outcome, number)
+            # Whose code of success is that of another dialect was judged as a refusal.
+            if source in evidence_by_id and label not in strangers:
+                evidence_by_id[source].against.setdefault(label, finding.message)
                 evidence_by_id[source].supported_by.pop(label, None)
     return tuple(
         evidence
@@ -199,7 +219,7 @@ def _unknown(result: Result) -> Iterator[UnknownMember]:
 def as_lines(register_evidence: RegisterEvidence) -> Iterator[str]:
     yield counted(register_evidence.exchanges, "exchange")
     for evidence in register_evidence.assumptions:
-        yield from _evidence_lines(evidence, "confirmed", "refuted")
+        yield from _evidence_lines(evidence, "confirmed", "contradicted")
     for evidence in register_evidence.errata:
         yield from _evidence_lines(evidence, "seen", "contradicted")
     for violated in register_evidence.violated:
@@ -214,9 +234,11 @@ def _evidence_lines(evidence: FactEvidence, good: str, bad: str) -> Iterator[str
     if evidence.against:
         label, reason = next(iter(evidence.against.items()))
         rest = f" and {len(evidence.against) - 1} more" if len(evidence.against) > 1 else ""
-        yield f"{evidence.id} {bad} by {label}{rest}: {reason} ({evidence.title})"
+        fits = f"; it fits the alternative '{evidence.alternative}'" if evidence.alternative else ""
+        yield f"{evidence.id} {bad} by {label}{rest}: {reason} ({evidence.title}){fits}"
     if evidence.supported_by:
-        labels = ", ".join(list(evidence.supported_by)[:_MOST_NAMED])
+        left_out = ", …" if len(evidence.supported_by) > _MOST_NAMED else ""
+        labels = ", ".join(list(evidence.supported_by)[:_MOST_NAMED]) + left_out
         often = counted(len(evidence.supported_by), "exchange") + (
             ", elsewhere" if evidence.against else ""
         )
@@ -239,7 +261,8 @@ def _facts(evidence: FactEvidence) -> dict[str, Any]:
     return {
         "id": evidence.id,
         "title": evidence.title,
-        "verdict": "refuted" if evidence.against else "confirmed",
+        "verdict": "contradicted" if evidence.against else "confirmed",
+        **({"alternative": evidence.alternative} if evidence.alternative else {}),
         "seenIn": list(evidence.supported_by),
         "against": [{"exchange": label, "reason": why} for label, why in evidence.against.items()],
     }

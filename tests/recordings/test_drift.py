@@ -1,6 +1,7 @@
 """Drift: how the forms of a service's answers changed since they were recorded."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -24,7 +25,7 @@ def side(tmp_path):
     """Write recordings into a folder of that name."""
 
     def write(name, *exchanges):
-        (tmp_path / name).mkdir()
+        (tmp_path / name).mkdir(exist_ok=True)
         recording = Recording("one side", "captured", exchanges, source="https://service.example")
         (tmp_path / name / "kept.yaml").write_text(text_of(recording), "utf-8")
         return tmp_path / name
@@ -77,6 +78,37 @@ def test_other_values_are_no_drift(changes):
 )  # fmt: skip
 def test_each_kind_of_change_is_found_and_nothing_else(changes, old, new, expected):
     assert changes([price(**old)], [price(**new)]) == expected
+
+
+def tokens(chain, *symbols):
+    rows = [{"symbol": symbol} for symbol in symbols]
+    return exchange("v2.getAssetsByChain", "GET", "/v1/getAssetsByChain", query={"chain": chain},
+                    data={"version": 1, "list": rows}, name=f"of-{chain.lower()}")  # fmt: skip
+
+
+def test_a_list_that_became_empty_is_told_though_another_has_items(changes):
+    old = [tokens("ETH", "USDT"), tokens("BNB", "USDT", "DAI")]
+    emptied = ("may-break", "list-empty", "data.list")
+    assert changes(old, [tokens("ETH", "USDT"), tokens("BNB")]) == [emptied]
+    assert changes(old, [tokens("ETH"), tokens("BNB")]) == [emptied]
+    assert changes(old, [tokens("ETH", "DAI"), tokens("BNB", "DAI")]) == []
+    # What was empty already, and what is asked for the first time, has not changed.
+    assert changes([*old, tokens("CRO")], [*old, tokens("CRO"), tokens("FSN")]) == []
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        '{"code":0,"msg":"success","data":null}',
+        '{"code":0,"msg":"success","data":{}}',
+        '{"code":9,"msg":"no such order","data":null}',
+        '{"code":0,"msg":"success","data":{"status":null,"timestamp":null,"amountOut":null}}',
+    ],
+)
+def test_an_order_that_is_gone_is_one_line_whatever_the_service_says(changes, answer):
+    known = polled("Succeeded", 1)
+    lost = replace(known, response=replace(known.response, body=answer.encode()))
+    assert changes([known], [lost]) == [("may-break", "gone", "")]
 
 
 def test_names_that_are_data_are_no_members(changes):

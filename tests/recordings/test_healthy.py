@@ -1,17 +1,30 @@
-"""Healthy services: nothing of the contract is masked."""
+"""Healthy services: nothing of the contract is masked, recordings are judged like the service that
+was recorded, and answer as it did."""
 
 import http.client
+from collections import Counter
 
 import pytest
 
+from mockserver.conformance import Verdict, run
+from mockserver.conformance.runs.offline import run_recorded
+from mockserver.conformance.runs.settings import options_of
+from mockserver.conformance.session.target import target_of
 from mockserver.exchange import Headers, Request, Response
-from mockserver.recordings import RecordedExchange, load_folder
+from mockserver.recordings import RecordedExchange, gather, load_folder
 from mockserver.recordings.redaction import Redactor
 from tests.blind.serve import blind_service
 from tests.blind.tour import Tour, examples, request_of
+from tests.conftest import frozen, running
+from tests.recordings.conftest import recording
 from tests.secrets_corpus.healthy import FLOWS, Healthy
 
 EXAMPLES = [example for example in examples() if not example.headers]
+# Headers that were once taken for secrets; the rest of the flows behind `--deep`.
+QUICK = ("rate limits",)
+CONFORM = {"edges": False, "arm_writes": True, "examples": 0, "delivery": False}
+# What these ask is no operation of the service, and not recorded.
+UNRECORDED = {"unknown-path-is-no-success", "wrong-method-is-no-success"}
 
 
 @pytest.mark.parametrize("flow", FLOWS, ids=lambda flow: flow.name)
@@ -47,3 +60,65 @@ def test_through_the_recorder_every_body_stays(record):
         came = [ask(recorder.port, example, sent) for example in EXAMPLES[:40]]
     kept = [one.response.body for file in load_folder(recorder.folder) for one in file.exchanges]
     assert sorted(kept) == sorted(came)
+
+
+@pytest.mark.parametrize("flow", FLOWS, ids=lambda flow: flow.name)
+def test_a_recording_is_judged_as_the_service_was_and_answers_as_it_did(
+    flow: Healthy, is_deep: bool, tmp_path
+):
+    if not is_deep and flow.name not in QUICK:
+        pytest.skip("all flows with --deep")
+    kept = tmp_path / "kept"
+    options = ("--out", str(kept), "--arm-writes")
+    with blind_service(rows=[flow.row()] if flow.answer else []) as url:
+        with recording(*options, "--upstream-v1", url, "--upstream-v2", url) as (port, proxy):
+            base = f"http://127.0.0.1:{port}"
+            lived = run(base, **CONFORM)
+            # What a client of the flow sends besides is kept, and told apart, as well.
+            came = [ask(port, example, flow.request) for example in EXAMPLES[:20]]
+        assert not proxy.not_kept.keys() - {*filter(_is_no_operation, proxy.not_kept)}
+    exchanges = [each for file in load_folder(kept) for each in file.exchanges]
+    assert [place for each in exchanges for place, _ in each.masked if "response" in place] == []
+
+    recorded = run_recorded(gather([str(kept)]), options_of(CONFORM, target_of(base)))
+    assert differences(lived, recorded) == {}
+
+    with running(frozen(replay=(kept,))) as mock:
+        again = Counter(replayed(mock.port, each) for each in lived.exchanges if is_kept(each))
+        assert again == {True: again.total()}
+        assert again.total() > 400
+        assert [ask(mock.port, example, flow.request) for example in EXAMPLES[:20]] == came
+
+
+def differences(lived, recorded):
+    """Verdicts that differ; of what was not requested nothing can be said."""
+    now = {outcome.id: outcome for outcome in recorded.outcomes}
+    return {
+        outcome.id: (outcome.verdict, now[outcome.id].verdict, now[outcome.id].reason)
+        for outcome in lived.outcomes
+        if now[outcome.id].verdict is not outcome.verdict
+        if outcome.verdict is not Verdict.NOT_APPLICABLE
+        if outcome.rule.name not in UNRECORDED
+    }
+
+
+def _is_no_operation(reason: str) -> bool:
+    return reason.endswith("is no operation of the service")
+
+
+def is_kept(exchange) -> bool:
+    """Whether the recorder had it to keep: it is of an operation, and reached the service."""
+    spec = exchange.operation
+    is_of_it = (exchange.request.method, exchange.request.path) == (spec.method, spec.path)
+    return is_of_it and exchange.answer.header("X-Recorder") is None
+
+
+def replayed(port: int, exchange) -> bool:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    request = exchange.request
+    headers = dict(request.headers.items_sent)
+    connection.request(request.method, request.target, body=request.body or None, headers=headers)
+    response = connection.getresponse()
+    content = response.read()
+    connection.close()
+    return (response.status, content) == (exchange.answer.status, exchange.answer.body)

@@ -81,7 +81,7 @@ def test_an_assumption_is_refuted_with_the_exchange_and_the_reason():
     refuted = by_id(one for one in lesson.assumptions if one.against)
     [reason] = refuted["A-026"].against.values()
     assert list(refuted["A-026"].against) == ["kept.yaml#checkorder-0"]
-    assert "a whole number of smallest units" in reason
+    assert "no whole number of smallest units" in reason
 
 
 def test_unknown_members_have_their_types_and_how_often_they_came():

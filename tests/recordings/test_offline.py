@@ -1,6 +1,7 @@
 """Recordings held against the contract and judged by the rules, without a request."""
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -74,6 +75,34 @@ def test_what_a_recorder_took_out_is_no_fault_of_the_service():
     assert list(breaches(recorded(order).recording, contract)) == []
     bare = recorded(replace(order, removed=())).recording
     assert any("Evmaddress" in message for *_, message in breaches(bare, contract))
+
+
+@pytest.mark.parametrize(
+    ("masked", "is_blamed"),
+    [
+        ("response.body.data.amountOut", False),
+        ("response.body.data", False),
+        ("response.body.data.amount", True),
+        ("request.body.data.amountOut", True),
+    ],
+)
+def test_what_is_masked_is_not_blamed(masked, is_blamed):
+    [order] = [
+        each
+        for source in gather(["v2/checkOrder"])
+        for each in source.recording.exchanges
+        if each.name == "succeeded"
+    ]
+    body = re.sub(rb'"amountOut":"[0-9]*"', b'"amountOut":"red.acted"', order.response.body)
+    broken = replace(order, response=replace(order.response, body=body))
+    hidden = replace(broken, masked=((masked, "name"),))
+    blamed = [
+        [finding.place for outcome in run_recorded([recorded(each)]).outcomes
+         for finding in outcome.findings]
+        for each in (broken, hidden)
+    ]  # fmt: skip
+    assert "data.amountOut" in blamed[0]
+    assert ("data.amountOut" in blamed[1]) is is_blamed
 
 
 def test_a_recorded_run_is_judged_as_the_run_was():

@@ -5,6 +5,7 @@ import datetime
 import gzip
 import http.client
 import ipaddress
+import json
 import re
 import resource
 import shutil
@@ -465,7 +466,28 @@ def test_a_large_answer_is_not_held_against_the_contract(record_process, upstrea
     recorder.call()
     _, out, _ = recorder.stop()
     assert "kept 1 exchange" in out
-    assert "break the contract" not in out
+    assert "answers looked at" not in out
+
+
+ORDER = {"status": "Succeeded", "timestamp": 1, "execHash": "", "reason": "", "amountOut": "9"}
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"timestamp": "1"}, "1 of 1 answer looked at breaks what the description says, in the"),
+        ({"amountOut": "9.7"}, "1 of 1 answer looked at has a form of its own where the"),
+        ({}, ""),
+    ],
+)
+def test_only_what_is_documented_is_called_broken(record_process, upstream, change, sentence):
+    body = json.dumps({"code": 0, "msg": "success", "data": {**ORDER, **change}}).encode()
+    upstream.reply = lambda handler, _: answer(handler, body)
+    recorder = record_process()
+    recorder.call(target="/v1/checkOrder?id=1")
+    _, out, _ = recorder.stop()
+    assert ("looked at" in out) is bool(sentence)
+    assert sentence in out
 
 
 def test_a_flow_can_have_one_file(record):

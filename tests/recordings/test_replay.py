@@ -1,6 +1,7 @@
 """Recorded answers served: found by what matters, at their pace, below the world's outages."""
 
 import json
+import urllib.request
 from dataclasses import replace
 from urllib.parse import parse_qsl, urlencode
 
@@ -8,6 +9,7 @@ import pytest
 
 from mockserver import resources
 from mockserver.clock import ClockMode, iso
+from mockserver.contract import load
 from mockserver.exchange import Headers, Request, Response
 from mockserver.recordings import RecordedExchange, Recording, gather, shipped_names, text_of
 from mockserver.responders.replay import ReplayMode
@@ -375,6 +377,49 @@ def test_a_chain_that_is_taken_off_the_lists_leaves_the_recorded_list(serve):
     assert [one["nickName"] for one in gone] == ["BNB"]
     assert len(after["list"]) == len(before["list"]) - 1
     assert after["version"] == before["version"] + 1
+
+
+@pytest.mark.parametrize(
+    ("operation", "query", "data", "left"),
+    [
+        ("v2.getChain", "", {"version": 1, "chains": [{"id": "bnb"}, {"id": "eth"}]},
+         {"version": 1, "chains": [{"id": "eth"}]}),
+        ("v2.getChain", "", [{"ticker": "BNB"}, {"ticker": "ETH"}], [{"ticker": "ETH"}]),
+        ("v2.getChain", "", {"list": ["BNB", "ETH"]}, {"list": ["ETH"]}),
+        ("v1.getSupportChains", "", {"list": [{"key": "BSC"}, {"key": "ETH"}]},
+         {"list": [{"key": "ETH"}]}),
+        ("v1.getSupportTokens", {"chain": "BSC"}, {"list": [{"ticker": "USDT", "at": "0x1"}]},
+         {"list": []}),
+        ("v1.getSupportTokens", {"chain": "ETH"}, {"list": [{"ticker": "USDT", "at": "0x1"}]},
+         {"list": [{"ticker": "USDT", "at": "0x1"}]}),
+    ],
+)  # fmt: skip
+def test_an_outage_takes_its_chain_from_lists_of_any_form(
+    serve, tmp_path, operation, query, data, left
+):
+    spec = load("observed").operation(operation)
+    code = 200 if operation.startswith("v1.") else 0
+    body = json.dumps({"code": code, "msg": "success", "status": 0, "data": data})
+    kept = exchange(operation, spec.method, spec.path, query=query, raw=body)
+    path = tmp_path / "kept.yaml"
+    recording = Recording(
+        "kept", "captured", (kept,), source="https://a.example", dialect="observed"
+    )
+    path.write_text(text_of(recording), "utf-8")
+    running = serve(replay=(path,), dialect="observed", replay_mode=ReplayMode(counted=False))
+    address = f"http://127.0.0.1:{running.port}{spec.path}?{urlencode(query)}"
+
+    def ask():
+        with urllib.request.urlopen(address) as response:
+            return json.load(response)["data"]
+
+    assert ask() == data
+    running.client.control("POST", "/outages", {"chain": "BNB", "mode": "delisted"})
+    shown = ask()
+    if isinstance(shown, dict):
+        shown.pop("version", None)
+        left = {name: value for name, value in left.items() if name != "version"}
+    assert shown == left
 
 
 def test_a_naked_recording_knows_no_outage(serve, folder):

@@ -1,6 +1,7 @@
 """Scenarios made of recordings."""
 
 import re
+import time
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
@@ -373,3 +374,38 @@ def test_outages_touch_orders_that_are_there_from_the_beginning(tmp_path):
 
 AMOUNTS = (10_000_000, 12_500_000, 200_000_000)
 """As recorded, a near amount, and one that follows prices and fees alone."""
+
+
+def answers_of_its_own(count):
+    """A recording of a service with forms of its own: so many prices and balances."""
+    exchanges = []
+    for number in range(count):
+        token = {"chain": f"C{number % 40}", "contractAddress": f"0x{number:040x}"}
+        shown = {"value": number * 7919 % 10007, "kind": "abcdef"[number % 6]}
+        asked = {**token, "symbol": f"T{number}"}
+        exchanges.append(exchange("v2.getPrice", "GET", "/v1/getPrice", query=asked, data=shown,
+                                  name=f"price-{number}", at_s=2 * number))  # fmt: skip
+        asked = {**token, "address": f"0x{number % 9:040x}"}
+        amount = {"amount": number * 104729 % 10009}
+        exchanges.append(exchange("v2.getBalance", "GET", "/v1/getBalance",
+                                  query=asked, data=amount,
+                                  name=f"balance-{number}", at_s=2 * number + 1))  # fmt: skip
+    recording = Recording("kept", "captured", tuple(exchanges), source="https://service.example")
+    return [Source("kept.yaml", recording)]
+
+
+def test_a_large_recording_makes_a_world_of_bounded_size_and_says_what_it_leaves_out():
+    took = []
+    for count in (200, 1600):
+        sources = answers_of_its_own(count)
+        began = time.process_time()
+        seed = seed_of(sources)
+        took.append(time.process_time() - began)
+        remarks = "\n".join(seed.learned.remarks)
+        [row] = seed.learned.templates["operations"]["v2.getPrice"]["answers"]
+        left_out = f"{count - 200} of {count} answers of v2.getPrice, as no more than the last 200"
+        assert (left_out in remarks) is (count > 200)
+        assert row["body"]["data"]["value"]["rows"][-1][0] == [f"0x{count - 1:040x}"]
+        assert len(row["body"]["data"]["value"]["rows"]) == 200
+    # Eight times the exchanges are read in that much more time; what is tried with them is not.
+    assert took[1] < 16 * took[0]

@@ -53,7 +53,8 @@ def changes(
     """Yield how new exchanges differ from old ones in form, by operation and outcome."""
     before, after = list(old), list(new)
     gone: set[str] = set()
-    for change in (*_of_outcomes(before, after), *_of_answers(before, after, roles)):
+    every = *_of_outcomes(before, after), *_of_answers(before, after, roles)
+    for change in (*every, *_of_lists(before, after, every)):
         _, difference, exchange = change
         if not _is_gone(difference, exchange):
             yield change
@@ -68,7 +69,10 @@ def _is_gone(difference: Difference, exchange: Exchange) -> bool:
     if exchange.operation.id not in _LOOK_UPS:
         return False
     refused = difference.kind is DifferenceKind.OUTCOME and difference.left == _SUCCESS
-    return refused or (difference.kind in _GONE and difference.right in ("nothing", "no items"))
+    emptied = difference.kind in _GONE and difference.right in ("nothing", "no items")
+    # Some services answer what they do not know with success, and null in place of what was.
+    is_null = difference.kind is DifferenceKind.TYPE and difference.right == "null"
+    return refused or emptied or is_null
 
 
 def same_operations(old: Sequence[Exchange], new: Sequence[Exchange]) -> list[Pair]:
@@ -141,6 +145,48 @@ def _of_answers(
             roles_there = roles(before[0].operation)
             for level, difference in differences(read[0], read[1], roles_there):
                 yield level, difference, after[0]
+
+
+def _of_lists(
+    old: Sequence[Exchange], new: Sequence[Exchange], known: Iterable[Change]
+) -> Iterator[Change]:
+    """Yield lists that had items for a request, and have none now, while those of others do."""
+    named = {
+        (exchange.operation.id, difference.place)
+        for _, difference, exchange in known
+        if difference.kind is DifferenceKind.EMPTY
+    }
+    sides: list[dict[RequestForm, list[Exchange]]] = [{}, {}]
+    for side, exchanges in zip(sides, (old, new), strict=True):
+        for exchange in exchanges:
+            if exchange.succeeded:
+                side.setdefault(_form_of(exchange), []).append(exchange)
+    was, now = sides
+    for form, before in was.items():
+        after = now.get(form, [])
+        filled, left = (_list_lengths(side) for side in (before, after))
+        for place, lengths in filled.items():
+            key = form.operation, place
+            if min(lengths) and place in left and not max(left[place]) and key not in named:
+                named.add(key)
+                words = f"{min(lengths)} items", "no items"
+                yield Level.MAY_BREAK, Difference(DifferenceKind.EMPTY, place, *words), after[0]
+
+
+def _list_lengths(exchanges: Iterable[Exchange]) -> dict[Place, list[int]]:
+    """Return how many items the lists of answers have, by their places."""
+    lengths: dict[Place, list[int]] = {}
+
+    def walk(value: Json, place: Place) -> None:
+        if isinstance(value, list):
+            lengths.setdefault(place, []).append(len(value))
+        elif isinstance(value, Mapping):
+            for name, member in value.items():
+                walk(member, (*place, name))
+
+    for exchange in exchanges:
+        walk(exchange.body, ())
+    return lengths
 
 
 def _grouped(exchanges: Sequence[Exchange]) -> dict[tuple[str, ...], list[Exchange]]:

@@ -1,5 +1,6 @@
 """A run without a service: recorded exchanges judged by every rule that can judge them."""
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -7,7 +8,7 @@ from functools import partial
 from mockserver import contract as contracts
 from mockserver.conformance.checks.catalog import RULES
 from mockserver.conformance.checks.judge import judged, outcome_of
-from mockserver.conformance.checks.rule import Outcome
+from mockserver.conformance.checks.rule import Finding, Outcome
 from mockserver.conformance.discovery.clocks import seconds_of, stamp_of, with_stamp
 from mockserver.conformance.options import Options
 from mockserver.conformance.report.failure_text import complaint
@@ -37,7 +38,11 @@ from mockserver.recordings import (
 from mockserver.values import dataclass
 
 _LABEL = "label of the recording"
+_MASKED = "places of the answer that are masked"
+_IN_LISTS = re.compile(r"\[\]|\.\*")
 NOT_RECORDED = "no such request is recorded"
+ONLY_MASKED = "what it is about is masked in the recording"
+_ANSWER = "response.body."
 
 
 def run_recorded(sources: Iterable[Source], options: Options | None = None) -> Result:
@@ -69,7 +74,11 @@ def run_recorded(sources: Iterable[Source], options: Options | None = None) -> R
         target=target,
         seed=options.seed,
         outcomes=tuple(
-            outcome_of(outcome.rule, plain, outcome.operation) if _needs_plain(outcome) else outcome
+            _without_masked(
+                outcome_of(outcome.rule, plain, outcome.operation)
+                if _needs_plain(outcome)
+                else outcome
+            )
             for outcome in judged(chosen, context, target.bases)
         ),
         exchanges=context.exchanges,
@@ -109,6 +118,7 @@ class _Recorded:
     sent: Request
     removed: frozenset[str]
     may_be_stale: bool
+    masked: tuple[str, ...] = ()
 
     @property
     def succeeded(self) -> bool:
@@ -245,7 +255,24 @@ def _exchange(context: RunContext, probe: str, recorded: _Recorded) -> Exchange:
     number = len(context.exchanges) + 1
     made = Exchange(number, probe, recorded.operation, recorded.request, recorded.answer)
     made.cached(_LABEL, lambda: recorded.label)
+    made.cached(_MASKED, lambda: recorded.masked)
     return made
+
+
+def _without_masked(outcome: Outcome) -> Outcome:
+    """Return an outcome without findings on what a recorder has put in the place of a secret."""
+    findings = tuple(finding for finding in outcome.findings if not _is_masked(finding))
+    if len(findings) == len(outcome.findings):
+        return outcome
+    if not findings:
+        return Outcome(outcome.rule, outcome.operation, Verdict.NOT_RUN, reason=ONLY_MASKED)
+    return Outcome.of(outcome.rule, outcome.operation, findings)
+
+
+def _is_masked(finding: Finding) -> bool:
+    place = f"{_IN_LISTS.sub('', finding.place)}."
+    shown = [exchange.cached(_MASKED, tuple[str, ...]) for exchange in finding.exchanges]
+    return bool(shown) and all(any(map(place.startswith, places)) for places in shown)
 
 
 def label_of(exchange: Exchange) -> str:
@@ -284,7 +311,12 @@ def _recorded(
         else recorded_exchange.request
     )
     stale = "timestamp" in recorded_exchange.request.headers and not present
-    return _Recorded(label, operation, filled, answer, sent, removed, stale)
+    masked = tuple(
+        f"{place.removeprefix(_ANSWER)}."
+        for place, _ in recorded_exchange.masked
+        if place.startswith(_ANSWER)
+    )
+    return _Recorded(label, operation, filled, answer, sent, removed, stale, masked)
 
 
 def _is_stamped_at(recorded_exchange: RecordedExchange) -> bool:

@@ -44,6 +44,9 @@ _OF_CHAIN_LISTS = (ids.OF_CHAIN, ids.V1_TOKENS)
 _ROUTED = (ids.BRIDGE, ids.SWAP_QUOTE, ids.SWAP, ids.PRICE, ids.BALANCE, ids.V1_QUOTE)
 _NAMING = re.compile(r"name|nick|chain$|symbol|token|address|contract|index|coin", re.IGNORECASE)
 _TELLING = re.compile(r"stat(?:e|us)|phase|stage", re.IGNORECASE)
+# Choices by inputs are tried in pairs, so that their cost grows with the number of answers; a file
+# of more rows nobody reads.
+_MOST_SAMPLES = 200
 _KEPT_BACK = "kept-back"
 """Stands for an input that the recorder left out, such as a signature."""
 
@@ -317,6 +320,12 @@ class _Learning:
             self.remarks.append(
                 f"left out: {left} answers of {operation}, which nothing in the request explains"
             )
+        if len(samples) > _MOST_SAMPLES:
+            self.remarks.append(
+                f"left out: {len(samples) - _MOST_SAMPLES} of {len(samples)} answers of "
+                f"{operation}, as no more than the last {_MOST_SAMPLES} of a kind are kept"
+            )
+            samples = samples[-_MOST_SAMPLES:]
         last = samples[-1]
         row: dict[str, Any] = {"when": dict(condition), "status": last.status}
         if not usual_outcome:

@@ -125,12 +125,50 @@ def disturbed(call: Call, answer: Response, simulate: Simulate) -> Response:
     except jsontext.NotJson:
         return answer
     changed = _changed(recorded, undisturbed, now)
+    if _items(changed) == _items(recorded):
+        # A service has lists of its own form; what is gone is known there by its names.
+        changed = _without_gone(changed, _items(undisturbed), _items(now))
     return answer if changed == recorded else answer.with_body(jsontext.encode(changed))
+
+
+def _items(body: Json) -> list[Json]:
+    """Return the items of the list in an answer, whatever the list is called; [] without one."""
+    data = body.get("data") if isinstance(body, dict) else None
+    if isinstance(data, list):
+        return data
+    members = data.values() if isinstance(data, dict) else ()
+    return next((member for member in members if isinstance(member, list)), [])
+
+
+def _without_gone(recorded: Json, before: list[Json], after: list[Json]) -> Json:
+    """Return an answer without the items that an outage has taken from the simulated list."""
+    gone = _names(before) - _names(after)
+    items = _items(recorded)
+    left = [item for item in items if gone.isdisjoint(_names([item]))] if after else []
+    if not gone or len(left) == len(items):
+        return recorded
+    data = recorded["data"]
+    if isinstance(data, list):
+        return recorded | {"data": left}
+    name = next(name for name, member in data.items() if member is items)
+    return recorded | {"data": data | {name: left}}
+
+
+def _names(items: list[Json]) -> set[str]:
+    """Return what items are called, in small letters: their texts that are no sentences."""
+    return {
+        value.lower()
+        for item in items
+        for value in (item.values() if isinstance(item, dict) else [item])
+        if isinstance(value, str) and value and " " not in value and "://" not in value
+    }
 
 
 def _changed(recorded: Json, undisturbed: Json, now: Json) -> Json:
     three = (recorded, undisturbed, now)
-    if undisturbed == now:
+    # A list in another form than the simulated one has no place where a change could be made.
+    is_own_form = isinstance(recorded, dict | list) and type(recorded) is not type(undisturbed)
+    if undisturbed == now or is_own_form:
         return recorded
     if all(isinstance(value, dict) for value in three):
         changed = {

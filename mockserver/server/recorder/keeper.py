@@ -9,8 +9,9 @@ from pathlib import Path
 from threading import Lock
 
 from mockserver import jsontext
-from mockserver.contract import Contract, ContractSource
+from mockserver.contract import BasisKind, Contract, ContractSource
 from mockserver.contract.dialect import DIALECTS, OBSERVED
+from mockserver.contract.facts import basis_along
 from mockserver.exchange import Request, Response
 from mockserver.recordings import RecordedExchange, Recording, RecordingFolder, StandIns
 from mockserver.recordings.formats import ForeignRecording
@@ -18,6 +19,7 @@ from mockserver.recordings.redaction import Redactor
 from mockserver.responders.dialects import Contracts
 from mockserver.server.codings import unpacked
 from mockserver.values import dataclass
+from mockserver.wording import counted
 
 # A few answers show the dialect, and checking them takes time.
 _MOST_SAMPLES = 8
@@ -34,7 +36,7 @@ class Dialects:
         """Take the contract in each dialect that answers are checked against."""
         self._contracts = contracts
         self._sampled: Counter[str] = Counter()
-        self._breaks: dict[str, list[str]] = {name: [] for name in contracts}
+        self._breaks: dict[str, list[tuple[str, bool]]] = {name: [] for name in contracts}
 
     def note(self, exchange: RecordedExchange) -> None:
         """Check an answer against the contract in each dialect; a few of each operation suffice."""
@@ -50,8 +52,14 @@ class Dialects:
         self._sampled[exchange.operation] += 1
         for name, contract in self._contracts.items():
             operation = contract.find(exchange.request.method, exchange.request.path)
-            if operation is None or operation.response_violations(body):
-                self._breaks[name].append(exchange.operation)
+            broken = () if operation is None else operation.response_violations(body)
+            if operation is None or broken:
+                documented = operation is not None and any(
+                    basis_along(operation.response_schema, violation.schema_path).kind
+                    is BasisKind.DOCUMENTED
+                    for violation in broken
+                )
+                self._breaks[name].append((exchange.operation, documented))
 
     @property
     def name(self) -> str | None:
@@ -63,13 +71,28 @@ class Dialects:
         """A sentence on answers that keep no dialect; empty where there is one that they keep."""
         if not self._sampled or not all(self._breaks.values()):
             return ""
-        fewest = min(self._breaks, key=lambda name: len(self._breaks[name]))
-        where = ", ".join(sorted(set(self._breaks[fewest])))
-        total = self._sampled.total()
+        fewest = min(self._breaks, key=lambda name: self._rank(self._breaks[name]))
+        broken, total = self._breaks[fewest], self._sampled.total()
+        documented = sorted({operation for operation, is_documented in broken if is_documented})
+        if documented:
+            count = sum(is_documented for _, is_documented in broken)
+            return (
+                f"{count} of {counted(total, 'answer')} looked at "
+                f"{'breaks' if count == 1 else 'break'} what the description says, in the dialect "
+                f"{fewest}, which they fit best: {', '.join(documented)}"
+            )
+        # What is observed of services, or assumed, is no contract that this one could break.
+        where = ", ".join(sorted({operation for operation, _ in broken}))
         return (
-            f"{len(self._breaks[fewest])} of {total} answers looked at break the contract as "
-            f"{fewest}, fewer than in any other dialect: {where}"
+            f"{len(broken)} of {counted(total, 'answer')} looked at "
+            f"{'has a form of its' if len(broken) == 1 else 'have forms of their'} own where the "
+            f"description shows none: {where}; `recordings learn` says which"
         )
+
+    @staticmethod
+    def _rank(broken: list[tuple[str, bool]]) -> tuple[int, int]:
+        """Return how far answers are from a dialect: what is documented counts before the rest."""
+        return sum(is_documented for _, is_documented in broken), len(broken)
 
 
 class ClockSkew:
