@@ -205,6 +205,11 @@ class WorldJournal:
         self._studied = 0
         self.last_sequence = self.weight = 0
 
+    @classmethod
+    def within(cls, bounds: limits.Bounds) -> "WorldJournal":
+        """Return an empty journal within the bounds of a server."""
+        return cls(bounds[limits.JOURNAL].most, bounds[limits.JOURNAL_BYTES].most)
+
     def __iter__(self) -> Iterator[Entry]:
         return iter(self.since(0))
 
