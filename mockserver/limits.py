@@ -3,8 +3,12 @@
 `docs/reference/limits.md` is made from it, and code reads the bounds from its rows.
 """
 
+import re
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Literal
 
+from mockserver.errors import CrosschainMockError
 from mockserver.values import dataclass
 
 Scope = Literal["a request", "a connection", "a world", "the server", "a file", "a command"]
@@ -22,6 +26,8 @@ class Limit:
     unit: str
     scope: Scope
     beyond: str
+    option: str = ""
+    """The option of `serve` and `run` that sets it; empty for one that nobody can set."""
 
     def __str__(self) -> str:
         """Return the bound as people read it: `16 MiB`, `1000 stubs`."""
@@ -57,16 +63,19 @@ IDLE = Limit("wait for a whole request head", 75, "seconds", "a connection", "cl
 BODY_WAIT = Limit("wait for the body of a request", 60, "seconds", "a request", "HTTP 408")
 STALLED = Limit("wait for a client to read its answer", 60, "seconds", "a connection", "closed")
 
-JOURNAL = Limit("journal entries", 1000, "entries", "a world", _OLDEST)
-JOURNAL_BYTES = Limit("journal", 64 * MIB, "bytes", "a world", _OLDEST)
+JOURNAL = Limit("journal entries", 1000, "entries", "a world", _OLDEST, "journal-entries")
+JOURNAL_BYTES = Limit("journal", 64 * MIB, "bytes", "a world", _OLDEST, "journal-bytes")
 ALL_JOURNAL_BYTES = Limit(
     "journals of all worlds",
     256 * MIB,
     "bytes",
     "the server",
     "the largest journal is halved, and what it lost is counted as `dropped`",
+    "all-journal-bytes",
 )
-WORLDS = Limit("worlds", 10_000, "worlds", "the server", "refused until one is dropped")
+WORLDS = Limit(
+    "worlds", 10_000, "worlds", "the server", "refused until one is dropped", "most-worlds"
+)
 ORDERS = Limit("orders", 1_000_000, "orders", "a world", _REFUSED)
 ORDER_TEXT = Limit("texts of an order or a ticket", 2 * KIB, "bytes", "a request", _REFUSED)
 FORCED = Limit("statuses that were forced or steered", 20_000, "events", "a world", _REFUSED)
@@ -79,8 +88,8 @@ MARKS = Limit(
 )
 MINED = Limit("empty blocks", 100_000, "blocks", "a request", "refused")
 FILTERS = Limit("filters of nodes", 100, "filters", "a world", _OLDEST)
-STUBS = Limit("stubs", 1000, "stubs", "a world", _REFUSED)
-STUB_BYTES = Limit("stubs", 16 * MIB, "bytes", "a world", _REFUSED)
+STUBS = Limit("stubs", 1000, "stubs", "a world", _REFUSED, "most-stubs")
+STUB_BYTES = Limit("stubs", 16 * MIB, "bytes", "a world", _REFUSED, "stub-bytes")
 FAULTS = Limit("faults", 1000, "faults", "a world", _REFUSED)
 FAULT_BYTES = Limit("faults", 4 * MIB, "bytes", "a world", _REFUSED)
 OUTAGES = Limit("outages", 1000, "outages", "a world", _REFUSED)
@@ -92,13 +101,18 @@ KEYS = Limit("developer keys", 1000, "keys", "a world", _REFUSED)
 APP_KEYS = Limit("app keys that choose a world", 1000, "keys", "a world", _REFUSED)
 ALL_APP_KEYS = Limit("app keys that choose worlds", 20_000, "keys", "the server", _REFUSED)
 EXPECTED = Limit("refusals that a test expects", 1000, "refusals", "a world", _REFUSED)
-SNAPSHOTS = Limit("snapshots", 1000, "snapshots", "a world", _REFUSED)
+SNAPSHOTS = Limit("snapshots", 1000, "snapshots", "a world", _REFUSED, "most-snapshots")
 FAILURES = Limit("defects of the server that are reported", 100, "texts", "a world", "not reported")
 AUDITED = Limit(
-    "orders that an audit looks at", 10_000, "orders", "a request", "the older ones are not judged"
+    "orders that an audit looks at",
+    10_000,
+    "orders",
+    "a request",
+    "the older ones are not judged",
+    "audited-orders",
 )
 FINDINGS = Limit("findings that an audit tells", 500, "findings", "a request", "only counted")
-LISTENERS = Limit("listeners to events", 100, "listeners", "the server", _REFUSED)
+LISTENERS = Limit("listeners to events", 100, "listeners", "the server", _REFUSED, "most-listeners")
 BATCH = Limit("JSON-RPC calls in a batch", 100, "calls", "a request", "refused")
 ALL_BYTES = Limit(
     "orders, tickets, transactions, stubs, faults and snapshots of all worlds",
@@ -106,6 +120,7 @@ ALL_BYTES = Limit(
     "bytes",
     "the server",
     _REFUSED,
+    "world-bytes",
 )
 
 FILE = Limit(
@@ -148,18 +163,76 @@ MOST_SEED = 2**64 - 1
 
 TABLE = tuple(constant for constant in list(vars().values()) if isinstance(constant, Limit))
 """Every bound, in the order of the page."""
+SETTABLE = {limit.option: limit for limit in TABLE if limit.option}
+"""The bounds that a server's options set, by option."""
+MOST_SET = 2**40
+"""The highest value of a bound that is set: so many bytes no machine of tests has."""
+_SIZE = re.compile(r"([0-9]{1,13})\s*(KiB|MiB|GiB|)", re.IGNORECASE)
+_SIZES = {"": 1, "kib": KIB, "mib": MIB, "gib": 1024 * MIB}
+
+
+class Bounds:
+    """The bounds of one server: those of the table, but for what its options have changed."""
+
+    __slots__ = ("_changed",)
+
+    def __init__(self, changed: Mapping[str, int] | None = None) -> None:
+        """Take the bounds that are others, by their options: `{"journal-entries": 100_000}`."""
+        self._changed = {
+            option: replace(SETTABLE[option], most=most) for option, most in (changed or {}).items()
+        }
+
+    def __getitem__(self, limit: Limit) -> Limit:
+        """Return a bound as this server has it."""
+        return self._changed.get(limit.option, limit)
+
+
+class BadBound(CrosschainMockError):
+    """A bound that does not exist, or a value that it cannot have."""
+
+    exit_code = 2
+
+
+def bound_of(option: str, value: object) -> int:
+    """Return the value of a settable bound: a whole number, or a size such as `64MiB`.
+
+    Raises `BadBound`.
+    """
+    limit = SETTABLE.get(option)
+    if limit is None:
+        raise BadBound(f"{option!r} is no bound; there are {', '.join(SETTABLE)}")
+    size = _SIZE.fullmatch(str(value).strip()) if not isinstance(value, bool) else None
+    number = 0
+    if size and (limit.unit == "bytes" or not size[2]):
+        number = int(size[1]) * _SIZES[size[2].lower()]
+    if not 1 <= number <= MOST_SET:
+        form = "a size such as 64MiB" if limit.unit == "bytes" else "a whole number"
+        raise BadBound(f"{option}: expected {form}, from 1 to {MOST_SET}, got {value!r}")
+    return number
+
+
+AS_LISTED = Bounds()
+"""The bounds of the table as they are."""
 
 
 _ABOUT = """\
 Everything that a server reads, keeps and answers has an end, so that no client can make it run out
 of memory or keep others waiting. Refusals of operations are named `limit-reached`, `body-too-large`
 and `head-too-large` in `X-Mock-Refusal`; the control API answers 400 with a sentence. Bytes are
-those of texts as they are kept, not of the interpreter's memory."""
+those of texts as they are kept, not of the interpreter's memory.
+
+Some bounds are set by options of `serve` and `run`, and by the setting `bounds` in pytest: in
+a marker `bounds={"journal-entries": 50_000}`, or `--crosschain-mock-bounds=journal-entries=50000`.
+Sizes may have a unit: `--journal-bytes 512MiB`. A world that was kept or dumped with more stubs
+than a lowered bound allows is not loaded."""
 
 
 def page() -> str:
     from mockserver import markdown  # noqa: PLC0415 - no server needs it
 
-    rows = ((limit.what, str(limit), limit.scope, limit.beyond) for limit in TABLE)
-    heads = ("what", "most", "for each", "beyond it")
+    rows = (
+        (limit.what, str(limit), limit.scope, limit.beyond, limit.option and f"`--{limit.option}`")
+        for limit in TABLE
+    )
+    heads = ("what", "most", "for each", "beyond it", "set by")
     return markdown.page("Limits", _ABOUT, markdown.table(heads, rows))

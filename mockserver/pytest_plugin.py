@@ -5,7 +5,7 @@ which does not use it pays nothing.
 """
 
 from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,6 +13,8 @@ import pytest
 from mockserver.conformance.option_table import OPTIONS
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from mockserver.conformance import Result
     from mockserver.conformance.option_table import Option
     from mockserver.testing import MockServer, MockSettings, MockWorld
@@ -33,6 +35,8 @@ _OPTIONS = {
     "replay_mode": "strict (the default), fallback, naked, paced, or several with commas",
     "record": "a record mode: once, none, new or all; typed, it is for tests that have one",
     "recordings": "the folder of recordings beside each test file; by default 'recordings'",
+    "state": "a folder that keeps the worlds: the next session goes on with the world of each test",
+    "bounds": "bounds of the page of limits, such as journal-entries=50000, separated by commas",
     "upstream_v1": "the base address of v1 that is recorded",
     "upstream_v2": "the base address of 2.0 that is recorded",
     "audit": "all, or kinds of findings that fail a test, such as two-orders; -NAME leaves one out",
@@ -42,6 +46,8 @@ _OPTIONS = {
     "refusals": "fail (the default): an unexpected refusal fails the test; or allow",
 }
 
+_UNSAID = object()
+"""A setting of which no marker says anything."""
 _SUITE = "mockserver.conformance.suite"
 
 
@@ -149,6 +155,7 @@ def crosschain_mock_settings(pytestconfig: pytest.Config) -> "MockSettings":
         # Each test has a folder of its own, and a typed mode is for tests that have one already.
         for configured in (typed, written):
             configured.pop("recordings", None)
+            configured.pop("state", None)
         typed.pop("record", None)
         unsaid = {name: value for name, value in written.items() if name not in typed}
         settings = MockSettings().changed(**unsaid)
@@ -177,16 +184,23 @@ def crosschain_mock(
 ) -> Iterator["MockWorld"]:
     """A world of this test's own on the session's server, checked when the test has run."""
     item = request.node
-    with _readable_failures():
-        changes = _with_recordings(item, crosschain_mock_server.settings, _marker_settings(item))
-        world = crosschain_mock_server.world(item.nodeid, **changes)
-    item.stash.setdefault(_WORLDS, []).append(world)
-    yield world
-    # Fixtures that use the world have ended by now and may have sent more.
-    late = world.complaints() if item.stash.get(_PASSED, False) else []
-    journal = world.report() if late else ""
-    item.stash[_WORLDS].remove(world)
-    world.close()
+    with ExitStack() as stack:
+        with _readable_failures():
+            settings = crosschain_mock_server.settings
+            changes = _with_recordings(item, settings, _marker_settings(item))
+            if folder := _state_folder(item, changes.pop("state", _UNSAID)):
+                # A server for the one test: it has its folder for itself, in parallel sessions too.
+                kept = settings.changed(**changes, state=folder)
+                world = stack.enter_context(_running(kept)).world(item.nodeid)
+            else:
+                world = crosschain_mock_server.world(item.nodeid, **changes)
+        item.stash.setdefault(_WORLDS, []).append(world)
+        yield world
+        # Fixtures that use the world have ended by now and may have sent more.
+        late = world.complaints() if item.stash.get(_PASSED, False) else []
+        journal = world.report() if late else ""
+        item.stash[_WORLDS].remove(world)
+        world.close()
     if late:
         text = "\n".join(late)
         pytest.fail(f"after the test: {text}\nthe journal of its world:\n{journal}", pytrace=False)
@@ -277,6 +291,36 @@ def _with_recordings(
     }
     folder = folder_of_test(item.path.parent / root, item.nodeid)
     return {**permit, **changes, "record": typed or mode, "recordings": folder}
+
+
+def _running(settings: "MockSettings") -> "AbstractContextManager[MockServer]":
+    from mockserver.testing import running
+
+    return running(settings)
+
+
+def _state_folder(item: pytest.Item, marked: Any) -> "Path | None":
+    """Return the folder that keeps the world of a test; None where it is kept in memory.
+
+    A marker comes before the command line, and that before the ini file: a test that is written to
+    go on does so in every session, and one that says `state=None` in none.
+    """
+    from pathlib import Path
+
+    from mockserver.testing.recording import folder_of_test
+
+    config, name = item.config, f"{_MARKER}_state"
+    if marked is not _UNSAID:
+        if not isinstance(marked, str | Path | None):
+            raise pytest.fail.Exception(f"state: expected a folder, got {marked!r}", pytrace=False)
+        return folder_of_test(item.path.parent / marked, item.nodeid) if marked else None
+    typed, written = config.getoption(name), config.getini(name)
+    if not typed and not written:
+        return None
+    written_in = config.inipath.parent if config.inipath else config.rootpath
+    root = config.invocation_params.dir / typed if typed else written_in / written
+    # Test files of different folders may have the same name.
+    return folder_of_test(root / Path(item.nodeid.partition("::")[0]).parent, item.nodeid)
 
 
 def _check_marker_names(node: pytest.Item) -> None:

@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,8 @@ from mockserver.wording import counted, first_lines, reason_of
 
 if TYPE_CHECKING:
     from mockserver.cli.run_check import RunProblem
+    from mockserver.server.growing import GrowingCapsule
+    from mockserver.server.service import Service
     from mockserver.worlds.hosted import HostedWorld, Worlds
     from mockserver.worlds.lint import LintSettings
 
@@ -88,7 +91,10 @@ def run(
             environment = shimmed(
                 {**environment, "CROSSCHAIN_MOCK_CLOCK": f"{url}{CONTROL_PATH}/clock"}
             )
+        capsule = stack.enter_context(_growing_capsule(service, options))
         code = _exit_code_of(command, environment, client)
+        if capsule is not None:
+            click.echo(f"{options['capsule']}: {capsule.finish()}", err=True)
     problems: list[RunProblem] = []
     if options["checked"]:
         problems += _print_check(service.worlds, before, names)
@@ -134,6 +140,25 @@ def _print_ground(
         for line in first_lines([f"ground: {hole}" for hole in holes], _MOST_LINES):
             click.echo(printable(line), err=True)
     return missing, len(holes)
+
+
+@contextmanager
+def _growing_capsule(
+    service: "Service", options: Mapping[str, Any]
+) -> Iterator["GrowingCapsule | None"]:
+    """Write the requests of the default world to a capsule as they come, where one is named."""
+    if options["capsule"] is None:
+        yield None
+        return
+    from mockserver.cli.files import read_text
+    from mockserver.scenarios.library import is_file
+    from mockserver.server.growing import GrowingCapsule
+
+    scenario = options["scenario"]
+    text = read_text(Path(scenario)) if is_file(scenario) else ""
+    status = options["refusal_status"]
+    with GrowingCapsule(service, options["capsule"], text, status, options["secrets"]) as capsule:
+        yield capsule
 
 
 def _print_check(

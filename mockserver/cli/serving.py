@@ -149,6 +149,7 @@ def _banner(url: str, *, short: bool) -> str:
 
 def settings_of(options: Mapping[str, Any]) -> "Settings":
     """Return what the options of `serve` say about the service. Raises `click.UsageError`."""
+    from mockserver import limits
     from mockserver.responders.replay import ReplayMode
     from mockserver.server.assembly import Settings
 
@@ -183,6 +184,13 @@ def settings_of(options: Mapping[str, Any]) -> "Settings":
             counted=not options["replay_paced"],
         ),
         app_keys=(*options["app_keys"], *_app_keys(options["app_keys_file"])),
+        bounds=limits.Bounds(
+            {
+                option: value
+                for option in limits.SETTABLE
+                if (value := options[option.replace("-", "_")]) is not None
+            }
+        ),
     )
 
 

@@ -180,10 +180,26 @@ def _parameters(takes: Iterable[Any]) -> Iterator[click.Parameter]:
     for taken in takes:
         if not isinstance(taken, str):
             yield parameter(taken)
+        elif taken == "bounds":
+            yield from map(parameter, _bound_rows())
         elif taken in TABLE["lists"]:
             yield from map(parameter, TABLE["lists"][taken])
         else:
             yield from rows_as_parameters(_option_rows(taken))
+
+
+def _bound_rows() -> Iterator[dict[str, Any]]:
+    """Yield the options that set bounds, of the table of limits."""
+    from mockserver import limits
+
+    for option, limit in limits.SETTABLE.items():
+        about = f"The most {limit.unit} for each {limit.scope.partition(' ')[2]}: {limit.what}."
+        yield {
+            "option": f"--{option}",
+            "type": types.bound(option),
+            "metavar": "SIZE" if limit.unit == "bytes" else "N",
+            "help": f"{about}  [default: {limit}]",
+        }
 
 
 def parameter(row: Mapping[str, Any]) -> click.Parameter:

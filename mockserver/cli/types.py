@@ -86,6 +86,18 @@ def quantity(name: str, of: str, least: str, most: str, sign: str = "") -> Parse
     return Parsed(name, parse)
 
 
+def bound(option: str) -> Parsed[int]:
+    """Return the type of a bound that an option of this name sets."""
+
+    def parse(text: str) -> int:
+        try:
+            return limits.bound_of(option, text)
+        except limits.BadBound as error:
+            raise WrongValue(str(error)) from None
+
+    return Parsed("bound", parse)
+
+
 class Vocabulary(click.ParamType[str]):
     """One word of a vocabulary that a module has: shown in the help, completed, and checked.
 

@@ -73,7 +73,11 @@ class RecordingFolder:
     @property
     def files(self) -> tuple[Path, ...]:
         """The files written so far, in the order in which they were begun."""
-        return tuple(open_file.path for open_file in self._files.values() if open_file.rows)
+        return tuple(
+            open_file.path
+            for open_file in self._files.values()
+            if open_file.rows or open_file.is_full
+        )
 
     def keep(self, group: str, exchange: RecordedExchange) -> Path:
         """Add an exchange to the file of its group, such as an operation's id; return that file.
@@ -107,9 +111,9 @@ class RecordingFolder:
         with self._writing, self._lock:
             try:
                 for open_file in self._files.values():
-                    if open_file.rows and open_file.head != self._head:
+                    if open_file.head not in (None, self._head):
                         with _explained(open_file.path):
-                            self._write(open_file, open_file.rows)
+                            self._write(open_file, self._rows_of(open_file))
             finally:
                 with _explained(self.folder):
                     self._syncer.close()
@@ -119,7 +123,9 @@ class RecordingFolder:
         if open_file is not None and open_file.size <= FULL_FILE:
             return open_file
         if open_file is not None:
-            # A full file still gets the last head; its key is one that no group has.
+            # A full file still gets the last head; its key is one that no group has. Its rows are
+            # read again then, so that a recording of any length takes no memory.
+            open_file.rows, open_file.is_full = [], True
             self._files[f"{group} {len(self._files)}"] = self._files.pop(group)
         stem = re.sub(r"[^A-Za-z0-9.-]+", "-", group).strip("-.") or "recording"
         name, number = f"{stem}.yaml", 1
@@ -148,9 +154,18 @@ class RecordingFolder:
                     self._put(path, body)
         return names
 
+    def _rows_of(self, open_file: "_OpenFile") -> list[str]:
+        if not open_file.is_full or open_file.head is None:
+            return open_file.rows
+        before = self._head_of(open_file, open_file.head)
+        return [open_file.path.read_text("utf-8").removeprefix(before)]
+
+    @staticmethod
+    def _head_of(open_file: "_OpenFile", head: Recording) -> str:
+        return head_text(replace(head, title=f"{head.title}: {open_file.group}", exchanges=()))
+
     def _write(self, open_file: "_OpenFile", rows: list[str]) -> None:
-        head = replace(self._head, title=f"{self._head.title}: {open_file.group}", exchanges=())
-        raw = (head_text(head) + "".join(rows)).encode()
+        raw = (self._head_of(open_file, self._head) + "".join(rows)).encode()
         self._put(open_file.path, raw)
         open_file.size, open_file.head = len(raw), self._head
 
@@ -170,6 +185,8 @@ class _OpenFile:
     rows: list[str] = field(default_factory=list)
     size: int = 0
     head: Recording | None = None
+    is_full: bool = False
+    """Whether it gets no further exchange; its rows are on the disk alone then."""
 
 
 class _Syncer:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Generic, Protocol, Self, TypeVar
 
 from mockserver.jsontext import Json
-from mockserver.limits import Limit
+from mockserver.limits import AS_LISTED, Bounds, Limit
 from mockserver.responders.forms import BadControl
 
 
@@ -38,9 +38,11 @@ class Settable(Generic[T, Count]):
     most: Limit
     most_bytes: Limit
 
-    __slots__ = ("_counts", "_next", "items", "weight")
+    __slots__ = ("_bounds", "_counts", "_next", "items", "weight")
 
-    def __init__(self) -> None:
+    def __init__(self, bounds: Bounds = AS_LISTED) -> None:
+        """Begin without any, within the bounds of a server."""
+        self._bounds = bounds
         self.items: tuple[T, ...] = ()
         """The things in the order set."""
         self._counts: dict[str, Count] = {}
@@ -58,16 +60,14 @@ class Settable(Generic[T, Count]):
 
         Raises `BadControl`, and nothing is changed.
         """
-        if len(self.items) >= self.most.most:
-            raise BadControl(f"there are {self.most} already; remove some first")
+        if len(self.items) >= (limit := self._bounds[self.most]).most:
+            raise BadControl(f"there are {limit} already; remove some first")
         name = definition.get("id") or self._free_id()
         if any(item.id == name for item in self.items):
             raise BadControl(f"body field 'id': {name!r} is the id of another {self.word}")
         item = make(name)
-        if self.weight + item.weight > self.most_bytes.most:
-            raise BadControl(
-                f"the {self.word}s would have more than {self.most_bytes}; remove some"
-            )
+        if self.weight + item.weight > (limit := self._bounds[self.most_bytes]).most:
+            raise BadControl(f"the {self.word}s would have more than {limit}; remove some")
         self.weight += item.weight
         self.items = (*self.items, item)
         return item
@@ -89,7 +89,7 @@ class Settable(Generic[T, Count]):
 
     def copy(self) -> Self:
         """Return an independent copy with the same counts."""
-        twin = type(self)()
+        twin = type(self)(self._bounds)
         twin.items, twin._counts, twin._next = self.items, dict(self._counts), self._next
         twin.weight = self.weight
         return twin

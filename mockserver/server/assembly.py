@@ -59,7 +59,7 @@ def build_workers(
     factory = WorldFactory(settings, wall)
     held = None
     if settings.state is not None:
-        from mockserver.worlds.state import Hold, arrange  # noqa: PLC0415 - as in `_keep`
+        from mockserver.worlds.state import Hold, arrange  # noqa: PLC0415 - as in `keep`
 
         # The processes inherit it, so that it lasts as long as they do.
         held = Hold(settings.state)
@@ -68,7 +68,8 @@ def build_workers(
     def make(worker: int) -> Service:
         service = _service(factory, settings)
         if settings.state is not None:
-            _keep(service, factory, settings, wall, (worker, workers))
+            sync = settings.state_sync
+            keep(service, factory, settings.state, sync, wall, (worker, workers))
         return service
 
     model = _service(factory, settings)
@@ -86,7 +87,7 @@ def build(settings: Settings, wall: Callable[[], int] | None = None) -> Service:
     factory = WorldFactory(settings, wall)
     service = _service(factory, settings)
     if settings.state is not None:
-        _keep(service, factory, settings, wall, (0, 1))
+        keep(service, factory, settings.state, settings.state_sync, wall)
     return service
 
 
@@ -97,29 +98,31 @@ def _service(factory: WorldFactory, settings: Settings) -> Service:
     return service
 
 
-def _keep(
+def keep(
     service: Service,
     factory: WorldFactory,
-    settings: Settings,
+    folder: Path,
+    sync: str,
     wall: Callable[[], int],
-    share: tuple[int, int],
+    share: tuple[int, int] = (0, 1),
 ) -> None:
-    """Keep the worlds of a service in the state folder, or its `share`: the nth of so many."""
+    """Keep the worlds of a service in a folder, or its `share` of it: the nth of so many.
+
+    Raises `StateNotLoadable`.
+    """
     # SQLite is imported by servers that keep state alone.
     from mockserver.worlds.state import Keeper, StateFile, Sync, opened  # noqa: PLC0415
 
-    if settings.state is not None:
-        sync = Sync(settings.state_sync)
-        alone = share == (0, 1)
-        file = opened(settings.state, sync) if alone else StateFile(settings.state, sync, share)
-        service.keeper = Keeper(file, factory, service.worlds, wall)
+    when = Sync(sync)
+    file = opened(folder, when) if share == (0, 1) else StateFile(folder, when, share)
+    service.keeper = Keeper(file, factory, service.worlds, wall)
 
 
 def service_of(factory: WorldFactory, guard: Guard, *, check_answers: bool) -> Service:
     """Return the service with the worlds of a factory, in memory; see `Settings`."""
     contracts = factory.contracts
     simulation = Simulation(OPERATIONS, contracts)
-    worlds = Worlds(factory.create)
+    worlds = Worlds(factory.create, factory.bounds)
     control = Control(ServerState(worlds, factory, Counters()), guard)
     service = Service(worlds, simulation, contracts, control, check_answers=check_answers)
     control.server.ready = True

@@ -22,7 +22,7 @@ from mockserver.headers import REFUSAL_HEADER
 from mockserver.jsontext import Json, NotJson
 from mockserver.recordings import RecordedExchange, Recording
 from mockserver.recordings.archive import NotUnpacked, unpack
-from mockserver.recordings.folder import bring_to_disk, replace_file
+from mockserver.recordings.folder import bring_to_disk
 from mockserver.recordings.formats import read_entries
 from mockserver.recordings.redaction import Redactor
 from mockserver.responders.authentication import (
@@ -73,6 +73,14 @@ class Capsule:
 
 def save(capsule: Capsule, file: Path) -> None:
     """Write a capsule; `capsule.files` are the files of its journal. Raises `BadCapsule`."""
+    pack(capsule, file, sorted(capsule.files.items()))
+
+
+def pack(capsule: Capsule, file: Path, journal: Iterable[tuple[str, bytes]]) -> None:
+    """Write a capsule whose journal has these files, by name; one at a time is in memory.
+
+    Raises `BadCapsule`, and then the file is as it was.
+    """
     head: dict[str, Json] = {
         "format": FORMAT,
         "title": capsule.title,
@@ -82,21 +90,24 @@ def save(capsule: Capsule, file: Path) -> None:
     }
     if capsule.refusal_status is not None:
         head["refusalStatus"] = capsule.refusal_status
-    parts = {HEAD: jsontext.pretty(head).encode() + b"\n"}
-    if capsule.scenario_text:
-        parts[SCENARIO] = capsule.scenario_text.encode()
-    parts |= {f"{JOURNAL}/{name}": raw for name, raw in capsule.files.items()}
-    with tempfile.SpooledTemporaryFile() as packed:
-        with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-            for name, raw in sorted(parts.items()):
+    draft = file.with_name(f".{file.name}.new")
+    try:
+        with zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED) as archive:
+
+            def put(name: str, raw: bytes) -> None:
                 # The same capsule is the same file, whenever it is written.
                 archive.writestr(zipfile.ZipInfo(name, _EPOCH), raw, zipfile.ZIP_DEFLATED)
-        packed.seek(0)
-        try:
-            replace_file(file, packed.read())
-            bring_to_disk(file)
-        except OSError as error:
-            raise BadCapsule(f"cannot write {str(file)!r}: {reason_of(error)}") from None
+
+            put(HEAD, jsontext.pretty(head).encode() + b"\n")
+            for name, raw in journal:
+                put(f"{JOURNAL}/{name}", raw)
+            if capsule.scenario_text:
+                put(SCENARIO, capsule.scenario_text.encode())
+        draft.replace(file)
+        bring_to_disk(file)
+    except OSError as error:
+        draft.unlink(missing_ok=True)
+        raise BadCapsule(f"cannot write {str(file)!r}: {reason_of(error)}") from None
 
 
 def load(file: Path) -> Capsule:
@@ -112,7 +123,7 @@ def load(file: Path) -> Capsule:
             journal=_journal(file, folder),
             scenario_text=text,
             refusal_status=head.get("refusalStatus"),
-            files=_files_in(folder / JOURNAL),
+            files=dict(files_in(folder / JOURNAL)),
         )
 
 
@@ -130,13 +141,11 @@ def _journal(file: Path, folder: Path) -> Recording:
     )
 
 
-def _files_in(folder: Path) -> dict[str, bytes]:
-    """Return the files of a journal by name, but for those that begin with a dot."""
-    return {
-        path.relative_to(folder).as_posix(): path.read_bytes()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file() and not path.name.startswith(".")
-    }
+def files_in(folder: Path) -> Iterator[tuple[str, bytes]]:
+    """Yield the files of a journal with their names, but for those that begin with a dot."""
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and not path.name.startswith("."):
+            yield path.relative_to(folder).as_posix(), path.read_bytes()
 
 
 @contextmanager
@@ -228,13 +237,21 @@ def _before(dump: Json, began_ms: int, entries: Sequence[Json]) -> Json:
     tickets = _older(world["tickets"], began_ms, _named_tickets(world, entries))
     hashes = {ticket["hash"] for ticket in tickets}
     orders = [_order_before(order, began_ms, hashes) for order in orders]
+    return begun_anew(dump, began_ms, orders, tickets)
+
+
+def begun_anew(
+    dump: Json, began_ms: int, orders: Sequence[Json], tickets: Sequence[Json]
+) -> dict[str, Json]:
+    """Return a dump as of its first request, with the orders and tickets of that moment."""
+    world = dump["world"]
     # The journal is the trace of a clock that ran; one that jumps by itself does so again.
     by_itself = world["clock"]["mode"] == ClockMode.AUTO.value
     mode = ClockMode.AUTO if by_itself else ClockMode.FROZEN
     clock = {"mode": mode.value, "now_ms": began_ms, "rate": "1"}
     before = {
         **dump,
-        "world": {**world, "clock": clock, "orders": orders, "tickets": tickets},
+        "world": {**world, "clock": clock, "orders": [*orders], "tickets": [*tickets]},
         "faults": [{**fault, **_FAULT_ANEW} for fault in dump["faults"]],
         "stubs": [{**stub, "used": 0} for stub in dump["stubs"]],
         "appKeys": [],
@@ -323,7 +340,7 @@ def _journal_files(
             keeper.close()
         if not keeper.kept:
             raise NothingToKeep("no request of this world was for an operation of the service")
-        return _files_in(Path(folder))
+        return dict(files_in(Path(folder)))
 
 
 # On a running clock, an answer may be this much later than its request, in milliseconds.

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext, suppress
 
 from mockserver.worlds.state import Keeper, NotKept, Sync
 
@@ -21,17 +22,22 @@ class Commits:
 
     failure = NotKept
 
-    def __init__(self, keeper: Keeper) -> None:
-        """Write for a keeper, inside the running loop."""
+    def __init__(self, keeper: Keeper, lock: AbstractContextManager[object] | None = None) -> None:
+        """Write for a keeper, inside the running loop.
+
+        Where other threads change the worlds too, and write them, all of them hold the `lock`.
+        """
         # Another thread waits for the disk; without waiting, it would cost more than the commit.
-        in_thread = keeper.file.sync is Sync.FULL
+        # Under a lock nobody may come between the two halves of a commit.
+        in_thread = keeper.file.sync is Sync.FULL and lock is None
+        self._lock = lock or nullcontext()
         self._writes = keeper.writes
         self._file = keeper.file
         self._loop = asyncio.get_running_loop()
         self._thread = ThreadPoolExecutor(1, "crosschain-mock-state") if in_thread else None
         self._running: asyncio.Task[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
-        self._writes.awaken = self._awaken
+        self._writes.awaken = self._awaken if lock is None else self._awaken_from_thread
         if self._writes.waiting:
             self._awaken()
 
@@ -64,10 +70,11 @@ class Commits:
         writes = self._writes
         was_failing = writes.failing
         try:
-            writes.begin()
-            if self._thread is None:
-                writes.finish()
-            else:
+            with self._lock:
+                writes.begin()
+                if self._thread is None:
+                    writes.finish()
+            if self._thread is not None:
                 await self._loop.run_in_executor(self._thread, writes.finish)
         except NotKept as error:
             if not was_failing:
@@ -81,8 +88,17 @@ class Commits:
         if self._timer is None:
             self._timer = self._loop.call_later(after_s, self._idle)
 
+    def _awaken_from_thread(self) -> None:
+        # The loop may have ended: then whoever closes the keeper writes what is left.
+        with suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(self._awaken)
+
     def _idle(self) -> None:
         """Write what nobody waits for, then tidy up."""
+        with self._lock:
+            self._tidy()
+
+    def _tidy(self) -> None:
         self._timer = None
         if self._running is not None and not self._running.done():
             self._awaken(_RESTING_S)

@@ -11,7 +11,7 @@ import signal
 import socket
 import sys
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -120,14 +120,19 @@ def serve(service: Service, listening: Listening, announce: Callable[[str], None
         service.close()
 
 
-def commits_of(service: Service) -> "Commits | None":
-    """Return what writes the state of a service, inside the running loop; None without state."""
+def commits_of(
+    service: Service, lock: AbstractContextManager[object] | None = None
+) -> "Commits | None":
+    """Return what writes the state of a service, inside the running loop; None without state.
+
+    `lock` is held by every thread that works on its worlds, if there are several.
+    """
     if service.keeper is None:
         return None
     # SQLite is imported by servers that keep state alone.
     from mockserver.server.commits import Commits  # noqa: PLC0415
 
-    return Commits(service.keeper)
+    return Commits(service.keeper, lock)
 
 
 async def _fetched(steps: Iterator[None], server: HttpServer) -> None:

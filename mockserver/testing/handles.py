@@ -40,10 +40,14 @@ class LockedService:
         """The keys of worlds that were made with a word on their audit, and report themselves."""
         self.witnesses: list[Callable[[], None]] = []
         """What notes the findings of audits before requests are forgotten."""
+        self.open: set[str] = set()
+        """The keys of worlds that a test has open."""
         self.default_used = False
         """Whether the test uses the default world or the address of the server itself."""
         self._strays: list[str] = []
-        self._last_default_entry = 0
+        self._last_default_entry = service.worlds.get(DEFAULT_WORLD).journal.last_sequence
+        self._holders = 0
+        """How often the thread that has the lock holds it, to write once at the end."""
 
     def respond(self, request: Request) -> Response | Delivery:
         """Return the answer to a request, or its `Delivery` where it is not sent at once."""
@@ -107,6 +111,31 @@ class LockedService:
             f"{request.method} {request.path}\n  {right}"
         )
 
+    def hold(self) -> None:
+        """Take the lock, to look at a world or to change it; `let_go` follows."""
+        self.lock.acquire()
+        self._holders += 1
+
+    def let_go(self, key: str) -> None:
+        """Release the lock; where worlds are kept on a disk, what has changed is there by then.
+
+        Raises `NotKept` where it cannot be written.
+        """
+        try:
+            self._holders -= 1
+            if not self._holders:
+                self._write(key)
+        finally:
+            self.lock.release()
+
+    def _write(self, key: str) -> None:
+        keeper, worlds = self.service.keeper, self.service.worlds
+        if keeper is None or key not in worlds:
+            return
+        if keeper.settle(worlds.get(key)):
+            keeper.writes.begin()
+            keeper.writes.finish()
+
     def refuse(self, request: Request, name: str, reason: str) -> Response:
         """Return the refusal of a request that could not be read."""
         with self.lock:
@@ -122,6 +151,19 @@ def _requests_without_world(came: list[Entry]) -> str:
     )
 
 
+class Holding:
+    """The lock of a service, held for one world; who holds it may hold it again."""
+
+    def __init__(self, locked: LockedService, key: str) -> None:
+        self._locked, self._key = locked, key
+
+    def __enter__(self) -> None:
+        self._locked.hold()
+
+    def __exit__(self, *raised: object) -> None:
+        self._locked.let_go(self._key)
+
+
 class WorldClosed(CrosschainMockError):
     """A world whose test has ended."""
 
@@ -132,7 +174,7 @@ class WorldHandle:
     def __init__(self, locked: LockedService, key: str) -> None:
         """Give access to the world under a key, until it is closed."""
         self.key = key
-        self.lock = locked.lock
+        self.lock = Holding(locked, key)
         """Held by whoever looks at the world or changes it."""
         self.views: Mapping[str, type] = {}
         """The classes through which a test sees the world, by their path from the fixture."""
@@ -169,12 +211,17 @@ class WorldHandle:
         return self._service.strays()
 
     def close(self) -> None:
-        """Forget the world; a later request for its key makes a new one."""
+        """Forget the world; a later request for its key makes a new one.
+
+        One that is kept on a disk stays there, and the next test of its name goes on with it.
+        """
         if not self._closed:
             self._closed = True
             self._service.bear_witness()
             self._service.judged_apart.discard(self.key)
-            self._service.service.worlds.drop(self.key, for_good=True)
+            self._service.open.discard(self.key)
+            if self._service.service.keeper is None:
+                self._service.service.worlds.drop(self.key, for_good=True)
 
 
 _Class = TypeVar("_Class", bound=type)

@@ -14,6 +14,7 @@ from mockserver.server.listener import Listener, bound
 from mockserver.server.process import commits_of
 from mockserver.server.service import Service
 from mockserver.testing.arguments import check_type
+from mockserver.testing.handles import LockedService
 from mockserver.testing.server import MockServer
 from mockserver.testing.settings import BadSetting, MockSettings
 
@@ -34,18 +35,23 @@ def running(
     `CannotServe` where the port is taken.
     """
     mock = _server(settings, port, changes)
-    with in_thread(mock.locked, port) as mock.port:
+    with service_in_thread(mock.locked.service, port, mock.locked) as mock.port:
         yield mock
 
 
 @contextmanager
-def service_in_thread(service: Service, port: int) -> Iterator[int]:
-    """Answer as `in_thread` does, and write the state of the service where it keeps any."""
+def service_in_thread(
+    service: Service, port: int, locked: LockedService | None = None
+) -> Iterator[int]:
+    """Answer as `in_thread` does, and write the state of the service where it keeps any.
+
+    `locked` answers for it where other threads use its worlds too.
+    """
     commits: list[Commits | None] = []
 
     async def listening() -> Listener:
-        commits.append(commits_of(service))
-        return await _listening(service, port, commits[0])
+        commits.append(commits_of(service, locked and locked.lock))
+        return await _listening(locked or service, port, commits[0])
 
     async def end() -> None:
         if commits[0] is not None:
@@ -98,12 +104,18 @@ async def serving(
 ) -> AsyncIterator[MockServer]:
     """Serve in the running loop on loopback, as `running` does in a thread."""
     mock = _server(settings, port, changes)
-    listener = await _listening(mock.locked, port)
+    commits = commits_of(mock.locked.service, mock.locked.lock)
     try:
-        mock.port = listener.port
-        yield mock
+        listener = await _listening(mock.locked, port, commits)
+        try:
+            mock.port = listener.port
+            yield mock
+        finally:
+            await listener.stop()
+            if commits is not None:
+                await commits.stop()
     finally:
-        await listener.stop()
+        mock.locked.service.close()
 
 
 def _server(settings: MockSettings | None, port: int, changes: Mapping[str, Any]) -> MockServer:

@@ -11,20 +11,17 @@ from mockserver.engine.scenario import Scenario
 from mockserver.engine.world import World
 from mockserver.scenarios import load_scenario
 from mockserver.scenarios.library import is_file
-from mockserver.server.assembly import service_of
+from mockserver.server.assembly import keep, service_of
 from mockserver.server.control import Guard
 from mockserver.testing.handles import LockedService, WorldHandle, public_api
 from mockserver.testing.recording import tape_of
-from mockserver.testing.settings import MockSettings
+from mockserver.testing.settings import BadSetting, MockSettings
 from mockserver.testing.world import MockWorld
 from mockserver.worlds.factory import WorldFactory
-from mockserver.worlds.hosted import DEFAULT_WORLD
-from mockserver.worlds.journal import WorldJournal
+from mockserver.worlds.hosted import DEFAULT_WORLD, HostedWorld
 
 _NOT_IN_KEYS = re.compile(r"[^A-Za-z0-9._~-]+")
 _MOST_KEY_CHARACTERS = 100
-# Entries a world keeps, so that the check after a long test sees all of it.
-_JOURNAL_ENTRIES = 10_000
 
 
 @public_api
@@ -37,8 +34,13 @@ class MockServer:
         self._scenarios: dict[MockSettings, Scenario] = {}
         self._anchored = settings.anchored(Path.cwd())
         scenario = self._scenario(self._anchored)
-        self._factory = WorldFactory(self._anchored.options(), self._wall, scenario)
+        # The name of the scenario tells whether a world that was kept is of the same one.
+        options = replace(self._anchored.options(), scenario=self._anchored.scenario)
+        self._factory = WorldFactory(options, self._wall, scenario)
         self._service = service_of(self._factory, Guard(), check_answers=True)
+        if self._anchored.state is not None:
+            # A killed test loses nothing by it, and no test waits for the disk.
+            keep(self._service, self._factory, Path(self._anchored.state), "normal", self._wall)
         # Nobody makes the default world, and its first request is no stray.
         self._service.worlds.get(DEFAULT_WORLD)
         self._numbers = count(1)
@@ -84,12 +86,15 @@ class MockServer:
         """Return a new world; changes are settings such as `scenario`.
 
         The name, a test's for example, becomes its key as far as a key can carry it. As a context
-        manager the world is checked and closed. Raises `CrosschainMockError` for bad settings.
+        manager the world is checked and closed. A server with `state` goes on with the world of
+        that name, if it has kept one. Raises `CrosschainMockError` for bad settings.
         """
         settings, made = self.settings, self._anchored
         if changes:
             settings = settings.changed(**changes)
             made = made.changed(**changes).anchored(Path.cwd())
+        if made.state != self._anchored.state:
+            raise BadSetting("state: a server keeps its worlds in one folder; make another server")
         key, tape = self._free_key(name), tape_of(made)
         options = made.options()
         if tape is not None:
@@ -99,19 +104,38 @@ class MockServer:
         if tape is not None or "replay" in changes:
             self._factory.forget_changed(options.replay)
         scenario = self._scenario(made, again="scenario" in changes)
-        hosted = self._factory.hosted(key, World(scenario, self._wall), options)
-        hosted.journal = WorldJournal(_JOURNAL_ENTRIES)
-        self._service.worlds.put(hosted)
-        self.locked.made.add(key)
-        if "audit" in changes:
-            self.locked.judged_apart.add(key)
         handle = WorldHandle(self.locked, key)
+        with handle.lock:
+            if key in self._service.worlds:
+                self._check_same(handle.hosted, scenario, made)
+            else:
+                hosted = self._factory.hosted(key, World(scenario, self._wall), options)
+                self._service.worlds.put(hosted)
+            self.locked.made.add(key)
+            self.locked.open.add(key)
+            if "audit" in changes:
+                self.locked.judged_apart.add(key)
         demands = tuple(name for name in ("audit", "lint") if changes.get(name))
         return MockWorld(handle, self._address, settings, tape, demands)
 
+    def _check_same(self, hosted: HostedWorld, scenario: Scenario, settings: MockSettings) -> None:
+        """Raise `BadSetting` where a world that was kept began from other settings."""
+        kept, wanted = hosted.contract.dialect.name, self._factory.dialect_of(settings.dialect)
+        for what, before, now in (
+            ("scenario", hosted.world.scenario.name, scenario.name),
+            ("dialect", kept, wanted),
+        ):
+            if before != now:
+                raise BadSetting(
+                    f"{what}: world {hosted.key!r} in {str(self._anchored.state)!r} began with "
+                    f"{before!r}, and is to go on with {now!r}; go back to that, or remove the "
+                    "folder, and it begins anew"
+                )
+
     def _free_key(self, name: str) -> str:
         key = _NOT_IN_KEYS.sub("-", name).strip("-.")[-_MOST_KEY_CHARACTERS:] or "world"
-        taken = self._service.worlds
+        # One that was kept is free for the test that goes on with it.
+        taken = self._service.worlds if self._service.keeper is None else self.locked.open
         while key in taken:
             key = f"{key.partition('~')[0]}~{next(self._numbers)}"
         return key
@@ -119,7 +143,15 @@ class MockServer:
     def _scenario(self, settings: MockSettings, *, again: bool = False) -> Scenario:
         """Return the scenario as settings change it, read once, or `again` if it is a file."""
         # Worlds that differ in their breaks alone share the scenario, and what is made of it.
-        key = replace(settings, breaks=(), replay=(), replay_mode="strict", recordings=None)
+        key = replace(
+            settings,
+            breaks=(),
+            replay=(),
+            replay_mode="strict",
+            recordings=None,
+            bounds=(),
+            state=None,
+        )
         scenario = self._scenarios.get(key)
         if scenario is None or (again and is_file(settings.scenario)):
             loaded = self._loaded(settings)

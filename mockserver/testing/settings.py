@@ -23,6 +23,8 @@ from mockserver.worlds.audit import kinds_named
 from mockserver.worlds.factory import WorldOptions
 from mockserver.worlds.lint import lint_settings, lint_words
 
+# Entries a world keeps, so that the check after a long test sees all of it.
+_MORE = {"journal-entries": 10_000}
 _WORDS = {
     "refusals": ("fail", "allow"),
     "unused": ("fail", "allow"),
@@ -35,6 +37,7 @@ _TYPES: tuple[tuple[str, type | tuple[type, ...], str], ...] = (
     ("replay_mode", str, "words as in 'fallback,naked'"),
     ("verify_wallets", bool, "True or False"),
     ("recordings", (str, Path, type(None)), "a folder"),
+    ("state", (str, Path, type(None)), "a folder"),
     ("upstream_v1", str, "the base address of v1"),
     ("upstream_v2", str, "the base address of 2.0"),
     ("arm_writes", bool, "True or False"),
@@ -62,7 +65,10 @@ class MockSettings:
     `stamps` says which clock v1 requests may be stamped by: the world's alone (`world`), or that
     or the wall clock (`either`). With `unused` set to `allow` a stub, a fault, an outage or a
     trigger that no request met does not fail a test.
-    or the wall clock (`either`).
+
+    `state` is a folder that keeps the worlds: a later server that is given it goes on with them.
+    The worlds of the fixture have a folder each below it, by their tests. `bounds` are settable
+    bounds of the page of limits by name, as in `{"journal-entries": 50_000}`.
 
     `record` is a record mode: `once`, `none`, `new` or `all`. The world then plays the folder
     `recordings`, and passes on what the mode records to `upstream_v1` and `upstream_v2`: reading
@@ -92,6 +98,8 @@ class MockSettings:
     arm_writes: bool = False
     allow_hosts: tuple[str, ...] = ()
     confirm_hosts: tuple[str, ...] = ()
+    state: str | Path | None = None
+    bounds: tuple[tuple[str, int], ...] = ()
 
     def __post_init__(self) -> None:
         """Raise `BadSetting` for a value that no setting has."""
@@ -109,10 +117,13 @@ class MockSettings:
             good = type(self.seed) is int and 0 <= self.seed <= limits.MOST_SEED
             _require(good, "seed", f"a whole number from 0 to {limits.MOST_SEED}", self.seed)
         object.__setattr__(self, "replay", _sources(self.replay))
+        object.__setattr__(self, "bounds", _bounds(self.bounds))
         for name in ("allow_hosts", "confirm_hosts"):
             object.__setattr__(self, name, _texts(name, getattr(self, name)))
         if self.record and self.replay:
             raise BadSetting("record and replay exclude each other: a record mode plays a folder")
+        if self.record and self.state:
+            raise BadSetting("record and state exclude each other: recorded answers have no state")
         with _named("breaks"):
             object.__setattr__(self, "breaks", _breaks(self.breaks))
         with _named("audit"):
@@ -140,7 +151,8 @@ class MockSettings:
         if is_file(scenario):
             scenario = anchored(scenario, folder)
         recordings = None if self.recordings is None else folder / self.recordings
-        return replace(self, scenario=scenario, replay=replay, recordings=recordings)
+        state = folder / self.state if self.state else None
+        return replace(self, scenario=scenario, replay=replay, recordings=recordings, state=state)
 
     def clock_mode_and_rate(self) -> tuple[ClockMode, Decimal]:
         """Return how time passes, and how many times faster than the wall clock."""
@@ -158,6 +170,7 @@ class MockSettings:
             app_keys=self.app_keys,
             verify_wallets=self.verify_wallets,
             stamps=self.stamps,
+            bounds=limits.Bounds({**_MORE, **dict(self.bounds)}),
         )
 
     def start_ms(self) -> int | None:
@@ -190,6 +203,22 @@ def _breaks(names: object) -> tuple[str, ...]:
     good = isinstance(value, list | tuple) and all(isinstance(name, str) for name in value)
     _require(good, "breaks", "names of breaks", names)
     return tuple(break_.name for break_ in breaks_named(value))
+
+
+def _bounds(value: object) -> tuple[tuple[str, int], ...]:
+    """Return bounds as pairs, also of a mapping or of `NAME=VALUE`. Raises `BadSetting`."""
+    pairs: Any = value
+    if isinstance(value, str):
+        pairs = [text.strip().partition("=")[::2] for text in value.split(",")]
+    elif isinstance(value, Mapping):
+        pairs = list(value.items())
+    try:
+        named = [(str(name).replace("_", "-"), number) for name, number in pairs]
+        return tuple((name, limits.bound_of(name, number)) for name, number in named)
+    except limits.BadBound as error:
+        raise BadSetting(f"bounds: {error}") from None
+    except (TypeError, ValueError):
+        raise BadSetting(f"bounds: expected bounds by name, got {value!r}") from None
 
 
 def _texts(name: str, value: object) -> tuple[str, ...]:

@@ -78,7 +78,8 @@ class MockWorld:
         self._handle, self._lock = handle, handle.lock
         handle.views = {"": MockWorld, "clock": MockClock, "orders": MockOrders}
         self._url = url
-        self._checked = 0
+        # A world that goes on from an earlier session was checked up to there.
+        self._checked = handle.hosted.journal.last_sequence
         self._expected: set[int] = set()
         self._audited: set[tuple[str, str]] = set()
         self._linted: set[str] = set()

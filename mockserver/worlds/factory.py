@@ -24,6 +24,7 @@ from mockserver.responders.forms import BadControl
 from mockserver.responders.refusing import Refuser
 from mockserver.responders.replay import PlaybackState, ReplayMode
 from mockserver.responders.responder import PassingOn
+from mockserver.responders.stubs import Stubs
 from mockserver.signing import curve
 from mockserver.signing.keyring import Keyring
 from mockserver.validation import SchemaCheck, did_you_mean
@@ -31,6 +32,7 @@ from mockserver.values import dataclass
 from mockserver.worlds.actions import load_triggers
 from mockserver.worlds.chain import restore
 from mockserver.worlds.hosted import FORMAT, HostedWorld
+from mockserver.worlds.journal import WorldJournal
 from mockserver.worlds.nodestate import PACE_MS, NodeState
 from mockserver.worlds.transactions import ChainTransaction
 
@@ -57,7 +59,7 @@ class WorldOptions:
     which clock v1 requests may be stamped by: the world's alone (`world`), or that or the wall
     clock (`either`). A `lenient_chain` has no nonces, fees and limits of what wallets own; an empty
     block comes every `block_pace_ms`, with 0 never. `upstream` gets the requests that no recording
-    answers.
+    answers. `bounds` are those that the server has been given.
     """
 
     scenario: str | Path = "default"
@@ -77,6 +79,7 @@ class WorldOptions:
     lenient_chain: bool = False
     block_pace_ms: int = PACE_MS
     upstream: PassingOn | None = field(default=None, repr=False, compare=False)
+    bounds: limits.Bounds = field(default=limits.AS_LISTED, repr=False, compare=False)
 
     def adjusted(self, scenario: Scenario) -> Scenario:
         changes: dict[str, Any] = {
@@ -157,6 +160,9 @@ class WorldFactory:
             breaks=breaks,
             replay=replay,
             upstream=options.upstream,
+            bounds=options.bounds,
+            journal=WorldJournal.within(options.bounds),
+            stubs=Stubs(options.bounds),
             node=NodeState(options.lenient_chain, options.block_pace_ms),
         )
 
@@ -191,9 +197,18 @@ class WorldFactory:
         return hosted
 
     @property
+    def bounds(self) -> limits.Bounds:
+        """The bounds of the server."""
+        return self._options.bounds
+
+    @property
     def dialect_name(self) -> str:
         """The dialect that worlds speak by default."""
-        return self.contracts.get(self._options.dialect).dialect.name
+        return self.dialect_of(self._options.dialect)
+
+    def dialect_of(self, name: str) -> str:
+        """Return the name of a dialect as worlds have it: errata in their order."""
+        return self.contracts.get(name).dialect.name
 
     def scenario_mark(self, name: str) -> str:
         """Return what a scenario is known by on a disk: its name, with the digest of a file's."""

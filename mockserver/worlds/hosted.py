@@ -12,6 +12,7 @@ from mockserver.engine.outages import Window
 from mockserver.engine.refusal import StateNotLoadable
 from mockserver.exchange import Headers, Request, Response
 from mockserver.jsontext import Json
+from mockserver.limits import AS_LISTED, Bounds
 from mockserver.responders.breaks import Breaks
 from mockserver.responders.delivery import Gate
 from mockserver.responders.faults.registry import Faults
@@ -193,6 +194,8 @@ class HostedWorld(CalledWorld):
     triggers: Triggers = field(default_factory=Triggers)
     stubs: Stubs = field(default_factory=Stubs)
     breaks: Breaks = field(default_factory=Breaks)
+    bounds: Bounds = AS_LISTED
+    """The bounds of its server."""
     upstream: PassingOn | None = None
     """Where requests go that no recording answers; None where the simulation answers them."""
     expected: tuple[AwaitedRefusal, ...] = ()
@@ -263,7 +266,7 @@ class HostedWorld(CalledWorld):
         """
         parts = self._parts()
         begun: dict[str, Any] = {
-            "journal": WorldJournal(),
+            "journal": WorldJournal.within(self.bounds),
             "generated": None,
             "failures": (),
             "suspended": (),
@@ -281,8 +284,9 @@ class HostedWorld(CalledWorld):
     def snapshot(self, name: str | None = None) -> str:
         """Keep everything but the journal under a name and return it. Raises `BadControl`."""
         known = self.world.snapshots()
-        if name not in known and len(known) >= limits.SNAPSHOTS.most:
-            raise BadControl(f"there are {limits.SNAPSHOTS} already; drop some first")
+        most = self.bounds[limits.SNAPSHOTS]
+        if name not in known and len(known) >= most.most:
+            raise BadControl(f"there are {most} already; drop some first")
         if self.record is not None:
             # What happened before belongs to the snapshot as well.
             self.record.collect()
@@ -365,7 +369,7 @@ class HostedWorld(CalledWorld):
     def bare(self) -> "HostedWorld":
         """Return a world like this one in which nothing has happened yet."""
         twin = HostedWorld(self.key, self.world.bare(), self.contract, self.refuser)
-        twin.replay = self.replay
+        twin.replay, twin.bounds = self.replay, self.bounds
         return twin
 
     def restore_snapshot(self, name: str, kept: "HostedWorld", sequence: int) -> None:
@@ -399,7 +403,7 @@ class HostedWorld(CalledWorld):
         self.transactions = ChainTransactions()
         self.node = NodeState(self.node.lenient, self.node.pace_ms)
         self.blocks = Blocks()
-        self.faults, self.triggers, self.stubs = Faults(), Triggers(), Stubs()
+        self.faults, self.triggers, self.stubs = Faults(), Triggers(), Stubs(self.bounds)
         self.release(lambda held: True)
         self.breaks.forget()
         self.expected, self.failures, self.generated = (), (), None
@@ -484,14 +488,15 @@ class HostedCall(Call):
 class Worlds:
     """The worlds of one server; each comes into being on first use."""
 
-    def __init__(self, make: Callable[[str], HostedWorld]) -> None:
-        """Make worlds with `make`, which is given the key."""
+    def __init__(self, make: Callable[[str], HostedWorld], bounds: Bounds = AS_LISTED) -> None:
+        """Make worlds with `make`, which is given the key; `bounds` are those of the server."""
+        self._bounds = bounds
         self._make = make
         self._worlds: dict[str, HostedWorld] = {}
         self._by_app_key: dict[str, str] = {}
         self._spare = 0
         self._bound: dict[str, tuple[str, ...]] = {}
-        self._space = JournalSpace()
+        self._space = JournalSpace(bounds[limits.ALL_JOURNAL_BYTES].most)
         self._keeping: Keeping | None = None
         # How many requests came to worlds that were dropped, by their keys.
         self._gone: dict[str, int] = {}
@@ -635,9 +640,10 @@ class Worlds:
             self._spare -= adding
             return ""
         used = sum([hosted.weight for hosted in self._worlds.values()])
-        if used >= limits.ALL_BYTES.most:
-            return f"the worlds of this server keep {limits.ALL_BYTES} already; drop or reset some"
-        self._spare = min(_SPARE, (limits.ALL_BYTES.most - used) // 2)
+        limit = self._bounds[limits.ALL_BYTES]
+        if used >= limit.most:
+            return f"the worlds of this server keep {limit} already; drop or reset some"
+        self._spare = min(_SPARE, (limit.most - used) // 2)
         return ""
 
     def full_of_orders(self) -> str:
@@ -714,9 +720,9 @@ class Worlds:
     def _room(self, key: str) -> None:
         if key in self or key == DEFAULT_WORLD:
             return
-        if self.total >= limits.WORLDS.most:
+        if self.total >= (limit := self._bounds[limits.WORLDS]).most:
             raise TooManyWorlds(
-                f"there are {limits.WORLDS} already, and none of the key {key!r}; drop some first "
+                f"there are {limit} already, and none of the key {key!r}; drop some first "
                 "(DELETE /__mock/worlds/KEY)"
             )
 

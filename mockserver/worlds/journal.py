@@ -2,7 +2,7 @@
 
 import re
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import field
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -187,13 +187,15 @@ class WorldJournal:
 
     __slots__ = (
         *("_capacity", "_entries", "_most", "_redactor", "_space", "_studied"),
-        *("last_sequence", "weight"),
+        *("follow", "last_sequence", "weight"),
     )
 
     last_sequence: int
     """The number of the newest entry; 0 before the first."""
     weight: int
     """About how many bytes its entries take."""
+    follow: Callable[[int, StoredEntry], None] | None
+    """Called with the number of each entry that comes, and the entry."""
 
     def __init__(self, capacity: int = CAPACITY, most: int = limits.JOURNAL_BYTES.most) -> None:
         """Keep at most `capacity` entries of `most` bytes; older ones are counted and dropped."""
@@ -203,7 +205,13 @@ class WorldJournal:
         self._space: JournalSpace | None = None
         self._redactor: Redactor | None = None
         self._studied = 0
+        self.follow = None
         self.last_sequence = self.weight = 0
+
+    @classmethod
+    def within(cls, bounds: limits.Bounds) -> "WorldJournal":
+        """Return an empty journal within the bounds of a server."""
+        return cls(bounds[limits.JOURNAL].most, bounds[limits.JOURNAL_BYTES].most)
 
     def __iter__(self) -> Iterator[Entry]:
         return iter(self.since(0))
@@ -253,6 +261,8 @@ class WorldJournal:
             weight += sum([len(value) for _, value in response.headers])
         entries.append((at_ms, operation, raw or request, response, responder, fault, weight))
         self.last_sequence += 1
+        if self.follow is not None:
+            self.follow(self.last_sequence, entries[-1])
         if len(entries) > self._capacity:
             weight -= entries.popleft()[-1]
         self.weight += weight

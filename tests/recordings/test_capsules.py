@@ -411,3 +411,66 @@ def test_the_wallet_signature_is_not_needed(serve, saved, tmp_path):
     assert saved(running).returncode == 0
     (kept,) = capsules.load(tmp_path / "one.capsule").journal.exchanges
     assert "Signature" not in kept.request.headers
+
+
+RUN_CLIENT = """
+import json, os, sys, urllib.request
+url = os.environ["CROSSCHAIN_MOCK_URL"]
+def call(path, method="GET", body=None, headers={}):
+    data = None if body is None else json.dumps(body).encode()
+    sent = urllib.request.Request(url + path, data, headers, method=method)
+    with urllib.request.urlopen(sent, timeout=60) as answer:
+        return json.load(answer)
+def quote(number):
+    route = "symbol=USDT&fromChain=ARB&toChain=BNB"
+    return call(f"/v1/getBridgeQuote?amount={10_000_000 + number}&{route}")
+"""
+
+
+def run_with_capsule(call, body, *arguments):
+    command = (sys.executable, "-c", RUN_CLIENT + body)
+    return call("run", "--clock=frozen", *arguments, "--", *command)
+
+
+def test_a_run_writes_a_capsule_longer_than_its_journal(call, tmp_path):
+    body = f"""
+for number in range(1200):
+    quote(number)
+submitted = call("/v1/submitOrder", "POST", {order(sourceCerts=certificate())!r},
+    {{"Evmaddress": "{WALLET}", "Signature": "ab" * 65, "Authorization": "{SECRET}"}})
+call("/__mock/clock", "POST", {{"advance": "1h"}})
+assert call(f"/v1/checkOrder?id={{submitted['data']['id']}}")["data"]["status"] == "Succeeded"
+"""
+    done = run_with_capsule(call, body, "--capsule=run.capsule", "--secret", SECRET)
+    assert done.returncode == 0, done.stderr
+    assert "run.capsule: 1202 answers" in done.stderr
+    assert not list(tmp_path.rglob(".run.capsule*"))
+    replayed = call("capsule", "replay", "run.capsule")
+    assert replayed.stdout.strip() == "run.capsule: 1202 answers, byte for byte the same"
+    with zipfile.ZipFile(tmp_path / "run.capsule") as archive:
+        assert not [name for name in archive.namelist() if SECRET.encode() in archive.read(name)]
+
+
+def test_a_run_that_began_anew_has_a_capsule_of_what_followed(call):
+    body = "quote(1)\ncall('/__mock/reset', 'POST')\nquote(2)\nquote(3)"
+    done = run_with_capsule(call, body, "--capsule=run.capsule")
+    assert "run.capsule: 2 answers" in done.stderr
+    assert "byte for byte the same" in call("capsule", "replay", "run.capsule").stdout
+
+
+@pytest.mark.parametrize(
+    ("body", "sentence"),
+    [
+        ("pass", "no request came to an operation of the service"),
+        (
+            "dump = call('/__mock/dump')\nquote(1)\ncall('/__mock/load', 'POST', dump)",
+            "the default world was replaced",
+        ),
+    ],
+)
+def test_a_run_without_a_whole_history_writes_no_capsule(call, tmp_path, body, sentence):
+    done = run_with_capsule(call, body, "--capsule=run.capsule")
+    assert sentence in done.stderr
+    assert done.returncode != 0
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "run.capsule").exists()

@@ -87,8 +87,9 @@ class Events:
 def listen(request: ControlRequest) -> Events:
     """Return the events of a world from a journal position on. Raises `BadControl` for too many."""
     hosted = request.hosted
-    if request.server.listeners >= limits.LISTENERS.most:
-        raise BadControl(f"there are {limits.LISTENERS} already; close a console, or a stream")
+    most = hosted.bounds[limits.LISTENERS]
+    if request.server.listeners >= most.most:
+        raise BadControl(f"there are {most} already; close a console, or a stream")
     request.server.listeners += 1
     return Events(request.server, hosted.key, request, _position(request), hosted.epoch)
 

@@ -245,7 +245,7 @@ def evidence_of(
     """
     world, horizon, journal = hosted.world, hosted.horizon, hosted.journal
     orders, now = world.orders.stored()[horizon.orders :], world.now()
-    newest = orders[-limits.AUDITED.most :]
+    newest = orders[-hosted.bounds[limits.AUDITED].most :]
     views = [world.orders.peek(order.id) for order in newest]
     rest = _rest(world)
     evidence = Evidence(
