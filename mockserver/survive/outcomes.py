@@ -40,6 +40,10 @@ _OF_THE_SERVICE = frozenset(
 )
 # Findings that cost money where nobody can say how much.
 _COSTLY = frozenset({"deposit-without-order", "lost-recipient"})
+# Causes and kinds of what a flow that failed, and knows it, cannot mend when it is started again.
+_BEYOND_REPAIR = frozenset(
+    {"times", "otherwise", "unexpected", "two-orders", "paid-otherwise", "lost-recipient"}
+)
 # Failures that let time pass behind the client's back: an old quote is no mistake of its own then.
 _OF_TIME = frozenset({"clock", "late"})
 # An answer that does not come, or cannot be read, is one circumstance for a client.
@@ -176,6 +180,8 @@ def _outcome(
         return RunOutcome.UNSURE, ()
     fair = all(failure.kind.notice_is_fair for failure in run.failures)
     excused = [finding for finding in costly if not (fair and _is_of_the_service(finding))]
+    if not run.restartable:
+        excused = [finding for finding in excused if _is_beyond_repair(finding)]
     if any(start.too_slow for start in run.steps):
         return RunOutcome.HUNG, ()
     if any(start.hung for start in run.steps):
@@ -191,6 +197,11 @@ def _outcome(
             return RunOutcome.FOOLED, left
         return (RunOutcome.SURVIVED if run.first.good else RunOutcome.NOTICED), ()
     return (RunOutcome.HARMED, excused) if excused else (RunOutcome.NOTICED, ())
+
+
+def _is_beyond_repair(finding: Finding) -> bool:
+    """Tell whether money went where no later run brings it back from."""
+    return finding.cause in _BEYOND_REPAIR or finding.kind in _BEYOND_REPAIR
 
 
 def _is_of_the_service(finding: Finding) -> bool:

@@ -25,13 +25,15 @@ _AROUND = 6
 
 
 def terminal(report: SearchReport, command: str) -> Iterator[str]:
+    """Yield the lines of the report about what a command searched."""
     if report.unsure:
         yield f"unsure: {report.unsure}; nothing here counts as survived"
         yield ""
     for note in report.notes:
         yield f"note: {note}"
     for number, defect in enumerate(ordered(report.defects), 1):
-        yield from _defect(number, defect, report, command)
+        yield f"{number}. {headline(defect.result)}"
+        yield from defect_lines(defect, _again(defect.result, command))
         yield ""
     yield from _remarks(report)
     yield from _table(report)
@@ -60,25 +62,32 @@ def ordered(defects: Iterable[Defect]) -> list[Defect]:
     )
 
 
-def _defect(number: int, defect: Defect, report: SearchReport, command: str) -> Iterator[str]:
+def headline(result: RunResult) -> str:
+    """Return what a result is, and what it cost: `HARMED: 10 USDT paid twice`."""
+    return f"{result.outcome.value.upper()}: {'; '.join(result.costs) or result.why}"
+
+
+def defect_lines(defect: Defect, again: str) -> Iterator[str]:
+    """Yield what there is to say of a defect below its headline; `again` shows it once more."""
     result = defect.result
-    what = "; ".join(result.costs) or result.why
-    yield f"{number}. {result.outcome.value.upper()}: {what}"
     kinds = " and ".join(f"{failure.kind.summary} ({failure})" for failure in result.run.failures)
     kinds = kinds or "nothing goes wrong"
     yield f"   when {kinds}"
-    if result.costs and result.why not in what:
+    if result.costs and result.why not in headline(result):
         yield f"   {result.why}"
     yield "   what it did:"
     yield from (f"     {line}" for line in timeline(result.run, result.diverged))
     yield f"   the flow {_ended(result.run)}"
-    again = command.replace(" -- ", f" --replay '{result.name}' -- ", 1)
-    if not result.run.failures:
-        again = command.replace("survive", "run --lint --audit all", 1)
     yield f"   see it again: {again}"
     if defect.same:
         more = len(defect.same)
         yield f"   and {counted(more, 'more failure')} {'does' if more == 1 else 'do'} the same"
+
+
+def _again(result: RunResult, command: str) -> str:
+    if not result.run.failures:
+        return command.replace("survive", "run --lint --audit all", 1)
+    return command.replace(" -- ", f" --replay '{result.name}' -- ", 1)
 
 
 def timeline(run: RunOfFlow, diverged: int) -> list[str]:
