@@ -90,7 +90,8 @@ def run(
         code = _exit_code_of(command, environment, client)
     problems: list[RunProblem] = []
     if options["checked"]:
-        problems += _print_check(service.worlds, before, names)
+        fine = options["unused"] == "allow"
+        problems += _print_check(service.worlds, before, names, idle_is_fine=fine)
     if (audited or linted) and not any(hosted.requests for hosted in service.worlds):
         # Nothing is known to be well, which is not the same as well.
         click.echo("there is nothing to judge: no request came to any world", err=True)
@@ -110,18 +111,24 @@ def run(
 
 
 def _print_check(
-    worlds: Iterable["HostedWorld"], before: Mapping[str, int], expected: Sequence[str]
+    worlds: Iterable["HostedWorld"],
+    before: Mapping[str, int],
+    expected: Sequence[str],
+    *,
+    idle_is_fine: bool,
 ) -> list["RunProblem"]:
     """Print what nobody expects of each world that this run has used, and return it."""
-    from mockserver.cli.run_check import lines_of, problems_of
+    from mockserver.cli.run_check import lines_of, never_refused, problems_of
 
     problems = [
         problem
         for hosted in worlds
         for since in [before.get(hosted.key, 0)]
         if not since or hosted.journal.last_sequence > since
-        for problem in problems_of(hosted, since, expected)
+        for problem in problems_of(hosted, since, expected, idle_is_fine=idle_is_fine)
     ]
+    if not idle_is_fine:
+        problems += never_refused(worlds, expected)
     for line in first_lines(list(lines_of(problems)), _MOST_LINES):
         click.echo(line, err=True)
     return problems

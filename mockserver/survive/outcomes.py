@@ -39,11 +39,9 @@ _OF_THE_SERVICE = frozenset(
     {"drop-not-reported", "order-not-followed", "left-underway", "refund-not-noticed", "short"}
 )
 # Findings that cost money where nobody can say how much.
-_COSTLY = frozenset({"deposit-without-order", "lost-recipient"})
+_COSTLY = frozenset({"deposit-without-order"})
 # Causes and kinds of what a flow that failed, and knows it, cannot mend when it is started again.
-_BEYOND_REPAIR = frozenset(
-    {"times", "otherwise", "unexpected", "two-orders", "paid-otherwise", "lost-recipient"}
-)
+_BEYOND_REPAIR = frozenset({"times", "otherwise", "unexpected", "two-orders", "paid-otherwise"})
 # Failures that let time pass behind the client's back: an old quote is no mistake of its own then.
 _OF_TIME = frozenset({"clock", "late"})
 # An answer that does not come, or cannot be read, is one circumstance for a client.
@@ -243,7 +241,6 @@ _KINDS = {
     "order-not-followed": "in an order that nobody followed",
     "refund-not-noticed": "returned, unnoticed",
     "left-underway": "in an order that never ends, and that nobody reports",
-    "lost-recipient": "sent where nobody can have it",
     "paid-otherwise": "paid otherwise than ordered",
     "short": "short on arrival",
     "other-quote": "paid on an old quote",

@@ -25,7 +25,7 @@ from mockserver.worlds.audit import Expected, Moved, Verdict, judge, moved_by
 from mockserver.worlds.hosted import HostedWorld
 from mockserver.worlds.journal import Entry
 from mockserver.worlds.lint import LintResult, lint
-from mockserver.worlds.verification import unmet
+from mockserver.worlds.verification import unstruck
 
 HOUR_MS = 3_600_000
 _AFTER_A_RUN_MS, _AT_THE_END_MS = 6 * HOUR_MS, 48 * HOUR_MS
@@ -183,6 +183,8 @@ class TrialRun:
         with world.hosted() as hosted:
             for failure in failures:
                 failure.apply(hosted)
+            # A flow may set failures of its own, which say nothing of these.
+            self._set = {item.id for item in (*hosted.faults, *hosted.triggers)}
 
     def ended(self, step: FlowStart) -> None:
         """Take how a start of the flow ended; after the first one what goes wrong is healed."""
@@ -191,8 +193,7 @@ class TrialRun:
             return
         with self._world.hosted() as hosted:
             self._first = hosted.journal.last_sequence
-            # What holds back the first writes of two is help, and no failure of its own.
-            missed = [] if self.doubled else unmet(hosted)
+            missed = unstruck(hosted, self._set)
             self._reached = bool(hosted.requests) and not missed
             self._unread = _unread(hosted)
             _heal(hosted)

@@ -73,7 +73,7 @@ class MockWorld:
         self._audited: set[str] = set()
         self._linted: set[str] = set()
         self._kept: list[str] = []
-        self._suspended: list[tuple[Window, int]] = []
+        self._changes_judged = 0
         self._tape = tape
         self.settings = settings
         """How the world was made."""
@@ -126,9 +126,7 @@ class MockWorld:
         """
         hosted = self._handle.hosted
         planned = window(chain, token, hosted.world.now(), outage)
-        suspended = hosted.world.outages.suspend(planned)
-        self._suspended.append((suspended, hosted.journal.last_sequence))
-        return suspended
+        return hosted.suspend(planned)
 
     def restore(
         self, chain: str | None = None, *, token: str | None = None, direction: Side | None = None
@@ -192,7 +190,7 @@ class MockWorld:
         body = price_body(token, usd, percent)
         check(form("price-given"), body, "body")
         symbol, price = new_price(hosted, body)
-        hosted.world.move_price(symbol, price)
+        hosted.move_price(symbol, price)
         return price
 
     def release(self, name: str | None = None) -> int:
@@ -322,7 +320,7 @@ class MockWorld:
         # A reset takes the evidence away, and not what was wrong.
         self._kept += self._audit_complaints()
         hosted.reset()
-        self._suspended = []
+        self._changes_judged = 0
         self._checked = hosted.journal.last_sequence
 
     def dump(self) -> Mapping[str, Json]:
@@ -396,8 +394,8 @@ class MockWorld:
         allow = self.settings.refusals == "allow"
         sentences = complaints(hosted, self._checked, self._expected, allow=allow)
         if self.settings.unused == "fail":
-            sentences += unused(hosted, self._suspended)
-            self._suspended = []
+            sentences += unused(hosted, self._changes_judged)
+            self._changes_judged = len(hosted.changes)
         self._checked = hosted.journal.last_sequence
         sentences += [*self._kept, *self._audit_complaints()]
         self._kept = []

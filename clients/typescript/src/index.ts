@@ -84,6 +84,12 @@ export class Mock {
   }
 }
 
+/** What a check fails for: `audit: false` leaves money out, `unused: "allow"` what was set and met no request. */
+export interface CheckOptions {
+  audit?: boolean;
+  unused?: "fail" | "allow";
+}
+
 export class World {
   readonly v1: Client<V1>;
   readonly v2: Client<V2>;
@@ -124,14 +130,17 @@ export class World {
     done(await this.control.POST("/__mock/expect", { body: { ...(refusal && { refusal }), ...(operation && { operation }) } }));
   }
 
-  /** Throws `MockCheckFailed` for refusals, faults and stubs that met nothing, defects, and lost money. */
-  async check(options: { audit?: boolean } = {}): Promise<void> {
-    const check = done(await this.control.GET("/__mock/check"));
+  /**
+   * Throws `MockCheckFailed` for refusals, defects, lost money, and what was set and met no request: stubs, faults,
+   * triggers, outages, prices, breaks, and refusals that were expected.
+   */
+  async check(options: CheckOptions = {}): Promise<void> {
+    const check = done(await this.control.GET("/__mock/check", { params: { query: { unused: options.unused ?? "fail" } } }));
     const lines = [
       ...check.failures.map((failure) => `the mock failed: ${failure}`),
       ...check.unexpectedRefusals.map(refusal),
       ...check.unusedStubs.map((stub) => `stub '${stub.id}' was not used up: expected ${stub.operation}, it was used ${stub.used} times`),
-      ...check.unmet.map((text) => `${text}\n  leave it out, or have the test send what it is for`),
+      ...check.unmet.map((text) => `${text}\n  leave it out, have the test send what it is for, or say unused: "allow"`),
     ];
     if (options.audit ?? true) {
       lines.push(...done(await this.control.GET("/__mock/audit")).findings.map((finding) => `audit: ${finding.told}`));
