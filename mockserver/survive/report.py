@@ -12,7 +12,7 @@ from mockserver.survive.search import Defect, SearchReport
 from mockserver.wording import counted
 
 FORMAT = "crosschain-mock/survive@1"
-_LETTERS = {
+LETTERS = {
     RunOutcome.SURVIVED: ".",
     RunOutcome.NOTICED: "-",
     RunOutcome.FOOLED: "F",
@@ -21,6 +21,7 @@ _LETTERS = {
     RunOutcome.NOT_REACHED: " ",
     RunOutcome.UNSURE: "?",
 }
+"""The outcomes in a table."""
 _AROUND = 6
 
 
@@ -33,7 +34,7 @@ def terminal(report: SearchReport, command: str) -> Iterator[str]:
         yield f"note: {note}"
     for number, defect in enumerate(ordered(report.defects), 1):
         yield f"{number}. {headline(defect.result)}"
-        yield from defect_lines(defect, _again(defect.result, command))
+        yield from defect_lines(defect, see_again(defect.result, command))
         yield ""
     yield from _remarks(report)
     yield from _table(report)
@@ -84,7 +85,8 @@ def defect_lines(defect: Defect, again: str) -> Iterator[str]:
         yield f"   and {counted(more, 'more failure')} {'does' if more == 1 else 'do'} the same"
 
 
-def _again(result: RunResult, command: str) -> str:
+def see_again(result: RunResult, command: str) -> str:
+    """Return the command line that shows a result once more."""
     if not result.run.failures:
         return command.replace("survive", "run --lint --audit all", 1)
     return command.replace(" -- ", f" --replay '{result.name}' -- ", 1)
@@ -112,8 +114,8 @@ def _ended(run: RunOfFlow) -> str:
     return ", then, started again, ".join(ends)
 
 
-def _table(report: SearchReport) -> Iterator[str]:
-    """Yield the table of points and kinds with their worst outcomes."""
+def outcomes_by_place(report: SearchReport) -> dict[str, dict[str, RunOutcome]]:
+    """Return the worst outcome of single failures, by their call and by their kind."""
     cells: dict[str, dict[str, RunOutcome]] = {}
     worst = (
         *BAD,
@@ -128,6 +130,12 @@ def _table(report: SearchReport) -> Iterator[str]:
             row = cells.setdefault(str(failure.point), {})
             before = row.get(failure.kind.name, RunOutcome.NOT_REACHED)
             row[failure.kind.name] = min(before, result.outcome, key=worst.index)
+    return cells
+
+
+def _table(report: SearchReport) -> Iterator[str]:
+    """Yield the table of points and kinds with their worst outcomes."""
+    cells = outcomes_by_place(report)
     kinds = list(dict.fromkeys(name for row in cells.values() for name in row))
     if not kinds:
         return
@@ -136,7 +144,7 @@ def _table(report: SearchReport) -> Iterator[str]:
         heads = " ".join(name[place] if place < len(name) else " " for name in kinds)
         yield f"{'':{width}}  {heads}".rstrip()
     for point, row in cells.items():
-        letters = " ".join(_LETTERS[row[name]] if name in row else " " for name in kinds)
+        letters = " ".join(LETTERS[row[name]] if name in row else " " for name in kinds)
         yield f"{point:{width}}  {letters}".rstrip()
     yield ". survived  - noticed  F fooled  H harmed  T hung  ? unsure, blank: not reached"
     yield ""

@@ -14,12 +14,13 @@ from mockserver.contract import Contract
 from mockserver.exchange import Request, Response
 from mockserver.headers import CONTROL_PATH
 from mockserver.responders.delivery import Delivery
-from mockserver.survive.flows import Ended, Process, Runnable
+from mockserver.survive.flows import CannotStart, Ended, Process, Runnable
 from mockserver.survive.space import InjectedFailure
 from mockserver.testing import MockServer, MockSettings, MockWorld
 from mockserver.testing.handles import LockedService
 from mockserver.testing.running import in_thread
 from mockserver.values import dataclass
+from mockserver.wording import reason_of
 from mockserver.worlds.actions import add_trigger
 from mockserver.worlds.audit import Expected, Moved, Verdict, judge, moved_by
 from mockserver.worlds.hosted import HostedWorld
@@ -243,7 +244,11 @@ class Lab:
         self._mock = MockServer(settings.changed(refusals="allow", unused="allow"))
         self._watched = _Watched(self._mock.locked)
         self._numbers = count(1)
-        self._folder = Path(tempfile.mkdtemp(prefix="crosschain-mock-survive-"))
+        try:
+            self._folder = Path(tempfile.mkdtemp(prefix="crosschain-mock-survive-"))
+        except OSError as error:
+            text = f"no folder for the state of runs can be made: {reason_of(error)}"
+            raise CannotStart(text, 126) from None
         self._closing = contextlib.ExitStack()
         self._closing.callback(shutil.rmtree, self._folder, ignore_errors=True)
         self._closing.callback(flow.close)
