@@ -5,7 +5,7 @@ which does not use it pays nothing.
 """
 
 from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from mockserver.conformance import Result
     from mockserver.conformance.option_table import Option
+    from mockserver.survive.in_pytest import ItemRun
     from mockserver.testing import MockServer, MockSettings, MockWorld
 
 _MARKER = "crosschain_mock"
@@ -48,6 +49,15 @@ _OPTIONS = {
 
 _UNSAID = object()
 """A setting of which no marker says anything."""
+_SURVIVE = {
+    "survive-only": ("KINDS", "the kinds of failures to search, separated by commas"),
+    "survive-skip": ("KINDS", "kinds of failures to leave out"),
+    "survive-budget": ("N", "how many runs a search of one test has at most; 200 by default"),
+}
+_SURVIVE_HELP = "search every test that moves money for failures that cost it"
+_QUICK_HELP = "search six likely failures of each test"
+_SEARCH_IDS: pytest.StashKey[list[str]] = pytest.StashKey()
+
 _SUITE = "mockserver.conformance.suite"
 
 
@@ -62,6 +72,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
             help=help_text,
         )
         parser.addini(f"{_MARKER}_{name}", help=help_text)
+    for flag, text in (("survive", _SURVIVE_HELP), ("survive-quick", _QUICK_HELP)):
+        dest = f"{_MARKER}_{flag.replace('-', '_')}"
+        group.addoption(f"--crosschain-mock-{flag}", dest=dest, action="store_true", help=text)
+        parser.addini(dest, help=text, type="bool", default=False)
+    for name, (metavar, text) in _SURVIVE.items():
+        dest = f"{_MARKER}_{name.replace('-', '_')}"
+        group.addoption(f"--crosschain-mock-{name}", dest=dest, metavar=metavar, help=text)
+        parser.addini(dest, help=text)
     add_run_options(parser, [row for row in OPTIONS if row.key not in _OPTIONS])
 
 
@@ -84,7 +102,7 @@ def add_run_options(parser: pytest.Parser, rows: "Iterable[Option]") -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Make the marker known."""
-    settings = ", ".join(f"{name}=…" for name in _OPTIONS)
+    settings = ", ".join(f"{name}=…" for name in (*_OPTIONS, "survive"))
     config.addinivalue_line("markers", f"{_MARKER}({settings}): how the world of a test is to be")
     if not config.option.collectonly and any(arg.startswith(_SUITE) for arg in config.args):
         _check_run(config)
@@ -101,8 +119,32 @@ def _check_run(config: pytest.Config) -> None:
         raise pytest.UsageError(str(error)) from None
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Name a report of a search, which a worker of xdist has sent as one of the test it ran."""
+    nodeid = getattr(report, "crosschain_mock_nodeid", None)
+    if nodeid is not None and hasattr(report, "node"):
+        report.nodeid = nodeid
+        session = report.node.config.pluginmanager.get_plugin("session")
+        session.testscollected += report.when == "setup"
+
+
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Print what a conformance run sent, and its findings that fail no test."""
+    """Print what searches came to, what a conformance run sent, and what fails no test in it."""
+    searched = [
+        (report.nodeid, name, value)
+        for reports in terminalreporter.stats.values()
+        for report in reports
+        if getattr(report, "when", "") == "call"
+        for name, value in report.user_properties
+        if name == f"{_MARKER}_survive"
+    ]
+    if searched:
+        from mockserver.survive.in_pytest import summary_lines as lines_of_searches
+
+        terminalreporter.section("failures that cost money")
+        for line in lines_of_searches(searched):
+            terminalreporter.write_line(line)
     properties = [
         user_property
         for reports in terminalreporter.stats.values()
@@ -184,6 +226,13 @@ def crosschain_mock(
 ) -> Iterator["MockWorld"]:
     """A world of this test's own on the session's server, checked when the test has run."""
     item = request.node
+    if run := _search_run(item):
+        with _readable_failures():
+            searched = run.world_of(crosschain_mock_server, item.nodeid, _marker_settings(item))
+        item.stash.setdefault(_WORLDS, []).append(searched)
+        yield searched
+        item.stash[_WORLDS].remove(searched)
+        return
     with ExitStack() as stack:
         with _readable_failures():
             settings = crosschain_mock_server.settings
@@ -206,13 +255,97 @@ def crosschain_mock(
         pytest.fail(f"after the test: {text}\nthe journal of its world:\n{journal}", pytrace=False)
 
 
+@pytest.fixture
+def crosschain_mock_state(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> "Path":
+    """A folder that a search finds again when it starts a test that failed once more."""
+    if run := _search_run(request.node):
+        run.restartable = True
+        return run.state
+    return tmp_path_factory.mktemp("state")
+
+
+def _search_run(item: pytest.Item) -> "ItemRun | None":
+    """Return the run of a search that a test is run for, None for a test of its own."""
+    if not hasattr(item, "originalname") or "survive" not in item.name:
+        return None
+    from mockserver.survive.in_pytest import RUNNING
+
+    return item.stash.get(RUNNING, None)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_pycollect_makeitem(
+    collector: pytest.Collector,
+) -> Generator[None, Any, Any]:
+    """Add the failures that were selected by id to the tests that they belong to."""
+    made = yield
+    ids = _search_ids(collector.config)
+    if not ids or not isinstance(made, list):
+        return made
+    from mockserver.survive.in_pytest import selected_variants
+
+    functions = [item for item in made if isinstance(item, pytest.Function)]
+    return [*made, *(more for item in functions for more in selected_variants(item, ids))]
+
+
+def _search_ids(config: pytest.Config) -> list[str]:
+    """Return the ids of failures that arguments name, or that failed the last time."""
+    if _SEARCH_IDS not in config.stash:
+        ids = [arg for arg in config.args if "[survive" in arg or "-survive" in arg]
+        options = ("lf", "failedfirst")
+        if any(config.getoption(name, False) for name in options) and hasattr(config, "cache"):
+            last = config.cache.get("cache/lastfailed", {})
+            ids += [nodeid for nodeid in last if "[survive" in nodeid or "-survive" in nodeid]
+        config.stash[_SEARCH_IDS] = [name for name in ids if name.endswith("]")]
+    return config.stash[_SEARCH_IDS]
+
+
+@pytest.hookimpl
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
+    """Search a test that is marked, or that an option chooses, after it has run as it is."""
+    if not isinstance(item, pytest.Function):
+        return None
+    marks = [
+        mark.kwargs["survive"] for mark in item.iter_markers(_MARKER) if "survive" in mark.kwargs
+    ]
+    config = item.config
+    chosen = config.getoption(f"{_MARKER}_survive") or config.getini(f"{_MARKER}_survive")
+    by_id = "survive" in item.name and bool(_search_ids(config))
+    said = marks[0] if marks else bool(chosen)
+    if said is False and not by_id:
+        return None
+    from mockserver.survive.in_pytest import SELECTED, ItemSearch
+
+    if said is False and SELECTED not in item.stash:
+        return None
+    if not marks and "crosschain_mock" not in item.fixturenames:
+        return None
+    ItemSearch(item, nextitem).run(said or True, _typed_search(config), marked=bool(marks))
+    return True
+
+
+def _typed_search(config: pytest.Config) -> dict[str, Any]:
+    """Return what options, or ini keys, say of every search."""
+    typed: dict[str, Any] = {}
+    for name in ("only", "skip", "budget", "quick"):
+        key = f"{_MARKER}_survive_{name}"
+        if value := config.getoption(key) or config.getini(key):
+            typed[name] = int(value) if name == "budget" and value.isdecimal() else value
+    return typed
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
     """Fail a test whose world has something to complain of."""
     item.stash[_PASSED] = False
     item.stash[_COMPLAINTS] = []
+    run = _search_run(item)
+    ending = run.stopper.armed() if run and run.stopper else nullcontext()
     try:
-        yield
+        with ending:
+            yield
     except BaseException:
         item.stash[_COMPLAINTS] = _complaints(item)
         raise
@@ -353,4 +486,6 @@ def _marker_settings(node: pytest.Item) -> dict[str, Any]:
                 pytrace=False,
             )
         changes.update(mark.kwargs)
+    # How the test is searched is no setting of its world.
+    changes.pop("survive", None)
     return changes

@@ -6,6 +6,7 @@ It keeps the deposit in CROSSCHAIN_MOCK_STATE before anything is submitted; `--n
 import json
 import os
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -55,7 +56,9 @@ def watch(wallet: Wallet, order: str) -> str:
 def main() -> int:
     """Pay, watch, and say by the exit code whether the money arrived."""
     address, node = os.environ["CROSSCHAIN_MOCK_BASE_URL_V2"], Node()
-    kept = Path(os.environ["CROSSCHAIN_MOCK_STATE"], "deposit.json")
+    # Without a folder of the search, each start pays anew, as a first one does.
+    folder = os.environ.get("CROSSCHAIN_MOCK_STATE") or tempfile.mkdtemp()
+    kept = Path(folder, "deposit.json")
     naive = "--naive" in sys.argv
     wallet = NaiveWallet(address, node) if naive else RememberingWallet(address, node, kept)
     try:

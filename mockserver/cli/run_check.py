@@ -4,19 +4,18 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from xml.etree.ElementTree import Element, SubElement
 
 from mockserver.conformance.report.pipelines import xml_text
-from mockserver.engine.outages import Window
 from mockserver.exchange import printable
 from mockserver.responders.refusing import refusal_in
 from mockserver.testing.expecting import Remedies, complaints, unused
 from mockserver.values import dataclass
 from mockserver.wording import one_line
-from mockserver.worlds.hosted import HostedWorld
+from mockserver.worlds.hosted import DEFAULT_WORLD, HostedWorld
 from mockserver.worlds.journal_text import readable_journal
 
 _REMEDIES = Remedies(
     "announce it with `POST /__mock/expect` or `run --expect-refusal NAME` if that is meant",
     "record it with `run --record new` and the address of the service",
-    "take it away, or leave the check out with `run --no-check`",
+    "take it away, or keep this silent with `run --unused allow`",
     "`run --stamps either` takes both",
 )
 
@@ -38,25 +37,34 @@ def expected_in(hosted: HostedWorld, names: Collection[str]) -> set[int]:
     return {entry.sequence for entry in hosted.journal if refusal_in(entry.refusal or "") in names}
 
 
-def problems_of(hosted: HostedWorld, since: int, names: Collection[str]) -> list[RunProblem]:
+def problems_of(
+    hosted: HostedWorld, since: int, names: Collection[str], *, idle_is_fine: bool = False
+) -> list[RunProblem]:
     """Return what came to a world after the entry `since`, or did not, and nobody expects.
 
-    Refusals by one of the `names` are expected.
+    Refusals by one of the `names` are expected; what was set and met no request is told, unless
+    `idle_is_fine`.
     """
-    sentences = [
-        *complaints(hosted, since, expected_in(hosted, names), remedies=_REMEDIES),
-        *unused(hosted, list(_outages(hosted)), _REMEDIES),
-    ]
+    sentences = complaints(hosted, since, expected_in(hosted, names), remedies=_REMEDIES)
+    if not idle_is_fine:
+        sentences += unused(hosted, remedies=_REMEDIES)
     return [RunProblem(hosted.key, "check", sentence) for sentence in sentences]
 
 
-def _outages(hosted: HostedWorld) -> Iterator[tuple[Window, int]]:
-    """Yield the outages that a request may meet, or might have: those not taken off again."""
-    begun = {(window.subject, window.from_ms) for window in hosted.world.outages.all()}
-    for window, since in hosted.suspended:
-        # A request that the journal has dropped may have met it.
-        if (window.subject, window.from_ms) in begun and hosted.journal.dropped <= since:
-            yield window, since
+def never_refused(worlds: Iterable[HostedWorld], names: Sequence[str]) -> list[RunProblem]:
+    """Return the refusals that the whole run was expected to meet, and that came to no world."""
+    kept = list(worlds)
+    if any(hosted.journal.dropped for hosted in kept):
+        return []
+    missed = [name for name in names if not any(expected_in(hosted, [name]) for hosted in kept)]
+    return [
+        RunProblem(
+            DEFAULT_WORLD,
+            "check",
+            f"expected {name!r}, it did not come\n  see why, or leave `--expect-refusal` out",
+        )
+        for name in missed
+    ]
 
 
 def lines_of(problems: Sequence[RunProblem]) -> Iterator[str]:

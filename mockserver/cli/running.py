@@ -97,7 +97,8 @@ def run(
             click.echo(f"{options['capsule']}: {capsule.finish()}", err=True)
     problems: list[RunProblem] = []
     if options["checked"]:
-        problems += _print_check(service.worlds, before, names)
+        fine = options["unused"] == "allow"
+        problems += _print_check(service.worlds, before, names, idle_is_fine=fine)
     judged = audited or linted
     # Of a command that failed, its own words come first.
     silent = not judged and (code != 0 or not (options["checked"] or options["strict"]))
@@ -162,18 +163,24 @@ def _growing_capsule(
 
 
 def _print_check(
-    worlds: Iterable["HostedWorld"], before: Mapping[str, int], expected: Sequence[str]
+    worlds: Iterable["HostedWorld"],
+    before: Mapping[str, int],
+    expected: Sequence[str],
+    *,
+    idle_is_fine: bool,
 ) -> list["RunProblem"]:
     """Print what nobody expects of each world that this run has used, and return it."""
-    from mockserver.cli.run_check import lines_of, problems_of
+    from mockserver.cli.run_check import lines_of, never_refused, problems_of
 
     problems = [
         problem
         for hosted in worlds
         for since in [before.get(hosted.key, 0)]
         if not since or hosted.journal.last_sequence > since
-        for problem in problems_of(hosted, since, expected)
+        for problem in problems_of(hosted, since, expected, idle_is_fine=idle_is_fine)
     ]
+    if not idle_is_fine:
+        problems += never_refused(worlds, expected)
     for line in first_lines(list(lines_of(problems)), _MOST_LINES):
         click.echo(line, err=True)
     return problems

@@ -2,8 +2,10 @@
 
 import os
 import shlex
+import signal
 import sys
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -47,7 +49,8 @@ def survive(
     world_options = {name: options[name] for name in ("scenario", "dialect", "seed", "clock")}
     settings = MockSettings().changed(**{k: v for k, v in world_options.items() if v is not None})
     limits = RunLimits(wall_s=options["wall_ms"] / 1000, reruns=options["reruns"])
-    report = searched(command_flow(command), plan, settings, limits, _progress())
+    with _termination_as_interrupt() as code_of_stop:
+        report = searched(command_flow(command), plan, settings, limits, _progress())
     subject = Subject(
         " ".join(command), f"crosschain-mock survive -- {shlex.join(command)}", settings.seed
     )
@@ -55,11 +58,33 @@ def survive(
         write_text(file, FORMATS[name](report, subject))
     print_text(printable_lines(FORMATS["text"](report, subject)))
     if report.stopped.endswith("Ctrl-C"):
-        sys.exit(130)
+        sys.exit(code_of_stop())
     if failing(report, fail_on):
         sys.exit(1)
     if report.unsure:
         sys.exit(3)
+
+
+@contextmanager
+def _termination_as_interrupt() -> Iterator[Callable[[], int]]:
+    """Let SIGTERM do what Ctrl-C does: what runs is ended, what is known is told.
+
+    Yields what returns the exit code of a search that was stopped.
+    """
+    came: list[int] = []
+
+    def stop(number: int, _: object) -> None:
+        came.append(number)
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield lambda: 128 + (came[0] if came else signal.SIGINT)
+    except KeyboardInterrupt:
+        # Before anything is known there is nothing to tell.
+        sys.exit(128 + (came[0] if came else signal.SIGINT))
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def printable_lines(text: str) -> str:

@@ -70,9 +70,9 @@ def verify(remote: Remote, strict: bool, epoch: str | None, **options: Any) -> N
     require_ground(ground, strict=strict)
 
 
-def check(remote: Remote, strict: bool, epoch: str | None) -> None:
-    """Find unused stubs, faults and triggers, failures, unexpected refusals; exit 1 if any."""
-    state = asked(remote, "GET", "/check", query={"epoch": epoch})
+def check(remote: Remote, unused: str, strict: bool, epoch: str | None) -> None:
+    """Find what met no request, failures, and refusals that nobody expects; exit 1 if any."""
+    state = asked(remote, "GET", "/check", query={"epoch": epoch, "unused": unused})
     for stub in state["unusedStubs"]:
         wanted = f" of {stub['times']} times" if "times" in stub else " times"
         print_text(printable(f"unused: stub {stub['id']} answered {stub['used']}{wanted}"))

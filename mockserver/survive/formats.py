@@ -6,9 +6,18 @@ from html import escape
 from types import MappingProxyType
 from xml.sax.saxutils import quoteattr
 
-from mockserver.survive.outcomes import BAD, RunOutcome, RunResult
-from mockserver.survive.report import as_json, ordered, summary, terminal, timeline
-from mockserver.survive.search import SearchReport
+from mockserver.survive.outcomes import BAD, UNDISTURBED, RunOutcome, RunResult
+from mockserver.survive.report import (
+    as_json,
+    coverage,
+    ordered,
+    outcomes_by_place,
+    see_again,
+    summary,
+    terminal,
+    timeline,
+)
+from mockserver.survive.search import Defect, SearchReport
 from mockserver.values import dataclass
 
 
@@ -56,9 +65,11 @@ def _sarif(report: SearchReport, subject: Subject) -> str:
         for defect in report.defects
         for failure in defect.result.run.failures
     }
+    if any(not defect.result.run.failures for defect in report.defects):
+        rules[UNDISTURBED] = {"text": "wrong although nothing goes wrong"}
     results = [
         {
-            "ruleId": defect.result.run.failures[0].kind.name,
+            "ruleId": _rule(defect.result),
             "level": "error",
             "message": {"text": f"{_what(defect.result)} ({defect.result.name})"},
             "partialFingerprints": {"failure": defect.result.name},
@@ -80,6 +91,11 @@ def _sarif(report: SearchReport, subject: Subject) -> str:
     return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
 
 
+def _rule(result: RunResult) -> str:
+    """Return the kind of a result's first failure, or that it needs none."""
+    return next((failure.kind.name for failure in result.run.failures), result.name)
+
+
 def _what(result: RunResult) -> str:
     return f"{result.outcome.value}: {'; '.join(result.costs) or result.why}"
 
@@ -87,39 +103,81 @@ def _what(result: RunResult) -> str:
 _STYLE = (
     "body{font:15px/1.5 system-ui,sans-serif;max-width:75rem;margin:2rem auto;padding:0 1rem}"
     "pre{overflow:auto;background:#8881;padding:.6rem}td{padding:.1rem .6rem}"
-    ".two{display:grid;grid-template-columns:1fr 1fr;gap:1rem}.bad{color:#b00020}"
-    "@media(prefers-color-scheme:dark){body{background:#111;color:#ddd}.bad{color:#ff6b6b}}"
+    ".two{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(28rem,100%),1fr));gap:1rem}"
+    ".two>*{min-width:0}.wide{overflow-x:auto}.bad{color:#b00020}.yes{color:#1b6e2e}"
+    "table{border-collapse:collapse}th{font-weight:normal;text-align:left;padding:.1rem .6rem}"
+    ".grid td,.grid th{border:1px solid #8884;text-align:center}"
+    ".grid th[scope=row]{text-align:left}"
+    "h2,p,td{overflow-wrap:anywhere}.all td:nth-child(-n+2){white-space:nowrap}"
+    "@media(max-width:40rem){.all td:nth-child(-n+2){white-space:normal}}"
+    "@media(prefers-color-scheme:dark){body{background:#111;color:#ddd}.bad{color:#ff6b6b}"
+    ".yes{color:#7fd896}}"
 )
 
 
 def _html(report: SearchReport, subject: Subject) -> str:
     parts = [
         "<!doctype html><html lang=en><meta charset=utf-8>",
+        "<meta name=viewport content='width=device-width,initial-scale=1'>",
         "<title>Which failure costs money?</title>",
         f"<style>{_STYLE}</style><h1>Which failure costs money?</h1>",
         f"<p><code>{escape(subject.flow)}</code>: {escape(summary(report))}</p>",
     ]
     if report.unsure:
         parts.append(f"<p class=bad>Unsure: {escape(report.unsure)}.</p>")
-    parts += [_defect_html(defect.result, report) for defect in ordered(report.defects)]
+    parts += [f"<p>Note: {escape(note)}.</p>" for note in report.notes]
+    parts += [_defect_html(defect, report, subject) for defect in ordered(report.defects)]
+    parts.append(_table_html(report))
     rows = "".join(
         f"<tr><td><code>{escape(name)}</code><td class={'bad' if result.bad else 'ok'}>"
         f"{result.outcome.value}<td>{escape(result.why)}"
         for name, result in sorted(report.results.items())
     )
-    parts.append(f"<h2>All failures</h2><table>{rows}</table></html>")
+    parts.append(
+        f"<h2>All failures</h2><div class=wide><table class=all>{rows}</table></div></html>"
+    )
     return "\n".join(parts) + "\n"
 
 
-def _defect_html(result: RunResult, report: SearchReport) -> str:
+def _table_html(report: SearchReport) -> str:
+    """Return the table of calls and kinds, with how many of the failures struck."""
+    cells = outcomes_by_place(report)
+    kinds = list(dict.fromkeys(name for row in cells.values() for name in row))
+    if not kinds:
+        return ""
+    heads = "".join(f"<th scope=col>{escape(name)}" for name in kinds)
+    rows = "".join(
+        f"<tr><th scope=row><code>{escape(point)}</code>"
+        + "".join(_cell(row.get(name)) for name in kinds)
+        for point, row in cells.items()
+    )
+    reached, planned = coverage(report)
+    percent = 100 * reached // planned if planned else 0
+    return (
+        f"<h2>Where each kind struck</h2><p>{reached} of {planned} failures struck ({percent} %). "
+        "Each cell has the worst outcome; an empty one was not tried there.</p>"
+        f"<div class=wide><table class=grid><tr><th>{heads}{rows}</table></div>"
+    )
+
+
+def _cell(outcome: RunOutcome | None) -> str:
+    if outcome is None:
+        return "<td>"
+    style = "bad" if outcome in BAD else "yes" if outcome is RunOutcome.SURVIVED else "ok"
+    return f"<td class={style}>{outcome.value}"
+
+
+def _defect_html(defect: Defect, report: SearchReport, subject: Subject) -> str:
+    result = defect.result
     why = " and ".join(failure.kind.summary for failure in result.run.failures)
     ours = "\n".join(timeline(result.run, result.diverged))
     theirs = "\n".join(timeline(report.base, result.diverged))
     return (
-        f"<h2 class=bad>{escape(_what(result))}</h2><p>When {escape(why)} "
-        f"(<code>{escape(result.name)}</code>).</p><div class=two><div><h3>Undisturbed</h3>"
-        f"<pre>{escape(theirs)}</pre></div><div><h3>With the failure</h3>"
+        f"<h2 class=bad>{escape(_what(result))}</h2><p>When {escape(why or 'nothing goes wrong')} "
+        f"(<code>{escape(result.name)}</code>). {escape(result.why)}</p><div class=two><div>"
+        f"<h3>Undisturbed</h3><pre>{escape(theirs)}</pre></div><div><h3>With the failure</h3>"
         f"<pre>{escape(ours)}</pre></div></div>"
+        f"<p>See it again: <code>{escape(see_again(result, subject.command))}</code></p>"
     )
 
 

@@ -39,7 +39,9 @@ _OF_THE_SERVICE = frozenset(
     {"drop-not-reported", "order-not-followed", "left-underway", "refund-not-noticed", "short"}
 )
 # Findings that cost money where nobody can say how much.
-_COSTLY = frozenset({"deposit-without-order", "lost-recipient"})
+_COSTLY = frozenset({"deposit-without-order"})
+# Causes and kinds of what a flow that failed, and knows it, cannot mend when it is started again.
+_BEYOND_REPAIR = frozenset({"times", "otherwise", "unexpected", "two-orders", "paid-otherwise"})
 # Failures that let time pass behind the client's back: an old quote is no mistake of its own then.
 _OF_TIME = frozenset({"clock", "late"})
 # An answer that does not come, or cannot be read, is one circumstance for a client.
@@ -176,6 +178,8 @@ def _outcome(
         return RunOutcome.UNSURE, ()
     fair = all(failure.kind.notice_is_fair for failure in run.failures)
     excused = [finding for finding in costly if not (fair and _is_of_the_service(finding))]
+    if not run.restartable:
+        excused = [finding for finding in excused if _is_beyond_repair(finding)]
     if any(start.too_slow for start in run.steps):
         return RunOutcome.HUNG, ()
     if any(start.hung for start in run.steps):
@@ -191,6 +195,11 @@ def _outcome(
             return RunOutcome.FOOLED, left
         return (RunOutcome.SURVIVED if run.first.good else RunOutcome.NOTICED), ()
     return (RunOutcome.HARMED, excused) if excused else (RunOutcome.NOTICED, ())
+
+
+def _is_beyond_repair(finding: Finding) -> bool:
+    """Tell whether money went where no later run brings it back from."""
+    return finding.cause in _BEYOND_REPAIR or finding.kind in _BEYOND_REPAIR
 
 
 def _is_of_the_service(finding: Finding) -> bool:
@@ -232,7 +241,6 @@ _KINDS = {
     "order-not-followed": "in an order that nobody followed",
     "refund-not-noticed": "returned, unnoticed",
     "left-underway": "in an order that never ends, and that nobody reports",
-    "lost-recipient": "sent where nobody can have it",
     "paid-otherwise": "paid otherwise than ordered",
     "short": "short on arrival",
     "other-quote": "paid on an old quote",

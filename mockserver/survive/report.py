@@ -12,7 +12,7 @@ from mockserver.survive.search import Defect, SearchReport
 from mockserver.wording import counted
 
 FORMAT = "crosschain-mock/survive@1"
-_LETTERS = {
+LETTERS = {
     RunOutcome.SURVIVED: ".",
     RunOutcome.NOTICED: "-",
     RunOutcome.FOOLED: "F",
@@ -21,17 +21,20 @@ _LETTERS = {
     RunOutcome.NOT_REACHED: " ",
     RunOutcome.UNSURE: "?",
 }
+"""The outcomes in a table."""
 _AROUND = 6
 
 
 def terminal(report: SearchReport, command: str) -> Iterator[str]:
+    """Yield the lines of the report about what a command searched."""
     if report.unsure:
         yield f"unsure: {report.unsure}; nothing here counts as survived"
         yield ""
     for note in report.notes:
         yield f"note: {note}"
     for number, defect in enumerate(ordered(report.defects), 1):
-        yield from _defect(number, defect, report, command)
+        yield f"{number}. {headline(defect.result)}"
+        yield from defect_lines(defect, see_again(defect.result, command))
         yield ""
     yield from _remarks(report)
     yield from _table(report)
@@ -60,25 +63,33 @@ def ordered(defects: Iterable[Defect]) -> list[Defect]:
     )
 
 
-def _defect(number: int, defect: Defect, report: SearchReport, command: str) -> Iterator[str]:
+def headline(result: RunResult) -> str:
+    """Return what a result is, and what it cost: `HARMED: 10 USDT paid twice`."""
+    return f"{result.outcome.value.upper()}: {'; '.join(result.costs) or result.why}"
+
+
+def defect_lines(defect: Defect, again: str) -> Iterator[str]:
+    """Yield what there is to say of a defect below its headline; `again` shows it once more."""
     result = defect.result
-    what = "; ".join(result.costs) or result.why
-    yield f"{number}. {result.outcome.value.upper()}: {what}"
     kinds = " and ".join(f"{failure.kind.summary} ({failure})" for failure in result.run.failures)
     kinds = kinds or "nothing goes wrong"
     yield f"   when {kinds}"
-    if result.costs and result.why not in what:
+    if result.costs and result.why not in headline(result):
         yield f"   {result.why}"
     yield "   what it did:"
     yield from (f"     {line}" for line in timeline(result.run, result.diverged))
     yield f"   the flow {_ended(result.run)}"
-    again = command.replace(" -- ", f" --replay '{result.name}' -- ", 1)
-    if not result.run.failures:
-        again = command.replace("survive", "run --lint --audit all", 1)
     yield f"   see it again: {again}"
     if defect.same:
         more = len(defect.same)
         yield f"   and {counted(more, 'more failure')} {'does' if more == 1 else 'do'} the same"
+
+
+def see_again(result: RunResult, command: str) -> str:
+    """Return the command line that shows a result once more."""
+    if not result.run.failures:
+        return command.replace("survive", "run --lint --audit all", 1)
+    return command.replace(" -- ", f" --replay '{result.name}' -- ", 1)
 
 
 def timeline(run: RunOfFlow, diverged: int) -> list[str]:
@@ -103,8 +114,8 @@ def _ended(run: RunOfFlow) -> str:
     return ", then, started again, ".join(ends)
 
 
-def _table(report: SearchReport) -> Iterator[str]:
-    """Yield the table of points and kinds with their worst outcomes."""
+def outcomes_by_place(report: SearchReport) -> dict[str, dict[str, RunOutcome]]:
+    """Return the worst outcome of single failures, by their call and by their kind."""
     cells: dict[str, dict[str, RunOutcome]] = {}
     worst = (
         *BAD,
@@ -119,6 +130,12 @@ def _table(report: SearchReport) -> Iterator[str]:
             row = cells.setdefault(str(failure.point), {})
             before = row.get(failure.kind.name, RunOutcome.NOT_REACHED)
             row[failure.kind.name] = min(before, result.outcome, key=worst.index)
+    return cells
+
+
+def _table(report: SearchReport) -> Iterator[str]:
+    """Yield the table of points and kinds with their worst outcomes."""
+    cells = outcomes_by_place(report)
     kinds = list(dict.fromkeys(name for row in cells.values() for name in row))
     if not kinds:
         return
@@ -127,7 +144,7 @@ def _table(report: SearchReport) -> Iterator[str]:
         heads = " ".join(name[place] if place < len(name) else " " for name in kinds)
         yield f"{'':{width}}  {heads}".rstrip()
     for point, row in cells.items():
-        letters = " ".join(_LETTERS[row[name]] if name in row else " " for name in kinds)
+        letters = " ".join(LETTERS[row[name]] if name in row else " " for name in kinds)
         yield f"{point:{width}}  {letters}".rstrip()
     yield ". survived  - noticed  F fooled  H harmed  T hung  ? unsure, blank: not reached"
     yield ""

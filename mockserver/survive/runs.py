@@ -14,18 +14,19 @@ from mockserver.contract import Contract
 from mockserver.exchange import Request, Response
 from mockserver.headers import CONTROL_PATH
 from mockserver.responders.delivery import Delivery
-from mockserver.survive.flows import Ended, Process, Runnable
+from mockserver.survive.flows import CannotStart, Ended, Process, Runnable
 from mockserver.survive.space import InjectedFailure
 from mockserver.testing import MockServer, MockSettings, MockWorld
 from mockserver.testing.handles import LockedService
 from mockserver.testing.running import in_thread
 from mockserver.values import dataclass
+from mockserver.wording import reason_of
 from mockserver.worlds.actions import add_trigger
 from mockserver.worlds.audit import Expected, Moved, Verdict, judge, moved_by
 from mockserver.worlds.hosted import HostedWorld
 from mockserver.worlds.journal import Entry
 from mockserver.worlds.lint import LintResult, lint
-from mockserver.worlds.verification import unmet
+from mockserver.worlds.verification import unstruck
 
 HOUR_MS = 3_600_000
 _AFTER_A_RUN_MS, _AT_THE_END_MS = 6 * HOUR_MS, 48 * HOUR_MS
@@ -109,6 +110,8 @@ class RunOfFlow:
     """The peers beside the mock that it has connected to, as its shim has seen it."""
     lint: LintResult = LintResult()
     """What is wrong with the requests of an undisturbed run; nothing is looked for in others."""
+    restartable: bool = True
+    """Whether a flow that failed is started again; if not, what a restart mends is no harm."""
 
     @property
     def first(self) -> FlowStart:
@@ -168,6 +171,70 @@ class _Watched:
         return self._locked.refuse(request, name, reason)
 
 
+class TrialRun:
+    """A run in a world: sets what goes wrong, is told how the flow ended, and judges the money."""
+
+    def __init__(self, world: MockWorld, failures: Sequence[InjectedFailure]) -> None:
+        """Let these failures happen in a fresh world."""
+        self._world, self._failures = world, tuple(failures)
+        self.doubled = any(failure.doubles for failure in failures)
+        """Whether the flow is to run twice at the same time."""
+        self.steps: list[FlowStart] = []
+        self._reached, self._unread, self._first = False, tuple[int, ...](), 0
+        with world.hosted() as hosted:
+            for failure in failures:
+                failure.apply(hosted)
+            # A flow may set failures of its own, which say nothing of these.
+            self._set = {item.id for item in (*hosted.faults, *hosted.triggers)}
+
+    def ended(self, step: FlowStart) -> None:
+        """Take how a start of the flow ended; after the first one what goes wrong is healed."""
+        self.steps.append(step)
+        if len(self.steps) > 1:
+            return
+        with self._world.hosted() as hosted:
+            self._first = hosted.journal.last_sequence
+            missed = unstruck(hosted, self._set)
+            self._reached = bool(hosted.requests) and not missed
+            self._unread = _unread(hosted)
+            _heal(hosted)
+
+    def wants_another(self, reruns: int) -> bool:
+        """Tell whether the flow, which has failed, is to be started again."""
+        last = self.steps[-1]
+        return not last.good and not last.hung and len(self.steps) <= reruns
+
+    def wait(self) -> None:
+        """Let the time pass after which a flow that failed is started again."""
+        with self._world.hosted() as hosted:
+            hosted.world.time.advance(_AFTER_A_RUN_MS)
+
+    def judged(
+        self,
+        meant: Sequence[Expected] | None,
+        *,
+        elsewhere: tuple[str, ...] = (),
+        restartable: bool = True,
+    ) -> RunOfFlow:
+        """Let the orders come to their ends, and return what has become of the money."""
+        with self._world.hosted() as hosted:
+            hosted.world.time.advance(_AT_THE_END_MS)
+            verdict = judge(hosted, meant=meant, unread=self._unread)
+            entries = [entry for entry in hosted.journal if entry.operation]
+            return RunOfFlow(
+                self._failures,
+                tuple(self.steps),
+                tuple(map(Line, entries)),
+                moved_by(hosted),
+                verdict,
+                self._reached,
+                first_requests=sum(1 for entry in entries if entry.sequence <= self._first),
+                elsewhere=elsewhere,
+                lint=LintResult() if self._failures else lint(hosted),
+                restartable=restartable,
+            )
+
+
 class Lab:
     """A server on which flows are run, each in a fresh world."""
 
@@ -177,7 +244,11 @@ class Lab:
         self._mock = MockServer(settings.changed(refusals="allow", unused="allow"))
         self._watched = _Watched(self._mock.locked)
         self._numbers = count(1)
-        self._folder = Path(tempfile.mkdtemp(prefix="crosschain-mock-survive-"))
+        try:
+            self._folder = Path(tempfile.mkdtemp(prefix="crosschain-mock-survive-"))
+        except OSError as error:
+            text = f"no folder for the state of runs can be made: {reason_of(error)}"
+            raise CannotStart(text, 126) from None
         self._closing = contextlib.ExitStack()
         self._closing.callback(shutil.rmtree, self._folder, ignore_errors=True)
         self._closing.callback(flow.close)
@@ -192,6 +263,10 @@ class Lab:
     def close(self) -> None:
         """Stop the server, and leave nothing behind."""
         self._closing.close()
+
+    @property
+    def name(self) -> str:
+        return self.flow.name
 
     @property
     def contract(self) -> Contract:
@@ -209,46 +284,18 @@ class Lab:
         state = self._folder / f"state-{number}"
         state.mkdir()
         notes = self._folder / f"peers-{number}"
+        limits = self.limits
+        if most_requests is not None:
+            limits = RunLimits(most_requests, limits.most_ms, limits.wall_s, limits.reruns)
         with self._world(number) as world:
-            with world.hosted() as hosted:
-                for failure in failures:
-                    failure.apply(hosted)
-            limits = self.limits
-            if most_requests is not None:
-                limits = RunLimits(most_requests, limits.most_ms, limits.wall_s, limits.reruns)
-            twice = any(failure.doubles for failure in failures)
-            steps = [self._step(world, state, notes, limits, twice=twice)]
-            with world.hosted() as hosted:
-                first = hosted.journal.last_sequence
-                # What holds back the first writes of two is help, and no failure of its own.
-                missed = [] if twice else unmet(hosted)
-                reached = bool(hosted.requests) and not missed
-                unread = _unread(hosted)
-                _heal(hosted)
-            while not steps[-1].good and len(steps) <= limits.reruns and not steps[-1].hung:
-                with world.hosted() as hosted:
-                    hosted.world.time.advance(_AFTER_A_RUN_MS)
-                steps.append(self._step(world, state, notes, limits))
-            with world.hosted() as hosted:
-                hosted.world.time.advance(_AT_THE_END_MS)
-                verdict = judge(hosted, meant=meant, unread=unread)
-                entries = [entry for entry in hosted.journal if entry.operation]
-                early = sum(1 for entry in entries if entry.sequence <= first)
-                lines = tuple(Line(entry) for entry in entries)
-                moved = moved_by(hosted)
-                remarks = LintResult() if failures else lint(hosted)
+            trial = TrialRun(world, failures)
+            trial.ended(self._step(world, state, notes, limits, twice=trial.doubled))
+            while trial.wants_another(limits.reruns):
+                trial.wait()
+                trial.ended(self._step(world, state, notes, limits))
+            run = trial.judged(meant, elsewhere=_peers(notes))
         shutil.rmtree(state, ignore_errors=True)
-        return RunOfFlow(
-            tuple(failures),
-            tuple(steps),
-            lines,
-            moved,
-            verdict,
-            reached,
-            first_requests=early,
-            elsewhere=_peers(notes),
-            lint=remarks,
-        )
+        return run
 
     @contextlib.contextmanager
     def _world(self, number: int) -> Iterator[MockWorld]:

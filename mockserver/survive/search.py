@@ -2,15 +2,16 @@
 
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import field
 from itertools import islice
 from time import monotonic
+from typing import Any, Protocol
 
 from mockserver.contract import Contract
 from mockserver.errors import CrosschainMockError
 from mockserver.survive.outcomes import UNDISTURBED, RunOutcome, RunResult, judged, undisturbed
-from mockserver.survive.runs import Lab, RunOfFlow
+from mockserver.survive.runs import RunOfFlow
 from mockserver.survive.space import (
     Calls,
     InjectedFailure,
@@ -33,6 +34,29 @@ _PER_POINT = 2
 _NOT_PAIRED = ("course", "late", "clock", "price", "twice")
 
 
+class Laboratory(Protocol):
+    """Runs a flow, each time in a fresh world."""
+
+    @property
+    def name(self) -> str:
+        """What the flow is called."""
+
+    @property
+    def contract(self) -> Contract:
+        """The contract of its worlds."""
+
+    def run(
+        self,
+        failures: Sequence[InjectedFailure] = (),
+        meant: Sequence[Expected] | None = None,
+        most_requests: int | None = None,
+    ) -> RunOfFlow:
+        """Run the flow once with these failures."""
+
+    def interrupt(self) -> None:
+        """End what runs now."""
+
+
 class NotUsable(CrosschainMockError):
     """A flow that cannot be searched: its undisturbed run fails, or does not use the mock."""
 
@@ -45,6 +69,7 @@ class SearchPlan:
     budget: int = 200
     seconds: float | None = None
     jobs: int = 1
+    """How many runs there are at a time; 0 for runs in the calling thread, as pytest needs it."""
     pairs: bool = True
     enough: Callable[[RunResult], bool] | None = None
     """Tells of a result that no more are needed; by default all are."""
@@ -88,7 +113,7 @@ Tell = Callable[[SearchReport, RunResult | None], None]
 
 
 def search(
-    lab: Lab,
+    lab: Laboratory,
     plan: SearchPlan,
     tell: Tell = lambda report, result: None,
 ) -> SearchReport:
@@ -130,25 +155,25 @@ def _wanted(
     return [(failure,) for failure in left]
 
 
-def _undisturbed(lab: Lab) -> SearchReport:
+def _undisturbed(lab: Laboratory) -> SearchReport:
     """Return the undisturbed run, which has to come out the same three times."""
     base = lab.run()
     elsewhere = "".join(f"\n  it connected to {peer}" for peer in base.elsewhere[:8])
     if not base.lines:
         raise NotUsable(
-            f"{lab.flow.name!r} sent no request to the mock: it has to use the addresses in "
+            f"{lab.name!r} sent no request to the mock: it has to use the addresses in "
             f"CROSSCHAIN_MOCK_BASE_URL and CROSSCHAIN_MOCK_BASE_URL_V2{elsewhere}{_printed(base)}"
         )
     if base.first.hung:
         raise NotUsable(
-            f"{lab.flow.name!r} does not end when nothing goes wrong: {base.first.hung}; a flow "
+            f"{lab.name!r} does not end when nothing goes wrong: {base.first.hung}; a flow "
             f"pays, follows its orders and ends{elsewhere}{_printed(base)}"
         )
     if not base.first.good:
         code = base.first.ended.code
         how = f"signal {-code} ends it" if code < 0 else f"it exits with {code}"
         raise NotUsable(
-            f"{lab.flow.name!r} fails when nothing goes wrong: {how}{elsewhere}{_printed(base)}"
+            f"{lab.name!r} fails when nothing goes wrong: {how}{elsewhere}{_printed(base)}"
         )
     meant = expected_of(base.moved)
     report = SearchReport(base, meant, lab.contract, runs=_BASE_RUNS)
@@ -197,11 +222,25 @@ def _compare(report: SearchReport, run: RunOfFlow) -> None:
         report.notes.append(note)
 
 
+class _CallingThread(Executor):
+    """Runs what is submitted before it returns."""
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        future.set_result(fn(*args, **kwargs))
+        return future
+
+
 class _Waves:
     """Runs failures in their order, several at a time, until the budget or the time is over."""
 
     def __init__(
-        self, lab: Lab, plan: SearchPlan, report: SearchReport, tell: Tell, ends: float | None
+        self,
+        lab: Laboratory,
+        plan: SearchPlan,
+        report: SearchReport,
+        tell: Tell,
+        ends: float | None,
     ) -> None:
         self._lab, self._plan, self._report, self._tell = lab, plan, report, tell
         self._ends = ends
@@ -234,7 +273,8 @@ class _Waves:
     def run(self, wanted: Sequence[tuple[InjectedFailure, ...]]) -> None:
         """Run what fits, and keep the results in the order of the plan."""
         rest, running = iter(wanted), deque[Future[RunResult]]()
-        with ThreadPoolExecutor(self._plan.jobs) as pool:
+        jobs = self._plan.jobs
+        with ThreadPoolExecutor(jobs) if jobs else _CallingThread() as pool:
             try:
                 while not self.over:
                     left = self._plan.budget - (self._report.runs - _BASE_RUNS)

@@ -59,6 +59,14 @@ class KindOfFailure:
     """The forms that a quick search tries."""
     forms: Mapping[str, Mapping[str, Json]]
 
+    @property
+    def needs_process(self) -> bool:
+        """Whether it strikes the client as a process: kills it, doubles it, or lets it wait."""
+        return any(
+            "kill" in form or "twice" in form or form.get("fault", {}).get("kind") == "latency"
+            for form in self.forms.values()
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class InjectedFailure:

@@ -1,16 +1,13 @@
 """Refusals that a test expects, its journal as text, and the checks at its end."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Self
 
 from mockserver.clock import wall_ms
 from mockserver.contract import Contract
 from mockserver.contract.operation import refusal_near
-from mockserver.engine.outages import Window
 from mockserver.errors import CrosschainMockError
-from mockserver.headers import MUTATED_HEADER
 from mockserver.responders.authentication import REFUSED_FOR_TIME, timestamp_ms
-from mockserver.responders.faults.kinds import NOTHING
 from mockserver.responders.refusing import refusal_in
 from mockserver.testing.handles import WorldHandle
 from mockserver.validation import did_you_mean
@@ -112,10 +109,7 @@ def complaints(
     `expected` are the numbers of refusals that it did; with `allow` all refusals are fine.
     """
     entries = hosted.journal.since(since)
-    complaints = [
-        *_defects(hosted, entries),
-        *_mutations_without_effect(entries),
-    ]
+    complaints = [*_defects(hosted, entries)]
     if not allow:
         complaints += [
             _refused(hosted, entry, remedies)
@@ -128,23 +122,16 @@ def complaints(
 
 
 def unused(
-    hosted: HostedWorld,
-    suspended: Sequence[tuple[Window, int]],
-    remedies: Remedies = IN_PYTEST,
+    hosted: HostedWorld, changed_since: int = 0, remedies: Remedies = IN_PYTEST
 ) -> list[str]:
-    """Return the stubs, faults, triggers and outages that no request met, in sentences.
+    """Return what was set and met no request, in sentences: stubs, faults, outages and the like.
 
-    `suspended` are outages, each with the number of the last request before it was set.
+    Of outages, prices and breaks, those behind the first so many.
     """
     hint = f"so it disturbed nothing; {remedies.unused}"
     return [
         *_unused_stubs(hosted),
-        *(f"{what}\n  {hint}" for what in unmet(hosted)),
-        *(
-            f"outage of {window.subject} met no request: none came while it was on\n  {hint}"
-            for window, since in suspended
-            if not any(window.covers(entry.at_ms) for entry in hosted.journal.since(since))
-        ),
+        *(f"{what}\n  {hint}" for what in unmet(hosted, changed_since)),
     ]
 
 
@@ -189,20 +176,6 @@ def _unused_stubs(hosted: HostedWorld) -> Iterator[str]:
             f"stub {stub.id!r} was not used up: expected {stub.operation}{parts} {times(wanted)}, "
             f"it was used {times(used)}; requests of {stub.operation}:\n{entry_lines(came)}"
         )
-
-
-def _mutations_without_effect(entries: list[Entry]) -> Iterator[str]:
-    struck: dict[str, list[Entry]] = {}
-    for entry in entries:
-        mutations = [name for kind, name in entry.disturbances if kind == "mutation"]
-        if mutations and entry.response.header(MUTATED_HEADER) is not None:
-            struck.setdefault(mutations[0], []).append(entry)
-    for name, changed in struck.items():
-        if all(entry.response.header(MUTATED_HEADER) == NOTHING for entry in changed):
-            yield (
-                f"fault mutation ({name}) changed nothing: no answer that it struck has the field, "
-                f"or breaks the contract by this change; the first:\n{entry_lines(changed[:1])}"
-            )
 
 
 class UnknownName(CrosschainMockError):

@@ -129,7 +129,6 @@ AuditKind = Literal[
     "two-orders",
     "deposit-without-order",
     "paid-otherwise",
-    "lost-recipient",
     "short",
     "order-not-followed",
     "left-underway",

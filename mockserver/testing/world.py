@@ -84,7 +84,7 @@ class MockWorld:
         self._audited: set[tuple[str, str]] = set()
         self._linted: set[str] = set()
         self._kept: list[str] = []
-        self._suspended: list[tuple[Window, int]] = []
+        self._changes_judged = 0
         self._tape = tape
         self._demands = demands or ()
         is_witness = demands is not None and settings.audit
@@ -140,9 +140,7 @@ class MockWorld:
         """
         hosted = self._handle.hosted
         planned = window(chain, token, hosted.world.now(), outage)
-        suspended = hosted.world.outages.suspend(planned)
-        self._suspended.append((suspended, hosted.journal.last_sequence))
-        return suspended
+        return hosted.suspend(planned)
 
     def restore(
         self, chain: str | None = None, *, token: str | None = None, direction: Side | None = None
@@ -206,7 +204,7 @@ class MockWorld:
         body = price_body(token, usd, percent)
         check(form("price-given"), body, "body")
         symbol, price = new_price(hosted, body)
-        hosted.world.move_price(symbol, price)
+        hosted.move_price(symbol, price)
         return price
 
     def release(self, name: str | None = None) -> int:
@@ -335,7 +333,7 @@ class MockWorld:
         hosted = self._handle.hosted
         self._note_findings()
         hosted.reset()
-        self._suspended = []
+        self._changes_judged = 0
         self._checked = hosted.journal.last_sequence
 
     def dump(self) -> Mapping[str, Json]:
@@ -409,8 +407,8 @@ class MockWorld:
         allow = self.settings.refusals == "allow"
         sentences = complaints(hosted, self._checked, self._expected, allow=allow)
         if self.settings.unused == "fail":
-            sentences += unused(hosted, self._suspended)
-            self._suspended = []
+            sentences += unused(hosted, self._changes_judged)
+            self._changes_judged = len(hosted.changes)
         self._checked = hosted.journal.last_sequence
         self._note_findings()
         sentences, self._kept = [*sentences, *self._kept], []

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import field, replace
+from decimal import Decimal
 from secrets import token_hex
 from typing import Any, Protocol
 
@@ -100,6 +101,18 @@ class AwaitedRefusal:
 
     refusal: str | None = None
     operation: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeByHand:
+    """What somebody has changed, and the number of the newest request then; `window` if an outage.
+
+    A change that no later request met has tested nothing.
+    """
+
+    text: str
+    since: int
+    window: Window | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,8 +214,8 @@ class HostedWorld(CalledWorld):
     expected: tuple[AwaitedRefusal, ...] = ()
     beliefs: Beliefs = Beliefs()
     failures: tuple[str, ...] = ()
-    suspended: tuple[tuple[Window, int], ...] = ()
-    """Outages that a client has set, each with the number of the newest request then."""
+    changes: tuple["ChangeByHand", ...] = ()
+    """Outages, prices and breaks that somebody has set, as the check at the end looks for them."""
     send_signal: Callable[[int], None] | None = None
     """Sends a signal to the client's process, where one is known."""
     held: tuple[Held, ...] = ()
@@ -269,7 +282,7 @@ class HostedWorld(CalledWorld):
             "journal": WorldJournal.within(self.bounds),
             "generated": None,
             "failures": (),
-            "suspended": (),
+            "changes": (),
             "held": (),
         }
         twin = replace(self, key=key, world=self.world.fork(), **begun, **parts)
@@ -315,8 +328,25 @@ class HostedWorld(CalledWorld):
     def suspend(self, window: Window) -> Window:
         """Add an outage, and note when. Raises `InvalidOutage`."""
         added = self.world.outages.suspend(window)
-        self.suspended = (*self.suspended, (added, self.journal.last_sequence))
+        self._note(f"outage of {added.subject}", added)
         return added
+
+    def move_price(self, symbol: str, usd: Decimal) -> None:
+        """Set the price of a token from now on, and note when."""
+        self.world.move_price(symbol, usd)
+        self._note(f"price of {symbol}")
+
+    def have_breaks(self, names: Sequence[str]) -> None:
+        """Have exactly these breaks, and note when. Raises `BadControl` for an unknown name."""
+        self.breaks.set(names)
+        # Only the last words about breaks count: an empty list takes all away.
+        self.changes = tuple(kept for kept in self.changes if not kept.text.startswith("breaks "))
+        if names:
+            self._note(f"breaks {', '.join(names)}")
+
+    def _note(self, text: str, window: Window | None = None) -> None:
+        change = ChangeByHand(text, self.journal.last_sequence, window)
+        self.changes = (*self.changes, change)[-limits.FAULTS.most :]
 
     def failed(self, failure: str) -> None:
         self.failures = (*self.failures, failure)[: limits.FAILURES.most]
@@ -407,7 +437,7 @@ class HostedWorld(CalledWorld):
         self.release(lambda held: True)
         self.breaks.forget()
         self.expected, self.failures, self.generated = (), (), None
-        self.suspended = ()
+        self.changes = ()
         self.beliefs = Beliefs()
         self.began_ms = self.world.now()
         self.lost = 0

@@ -1,10 +1,12 @@
 """Searches a journal, and verifies what a test expects of the requests that a world got."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from mockserver.clock import iso
 from mockserver.contract import Contract
+from mockserver.headers import MUTATED_HEADER
 from mockserver.jsontext import Json
+from mockserver.responders.faults.kinds import NOTHING
 from mockserver.responders.faults.registry import operation_id
 from mockserver.responders.forms import BadControl, check, duration_ms, form, instant_ms
 from mockserver.responders.refusing import refusal_in
@@ -13,7 +15,7 @@ from mockserver.responders.subsets import Subset, subset_of
 from mockserver.validation import did_you_mean
 from mockserver.values import dataclass
 from mockserver.wording import times
-from mockserver.worlds.hosted import HostedWorld
+from mockserver.worlds.hosted import AwaitedRefusal, HostedWorld
 from mockserver.worlds.journal import Entry
 from mockserver.worlds.triggers import idle
 
@@ -98,9 +100,15 @@ def is_announced(hosted: HostedWorld, entry: Entry) -> bool:
     name = refusal_in(entry.refusal)
     if name in _OUTAGES and hosted.world.outages.all():
         return True
-    return any(
-        expected.refusal in (None, name) and expected.operation in (None, entry.operation)
-        for expected in hosted.expected
+    return any(is_expected(entry, expected) for expected in hosted.expected)
+
+
+def is_expected(entry: Entry, expected: AwaitedRefusal) -> bool:
+    """Tell whether a request was refused as a test expects it."""
+    return (
+        entry.refusal is not None
+        and expected.refusal in (None, refusal_in(entry.refusal))
+        and expected.operation in (None, entry.operation)
     )
 
 
@@ -240,8 +248,22 @@ def _nearest(search: Search, entries: Iterable[Entry]) -> tuple[str, ...]:
     )
 
 
-def unmet(hosted: HostedWorld) -> list[str]:
-    """Return the faults and triggers that have disturbed no request, in sentences.
+def unmet(hosted: HostedWorld, changed_since: int = 0) -> list[str]:
+    """Return all that was set in a world and has disturbed no request, in sentences.
+
+    These are faults, triggers, mutations that changed nothing, outages, prices and breaks, and
+    refusals that were expected and never came; of changes, those behind the first so many.
+    """
+    return [
+        *unstruck(hosted),
+        *_mutations_without_effect(hosted),
+        *_idle_changes(hosted, changed_since),
+        *_never_refused(hosted),
+    ]
+
+
+def unstruck(hosted: HostedWorld, ids: Collection[str] | None = None) -> list[str]:
+    """Return the faults and triggers that have struck no request, in sentences; or those of ids.
 
     One that strikes by chance, or from a number of calls on, was met once a call has come.
     """
@@ -250,12 +272,60 @@ def unmet(hosted: HostedWorld) -> list[str]:
         tally, by_chance = hosted.faults.tally(fault), fault.trigger.probability is not None
         if tally.struck or (tally.seen and (by_chance or fault.kind == "quota")):
             continue
+        if ids is not None and fault.id not in ids:
+            continue
         came = f"{tally.seen} such requests came" if tally.seen else "no such request came"
         sentences.append(f"fault {fault.id!r} ({_said(fault.definition)}) never struck: {came}")
     for trigger, why in idle(hosted.triggers):
-        what = f"trigger {trigger.id!r} ({trigger.action} {trigger.place})"
-        sentences.append(f"{what} did nothing: {why}")
+        if ids is None or trigger.id in ids:
+            what = f"trigger {trigger.id!r} ({trigger.action} {trigger.place})"
+            sentences.append(f"{what} did nothing: {why}")
     return sentences
+
+
+def _mutations_without_effect(hosted: HostedWorld) -> Iterator[str]:
+    struck: dict[str, list[Entry]] = {}
+    for entry in hosted.journal:
+        mutations = [name for kind, name in entry.disturbances if kind == "mutation"]
+        if mutations and entry.response.header(MUTATED_HEADER) is not None:
+            struck.setdefault(mutations[0], []).append(entry)
+    for name, changed in struck.items():
+        if all(entry.response.header(MUTATED_HEADER) == NOTHING for entry in changed):
+            first = changed[0]
+            yield (
+                f"fault mutation ({name}) changed nothing: no answer that it struck has the field, "
+                f"or breaks the contract by this change; the first was request {first.sequence}: "
+                f"{first.request_line}"
+            )
+
+
+def _idle_changes(hosted: HostedWorld, first: int) -> Iterator[str]:
+    journal = hosted.journal
+    begun = {(window.subject, window.from_ms) for window in hosted.world.outages.all()}
+    for change in hosted.changes[first:]:
+        window = change.window
+        came = [entry for entry in journal.since(change.since) if entry.operation]
+        # A request that the journal has dropped may have met it.
+        if journal.dropped > change.since:
+            continue
+        if window is None:
+            if not came:
+                yield f"{change.text} met no request: none came after it was set"
+        elif (window.subject, window.from_ms) in begun and not any(
+            window.covers(entry.at_ms) for entry in came
+        ):
+            yield f"{change.text} met no request: none came while it was on"
+
+
+def _never_refused(hosted: HostedWorld) -> Iterator[str]:
+    """Yield the expected refusals that did not come, unless the journal may have dropped them."""
+    if hosted.journal.dropped:
+        return
+    for expected in dict.fromkeys(hosted.expected):
+        if not any(is_expected(entry, expected) for entry in hosted.journal):
+            what = repr(expected.refusal) if expected.refusal else "a refusal"
+            of = f" of {expected.operation}" if expected.operation else ""
+            yield f"expected {what}{of}, it did not come"
 
 
 def _said(definition: Mapping[str, Json]) -> str:

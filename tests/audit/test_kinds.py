@@ -336,36 +336,6 @@ def test_who_never_asks_for_a_quote_pays_without_one(wallet):
     assert "without a quote" in wallet.told("other-quote")
 
 
-@pytest.mark.parametrize(
-    ("recipient", "sentence"),
-    [
-        (USDT_ARB, "the contract of USDT on ARB"),
-        (USDT_BNB, "the contract of USDT on BNB"),
-        ("0x456325f2AC7067234dD71E01bebe032B0255E039", "where BNB takes deposits"),
-        ("0x" + "0" * 40, "which nobody has the key of"),
-    ],
-)
-def test_a_recipient_that_nobody_can_have_meant_is_told_of(wallet, recipient, sentence):
-    wallet.quote()
-    wallet.follow(wallet.submit(toAddr=recipient))
-    assert sentence in wallet.told("lost-recipient")
-    assert wallet.audit()["findings"][0]["costs"][0]["amount"] == "10"
-
-
-@pytest.mark.parametrize(
-    ("target", "recipient", "kinds"),
-    [
-        ("KAS", WALLET, ["lost-recipient"]),
-        ("KAS", "kaspa:qpgmt2dn8wcqf0436n0kueap7yx82n7raurlj6aqjc3t3wm9y5ssqtg9e4lsa", []),
-        ("BNB", WALLET.lower(), []),
-    ],
-)
-def test_a_recipient_has_the_form_of_its_chain(wallet, target, recipient, kinds):
-    wallet.quote(target=target)
-    wallet.follow(wallet.submit(toAddr=recipient, toChain=target))
-    assert wallet.kinds() == kinds
-
-
 def test_a_deposit_of_a_token_that_is_not_there_has_no_order(wallet):
     certs = certificate(certHash=wallet.pay(), fromIndex="8")
     answer = wallet.client.post(

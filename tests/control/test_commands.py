@@ -411,3 +411,10 @@ def test_a_calendar_that_is_wrong_is_a_sentence_with_file_and_line(tmp_path):
 def test_the_document_of_the_control_api_is_printed():
     document = json.loads(typed("openapi", "control").stdout)
     assert "/__mock/clock" in document["paths"]
+
+
+def test_what_met_no_request_is_told_unless_it_is_to_be_silent(told, mock):
+    mock.get("/v1/getChain")
+    mock.control("POST", "/outages", {"chain": "BNB"})
+    assert "unmet: outage of chain BNB met no request" in told("check", code=1)
+    assert told("check", "--unused", "allow").startswith("all is well: ")

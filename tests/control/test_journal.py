@@ -390,6 +390,35 @@ def test_a_quiet_world_has_nothing_to_complain_of(control, line):
     }
 
 
+@pytest.mark.parametrize(
+    ("path", "body", "words"),
+    [
+        ("/outages", {"chain": "BNB"}, "outage of chain BNB met no request"),
+        ("/prices", {"token": "ETH", "percent": -40}, "price of ETH met no request"),
+        ("/breaks", {"breaks": ["allowed-list-order"]}, "breaks allowed-list-order met no request"),
+        ("/faults", {"kind": "http-status", "status": 503}, "never struck"),
+        ("/at", {"operation": "getChain", "clock": "1h"}, "did nothing: none came"),
+        ("/expect", {"refusal": "unknown-order"}, "expected 'unknown-order', it did not come"),
+        ("/expect", {"operation": "checkOrder"}, "expected a refusal of v2.checkOrder, it did not"),
+    ],
+)
+def test_what_was_set_and_met_no_request_is_told(control, line, path, body, words):
+    line.get("/v1/getChain")
+    control.send("PUT" if path == "/breaks" else "POST", path, body)
+    [sentence] = control.get("/check")["unmet"]
+    assert words in sentence
+    assert not control.get("/check")["ok"]
+    assert control.get("/check?unused=allow")["ok"]
+    line.get("/v1/checkOrder?id=7" if path == "/expect" else "/v1/getChain")
+    assert control.get("/check")["unmet"] == []
+
+
+def test_breaks_that_were_taken_away_are_not_told(control):
+    control.send("PUT", "/breaks", {"breaks": ["allowed-list-order"]})
+    control.send("PUT", "/breaks", {"breaks": []})
+    assert control.get("/check")["ok"]
+
+
 def test_unused_stubs_are_told(control, line):
     control.post("/stubs", stub(id="idle", match={"query": {"toChain": "ETH"}}))
     control.post("/stubs", stub(id="half", times=2))
@@ -410,9 +439,12 @@ def test_refusals_are_told_unless_they_are_expected_or_put_in(control, line):
     [refusal] = control.get("/check")["unexpectedRefusals"]
     assert refusal["refusal"].startswith("unknown-order")
     control.post("/expect", {"refusal": "unknown-order", "operation": "v2.checkTicket"})
-    assert not control.get("/check")["ok"]
+    assert control.get("/check")["unexpectedRefusals"]
     control.post("/expect", {"refusal": "unknown-order"})
-    assert control.get("/check")["ok"]
+    assert control.get("/check?unused=allow")["ok"]
+    assert control.get("/check")["unmet"] == [
+        "expected 'unknown-order' of v2.checkTicket, it did not come"
+    ]
 
 
 @pytest.mark.parametrize("kind", ["latency", "mutation", "wrong-content-type", "false-success"])

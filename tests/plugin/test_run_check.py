@@ -99,6 +99,21 @@ def test_what_was_announced_or_met_passes_without_a_word(run, program, options):
     assert (ended.returncode, ended.stderr) == (0, "")
 
 
+@pytest.mark.parametrize(
+    ("program", "options"),
+    [
+        (LIST, ("--expect-refusal", "unknown-order")),
+        (f'call("/w/lost/__mock/expect", {{"refusal": "unknown-order"}})\n{LIST}', ()),
+    ],
+)
+def test_an_expected_refusal_that_never_came_fails_unless_that_is_fine(run, program, options):
+    ended = run(program, *options)
+    assert ended.returncode == 1
+    assert "expected 'unknown-order', it did not come" in ended.stderr
+    ended = run(program, *options, "--unused", "allow")
+    assert (ended.returncode, ended.stderr) == (0, "")
+
+
 def test_another_refusal_than_the_expected_one_fails(run):
     ended = run(REFUSED, "--expect-refusal", "unknown-chain")
     assert ended.returncode == 1

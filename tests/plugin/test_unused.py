@@ -44,3 +44,21 @@ def test_taken_away(crosschain_mock):
     crosschain_mock.fail("getChain", "latency", delay="1s")
     crosschain_mock.heal()
 """).assert_outcomes(passed=2)
+
+
+@pytest.mark.parametrize(
+    "failure",
+    ['crosschain_mock.price("ETH", percent=-40)', 'crosschain_mock.suspend("BNB")'],
+)
+def test_what_was_changed_after_the_last_request_fails_the_test(project, failure):
+    result = project(f"""
+def test_too_late(crosschain_mock):
+    get(crosschain_mock, "/v1/getChain")
+    {failure}
+
+def test_in_time(crosschain_mock):
+    {failure}
+    get(crosschain_mock, "/v1/getChain")
+""")
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(["*met no request: none came *"])

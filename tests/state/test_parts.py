@@ -36,7 +36,7 @@ NOT_KEPT = {
     "held": "answers that are held back, whose connections end with the server",
     "revision": "listeners compare it while they are connected",
     "epoch": "another one after each restart, so that listeners notice",
-    "suspended": "outages that the check of one run looks for",
+    "changes": "what the check of one run looks for",
     "restarts": "counted from the starts of the server",
     "send_signal": "how the server's own process gets a signal",
     "record": "what notes the changes",

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from mockserver import resources
-from mockserver.survive import FlowEnvironment, NotUsable, UnknownKind, survive
+from mockserver.survive import CannotStart, FlowEnvironment, NotUsable, UnknownKind, survive
 from mockserver.survive.api import searched
 from mockserver.survive.flows import command_flow, function_flow
 from mockserver.survive.formats import FORMATS, Subject
@@ -113,7 +113,11 @@ def test_money_that_is_wrong_without_any_failure_is_the_first_defect():
     searched_flow = survive(careless, replay=["undisturbed"])
     [defect] = searched_flow.defects
     assert defect.result.name == "undisturbed"
-    assert defect.result.costs == ("10 USDT sent where nobody can have it",)
+    assert "is the zero address, of which nobody has the key" in defect.result.why
+    subject = Subject("careless", "crosschain-mock survive -- x", None)
+    [result] = json.loads(FORMATS["sarif"](searched_flow.report, subject))["runs"][0]["results"]
+    assert result["ruleId"] == "undisturbed"
+    assert "nothing goes wrong" in FORMATS["html"](searched_flow.report, subject)
     assert "when nothing goes wrong" in str(searched_flow)
 
 
@@ -210,6 +214,9 @@ def test_reports_have_their_form(doubled):
     page = FORMATS["html"](doubled.report, subject)
     assert "10 USDT paid twice" in page
     assert "<doubling>" not in page
+    assert "failures struck (" in page
+    assert "<th scope=row><code>submitOrder#1</code>" in page
+    assert "See it again: <code>crosschain-mock survive --replay" in page
     assert 'failures="' in FORMATS["junit"](doubled.report, subject)
     assert json.loads(FORMATS["sarif"](doubled.report, subject))["runs"][0]["results"]
     compile(FORMATS["test"](doubled.report, subject), "test", "exec")
@@ -316,3 +323,69 @@ def test_a_client_in_node_moves_the_world_in_place_of_sleeping(tmp_path):
     ended = run("--only", "clock", "--budget", "1", "--", "node", str(client))
     assert ended.returncode == 0, ended.stdout + ended.stderr
     assert "1 survived" in ended.stdout
+
+
+PAYING = f"""
+import json, os, subprocess, sys, time, urllib.request
+body = json.dumps({order()!r}).encode()
+head = {{"Evmaddress": "0x19E7E376E7C213B7E7e7e46cc70A5dD086DAff2A", "Signature": "ab" * 65}}
+url = os.environ["CROSSCHAIN_MOCK_BASE_URL_V2"] + "/v1/submitOrder"
+urllib.request.urlopen(urllib.request.Request(url, body, head)).read()
+"""
+
+
+@pytest.mark.parametrize(
+    ("ending", "words"),
+    [
+        ("assert sys.stdin.read() == ''", "0 defects"),
+        ("os._exit(0)", "0 defects"),
+        ("subprocess.Popen(['sleep', '30'])", "leaves processes behind, which were ended"),
+        ("sys.exit('no money')", "fails when nothing goes wrong: it exits with 1"),
+        ("os.kill(os.getpid(), 9)", "fails when nothing goes wrong: signal 9 ends it"),
+    ],
+)
+def test_a_command_with_an_odd_end_is_judged_or_a_sentence(tmp_path, ending, words):
+    program = tmp_path / "client.py"
+    program.write_text(PAYING + ending + "\n")
+    ended = run("--only", "gateway", "--", sys.executable, str(program))
+    assert words in ended.stdout + ended.stderr
+    assert "Traceback" not in ended.stdout + ended.stderr
+    assert ended.returncode in (0, 2, 3)
+
+
+def test_termination_ends_what_runs_and_leaves_nothing_behind(tmp_path):
+    program = tmp_path / "client.py"
+    program.write_text(PAYING + "open(sys.argv[1], 'a').close()\ntime.sleep(60)\n")
+    begun = tmp_path / "begun"
+    command = [sys.executable, "-m", "mockserver", "survive", "--clock", "real", "--"]
+    searching = subprocess.Popen(
+        [*command, sys.executable, str(program), str(begun)],
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    while not begun.exists():
+        assert searching.poll() is None
+        time.sleep(0.05)
+    searching.terminate()
+    _, error = searching.communicate(timeout=60)
+    assert searching.returncode == 143
+    assert "Traceback" not in error
+    assert not list(tmp_path.glob("crosschain-mock-survive-*"))
+
+
+def test_a_folder_that_cannot_be_made_is_a_sentence(monkeypatch, tmp_path):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "missing"))
+    with pytest.raises(CannotStart, match="no folder for the state of runs can be made"):
+        survive(doubling, only=["lost"])
+
+
+def test_the_example_pays_without_a_folder_of_its_own():
+    ended = subprocess.run(
+        [sys.executable, "-m", "mockserver", "run", "--clock", "auto", "--", sys.executable, PAY],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert (ended.returncode, "Succeeded" in ended.stdout) == (0, True), ended.stderr

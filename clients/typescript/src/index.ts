@@ -84,6 +84,13 @@ export class Mock {
   }
 }
 
+/** What a check fails for: `audit: false` leaves money out, `unused: "allow"` what was set and met no request. */
+export interface CheckOptions {
+  audit?: boolean;
+  strict?: boolean;
+  unused?: "fail" | "allow";
+}
+
 export class World {
   readonly v1: Client<V1>;
   readonly v2: Client<V2>;
@@ -125,12 +132,13 @@ export class World {
   }
 
   /**
-   * Throws `MockCheckFailed` for refusals, faults and stubs that met nothing, defects, and lost money. Returns what that
-   * rests on: `missing` is why there is nothing to judge, such as that no request came, and `holes` are what is missing
-   * besides. Where `audit` is asked for, the former throws, and with `strict` both do.
+   * Throws `MockCheckFailed` for refusals, defects, lost money, and what was set and met no request: stubs, faults,
+   * triggers, outages, prices, breaks, and refusals that were expected. Returns what that rests on: `missing` is why
+   * there is nothing to judge, such as that no request came, and `holes` are what is missing besides. Where `audit` is
+   * asked for, the former throws, and with `strict` both do.
    */
-  async check(options: { audit?: boolean; strict?: boolean } = {}): Promise<{ missing: string | null; holes: string[] }> {
-    const answer = await this.control.GET("/__mock/check");
+  async check(options: CheckOptions = {}): Promise<{ missing: string | null; holes: string[] }> {
+    const answer = await this.control.GET("/__mock/check", { params: { query: { unused: options.unused ?? "fail" } } });
     // A world comes into being with its first request; a question makes none.
     if (answer.response.status === 404) return grounded({ missing: "there is nothing to judge: no request came", holes: [] }, options);
     const check = done(answer);
@@ -138,7 +146,7 @@ export class World {
       ...check.failures.map((failure) => `the mock failed: ${failure}`),
       ...check.unexpectedRefusals.map(refusal),
       ...check.unusedStubs.map((stub) => `stub '${stub.id}' was not used up: expected ${stub.operation}, it was used ${stub.used} times`),
-      ...check.unmet.map((text) => `${text}\n  leave it out, or have the test send what it is for`),
+      ...check.unmet.map((text) => `${text}\n  leave it out, have the test send what it is for, or say unused: "allow"`),
     ];
     if (options.audit ?? true) {
       lines.push(...done(await this.control.GET("/__mock/audit")).findings.map((finding) => `audit: ${finding.told}`));

@@ -1,6 +1,6 @@
 // A fixture for node:test: `test("name", withWorld(async (world) => { … }))`.
 import { after } from "node:test";
-import { type Mock, startMock, type World } from "./index.js";
+import { type CheckOptions, type Mock, startMock, type World } from "./index.js";
 
 let started: Promise<Mock> | undefined;
 
@@ -8,12 +8,12 @@ let started: Promise<Mock> | undefined;
 after(async () => (await started)?.stop());
 
 /** Runs a test in a world of its own, and fails it for what it did not expect. */
-export function withWorld(body: (world: World) => Promise<void>) {
+export function withWorld(body: (world: World) => Promise<void>, options: CheckOptions = {}) {
   return async (context: { name: string }): Promise<void> => {
     const world = (await (started ??= startMock())).world(context.name);
     try {
       await body(world);
-      await world.check();
+      await world.check(options);
     } finally {
       await world.forget();
     }

@@ -63,5 +63,5 @@ def show_breaks(request: ControlRequest) -> Json:
 
 def put_breaks(request: ControlRequest) -> Json:
     """Have exactly these; an empty list makes the world whole again."""
-    request.hosted.breaks.set(request.body["breaks"])
+    request.hosted.have_breaks(request.body["breaks"])
     return {"active": request.hosted.breaks.names}

@@ -37,5 +37,5 @@ def release(request: ControlRequest) -> Json:
 def move_price(request: ControlRequest) -> Json:
     """Set the USD price of a token from now on."""
     symbol, usd = new_price(request.hosted, request.body)
-    request.hosted.world.move_price(symbol, usd)
+    request.hosted.move_price(symbol, usd)
     return {"token": symbol, "usd": str(usd)}

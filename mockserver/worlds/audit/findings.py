@@ -21,7 +21,6 @@ from mockserver.worlds.audit.lost import lost_deposits
 from mockserver.worlds.audit.paid import misdirected
 from mockserver.worlds.audit.quoted import misquoted
 from mockserver.worlds.audit.received import short
-from mockserver.worlds.audit.recipients import unreachable
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +36,6 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
         "two-orders": Kind("two orders for one intent", doubled),
         "deposit-without-order": Kind("a deposit of which no order was made", lost_deposits),
         "paid-otherwise": Kind("a payment that is other than what was ordered", misdirected),
-        "lost-recipient": Kind("an order to an address that nobody has", unreachable),
         "short": Kind("less arrived than was quoted", short),
         "order-not-followed": Kind("an order nobody looked at to its end", not_followed),
         "left-underway": Kind("an order that never ends, given up without a ticket", left_underway),
