@@ -1,19 +1,22 @@
 """The README and the first walk are true: their commands are run, and the output is compared."""
 
+import json
 import re
 import subprocess
+import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 
 from mockserver.contract import load
+from mockserver.responders.breaks.catalogue import CATALOGUE
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
 WALK = ROOT / "docs/tutorial/first-requests.md"
 PORT = "127.0.0.1:8765"
-COUNTS = re.compile(r"\d+ checks judged, \d+ not applicable")
-"""How many checks are judged depends on the extras that are installed."""
+JUDGE = ROOT / "docs/how-to/judge-a-service.md"
 
 
 def blocks(text):
@@ -46,7 +49,62 @@ def walk(text, port):
 @pytest.mark.parametrize("page", [README, WALK], ids=lambda page: page.name)
 def test_every_command_prints_what_the_page_says(page, serve):
     for command, expected, printed in walk(page.read_text(), serve().port):
-        assert COUNTS.sub("", printed) == COUNTS.sub("", expected), command
+        assert printed == expected, command
+
+
+BASE = """
+import sys
+class Missing:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {missing!r}:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+sys.meta_path.insert(0, Missing())
+from mockserver.cli import main
+main()
+"""
+"""The command where no extra is installed."""
+IMPORTED = {"pycryptodome": "Crypto"}
+
+
+def extras():
+    """Return the modules of all extras, by which an installation differs from the base one."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    named = [one for extra in project["optional-dependencies"].values() for one in extra]
+    names = [re.split(r"[<>=; \[]", one)[0] for one in named]
+    return sorted(IMPORTED.get(name, name) for name in names)
+
+
+def test_the_figures_of_a_run_hold_in_the_base_installation(serve):
+    [(command, expected)] = [step for step in blocks(README.read_text()) if "conform" in step[0]]
+    arguments = command.replace(PORT, f"127.0.0.1:{serve().port}").split()[1:]
+    assert "schemathesis" in extras()
+    line = [sys.executable, "-c", BASE.format(missing=extras()), *arguments]
+    ended = subprocess.run(line, capture_output=True, text=True, timeout=300, check=False)
+    assert (ended.stdout.strip(), ended.returncode) == (expected, 0), ended.stderr
+
+
+def test_the_figures_of_plans_and_breaks_are_those_of_the_commands(serve):
+    def printed(*arguments):
+        line = [sys.executable, "-m", "mockserver", *arguments]
+        return subprocess.run(line, capture_output=True, text=True, check=True).stdout
+
+    readme = " ".join(README.read_text().split())
+    planned = printed("conform", "plan", f"http://127.0.0.1:{serve().port}")
+    [requests] = re.findall(r"(\d+) requests at most, 0 of them", planned)
+    [edges] = re.findall(r"up to (\d+) requests with edge cases", planned)
+    assert f"at most {requests} planned reading requests, and up to {edges} more" in readme
+    breaks = json.loads(printed("breaks", "--json"))
+    controls = sum(item["control"] for item in breaks)
+    number = len(breaks) - controls
+    assert f"broken on purpose in {number} ways" in readme
+    told = " ".join(JUDGE.read_text().split())
+    assert f"in {number} ways that contradict the description (*breaks*) and in {controls}" in told
+
+
+@pytest.mark.parametrize("page", [README, *sorted((ROOT / "docs").rglob("*.md"))], ids=str)
+def test_no_page_has_another_number_of_breaks(page):
+    numbers = re.findall(r"(\d{3,}) (?:breaks|ways)\b", page.read_text())
+    assert set(numbers) <= {str(sum(not broken.control for broken in CATALOGUE.values()))}
 
 
 def test_a_wrong_output_would_be_found(serve):

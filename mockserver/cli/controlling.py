@@ -3,6 +3,7 @@
 Commands of a single request are only in the table `commands.json`.
 """
 
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -169,14 +170,26 @@ def world_new(
 
 def print_history(order: Json) -> None:
     """Print the events of an order and its moves of money, each as a table."""
-    moved = [{**move, **entry} for move in order["moves"] for entry in move["entries"]]
+    moved = [
+        {**move, **entry, "amount": _in_tokens(entry)}
+        for move in order["moves"]
+        for entry in move["entries"]
+    ]
     for rows, head, members in (
         (order["events"], "event", ("past", "status", "reason")),
-        (moved, "move", ("past", "what", "account", "chain", "token")),
+        (moved, "move", ("past", "what", "account", "chain", "amount")),
     ):
         click.echo()
         columns = {head: "{at}"} | {member: f"{{{member}}}" for member in members}
-        print_list(rows, columns | ({"smallest units": "{units}"} if rows is moved else {}))
+        print_list(rows, columns)
+
+
+def _in_tokens(entry: Json) -> str:
+    """Return what an entry moves as people say it, as the console does: `-10 USDT`."""
+    # Text of a whole number: no context of Decimal may round the digits of large amounts.
+    sign, digits, _ = Decimal(entry["units"]).as_tuple()
+    amount = Decimal((sign, digits, -int(entry["decimals"])))
+    return f"{jsontext.plain(amount)} {entry['token']}"
 
 
 def world_dump(remote: Remote, output: Path | None) -> None:

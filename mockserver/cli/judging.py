@@ -6,6 +6,8 @@ import sys
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from datetime import date
+from decimal import Decimal
+from functools import partial
 from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,17 +26,21 @@ from mockserver.conformance.result import INTERRUPTED, Result
 from mockserver.conformance.runs import wrong_service as wrong
 from mockserver.conformance.runs.journal import journalled
 from mockserver.conformance.runs.offline import run_recorded
+from mockserver.conformance.runs.planner import Prepared
 from mockserver.conformance.runs.runner import run
 from mockserver.conformance.session.target import Target, UnsafeOrWrong
 from mockserver.conformance.verdict import FAIL_ON
 from mockserver.recordings import gather
 from mockserver.userfiles import write_text
 from mockserver.values import dataclass
+from mockserver.wording import counted
 
 if TYPE_CHECKING:
     from mockserver.conformance.report.progress import Progress
 
 _UNFOLDED_COLUMNS = 10_000
+# What a request to the mock on a busy machine costs, with what judges its answer.
+_USUAL_MS = 20
 _SELDOM_COLLECTED = (20_000, 20, 50)
 
 
@@ -123,10 +129,40 @@ def judge(target: Target, options: Options, output: Output) -> int:
         journalled(target, options, journal=output.journal, resume=output.resume) as keeper,
         _progress(quiet=output.quiet) as progress,
     ):
-        result = run(target, options, keeper=keeper, watch=progress, why_not=why_not)
+        result = run(
+            target,
+            options,
+            keeper=keeper,
+            watch=progress,
+            why_not=why_not,
+            announced=None if output.quiet else partial(_announce, options),
+        )
     interrupted = INTERRUPTED in result.notes
     code = _reported(result, options, output, {} if interrupted else why_not.wrong_service)
     return 130 if interrupted else code
+
+
+def _announce(options: Options, ready: Prepared) -> None:
+    """Say on stderr how many requests come, and about how long they take."""
+    planned = len(ready.plan.probes)
+    submissions = sum(
+        ready.contract.operation(probe.operation_id).writes for probe in ready.plan.probes
+    )
+    most = ready.limits.budget
+    each_ms = max(Decimal(1000) / ready.limits.rate, _USUAL_MS / options.concurrency)
+    sys.stderr.write(
+        f"sends {counted(planned, 'planned request')} ({submissions} of them submissions), "
+        f"{most} with all others at most; about {_spoken(planned * each_ms)} to "
+        f"{_spoken(most * each_ms)} where an answer takes {_USUAL_MS} ms, "
+        f"and never more than {_spoken(Decimal(options.time_ms))}\n"
+    )
+    sys.stderr.flush()
+
+
+def _spoken(ms: Decimal) -> str:
+    """Return a duration in seconds or minutes, rounded up."""
+    seconds = int(-(-ms // 1000))
+    return f"{seconds} s" if seconds < 120 else f"{-(-seconds // 60)} min"
 
 
 def _skip_unused_work() -> None:

@@ -9,10 +9,13 @@ import click
 
 from mockserver.cli.printing import print_json, print_table
 from mockserver.errors import CrosschainMockError
+from mockserver.wording import counted
 
 if TYPE_CHECKING:
-    from mockserver.selftest import Summary, Trial
+    from mockserver.selftest import Job, Summary, Trial
 
+# What a run against a broken mock takes on one core, start of the mock included.
+_SECONDS_A_TRIAL = 3
 _MODES = {"both": (True, False), "reading": (False,), "submitting": (True,), "cheapest": None}
 
 
@@ -37,18 +40,43 @@ def selftest(
     from mockserver import selftest as trials
     from mockserver.conformance.checks.catalog import RULES
 
-    jobs = trials.jobs_of(_chosen(names), range(1, seeds + 1), _MODES[mode])
-    made = []
-    for trial in trials.selftest(jobs, processes=processes or _cores()):
-        made.append(trial)
-        _progress(len(made), len(jobs))
-    summary = trials.summary_of(made, () if names else RULES)
+    chosen, side_by_side = _chosen(names), processes or _cores()
+    jobs = trials.jobs_of(chosen, range(1, seeds + 1), _MODES[mode])
+    _announce(jobs, chosen, side_by_side)
+    made: list[Trial] = []
+    interrupted = False
+    try:
+        for trial in trials.selftest(jobs, processes=side_by_side):
+            made.append(trial)
+            _progress(len(made), len(jobs))
+    except KeyboardInterrupt:
+        # What was found until then may have taken many minutes.
+        interrupted = True
+        click.echo(f"interrupted after {len(made)} of {counted(len(jobs), 'trial')}", err=True)
+    # Of an interrupted self-test nobody can tell which rules would have noticed nothing.
+    summary = trials.summary_of(made, () if names or interrupted else RULES)
     if as_json:
         print_json(trials.as_json(summary))
     else:
         _print(summary, findings=told)
+    if interrupted:
+        sys.exit(130)
     if not summary.passed:
         sys.exit(1)
+
+
+def _announce(jobs: "Sequence[Job]", names: Sequence[str], processes: int) -> None:
+    from mockserver.responders.breaks.catalogue import CATALOGUE
+
+    seconds = -(-len(jobs) * _SECONDS_A_TRIAL // min(processes, len(jobs) or 1))
+    long = f"{seconds} s" if seconds < 120 else f"{-(-seconds // 60)} min"
+    controls = sum(CATALOGUE[name].control for name in names)
+    broken = counted(len(names) - controls, "break")
+    click.echo(
+        f"{counted(len(jobs), 'trial')} of {broken}, {counted(controls, 'control')} "
+        f"and the mock as it is, {processes} at a time; about {long}",
+        err=True,
+    )
 
 
 def _cores() -> int:
@@ -119,9 +147,11 @@ def _name(trial: "Trial") -> str:
 
 
 def _conclusion(summary: "Summary") -> str:
+    names = {trial.name for trial in summary.breaks}
     controls, healthy = len(summary.controls), len(summary.healthy)
     trials = (
-        f"{len(summary.breaks)} trials of breaks, {len(summary.missed)} missed; "
+        f"{counted(len(names), 'break')} in {counted(len(summary.breaks), 'trial')}, "
+        f"{len(summary.missed)} missed; "
         f"{controls} of controls and {healthy} of the mock as it is, "
         f"{len(summary.false_alarms)} false alarms; "
         f"{summary.right_share} % of verdicts right"

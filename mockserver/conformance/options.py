@@ -41,7 +41,8 @@ class Options:
     is how long, in wall time, a run waits in all for what it submitted to settle; it waits only as
     long as something has not. The default is six seconds, and none with the mock, whose clock the
     user moves. `wait_ms` is how long a run waits at its beginning for a service that is still
-    starting, and `slow_ms` how long an answer may take.
+    starting, and `slow_ms` how long an answer may take. `concurrency` is how many reading requests
+    of the plan and of the edge cases are under way at the same time.
     """
 
     seed: int = 1
@@ -60,6 +61,7 @@ class Options:
     skip: tuple[str, ...] = ()
     patience_ms: int | None = None
     wait_ms: int = 0
+    concurrency: int = 1
     edges: bool = False
     delivery: bool = False
     examples: int = 0

@@ -4,10 +4,11 @@ import json
 import re
 from pathlib import Path
 
+import click
 import pytest
 import yaml
 
-from mockserver.cli.table import command
+from mockserver.cli.table import TABLE, command
 
 ROOT = Path(__file__).parents[2]
 
@@ -187,3 +188,22 @@ def test_clients_look_where_a_server_listens():
     listens = command("serve").make_context("serve", []).params
     looks = command("clock show").make_context("show", []).params
     assert looks["url"] == f"http://{listens['host']}:{listens['port']}"
+
+
+def test_the_help_shows_every_default():
+    shown = 0
+    for path in TABLE["commands"]:
+        found = command(path)
+        for parameter in found.params:
+            if not isinstance(parameter, click.Option) or parameter.is_flag:
+                continue
+            # `0` stands for not at all; a hidden option is no part of any help.
+            if not isinstance(parameter.default, str | int) or parameter.default in (0, "", "0"):
+                continue
+            if parameter.hidden or parameter.help is None:
+                continue
+            _, text = parameter.get_help_record(click.Context(found, info_name=path))
+            assert f"{parameter.default}" in text, (path, text)
+            assert "default" in text.lower(), (path, text)
+            shown += 1
+    assert shown > 30

@@ -1,6 +1,7 @@
 """The command `conform selftest`."""
 
 import os
+import re
 import signal
 import subprocess
 
@@ -30,19 +31,28 @@ def test_the_command_names_what_no_break_is_called(call):
     assert "did you mean 'bridge-whole-tokens'" in ended.stderr
 
 
-def test_an_interruption_ends_it_at_once_and_without_a_word():
+def test_an_interruption_ends_it_at_once_and_keeps_what_was_tried():
     ours, theirs = os.openpty()
-    line = command("conform", "selftest", BROKEN, "--mode", "reading", "--processes", "2")
+    line = command("conform", "selftest", BROKEN, "--mode", "reading", "--seeds", "30")
+    line += ["--processes", "2"]
     with subprocess.Popen(
         line, stdout=subprocess.PIPE, stderr=theirs, start_new_session=True
     ) as popen:
         os.close(theirs)
         shown = b""
-        while b" trials" not in shown:
+        while b" of 31 trials\r" not in shown:
             shown += os.read(ours, 4096)
         # Ctrl-C goes to all processes of a terminal's group.
         os.killpg(popen.pid, signal.SIGINT)
         err = (shown.decode() + everything(ours)).strip()
         assert popen.wait(60) == 130
-    assert err.startswith(("1 of 6 trials", "2 of 6 trials", "3 of 6 trials"))
+        out = popen.stdout.read().decode()
+    first, _, rest = err.partition("\n")
+    trials = "31 trials of 1 break, 0 controls and the mock as it is"
+    assert first.strip() == f"{trials}, 2 at a time; about 47 s"
+    assert rest.lstrip("\r").startswith("1 of 31 trials")
+    assert re.search(r"interrupted after \d+ of 31 trials", rest)
+    assert "31 of 31" not in rest
     assert "Traceback" not in err
+    # What was tried until then is told.
+    assert re.search(r"^\d breaks? in \d trials?, 0 missed; 0 of controls and", out, re.MULTILINE)

@@ -238,7 +238,7 @@ def at_edges(session: Session, options: Options, kept: int, within: Collection[s
         writes = context.contract.operation(case.operation_id).writes
         if number >= MOST_EDGES:
             reason = f"{MOST_EDGES} requests with edge cases of inputs were sent before it"
-        elif transport.left <= kept:
+        elif session.left <= kept:
             reason = "what is left of the budget is kept for what comes after"
         elif writes and transport.writes_left <= kept_writes:
             reason = "what is left of the submissions is kept for generated ones"

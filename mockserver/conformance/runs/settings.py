@@ -74,6 +74,7 @@ class RunOptions(TypedDict, total=False):
     sequences: int
     deep: int
     probes: str | Path
+    concurrency: int
 
 
 def options_of(keywords: Mapping[str, object], target: Target | None = None) -> Options:

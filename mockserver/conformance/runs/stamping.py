@@ -49,6 +49,11 @@ class Retries:
         self._deposits = set(_FIRST_DEPOSITS)
         begin_with_the_time(self._context)
 
+    @property
+    def settled(self) -> bool:
+        """Whether no other time of v1 requests is tried any more."""
+        return not self._attempts
+
     def after(self, probe: Probe, exchange: Exchange) -> None:
         """Repeat a probe that was refused, and keep to what the service accepts."""
         if self._attempts and "timestamp" in exchange.request.headers:

@@ -77,6 +77,8 @@ class Session:
         self._patience_ms = patience_ms
         self._growth = _growth(patience_ms or 0)
         self._longer = 1
+        # Requests that are to leave together, and wait for one another.
+        self.collected: list[tuple[str, Draft]] = []
         # Of each generation, the operations that got a request, and whether an answer came.
         self._answered: defaultdict[str, list[tuple[str, NoAnswer | None]]] = defaultdict(list)
 
@@ -89,6 +91,11 @@ class Session:
             if operation is not None:
                 counts[operation.id] += number
         return counts
+
+    @property
+    def left(self) -> int:
+        """How many requests the budget has room for beside those that were collected."""
+        return self.transport.left - len(self.collected)
 
     def ask(self, probe: str, draft: Draft, wait_ms: int = 0) -> Exchange:
         """Send a request under the name of a probe and return the exchange.
@@ -108,10 +115,13 @@ class Session:
             answer = recalled
         return self._note(probe, request, answer, is_new=recalled is None)
 
-    def ask_together(self, drafts: Sequence[tuple[str, Draft]]) -> list[Exchange]:
+    def ask_together(
+        self, drafts: Sequence[tuple[str, Draft]], *, patiently: bool = False
+    ) -> list[Exchange]:
         """Send requests at the same time, each under the name of its probe.
 
-        Raises as `ask` does; then none has left.
+        With `patiently`, one that the service puts off is sent again after the time that it names,
+        as `ask` does. Raises as `ask` does; then none has left.
         """
         requests = [
             (probe, self._fresh(draft, operation).request(operation), operation)
@@ -145,6 +155,8 @@ class Session:
                 exchanges.append(self._note(probe, request, known, is_new=False))
                 continue
             answer = next(answers)
+            if patiently:
+                answer = self._when_asked_to_wait(answer, operation, request)
             self._answered[operation.generation.id].append((operation.id, answer.trouble))
             exchanges.append(self._note(probe, request, answer, is_new=True))
         return exchanges
@@ -197,12 +209,17 @@ class Session:
         if self._keeper is not None and operation.writes:
             leaving = partial(self._keeper.begin, probe, request)
         answer = self.transport.send(generation, request, leaving)
-        pause = _retry_after_s(answer)
-        if pause is not None and request.method == "GET":
-            self.transport.wait(pause * 1000)
-            answer = self.transport.send(generation, request)
+        answer = self._when_asked_to_wait(answer, operation, request)
         self._answered[generation].append((operation.id, answer.trouble))
         return answer
+
+    def _when_asked_to_wait(self, answer: Answer, operation: Operation, request: Request) -> Answer:
+        """Return the answer to a second request where the service puts a GET off."""
+        pause = _retry_after_s(answer)
+        if pause is None or request.method != "GET":
+            return answer
+        self.transport.wait(pause * 1000)
+        return self.transport.send(operation.generation.id, request)
 
     def _check_somebody_answers(self, operation: Operation) -> None:
         """Raise `Refusing` where a generation, or an operation, has not answered too often."""

@@ -113,13 +113,16 @@ class Transport:
         """
         if self.left < len(requests):
             raise Spent(f"the budget of {self._limits.budget} requests is used up")
-        admitted = [
-            (
-                self._admitted(generation, request, partial(leaving, number) if leaving else None),
-                request,
-            )
-            for number, (generation, request) in enumerate(requests)
-        ]
+        admitted: list[tuple[str, Request]] = []
+        try:
+            for number, (generation, request) in enumerate(requests):
+                about = partial(leaving, number) if leaving else None
+                admitted.append((self._admitted(generation, request, about), request))
+        except (Refusing, Spent):
+            # None of them leaves, so that none counts.
+            for _, request in admitted:
+                self.sent[request.method, request.path] -= 1
+            raise
         answers = self._run(self._exchange_together(admitted))
         self._kept += sum(len(answer.body) for answer in answers)
         return answers
