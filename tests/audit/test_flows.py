@@ -11,7 +11,9 @@ from tests.conftest import Client
 def findings(flow: Flow, mock: Client) -> set[str]:
     """Play a flow and return the kinds that the audit finds."""
     flow.play(Payer(mock))
-    return {item["kind"] for item in mock.control("GET", "/audit")["findings"]}
+    answer = mock.get("/__mock/audit")
+    # A flow that sends nothing has no world, and asking makes none.
+    return {item["kind"] for item in answer.json.get("findings", ())}
 
 
 @pytest.mark.parametrize("flow", WRONG.flows, ids=lambda flow: flow.name)

@@ -154,7 +154,7 @@ def test_a_kind_that_is_none_is_a_sentence(audit, words):
 
 def test_settings_take_all_none_some_and_all_but_some():
     every = MockSettings().changed(audit=True).audit
-    assert len(every) == 14
+    assert len(every) == 13
     for asked, wanted in (
         ("all", every),
         ("no", ()),

@@ -285,7 +285,7 @@ def test_bad_targets_are_told_and_never_take_longer_than_given(run, call, name):
     if name in ("maintenance", "redirect", "not-found", "no-http", "nothing"):
         assert ended.returncode == 3
         assert "does not answer as the service" in text
-        assert text.splitlines()[-1] == "inconclusive: nothing was judged"
+        assert ended.stdout.splitlines()[-1] == "inconclusive: nothing was judged"
 
 
 def test_a_gzip_bomb_does_no_harm(run):
