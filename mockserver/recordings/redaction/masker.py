@@ -27,12 +27,28 @@ WALKED = 8 * 1024 * 1024
 _SIMPLE = re.compile(r"[\w .:+-]{0,11}|0x[0-9a-fA-F]{40}|-?[0-9]{1,80}(?:\.[0-9]{1,80})?")
 _JSON_START = ("{", "[", '"')
 _HASH_LENGTH = 66
-_LABELS = ("name", "key", "header", "field", "param", "parameter")
-_LABELLED = frozenset(("value", "val", "content", "text", "data"))
+_LABELS = ("name", "key", "k", "header", "field", "param", "parameter")
+# Members that name what their neighbours are only where they say it plainly.
+_PLAIN_LABELS = ("type", "path")
+_LABELLED = frozenset(("value", "val", "v", "content", "text", "data"))
 _PAIR = 2
+_LONGEST_COLUMN = 40
 _SEGMENT = re.compile(r"[\w-]{24,}")
 _SERVICE = re.compile(r"v\d+|rpc")
 _LARGE_MEMBER = re.compile(rb'"([^"\\]{2,60})"\s*:\s*"([^"\\]*+(?:\\.[^"\\]*+)*+)"')
+
+
+def _columns(members: dict[str, Json]) -> list[str]:
+    """Return the names of columns that stand in a member, where one of them is of secrets."""
+    for item in members.values():
+        if (
+            isinstance(item, list)
+            and item
+            and all(isinstance(name, str) and len(name) <= _LONGEST_COLUMN for name in item)
+            and any(secrecy(name) is Secrecy.CERTAIN for name in item)
+        ):
+            return item
+    return []
 
 
 class Masker(Notes):
@@ -197,7 +213,7 @@ class Masker(Notes):
                     and secrecy(value[0])
                 ):
                     return [value[0], self._walk(value[0], value[1], below)]
-                return [self._walk(name, item, max(below, secrecy(name))) for item in value]
+                return self._items(name, value, max(below, secrecy(name)))
             case str():
                 return self._value(name, value, below)
             case bool() | None:
@@ -206,19 +222,40 @@ class Masker(Notes):
                 return self._number(name, value, below)
         return value
 
+    def _items(self, name: str, items: list[Json], below: Secrecy) -> list[Json]:
+        changed = []
+        for before, item in zip(["", *items], items, strict=False):
+            # Names and values in turn, as Node lists headers; a list of names alone stays.
+            follows = (
+                isinstance(item, str)
+                and isinstance(before, str)
+                and looks_secret(item)
+                and not secrecy(item)
+                and secrecy(before) is Secrecy.CERTAIN
+            )
+            changed.append(self._walk(before if follows else name, item, below))
+        return changed
+
     def _members(self, members: dict[str, Json], below: Secrecy) -> Json:
         self._publish(members)
         label = next(
             (
                 members[key]
-                for key in _LABELS
-                if isinstance(members.get(key), str) and secrecy(members[key])
+                for keys, least in (
+                    (_LABELS, Secrecy.POSSIBLE),
+                    (_PLAIN_LABELS, Secrecy.CERTAIN),
+                )
+                for key in keys
+                if isinstance(members.get(key), str) and secrecy(members[key]) >= least
             ),
             "",
         )
+        columns = _columns(members)
         changed: dict[str, Json] = {}
         for key, item in members.items():
             self._at.append(key)
+            if columns and isinstance(item, list):
+                item = self._cells(columns, item)  # noqa: PLW2901 (walked below as any other)
             as_key = label if label and key.lower() in _LABELLED else key
             inner = (
                 below
@@ -234,6 +271,20 @@ class Masker(Notes):
                 name += "-2"
             changed[name] = new
         return changed
+
+    def _cells(self, columns: list[str], items: list[Json]) -> list[Json]:
+        """Return rows, or a row, without what stands in columns of secrets."""
+        if items != columns and len(items) == len(columns) and not isinstance(items[0], list):
+            return [
+                self._walk(name, cell, Secrecy.NONE) if secrecy(name) else cell
+                for name, cell in zip(columns, items, strict=True)
+            ]
+        return [
+            self._cells(columns, item)
+            if isinstance(item, list) and len(item) == len(columns)
+            else item
+            for item in items
+        ]
 
     def _key(self, key: str, below: Secrecy) -> str:
         if (

@@ -27,7 +27,12 @@ _CERTAIN_PARTS = tuple(
     mnemonic seedphrase recoveryphrase recoverykey credential authoris authoriz keystore keypair
     csrf xsrf jwt hmac cookie xprv signature encryptionkey sessionid sessionkey onetime twofactor
     verificationcode jsessionid phpsessid ciphertext
+    contrasena motdepasse senha parola wachtwoord kennwort haslo lozinka losenord
     """.split()
+)
+# The same in scripts without small and capital letters of ASCII.
+_CERTAIN_ELSEWHERE = tuple(
+    "密码 密碼 口令 私钥 私鑰 助记词 パスワード 秘密鍵 비밀번호 пароль סיסמה κωδικός".split()
 )
 _CERTAIN_WORDS = frozenset(
     "pwd pass pin pins otp otps totp hotp mfa 2fa wif sig cvv cvc jwt jws hmac csrf".split()
@@ -64,6 +69,13 @@ def secrecy(name: str) -> Secrecy:
     if len(name) > _LONGEST:
         return Secrecy.NONE
     plain = unicodedata.normalize("NFKC", name)
+    if not plain.isascii():
+        if any(word in plain.lower() for word in _CERTAIN_ELSEWHERE):
+            return Secrecy.CERTAIN
+        # `contraseña` without its mark.
+        plain = "".join(
+            sign for sign in unicodedata.normalize("NFKD", plain) if not unicodedata.combining(sign)
+        )
     words = [word for word in _APART.split(_CAMEL.sub(" ", plain).lower()) if word]
     joined = "".join(words)
     if not words or any(part in joined for part in _PUBLIC_PARTS):

@@ -50,13 +50,13 @@ def _part(part: str, change: TextChange) -> str:
 
 
 _TOKEN = re.compile(
-    r"<!\[CDATA\[(?P<cdata>.*?)\]\]>|<(?P<end>/?)(?P<tag>[A-Za-z_][\w:.-]*)(?P<attributes>(?:[^<>\"']|\"[^\"]*\"|'[^']*')*)>"
-    r"|<[?!][^>]*>|(?P<text>[^<]+)|<",
+    r"<!\[CDATA\[(?P<cdata>.*?)\]\]>|<(?P<end>/?)(?P<tag>[^\W\d][\w:.-]*)(?P<attributes>(?:[^<>\"']|\"[^\"]*\"|'[^']*')*)>"
+    r"|<!--(?P<comment>.*?)-->|<[?!][^>]*>|(?P<text>[^<]+)|<",
     re.DOTALL,
 )
 _ATTRIBUTE = re.compile(r"([\w:.-]+)(\s*=\s*)(\"[^\"]*\"|'[^']*'|[^\s\"'>]+)")
-_LABELS = frozenset(("name", "key", "id", "property"))
-_VALUES = frozenset(("value", "content", "val", "text", "data"))
+_LABELS = frozenset(("name", "key", "id", "property", "type"))
+_VALUES = frozenset(("value", "content", "val", "text", "data", "string"))
 _EMPTY_ELEMENTS = frozenset(("input", "meta", "br", "img", "link", "hr"))
 
 
@@ -74,6 +74,8 @@ class Markup:
     def _token(self, match: re.Match[str]) -> str:
         if match["cdata"] is not None:
             return f"<![CDATA[{self._change(self._name(), match['cdata'])}]]>"
+        if match["comment"] is not None:
+            return f"<!--{self._change('', match['comment'])}-->"
         if match["text"] is not None:
             return self._text(match["text"])
         if match["tag"] is None:
@@ -139,8 +141,16 @@ _NAME = re.compile(
 _SAID = re.compile(
     r"(?i)(?<!\w)[\w-]{0,20}?"
     r"(?P<name>pass(?:word|wd|phrase|code)?|pwd|pin|otp|secret|token|api[ _-]?key|key|credentials?)"
-    r"(?:\s+(?:is|was|to|as|of))?[:=]?\s+(?P<value>[^\s\"'<>,;]{6,})"
+    r"(?:\s+(?:is|was|to|as|of))?[:=]?\s+[\"'`(]?(?P<value>[^\s\"'`()<>,;]{6,})"
 )
+# `--password VALUE`, `curl -u NAME:VALUE`, and what PHP writes, where a length stands before each.
+_OPTION = re.compile(
+    r"(?<!\S)(?P<head>--?(?P<name>[A-Za-z][\w-]{1,40})(?:\s+|=)[\"']?)(?P<value>[^\s\"'-][^\s\"']*)"
+)
+_USER = re.compile(
+    r"(?<!\S)(?P<head>(?:-u|--user|--proxy-user)[ =]?[\"']?[^\s:\"'/]+:)(?P<value>[^\s\"']+)"
+)
+_SERIALIZED = re.compile(r'(?P<head>s:\d+:"(?P<name>[^"]{1,64})";s:\d+:")(?P<value>[^"]*)')
 _WHOLE_LINES = re.compile(r"(?i).*(?:authori[sz]ation|cookie)\b")
 _QUOTED = re.compile(r"(\\{0,8})([\"'`])((?:(?!\1\2)(?:[^\\]|\\.))*)", re.DOTALL)
 _BARE = {":": re.compile(r"[^\r\n,;\"'<>{}&]+"), "=": re.compile(r"[^\s\"'&,;<>(){}\[\]\\|]+")}
@@ -161,6 +171,9 @@ def by_names(text: str, change: TextChange) -> str:
             parts += [text[done:start], _changed(text[start:end], _plain(match["name"]), change)]
             done = end
     text = _blocks("".join(parts) + text[done:], change)
+    text = _USER.sub(lambda match: match["head"] + change("password", match["value"]), text)
+    for notation in (_OPTION, _SERIALIZED):
+        text = notation.sub(lambda match: _after_name(match, change), text)
     return _SAID.sub(lambda match: _said(match, change), _table(text, change))
 
 
@@ -203,6 +216,12 @@ def _balanced(text: str, at: int) -> int:
         if depth == 0:
             return match.end()
     return len(text)
+
+
+def _after_name(match: re.Match[str], change: TextChange) -> str:
+    if secrecy(match["name"]) is not Secrecy.CERTAIN:
+        return match[0]
+    return match["head"] + change(match["name"], match["value"])
 
 
 def _said(match: re.Match[str], change: TextChange) -> str:
