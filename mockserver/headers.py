@@ -5,6 +5,8 @@ SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 CONTROL_PATH = "/__mock"
 """What the paths of the control API begin with."""
 WORLD_HEADER = "X-Mock-World"
+EPOCH_HEADER = "X-Mock-Epoch"
+"""Tells a world from an earlier one of its name, in the answers of the control API."""
 TOKEN_HEADER = "X-Mock-Token"  # noqa: S105 (the name of a header)
 REFUSAL_HEADER = "X-Mock-Refusal"
 SOURCE_HEADER = "X-Mock-Source"

@@ -78,7 +78,10 @@ class OrderBook(View):
         self._quotes = quotes
 
     def submit(self, request: OrderRequest) -> OrderView:
-        """Accept an order. Raises `Refusal`, and then nothing is changed."""
+        """Accept an order, whatever its transaction pays (A-470).
+
+        Raises `Refusal`, and then nothing is changed.
+        """
         return self._view(self.accept(request))
 
     def accept(self, request: OrderRequest) -> Order:

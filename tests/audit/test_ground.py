@@ -268,3 +268,14 @@ def test_a_run_without_any_request_says_so_whatever_was_asked(apart):
         ended = apart("-m", "mockserver", "run", *options, "--", sys.executable, "-c", "")
         assert ended.returncode == code
         assert "there is nothing to judge: no request came to any world" in ended.stderr
+
+
+def test_each_answer_of_the_control_api_names_the_epoch(mock):
+    named = mock.call("GET", "/__mock/clock").headers["x-mock-epoch"]
+    assert (
+        mock.call("POST", "/__mock/clock", body={"advance": "1s"}).headers["x-mock-epoch"] == named
+    )
+    good(Wallet(mock))
+    assert ground(mock)["epoch"] == named
+    mock.control("POST", "/load", mock.control("GET", "/dump"))
+    assert mock.call("GET", "/__mock/clock").headers["x-mock-epoch"] != named

@@ -11,7 +11,7 @@ from mockserver import jsontext, limits
 from mockserver.engine.refusal import Refusal
 from mockserver.errors import CrosschainMockError
 from mockserver.exchange import BadEncoding, Request, Response, allow_header, query_pairs
-from mockserver.headers import CONTROL_PATH
+from mockserver.headers import CONTROL_PATH, EPOCH_HEADER
 from mockserver.jsontext import Json
 from mockserver.responders.delivery import Delivery
 from mockserver.responders.forms import BadControl, check, members
@@ -79,7 +79,8 @@ class Control:
             methods = sorted({row.method for row, _ in self._at(path)})
             return Delivery(cors.reflected(request.headers, methods, ["Content-Type"]))
         delivery = self._acted(hosted, path, request)
-        return replace(delivery, response=self.readable_by(request, delivery.response))
+        response = delivery.response.with_headers((EPOCH_HEADER, hosted.epoch))
+        return replace(delivery, response=self.readable_by(request, response))
 
     def _acted(self, hosted: HostedWorld, path: str, request: Request) -> Delivery:
         """Return the answer of the row of a request, or a refusal."""

@@ -15,7 +15,8 @@ _SECOND_USE = "hash-already-used"
 def misdirected(evidence: Evidence) -> Iterator[Finding]:
     """Find deposits whose transaction pays somebody else, another token or another amount.
 
-    Only transactions that a chain here has seen are judged. A deposit that is submitted for a
+    Such submissions are accepted (A-470), and nobody else says so. Only transactions that a chain
+    here has seen are judged. A deposit that is submitted for a
     second order, after it has made one, pays for nothing.
     """
     for tried in evidence.submissions.values():

@@ -591,3 +591,59 @@ def pays_twice_what_is_expected_twice(payer: Payer) -> None:
     for _ in range(2):
         payer.quote()
         payer.follow(payer.submit(payer.hash()))
+
+
+# a second dozen, with what is wrong in wrong.py
+
+
+@right
+def asks_two_routes_and_takes_one(payer: Payer) -> None:
+    payer.quote(source="ARB")
+    payer.quote(source="POLYGON")
+    payer.follow(payer.submit(payer.pay(chain="POLYGON"), source="POLYGON"))
+
+
+@right
+def submits_the_same_deposit_after_a_restart(payer: Payer) -> None:
+    payer.quote()
+    paid = payer.pay()
+    payer.fault("reset-before-headers", does="done")
+    payer.submit(paid)
+    again = payer.arrives()
+    again.wait("2m")
+    again.follow(again.submit(paid))
+
+
+@right
+def knows_that_a_part_is_a_part(payer: Payer) -> None:
+    payer.swap_quote()
+    order = payer.submit(payer.pay(), bought="BNB", extra="")
+    payer.follow(order)
+
+
+@right
+def pays_coin_and_gas_of_their_own(payer: Payer) -> None:
+    payer.transaction("ARB", FRIEND, value=10**14)
+    payer.quote("0.5", symbol="ETH", target="ETH")
+    paid = payer.pay("0.5", symbol="ETH")
+    payer.follow(payer.submit(paid, "0.5", symbol="ETH", target="ETH"))
+
+
+@right
+def gives_up_before_it_pays(payer: Payer) -> None:
+    payer.quote()
+    payer.outage("BNB")
+    payer.quote()
+    payer.get("/v1/getChain")
+
+
+@right
+def submits_in_one_generation_and_looks_in_both(payer: Payer) -> None:
+    payer.quote()
+    paid = payer.hash()
+    order = payer.submit(paid)
+    for _ in range(3):
+        payer.wait("10m")
+        payer.look(order)
+        payer.v1_look(paid)
+    payer.follow(order)

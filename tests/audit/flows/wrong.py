@@ -542,3 +542,68 @@ def pays_out_on_another_chain(payer: Payer) -> None:
     payer.expects(amount="10 USDT", to=payer.me, chain="BNB")
     payer.quote(target="POLYGON")
     payer.follow(payer.submit(payer.hash(), target="POLYGON"))
+
+
+# a second dozen, with what is right in right.py
+
+
+@wrong("the first road is slow, so the same transfer is sent from another chain", *DOUBLED)
+def takes_a_second_route_for_one_intent(payer: Payer) -> None:
+    payer.quote(source="ARB")
+    payer.outage("BNB", "accept-stall", **{"for": "2h"})
+    first = payer.submit(payer.hash())
+    payer.wait("20m")
+    payer.look(first)
+    payer.quote(source="POLYGON")
+    payer.follow(payer.submit(payer.hash(), source="POLYGON"))
+
+
+@wrong("dies after its answer was sent, and pays again after the restart", *DOUBLED)
+def pays_again_after_a_restart(payer: Payer) -> None:
+    payer.quote()
+    payer.fault("reset-before-headers", does="done")
+    payer.submit(payer.hash())
+    again = payer.arrives()
+    again.wait("2m")
+    again.quote()
+    again.follow(again.submit(again.hash()))
+
+
+@wrong("a swap that was filled in part is taken for a whole one", "short", "not-as-claimed")
+def takes_a_part_for_the_whole(payer: Payer) -> None:
+    payer.swap_quote()
+    order = payer.submit(payer.hash(), bought="BNB")
+    payer.course(order, "partial")
+    payer.follow(order)
+    payer.believes(order=order, state="arrived")
+
+
+@wrong("all of the coin but the gas is ordered, and less is paid", *MISDIRECTED)
+def pays_its_coin_less_the_gas(payer: Payer) -> None:
+    payer.quote("1", symbol="ETH", target="ETH")
+    paid = payer.pay("0.999", symbol="ETH")
+    payer.follow(payer.submit(paid, "1", symbol="ETH", target="ETH"))
+
+
+@wrong("looks at an order that is stuck, twice, and gives it up", "left-underway")
+def gives_a_stuck_order_up(payer: Payer) -> None:
+    payer.quote()
+    order = payer.submit(payer.hash())
+    payer.course(order, "stuck")
+    for _ in range(2):
+        payer.wait("1d")
+        payer.look(order)
+
+
+@wrong("paid through 2.0, slow, and paid again through v1", *DOUBLED)
+def mixes_generations_and_pays_twice(payer: Payer) -> None:
+    payer.quote()
+    payer.outage("BNB", "accept-stall", **{"for": "2h"})
+    first = payer.submit(payer.hash())
+    payer.wait("30m")
+    payer.look(first)
+    payer.v1_quote()
+    paid = payer.v1_pay()
+    payer.v1_submit(paid)
+    payer.wait("1d")
+    payer.v1_look(paid)
