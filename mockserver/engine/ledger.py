@@ -172,7 +172,7 @@ class Agenda:
         return twin
 
     def passed(self, now_ms: int, calendar: Calendar, due_time: DueTime) -> Iterator[str]:
-        self._work_out(calendar, due_time)
+        self.prepare(calendar, due_time)
         while self._heap and self._heap[0][0] <= now_ms:
             moment, order_id = heappop(self._heap)
             if self._due.get(order_id) == moment:
@@ -188,14 +188,15 @@ class Agenda:
             heappop(self._heap)
         return None
 
-    def _work_out(self, calendar: Calendar, due_time: DueTime) -> None:
+    def prepare(self, calendar: Calendar, due_time: DueTime, most: int | None = None) -> bool:
+        """Work out the orders that have changed, at most so many; tell whether more are left."""
         if calendar is not self._calendar:
             self._changed.update(self._due)
             self._calendar, self._heap = calendar, []
-        if not self._changed:
-            return
-        many = len(self._changed) > len(self._heap)
-        for order_id in self._changed:
+        count = len(self._changed) if most is None else min(most, len(self._changed))
+        many = count > len(self._heap)
+        for _ in range(count):
+            order_id = self._changed.pop()
             moment = self._due[order_id] = due_time(order_id)
             if moment is None:
                 continue
@@ -205,7 +206,7 @@ class Agenda:
                 heappush(self._heap, (moment, order_id))
         if many:
             heapify(self._heap)
-        self._changed.clear()
+        return bool(self._changed)
 
 
 Closing = Callable[[str], int | None]

@@ -55,6 +55,11 @@ class Payouts(View):
         for order_id in state.payouts().passed(until_ms, state.calendar, self._due_ms):
             yield self._of(state.orders[order_id])
 
+    def prepare(self, most: int) -> bool:
+        """Work out when some orders end, at most so many; tell whether more are left."""
+        state = self._core.state
+        return state.payouts().prepare(state.calendar, self._due_ms, most)
+
     def _due_ms(self, order_id: str) -> int | None:
         paid = self._of(self._core.state.orders[order_id])
         return paid[0].at_ms if paid else None

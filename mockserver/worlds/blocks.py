@@ -24,6 +24,8 @@ from mockserver.worlds.transactions import ChainTransaction, ChainTransactions
 
 # Confirmations that polls bring; clients wait for three to a few dozen.
 _MOST_POLLED = 64
+# Orders and blocks that are worked out in a turn; each takes some tens of microseconds.
+_AT_ONCE = 100
 # A hash begins with so many bytes of a digest; the number of its block is masked in the rest.
 _DIGEST = 24
 
@@ -98,26 +100,45 @@ class Blocks:
 
     def of(self, hosted: WorldOfChains, chain: str) -> "ChainBlocks":
         """Return the blocks of a chain up to now."""
+        self._begin(hosted)
+        for _ in self._work_out(hosted):
+            pass
+        return ChainBlocks(self, hosted, chain)
+
+    def behind(self, hosted: WorldOfChains) -> bool:
+        """Work out some of what has happened, which takes few milliseconds; tell if more is left.
+
+        So that a world of many orders does not keep the others waiting.
+        """
+        self._begin(hosted)
+        if hosted.world.payouts.prepare(_AT_ONCE):
+            return True
+        steps = self._work_out(hosted)
+        return next(islice(steps, _AT_ONCE, None), self) is None
+
+    def _begin(self, hosted: WorldOfChains) -> None:
         node = hosted.node
         if node.began_ms is None:
             # What the scenario had, and what was announced before a node was used, comes after.
             sent = next(iter(hosted.transactions.values()), None)
             began_ms = min(hosted.began_ms, hosted.world.now())
             node.began_ms = began_ms if sent is None else min(began_ms, sent.at_ms)
-        self._work_out(hosted)
-        return ChainBlocks(self, hosted, chain)
 
-    def _work_out(self, hosted: WorldOfChains) -> None:
+    def _work_out(self, hosted: WorldOfChains) -> Iterator[None]:
+        """Add blocks in steps, after each of which it can be left, and begun anew later."""
         marks = hosted.node.marks
         for tx in hosted.transactions.since(self._seen):
-            self._mark(hosted, marks, self._seen)
-            self._pay(hosted, tx.at_ms, tx.payouts)
+            yield from self._mark(hosted, marks, self._seen)
+            yield from self._pay(hosted, tx.at_ms, tx.payouts)
             self._add(hosted, tx.chain, Block(0, tx.at_ms, tx=tx))
             self._seen += 1
-        self._mark(hosted, marks, self._seen)
-        self._pay(hosted, hosted.world.now())
+            yield
+        yield from self._mark(hosted, marks, self._seen)
+        yield from self._pay(hosted, hosted.world.now())
 
-    def _pay(self, hosted: WorldOfChains, until_ms: int, count: int | None = None) -> None:
+    def _pay(
+        self, hosted: WorldOfChains, until_ms: int, count: int | None = None
+    ) -> Iterator[None]:
         """Add the payouts up to a moment, or until there are so many."""
         if count is not None and count <= self.paid:
             return
@@ -127,6 +148,7 @@ class Blocks:
                 lent = self._lacking(hosted, payout)
                 self._add(hosted, payout.chain, Block(0, payout.at_ms, payout=payout, lent=lent))
             self.paid += 1
+            yield
 
     def _lacking(self, hosted: WorldOfChains, payout: Payout) -> int:
         """Return what the vault lacks for a payout: it has a faucet (A-480)."""
@@ -160,10 +182,10 @@ class Blocks:
                     placed = catalog.placed_at(catalog.chain(chain), token)
                     self._vaults[chain, token, owner] = self._kept(hosted, placed, owner) + change
 
-    def _mark(self, hosted: WorldOfChains, marks: tuple[Mark, ...], seen: int) -> None:
+    def _mark(self, hosted: WorldOfChains, marks: tuple[Mark, ...], seen: int) -> Iterator[None]:
         while self._marked < len(marks) and marks[self._marked].after <= seen:
             mark = marks[self._marked]
-            self._pay(hosted, mark.at_ms, mark.payouts)
+            yield from self._pay(hosted, mark.at_ms, mark.payouts)
             self._marked += 1
             if mark.mined:
                 self._add(hosted, mark.chain, Block(0, mark.at_ms), mark.mined)

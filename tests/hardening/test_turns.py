@@ -1,6 +1,7 @@
 """No request, however it is made, keeps the others waiting: CPU of each turn of the event loop."""
 
 import asyncio
+import gc
 import http.client
 import json
 import time
@@ -14,7 +15,7 @@ from mockserver import limits
 from mockserver.contract import load
 from mockserver.server.control.table import ROWS
 from mockserver.testing import running
-from tests.conftest import WALLET
+from tests.conftest import WALLET, certificate, order
 
 _MOST_MS = 50
 _CALIBRATED_MS = 12
@@ -197,3 +198,34 @@ def test_a_turn_that_takes_long_is_noticed(turns):
     watching.longest_ms = 0.0
     asyncio.run(busy())
     assert watching.longest_ms > _MOST_MS
+
+
+@pytest.mark.parametrize("orders", [2_000, pytest.param(20_000, marks=pytest.mark.deep)])
+def test_a_node_works_out_the_payouts_of_many_orders_in_slices(orders):
+    asked = {"jsonrpc": "2.0", "id": 1, "method": "eth_blockNumber", "params": []}
+    signed = {name: _SIGNED[name] for name in ("Evmaddress", "Signature")}
+    watching = _Turns()
+    with watching.watched(), running(clock="frozen") as mock:
+        connection = http.client.HTTPConnection("127.0.0.1", mock.port, timeout=120)
+
+        def post(path: str, body: Any) -> Any:
+            connection.request("POST", path, json.dumps(body), signed)
+            return json.loads(connection.getresponse().read())
+
+        for number in range(orders):
+            paid = certificate(
+                certHash=f"0x{number:064x}", fromAmount=str(10_000_001 + 10 * number)
+            )
+            assert post("/v1/submitOrder", order(sourceCerts=paid))["code"] == 0
+        post("/__mock/clock", {"advance": "1h"})
+        # A collection of garbage looks at all that pytest and the orders have made.
+        gc.collect()
+        gc.freeze()
+        watching.longest_ms = 0.0
+        height = int(post("/__mock/chains/BNB", asked)["result"], 16)
+        post("/__mock/clock", {"advance": "1s"})
+        longest_ms = watching.longest_ms
+        gc.unfreeze()
+        connection.close()
+    assert height >= orders
+    assert longest_ms < _MOST_MS * max(1.0, min(_machine_ms() for _ in range(5)) / _CALIBRATED_MS)

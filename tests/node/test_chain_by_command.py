@@ -128,10 +128,11 @@ def test_a_chain_without_a_node_has_no_blocks_to_replace(node):
 
 
 def test_blocks_come_at_the_pace_of_the_world_clock(server):
-    node = Session(MockChain(server, blockPace="3s"))
+    chain = MockChain(server, blockPace="3s")
+    node = Session(chain)
     _transferred(node)
     head = node.block()
-    post(f"{node.chain.control}/clock", {"advance": "30s"})
+    post(f"{chain.control}/clock", {"advance": "30s"})
     latest = node.number("eth_blockNumber")
     assert latest - int(head["number"], 16) in (10, 11)  # a poll may bring one more
     times = [

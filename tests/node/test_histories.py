@@ -6,6 +6,7 @@ reorganisations, snapshots and forks; `--deep` runs more and longer ones.
 
 import random
 from collections import Counter
+from typing import Any
 
 import pytest
 
@@ -114,7 +115,7 @@ class History:
 
     # --- what is said of it ---
 
-    def _rpc(self, chain: str, method: str, *params: object) -> object:
+    def _rpc(self, chain: str, method: str, *params: object) -> Any:
         body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": list(params)}
         return call(f"{self.chain.control}/chains/{chain}", body)["result"]
 

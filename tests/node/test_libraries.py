@@ -77,7 +77,8 @@ def answers_of(library: str, chain, folder: Path) -> dict[str, object]:
         check=False,
     )
     assert ended.returncode == 0, ended.stderr[-2000:]
-    return json.loads(ended.stdout)
+    answers: dict[str, object] = json.loads(ended.stdout)
+    return answers
 
 
 @pytest.fixture(scope="module")

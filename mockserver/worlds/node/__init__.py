@@ -4,7 +4,7 @@ No bytecode runs here: calls are answered from the world's lists, its balances a
 on its chains, by the rules of `mockserver.worlds.contracts`.
 """
 
-from mockserver.worlds.node.answering import answer
+from mockserver.worlds.node.answering import answer, changes
 from mockserver.worlds.node.methods import METHODS
 
-__all__ = ["METHODS", "answer"]
+__all__ = ["METHODS", "answer", "changes"]

@@ -9,7 +9,7 @@ from mockserver.engine.refusal import Refusal
 from mockserver.errors import CrosschainMockError
 from mockserver.jsontext import Json
 from mockserver.worlds.hosted import HostedWorld
-from mockserver.worlds.node.methods import METHODS
+from mockserver.worlds.node.methods import CHANGING, METHODS
 from mockserver.worlds.node.rpc import (
     BAD_PARAMS,
     INVALID,
@@ -34,6 +34,13 @@ def answer(hosted: HostedWorld, nickname: str, body: Json) -> Json:
             return _error(None, RpcError(INVALID, text))
         return [_answer_to_call(hosted, chain, call) for call in body]
     return _answer_to_call(hosted, chain, body)
+
+
+def changes(body: Json) -> bool:
+    """Whether a call, or one of a batch, changes more than how far somebody has read."""
+    calls = body if isinstance(body, list) else [body]
+    named = [call.get("method") for call in calls if isinstance(call, Mapping)]
+    return any(isinstance(name, str) and name in CHANGING for name in named)
 
 
 def _answer_to_call(hosted: HostedWorld, chain: Chain, call: Json) -> Json:

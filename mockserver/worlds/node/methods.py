@@ -274,3 +274,10 @@ METHODS: Mapping[str, RpcMethod] = MappingProxyType(
     }
 )
 """The methods by name. Those of development chains give money and make blocks."""
+
+CHANGING = frozenset(
+    name
+    for name, method in METHODS.items()
+    if method in (_send, _set_balance, _mine, filters.new_log_filter, filters.uninstall)
+) | {"eth_newBlockFilter", "eth_newPendingTransactionFilter"}
+"""Those that change what a world keeps."""

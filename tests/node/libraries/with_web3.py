@@ -6,17 +6,15 @@ Argument: a JSON file with the chain's address, contracts and the keys of funded
 import json
 import sys
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from eth_account import Account
-from web3 import Web3
-from web3.exceptions import (
-    ContractLogicError,
-    TimeExhausted,
-    TransactionNotFound,
-    Web3Exception,
-)
+
+# By name, since most environments that check types do not have it.
+Web3: Any = import_module("web3").Web3
+exceptions: Any = import_module("web3.exceptions")
 
 GIVEN = json.loads(Path(sys.argv[1]).read_text("utf-8"))
 W3 = Web3(Web3.HTTPProvider(GIVEN["url"]))
@@ -128,9 +126,9 @@ def told(asked: Callable[[], Any]) -> Any:
     """Return the class and the words of what web3.py raises, without numbers and addresses."""
     try:
         asked()
-    except ContractLogicError as error:
+    except exceptions.ContractLogicError as error:
         return [type(error).__name__, error.message]
-    except Web3Exception as error:
+    except exceptions.Web3Exception as error:
         return type(error).__name__
     except ValueError as error:
         return type(error).__name__
@@ -195,9 +193,9 @@ def unknown_transaction_is_not_found() -> Any:
 def waiting_ends() -> Any:
     try:
         W3.eth.wait_for_transaction_receipt(ABSENT, timeout=0.3, poll_latency=0.1)
-    except TimeExhausted:
+    except exceptions.TimeExhausted:
         return "TimeExhausted"
-    except TransactionNotFound:
+    except exceptions.TransactionNotFound:
         return "TransactionNotFound"
     return None
 
