@@ -3,6 +3,7 @@
 import http.client
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,7 +15,9 @@ TRACE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 SECRET = "-".join(("a", "very", "secret", "value", "7"))
 
 
-def lines_for(folder: Path, requests: list[tuple[str, str, dict[str, str]]]) -> list[dict]:
+def lines_for(
+    folder: Path, requests: list[tuple[str, str, dict[str, str]]]
+) -> list[dict[str, Any]]:
     file = folder / "access.jsonl"
     service = build(Settings(access_log=file))
     with service_in_thread(service, 0) as port:
