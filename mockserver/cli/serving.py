@@ -168,6 +168,7 @@ def settings_of(options: Mapping[str, Any]) -> "Settings":
         "check_answers",
         "state",
         "state_sync",
+        "access_log",
         "lenient_chain",
     )
     return Settings(

@@ -26,7 +26,8 @@ class Settings(WorldOptions):
     With `check_answers` every success is checked against the contract before it is sent. `state` is
     the folder that keeps the worlds; `state_sync` says when a change counts as written (`Sync`).
     With `made_only` no world but the default one comes into being by itself. `advertised` is the
-    base URL by which clients reach this server.
+    base URL by which clients reach this server; `access_log` is a file to which each request adds a
+    line of JSON.
     """
 
     check_answers: bool = False
@@ -35,6 +36,7 @@ class Settings(WorldOptions):
     state_sync: str = "full"
     made_only: bool = False
     advertised: str = ""
+    access_log: Path | None = None
 
 
 class Forked(NamedTuple):
@@ -94,6 +96,10 @@ def build(settings: Settings, wall: Callable[[], int] | None = None) -> Service:
 def _service(factory: WorldFactory, settings: Settings) -> Service:
     service = service_of(factory, settings.guard, check_answers=settings.check_answers)
     service.worlds.made_only = settings.made_only
+    if settings.access_log is not None:
+        from mockserver.server.access import AccessLog  # noqa: PLC0415 - few servers have one
+
+        service.access = AccessLog(settings.access_log)
     service.control.server.advertised = settings.advertised
     return service
 

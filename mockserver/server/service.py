@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache, partial
 from importlib import import_module
+from time import perf_counter_ns
 from typing import TYPE_CHECKING, Protocol, cast
 from urllib.parse import unquote
 
@@ -50,6 +51,7 @@ from mockserver.worlds.hosted import (
 )
 
 if TYPE_CHECKING:
+    from mockserver.server.access import AccessLog
     from mockserver.worlds.state import Keeper
 
 log = logging.getLogger("mockserver.requests")
@@ -92,6 +94,8 @@ class Service:
         """Take the parts; `check_answers` checks the simulation's answers against the contract."""
         self.keeper: Keeper | None = None
         """What keeps the worlds on a disk; None for worlds in memory."""
+        self.access: AccessLog | None = None
+        """Where each request is logged as JSON; None where nobody has asked for it."""
         self.spread: OtherProcesses | None = None
         """Answers what reaches worlds of other processes; None where there are none."""
         self.worlds = worlds
@@ -108,6 +112,9 @@ class Service:
 
     def close(self) -> None:
         """Write what is left of the worlds' state. Raises `StateNotLoadable` where that fails."""
+        if self.access is not None:
+            self.access.close()
+            self.access = None
         if self.keeper is not None:
             self.keeper.close()
             self.keeper = None
@@ -150,6 +157,14 @@ class Service:
 
     def respond(self, request: Request) -> Response | Delivery:
         """Return the answer to a request, or its `Delivery` where it is not sent at once."""
+        if self.access is None:
+            return self._responded(request)
+        began_ns = perf_counter_ns()
+        answer = self._responded(request)
+        self.access.note(self, request, answer, perf_counter_ns() - began_ns)
+        return answer
+
+    def _responded(self, request: Request) -> Response | Delivery:
         path, key = self.place(request)
         if path.startswith(CONTROL_PATH) and _is_control(path):
             return self._controlled(path.removeprefix(CONTROL_PATH), key, request)

@@ -50,7 +50,7 @@ def service_in_thread(
     commits: list[Commits | None] = []
 
     async def listening() -> Listener:
-        commits.append(commits_of(service, locked and locked.lock))
+        commits.append(commits_of(service, None if locked is None else locked.lock))
         return await _listening(locked or service, port, commits[0])
 
     async def end() -> None:
