@@ -108,8 +108,8 @@ _STYLE = (
     "table{border-collapse:collapse}th{font-weight:normal;text-align:left;padding:.1rem .6rem}"
     ".grid td,.grid th{border:1px solid #8884;text-align:center}"
     ".grid th[scope=row]{text-align:left}"
-    "h2,p,td{overflow-wrap:anywhere}.all td:nth-child(-n+2){white-space:nowrap}"
-    "@media(max-width:40rem){.all td:nth-child(-n+2){white-space:normal}}"
+    "h2,p{overflow-wrap:anywhere}.grid td,.all td:nth-child(-n+2){white-space:nowrap}"
+    ".all td{vertical-align:top}.all td:last-child{min-width:16rem;overflow-wrap:anywhere}"
     "@media(prefers-color-scheme:dark){body{background:#111;color:#ddd}.bad{color:#ff6b6b}"
     ".yes{color:#7fd896}}"
 )
@@ -171,7 +171,8 @@ def _defect_html(defect: Defect, report: SearchReport, subject: Subject) -> str:
     result = defect.result
     why = " and ".join(failure.kind.summary for failure in result.run.failures)
     ours = "\n".join(timeline(result.run, result.diverged))
-    theirs = "\n".join(timeline(report.base, result.diverged))
+    # The same stretch, so that a reader compares line with line.
+    theirs = "\n".join(timeline(report.base, result.diverged, result.run))
     return (
         f"<h2 class=bad>{escape(_what(result))}</h2><p>When {escape(why or 'nothing goes wrong')} "
         f"(<code>{escape(result.name)}</code>). {escape(result.why)}</p><div class=two><div>"

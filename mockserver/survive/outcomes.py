@@ -6,6 +6,7 @@ from enum import StrEnum
 
 from mockserver.survive.runs import Line, RunOfFlow
 from mockserver.values import dataclass
+from mockserver.wording import times
 from mockserver.worlds.audit import Expected, Finding
 
 
@@ -258,7 +259,7 @@ def _plain(run: RunOfFlow, outcome: RunOutcome) -> str:
     if run.first.good:
         return "all is done"
     how = f"was ended by signal {-first}" if first < 0 else f"exited with {first}"
-    again = "" if len(run.steps) == 1 else f", and was started {len(run.steps) - 1} times again"
+    again = "" if len(run.steps) == 1 else f", and was started again {times(len(run.steps) - 1)}"
     return f"it {how}{again}"
 
 

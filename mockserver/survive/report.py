@@ -92,9 +92,12 @@ def see_again(result: RunResult, command: str) -> str:
     return command.replace(" -- ", f" --replay '{result.name}' -- ", 1)
 
 
-def timeline(run: RunOfFlow, diverged: int) -> list[str]:
-    """Return six requests of a run about the first that differs from the undisturbed one."""
-    first = max(0, min(diverged - 2, len(run.lines) - _AROUND))
+def timeline(run: RunOfFlow, diverged: int, beside: RunOfFlow | None = None) -> list[str]:
+    """Return six requests of a run about the first that differs from the undisturbed one.
+
+    They begin where those of a run `beside` it begin.
+    """
+    first = max(0, min(diverged - 2, len((beside or run).lines) - _AROUND))
     shown = list(enumerate(run.lines))[first : first + _AROUND]
     began = run.lines[0].at_ms if run.lines else 0
     return [_request(line, number == diverged, began) for number, line in shown]
