@@ -15,7 +15,7 @@ import threading
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -36,7 +36,7 @@ from tests.recordings.services.flows import (
     unpacked,
 )
 from tests.recordings.services.lattice import Lattice
-from tests.recordings.services.serving import Query, Reply, serving
+from tests.recordings.services.serving import Query, Reply, Service, serving
 
 FORMATS = ("har", "vcr", "wiremock")
 JARS = Path(__file__).parents[1] / "npm" / "node_modules" / "wiremock" / "build"
@@ -55,17 +55,12 @@ class Sent:
     answer: bytes = b""
 
 
-@dataclass
 class Odd:
     """A service of the tests, whose answers come compressed in turn, and oddly for odd requests."""
 
-    service: Any
-    packs: bool = True
-    count: Iterator[int] = field(default_factory=itertools.count)
-
-    @property
-    def now(self) -> Any:
-        return self.service.now
+    def __init__(self, service: Service, *, packs: bool = True) -> None:
+        self.service, self.packs = service, packs
+        self.now, self.count = service.now, itertools.count()
 
     def malformed(self, query: Query) -> Reply:
         return self.service.malformed(query)

@@ -425,6 +425,29 @@ def test_a_har_has_the_address_of_the_recording(call, tmp_path):
     assert entry["response"]["content"]["text"] == '{"p": 1.00}'
 
 
+def test_a_request_is_another_where_wiremock_takes_it_for_another(call, tmp_path):
+    path = "/open/v1/order/getCrossChainQuote"
+    bodies = (
+        b'{"a":1.50}',
+        b'{"a": 1.5}',
+        b'{"a":' + b"1" * 40 + b"}",
+        b'{"a":' + b"1" * 39 + b"2}",
+    )
+    sent = [Request("POST", path, "", Headers(), body) for body in (*bodies, b"")]
+    made = tuple(
+        RecordedExchange(
+            f"one-{index}", "v1.getCrossChainQuote", request, Response(200, (), b"z"), "captured"
+        )
+        for index, request in enumerate(sent)
+    )
+    (tmp_path / "mine.yaml").write_text(text_of(Recording("t", "captured", made, source="a")))
+    told = json.loads(call("recordings", "export", "mine.yaml", "--to", "wiremock").stdout)
+    sequences = [one.get("scenarioName") for one in told["mappings"]]
+    assert sequences[0] == sequences[1] is not None
+    assert sequences[2:] == [None, None, None]
+    assert told["mappings"][4]["request"]["bodyPatterns"] == [{"absent": True}]
+
+
 def test_polled_answers_become_a_wiremock_scenario(call, tmp_path):
     made = tuple(
         RecordedExchange(f"one-{index}", "v2.getChain", request, response, "captured")

@@ -245,7 +245,7 @@ def _tell_apart(patterns: list[_StubPattern]) -> None:
         if not pattern.target:
             pattern.query = {
                 **pattern.query,
-                **{n: _ABSENT for n in queried if n not in pattern.query},
+                **{name: _ABSENT for name in queried if name not in pattern.query},
             }
         if with_body and not pattern.body:
             pattern.body = [_ABSENT]
@@ -264,11 +264,15 @@ def _plain_numbers(value: Json) -> Json:
             return {name: _plain_numbers(item) for name, item in value.items()}
         case list():
             return [_plain_numbers(item) for item in value]
-        case Decimal():
-            # 1.50 and 1.5 are the same number to WireMock.
-            return f"number {value.normalize():f}"
-        case int() if not isinstance(value, bool):
-            return f"number {Decimal(value).normalize():f}"
+        case bool() | None:
+            return value
+        case int() | Decimal():
+            # 1.50 and 1.5 are the same number to WireMock. `normalize` would round to 28 digits.
+            sign, digits, exponent = Decimal(value).as_tuple()
+            text = "".join(map(str, digits))
+            plain = text.rstrip("0")
+            power = int(exponent) + len(text) - len(plain) if plain else 0
+            return f"number {sign if plain else 0} {plain}e{power}"
         case _:
             return value
 
