@@ -343,8 +343,8 @@ def test_workers_and_junit_tell_the_same(searched, pytester):
     pytest.importorskip("xdist")
     lost = "lost:always@submitOrder#1"
     arguments = ("--crosschain-mock-survive", "--crosschain-mock-survive-quick")
-    arguments += ("-p", "xdist.plugin", "-n", "2", "--junitxml=j.xml")
-    result = searched(NAIVE + CAREFUL, *arguments)
+    workers = ("-p", "xdist.plugin", "-n", "2", "--junitxml=j.xml")
+    result = searched(NAIVE + CAREFUL, *arguments, *workers)
     assert result.parseoutcomes()["failed"] >= 2
     result.stdout.fnmatch_lines(
         ["*test_naive: 2 defects*", f"*FAILED *test_naive[[]survive:{lost}[]]*"]
