@@ -18,7 +18,7 @@ from mockserver.engine.payouts import Payout
 from mockserver.engine.world import World
 from mockserver.values import dataclass
 from mockserver.worlds import movements
-from mockserver.worlds.movements import Movement, own_contracts, vault_of
+from mockserver.worlds.movements import TokenMove, own_contracts, vault_of
 from mockserver.worlds.nodestate import Mark, NodeState
 from mockserver.worlds.transactions import ChainTransaction, ChainTransactions
 
@@ -61,7 +61,7 @@ class Block:
             return self.tx.hash.lower()
         return "" if self.payout is None else self.payout.hash.lower()
 
-    def movements(self, catalog: Catalog) -> Iterator[Movement]:
+    def movements(self, catalog: Catalog) -> Iterator[TokenMove]:
         """Yield what its transaction moved."""
         if self.tx is not None:
             yield from movements.of_transaction(catalog, self.tx)

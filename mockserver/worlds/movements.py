@@ -10,7 +10,7 @@ from mockserver.worlds.transactions import ChainTransaction
 
 ZERO = f"0x{0:040x}"
 
-Movement = tuple[str, str, str, int]
+TokenMove = tuple[str, str, str, int]
 """A token's address, who paid, who received, all in lower case, and smallest units."""
 
 
@@ -30,7 +30,7 @@ def created_by(tx: ChainTransaction) -> str:
     return f"0x{curve.keccak256(packed)[12:].hex()}"
 
 
-def of_transaction(catalog: Catalog, tx: ChainTransaction) -> Iterator[Movement]:
+def of_transaction(catalog: Catalog, tx: ChainTransaction) -> Iterator[TokenMove]:
     """Yield what a transaction moved."""
     if tx.gas_cost:
         yield NATIVE, tx.sender.lower(), ZERO, tx.gas_cost
@@ -44,7 +44,7 @@ def of_transaction(catalog: Catalog, tx: ChainTransaction) -> Iterator[Movement]
         yield token.lower(), payer_in(tx).lower(), receiver.lower(), tx.moved
 
 
-def of_payout(catalog: Catalog, payout: Payout, lent: int) -> Iterator[Movement]:
+def of_payout(catalog: Catalog, payout: Payout, lent: int) -> Iterator[TokenMove]:
     """Yield what a payout moved; before it the vault was `lent` what it lacked."""
     chain = catalog.chain(payout.chain)
     contract = catalog.token_on(chain.nickname, payout.token).contract
