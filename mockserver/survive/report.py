@@ -44,7 +44,7 @@ def terminal(report: SearchReport, command: str) -> Iterator[str]:
 def _remarks(report: SearchReport) -> Iterator[str]:
     """Yield what lint finds in the undisturbed run, which no failure would show."""
     serious = report.base.lint.serious
-    if serious:
+    if serious.findings:
         yield "wrong without any failure (crosschain-mock lint):"
         for finding in serious:
             yield from (f"  {line}" for line in str(finding).splitlines())

@@ -47,7 +47,13 @@ OUT_OF_ORDER = {
 }
 
 
-@pytest.mark.parametrize("name", OUT_OF_ORDER)
+QUICK = ("too many requests", "too many, with 200", "maintenance", "unauthorized", "null", "a page")
+EACH = [
+    pytest.param(name, marks=() if name in QUICK else pytest.mark.deep) for name in OUT_OF_ORDER
+]
+
+
+@pytest.mark.parametrize("name", EACH)
 def test_a_service_that_is_out_of_order_does_not_conform(call, name):
     with raw_server(saying(OUT_OF_ORDER[name])) as server:
         ended = call("conform", "run", server.url, "--quiet")
@@ -55,7 +61,7 @@ def test_a_service_that_is_out_of_order_does_not_conform(call, name):
     assert "conforms:" not in ended.stdout
 
 
-@pytest.mark.parametrize("name", OUT_OF_ORDER)
+@pytest.mark.parametrize("name", EACH)
 def test_two_services_that_are_out_of_order_are_not_alike(name):
     with (
         raw_server(saying(OUT_OF_ORDER[name])) as left,
