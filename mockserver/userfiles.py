@@ -1,6 +1,7 @@
 """Files that users name: read up to a limit, no devices and pipes; and written."""
 
 import os
+import re
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -66,6 +67,23 @@ def read_stream(stream: BinaryIO, limit: limits.Limit) -> bytes:
     if len(content) > limit.most:
         raise NotReadable(f"cannot be read: larger than {limit}")
     return content
+
+
+def modeline(path: Path, text: str) -> str:
+    """Return the line that tells editors where the schema of a YAML file is; empty without one.
+
+    That is where `crosschain-mock schemas .crosschain-mock` has written the schemas into the folder
+    of the file or one above it: no public address has them, so that the line names a file.
+    """
+    found = re.match(r"format: crosschain-mock/([a-z]+)@", text)
+    if found is None:
+        return ""
+    start = path.absolute().parent
+    for up, folder in enumerate((start, *start.parents)):
+        schema = Path(".crosschain-mock/formats", f"{found[1]}.json")
+        if (folder / schema).is_file():
+            return f"# yaml-language-server: $schema={'../' * up}{schema.as_posix()}\n"
+    return ""
 
 
 def write_text(path: Path, text: str, *, parents: bool = False) -> None:

@@ -20,7 +20,7 @@ from mockserver.conformance.runs.planner import (
     context_of,
     prepared,
 )
-from mockserver.conformance.runs.sending import Sender, WhyNot
+from mockserver.conformance.runs.sending import PlanSender, WhyNot
 from mockserver.conformance.session.permit import Limits, Permit, Spent
 from mockserver.conformance.session.session import ExchangeKeeper, Session, Watch
 from mockserver.conformance.session.target import Target
@@ -74,7 +74,7 @@ def run(  # noqa: PLR0913 (one parameter a collaborator)
             planned=len(plan.probes),
             patience_ms=options.patience_ms,
         )
-        notes = Sender(session, plan, why_not, options).send()
+        notes = PlanSender(session, plan, why_not, options).send()
         outcomes = judged(plan.rules, context, target.bases)
         more, remarks = generated(session, options) if not notes else ((), ())
         sent = session.sent

@@ -26,7 +26,7 @@ _SLOW = ("slow, asked again", "slow, asked once more")
 _LATE = ", asked again"
 
 
-class Sender:
+class PlanSender:
     """Sends the probes of a plan, and requests at the edges of inputs before the last look.
 
     Only readings leave side by side whose requests depend on no answer that is under way, so that
