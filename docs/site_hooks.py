@@ -104,7 +104,7 @@ def on_post_build(config: MkDocsConfig) -> None:
         (site / _as_index(page)).write_text(_TO_README.sub("index.md", markdown), "utf-8")
     lines = [f"# {config.site_name}", "", f"> {config.site_description}", ""]
     texts = []
-    for heading, pages in _sections(config.nav):
+    for heading, pages in _sections(config.nav or []):
         lines += [f"## {heading}", ""]
         for page in pages:
             title, told = _title_and_beginning(_markdown[page])

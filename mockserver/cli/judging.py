@@ -149,7 +149,7 @@ def _announce(options: Options, ready: Prepared) -> None:
         ready.contract.operation(probe.operation_id).writes for probe in ready.plan.probes
     )
     most = ready.limits.budget
-    each_ms = max(Decimal(1000) / ready.limits.rate, _USUAL_MS / options.concurrency)
+    each_ms = max(Decimal(1000) / ready.limits.rate, Decimal(_USUAL_MS) / options.concurrency)
     sys.stderr.write(
         f"sends {counted(planned, 'planned request')} ({submissions} of them submissions), "
         f"{most} with all others at most; about {_spoken(planned * each_ms)} to "
