@@ -202,7 +202,9 @@ def test_the_help_shows_every_default():
                 continue
             if parameter.hidden or parameter.help is None:
                 continue
-            _, text = parameter.get_help_record(click.Context(found, info_name=path))
+            record = parameter.get_help_record(click.Context(found, info_name=path))
+            assert record is not None
+            _, text = record
             assert f"{parameter.default}" in text, (path, text)
             assert "default" in text.lower(), (path, text)
             shown += 1

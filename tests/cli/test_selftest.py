@@ -46,6 +46,7 @@ def test_an_interruption_ends_it_at_once_and_keeps_what_was_tried():
         os.killpg(popen.pid, signal.SIGINT)
         err = (shown.decode() + everything(ours)).strip()
         assert popen.wait(60) == 130
+        assert popen.stdout is not None
         out = popen.stdout.read().decode()
     first, _, rest = err.partition("\n")
     trials = "31 trials of 1 break, 0 controls and the mock as it is"

@@ -7,6 +7,7 @@ import json
 import shutil
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 
@@ -136,7 +137,7 @@ def editor(folder):
         [node, SERVER, "--stdio"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=folder
     ) as popen:
         server = LanguageServer(popen)
-        abilities = {"textDocument": {"publishDiagnostics": {}}}
+        abilities: dict[str, Any] = {"textDocument": {"publishDiagnostics": {}}}
         about = {"processId": None, "rootUri": folder.as_uri(), "capabilities": abilities}
         server.send("initialize", about, asks=True)
         server.until(lambda message: message.get("id") == 1)

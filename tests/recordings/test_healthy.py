@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from mockserver.conformance import Verdict, run
+from mockserver.conformance import RunOptions, Verdict, run
 from mockserver.conformance.runs.offline import run_recorded
 from mockserver.conformance.runs.settings import options_of
 from mockserver.conformance.session.target import target_of
@@ -22,7 +22,7 @@ from tests.secrets_corpus.healthy import FLOWS, Healthy
 EXAMPLES = [example for example in examples() if not example.headers]
 # Headers that were once taken for secrets; the rest of the flows behind `--deep`.
 QUICK = ("rate limits",)
-CONFORM = {"edges": False, "arm_writes": True, "examples": 0, "delivery": False}
+CONFORM: RunOptions = {"edges": False, "arm_writes": True, "examples": 0, "delivery": False}
 # What these ask is no operation of the service, and not recorded.
 UNRECORDED = {"unknown-path-is-no-success", "wrong-method-is-no-success"}
 
