@@ -49,13 +49,14 @@ class TrialOutcome(StrEnum):
 class BreakTrial:
     """A break, and what the suite made of it.
 
-    `changes` are the places of the first changed answer, with its values before and after as JSON.
+    `example` is an answer that it changed, as the server has noted it; None where the true answer
+    is not known, since the break never asked for it.
     """
 
     made: Break
     outcome: TrialOutcome
     operation: str = ""
-    changes: Sequence[Mapping[str, str | None]] = ()
+    example: Mapping[str, Json] | None = None
     output: str = ""
     late: bool = False
 
@@ -232,13 +233,13 @@ class _Bench:
         if not struck:
             outcome = TrialOutcome.UNSURE if failed else TrialOutcome.NOT_REACHED
             return BreakTrial(made, outcome, output=_last_lines(ended.output) if failed else "")
-        # The answer that shows the most tells a reader the most.
-        first = max(struck, key=lambda note: bool(note["changes"]))
+        # One with the true answer beside it tells a reader the most.
+        first = max(struck, key=lambda note: "example" in note)
         return BreakTrial(
             made,
             TrialOutcome.KILLED if failed else TrialOutcome.SURVIVED,
             operation=str(first["operation"]),
-            changes=first["changes"],
+            example=first.get("example"),
             output=_last_lines(ended.output) if failed else "",
             late=ended.late,
         )

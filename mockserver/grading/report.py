@@ -1,13 +1,16 @@
 """The score of a suite, as text, JSON and JUnit."""
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping
 from html import escape
 from types import MappingProxyType
 from xml.sax.saxutils import quoteattr
 
+from mockserver import jsontext
 from mockserver.contract import Contract, Operation
 from mockserver.exchange import printable
+from mockserver.grading.explaining import SurvivorReason, explained
 from mockserver.grading.grade import BreakTrial, GradeReport, TrialOutcome
 from mockserver.jsontext import Json
 from mockserver.responders.breaks import Break
@@ -15,54 +18,30 @@ from mockserver.wording import counted
 
 FORMAT = "crosschain-mock/grade@1"
 
-_COSTS: Mapping[str, str] = MappingProxyType(
-    {
-        "write": "a deposit is not submitted, is submitted twice, or cannot be looked up",
-        "transactions": "users sign a transfer of another amount, or to another address",
-        "swaps": "users sign a call that spends another amount, or pays somebody else",
-        "read": "an order is taken for arrived or failed and is not: paid again, or given up",
-        "quotes": "users are promised another amount than arrives, or pay other fees",
-        "lists": "users pay on a chain, with a token or in a unit that the service does not take",
-        "balances": "users send more than they have, or believe that money is gone",
-        "prices": "users decide by a wrong value of their money",
-        "tickets": "nobody learns of a transfer that is stuck",
-        "little": "little by itself; a client that reads it is misled",
-    }
-)
-"""What wrong answers may cost, the dearest first: by the tag of the operation, orders by reading
-and writing, and whatever the operation where only texts and headers are wrong."""
-_LITTLE = {"msg", "message", "status", "data.version"}
-"""Members that no money hangs on. `status` is that of the v1 envelope."""
-
-
-def cost_of(trial: BreakTrial, contract: Contract) -> str:
-    """Return what a break may cost a user, by the answer that it changed; empty for none."""
-    kind = _kind_of_cost(trial, contract)
-    return _COSTS[kind] if kind else ""
-
-
-def _kind_of_cost(trial: BreakTrial, contract: Contract) -> str:
-    if not trial.operation:
-        return ""
-    places = [str(change["place"]) for change in trial.changes]
-    if places and all(place in _LITTLE or place.startswith("header ") for place in places):
-        return "little"
-    operation = _operation(trial, contract)
-    [tag] = operation.row["tags"]
-    return str(tag) if tag != "orders" else "write" if operation.writes else "read"
-
-
-def _operation(trial: BreakTrial, contract: Contract) -> Operation:
-    return next(operation for operation in contract if operation.id == trial.operation)
+# The tags of operations, those first whose wrong answers cost users the most.
+_DEAREST = ("orders", "transactions", "swaps", "quotes", "lists", "balances", "prices", "tickets")
+# Members that no money hangs on.
+_LITTLE = re.compile(r"header |\$\.(msg|message|data\.version)$")
 
 
 def survivors(report: GradeReport) -> list[BreakTrial]:
     """Return the trials of breaks that survived, the dearest first."""
-    order = list(_COSTS)
-    return sorted(
-        report.of(TrialOutcome.SURVIVED),
-        key=lambda trial: order.index(_kind_of_cost(trial, report.contract)),
-    )
+
+    def rank(trial: BreakTrial) -> tuple[bool, bool, int]:
+        operation, reason = _operation(trial, report.contract), reason_of_survival(trial)
+        little = reason is not None and _LITTLE.match(reason.where) is not None
+        return little, not operation.writes, _DEAREST.index(operation.row["tags"][0])
+
+    return sorted(report.of(TrialOutcome.SURVIVED), key=rank)
+
+
+def reason_of_survival(trial: BreakTrial) -> SurvivorReason | None:
+    """Return how the answer of a trial differs from the true one; None where that is not known."""
+    return None if trial.example is None else explained(trial.operation, trial.example)
+
+
+def _operation(trial: BreakTrial, contract: Contract) -> Operation:
+    return next(operation for operation in contract if operation.id == trial.operation)
 
 
 def terminal(report: GradeReport, command: str) -> Iterator[str]:
@@ -97,7 +76,6 @@ def _survivor(number: int, trial: BreakTrial, contract: Contract, command: str) 
     made, operation = trial.made, _operation(trial, contract)
     yield f"{number}. {made.name} survived: {made.summary}"
     yield f"   in {operation.id} ({operation.method} {operation.path}), against {_basis(made)}"
-    yield f"   what it may cost: {cost_of(trial, contract)}"
     for line in assertions(trial):
         yield f"   {line}"
     yield f"   again: {command.replace('grade', f'grade --only {made.name}', 1)}"
@@ -111,17 +89,14 @@ def _basis(made: Break) -> str:
 
 
 def assertions(trial: BreakTrial) -> Iterator[str]:
-    """Yield the assertions that would have noticed a break, by the first answer that it changed."""
-    if not trial.changes:
-        yield "an assertion that notices it: that the answer is what the same request got before"
-    for change in trial.changes[:3]:
-        place, before, after = (change[name] for name in ("place", "before", "after"))
-        if before is None:
-            yield f"an assertion that notices it: there is no {place}; it was {after}"
-        elif after is None:
-            yield f"an assertion that notices it: {place} is {before}; it was missing"
-        else:
-            yield f"an assertion that notices it: {place} is {before}; it was {after}"
+    """Yield how an answer was wrong, what that may cost, and the assertion that notices it."""
+    reason = reason_of_survival(trial)
+    if reason is None:
+        yield "an assertion that notices it: the answer is what the same request got before"
+        return
+    yield f"{reason.where} was {reason.came}; the true answer has {reason.true}"
+    yield f"what it may cost: {reason.cost}"
+    yield f"an assertion that notices it: {reason.assertion}"
 
 
 def as_json(report: GradeReport, suite: str) -> Json:
@@ -140,12 +115,16 @@ def as_json(report: GradeReport, suite: str) -> Json:
                 "outcome": trial.outcome.value,
                 "late": trial.late,
                 "operation": trial.operation or None,
-                "cost": cost_of(trial, report.contract) or None,
-                "changes": [dict(change) for change in trial.changes],
+                "reason": _reason_json(trial),
             }
             for trial in report.trials
         ],
     }
+
+
+def _reason_json(trial: BreakTrial) -> Json:
+    reason = reason_of_survival(trial) if trial.outcome is TrialOutcome.SURVIVED else None
+    return reason and jsontext.members_of(reason)
 
 
 def _text(report: GradeReport, suite: str, command: str) -> str:

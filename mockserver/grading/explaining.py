@@ -1,0 +1,217 @@
+"""What a break changed in an answer, what that would cost, and which assertion sees it."""
+
+import re
+from collections.abc import Iterator, Mapping
+from urllib.parse import parse_qsl
+
+from mockserver import jsontext
+from mockserver.headers import REFUSAL_HEADER
+from mockserver.jsontext import Json
+from mockserver.values import dataclass
+
+_BOTH = ("true", "sent")
+_MISSING = object()
+_LONGEST = 90
+# What a wrong member costs, by its name: the first that matches says it.
+_COSTS = (
+    (r"decimals", "amounts are off by a power of ten: a user pays or expects a thousandfold"),
+    (r"(?i)address|addr$|recipient", "money is sent to, or looked for at, a wrong address"),
+    (r"(?i)usd|price|rate", "a user decides by a wrong value, and accepts a bad trade"),
+    (r"(?i)fee|gas", "a user is told wrong costs, or a payment lacks what it needs"),
+    (r"(?i)amount|balance|min|max|value", "a user is told another amount than arrives"),
+    (
+        r"(?i)status",
+        "an order counts as done or open that is not: goods leave unpaid, or a user pays twice",
+    ),
+    (r"(?i)hash", "a payment cannot be found on its chain, so support cannot prove it"),
+    (r"(?i)^id$|orderid|ordersn|sn$", "an order is lost sight of, or taken for another one"),
+    (r"(?i)index", "another token is paid than the one that was meant"),
+    (r"(?i)chain|nickname|network", "money goes to another chain, or a good chain is not offered"),
+    (r"(?i)symbol|token", "another token is bought, or a good token is not offered"),
+    (r"(?i)time|date", "old data counts as new, or new as old"),
+    (r"(?i)version", "a list is read anew all the time, or a changed list is never read"),
+    (r"(?i)reason|msg|message", "a user does not learn why something failed"),
+    (r"(?i)^code$", "a refusal counts as a success, or a success as a refusal"),
+    (r"(?i)list", "good tokens or chains are not offered, or bad ones are"),
+    (r"(?i)data", "a call is signed that does something else"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SurvivorReason:
+    """How an answer differs, what that costs, and the assertion that sees it, in Python's words.
+
+    `true` and `came` are the two answers at the first place where they differ.
+    """
+
+    where: str
+    true: str
+    came: str
+    cost: str
+    assertion: str
+
+
+def explained(operation: str, example: Mapping[str, Json]) -> SurvivorReason:
+    """Return what the noted example of a change says."""
+    true, sent = example["true"], example["sent"]
+    return (
+        _of_delivery(true, sent, operation)
+        or _of_bodies(true["body"], sent["body"], example)
+        or _of_headers(true["headers"], sent["headers"])
+    )
+
+
+def _of_delivery(
+    true: Mapping[str, Json], sent: Mapping[str, Json], operation: str
+) -> SurvivorReason | None:
+    if sent["cut"] != true["cut"]:
+        return SurvivorReason(
+            "connection",
+            "a whole answer",
+            f"{sent['cut']}",
+            "the client cannot know whether its order was taken, and may pay again",
+            f"{operation} answers, or the client raises an error of its own",
+        )
+    if sent["status"] != true["status"]:
+        return SurvivorReason(
+            "HTTP status",
+            str(true["status"]),
+            str(sent["status"]),
+            "a good answer counts as a failure, or a failure as a good answer",
+            f"assert response.status == {true['status']}",
+        )
+    if sent["delay_ms"] > true["delay_ms"]:
+        return SurvivorReason(
+            "time",
+            "at once",
+            f"after {sent['delay_ms']} ms",
+            "a user waits, gives up and tries again",
+            f"assert elapsed_ms < {sent['delay_ms']}, or a time-out of the client below that",
+        )
+    return None
+
+
+def _of_headers(true: Mapping[str, Json], sent: Mapping[str, Json]) -> SurvivorReason:
+    names = sorted({*true, *sent})
+    name = next((name for name in names if true.get(name) != sent.get(name)), "")
+    came, right = sent.get(name), true.get(name)
+    test = f"== {right!r}" if right is not None else "is None"
+    return SurvivorReason(
+        f"header {name}",
+        _short(right),
+        _short(came),
+        "a client that goes by the header misreads the answer; others notice nothing",
+        f"assert response.headers.get({name!r}) {test}",
+    )
+
+
+def _of_bodies(true: str, sent: str, example: Mapping[str, Json]) -> SurvivorReason | None:
+    if true == sent:
+        return None
+    right, came = (_decoded(text) for text in (true, sent))
+    if came is _MISSING or right is _MISSING:
+        return SurvivorReason(
+            "body",
+            _short(true),
+            _short(sent),
+            "no client can read the answer: nothing can be quoted, paid or followed",
+            "json.loads(body) works"
+            if right is not _MISSING
+            else "the client raises an error of its own",
+        )
+    refused, refuses = (REFUSAL_HEADER.lower() in example[which]["headers"] for which in _BOTH)
+    if refused != refuses:
+        return SurvivorReason(
+            "$.code",
+            _short(jsontext.encode(right).decode()),
+            _short(jsontext.encode(came).decode()),
+            "a wrong request is taken for a good one, and may be paid"
+            if refused
+            else "good requests are refused: users cannot quote, pay or follow",
+            "assert that this request is refused"
+            if refused
+            else "assert answer['code'] == 0 for this request",
+        )
+    places = list(_differences("", right, came))
+    # A member that is added often goes with another that is wrong, which says more.
+    place = next((place for place in places if place[1] is not _MISSING), None)
+    place = place or next(iter(places), None)
+    if place is None:
+        # The same JSON in other bytes.
+        return SurvivorReason(
+            "body",
+            _short(true),
+            _short(sent),
+            "a client with a strict reader of JSON cannot read the answer",
+            "json.loads(body) works, and gives the same with parse_float=str",
+        )
+    return _of_place(*place, example)
+
+
+def _of_place(path: str, right: Json, came: Json, example: Mapping[str, Json]) -> SurvivorReason:
+    name = re.sub(r"\[\d+\]$", "", path).rpartition(".")[2]
+    cost = next(
+        (text for pattern, text in _COSTS if re.search(pattern, name)),
+        f"the client acts on a wrong {name or 'answer'}",
+    )
+    place = "answer" + "".join(
+        f"[{part}]" if part.isdigit() else f"[{part!r}]" for part in re.findall(r"[^.\[\]]+", path)
+    )
+    if came is _MISSING:
+        test = f"assert {place} is there"
+    elif right is _MISSING:
+        test = f"assert there is no {place}"
+    elif type(right) is not type(came) and not _both_numbers(right, came):
+        test = f"assert type({place}) is {_type(right)}"
+    elif isinstance(right, list):
+        test = f"assert len({place}) == {len(right)}"
+    else:
+        asked = _asked(right, example)
+        test = f"assert {place} == {right!r}" + (
+            f"  # the {asked} that was asked for" if asked else ""
+        )
+    return SurvivorReason(f"${path}", _short(right), _short(came), cost, test)
+
+
+def _differences(path: str, right: Json, came: Json) -> Iterator[tuple[str, Json, Json]]:
+    """Yield the places at which two values differ, with both, in the order of the true one."""
+    if isinstance(right, dict) and isinstance(came, dict):
+        for name in [*right, *(name for name in came if name not in right)]:
+            yield from _differences(
+                f"{path}.{name}", right.get(name, _MISSING), came.get(name, _MISSING)
+            )
+    elif isinstance(right, list) and isinstance(came, list) and len(right) == len(came):
+        for number, (item, answered) in enumerate(zip(right, came, strict=True)):
+            yield from _differences(f"{path}[{number}]", item, answered)
+    elif type(right) is not type(came) or right != came:
+        yield path, right, came
+
+
+def _asked(value: Json, example: Mapping[str, Json]) -> str:
+    """Return the name of the parameter that asked for a value; empty where none did."""
+    inputs = dict(parse_qsl(example["query"]))
+    body = _decoded(example["body"])
+    if isinstance(body, dict):
+        inputs |= {name: item for name, item in body.items() if isinstance(item, str)}
+    return next((name for name, item in inputs.items() if value and item == str(value)), "")
+
+
+def _decoded(text: str) -> Json:
+    return jsontext.decode_or(text.encode(), _MISSING)
+
+
+def _both_numbers(right: Json, came: Json) -> bool:
+    plain = (int, float)
+    return isinstance(right, plain) and isinstance(came, plain) and type(right) is type(came)
+
+
+def _type(value: Json) -> str:
+    return "type(None)" if value is None else type(value).__name__
+
+
+def _short(value: Json) -> str:
+    if value is _MISSING:
+        return "nothing"
+    text = value if isinstance(value, str) else jsontext.encode(value).decode()
+    text = repr(text) if isinstance(value, str) else text
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
