@@ -31,7 +31,7 @@ def created_by(tx: ChainTransaction) -> str:
 
 
 def of_transaction(catalog: Catalog, tx: ChainTransaction) -> Iterator[TokenMove]:
-    """Yield what a transaction moved."""
+    """Yield what a transaction moved, in smallest units; gas goes to the zero address."""
     if tx.gas_cost:
         yield NATIVE, tx.sender.lower(), ZERO, tx.gas_cost
     moved = moved_by(tx)

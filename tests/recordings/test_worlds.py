@@ -332,3 +332,46 @@ def test_what_was_not_recorded_says_so(kept):
         target = f"/v1/getPrice?{urlencode(inputs)}"
         with urllib.request.urlopen(url + target) as response:
             assert "not recorded for" in response.headers["X-Mock-Source"]
+
+
+def test_copies_of_it_answer_as_it_does(kept, tmp_path):
+    """A fork, a restart from its state, and a dump in another server."""
+    settings = {"scenario": str(kept.scenario), "clock": "frozen", "refusals": "allow"}
+    with running(**settings, state=tmp_path / "state") as first:
+        url = first.url
+        targets = [*known_to(url, kept.route), *reads(kept)]
+        control(url, "/clock", {"advance": "20s"})
+        shown = {target: answered(url, target) for target in targets}
+        assert len(shown) > 12
+        control(url, "/fork", {"to": "copy"})
+        assert {target: answered(f"{url}/w/copy", target) for target in targets} == shown
+        dump = control(url, "/dump")
+    with running(**settings, state=tmp_path / "state") as second:
+        assert {target: answered(second.url, target) for target in targets} == shown
+    with running(**settings) as third:
+        control(third.url, "/load", dump)
+        assert {target: answered(third.url, target) for target in targets} == shown
+
+
+def known_to(url: str, route: Route) -> list[str]:
+    """Submit an order and report a problem; return the look-ups of both."""
+    order = submitted(url, route, "4d" * 32)
+    signed = {"Evmaddress": WALLET, "Signature": "0x" + "5a" * 65}
+    report = {"hash": "0x" + "4d" * 32, "chain": route.source}
+    ticket = Client(url).send("POST", "/v1/submitTicket", signed, report)["data"]["ticketId"]
+    listed = urlencode({"address": WALLET, "filter": "Pending"})
+    return [
+        f"/v1/checkOrder?id={order}",
+        f"/v1/checkTicket?ticketId={ticket}",
+        f"/v1/getAllTicketByAddress?{listed}",
+    ]
+
+
+def reads(kept: Kept) -> list[str]:
+    """Return what was recorded and only asks."""
+    return [
+        exchange.request.target
+        for source in gather([str(kept.folder / "recorded")])
+        for exchange in source.recording.exchanges
+        if exchange.request.method == "GET" and not exchange.request.headers.get("appKey")
+    ]
