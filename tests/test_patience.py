@@ -18,7 +18,7 @@ LEAST_S = 30
 WAITING = {"wait", "join", "result", "settimeout", "wait_for", "timeout"}
 CLOCKS = ("monotonic(", "monotonic_ns(", "perf_counter(", "time.time(", "ticks_ms(", "elapsed_ms")
 
-DATA = {"clients", "service_six", "node_modules"}
+DATA = {"clients", "libraries", "service_six", "node_modules"}
 """Folders of programs that tests run: their time is that of a world, or part of what they are."""
 
 SLEEPING = ("survive", "test_survive.py")

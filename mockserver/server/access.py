@@ -5,7 +5,6 @@ import logging
 import os
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from mockserver.clock import iso, wall_ms
 from mockserver.errors import CannotServe
@@ -13,10 +12,7 @@ from mockserver.exchange import Request, Response, printable
 from mockserver.headers import CONTROL_PATH, REFUSAL_HEADER
 from mockserver.responders.delivery import Delivery, delivery_of
 from mockserver.wording import reason_of
-from mockserver.worlds.hosted import BadWorldKey, checked_key
-
-if TYPE_CHECKING:
-    from mockserver.server.service import Service
+from mockserver.worlds.hosted import BadWorldKey, Worlds, checked_key
 
 log = logging.getLogger("mockserver.access")
 
@@ -43,17 +39,22 @@ class AccessLog:
         os.close(self._number)
 
     def note(
-        self, service: "Service", request: Request, answer: Response | Delivery, took_ns: int
+        self,
+        worlds: Worlds,
+        place: tuple[str, str],
+        request: Request,
+        answer: Response | Delivery,
+        took_ns: int,
     ) -> None:
-        """Add the line of a request that took so long to be answered."""
+        """Add the line of a request that took so long, to a path inside a world of that key."""
         delivery = delivery_of(answer)
-        path, key = service.place(request)
+        path, key = place
         refusal = delivery.response.header(REFUSAL_HEADER)
         traceparent = request.headers.get("traceparent", "")
         line = {
             "at": iso(wall_ms()),
             "world": _known(key),
-            "operation": _operation(service, path, request),
+            "operation": _operation(worlds, path, request),
             "method": printable(request.method)[:20],
             "status": delivery.response.status,
             # The reason behind the name repeats what was sent.
@@ -78,10 +79,10 @@ def _known(key: str) -> str | None:
         return None
 
 
-def _operation(service: "Service", path: str, request: Request) -> str | None:
+def _operation(worlds: Worlds, path: str, request: Request) -> str | None:
     """Return the operation of a request, or `control`; None for a path that is none of ours."""
     if path.startswith(CONTROL_PATH):
         return "control"
     # Of no world but the default one: looking must not make one, nor read a damaged one again.
-    operation = service.worlds.model().contract.find(request.answered_as, path)
+    operation = worlds.model().contract.find(request.answered_as, path)
     return None if operation is None else operation.id

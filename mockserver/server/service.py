@@ -161,7 +161,8 @@ class Service:
             return self._responded(request)
         began_ns = perf_counter_ns()
         answer = self._responded(request)
-        self.access.note(self, request, answer, perf_counter_ns() - began_ns)
+        took_ns = perf_counter_ns() - began_ns
+        self.access.note(self.worlds, self.place(request), request, answer, took_ns)
         return answer
 
     def _responded(self, request: Request) -> Response | Delivery:

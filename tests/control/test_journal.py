@@ -380,7 +380,8 @@ def test_a_quiet_world_has_nothing_to_complain_of(control, line):
     control.post("/stubs", stub())
     line.get(QUOTE_PATH)
     told = control.get("/check")
-    assert told.pop("ground")["holes"] == ["1 answer by stubs, of which the world knows nothing"]
+    stubbed = "1 answer by stubs, of which the world knows nothing"
+    assert stubbed in told.pop("ground")["holes"]
     assert told == {
         "ok": True,
         "unusedStubs": [],
@@ -413,9 +414,10 @@ def test_what_was_set_and_met_no_request_is_told(control, line, path, body, word
     assert control.get("/check")["unmet"] == []
 
 
-def test_breaks_that_were_taken_away_are_not_told(control):
+def test_breaks_that_were_taken_away_are_not_told(control, line):
     control.send("PUT", "/breaks", {"breaks": ["allowed-list-order"]})
     control.send("PUT", "/breaks", {"breaks": []})
+    line.get(QUOTE_PATH)
     assert control.get("/check")["ok"]
 
 

@@ -336,7 +336,11 @@ def test_what_was_not_recorded_says_so(kept):
 
 def test_copies_of_it_answer_as_it_does(kept, tmp_path):
     """A fork, a restart from its state, and a dump in another server."""
-    settings = {"scenario": str(kept.scenario), "clock": "frozen", "refusals": "allow"}
+    settings: dict[str, Any] = {
+        "scenario": str(kept.scenario),
+        "clock": "frozen",
+        "refusals": "allow",
+    }
     with running(**settings, state=tmp_path / "state") as first:
         url = first.url
         targets = [*known_to(url, kept.route), *reads(kept)]

@@ -24,7 +24,7 @@ from mockserver.server.repeated import Repeated
 from mockserver.server.wire import WireHeaders
 from tests.conftest import START_MS, costly, listening, turns
 
-_DATE = re.compile(rb"(?<=\r\nDate: )[^\r]*")
+_DATE = re.compile(rb"(?<=\r\nDate: )[^\r]*|(?<=\r\nX-Mock-Epoch: )[^\r]*")
 _LAST = b"GET /__mock/live HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
 _GET = b"GET /v1/getChain HTTP/1.1\r\nHost: a\r\n\r\n"
 _POST = b"POST /v1/submitTicket HTTP/1.1\r\nHost: a\r\n"

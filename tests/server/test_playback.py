@@ -15,6 +15,8 @@ SHIPPED = [
     (file, recording.dialect, exchange)
     for file in sorted(FOLDER.rglob("*.yaml"))
     for recording in (load(file),)
+    # What fits no dialect is held by tests/dialects/test_published_recordings.py.
+    if recording.dialect is not None
     for exchange in recording.exchanges
 ]
 

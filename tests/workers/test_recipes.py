@@ -132,8 +132,9 @@ def _asked(ask: Callable[..., tuple[int, Any, Any]], key: str, sent: tuple[str, 
     signed = {"Evmaddress": "0x19E7E376E7C213B7E7e7e46cc70A5dD086DAff2A", "Signature": "ab" * 65}
     status, body, refusal = ask(method, f"/w/{key}{target}", sent[1], **signed)
     text = json.dumps(_plain(body), sort_keys=True)
-    # Ports, processes and epochs.
+    # Ports, processes and epochs; and what other worlds of the node have had meanwhile.
     text = re.sub(r"127\.0\.0\.1:\d+|localhost:\d+|\"(pid|epoch)\": \"?\w+\"?", "-", text)
+    text = re.sub(r"\d+ requests? in other worlds?: [^\"]*", "-", text)
     return status, text, refusal
 
 
