@@ -7,6 +7,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
@@ -50,6 +51,26 @@ def test_a_journal_has_a_header_and_a_line_an_exchange(server, tmp_path):
     assert [one["probe"] for one in others] == [one.probe for one in result.exchanges]
     kept = read_run(path).entries
     assert [one.answer for one in kept] == [one.answer for one in result.exchanges]
+
+
+@pytest.mark.parametrize(
+    ("name", "is_kept"), [("token", True), ("symbol", False), ("password", False)]
+)
+@pytest.mark.parametrize("text", ["${jndi:ldap://127.0.0.1/x}<script>", "Tq7x2Lk9Wm4p"])
+def test_an_answer_may_repeat_the_token_that_was_asked_for(tmp_path, name, is_kept, text):
+    path = tmp_path / "run.jsonl"
+    said = f"token '{text}' is not known"
+    refused = Answer(
+        200, (("X-Mock-Refusal", said),), json.dumps({"code": 7, "msg": said}).encode()
+    )
+    for query, body in ((f"{name}={quote(text)}", b""), ("", json.dumps({name: text}).encode())):
+        with Journal.new(path, HEADER) as journal:
+            journal.keep(exchange(request("POST", body=body, query=query), refused))
+        [kept] = answers(path)
+        masked = said.replace(text, "redacted")
+        expected = said if is_kept else masked
+        assert kept.headers == (("X-Mock-Refusal", expected),)
+        assert json.loads(kept.body)["msg"] == expected
 
 
 def test_a_whole_run_that_resumes_sends_nothing_and_says_the_same(server, tmp_path):

@@ -219,6 +219,10 @@ CASES = {
     "a slow price": ([price(took_ms=9000)], {"A-218": "as long as the client waits"}),
     "a price in milliseconds": (
         [price({"updateTime": "1767225600000"})], {"A-023": "milliseconds"}),
+    "a price whose time is a number": ([price({"updateTime": 1767225600})], {"A-023": CONFIRMED}),
+    "a price whose time is a number of milliseconds": (
+        [price({"updateTime": 1767225600000})], {"A-023": "milliseconds"}),
+    "a price whose time is below 0": ([price({"updateTime": -5})], {"A-023": CONTRADICTED}),
     "a price with a date": ([price({"updateTime": "2026-01-01T00:00:00Z"})], {"A-023": "ISO 8601"}),
     "a price with a date of its own": ([price({"updateTime": "noon"})], {"A-023": CONTRADICTED}),
     # Refusals.

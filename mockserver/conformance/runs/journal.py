@@ -10,21 +10,22 @@ import json
 import re
 from collections import defaultdict, deque
 from collections.abc import Hashable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, field, replace
 from pathlib import Path
 from typing import Any, Literal, Self, TextIO
 
 from mockserver import contract as contracts
-from mockserver import limits, userfiles
+from mockserver import jsontext, limits, userfiles
 from mockserver.conformance.options import Options
 from mockserver.conformance.session.caller import SECRET_HEADERS
 from mockserver.conformance.session.exchange import Answer, Exchange, NoAnswer
 from mockserver.conformance.session.target import Target, UnsafeOrWrong
 from mockserver.contract import Contract
-from mockserver.exchange import Headers, Request, Response
+from mockserver.exchange import BadEncoding, Headers, Request, Response, query_pairs
 from mockserver.jsontext import Json, read_loosely
 from mockserver.recordings.redaction import Redactor
+from mockserver.recordings.redaction.names import Secrecy, is_kept, secrecy
 from mockserver.validation import SchemaCheck
 from mockserver.values import dataclass
 from mockserver.wording import reason_of
@@ -273,6 +274,8 @@ class Journal:
         for name, value in request.headers.items_sent:
             if name.lower() in SECRET_HEADERS:
                 self._redactor.memory.add(value)
+        # By role: `token` of the contract is the token of a chain, also where its text is hostile.
+        self._redactor.memory.declare(_tokens_of(request))
         return {
             "probe": probe,
             "request": {
@@ -287,6 +290,18 @@ class Journal:
     def _append(self, line: Mapping[str, Json]) -> None:
         self._file.write(json.dumps(line, separators=(",", ":")) + "\n")
         self._file.flush()
+
+
+def _tokens_of(request: Request) -> Iterator[str]:
+    """Yield what inputs of the contract are, whose names would else be perhaps those of secrets."""
+    inputs: list[tuple[str, Json]] = []
+    with suppress(BadEncoding):
+        inputs += query_pairs(request.query)
+    members = jsontext.decode_or(request.body)
+    inputs += members.items() if isinstance(members, dict) else ()
+    for name, value in inputs:
+        if isinstance(value, str) and secrecy(name) is Secrecy.POSSIBLE and is_kept(name):
+            yield value
 
 
 def _with_length(response: Response, length: int) -> Iterator[tuple[str, str]]:

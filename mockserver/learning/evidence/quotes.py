@@ -44,15 +44,18 @@ def balances(calls: ServiceCalls) -> Observations:
 
 def prices(calls: ServiceCalls) -> Observations:
     for call in calls:
-        updated = call.text("updateTime")
-        if call.id != ids.PRICE or updated is None:
+        shown = call.data.get("updateTime")
+        # A number is of erratum E-10, and its digits tell the unit as well.
+        if call.id != ids.PRICE or not (isinstance(shown, str) or type(shown) is int):
             continue
+        updated = str(shown)
         # The digits tell the unit: seconds have ten since 2001, milliseconds thirteen.
-        if updated.isdecimal() and 9 <= len(updated) <= 11:
+        is_digits = updated.isdecimal()
+        if is_digits and 9 <= len(updated) <= 11:
             yield confirmed("price-times", call)
         else:
-            is_date = not updated.isdecimal() and seconds_of(updated) is not None
-            is_ms = updated.isdecimal() and 12 <= len(updated) <= 14
+            is_date = isinstance(shown, str) and not is_digits and seconds_of(shown) is not None
+            is_ms = is_digits and 12 <= len(updated) <= 14
             fits = 1 if is_ms else 2 if is_date else 0
             reason = f"updateTime is {updated[:40]!r}"
             yield contradicted("price-times", reason, call, fits=fits)

@@ -141,7 +141,10 @@ _NAME = re.compile(
 _SAID = re.compile(
     r"(?i)(?<!\w)[\w-]{0,20}?"
     r"(?P<name>pass(?:word|wd|phrase|code)?|pwd|pin|otp|secret|token|api[ _-]?key|key|credentials?)"
-    r"(?:\s+(?:is|was|to|as|of))?[:=]?\s+[\"'`(]?(?P<value>[^\s\"'`()<>,;]{6,})"
+    r"(?:\s+(?:is|was|to|as|of))?[:=]?\s+"
+    # In marks, up to the second one.
+    r"(?:(?P<mark>[\"'`])(?P<quoted>[^\s\"'`]{6,})(?P=mark)"
+    r"|[\"'`(]?(?P<value>[^\s\"'`()<>,;]{6,}))"
 )
 # `--password VALUE`, `curl -u NAME:VALUE`, and what PHP writes, where a length stands before each.
 _OPTION = re.compile(
@@ -225,9 +228,10 @@ def _after_name(match: re.Match[str], change: TextChange) -> str:
 
 
 def _said(match: re.Match[str], change: TextChange) -> str:
-    if not looks_secret(match["value"], is_token=True) or MASK in match["value"]:
+    value, mark = match["quoted"] or match["value"], match["mark"] or ""
+    if not looks_secret(value, is_token=True) or MASK in value:
         return match[0]
-    return match[0].removesuffix(match["value"]) + change("secret", match["value"])
+    return match[0].removesuffix(value + mark) + change("secret", value) + mark
 
 
 _BLOCK = re.compile(

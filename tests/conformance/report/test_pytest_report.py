@@ -38,7 +38,7 @@ ODD = Row("odd", (BALANCE,), "an address in capitals is another one", "2.3", aft
 
 def generated(url):
     return run(
-        url, only=["generated-requests"], skip=SKIPPED, edges=False, delivery=False, examples=25
+        url, only=["generated-requests"], skip=SKIPPED, edges=False, delivery=False, examples=60
     )
 
 
