@@ -167,5 +167,8 @@ def _line_at(mark: Any) -> int | None:
 
 
 def _yaml_reason(error: yaml.YAMLError) -> str:
+    if "nesting depth" in str(getattr(error, "problem", "")):
+        # libyaml has a limit of its own from 0.2.6 on, which texts that we refuse may meet first.
+        return f"nested deeper than {_MAX_DEPTH} levels"
     parts: Iterator[str | None] = (getattr(error, name, None) for name in ("problem", "context"))
     return f"not YAML: {', '.join(filter(None, parts)) or error}"

@@ -184,6 +184,8 @@ class Transport:
             return
         if self._session is not None:
             self._run(self._session.close())
+        # A connection that is being made when the loop ends would leave its socket open.
+        self._run(_end_other_tasks())
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
@@ -310,3 +312,11 @@ _TROUBLES = (
     (aiohttp.ServerDisconnectedError, NoAnswer.CUT),
     (aiohttp.ClientOSError, NoAnswer.CUT),
 )
+
+
+async def _end_other_tasks() -> None:
+    """Cancel what else runs in this loop, such as a request that was given up, and wait for it."""
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in others:
+        task.cancel()
+    await asyncio.gather(*others, return_exceptions=True)
