@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mockserver.cli.printing import print_text
-from mockserver.cli.surviving import report_file
+from mockserver.cli.surviving import report_file, settings_of
 from mockserver.errors import CrosschainMockError
 
 if TYPE_CHECKING:
@@ -30,7 +30,6 @@ def grade(*, command: tuple[str, ...], reports: tuple[str, ...], **options: Any)
     from mockserver.grading.grade import GradePlan
     from mockserver.grading.grade import grade as graded
     from mockserver.grading.report import FORMATS
-    from mockserver.testing import MockSettings
     from mockserver.userfiles import write_text
 
     _check_names(options)
@@ -43,9 +42,7 @@ def grade(*, command: tuple[str, ...], reports: tuple[str, ...], **options: Any)
         first=options["first"],
     )
     files = [report_file(text, FORMATS) for text in reports]
-    world_options = {name: options[name] for name in ("scenario", "dialect", "seed", "clock")}
-    settings = MockSettings().changed(**{k: v for k, v in world_options.items() if v is not None})
-    report = graded(suite_flow(command), plan, settings, _progress())
+    report = graded(suite_flow(command), plan, settings_of(options), _progress())
     suite, again = " ".join(command), f"crosschain-mock grade -- {shlex.join(command)}"
     for name, file in files:
         write_text(file, FORMATS[name](report, suite, again))

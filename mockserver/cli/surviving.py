@@ -4,7 +4,7 @@ import os
 import shlex
 import signal
 import sys
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,7 @@ from mockserver.exchange import printable
 if TYPE_CHECKING:
     from mockserver.survive.outcomes import RunResult
     from mockserver.survive.search import SearchPlan, SearchReport, Tell
+    from mockserver.testing import MockSettings
 
 
 class BadReport(CrosschainMockError):
@@ -41,13 +42,11 @@ def survive(
     from mockserver.survive.flows import command_flow
     from mockserver.survive.formats import FORMATS, Subject, failing
     from mockserver.survive.runs import RunLimits
-    from mockserver.testing import MockSettings
     from mockserver.userfiles import write_text
 
     plan = _plan(options)
     files = [report_file(text, FORMATS) for text in reports]
-    world_options = {name: options[name] for name in ("scenario", "dialect", "seed", "clock")}
-    settings = MockSettings().changed(**{k: v for k, v in world_options.items() if v is not None})
+    settings = settings_of(options)
     limits = RunLimits(wall_s=options["wall_ms"] / 1000, reruns=options["reruns"])
     with _termination_as_interrupt() as code_of_stop:
         report = searched(command_flow(command), plan, settings, limits, _progress())
@@ -85,6 +84,14 @@ def _termination_as_interrupt() -> Iterator[Callable[[], int]]:
         sys.exit(128 + (came[0] if came else signal.SIGINT))
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+def settings_of(options: Mapping[str, Any]) -> "MockSettings":
+    """Return the settings of worlds that options of the command name. Raises `BadSetting`."""
+    from mockserver.testing import MockSettings
+
+    named = {name: options[name] for name in ("scenario", "dialect", "seed", "clock")}
+    return MockSettings().changed(**{k: v for k, v in named.items() if v is not None})
 
 
 def printable_lines(text: str) -> str:

@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import signal
 import tempfile
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -190,7 +191,7 @@ class _Bench:
         """Kill what runs now; those who wait for it go on."""
         self._interrupted = True
         for process in list(self._running.values()):
-            process.send(9)
+            process.send(signal.SIGKILL)
 
     def close(self) -> None:
         """Leave nothing behind."""
@@ -213,14 +214,14 @@ class _Bench:
                 code = f"signal {-ended.code} ends it" if ended.code < 0 else f"{ended.code}"
                 raise NotGradable(
                     f"{self._suite.name!r} fails{once} without any break (exit code {code}): a "
-                    f"suite is graded once it passes, each time{_last_lines(ended.output)}"
+                    f"suite is graded once it passes, each time{ended.last_lines}"
                 )
             called |= {str(note["operation"]): None for note in notes}
         if not called:
             raise NotGradable(
                 f"{self._suite.name!r} called no operation of the mock: its tests have to use the "
                 "addresses in CROSSCHAIN_MOCK_BASE_URL and CROSSCHAIN_MOCK_BASE_URL_V2, the "
-                f"fixture crosschain_mock, or a server that they start{_last_lines(ended.output)}"
+                f"fixture crosschain_mock, or a server that they start{ended.last_lines}"
             )
         report.operations = tuple(called)
         return slowest
@@ -232,7 +233,7 @@ class _Bench:
         failed = ended.code != 0 or ended.late
         if not struck:
             outcome = TrialOutcome.UNSURE if failed else TrialOutcome.NOT_REACHED
-            return BreakTrial(made, outcome, output=_last_lines(ended.output) if failed else "")
+            return BreakTrial(made, outcome, output=ended.last_lines if failed else "")
         # One with the true answer beside it tells a reader the most.
         first = max(struck, key=lambda note: "example" in note)
         return BreakTrial(
@@ -240,7 +241,7 @@ class _Bench:
             TrialOutcome.KILLED if failed else TrialOutcome.SURVIVED,
             operation=str(first["operation"]),
             example=first.get("example"),
-            output=_last_lines(ended.output) if failed else "",
+            output=ended.last_lines if failed else "",
             late=ended.late,
         )
 
@@ -262,7 +263,7 @@ class _Bench:
                 try:
                     ended = process.wait(_A_DAY if limit_s is None else limit_s)
                 finally:
-                    process.send(9)
+                    process.send(signal.SIGKILL)
                     del self._running[number]
             return ended, list(_read(notes))
         finally:
@@ -298,8 +299,3 @@ def _read(notes: Path) -> Iterator[dict[str, Json]]:
     except FileNotFoundError:
         return
     yield from map(json.loads, lines)
-
-
-def _last_lines(output: str) -> str:
-    lines = output.strip().splitlines()[-8:]
-    return "\n  it printed:\n    " + "\n    ".join(lines) if lines else ""

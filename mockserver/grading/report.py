@@ -14,6 +14,7 @@ from mockserver.grading.explaining import SurvivorReason, explained
 from mockserver.grading.grade import BreakTrial, GradeReport, TrialOutcome
 from mockserver.jsontext import Json
 from mockserver.responders.breaks import Break
+from mockserver.survive.formats import junit_suite
 from mockserver.wording import counted
 
 FORMAT = "crosschain-mock/grade@1"
@@ -152,10 +153,7 @@ def _junit(report: GradeReport, suite: str, command: str) -> str:
             inner = f"<skipped message={quoteattr(trial.outcome.value)}/>"
         about = f"classname={quoteattr('grade')} name={quoteattr(trial.made.name)}"
         cases.append(f"  <testcase {about}>{inner}</testcase>")
-    failures = len(report.of(TrialOutcome.SURVIVED))
-    head = f'<testsuite name="grade" tests="{len(cases)}" failures="{failures}" errors="0">'
-    rows = "\n".join(cases)
-    return f'<?xml version="1.0" encoding="utf-8"?>\n{head}\n{rows}\n</testsuite>\n'
+    return junit_suite("grade", cases, len(report.of(TrialOutcome.SURVIVED)))
 
 
 FORMATS: Mapping[str, Callable[[GradeReport, str, str], str]] = MappingProxyType(

@@ -43,6 +43,12 @@ class Ended:
     left: bool = False
     late: bool = False
 
+    @property
+    def last_lines(self) -> str:
+        """The end of what it printed, as the last part of a sentence; empty for nothing."""
+        lines = self.output.strip().splitlines()[-8:]
+        return "\n  it printed:\n    " + "\n    ".join(lines) if lines else ""
+
 
 class Process(Protocol):
     """A started client."""

@@ -1,7 +1,7 @@
 """Reports for browsers, for build servers, and as tests of the client."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from types import MappingProxyType
 from xml.sax.saxutils import quoteattr
@@ -54,7 +54,12 @@ def _junit(report: SearchReport, subject: Subject) -> str:
         elif result.outcome in (RunOutcome.NOT_REACHED, RunOutcome.UNSURE):
             inner = f"<skipped message={quoteattr(result.why)}/>"
         cases.append(f"  <testcase {attributes}>{inner}</testcase>")
-    head = f'<testsuite name="survive" tests="{len(cases)}" failures="{failures}" errors="0">'
+    return junit_suite("survive", cases, failures)
+
+
+def junit_suite(name: str, cases: Sequence[str], failures: int) -> str:
+    """Return the JUnit report of test cases that are XML already."""
+    head = f'<testsuite name="{name}" tests="{len(cases)}" failures="{failures}" errors="0">'
     rows = "\n".join(cases)
     return f'<?xml version="1.0" encoding="utf-8"?>\n{head}\n{rows}\n</testsuite>\n'
 

@@ -159,22 +159,21 @@ def _undisturbed(lab: Laboratory) -> SearchReport:
     """Return the undisturbed run, which has to come out the same three times."""
     base = lab.run()
     elsewhere = "".join(f"\n  it connected to {peer}" for peer in base.elsewhere[:8])
+    printed = base.first.ended.last_lines
     if not base.lines:
         raise NotUsable(
             f"{lab.name!r} sent no request to the mock: it has to use the addresses in "
-            f"CROSSCHAIN_MOCK_BASE_URL and CROSSCHAIN_MOCK_BASE_URL_V2{elsewhere}{_printed(base)}"
+            f"CROSSCHAIN_MOCK_BASE_URL and CROSSCHAIN_MOCK_BASE_URL_V2{elsewhere}{printed}"
         )
     if base.first.hung:
         raise NotUsable(
             f"{lab.name!r} does not end when nothing goes wrong: {base.first.hung}; a flow "
-            f"pays, follows its orders and ends{elsewhere}{_printed(base)}"
+            f"pays, follows its orders and ends{elsewhere}{printed}"
         )
     if not base.first.good:
         code = base.first.ended.code
         how = f"signal {-code} ends it" if code < 0 else f"it exits with {code}"
-        raise NotUsable(
-            f"{lab.name!r} fails when nothing goes wrong: {how}{elsewhere}{_printed(base)}"
-        )
+        raise NotUsable(f"{lab.name!r} fails when nothing goes wrong: {how}{elsewhere}{printed}")
     meant = expected_of(base.moved)
     report = SearchReport(base, meant, lab.contract, runs=_BASE_RUNS)
     for _ in range(_BASE_RUNS - 1):
@@ -189,11 +188,6 @@ def _undisturbed(lab: Laboratory) -> SearchReport:
     if (wrong := undisturbed(base)) is not None:
         report.results[wrong.name] = wrong
     return report
-
-
-def _printed(run: RunOfFlow) -> str:
-    lines = run.first.ended.output.strip().splitlines()[-8:]
-    return "\n  it printed:\n    " + "\n    ".join(lines) if lines else ""
 
 
 def _compare(report: SearchReport, run: RunOfFlow) -> None:
