@@ -176,6 +176,11 @@ def printable(text: str) -> str:
     )
 
 
+def printable_lines(text: str) -> str:
+    """Return a text of lines without what a terminal would obey."""
+    return "\n".join(map(printable, text.split("\n")))
+
+
 def query_pairs(query: str) -> list[tuple[str, str]]:
     """Return the parameters of a query string in order, decoded; repeated names are kept.
 

@@ -13,7 +13,7 @@ import click
 
 from mockserver.cli.printing import print_text
 from mockserver.errors import CrosschainMockError
-from mockserver.exchange import printable
+from mockserver.exchange import printable_lines
 
 if TYPE_CHECKING:
     from mockserver.survive.outcomes import RunResult
@@ -55,7 +55,7 @@ def survive(
     )
     for name, file in files:
         write_text(file, FORMATS[name](report, subject))
-    print_text(printable_lines(FORMATS["text"](report, subject)))
+    print_text(printable_lines(FORMATS["text"](report, subject).rstrip("\n")))
     if report.stopped.endswith("Ctrl-C"):
         sys.exit(code_of_stop())
     if failing(report, fail_on):
@@ -92,11 +92,6 @@ def settings_of(options: Mapping[str, Any]) -> "MockSettings":
 
     named = {name: options[name] for name in ("scenario", "dialect", "seed", "clock")}
     return MockSettings().changed(**{k: v for k, v in named.items() if v is not None})
-
-
-def printable_lines(text: str) -> str:
-    """Return a text of lines without what a terminal would obey."""
-    return "\n".join(map(printable, text.rstrip("\n").split("\n")))
 
 
 def _plan(options: dict[str, Any]) -> "SearchPlan":

@@ -9,7 +9,7 @@ from xml.sax.saxutils import quoteattr
 
 from mockserver import jsontext
 from mockserver.contract import Contract, Operation
-from mockserver.exchange import printable
+from mockserver.exchange import printable_lines
 from mockserver.grading.explaining import SurvivorReason, explained
 from mockserver.grading.grade import BreakTrial, GradeReport, TrialOutcome
 from mockserver.jsontext import Json
@@ -129,12 +129,7 @@ def _reason_json(trial: BreakTrial) -> Json:
 
 
 def _text(report: GradeReport, suite: str, command: str) -> str:
-    return "\n".join(map(printable_line, terminal(report, command))) + "\n"
-
-
-def printable_line(text: str) -> str:
-    """Return lines without what a terminal would obey."""
-    return "\n".join(map(printable, text.split("\n")))
+    return printable_lines("\n".join(terminal(report, command))) + "\n"
 
 
 def _json(report: GradeReport, suite: str, command: str) -> str:
