@@ -31,6 +31,7 @@ def act(tmp_path):
         given = {name: spec["default"] for name, spec in ACTION["inputs"].items()}
         assert set(inputs) <= set(given)
         given |= inputs
+        given["python"] = sys.executable
         named = {
             variable: given[expression.removeprefix("${{ inputs.").removesuffix(" }}")]
             for variable, expression in step("conform")["env"].items()
@@ -64,7 +65,10 @@ def test_a_healthy_service_passes_with_a_summary(act, tmp_path):
     assert ended.returncode == 0, ended.stderr
     assert "::notice" in ended.stdout
     assert "submissions sent: 0" in summary
-    assert output == "exit-code=0\n"
+    told = dict(line.split("=", 1) for line in output.splitlines())
+    assert (told["exit-code"], told["violations"], told["differences"]) == ("0", "0", "0")
+    assert told["conclusion"].startswith(f"conforms: {told['checks']} checks judged")
+    assert set(told) == set(ACTION["outputs"])
     assert (tmp_path / "a b.json").exists()
 
 
@@ -74,7 +78,9 @@ def test_a_broken_one_fails_with_annotations(act):
     assert ended.returncode == 1
     assert "::error" in ended.stdout
     assert "contradicts section 2.1" in summary
-    assert output == "exit-code=1\n"
+    told = dict(line.split("=", 1) for line in output.splitlines())
+    assert told["exit-code"] == "1"
+    assert int(told["violations"]) > 0
 
 
 @pytest.mark.parametrize("url", ["http://example.org", "$(touch hacked)", "", "--help"])
@@ -84,6 +90,56 @@ def test_wrong_inputs_are_sentences_and_never_commands(act, tmp_path, url):
     assert output == "exit-code=2\n"
     assert "rror: " in summary
     assert not (tmp_path / "hacked").exists()
+
+
+def install(tmp_path, python):
+    return subprocess.run(
+        ["bash", "--noprofile", "--norc", "-e", "-o", "pipefail", "-c", step("install")["run"]],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+        env={
+            **os.environ,
+            "PYTHON": str(python),
+            "ACTION_PATH": str(ROOT),
+            "RUNNER_TEMP": str(tmp_path),
+            "GITHUB_PATH": str(tmp_path / "path"),
+        },
+    )
+
+
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [
+        ('[ "$1" = --version ] && echo Python 3.9.2 || exit 1', "is Python 3.9.2"),
+        (None, "is not there"),
+    ],
+)
+def test_an_old_python_is_a_sentence(tmp_path, script, said):
+    python = tmp_path / "python"
+    if script:
+        python.write_text(f"#!/bin/sh\n{script}\n")
+        python.chmod(0o755)
+    ended = install(tmp_path, python)
+    assert ended.returncode == 2
+    [sentence] = [line for line in ended.stdout.splitlines() if line.startswith("::error::")]
+    assert "3.11 or newer" in sentence
+    assert said in sentence
+
+
+@pytest.mark.parametrize("commands", ["bin", "Scripts"])
+def test_the_commands_are_found_on_windows_too(tmp_path, commands):
+    python = tmp_path / "python"
+    made = tmp_path / "crosschain-mock" / commands
+    python.write_text(
+        f"#!/bin/sh\n[ \"$1\" = -c ] && exit 0\nmkdir -p '{made}'\n"
+        f"printf '#!/bin/sh\\n' > '{made}/python'; chmod +x '{made}/python'\n"
+    )
+    python.chmod(0o755)
+    ended = install(tmp_path, python)
+    assert ended.returncode == 0, ended.stderr
+    assert (tmp_path / "path").read_text() == f"{made}\n"
 
 
 def test_scripts_take_inputs_from_the_environment_alone():

@@ -39,8 +39,8 @@ def test_the_image_serves_is_healthy_and_asks_for_a_token(tmp_path, free_port):
         try:
             assert it.stdout
             assert it.stdout.readline().startswith("crosschain-mock ready")
-            probe = [word.replace(PORT, free_port) for word in instruction("HEALTHCHECK")[1:]]
-            subprocess.run([sys.executable, *probe], check=True, timeout=300)
+            probe = [word.replace(PORT, free_port) for word in instruction("HEALTHCHECK")]
+            subprocess.run(probe, check=True, timeout=300)
             with pytest.raises(urllib.error.HTTPError, match="401") as refused:
                 urllib.request.urlopen(f"http://127.0.0.1:{free_port}/__mock/clock", timeout=60)
             refused.value.close()
@@ -51,11 +51,26 @@ def test_the_image_serves_is_healthy_and_asks_for_a_token(tmp_path, free_port):
 
 
 def test_an_image_that_does_not_serve_is_not_healthy(free_port):
-    probe = [word.replace(PORT, free_port) for word in instruction("HEALTHCHECK")[1:]]
-    ended = subprocess.run(
-        [sys.executable, *probe], check=False, timeout=300, stderr=subprocess.DEVNULL
-    )
+    probe = [word.replace(PORT, free_port) for word in instruction("HEALTHCHECK")]
+    ended = subprocess.run(probe, check=False, timeout=300, stderr=subprocess.DEVNULL)
     assert ended.returncode != 0
+
+
+def test_the_image_names_its_base_by_digest_and_its_user_by_number():
+    bases = re.findall(r"^(?:ARG BASE=|FROM )(\S+)", DOCKERFILE, re.MULTILINE)
+    assert re.fullmatch(r"\S+:3\.13-slim@sha256:[0-9a-f]{64}", bases[0])
+    assert set(bases[1:]) == {"${BASE}"}
+    user = re.findall(r"^USER (.*)$", DOCKERFILE, re.MULTILINE)[-1]
+    assert re.fullmatch(r"[1-9]\d*:[1-9]\d*", user)
+    assert f"chown {user} /state" in DOCKERFILE
+    # The pod of the recipe runs as the same.
+    recipe = (ROOT / "examples" / "scale" / "kubernetes.yaml").read_text("utf-8")
+    assert "runAsUser: {}, fsGroup: {}".format(*user.split(":")) in recipe
+
+
+def test_the_probe_of_every_five_seconds_starts_no_python():
+    assert instruction("HEALTHCHECK")[:2] == ["bash", "-c"]
+    assert "python" not in instruction("HEALTHCHECK")[2]
 
 
 def test_the_image_installs_the_wheel_by_its_file_and_extras_that_exist():

@@ -1,5 +1,6 @@
 """Tests of users that are searched for failures that cost money."""
 
+import gc
 import json
 import xml.etree.ElementTree as ET
 
@@ -314,6 +315,40 @@ def test_it(crosschain_mock):
 """)
     result.assert_outcomes(passed=2)
     result.stdout.fnmatch_lines(["*1 hung*1 went on for ever, with no money lost*"])
+
+
+def test_what_a_test_had_open_when_it_was_ended_fails_no_later_test(searched):
+    result = searched(
+        """
+import socket
+
+def kept_open(crosschain_mock):
+    # As `socket.create_connection` does: closed after its own errors alone.
+    line = socket.socket()
+    try:
+        while True:
+            submitted(crosschain_mock, 1)
+            crosschain_mock.clock.advance("1h")
+    except OSError:
+        line.close()
+        raise
+    except BaseException as ended:
+        last = ended  # a circle: the frame lives until the collector comes
+        raise
+
+@pytest.mark.crosschain_mock(survive={"only": "refused", "wall": 20})
+def test_it(crosschain_mock):
+    try:
+        submitted(crosschain_mock, 1)
+    except OSError:
+        kept_open(crosschain_mock)
+""",
+        "-W",
+        "error",
+    )
+    result.assert_outcomes(passed=2)
+    # What is left open complains when it is collected, and fails this test.
+    gc.collect()
 
 
 def test_a_test_that_failed_is_started_again_where_it_keeps_something(searched):
