@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from itertools import count
 
 from mockserver import limits
 from mockserver.engine import abi
@@ -10,6 +11,7 @@ from mockserver.engine.layered import Layered, Note
 from mockserver.jsontext import Json
 from mockserver.operations.transactions import (
     ContractCall,
+    address_in,
     moved_by,
     spender_in,
     spent_allowance,
@@ -18,6 +20,7 @@ from mockserver.values import dataclass
 
 # Bytes that a transaction counts beside its data.
 _OVERHEAD = 1000
+_LOST = "a reorganisation has taken it off the chain"
 # An approval that tokens do not count down.
 _UNLIMITED = 2**256 - 1
 
@@ -27,14 +30,14 @@ class ChainTransaction(ContractCall):
     """A transaction on a chain, and its outcome.
 
     `number` counts the transactions of a world; `reason` says why one made no order, and `moved` is
-    what a plain transfer of an EVM chain has moved, in smallest units. `raw` is what was signed;
+    what a plain transfer has moved, in smallest units. `raw` is what was signed;
     one that was announced in its parts has none, and used no gas. `payouts` is how many payouts had
-    a block before it, if a node was used by then.
+    a block before it, if a node was used by then. A reorganisation has taken a `lost` one.
     """
 
-    nonce: int
-    number: int
-    at_ms: int
+    nonce: int = 0
+    number: int = 0
+    at_ms: int = 0
     order_id: str | None = None
     reason: str = ""
     reverted: bool = False
@@ -43,6 +46,7 @@ class ChainTransaction(ContractCall):
     gas_used: int = 0
     gas_price: int = 0
     payouts: int | None = None
+    lost: bool = False
 
     def dump(self) -> dict[str, Json]:
         """Return it as JSON can carry it, its bytes in hex."""
@@ -97,7 +101,17 @@ class ChainTransactions:
         return len(self._by_hash)
 
     def get(self, chain: str, tx_hash: str) -> ChainTransaction | None:
-        return self._by_hash.get((chain, tx_hash.lower()))
+        known = self._by_hash.get((chain, tx_hash.lower()))
+        return known if known is None or not known.lost else self._again(known)[1]
+
+    def _again(self, known: ChainTransaction) -> tuple[str, ChainTransaction | None]:
+        """Return the last of what came with the hash of a lost one, and the key of the next."""
+        for number in count(1):
+            key = f"{known.hash.lower()} {number}"
+            later = self._by_hash.get((known.chain, key))
+            if later is None or not later.lost:
+                return key, later
+        raise AssertionError(known)
 
     def values(self) -> Iterable[ChainTransaction]:
         """Return them in the order in which they came."""
@@ -127,11 +141,24 @@ class ChainTransactions:
         return ""
 
     def add(self, tx: ChainTransaction) -> None:
-        """Note a transaction, in place of one with its chain and hash."""
-        before = self.get(tx.chain, tx.hash)
-        self._by_hash[tx.chain, tx.hash.lower()] = tx
+        """Note a transaction, in place of one with its chain and hash that was not lost."""
+        key = tx.hash.lower()
+        before = self._by_hash.get((tx.chain, key))
+        if before is not None and before.lost:
+            key, before = self._again(before)
+        self._by_hash[tx.chain, key] = tx
         self._allow(tx)
         self.weight += tx.weight - (before.weight if before else 0)
+
+    def lose(self, tx: ChainTransaction) -> None:
+        """Note that a reorganisation has taken a transaction, and what it allowed."""
+        self.add(replace(tx, lost=True, reason=_LOST))
+        given = [key for key in self._allowed if key[0] == tx.chain]
+        for key in given:
+            self._allowed[key] = 0
+        for each in list(self.values()):
+            if each.chain == tx.chain:
+                self._allow(each)
 
     def watch(self, note: Note[tuple[str, str], ChainTransaction]) -> None:
         """Call `note` before each transaction is noted from now on; copies are not watched."""
@@ -146,7 +173,7 @@ class ChainTransactions:
 
     def _allow(self, tx: ChainTransaction) -> None:
         """Note the allowance that a transaction gives, or what a contract has taken of one."""
-        if tx.reverted:
+        if tx.reverted or tx.lost:
             return
         spent, arguments = spent_allowance(tx), tx.arguments
         if spent is not None:
@@ -157,4 +184,5 @@ class ChainTransactions:
                 self._allowed[key] = max(0, allowed - units)
         elif arguments is not None and tx.method == "approve":
             spender, amount = map(str, arguments.values())
-            self._allowed[tx.chain, tx.to.lower(), tx.sender.lower(), spender] = int(amount)
+            ends = (tx.to, tx.sender, address_in(tx, spender))
+            self._allowed[tx.chain, *map(str.lower, ends)] = int(amount)
