@@ -78,7 +78,7 @@ class KaspaTransaction:
 
     def digest(self, place: int, spent: KaspaOutput) -> bytes:
         """Return what the input at a place signs, which spends that output (SIGHASH_ALL)."""
-        one = self.inputs[place]
+        spending = self.inputs[place]
         payload = bytes(32)
         if self.subnetwork != _NATIVE or self.payload:
             payload = _signing(_sized(self.payload))
@@ -87,12 +87,12 @@ class KaspaTransaction:
             _signing(b"".join(map(_outpoint, self.inputs))),
             _signing(b"".join([_long(each.sequence) for each in self.inputs])),
             _signing(bytes([each.sig_ops for each in self.inputs])),
-            _outpoint(one),
+            _outpoint(spending),
             spent.version.to_bytes(2, "little"),
             _sized(spent.script),
             _long(spent.units),
-            _long(one.sequence),
-            bytes([one.sig_ops]),
+            _long(spending.sequence),
+            bytes([spending.sig_ops]),
             _signing(b"".join(map(_output, self.outputs))),
             _long(self.lock_time),
             self.subnetwork,
@@ -249,6 +249,17 @@ def encoded(version: int, payload: bytes) -> str:
     checksum = _polymod(chain(prefix, (0,), groups, (0,) * 8))
     groups += [checksum >> 5 * (7 - place) & 31 for place in range(8)]
     return f"{_PREFIX}:{''.join(_ALPHABET[group] for group in groups)}"
+
+
+def is_address(text: str) -> bool:
+    """Tell whether a text is an address with the right checksum."""
+    payload = text.removeprefix(f"{_PREFIX}:")
+    if payload == text or not 8 < len(payload) <= 80 or set(payload) - set(_ALPHABET):
+        return False
+    bits = "".join(f"{_ALPHABET.index(char):05b}" for char in payload[:-8])
+    size = len(bits) // 8
+    raw = int(bits[: 8 * size] or "0", 2).to_bytes(size, "big")
+    return bool(raw) and encoded(raw[0], raw[1:]) == text
 
 
 def _groups(raw: bytes) -> Iterable[int]:

@@ -59,7 +59,7 @@ class SolanaTransaction:
         return place < len(self.accounts) - readonly_unsigned
 
 
-class _Reader:
+class _Wire:
     def __init__(self, raw: bytes) -> None:
         self.raw = raw
         self.place = 0
@@ -89,14 +89,14 @@ def decoded(raw: bytes) -> SolanaTransaction:
     """Return what a transaction says. Raises `NotATransaction`."""
     if len(raw) > _MOST_BYTES:
         raise NotATransaction(f"too large: {len(raw)} bytes (max: {_MOST_BYTES})")
-    reader = _Reader(raw)
+    reader = _Wire(raw)
     signatures = reader.many(SIGNATURE)
     return message_decoded(raw[reader.place :], signatures)
 
 
 def message_decoded(message: bytes, signatures: tuple[bytes, ...] = ()) -> SolanaTransaction:
     """Return what a message says, with the signatures before it. Raises `NotATransaction`."""
-    reader = _Reader(message)
+    reader = _Wire(message)
     version = None
     if message and message[0] & _VERSIONED:
         version = reader.take(1)[0] & ~_VERSIONED
@@ -117,7 +117,7 @@ def message_decoded(message: bytes, signatures: tuple[bytes, ...] = ()) -> Solan
     )
 
 
-def _instruction(reader: _Reader, accounts: Sequence[bytes]) -> Instruction:
+def _instruction(reader: _Wire, accounts: Sequence[bytes]) -> Instruction:
     program = reader.take(1)[0]
     named = reader.take(reader.count())
     data = reader.take(reader.count())
@@ -128,8 +128,8 @@ def _instruction(reader: _Reader, accounts: Sequence[bytes]) -> Instruction:
 
 def unchecked(signature: bytes, payer: bytes, instruction: Instruction) -> SolanaTransaction:
     """Return a legacy transaction of one instruction with a signature that nobody made."""
-    others = [key for key in dict.fromkeys(instruction.accounts) if key != payer]
-    accounts = (payer, *others, instruction.program)
+    further = [key for key in dict.fromkeys(instruction.accounts) if key != payer]
+    accounts = (payer, *further, instruction.program)
     places = bytes([accounts.index(key) for key in instruction.accounts])
     message = bytes([1, 0, 1]) + _counted(accounts) + bytes(KEY) + b"\1"
     message += bytes([len(accounts) - 1, len(places)]) + places
@@ -137,8 +137,8 @@ def unchecked(signature: bytes, payer: bytes, instruction: Instruction) -> Solan
     return message_decoded(message, (signature,))
 
 
-def whole(signed: SolanaTransaction) -> bytes:
-    """Return the bytes of a transaction."""
+def joined(signed: SolanaTransaction) -> bytes:
+    """Return a transaction as it is sent: a count, the signatures and the message."""
     return _counted(signed.signatures) + signed.message
 
 

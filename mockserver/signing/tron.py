@@ -104,7 +104,7 @@ def parts_of(raw: bytes) -> tuple[bytes, list[bytes]]:
         raise NotATransaction(str(error)) from None
 
 
-def whole(raw_data: bytes, signatures: list[bytes]) -> bytes:
+def joined(raw_data: bytes, signatures: list[bytes]) -> bytes:
     """Return a transaction with its signatures, as `parts_of` reads it."""
     return protobuf.encoded([(1, raw_data), *((2, signature) for signature in signatures)])
 

@@ -22,8 +22,8 @@ def vault_of(chain: Chain) -> str:
 
 def own_contracts(chain: Chain) -> frozenset[str]:
     """Return where deposits of a chain arrive and payouts come from."""
-    others = chain.minter, chain.swap_proxy, "" if chain.evm else chain.vault
-    return frozenset({vault_of(chain), *map(account_address, others)} - {""})
+    further = chain.minter, chain.swap_proxy, "" if chain.evm else chain.vault
+    return frozenset({vault_of(chain), *map(account_address, further)} - {""})
 
 
 def created_by(tx: ChainTransaction) -> str:

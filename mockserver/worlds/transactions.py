@@ -153,8 +153,8 @@ class ChainTransactions:
     def lose(self, tx: ChainTransaction) -> None:
         """Note that a reorganisation has taken a transaction, and what it allowed."""
         self.add(replace(tx, lost=True, reason=_LOST))
-        given = [key for key in self._allowed if key[0] == tx.chain]
-        for key in given:
+        allowed = [key for key in self._allowed if key[0] == tx.chain]
+        for key in allowed:
             self._allowed[key] = 0
         for each in list(self.values()):
             if each.chain == tx.chain:

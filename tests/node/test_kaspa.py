@@ -156,6 +156,8 @@ def test_no_more_is_paid_than_is_spent(wallet):
     [
         ("/transactions/" + "ab" * 32, 404),
         ("/addresses/0x12/balance", 400),
+        (f"/addresses/{VAULT[:-1]}q/utxos", 400),
+        ("/addresses/0x12/full-transactions", 400),
         ("/addresses/0x12/names", 404),
         ("/info/price", 404),
     ],

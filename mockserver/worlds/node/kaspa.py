@@ -7,6 +7,7 @@ blocks, and add up to what the books say.
 
 from collections.abc import Callable, Mapping
 from functools import lru_cache
+from hashlib import sha256
 from types import MappingProxyType
 
 from mockserver import jsontext
@@ -37,7 +38,7 @@ def answer(call: RestCall) -> Json | Response:
     """Return what the REST interface of a node of Kaspa answers."""
     for pattern, method in METHODS.items():
         if len(pattern) == len(call.path) and all(
-            part in ("*", given) for part, given in zip(pattern, call.path, strict=True)
+            part in ("*", asked) for part, asked in zip(pattern, call.path, strict=True)
         ):
             return method(call)
     return refusal(404, {"detail": "Not Found"})
@@ -97,7 +98,8 @@ def _mask(call: RestCall) -> int:
 
 def _unmade(call: RestCall, address: str, place: int) -> Outpoint:
     """Return an output that no transaction made; its id hides the key that it pays."""
-    key = key_of_address(address) or bytes(32)
+    # Money of an address that is of a script can be seen, and not be spent.
+    key = key_of_address(address) or sha256(address.encode()).digest()
     return Outpoint(f"{int.from_bytes(key) ^ _mask(call):064x}", place)
 
 
@@ -151,11 +153,11 @@ def _coin(call: RestCall) -> Placed:
     return base_coin(call.hosted, call.chain)
 
 
-def _of_address(call: RestCall, found: Callable[[str], Json]) -> Json | Response:
+def _of_address(call: RestCall, shown: Callable[[str], Json]) -> Json | Response:
     address = call.path[1]
-    if key_of_address(address) is None and not address.startswith("kaspa:"):
+    if not kaspa.is_address(address):
         return refusal(400, {"detail": f"Invalid address: {address[:100]}"})
-    return found(address)
+    return shown(address)
 
 
 def _named(call: RestCall) -> list[str]:
@@ -294,14 +296,18 @@ def _transaction_json(call: RestCall, block: Block) -> Json:
 
 def _transactions_of(call: RestCall) -> Json | Response:
     """Return what an address sent or got, the newest first."""
-    address, catalog = call.path[1], call.hosted.world.scenario.catalog
+    return _of_address(call, lambda address: _listed(call, address))
+
+
+def _listed(call: RestCall, address: str) -> Json:
+    catalog = call.hosted.world.scenario.catalog
     skipped, most = call.number("offset"), min(call.number("limit") or 50, _MOST_LISTED)
-    found = [
+    blocks = [
         block
         for block in call.blocks.newest_first()
         if any(address in ends for _, *ends, _ in block.movements(catalog))
     ]
-    return [_transaction_json(call, block) for block in found[skipped : skipped + most]]
+    return [_transaction_json(call, block) for block in blocks[skipped : skipped + most]]
 
 
 def _dag(call: RestCall) -> Json:

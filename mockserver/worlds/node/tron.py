@@ -313,7 +313,7 @@ def _sent(call: RestCall, raw: bytes, signatures: list[bytes]) -> Json:
             raise TronRefusal("OTHER_ERROR", f"Transaction cannot be read: {error}") from None
         _check_envelope(call, signed, tx_id)
         _check_signatures(raw, signed, signatures)
-        _carry_out(call, signed, _as_call(call, signed, tx_id), tron.whole(raw, signatures))
+        _carry_out(call, signed, _as_call(call, signed, tx_id), tron.joined(raw, signatures))
     except TronRefusal as error:
         return _error(tx_id, error)
     return {"result": True, "txid": tx_id}
@@ -502,9 +502,20 @@ def _of_the_service(call: RestCall, block: Block) -> TronTransaction:
         if tx.token:
             kind = tron.TRANSFER
     owner, receiver = (bytes.fromhex(f"41{hex_address(end)[2:]:0>40}"[:42]) for end in (sender, to))
-    times = block.at_ms + _LIFE_MS, block.at_ms
     memo = data if kind == tron.TRANSFER else b""
-    return TronTransaction(kind, owner, receiver, value, data, memo, b"", b"", *times, 0)
+    return TronTransaction(
+        kind=kind,
+        owner=owner,
+        to=receiver,
+        amount=value,
+        data=data,
+        memo=memo,
+        ref_bytes=b"",
+        ref_hash=b"",
+        expiration=block.at_ms + _LIFE_MS,
+        timestamp=block.at_ms,
+        fee_limit=0,
+    )
 
 
 def _outcome(block: Block) -> str:

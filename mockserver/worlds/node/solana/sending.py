@@ -74,7 +74,8 @@ def _decoded(call: RpcCall, place: int, default: str) -> SolanaTransaction:
 
 def _transfer_of(call: RpcCall, signed: SolanaTransaction) -> SolanaTransfer:
     """Return what a transaction moves. Raises `RpcError` for what no node here carries out."""
-    payer, memo, moved = base58(signed.signers[0]), b"", None
+    payer, memo = base58(signed.signers[0]), b""
+    moved: SolanaTransfer | None = None
     for place, instruction in enumerate(signed.instructions):
         program = instruction.program
         if program in MEMOS:
@@ -204,7 +205,7 @@ def _carry_out(call: RpcCall, signed: SolanaTransaction, made: SolanaTransfer) -
             BAD_PARAMS, "a node here takes the fee of who pays; let the payer sign first"
         )
     price = LAMPORTS if strict else 0
-    sent = SentTransaction(None, solana.whole(signed), len(signed.signers), price, strict)
+    sent = SentTransaction(None, solana.joined(signed), len(signed.signers), price, strict)
     transfer = ContractCall(
         call.chain.nickname,
         base58(signed.signatures[0]),
@@ -252,5 +253,5 @@ def airdrop(call: RpcCall) -> Json:
     if type(lamports) is not int or not 0 < lamports < 2**63:
         raise RpcError(BAD_PARAMS, "Invalid params: invalid type, expected u64")
     pour(call.hosted, base_coin(call.hosted, call.chain), owner, lamports)
-    *_, given = call.hosted.transactions.since(len(call.hosted.transactions) - 1)
-    return given.hash
+    *_, poured = call.hosted.transactions.since(len(call.hosted.transactions) - 1)
+    return poured.hash

@@ -137,7 +137,7 @@ def _of_the_service(call: RpcCall, block: Block) -> SolanaTransaction:
 
 def _encoded(call: RpcCall, signed: SolanaTransaction, signature: str, encoding: str) -> Json:
     if encoding in ("base64", "base58"):
-        raw = solana.whole(signed)
+        raw = solana.joined(signed)
         return [b64encode(raw).decode() if encoding == "base64" else base58(raw), encoding]
     signatures = [signature, *map(base58, signed.signatures[1:])]
     keys = [base58(key) for key in signed.accounts]
