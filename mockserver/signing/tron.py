@@ -44,7 +44,12 @@ class TronTransaction:
     def raw(self) -> bytes:
         """The bytes that are signed."""
         # The amount is the third field of both kinds; only calls of contracts have data.
-        members = [(1, self.owner), (2, self.to), (3, self.amount), (4, self.data)]
+        members: list[tuple[int, ProtobufValue]] = [
+            (1, self.owner),
+            (2, self.to),
+            (3, self.amount),
+            (4, self.data),
+        ]
         url = f"{_TYPE_URL}{self.kind}".encode()
         parameter = protobuf.encoded([(1, url), (2, protobuf.encoded(members))])
         contract = protobuf.encoded([(1, _NUMBERS[self.kind]), (2, parameter)])

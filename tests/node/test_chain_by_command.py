@@ -506,12 +506,13 @@ def test_money_that_was_passed_on_stays(node):
 
 def test_the_audit_names_a_deposit_that_a_reorganisation_took(server):
     for lose, says in ({"lose": "all"}, ["a reorganisation has taken it"]), ({}, []):
-        node = Session(MockChain(server))
+        chain = MockChain(server)
+        node = Session(chain)
         payer = node.wallet(units=25 * UNIT)
-        sent = payer.invoke(node.chain.token, *_TRANSFER, PROXY, 25 * UNIT)
+        sent = payer.invoke(chain.token, *_TRANSFER, PROXY, 25 * UNIT)
         _blocks(node, reorganise=1, **lose)
-        submit(node.chain.control, "BNB", payer.address, sent, units=25 * UNIT, target="ARB")
-        assert paid_otherwise(node.chain.control, says)
+        submit(chain.control, "BNB", payer.address, sent, units=25 * UNIT, target="ARB")
+        assert paid_otherwise(chain.control, says)
 
 
 def test_what_was_taken_is_kept_over_a_dump(server, node):

@@ -8,7 +8,6 @@ import base64
 import hashlib
 
 import pytest
-from Crypto.PublicKey import ECC
 from Crypto.Signature import eddsa
 
 from tests.node.mock import MockChain
@@ -78,7 +77,7 @@ def memo(text):
 class Wallet:
     def __init__(self, control, seed):
         self.control, self.url = control, f"{control}/chains/SOL"
-        self.key = ECC.construct(curve="Ed25519", seed=bytes([seed]) * 32)
+        self.key = eddsa.import_private_key(bytes([seed]) * 32)
         self.address = encoded(self.key.public_key().export_key(format="raw"))
         self.account = derived(self.address)
 

@@ -6,7 +6,7 @@ Written from java-tron's HTTP interface; `libraries/with_tronweb.mjs` does the s
 import hashlib
 
 import pytest
-from eth_keys import keys
+from eth_keys.datatypes import PrivateKey
 
 from tests.node.mock import MockChain
 from tests.node.rpc import call as post
@@ -32,7 +32,7 @@ def hex_of(address):
 class Wallet:
     def __init__(self, control, seed):
         self.control, self.url = control, f"{control}/chains/TRX"
-        self.key = keys.PrivateKey(bytes([seed]) * 32)
+        self.key = PrivateKey(bytes([seed]) * 32)
         self.address = "41" + self.key.public_key.to_canonical_address().hex()
 
     def ask(self, name, **members):

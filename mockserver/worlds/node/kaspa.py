@@ -113,7 +113,8 @@ def _owner_of(call: RestCall, outpoint: Outpoint) -> str:
         outputs = _read(block.tx.raw).outputs
         return outputs[outpoint.index].address if outpoint.index < len(outputs) else ""
     moves = list(block.movements(call.hosted.world.scenario.catalog))
-    return moves[-1][1 if outpoint.index == _OTHERWISE else 2] if moves else ""
+    _, payer, receiver, _ = moves[-1] if moves else ("", "", "", 0)
+    return payer if outpoint.index == _OTHERWISE else receiver
 
 
 def _script_json(address: str) -> Json:

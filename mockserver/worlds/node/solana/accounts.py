@@ -98,7 +98,7 @@ def _data(call: RpcCall, owner: str, placed: Placed) -> bytes:
 
 
 def _mint_data(placed: Placed) -> bytes:
-    supply = min(2**64 - 1, 10 ** (12 + placed.decimals))
+    supply: int = min(2**64 - 1, 10 ** (12 + placed.decimals))
     return bytes(36) + supply.to_bytes(8, "little") + bytes([placed.decimals, 1]) + bytes(36)
 
 

@@ -234,7 +234,13 @@ def simulate(call: RpcCall) -> Json:
     replaced = settings_at(call, 1).get("replaceRecentBlockhash") is True
     if not replaced and not is_usable(call, signed.blockhash):
         err = "BlockhashNotFound"
-    value = {"err": err, "logs": [], "accounts": None, "unitsConsumed": 450, "returnData": None}
+    value: Json = {
+        "err": err,
+        "logs": [],
+        "accounts": None,
+        "unitsConsumed": 450,
+        "returnData": None,
+    }
     return with_context(call, value)
 
 

@@ -189,9 +189,9 @@ def _instruction_parsed(instruction: Instruction) -> Json:
         parsed = {"type": "transfer", "info": info}
     elif name == "spl-token" and len(data) >= 9:
         units = str(int.from_bytes(data[1:9], "little"))
-        names = ("source", "mint", "destination", "authority")
+        names = ["source", "mint", "destination", "authority"]
         if data[0] == TRANSFER:
-            names = ("source", "destination", "authority")
+            names.remove("mint")
         info = dict(zip(names, keys, strict=False))
         kind = "transfer" if data[0] == TRANSFER else "transferChecked"
         parsed = {"type": kind, "info": {**info, "amount": units}}
