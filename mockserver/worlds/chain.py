@@ -238,15 +238,24 @@ def take(
     return tx
 
 
-def gas_key(tx_hash: str) -> str:
+def _gas_key(tx_hash: str) -> str:
     """Return the name under which the gas of a transaction is booked."""
     return f"{tx_hash} gas"
+
+
+def lose(hosted: HostedWorld, tx: ChainTransaction) -> None:
+    """Have a transaction, and what it moved, not be on its chain any more."""
+    noted = hosted.transactions.known(tx)
+    if noted is not None and not noted.lost:
+        hosted.world.orders.take_back(tx.chain, tx.sender, tx.hash)
+        hosted.world.orders.take_back(tx.chain, ZERO, _gas_key(tx.hash))
+    hosted.transactions.lose(tx)
 
 
 def restore(hosted: HostedWorld, tx: ChainTransaction) -> None:
     """Note a transaction with what it has moved, as when it came."""
     if tx.lost:
-        hosted.transactions.add(tx)
+        lose(hosted, tx)
         return
     balances = hosted.world.balances
     paid = _payment(hosted, tx) if tx.moved else None
@@ -255,7 +264,7 @@ def restore(hosted: HostedWorld, tx: ChainTransaction) -> None:
         balances.transfer(placed, tx.hash, ends, tx.moved, tx.at_ms)
     if tx.gas_cost:
         coin = base_coin(hosted, hosted.world.scenario.catalog.chain(tx.chain))
-        balances.transfer(coin, gas_key(tx.hash), (tx.sender, ZERO), tx.gas_cost, tx.at_ms)
+        balances.transfer(coin, _gas_key(tx.hash), (tx.sender, ZERO), tx.gas_cost, tx.at_ms)
     # Nobody signs for the faucet, so that it has no nonces.
     if tx.sender != ZERO:
         hosted.world.orders.count_sent(tx.chain, tx.sender, tx.hash)

@@ -10,8 +10,8 @@ from mockserver.engine.core import hash_key
 from mockserver.engine.refusal import Refusal
 from mockserver.jsontext import Json
 from mockserver.responders.forms import BadControl
+from mockserver.worlds import chain as chain_transactions
 from mockserver.worlds import pool
-from mockserver.worlds.chain import gas_key
 from mockserver.worlds.contracts import units_held
 from mockserver.worlds.hosted import HostedWorld
 from mockserver.worlds.movements import ZERO
@@ -46,9 +46,7 @@ def reorganise(hosted: HostedWorld, chain: Chain, depth: int, lose: str = "") ->
     # The blocks of before are worked out with the transactions as they were.
     hosted.blocks.of(hosted, chain.nickname)
     for tx in lost:
-        hosted.world.orders.take_back(tx.chain, tx.sender, tx.hash)
-        hosted.world.orders.take_back(tx.chain, ZERO, gas_key(tx.hash))
-        hosted.transactions.lose(tx)
+        chain_transactions.lose(hosted, tx)
     for tx in reversed(lost) if lose == "pool" else ():
         pool.wait_again(hosted, chain, tx)
 

@@ -101,17 +101,26 @@ class ChainTransactions:
         return len(self._by_hash)
 
     def get(self, chain: str, tx_hash: str) -> ChainTransaction | None:
-        known = self._by_hash.get((chain, tx_hash.lower()))
-        return known if known is None or not known.lost else self._again(known)[1]
+        first = self._by_hash.get((chain, tx_hash.lower()))
+        if first is None or not first.lost:
+            return first
+        *_, (_, newest) = self._with_hash(chain, tx_hash)
+        return None if newest.lost else newest
 
-    def _again(self, known: ChainTransaction) -> tuple[str, ChainTransaction | None]:
-        """Return the last of what came with the hash of a lost one, and the key of the next."""
+    def _with_hash(self, chain: str, tx_hash: str) -> Iterable[tuple[str, ChainTransaction]]:
+        """Yield what came with a hash, by its key: what was lost can be sent again."""
+        key = lowered = tx_hash.lower()
         for number in count(1):
-            key = f"{known.hash.lower()} {number}"
-            later = self._by_hash.get((known.chain, key))
-            if later is None or not later.lost:
-                return key, later
-        raise AssertionError(known)
+            tx = self._by_hash.get((chain, key))
+            if tx is None:
+                return
+            yield key, tx
+            key = f"{lowered} {number}"
+
+    def known(self, tx: ChainTransaction) -> ChainTransaction | None:
+        """Return the form in which a transaction was noted, or None."""
+        each = self._with_hash(tx.chain, tx.hash)
+        return next((noted for _, noted in each if noted.number == tx.number), None)
 
     def values(self) -> Iterable[ChainTransaction]:
         """Return them in the order in which they came."""
@@ -141,11 +150,16 @@ class ChainTransactions:
         return ""
 
     def add(self, tx: ChainTransaction) -> None:
-        """Note a transaction, in place of one with its chain and hash that was not lost."""
-        key = tx.hash.lower()
-        before = self._by_hash.get((tx.chain, key))
-        if before is not None and before.lost:
-            key, before = self._again(before)
+        """Note a transaction, in place of an earlier form of it."""
+        key, noted = tx.hash.lower(), list(self._with_hash(tx.chain, tx.hash))
+        before: ChainTransaction | None = None
+        # The last one that is not lost stands for what comes with its hash once more.
+        for known_key, known in noted:
+            if known.number == tx.number or not known.lost:
+                key, before = known_key, known
+                break
+        else:
+            key = f"{key} {len(noted)}" if noted else key
         self._by_hash[tx.chain, key] = tx
         self._allow(tx)
         self.weight += tx.weight - (before.weight if before else 0)

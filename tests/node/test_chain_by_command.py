@@ -334,7 +334,7 @@ def test_a_restart_keeps_pool_blocks_and_marks(tmp_path):
             "POST", "/__mock/faucet", {"chain": "BNB", "address": key.address, "amount": "5"}
         )
 
-        def raw(nonce):
+        def raw(nonce, key=key):
             members = {
                 "to": to_checksum_address(SOMEBODY),
                 "value": 1,
@@ -346,6 +346,10 @@ def test_a_restart_keeps_pool_blocks_and_marks(tmp_path):
             return "0x" + key.sign_transaction(members).raw_transaction.hex().removeprefix("0x")
 
         late = rpc("eth_sendRawTransaction", raw(1))
+        loser = Account.from_key("0x" + "08" * 32)
+        gone = [rpc("eth_sendRawTransaction", raw(nonce, loser)) for nonce in (0, 1)]
+        state.call("POST", "/__mock/chains/BNB/blocks", {"reorganise": 2, "lose": "all"})
+        again = rpc("eth_sendRawTransaction", raw(0, loser))
         state.call("POST", "/__mock/chains/BNB/blocks", {"mine": 3})
         state.call("POST", "/__mock/chains/BNB/blocks", {"reorganise": 2})
         height = int(rpc("eth_getBlockByNumber", "pending", False)["number"], 16)
@@ -354,6 +358,10 @@ def test_a_restart_keeps_pool_blocks_and_marks(tmp_path):
         after = [rpc("eth_getBlockByNumber", hex(number), False) for number in range(height)]
         assert after == before
         assert rpc("eth_getTransactionByHash", late)["blockNumber"] is None
+        assert again == gone[0]
+        assert rpc("eth_getTransactionReceipt", again)["status"] == "0x1"
+        assert rpc("eth_getTransactionReceipt", gone[1]) is None
+        assert rpc("eth_getTransactionCount", loser.address, "latest") == "0x1"
         rpc("eth_sendRawTransaction", raw(0))
         assert rpc("eth_getTransactionReceipt", late)["status"] == "0x1"
     finally:
