@@ -170,6 +170,7 @@ def settings_of(options: Mapping[str, Any]) -> "Settings":
         "state_sync",
         "access_log",
         "lenient_chain",
+        "finite_vault",
     )
     return Settings(
         **{name: options[name] for name in (*unchanged, "verify_wallets", "stamps", "breaks")},

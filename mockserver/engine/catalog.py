@@ -12,6 +12,8 @@ EVM_FAMILY = 1
 
 TRON_FAMILY = 5
 """The chain family of Tron (KF)."""
+KASPA_FAMILY = 6
+"""The chain family of Kaspa (KF)."""
 SOLANA_FAMILY = 7
 """The chain family of Solana (KF)."""
 
@@ -65,6 +67,11 @@ class Chain:
     def evm(self) -> bool:
         """Whether the chain runs Ethereum's virtual machine."""
         return self.family == EVM_FAMILY
+
+    @property
+    def has_node(self) -> bool:
+        """Whether wallets can talk to a node of the chain here."""
+        return self.family in (EVM_FAMILY, TRON_FAMILY, KASPA_FAMILY, SOLANA_FAMILY)
 
     @property
     def active(self) -> bool:

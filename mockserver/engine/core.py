@@ -1,7 +1,7 @@
 """What the services of a world share: its scenario, its state and its clock."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from decimal import Decimal
 
 from mockserver import limits
@@ -187,10 +187,21 @@ class WorldState:
 
     def count_sent(self, key: HashKey, address: str) -> None:
         """Count a transaction of an address, unless it was counted with its order or before."""
-        if key not in self.announced and key not in self.by_hash:
+        counted = self.announced.get(key)
+        if counted is False or (counted is None and key not in self.by_hash):
             self.announced[key] = True
             sender = key[0], account_address(address)
             self.sent[sender] = (self.sent.get(sender) or 0) + 1
+
+    def take_back(self, key: HashKey, address: str) -> None:
+        """Have a transaction of an address not be on its chain any more."""
+        if self.announced.get(key):
+            self.announced[key] = False
+            sender = key[0], account_address(address)
+            self.sent[sender] = (self.sent.get(sender) or 0) - 1
+        if (moved := self.transfers.get(key)) is not None:
+            self.move(key, replace(moved, units=-moved.units))
+            self.transfers[key] = replace(moved, units=0)
 
     def move(self, key: HashKey, transfer: ChainTransfer) -> None:
         """Book a transfer that no order has made, by its transaction."""

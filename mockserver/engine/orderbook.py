@@ -39,6 +39,7 @@ from mockserver.engine.submission import (
     SentOrder,
     placed_opaque,
     placed_order,
+    promised,
 )
 from mockserver.values import value_class
 
@@ -87,6 +88,10 @@ class OrderBook(View):
     def accept(self, request: OrderRequest) -> Order:
         """Accept an order as `submit` does, without computing its status."""
         return placed_order(self._core, self._quotes, request)
+
+    def promised(self, request: OrderRequest) -> int:
+        """Return what a 2.0 order would deliver, in smallest units. Raises `Refusal`."""
+        return promised(self._core, self._quotes, request)
 
     def submit_opaque(self, request: OpaqueOrderRequest) -> OrderView:
         """Accept a 2.0 order of a deposit that cannot be read; it delivers 0 (A-421).
@@ -196,6 +201,10 @@ class OrderBook(View):
     def sent_from(self, chain: str, address: str) -> int:
         """Return how many transactions an address, hexadecimal in any case, has sent on a chain."""
         return self._core.state.sent.get((chain, account_address(address))) or 0
+
+    def take_back(self, chain: str, address: str, tx_hash: str) -> None:
+        """Have a transaction of an address, and what it moved, not be on its chain any more."""
+        self._core.state.take_back(hash_key(chain, tx_hash), address)
 
     def count_sent(self, chain: str, address: str, tx_hash: str) -> None:
         """Count a transaction on a chain; that of an order is counted with the order."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from mockserver.engine.catalog import Placed
 from mockserver.engine.core import View
 from mockserver.engine.courses import Status
 from mockserver.engine.orders import (
@@ -45,7 +46,7 @@ class Payout:
 
 
 class Payouts(View):
-    """What the service pays on chains of EVM."""
+    """What the service pays on chains whose nodes show it."""
 
     __slots__ = ()
 
@@ -60,6 +61,18 @@ class Payouts(View):
         state = self._core.state
         return state.payouts().prepare(state.calendar, self._due_ms, most)
 
+    def owed(self, placed: Placed) -> int:
+        """Return what orders that are underway will be paid of a token on a chain."""
+        state, now = self._core.state, self._core.now()
+        place = placed.chain.nickname, placed.symbol
+        orders = [
+            order
+            for order in state.orders.values()
+            if (order.route.target_chain, order.route.target_token) == place
+        ]
+        payouts = [payout for order in orders for payout in self._of(order) if not payout.back]
+        return sum([payout.units for payout in payouts if payout.at_ms > now])
+
     def _due_ms(self, order_id: str) -> int | None:
         paid = self._of(self._core.state.orders[order_id])
         return paid[0].at_ms if paid else None
@@ -70,7 +83,8 @@ class Payouts(View):
         if end is None:
             return ()
         catalog = self._core.scenario.catalog
-        return tuple([each for each in self._paid(order, end) if catalog.chain(each.chain).evm])
+        paid = self._paid(order, end)
+        return tuple([each for each in paid if catalog.chain(each.chain).has_node])
 
     def _paid(self, order: Order, end: Event) -> Iterator[Payout]:
         seed, delivery = self._core.scenario.seed, order.delivered

@@ -135,6 +135,12 @@ def placed_order(core: Core, quotes: QuoteService, request: OrderRequest) -> Ord
     return _stored(core, request, cert_hash, terms)
 
 
+def promised(core: Core, quotes: QuoteService, request: OrderRequest) -> int:
+    """Return what an order would deliver, in smallest units. Raises `Refusal`."""
+    net = _net(_terms(core, quotes, request))
+    return net if request.expected is None else min(net, request.expected)
+
+
 def placed_opaque(core: Core, quotes: QuoteService, opaque: OpaqueOrderRequest) -> Order:
     """Return the stored order of a submission of an unknown amount. Raises `Refusal`.
 

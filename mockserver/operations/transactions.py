@@ -84,6 +84,8 @@ VAULT_OUT = bytes.fromhex("3f163c47")
 SWAP = bytes.fromhex("565bc234")
 """`swap(address,uint256,address,address,address,uint256,bytes,bytes)` of the swap proxy (SOL)."""
 
+_ZERO = f"0x{0:040x}"
+
 # Where the amount is in the data of a token's transfers; the recipient comes before it.
 _AMOUNTS = {abi.TRANSFER: 36, abi.TRANSFER_FROM: 68}
 
@@ -108,7 +110,8 @@ class Reverted(CrosschainMockError):
 class ContractCall:
     """A transaction: `value` in smallest units, of the base coin in a call of a contract.
 
-    On a chain without contracts it is a plain transfer of any token, and `data` is its memo.
+    On a chain without contracts it is a plain transfer of a `token`, which its address names there,
+    and `data` is its memo.
     """
 
     chain: str
@@ -117,6 +120,17 @@ class ContractCall:
     to: str
     value: int
     data: bytes
+    token: str = ""
+
+
+def address_in(call: ContractCall, argument: str) -> str:
+    """Return an address in a call's data as its chain writes it: Tron adds a byte and a checksum.
+
+    The zero address and that of base coins stay as they are.
+    """
+    if not call.to.startswith("T") or argument in (NATIVE, _ZERO):
+        return argument
+    return base58_checked(b"\x41" + bytes.fromhex(argument[2:]))
 
 
 def taken_by_contract(call: ContractCall) -> tuple[str, int] | None:
@@ -124,21 +138,23 @@ def taken_by_contract(call: ContractCall) -> tuple[str, int] | None:
     if call.data[:4] in (VAULT_OUT, SWAP):
         with suppress(Reverted):
             token, units, *_ = _arguments(call.data).values()
-            return token, units
+            return address_in(call, token), units
     return None
 
 
 def moved_by(call: ContractCall) -> tuple[str, str, int] | None:
-    """Return the token, the recipient and the units that a transaction on an EVM chain moves.
+    """Return the token, the recipient and the units that a transaction moves.
 
     None where that is not known.
     """
+    if call.token:
+        return (call.token, call.to, call.value) if call.value else None
     data, taken = call.data, taken_by_contract(call)
     if taken is not None:
         return taken[0], call.to, taken[1]
     place = _AMOUNTS.get(data[:4])
     if place is not None and len(data) >= place + 32:
-        recipient = f"0x{data[place - 20 : place].hex()}"
+        recipient = address_in(call, f"0x{data[place - 20 : place].hex()}")
         return call.to, recipient, int.from_bytes(data[place : place + 32])
     return (NATIVE, call.to, call.value) if call.value and not data else None
 
@@ -146,7 +162,7 @@ def moved_by(call: ContractCall) -> tuple[str, str, int] | None:
 def payer_in(call: ContractCall) -> str:
     """Return whose money a call moves: another's than its sender's by `transferFrom`."""
     other = call.data[:4] == abi.TRANSFER_FROM and len(call.data) >= 100
-    return f"0x{call.data[16:36].hex()}" if other else call.sender
+    return address_in(call, f"0x{call.data[16:36].hex()}") if other else call.sender
 
 
 def spender_in(call: ContractCall) -> str:
@@ -245,18 +261,11 @@ def order_text(world: World, raw: bytes) -> OrderText:
 def _vault_out(
     world: World, call: ContractCall, chain: Chain, arguments: _Arguments
 ) -> OrderRequest:
-    token = _address_on(chain, arguments["token"])
+    token = address_in(call, arguments["token"])
     source = world.scenario.catalog.placed_at(chain, token, "source token address")
     _check_value(call, source, arguments["amount"])
     order = order_text(world, _raw(arguments["order"]))
     return _request(call, source, arguments["amount"], order, minimum=0)
-
-
-def _address_on(chain: Chain, argument: str) -> str:
-    """Return an address in a call as its chain writes it: Tron has a byte and a checksum more."""
-    if chain.evm or argument == NATIVE:
-        return argument
-    return base58_checked(b"\x41" + bytes.fromhex(argument[2:]))
 
 
 def _swap(world: World, call: ContractCall, chain: Chain, arguments: _Arguments) -> OrderRequest:

@@ -14,6 +14,7 @@ from typing import Protocol
 from mockserver.clock import ClockMode
 from mockserver.engine.catalog import Catalog, Placed
 from mockserver.engine.layered import Layered
+from mockserver.engine.ledger import account_address
 from mockserver.engine.payouts import Payout
 from mockserver.engine.world import World
 from mockserver.values import dataclass
@@ -28,6 +29,8 @@ _MOST_POLLED = 64
 _AT_ONCE = 100
 # A hash begins with so many bytes of a digest; the number of its block is masked in the rest.
 _DIGEST = 24
+# The place of what a reorganisation has taken.
+_NOWHERE = -1
 
 
 class WorldOfChains(Protocol):
@@ -44,7 +47,8 @@ class Block:
     """A block, whose number counts from 0; `payout` is a transaction of the service.
 
     `lent` is what the vault lacked for it, in smallest units.
-    `earlier` are the numbers it had before reorganisations, each with how many there had been.
+    `earlier` are the numbers it had before reorganisations, each with how many there had been; the
+    one that made `forks` of them took the transaction `lost`.
     """
 
     number: int
@@ -53,6 +57,8 @@ class Block:
     payout: Payout | None = None
     lent: int = 0
     earlier: tuple[tuple[int, int], ...] = ()
+    lost: "ChainTransaction | None" = None
+    forks: int = 0
 
     @property
     def tx_hash(self) -> str:
@@ -67,6 +73,11 @@ class Block:
             yield from movements.of_transaction(catalog, self.tx)
         elif self.payout is not None:
             yield from movements.of_payout(catalog, self.payout, self.lent)
+
+    def before(self, forks: int) -> "Block":
+        """Return it with what was in it when there had been so many reorganisations."""
+        there = self.lost is not None and forks < self.forks
+        return replace(self, tx=self.lost, lost=None) if there else self
 
     def number_before(self, forks: int) -> int:
         """Return its number when there had been so many reorganisations."""
@@ -161,23 +172,23 @@ class Blocks:
 
     def kept(self, hosted: WorldOfChains, placed: Placed, address: str) -> int | None:
         """Return what a contract of the service has of a token; None for every other address."""
-        owner = address.lower()
-        if not placed.chain.evm or owner not in own_contracts(placed.chain):
+        owner = account_address(address)
+        if not placed.chain.has_node or owner not in own_contracts(placed.chain):
             return None
         self.of(hosted, placed.chain.nickname)
         return self._kept(hosted, placed, owner)
 
     def _kept(self, hosted: WorldOfChains, placed: Placed, owner: str) -> int:
-        key = placed.chain.nickname, placed.contract.address.lower(), owner
+        key = placed.chain.nickname, account_address(placed.contract.address), owner
         units = self._vaults.get(key)
         return hosted.world.balances.opening(placed, owner) if units is None else units
 
-    def _book(self, hosted: WorldOfChains, chain: str, block: Block) -> None:
-        """Note what a block has moved into and out of the service's own contracts."""
+    def _book(self, hosted: WorldOfChains, chain: str, block: Block, sign: int = 1) -> None:
+        """Note what a block moves into and out of own contracts; a `sign` of -1 takes it back."""
         catalog = hosted.world.scenario.catalog
         own = own_contracts(catalog.chain(chain))
         for token, payer, receiver, units in block.movements(catalog):
-            for owner, change in ((payer, -units), (receiver, units)):
+            for owner, change in ((payer, -units * sign), (receiver, units * sign)):
                 if owner in own:
                     placed = catalog.placed_at(catalog.chain(chain), token)
                     self._vaults[chain, token, owner] = self._kept(hosted, placed, owner) + change
@@ -222,7 +233,12 @@ class Blocks:
             if block.number <= fork:
                 break
             earlier = (*block.earlier, (count, block.number))
-            self._stored[chain, place] = replace(block, number=block.number + 1, earlier=earlier)
+            moved = replace(block, number=block.number + 1, earlier=earlier)
+            if block.tx is not None and block.tx.hash in mark.lost:
+                self._book(hosted, chain, block, -1)
+                self._place[chain, block.tx_hash] = _NOWHERE
+                moved = replace(moved, tx=None, lost=block.tx, forks=count)
+            self._stored[chain, place] = moved
         self._forks[chain] = (*self._forks.get(chain, ()), fork)
 
     def last(self, hosted: WorldOfChains, chain: str) -> Block:
@@ -236,7 +252,8 @@ class Blocks:
         return self._stored[chain, place]
 
     def place_of(self, chain: str, tx_hash: str) -> int | None:
-        return self._place.get((chain, tx_hash.lower()))
+        place = self._place.get((chain, tx_hash.lower()))
+        return None if place == _NOWHERE else place
 
     def length(self, chain: str) -> int:
         return self._lengths.get(chain, 0)

@@ -34,10 +34,10 @@ from mockserver.values import dataclass
 from mockserver.worlds.contracts import (
     base_coin,
     check_allowance,
-    check_call,
     execution_gas,
     intrinsic_gas,
     least_gas,
+    order_carried,
     units_held,
 )
 from mockserver.worlds.hosted import HostedWorld
@@ -45,8 +45,9 @@ from mockserver.worlds.movements import ZERO, created_by
 from mockserver.worlds.transactions import ChainTransaction
 
 _EVM_ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}")
-# What a contract has cost by the time it finds that it does not take a call.
-_GAS_OF_A_CHECK = 5_000
+GAS_OF_A_CHECK = 5_000
+"""What a contract has cost by the time it finds that it does not take a call."""
+
 _NO_CALL = "calls neither vaultOut nor swap, so it carries no order"
 _NO_MEMO = "does not pay the vault with an order in its memo, so it carries no order"
 
@@ -82,11 +83,11 @@ def announce(hosted: HostedWorld, body: Mapping[str, Json]) -> Json:
         raise BadTransaction("'from': missing; say who sent the transaction")
     if has_contracts:
         call = _contract_call(hosted, chain, body)
-        return tx_json(_taken(hosted, call, lambda: order_in(hosted.world, call)))
+        return tx_json(take(hosted, call, lambda: order_in(hosted.world, call)))
     memo = body.get("memo", "").encode("utf-8", "replace")
-    call = _call(hosted, chain, body, memo)
     token = body.get("token", NATIVE)
-    return tx_json(_taken(hosted, call, lambda: order_of_transfer(hosted.world, call, token)))
+    call = replace(_call(hosted, chain, body, memo), token=token)
+    return tx_json(take(hosted, call, lambda: order_of_transfer(hosted.world, call, token)))
 
 
 def take_raw(hosted: HostedWorld, chain: str, raw: str) -> ChainTransaction:
@@ -105,7 +106,7 @@ def take_raw(hosted: HostedWorld, chain: str, raw: str) -> ChainTransaction:
         )
     call = call_of(chain, signed)
     sent = SentTransaction(signed.nonce, bytes_of(raw, "raw"))
-    return _taken(hosted, call, lambda: order_in(hosted.world, call), sent)
+    return take(hosted, call, lambda: order_in(hosted.world, call), sent)
 
 
 def call_of(chain: str, signed: transactions.SignedTransaction) -> ContractCall:
@@ -132,7 +133,7 @@ def mine(
     """Put a transaction that was sent to a node into a block, which may revert it."""
     call = call_of(chain.nickname, signed)
     if not sent.strict:
-        return _taken(hosted, call, lambda: approved_order_in(hosted, call), sent)
+        return take(hosted, call, lambda: approved_order_in(hosted, call), sent)
     gas = intrinsic_gas(call.data, creation=not call.to, access=signed.access_list)
     needed = max(gas + execution_gas(hosted, chain, call), least_gas(call.data))
     used: int = min(needed, sent.limit)
@@ -142,14 +143,13 @@ def mine(
         if needed > sent.limit:
             raise Reverted(f"out of gas: it needs {needed}, its limit is {sent.limit}", "")
         try:
-            check_call(hosted, chain, call)
-            request = order_in(hosted.world, call)
+            request = order_carried(hosted, chain, call)
         except Reverted:
-            used = min(sent.limit, gas + _GAS_OF_A_CHECK)
+            used = min(sent.limit, gas + GAS_OF_A_CHECK)
             raise
         return None if request is None else replace(request, covered=True)
 
-    return _taken(hosted, call, read, sent, lambda: used)
+    return take(hosted, call, read, sent, lambda: used)
 
 
 def approved_order_in(hosted: HostedWorld, call: ContractCall) -> OrderRequest | None:
@@ -187,7 +187,7 @@ def tx_json(tx: ChainTransaction) -> Json:
     }
 
 
-def _taken(
+def take(
     hosted: HostedWorld,
     call: ContractCall,
     read: Callable[[], OrderRequest | None],
@@ -208,14 +208,14 @@ def _taken(
             return known
     if full := hosted.transactions.full():
         raise BadTransaction(full)
-    evm = hosted.world.scenario.catalog.chain(call.chain).evm
+    chain = hosted.world.scenario.catalog.chain(call.chain)
     before = hosted.world.orders.sent_from(call.chain, call.sender)
     payouts = None
     if hosted.node.began_ms is not None:
         # What was paid out until now has its block before this one.
         hosted.blocks.of(hosted, call.chain)
         payouts = hosted.blocks.paid
-    order_id, reason, reverted = _outcome(hosted, read, evm=evm)
+    order_id, reason, reverted = _outcome(hosted, read, has_contracts=chain.carries_orders)
     tx = ChainTransaction(
         **asdict(call),
         nonce=before if sent.nonce is None else sent.nonce,
@@ -229,7 +229,7 @@ def _taken(
         gas_price=sent.price,
         payouts=payouts,
     )
-    paid = _payment(hosted, tx) if evm and not (reverted or order_id) else None
+    paid = _payment(hosted, tx) if chain.has_node and not (reverted or order_id) else None
     if paid is not None:
         placed, (payer, _), wanted = paid
         units = hosted.world.balances.movable(placed, tx.hash, payer, wanted, certain=sent.strict)
@@ -238,8 +238,25 @@ def _taken(
     return tx
 
 
+def _gas_key(tx_hash: str) -> str:
+    """Return the name under which the gas of a transaction is booked."""
+    return f"{tx_hash} gas"
+
+
+def lose(hosted: HostedWorld, tx: ChainTransaction) -> None:
+    """Have a transaction, and what it moved, not be on its chain any more."""
+    noted = hosted.transactions.known(tx)
+    if noted is not None and not noted.lost:
+        hosted.world.orders.take_back(tx.chain, tx.sender, tx.hash)
+        hosted.world.orders.take_back(tx.chain, ZERO, _gas_key(tx.hash))
+    hosted.transactions.lose(tx)
+
+
 def restore(hosted: HostedWorld, tx: ChainTransaction) -> None:
     """Note a transaction with what it has moved, as when it came."""
+    if tx.lost:
+        lose(hosted, tx)
+        return
     balances = hosted.world.balances
     paid = _payment(hosted, tx) if tx.moved else None
     if paid is not None:
@@ -247,7 +264,7 @@ def restore(hosted: HostedWorld, tx: ChainTransaction) -> None:
         balances.transfer(placed, tx.hash, ends, tx.moved, tx.at_ms)
     if tx.gas_cost:
         coin = base_coin(hosted, hosted.world.scenario.catalog.chain(tx.chain))
-        balances.transfer(coin, f"{tx.hash} gas", (tx.sender, ZERO), tx.gas_cost, tx.at_ms)
+        balances.transfer(coin, _gas_key(tx.hash), (tx.sender, ZERO), tx.gas_cost, tx.at_ms)
     # Nobody signs for the faucet, so that it has no nonces.
     if tx.sender != ZERO:
         hosted.world.orders.count_sent(tx.chain, tx.sender, tx.hash)
@@ -282,9 +299,9 @@ def give(hosted: HostedWorld, body: Mapping[str, Json]) -> Json:
         raise BadTransaction(str(error)) from None
     except Refusal as refusal:
         raise BadTransaction(refusal.reason) from None
-    if not chain.evm:
+    if not chain.has_node:
         raise BadTransaction(f"'chain': {chain.nickname!r} has no node here, so no faucet")
-    if not _EVM_ADDRESS.fullmatch(body["address"]):
+    if chain.evm and not _EVM_ADDRESS.fullmatch(body["address"]):
         raise BadTransaction(f"'address': {body['address'][:60]!r} is not 0x and 40 hex digits")
     units = _units_of(body, placed)
     owned = units_held(hosted, placed, body["address"])
@@ -308,13 +325,18 @@ def pour(hosted: HostedWorld, placed: Placed, address: str, units: int) -> None:
     if not units:
         return
     ends = (ZERO, address) if units > 0 else (address, ZERO)
-    data = abi.TRANSFER_FROM + b"".join(bytes.fromhex(f"{end[2:]:0>64}") for end in ends)
-    chain, seed = placed.chain, hosted.world.scenario.seed
-    data += abi.uint(abs(units))
-    number = str(len(hosted.transactions))
-    tx_hash = made_up_hash(chain, seed, "faucet", chain.nickname, number, data.hex())
-    call = ContractCall(chain.nickname, tx_hash, ZERO, placed.contract.address, 0, data)
-    _taken(hosted, call, lambda: None, SentTransaction(0, strict=True))
+    chain, seed, token = placed.chain, hosted.world.scenario.seed, placed.contract.address
+    number, count = str(len(hosted.transactions)), abs(units)
+    name = chain.nickname
+    if chain.evm:
+        data = abi.TRANSFER_FROM + b"".join(bytes.fromhex(f"{end[2:]:0>64}") for end in ends)
+        data += abi.uint(count)
+        tx_hash = made_up_hash(chain, seed, "faucet", name, number, data.hex())
+        call = ContractCall(name, tx_hash, ZERO, token, 0, data)
+    else:
+        tx_hash = made_up_hash(chain, seed, "faucet", name, number, *ends, token, count)
+        call = ContractCall(name, tx_hash, ends[0], ends[1], count, b"", token)
+    take(hosted, call, lambda: None, SentTransaction(0, strict=True))
 
 
 def _units_of(body: Mapping[str, Json], placed: Placed) -> int:
@@ -329,12 +351,12 @@ def _units_of(body: Mapping[str, Json], placed: Placed) -> int:
 
 
 def _outcome(
-    hosted: HostedWorld, read: Callable[[], OrderRequest | None], *, evm: bool
+    hosted: HostedWorld, read: Callable[[], OrderRequest | None], *, has_contracts: bool
 ) -> tuple[str | None, str, bool]:
     try:
         request = read()
         if request is None:
-            return None, _NO_CALL if evm else _NO_MEMO, False
+            return None, _NO_CALL if has_contracts else _NO_MEMO, False
         return hosted.world.orders.submit(request).order.id, "", False
     except Reverted as error:
         return None, str(error), True

@@ -10,6 +10,7 @@ from mockserver.engine import abi
 from mockserver.engine.aggregates import ROUTERS
 from mockserver.engine.catalog import NATIVE, Chain, Placed
 from mockserver.engine.refusal import Refusal
+from mockserver.engine.submission import OrderRequest
 from mockserver.operations.transactions import (
     GAS_NATIVE,
     SWAP,
@@ -17,12 +18,13 @@ from mockserver.operations.transactions import (
     ContractCall,
     Reverted,
     moved_by,
+    order_in,
     payer_in,
     spent_allowance,
     taken_by_contract,
 )
 from mockserver.worlds.hosted import HostedWorld
-from mockserver.worlds.movements import ZERO
+from mockserver.worlds.movements import ZERO, vault_of
 
 MULTICALL = "0xca11bde05977b3631167028862be2a173976ca11"
 """Multicall3, which has this address on every chain it was deployed to."""
@@ -106,6 +108,35 @@ def check_call(hosted: HostedWorld, chain: Chain, call: ContractCall) -> None:
         _check_token(hosted, placed, call)
     elif call.data[:4] in (VAULT_OUT, SWAP):
         _check_deposit(hosted, chain, call)
+
+
+def order_carried(hosted: HostedWorld, chain: Chain, call: ContractCall) -> OrderRequest | None:
+    """Return the order of a call that its contract takes, or None where it carries none.
+
+    Raises `Reverted`, and `Refusal` for what the service refuses later.
+    """
+    check_call(hosted, chain, call)
+    request = order_in(hosted.world, call)
+    if request is not None and hosted.node.finite_vault:
+        _check_vault(hosted, request)
+    return request
+
+
+def _check_vault(hosted: HostedWorld, request: OrderRequest) -> None:
+    """Check that the vault of the chain of arrival has what it does not owe already (A-510)."""
+    target = request.target
+    if target.contract.burnable or not target.chain.has_node:
+        return
+    vault = vault_of(target.chain)
+    left = holding(hosted, target, vault) - hosted.world.payouts.owed(target)
+    promised = hosted.world.orders.promised(request)
+    if left < promised:
+        raise Reverted(
+            f"the vault {vault} of {target.chain.nickname} has {max(0, left)} smallest units of "
+            f"{target.symbol} that it owes nobody, and this order is paid {promised}; "
+            "POST /__mock/faucet gives it more",
+            "",
+        )
 
 
 def _check_token(hosted: HostedWorld, placed: Placed, call: ContractCall) -> None:

@@ -57,8 +57,9 @@ class WorldOptions:
     requests find them. `refusal_status` replaces the HTTP 200 of enveloped refusals. `app_keys` are
     pairs of a developer key and its secret: with one, v1 signatures are verified. `stamps` says
     which clock v1 requests may be stamped by: the world's alone (`world`), or that or the wall
-    clock (`either`). A `lenient_chain` has no nonces, fees and limits of what wallets own; an empty
-    block comes every `block_pace_ms`, with 0 never. `upstream` gets the requests that no recording
+    clock (`either`). A `lenient_chain` has no nonces, fees and limits of what wallets own, and of a
+    `finite_vault` deposits revert that it could not pay; an empty block comes every
+    `block_pace_ms`, with 0 never. `upstream` gets the requests that no recording
     answers. `bounds` are those that the server has been given.
     """
 
@@ -77,6 +78,7 @@ class WorldOptions:
     verify_wallets: bool = False
     stamps: str = "world"
     lenient_chain: bool = False
+    finite_vault: bool = False
     block_pace_ms: int = PACE_MS
     upstream: PassingOn | None = field(default=None, repr=False, compare=False)
     bounds: limits.Bounds = field(default=limits.AS_LISTED, repr=False, compare=False)
@@ -163,7 +165,7 @@ class WorldFactory:
             bounds=options.bounds,
             journal=WorldJournal.within(options.bounds),
             stubs=Stubs(options.bounds),
-            node=NodeState(options.lenient_chain, options.block_pace_ms),
+            node=NodeState(options.lenient_chain, options.block_pace_ms, options.finite_vault),
         )
 
     def load(self, key: str, dump: Json, beginning: Mapping[str, Any] | None = None) -> HostedWorld:

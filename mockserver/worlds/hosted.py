@@ -431,7 +431,7 @@ class HostedWorld(CalledWorld):
         self.journal.clear()
         self.played = PlaybackState()
         self.transactions = ChainTransactions()
-        self.node = NodeState(self.node.lenient, self.node.pace_ms)
+        self.node = NodeState(self.node.lenient, self.node.pace_ms, self.node.finite_vault)
         self.blocks = Blocks()
         self.faults, self.triggers, self.stubs = Faults(), Triggers(), Stubs(self.bounds)
         self.release(lambda held: True)

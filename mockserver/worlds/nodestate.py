@@ -34,8 +34,8 @@ class Waiting:
 class Mark:
     """What happened to a chain without a transaction, after so many transactions of the world.
 
-    Either `mined` empty blocks came, or the newest `reorganised` ones were replaced. `payouts` is
-    how many payouts had a block by then.
+    Either `mined` empty blocks came, or the newest `reorganised` ones were replaced, and the
+    transactions of these hashes `lost`. `payouts` is how many payouts had a block by then.
     """
 
     chain: str
@@ -44,6 +44,7 @@ class Mark:
     payouts: int
     mined: int = 0
     reorganised: int = 0
+    lost: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,12 +66,14 @@ class Filter:
 class NodeState:
     """The rules of a world's chains, and what their nodes remember.
 
-    A `lenient` chain takes any nonce, charges no gas and moves no more than there is. `fees` are
-    the base fees of chains, fixed when each was first used, so that blocks keep theirs.
+    A `lenient` chain takes any nonce, charges no gas and moves no more than there is. With a
+    `finite_vault` the service is lent nothing for orders that are sent to nodes. `fees` are the
+    base fees of chains, fixed when each was first used, so that blocks keep theirs.
     """
 
     lenient: bool = False
     pace_ms: int = PACE_MS
+    finite_vault: bool = False
     began_ms: int | None = None
     fees: dict[str, int] = field(default_factory=dict)
     polled: dict[str, int] = field(default_factory=dict)
@@ -128,11 +131,13 @@ class NodeState:
 
     def dump(self) -> dict[str, Json]:
         """Return it as JSON can carry it; empty where no node was used."""
-        if self.began_ms is None and not self.lenient and self.pace_ms == PACE_MS:
+        ruled = self.lenient or self.finite_vault or self.pace_ms != PACE_MS
+        if self.began_ms is None and not ruled:
             return {}
         return {
             "lenient": self.lenient,
             "paceMs": self.pace_ms,
+            "finiteVault": self.finite_vault,
             "beganMs": self.began_ms,
             "fees": dict(self.fees),
             "polled": dict(self.polled),
@@ -153,11 +158,14 @@ class NodeState:
         return cls(
             lenient=plain["lenient"],
             pace_ms=plain["paceMs"],
+            finite_vault=plain.get("finiteVault", False),
             began_ms=plain["beganMs"],
             fees=dict(plain["fees"]),
             polled=dict(plain["polled"]),
             pool={waiting.key: waiting for waiting in pool},
-            marks=tuple(Mark(**mark) for mark in plain["marks"]),
+            marks=tuple(
+                Mark(**{**mark, "lost": tuple(mark.get("lost", ()))}) for mark in plain["marks"]
+            ),
             filters={name: Filter(**each) for name, each in plain["filters"].items()},
             made=plain["made"],
         )

@@ -4,6 +4,8 @@ The words and the order of the checks are those of geth's pool (core/txpool/vali
 libraries go by them.
 """
 
+from contextlib import suppress
+
 from mockserver import limits
 from mockserver.engine.catalog import Chain
 from mockserver.errors import CrosschainMockError
@@ -14,6 +16,7 @@ from mockserver.worlds.chain import SentTransaction, mine
 from mockserver.worlds.contracts import base_coin, holding, intrinsic_gas, least_gas
 from mockserver.worlds.hosted import HostedWorld
 from mockserver.worlds.nodestate import Waiting
+from mockserver.worlds.transactions import ChainTransaction
 
 BLOCK_GAS = 30_000_000
 """The gas that a block has room for."""
@@ -23,7 +26,7 @@ _BUMP = 110
 
 
 class Rejected(CrosschainMockError):
-    """A transaction that a node refuses, in the words of geth."""
+    """A transaction that a node refuses, in the words of the chain's own."""
 
 
 def fees(hosted: HostedWorld, chain: Chain) -> tuple[int, int]:
@@ -73,6 +76,20 @@ def send(hosted: HostedWorld, chain: Chain, raw: bytes) -> str:
         _mine(hosted, chain, waiting)
     settle(hosted, chain, waiting.sender)
     return waiting.hash
+
+
+def wait_again(hosted: HostedWorld, chain: Chain, tx: ChainTransaction) -> None:
+    """Have a transaction that was in a block wait for another one, where it is still good."""
+    with suppress(Rejected):
+        waiting = _checked(hosted, chain, _signed(tx.raw), tx.raw)
+        hosted.node.pool[waiting.key] = waiting
+
+
+def settle_all(hosted: HostedWorld, chain: Chain) -> None:
+    """Put into blocks what waits on a chain and can follow now."""
+    senders = {waiting.sender for waiting in hosted.node.pool.values()}
+    for sender in sorted(senders):
+        settle(hosted, chain, sender)
 
 
 def settle(hosted: HostedWorld, chain: Chain, sender: str) -> None:

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from itertools import count
 
 from mockserver import limits
 from mockserver.engine import abi
@@ -10,6 +11,7 @@ from mockserver.engine.layered import Layered, Note
 from mockserver.jsontext import Json
 from mockserver.operations.transactions import (
     ContractCall,
+    address_in,
     moved_by,
     spender_in,
     spent_allowance,
@@ -18,6 +20,7 @@ from mockserver.values import dataclass
 
 # Bytes that a transaction counts beside its data.
 _OVERHEAD = 1000
+_LOST = "a reorganisation has taken it off the chain"
 # An approval that tokens do not count down.
 _UNLIMITED = 2**256 - 1
 
@@ -27,14 +30,14 @@ class ChainTransaction(ContractCall):
     """A transaction on a chain, and its outcome.
 
     `number` counts the transactions of a world; `reason` says why one made no order, and `moved` is
-    what a plain transfer of an EVM chain has moved, in smallest units. `raw` is what was signed;
+    what a plain transfer has moved, in smallest units. `raw` is what was signed;
     one that was announced in its parts has none, and used no gas. `payouts` is how many payouts had
-    a block before it, if a node was used by then.
+    a block before it, if a node was used by then. A reorganisation has taken a `lost` one.
     """
 
-    nonce: int
-    number: int
-    at_ms: int
+    nonce: int = 0
+    number: int = 0
+    at_ms: int = 0
     order_id: str | None = None
     reason: str = ""
     reverted: bool = False
@@ -43,6 +46,7 @@ class ChainTransaction(ContractCall):
     gas_used: int = 0
     gas_price: int = 0
     payouts: int | None = None
+    lost: bool = False
 
     def dump(self) -> dict[str, Json]:
         """Return it as JSON can carry it, its bytes in hex."""
@@ -97,7 +101,26 @@ class ChainTransactions:
         return len(self._by_hash)
 
     def get(self, chain: str, tx_hash: str) -> ChainTransaction | None:
-        return self._by_hash.get((chain, tx_hash.lower()))
+        first = self._by_hash.get((chain, tx_hash.lower()))
+        if first is None or not first.lost:
+            return first
+        *_, (_, newest) = self._with_hash(chain, tx_hash)
+        return None if newest.lost else newest
+
+    def _with_hash(self, chain: str, tx_hash: str) -> Iterable[tuple[str, ChainTransaction]]:
+        """Yield what came with a hash, by its key: what was lost can be sent again."""
+        key = lowered = tx_hash.lower()
+        for number in count(1):
+            tx = self._by_hash.get((chain, key))
+            if tx is None:
+                return
+            yield key, tx
+            key = f"{lowered} {number}"
+
+    def known(self, tx: ChainTransaction) -> ChainTransaction | None:
+        """Return the form in which a transaction was noted, or None."""
+        each = self._with_hash(tx.chain, tx.hash)
+        return next((noted for _, noted in each if noted.number == tx.number), None)
 
     def values(self) -> Iterable[ChainTransaction]:
         """Return them in the order in which they came."""
@@ -127,11 +150,29 @@ class ChainTransactions:
         return ""
 
     def add(self, tx: ChainTransaction) -> None:
-        """Note a transaction, in place of one with its chain and hash."""
-        before = self.get(tx.chain, tx.hash)
-        self._by_hash[tx.chain, tx.hash.lower()] = tx
+        """Note a transaction, in place of an earlier form of it."""
+        key, noted = tx.hash.lower(), list(self._with_hash(tx.chain, tx.hash))
+        before: ChainTransaction | None = None
+        # The last one that is not lost stands for what comes with its hash once more.
+        for known_key, known in noted:
+            if known.number == tx.number or not known.lost:
+                key, before = known_key, known
+                break
+        else:
+            key = f"{key} {len(noted)}" if noted else key
+        self._by_hash[tx.chain, key] = tx
         self._allow(tx)
         self.weight += tx.weight - (before.weight if before else 0)
+
+    def lose(self, tx: ChainTransaction) -> None:
+        """Note that a reorganisation has taken a transaction, and what it allowed."""
+        self.add(replace(tx, lost=True, reason=_LOST))
+        allowed = [key for key in self._allowed if key[0] == tx.chain]
+        for key in allowed:
+            self._allowed[key] = 0
+        for each in list(self.values()):
+            if each.chain == tx.chain:
+                self._allow(each)
 
     def watch(self, note: Note[tuple[str, str], ChainTransaction]) -> None:
         """Call `note` before each transaction is noted from now on; copies are not watched."""
@@ -146,7 +187,7 @@ class ChainTransactions:
 
     def _allow(self, tx: ChainTransaction) -> None:
         """Note the allowance that a transaction gives, or what a contract has taken of one."""
-        if tx.reverted:
+        if tx.reverted or tx.lost:
             return
         spent, arguments = spent_allowance(tx), tx.arguments
         if spent is not None:
@@ -157,4 +198,5 @@ class ChainTransactions:
                 self._allowed[key] = max(0, allowed - units)
         elif arguments is not None and tx.method == "approve":
             spender, amount = map(str, arguments.values())
-            self._allowed[tx.chain, tx.to.lower(), tx.sender.lower(), spender] = int(amount)
+            ends = (tx.to, tx.sender, address_in(tx, spender))
+            self._allowed[tx.chain, *map(str.lower, ends)] = int(amount)

@@ -10,9 +10,10 @@ from eth_utils import to_checksum_address
 from mockserver.clock import ClockMode
 from tests.conftest import frozen, running
 from tests.node.behaviours import ORDER, SOMEBODY
-from tests.node.mock import PROXY, MockChain
-from tests.node.rpc import ETHER, GWEI, PAY, UNIT, Session, fetch, refusal
+from tests.node.mock import PROXY, USDT_ARB, MockChain
+from tests.node.rpc import ETHER, GWEI, PAY, UNIT, Session, fetch, invoke, refusal
 from tests.node.rpc import call as post
+from tests.node.submitting import paid_otherwise, submit
 
 
 @pytest.fixture
@@ -120,7 +121,7 @@ def test_an_impossible_reorganisation_is_refused(node, depth):
 
 
 def test_a_chain_without_a_node_has_no_blocks_to_replace(node):
-    answer = post(f"{node.chain.control}/chains/TRX/blocks", {"mine": 1})
+    answer = post(f"{node.chain.control}/chains/KOIN/blocks", {"mine": 1})
     assert "no node" in json.dumps(answer)
 
 
@@ -168,7 +169,7 @@ def test_blocks_are_made_by_command(node):
         ({"amount": "1.0000001", "token": "USDT", "chain": "ARB"}, "6 decimals"),
         ({"amount": "1", "token": "NOPE"}, "NOPE"),
         ({"amount": "1", "chain": "NOWHERE"}, "NOWHERE"),
-        ({"amount": "1", "chain": "TRX"}, "no node"),
+        ({"amount": "1", "chain": "KOIN"}, "no node"),
         ({"amount": "1", "address": "0x12"}, "40 hex digits"),
         ({"amount": "-1"}, "amount"),
         ({"units": "1e5"}, "units"),
@@ -333,7 +334,7 @@ def test_a_restart_keeps_pool_blocks_and_marks(tmp_path):
             "POST", "/__mock/faucet", {"chain": "BNB", "address": key.address, "amount": "5"}
         )
 
-        def raw(nonce):
+        def raw(nonce, key=key):
             members = {
                 "to": to_checksum_address(SOMEBODY),
                 "value": 1,
@@ -345,6 +346,10 @@ def test_a_restart_keeps_pool_blocks_and_marks(tmp_path):
             return "0x" + key.sign_transaction(members).raw_transaction.hex().removeprefix("0x")
 
         late = rpc("eth_sendRawTransaction", raw(1))
+        loser = Account.from_key("0x" + "08" * 32)
+        gone = [rpc("eth_sendRawTransaction", raw(nonce, loser)) for nonce in (0, 1)]
+        state.call("POST", "/__mock/chains/BNB/blocks", {"reorganise": 2, "lose": "all"})
+        again = rpc("eth_sendRawTransaction", raw(0, loser))
         state.call("POST", "/__mock/chains/BNB/blocks", {"mine": 3})
         state.call("POST", "/__mock/chains/BNB/blocks", {"reorganise": 2})
         height = int(rpc("eth_getBlockByNumber", "pending", False)["number"], 16)
@@ -353,6 +358,10 @@ def test_a_restart_keeps_pool_blocks_and_marks(tmp_path):
         after = [rpc("eth_getBlockByNumber", hex(number), False) for number in range(height)]
         assert after == before
         assert rpc("eth_getTransactionByHash", late)["blockNumber"] is None
+        assert again == gone[0]
+        assert rpc("eth_getTransactionReceipt", again)["status"] == "0x1"
+        assert rpc("eth_getTransactionReceipt", gone[1]) is None
+        assert rpc("eth_getTransactionCount", loser.address, "latest") == "0x1"
         rpc("eth_sendRawTransaction", raw(0))
         assert rpc("eth_getTransactionReceipt", late)["status"] == "0x1"
     finally:
@@ -375,3 +384,171 @@ def test_a_capsule_goes_through_a_pool_and_a_reorganisation_again(call_command):
         saved = call_command("capsule", "save", "a.capsule", "--url", chain.server)
         assert saved.returncode == 0, saved.stdout + saved.stderr
         assert "byte for byte" in saved.stdout, saved.stdout
+
+
+# --- a vault without a faucet ---
+
+
+def test_a_finite_vault_reverts_what_it_could_not_pay(server):
+    """The vault of ARB has 20 USDT; what orders underway are owed counts."""
+    chain = MockChain(server, finiteVault=True)
+    node, vault = Session(chain), _vault(chain, "ARB")
+    stock = {"chain": "ARB", "token": "USDT", "address": vault}
+    post(f"{chain.control}/faucet", {**stock, "amount": "20", "set": True})
+    payer = node.wallet(units=100 * UNIT)
+    payer.invoke(chain.token, "approve(address,uint256)", PROXY, 100 * UNIT)
+
+    def pays(tokens, status):
+        order = f"chainge:ARB:{USDT_ARB}:{SOMEBODY}:0:1_{99 * 10**6};3_2;4_1;5_ARB".encode()
+        sent = payer.invoke(PROXY, PAY, chain.token, tokens * UNIT, False, order, gas=500_000)
+        assert node.receipt(sent)["status"] == status
+        return sent, {"from": payer.address, "to": PROXY, "data": node.transaction(sent)["input"]}
+
+    sent, call = pays(25, "0x0")
+    reasons = {each["hash"]: each["reason"] for each in _seen(chain)}
+    assert "has 20000000 smallest units of USDT that it owes nobody" in reasons[sent]
+    for method in ("eth_call", "eth_estimateGas"):
+        assert refusal(node.ask(method, call)) == "3 execution reverted"
+    pays(15, "0x1")
+    pays(15, "0x0")
+    post(f"{chain.control}/faucet", {**stock, "amount": "20"})
+    pays(15, "0x1")
+    post(f"{chain.control}/clock", {"advance": "1h"})
+    orders = fetch(f"{chain.control}/orders")["orders"]
+    arrival = Session(chain)
+    chain.url = f"{chain.control}/chains/ARB"
+    for order in orders:
+        assert order["status"] == "Succeeded"
+        senders = [log["topics"][1] for log in arrival.receipt(order["execHash"])["logs"][:-1]]
+        assert [int(sender, 16) for sender in senders] == [int(vault, 16)]  # lent nothing
+
+
+def _seen(chain):
+    return fetch(f"{chain.control}/transactions")["transactions"]
+
+
+# --- reorganisations that lose transactions ---
+
+
+def _state(node, payer):
+    pending = node.number("eth_getTransactionCount", payer.address, "pending")
+    return (
+        node.holding(payer.address),
+        node.coins(payer.address),
+        node.number("eth_getTransactionCount", payer.address, "latest"),
+        pending,
+    )
+
+
+def test_what_a_reorganisation_takes_is_gone_for_good(node):
+    payer = node.wallet(units=UNIT)
+    made = node.rpc("eth_newFilter", {"address": node.chain.token})
+    before, somebody = _state(node, payer), node.holding(SOMEBODY)
+    raw = payer.signed(to=node.chain.token, data=invoke(*_TRANSFER, SOMEBODY, 5))
+    sent = node.pass_on(raw)
+    after = _state(node, payer)
+    [log] = [log for log in node.rpc("eth_getFilterChanges", made) if log["data"][-1] == "5"]
+    receipt = node.receipt(sent)
+    assert _blocks(node, reorganise=1, lose="all")["height"] == int(receipt["blockNumber"], 16) + 1
+    assert (node.receipt(sent), node.transaction(sent)) == (None, None)
+    assert _state(node, payer) == before
+    assert node.holding(SOMEBODY) == somebody
+    assert node.rpc("eth_getFilterChanges", made) == [{**log, "removed": True}]
+    assert node.rpc("eth_getFilterChanges", made) == []
+    assert node.rpc("eth_getBlockByHash", receipt["blockHash"], False) is None
+    assert node.block(receipt["blockNumber"])["transactions"] == []
+    again = node.pass_on(raw)
+    assert again == sent
+    assert node.receipt(sent)["blockHash"] != receipt["blockHash"]
+    assert _state(node, payer) == after
+
+
+_TRANSFER = ("transfer(address,uint256)",)
+
+
+def test_what_goes_back_to_the_pool_comes_with_the_next_block(node):
+    payer, sent = _transferred(node)
+    after = _state(node, payer)
+    _blocks(node, reorganise=1, lose="pool")
+    assert node.transaction(sent)["blockNumber"] is None
+    assert node.receipt(sent) is None
+    assert _state(node, payer)[2:] == (after[2] - 1, after[3])
+    _blocks(node, mine=1)
+    assert node.receipt(sent)["status"] == "0x1"
+    assert _state(node, payer) == after
+
+
+def test_an_approval_that_is_taken_allows_nothing(node):
+    payer = node.wallet(units=UNIT)
+    payer.invoke(node.chain.token, "approve(address,uint256)", PROXY, 7)
+    payer.invoke(node.chain.token, "approve(address,uint256)", PROXY, 9)
+    allowed = ("allowance(address,address)", payer.address, PROXY)
+    _blocks(node, reorganise=1, lose="all")
+    assert node.read(node.chain.token, *allowed) == 7
+    _blocks(node, reorganise=3, lose="all")
+    assert node.read(node.chain.token, *allowed) == 0
+
+
+def test_orders_and_what_they_rest_on_stay(node):
+    payer = node.wallet(units=100 * UNIT)
+    approved = payer.invoke(node.chain.token, "approve(address,uint256)", PROXY, 100 * UNIT)
+    paid = payer.invoke(PROXY, PAY, node.chain.token, 100 * UNIT, False, ORDER, gas=500_000)
+    late = payer.invoke(node.chain.token, *_TRANSFER, SOMEBODY, 0)
+    _blocks(node, reorganise=6, lose="all")
+    assert [bool(node.receipt(sent)) for sent in (approved, paid, late)] == [True, True, False]
+    assert len(fetch(f"{node.chain.control}/orders")["orders"]) == 1
+
+
+def test_money_that_was_passed_on_stays(node):
+    payer = node.wallet(units=5)
+    second = node.wallet(units=0)
+    got = payer.invoke(node.chain.token, *_TRANSFER, second.address, 5)
+    second.invoke(node.chain.token, "approve(address,uint256)", PROXY, 5)
+    order = ORDER.replace(b"4_1;", b"4_0;")
+    passed = second.invoke(PROXY, PAY, node.chain.token, 5, False, order, gas=500_000)
+    ordered = bool(fetch(f"{node.chain.control}/orders")["orders"])
+    _blocks(node, reorganise=4, lose="all")
+    assert bool(node.receipt(passed)) == ordered
+    assert bool(node.receipt(got)) == ordered
+
+
+def test_the_audit_names_a_deposit_that_a_reorganisation_took(server):
+    for lose, says in ({"lose": "all"}, ["a reorganisation has taken it"]), ({}, []):
+        chain = MockChain(server)
+        node = Session(chain)
+        payer = node.wallet(units=25 * UNIT)
+        sent = payer.invoke(chain.token, *_TRANSFER, PROXY, 25 * UNIT)
+        _blocks(node, reorganise=1, **lose)
+        submit(chain.control, "BNB", payer.address, sent, units=25 * UNIT, target="ARB")
+        assert paid_otherwise(chain.control, says)
+
+
+def test_what_was_taken_is_kept_over_a_dump(server, node):
+    payer, sent = _transferred(node)
+    _transferred(node)
+    _blocks(node, reorganise=1, lose="all")
+    again = payer.invoke(node.chain.token, *_TRANSFER, SOMEBODY, 1)
+    key = f"loaded-{node.chain.control.split('/')[-2]}"
+    dump = fetch(f"{node.chain.control}/dump")
+    loaded = post(f"{server}/w/{key}/__mock/load", dump)
+    assert "error" not in loaded, loaded
+    there = f"{server}/w/{key}/__mock/chains/BNB"
+    for method, params in (
+        ("eth_getTransactionReceipt", [sent]),
+        ("eth_getTransactionReceipt", [again]),
+        ("eth_getBlockByNumber", ["latest", True]),
+        ("eth_getLogs", [{"fromBlock": "earliest"}]),
+        ("eth_getTransactionCount", [payer.address, "latest"]),
+    ):
+        body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+        assert post(there, body) == post(node.chain.url, body)
+
+
+def test_losing_goes_with_a_reorganisation(node):
+    assert "goes with" in _blocks(node, lose="all")["error"]
+    assert (
+        "no pool"
+        in post(
+            f"{node.chain.control}/chains/TRX/blocks", {"mine": 2, "reorganise": 1, "lose": "pool"}
+        )["error"]
+    )

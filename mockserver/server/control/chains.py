@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from mockserver import jsontext, limits
 from mockserver.errors import CrosschainMockError
+from mockserver.exchange import Response
 from mockserver.jsontext import Json
 from mockserver.server.control.row import ControlRequest
 from mockserver.signing import curve, raw
@@ -113,6 +114,23 @@ def call(request: ControlRequest) -> Json | Iterator[bytes]:
     if node.changes(body) or not hosted.blocks.behind(hosted):
         return node.answer(hosted, chain, body)
     return _answered_later(hosted, chain, body)
+
+
+def rest(request: ControlRequest) -> Json | Response | Iterator[bytes]:
+    """Answer as a node does that is asked at paths; see `call`."""
+    hosted, place = request.hosted, dict(request.place)
+    chain = hosted.world.scenario.catalog.chain(place.pop("chain"))
+    asked = node.RestCall(hosted, chain, tuple(place.values()), {**request.query, **request.body})
+    if node.changes_at(asked) or not hosted.blocks.behind(hosted):
+        return node.rest(asked)
+    return _rest_later(asked)
+
+
+def _rest_later(asked: node.RestCall) -> Iterator[bytes]:
+    while asked.hosted.blocks.behind(asked.hosted):
+        yield b""
+    answer = node.rest(asked)
+    yield answer.body if isinstance(answer, Response) else jsontext.encode(answer)
 
 
 def _answered_later(hosted: HostedWorld, chain: str, body: Json) -> Iterator[bytes]:

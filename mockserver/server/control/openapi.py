@@ -156,6 +156,9 @@ _PARTS = {
     "name": "the name of the snapshot",
     "id": "the id that the list and the answer to its making show",
     "chain": "the chain by its nickname",
+    "area": "a part of the node, such as `wallet`",
+    "call": "what it is asked, or about which address",
+    "part": "what of it",
 }
 _REFERENCE = {"$ref": "#/components/schemas/Error"}
 _WORLD = {

@@ -104,7 +104,8 @@ class Row:
     worlds is refused where they may keep no more. A body may have `most` bytes and nest `depth`
     levels deep. The action of a row that `streams` returns a `Stream` of server-sent events, each
     of whose data has the form `answer`; one whose answer may be long in the making, the pieces of
-    its text. A row that `asks` is a question about a world, and makes none.
+    its text. A row that `asks` is a question about a world, and makes none. One with `open_query`
+    takes any parameter.
     """
 
     method: str
@@ -115,6 +116,7 @@ class Row:
     example: ControlExample
     body: Schema | None = None
     query: Mapping[str, Schema] = field(default_factory=dict)
+    open_query: bool = False
     open: bool = False
     adds: bool = False
     most: int = limits.BODY.most

@@ -54,6 +54,7 @@ def _row(
         most=filled(row.get("most", limits.BODY.most)),
         depth=filled(row.get("depth", SAVED_DEPTH)),
         streams=row.get("streams", False),
+        open_query=row.get("open-query", False),
         asks=row.get("asks", False),
     )
 

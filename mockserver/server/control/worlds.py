@@ -25,6 +25,7 @@ _CHANGES: Mapping[str, tuple[str, Callable[[Any], object]]] = MappingProxyType(
         "seed": ("seed", int),
         "breaks": ("breaks", tuple),
         "lenientChain": ("lenient_chain", bool),
+        "finiteVault": ("finite_vault", bool),
         "blockPace": ("block_pace_ms", parse_duration),
     }
 )

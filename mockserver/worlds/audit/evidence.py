@@ -93,6 +93,8 @@ class Evidence:
     """The submissions of deposits whose token or amount cannot be read."""
     answers: dict[str, list[StatusAnswer]] = field(default_factory=lambda: defaultdict(list))
     payments: dict[HashKey, ChainTransaction] = field(default_factory=dict)
+    gone: dict[HashKey, ChainTransaction] = field(default_factory=dict)
+    """The transactions that reorganisations have taken off their chains."""
     tickets_read: set[str] = field(default_factory=set)
     """The orders about whose tickets a client got an answer."""
     unknown_ids: dict[str, Entry] = field(default_factory=dict)
@@ -273,7 +275,9 @@ def evidence_of(
         else:
             evidence.note(operation, entry)
     for tx in hosted.transactions.values():
-        if tx.number > horizon.transactions:
+        if tx.lost:
+            evidence.gone[hash_key(tx.chain, tx.hash)] = tx
+        elif tx.number > horizon.transactions:
             evidence.payments[hash_key(tx.chain, tx.hash)] = tx
     return evidence
 

@@ -34,6 +34,8 @@ def paid_otherwise(evidence: Evidence, submission: Submission) -> str:
     """Return how the transaction of a submission differs from what it says; empty where not."""
     chain_name, tx_hash = submission.paid.key
     tx = evidence.payments.get(submission.paid.key)
+    if tx is None and submission.paid.key in evidence.gone:
+        return f"its transaction is no longer on {chain_name}: a reorganisation has taken it"
     if tx is None:
         elsewhere = [key[0] for key in evidence.payments if key[1] == tx_hash]
         if not elsewhere:
@@ -51,9 +53,9 @@ def _differences(evidence: Evidence, submission: Submission, tx: ChainTransactio
     catalog, paid = evidence.world.scenario.catalog, submission.paid
     chain = catalog.chain(tx.chain)
     ours = chain.deposit_addresses
-    if not chain.evm:
-        return [] if tx.to.lower() in ours else [_payee(tx.to)]
     moved = tx.moves
+    if moved is None and not chain.carries_orders:
+        return [] if tx.to.lower() in ours else [_payee(tx.to)]
     if moved is None:
         # What a contract of somebody else has done, such as a wallet of several owners, is not
         # shown here. A token's own call that moves nothing pays nothing.

@@ -1,10 +1,11 @@
-"""Nodes of EVM chains, as wallet libraries call them by JSON-RPC.
+"""Nodes of chains, as wallet libraries call them: by JSON-RPC, and over HTTP by paths.
 
 No bytecode runs here: calls are answered from the world's lists, its balances and the transactions
 on its chains, by the rules of `mockserver.worlds.contracts`.
 """
 
-from mockserver.worlds.node.answering import answer, changes
+from mockserver.worlds.node.answering import answer, changes, changes_at, rest
 from mockserver.worlds.node.methods import METHODS
+from mockserver.worlds.node.rest import RestCall
 
-__all__ = ["METHODS", "answer", "changes"]
+__all__ = ["METHODS", "RestCall", "answer", "changes", "changes_at", "rest"]

@@ -2,14 +2,18 @@
 
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
+from types import MappingProxyType, ModuleType
 
 from mockserver import limits
-from mockserver.engine.catalog import Chain
+from mockserver.engine.catalog import EVM_FAMILY, KASPA_FAMILY, SOLANA_FAMILY, TRON_FAMILY, Chain
 from mockserver.engine.refusal import Refusal
 from mockserver.errors import CrosschainMockError
+from mockserver.exchange import Response
 from mockserver.jsontext import Json
 from mockserver.worlds.hosted import HostedWorld
-from mockserver.worlds.node.methods import CHANGING, METHODS
+from mockserver.worlds.node import kaspa, solana, tron
+from mockserver.worlds.node.methods import CHANGING, METHODS, RpcMethod
+from mockserver.worlds.node.rest import RestCall, refusal
 from mockserver.worlds.node.rpc import (
     BAD_PARAMS,
     INVALID,
@@ -40,7 +44,33 @@ def changes(body: Json) -> bool:
     """Whether a call, or one of a batch, changes more than how far somebody has read."""
     calls = body if isinstance(body, list) else [body]
     named = [call.get("method") for call in calls if isinstance(call, Mapping)]
-    return any(isinstance(name, str) and name in CHANGING for name in named)
+    return any(isinstance(name, str) and name in _CHANGING for name in named)
+
+
+def rest(call: RestCall) -> Json | Response:
+    """Return the answer of a node that is asked over HTTP by paths, as those of Tron are.
+
+    Raises `BadTransaction` and `SigningUnavailable`.
+    """
+    node = _REST.get(call.chain.family)
+    if node is None:
+        name = call.chain.nickname
+        return refusal(404, {"error": f"{name!r} has no node that answers at paths here"})
+    return node.answer(call)
+
+
+def changes_at(call: RestCall) -> bool:
+    """Whether a call over HTTP changes more than how far somebody has read."""
+    node = _REST.get(call.chain.family)
+    return node is not None and call.path[-1] in node.CHANGING
+
+
+_METHODS: Mapping[int, Mapping[str, RpcMethod]] = MappingProxyType(
+    {EVM_FAMILY: METHODS, SOLANA_FAMILY: solana.METHODS}
+)
+_CHANGING = CHANGING | solana.CHANGING
+
+_REST: Mapping[int, ModuleType] = MappingProxyType({TRON_FAMILY: tron, KASPA_FAMILY: kaspa})
 
 
 def _answer_to_call(hosted: HostedWorld, chain: Chain, call: Json) -> Json:
@@ -52,7 +82,12 @@ def _answer_to_call(hosted: HostedWorld, chain: Chain, call: Json) -> Json:
         if isinstance(call_id, bool) or not isinstance(call_id, str | int | Decimal | None):
             raise RpcError(INVALID, "'id': expected text, a number or null")
         number = call_id
-        method = METHODS.get(call["method"])
+        methods = _METHODS.get(chain.family)
+        if methods is None:
+            raise RpcError(REFUSED, f"{chain.nickname!r} has no node with JSON-RPC here")
+        method = methods.get(call["method"])
+        if method is None and not chain.evm:
+            raise RpcError(UNKNOWN_METHOD, "Method not found")
         if method is None:
             # Libraries fall back by these very words, which are those of geth.
             name = call["method"][:60]
@@ -60,8 +95,6 @@ def _answer_to_call(hosted: HostedWorld, chain: Chain, call: Json) -> Json:
             raise RpcError(UNKNOWN_METHOD, text)
         if not isinstance(params, Sequence) or isinstance(params, str):
             raise RpcError(BAD_PARAMS, "'params': expected an array")
-        if not chain.evm:
-            raise RpcError(REFUSED, f"{chain.nickname!r} is no EVM chain")
         result = method(RpcCall(hosted, chain, params))
     except RpcError as error:
         return _error(number, error)

@@ -1,13 +1,13 @@
 """Calls that are tried without being sent: `eth_call` and `eth_estimateGas`."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 
 from mockserver.engine import abi
-from mockserver.engine.catalog import NATIVE
+from mockserver.engine.catalog import NATIVE, Placed
 from mockserver.engine.refusal import Refusal
 from mockserver.jsontext import Json
-from mockserver.operations.transactions import ContractCall, Reverted, order_in
+from mockserver.operations.transactions import ContractCall, Reverted, address_in
 from mockserver.worlds.chain import approved_order_in
 from mockserver.worlds.contracts import (
     ALLOWANCE,
@@ -19,13 +19,14 @@ from mockserver.worlds.contracts import (
     SYMBOL,
     TOTAL_SUPPLY,
     base_coin,
-    check_call,
     execution_gas,
     holding,
     intrinsic_gas,
     least_gas,
+    order_carried,
     token_at,
 )
+from mockserver.worlds.hosted import HostedWorld
 from mockserver.worlds.movements import ZERO
 from mockserver.worlds.node import history
 from mockserver.worlds.node.rpc import (
@@ -139,20 +140,30 @@ def _output(asked: RpcCall, tried: ContractCall, number: int) -> bytes:
         with suppress(Refusal):
             approved_order_in(hosted, tried)
     else:
-        check_call(hosted, chain, tried)
         # The contract accepts what the service would refuse later.
         with suppress(Refusal):
-            order_in(hosted.world, tried)
+            order_carried(hosted, chain, tried)
     if token_at(hosted, chain, tried.to) is None:
         return b""
     return _read(asked, tried, number)
 
 
 def _read(asked: RpcCall, tried: ContractCall, number: int) -> bytes:
-    """Return what a token's contract returns; a method that changes something would succeed."""
     placed = token_at(asked.hosted, asked.chain, tried.to)
-    method, data = tried.data[:4], tried.data
     assert placed is not None  # noqa: S101 - for the type checker
+    return token_output(
+        asked.hosted, placed, tried, lambda owner: history.owned(asked, placed, owner, number)
+    )
+
+
+def token_output(
+    hosted: HostedWorld, placed: Placed, tried: ContractCall, owned: Callable[[str], int]
+) -> bytes:
+    """Return what a token's contract returns; a method that changes something would succeed.
+
+    `owned` tells what an address has. Raises `Reverted` for a method that tokens have not.
+    """
+    method, data = tried.data[:4], tried.data
     if method in CHANGING:
         return abi.uint(1)
     if method == DECIMALS:
@@ -163,11 +174,10 @@ def _read(asked: RpcCall, tried: ContractCall, number: int) -> bytes:
     if method == TOTAL_SUPPLY:
         return abi.uint(_SUPPLY * 10**placed.decimals)
     if method == BALANCE_OF and len(data) == 36:
-        return abi.uint(history.owned(asked, placed, f"0x{data[16:].hex()}", number))
+        return abi.uint(owned(address_in(tried, f"0x{data[16:].hex()}")))
     if method == ALLOWANCE and len(data) == 68:
-        owner, spender = f"0x{data[16:36].hex()}", f"0x{data[48:].hex()}"
-        key = asked.chain.nickname, tried.to, owner, spender
-        return abi.uint(asked.hosted.transactions.allowance(*key))
+        ends = [address_in(tried, f"0x{each.hex()}") for each in (data[16:36], data[48:])]
+        return abi.uint(hosted.transactions.allowance(tried.chain, tried.to, *ends))
     raise Reverted(f"the contract {tried.to!r} answers no method '0x{method.hex()}' here", "")
 
 

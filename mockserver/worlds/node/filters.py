@@ -79,7 +79,9 @@ def changes(call: RpcCall) -> Json:
             log
             for block in blocks.between(least, blocks.head)
             if block.number_before(made.forks) <= made.seen
-            for log in logs.shown(call.hosted, call.chain, blocks, block, made.forks)
+            for log in logs.shown(
+                call.hosted, call.chain, blocks, block.before(made.forks), made.forks
+            )
         ]
     fresh = _logs_between(call, max(span[0], least), min(span[1], blocks.head))
     return [log for log in (*removed, *fresh) if _fits(log, wanted)]

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from mockserver.engine.catalog import Placed
+from mockserver.engine.ledger import account_address
 from mockserver.worlds.blocks import Block
 from mockserver.worlds.contracts import holding
 from mockserver.worlds.node.rpc import REFUSED, RpcCall, RpcError
@@ -17,7 +18,7 @@ def owned(call: RpcCall, placed: Placed, address: str, number: int) -> int:
     What moved without a transaction, such as an order that a client only submitted, counts as if it
     had moved before. Raises `RpcError` for a block that is too old.
     """
-    token, owner = placed.contract.address.lower(), address.lower()
+    token, owner = account_address(placed.contract.address), account_address(address)
     units = holding(call.hosted, placed, address)
     if number == call.blocks.head:
         return units

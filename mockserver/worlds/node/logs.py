@@ -1,9 +1,11 @@
 """What contracts log: tokens that move or may be moved, and orders with their deliveries (SOL)."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 
 from mockserver.engine import abi
 from mockserver.engine.catalog import Chain
+from mockserver.engine.hashes import from_base58_checked
 from mockserver.jsontext import Json
 from mockserver.operations.transactions import moved_by, payer_in, taken_by_contract
 from mockserver.signing import curve
@@ -72,7 +74,8 @@ def _of_transaction(
         if tx.order_id is not None:
             named = _padded(token), _padded(tx.sender), word(int(tx.order_id))
             order = bytes.fromhex(str(list(arguments.values())[-1])[2:])
-            packed = abi.packed(("uint256", "address", "bytes"), (amount, tx.to, order))
+            parts = amount, hex_address(tx.to), order
+            packed = abi.packed(("uint256", "address", "bytes"), parts)
             yield ContractLog(tx.to, (_VAULT_OUT_LOG, *named), packed)
     elif tx.data[:4] in CHANGING and token_at(hosted, chain, tx.to) is not None:
         if tx.method == "approve":
@@ -88,7 +91,16 @@ def _of_transaction(
 
 
 def _padded(address: str) -> str:
-    return f"0x{address[2:].lower():0>64}"
+    return f"0x{hex_address(address)[2:]:0>64}"
+
+
+def hex_address(address: str) -> str:
+    """Return 20 bytes of an address as `0x` and hex; of one of Tron those behind its first byte."""
+    if not address.startswith("T"):
+        return address.lower()
+    with suppress(ValueError):
+        return f"0x{from_base58_checked(address)[1:].hex()}"
+    return ZERO
 
 
 def bloom_of(logs: tuple[ContractLog, ...]) -> str:

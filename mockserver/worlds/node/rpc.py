@@ -31,9 +31,9 @@ FILTER_ID: TextForm = re.compile("0x[0-9a-fA-F]{1,64}"), "the id of a filter"
 
 
 class RpcError(Exception):
-    """A JSON-RPC error: its code, its message and, of a call that reverts, the encoded reason."""
+    """A JSON-RPC error: its code, its message and what stands beside, such as a reason."""
 
-    def __init__(self, code: int, message: str, data: str | None = None) -> None:
+    def __init__(self, code: int, message: str, data: Json = None) -> None:
         super().__init__(message)
         self.code = code
         self.data = data

@@ -1,6 +1,6 @@
 """Worlds as they were written, read back from the rows of a state file."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from mockserver.engine.dumps import NotPlain, Rows
 from mockserver.errors import CrosschainMockError
@@ -96,14 +96,19 @@ class Restoring:
         """Put the rows of a branch into a world: new ones in their order, then later forms."""
         where = f"branch {branch}"
         store = _Store(hosted, self._shared)
+        sql = "SELECT part, value, sum FROM changes WHERE branch = ? ORDER BY part, key"
+        changes = [
+            (str(name), checked(value, total, f"a changed row of {where}"))
+            for name, value, total in self._file.read(sql, branch)
+        ]
+        store.lose([text for part, text in changes if part == "transaction"])
         sql = "SELECT value, sum FROM items WHERE branch = ? ORDER BY number"
         for value, total in self._file.read(sql, branch):
             for line in checked(value, total, f"a row of {where}").split("\n"):
                 part, _, text = line.partition(" ")
                 store.row(part, text)
-        sql = "SELECT part, value, sum FROM changes WHERE branch = ? ORDER BY part, key"
-        for name, value, total in self._file.read(sql, branch):
-            store.row(str(name), checked(value, total, f"a changed row of {where}"))
+        for part, text in changes:
+            store.row(part, text)
 
     def _restore_journal(self, hosted: HostedWorld, world_id: int) -> None:
         sql = "SELECT value, sum FROM journal WHERE world = ? ORDER BY last"
@@ -123,6 +128,19 @@ class _Store:
         self._hosted = hosted
         self._shared = shared
         self._rows = Rows(hosted.world.scenario)
+        self._lost: dict[int, ChainTransaction] = {}
+
+    def lose(self, texts: Iterable[str]) -> None:
+        """Take transactions off their chains that were lost later, before others come.
+
+        What was sent again has the hash of a lost one, and must not be taken for it.
+        """
+        for text in texts:
+            tx = ChainTransaction.load(self._shared.read(text))
+            if tx.lost:
+                self._lost[tx.number] = tx
+                if self._hosted.transactions.known(tx) is not None:
+                    restore(self._hosted, tx)
 
     def row(self, part: str, text: str) -> None:
         """Store a row. Raises `WorldDamaged`, `NotPlain` and what parsers raise."""
@@ -132,6 +150,7 @@ class _Store:
         elif part == "ticket":
             self._rows.ticket(state, value)
         elif part == "transaction":
-            restore(self._hosted, ChainTransaction.load(value))
+            tx = ChainTransaction.load(value)
+            restore(self._hosted, self._lost.get(tx.number, tx))
         else:
             raise WorldDamaged(f"a row of {part!r} is none of this release")
