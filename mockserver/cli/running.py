@@ -77,7 +77,9 @@ def run(
         service = build(settings)
         client = service.worlds.get(DEFAULT_WORLD)
         paged = stack.enter_context(_client_clock(service, client, command))
-        taken = stack.enter_context(service_in_thread(service, port, paged and paged.locked))
+        taken = stack.enter_context(
+            service_in_thread(service, port, paged.locked if paged else None)
+        )
         url = f"http://127.0.0.1:{taken}"
         if service.replaying:
             click.echo(service.replaying, err=True)

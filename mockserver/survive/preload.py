@@ -15,7 +15,8 @@ def compiled(folder: Path) -> Path | None:
     if compiler is None or not sys.platform.startswith("linux"):
         return None
     library = folder / "timeshim.so"
-    words = [compiler, "-O2", "-w", "-fPIC", "-shared", "-o", library, _SOURCE, "-ldl", "-lpthread"]
+    files = ["-o", str(library), str(_SOURCE)]
+    words = [compiler, "-O2", "-w", "-fPIC", "-shared", *files, "-ldl", "-lpthread"]
     try:
         ended = subprocess.run(words, check=False, capture_output=True, timeout=60)  # noqa: S603
     except (OSError, subprocess.TimeoutExpired):

@@ -141,7 +141,7 @@ def measured(client: dict[str, Any], plan: SearchPlan, *, enough: bool) -> Row:
         search = searched(flow, wanted, MockSettings(clock="client"), RunLimits(), note)
     except CrosschainMockError as error:
         row.unsure = str(error).splitlines()[0]
-        row.red = not row.careful and "nothing goes wrong" in row.unsure
+        row.red = not row.careful and "fails when nothing goes wrong" in row.unsure
         row.fits = row.red and client["circumstance"].startswith("none")
     else:
         row.red = any(result.bad for result in search.results.values())

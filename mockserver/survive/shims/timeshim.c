@@ -177,6 +177,11 @@ static void step(int64_t until) {
 }
 
 static void sleep_until(int64_t until) {
+    if (is_machinery()) {
+        /* Nobody moves the world for it: a virtual machine that stops its threads sleeps for microseconds. */
+        really_sleep(until - now());
+        return;
+    }
     int place = seat(until);
     if (is_waiting()) really_sleep(PATIENCE_MS * MS);
     while (now_ms() * MS < until) step(until);
@@ -235,7 +240,8 @@ unsigned sleep(unsigned seconds) {
     if (ready || !span) return ready; \
     int64_t until = span < 0 ? FOREVER : now() + span; \
     int place = seat(until); \
-    for (int ms = PATIENCE_MS; !(ready = LOOK(ms)) && now_ms() * MS < until; ms = 1) { \
+    int64_t real_end = span < 0 || !is_machinery() ? FOREVER : real_ns(CLOCK_MONOTONIC) + span; \
+    for (int ms = PATIENCE_MS; !(ready = LOOK(ms)) && now_ms() * MS < until && real_ns(CLOCK_MONOTONIC) < real_end; ms = 1) { \
         if (until == FOREVER && !is_waiting()) { ready = LOOK(50); if (ready) break; } \
         else step(until); \
     } \
