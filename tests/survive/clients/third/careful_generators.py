@@ -44,19 +44,20 @@ class Lists:
 
 def steps(name):
     path = STATE / f"{name}.lines"
-    lines = path.read_text().splitlines() if path.exists() else []
+    # Each step begins on a line of its own, after whatever a killed run has left of one.
+    lines = path.read_text().split() if path.exists() else []
     told = {}
     for line in lines:
         try:
             told |= json.loads(line)
         except ValueError:
-            break
+            continue
     return told
 
 
 def tell(name, **step):
     with (STATE / f"{name}.lines").open("a") as file:
-        file.write("\n" + json.dumps(step))
+        file.write("\n" + json.dumps(step, separators=(",", ":")))
 
 
 def offer(lists, whole):
