@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from mockserver.cli.run_check import RunProblem
     from mockserver.server.growing import GrowingCapsule
     from mockserver.server.service import Service
+    from mockserver.survive.flows import PagedWorld
     from mockserver.worlds.hosted import HostedWorld, Worlds
     from mockserver.worlds.lint import LintSettings
 
@@ -63,8 +64,6 @@ def run(
     expects makes the exit code 1: refusals, faults that struck nothing, defects of the server.
     """
     from mockserver.cli.surviving import report_file
-    from mockserver.clock import ClockMode
-    from mockserver.headers import CONTROL_PATH
     from mockserver.server.assembly import build
     from mockserver.testing.expecting import refusal_name
     from mockserver.testing.running import service_in_thread
@@ -76,23 +75,24 @@ def run(
     with ExitStack() as stack:
         settings = stack.enter_context(taped(serving.settings_of(options), options))
         service = build(settings)
-        taken = stack.enter_context(service_in_thread(service, port))
+        client = service.worlds.get(DEFAULT_WORLD)
+        paged = stack.enter_context(_client_clock(service, client, command))
+        taken = stack.enter_context(
+            service_in_thread(service, port, paged.locked if paged else None)
+        )
         url = f"http://127.0.0.1:{taken}"
         if service.replaying:
             click.echo(service.replaying, err=True)
         environment = {**os.environ, **dict.fromkeys(_ADDRESSES, url)}
-        client = service.worlds.get(DEFAULT_WORLD)
         names = [refusal_name(name, client.contract) for name in options["expected_refusals"]]
         # Worlds that were kept from earlier runs are judged by what comes in this one.
         before = {hosted.key: hosted.journal.last_sequence for hosted in service.worlds}
-        if client.world.time.clock.mode is ClockMode.CLIENT:
-            from mockserver.survive.flows import shimmed
-
-            environment = shimmed(
-                {**environment, "CROSSCHAIN_MOCK_CLOCK": f"{url}{CONTROL_PATH}/clock"}
-            )
+        if paged is not None:
+            environment = paged.environment(url, environment)
         capsule = stack.enter_context(_growing_capsule(service, options))
         code = _exit_code_of(command, environment, client)
+        if paged is not None:
+            paged.locked.catch_up()
         if capsule is not None:
             click.echo(f"{options['capsule']}: {capsule.finish()}", err=True)
     problems: list[RunProblem] = []
@@ -235,6 +235,19 @@ def _print_lint(
         for key, result in results
         for finding in result.serious
     ]
+
+
+def _client_clock(
+    service: "Service", client: "HostedWorld", command: Sequence[str]
+) -> AbstractContextManager["PagedWorld | None"]:
+    """Return what lets a command move the clock of its world, where that is a clock for clients."""
+    from mockserver.clock import ClockMode
+
+    if client.world.time.clock.mode is not ClockMode.CLIENT:
+        return nullcontext()
+    from mockserver.survive.flows import clock_page
+
+    return clock_page(service, client, command)
 
 
 def _exit_code_of(

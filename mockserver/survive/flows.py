@@ -7,16 +7,22 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
 from mockserver.errors import CrosschainMockError
+from mockserver.headers import CONTROL_PATH
+from mockserver.server.service import Service
 from mockserver.survive import zygote
+from mockserver.survive.page import ClockPage, PagedService
+from mockserver.survive.preload import compiled
 from mockserver.values import dataclass
 from mockserver.wording import reason_of
+from mockserver.worlds.hosted import HostedWorld
 
 SHIMS = Path(__file__).parent / "shims"
 _MOST_OUTPUT = 20_000
@@ -50,6 +56,19 @@ class Ended:
         return "\n  it printed:\n    " + "\n    ".join(lines) if lines else ""
 
 
+@dataclass(frozen=True, slots=True)
+class PagedWorld:
+    """A service whose world follows its client, with the page of its clock."""
+
+    locked: PagedService
+    page: ClockPage
+    library: Path | None
+
+    def environment(self, url: str, environment: Mapping[str, str]) -> dict[str, str]:
+        """Return an environment in which clients move the clock of the world at an address."""
+        return shimmed({**environment, **clock_variables(url, self.page, self.library)})
+
+
 class Process(Protocol):
     """A started client."""
 
@@ -70,6 +89,38 @@ class Runnable(Protocol):
 
     def close(self) -> None:
         """End what was kept ready."""
+
+
+def clock_variables(url: str, page: ClockPage, library: Path | None) -> dict[str, str]:
+    """Return what the shims read: the address of a clock, its page, and the library to load."""
+    named = {
+        "CROSSCHAIN_MOCK_CLOCK": f"{url}{CONTROL_PATH}/clock",
+        "CROSSCHAIN_MOCK_CLOCK_PAGE": str(page.path),
+    }
+    if library is not None:
+        before = os.environ.get("LD_PRELOAD", "")
+        named["LD_PRELOAD"] = os.pathsep.join(filter(None, [str(library), before]))
+    return named
+
+
+@contextlib.contextmanager
+def clock_page(
+    service: Service, hosted: HostedWorld, command: Sequence[str]
+) -> Iterator[PagedWorld]:
+    """Make the page of a world's clock for a command, and what its shims need beside it."""
+    with tempfile.TemporaryDirectory(prefix="crosschain-mock-clock-") as name:
+        folder = Path(name)
+        page = ClockPage(folder / "page", hosted)
+        library = None if has_own_shim(command) else compiled(folder)
+        try:
+            yield PagedWorld(PagedService(service, page, hosted.key), page, library)
+        finally:
+            page.close()
+
+
+def has_own_shim(command: Sequence[str]) -> bool:
+    """Tell whether a command is of a language whose shim is no library."""
+    return Path(command[0]).name.startswith(("python", "node"))
 
 
 def environment_of(variables: Mapping[str, str]) -> dict[str, str]:

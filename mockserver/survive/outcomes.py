@@ -6,8 +6,9 @@ from enum import StrEnum
 
 from mockserver.survive.runs import Line, RunOfFlow
 from mockserver.values import dataclass
-from mockserver.wording import times
+from mockserver.wording import counted, times
 from mockserver.worlds.audit import Expected, Finding
+from mockserver.worlds.lint import LintFinding
 
 
 class RunOutcome(StrEnum):
@@ -31,6 +32,8 @@ class RunOutcome(StrEnum):
 
 BAD = (RunOutcome.FOOLED, RunOutcome.HARMED, RunOutcome.HUNG)
 """The outcomes that fail by default."""
+_OF_IDS = ("ids-as-numbers", "unknown-id")
+_CALM = (RunOutcome.SURVIVED, RunOutcome.NOTICED)
 UNDISTURBED = "undisturbed"
 """The id of the run in which nothing goes wrong."""
 
@@ -115,13 +118,13 @@ def judged(
     findings = _new(run.verdict, base.verdict)
     costly = [finding for finding in findings if _is_costly(finding)]
     # One payment too many is told once: beside what was meant, the kind of the audit adds nothing.
-    counted = {
+    known_orders = {
         number for finding in costly if finding.cause == "times" for number in finding.orders
     }
     costly = [
         finding
         for finding in costly
-        if finding.kind != "two-orders" or not counted & set(finding.orders)
+        if finding.kind != "two-orders" or not known_orders & set(finding.orders)
     ]
     if not any(failure.kind.name in _OF_TIME for failure in run.failures):
         costly += [
@@ -131,7 +134,24 @@ def judged(
         ]
     undone = [finding for finding in findings if finding.cause in _UNDONE]
     outcome, wrong = _outcome(run, costly, undone, refund_is_fine=refund_is_fine)
+    if outcome in _CALM and run.steps[-1].good and run.left_open and not base.left_open:
+        # All came well in the end, and the flow could not know that when it said so.
+        why = f"it says that all is done while {counted(run.left_open, 'order')} can still fail"
+        diverged = _diverged(run.lines, base.lines)
+        return RunResult(run, RunOutcome.FOOLED, why, (), ("claim/too-early",), diverged)
+    if outcome in _CALM and (misread := _misread(run, base)) is not None:
+        # Whether this order is followed or another one is luck, and the money is in the first.
+        kinds = (f"lint/{misread.rule.name}",)
+        diverged = _diverged(run.lines, base.lines)
+        return RunResult(run, RunOutcome.HARMED, misread.message, (), kinds, diverged)
     return _result(run, outcome, wrong, base, meant)
+
+
+def _misread(run: RunOfFlow, base: RunOfFlow) -> LintFinding | None:
+    """Return what tells that ids of another form are not kept as they came."""
+    known = {finding.rule.name for finding in base.lint}
+    wrong = (finding for finding in run.lint if finding.rule.name in _OF_IDS)
+    return next((finding for finding in wrong if finding.rule.name not in known), None)
 
 
 def _result(

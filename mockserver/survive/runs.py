@@ -1,7 +1,6 @@
 """One run of a flow in a world of its own, with what goes wrong in it and what follows."""
 
 import contextlib
-import os
 import shutil
 import signal
 import tempfile
@@ -12,9 +11,18 @@ from pathlib import Path
 from mockserver.clock import ClockMode
 from mockserver.contract import Contract
 from mockserver.exchange import Request, Response
-from mockserver.headers import CONTROL_PATH
 from mockserver.responders.delivery import Delivery
-from mockserver.survive.flows import CannotStart, Ended, Process, Runnable
+from mockserver.survive.flows import (
+    CannotStart,
+    Ended,
+    Process,
+    Runnable,
+    SpawnedFlow,
+    clock_variables,
+    has_own_shim,
+)
+from mockserver.survive.page import ClockPage
+from mockserver.survive.preload import compiled
 from mockserver.survive.space import InjectedFailure
 from mockserver.testing import MockServer, MockSettings, MockWorld
 from mockserver.testing.handles import LockedService
@@ -109,7 +117,9 @@ class RunOfFlow:
     elsewhere: tuple[str, ...] = ()
     """The peers beside the mock that it has connected to, as its shim has seen it."""
     lint: LintResult = LintResult()
-    """What is wrong with the requests of an undisturbed run; nothing is looked for in others."""
+    """What is wrong with the requests of a run in which no call fails; else nothing is judged."""
+    left_open: int = 0
+    """How many of its orders were under way when the flow last ended."""
     restartable: bool = True
     """Whether a flow that failed is started again; if not, what a restart mends is no harm."""
 
@@ -127,13 +137,22 @@ class RunOfFlow:
 class _Watch:
     """Stops a flow that goes on for ever, by its requests and the time of its world."""
 
-    def __init__(self, hosted: HostedWorld, limits: RunLimits) -> None:
-        self._hosted, self._limits = hosted, limits
+    def __init__(self, hosted: HostedWorld, limits: RunLimits, page: ClockPage | None) -> None:
+        """Watch the processes of a world, which `page` tells how long they have slept."""
+        self._hosted, self._limits, self._page = hosted, limits, page
         self._began_ms, self._before = hosted.world.now(), hosted.requests
         self.processes: list[Process] = []
         self.hung = ""
 
+    def catch_up(self) -> None:
+        """Let the world's time be that of its client, which has slept meanwhile."""
+        if self._page is not None:
+            self._page.follow(self._hosted)
+
     def check(self) -> None:
+        """Look how far the flow has gone, once it was answered."""
+        if self._page is not None:
+            self._page.tell(self._hosted)
         if self.hung or not self.processes:
             return
         requests = self._hosted.requests - self._before
@@ -158,9 +177,12 @@ class _Watched:
         self.watches: dict[str, _Watch] = {}
 
     def respond(self, request: Request) -> Response | Delivery:
-        answer = self._locked.respond(request)
         with self._locked.lock:
-            for watch in list(self.watches.values()):
+            watch = self.watches.get(self._locked.service.place(request)[1])
+            if watch is not None:
+                watch.catch_up()
+            answer = self._locked.respond(request)
+            if watch is not None:
                 watch.check()
         return answer
 
@@ -181,6 +203,7 @@ class TrialRun:
         """Whether the flow is to run twice at the same time."""
         self.steps: list[FlowStart] = []
         self._reached, self._unread, self._first = False, tuple[int, ...](), 0
+        self._left_open = 0
         with world.hosted() as hosted:
             for failure in failures:
                 failure.apply(hosted)
@@ -190,9 +213,11 @@ class TrialRun:
     def ended(self, step: FlowStart) -> None:
         """Take how a start of the flow ended; after the first one what goes wrong is healed."""
         self.steps.append(step)
-        if len(self.steps) > 1:
-            return
         with self._world.hosted() as hosted:
+            orders = hosted.world.orders.all()
+            self._left_open = sum(1 for order in orders if not order.status.resting)
+            if len(self.steps) > 1:
+                return
             self._first = hosted.journal.last_sequence
             missed = unstruck(hosted, self._set)
             self._reached = bool(hosted.requests) and not missed
@@ -221,6 +246,7 @@ class TrialRun:
             hosted.world.time.advance(_AT_THE_END_MS)
             verdict = judge(hosted, meant=meant, unread=self._unread)
             entries = [entry for entry in hosted.journal if entry.operation]
+            calm = all(failure.is_of_the_world for failure in self._failures)
             return RunOfFlow(
                 self._failures,
                 tuple(self.steps),
@@ -230,7 +256,8 @@ class TrialRun:
                 self._reached,
                 first_requests=sum(1 for entry in entries if entry.sequence <= self._first),
                 elsewhere=elsewhere,
-                lint=LintResult() if self._failures else lint(hosted),
+                lint=lint(hosted) if calm else LintResult(),
+                left_open=self._left_open,
                 restartable=restartable,
             )
 
@@ -249,6 +276,9 @@ class Lab:
         except OSError as error:
             text = f"no folder for the state of runs can be made: {reason_of(error)}"
             raise CannotStart(text, 126) from None
+        self._library = None
+        if self._clock == ClockMode.CLIENT and isinstance(flow, SpawnedFlow):
+            self._library = None if has_own_shim(flow.command) else compiled(self._folder)
         self._closing = contextlib.ExitStack()
         self._closing.callback(shutil.rmtree, self._folder, ignore_errors=True)
         self._closing.callback(flow.close)
@@ -309,14 +339,16 @@ class Lab:
         self, world: MockWorld, state: Path, notes: Path, limits: RunLimits, *, twice: bool = False
     ) -> FlowStart:
         """Start the flow, or two of it at once, and return how the first of them ended."""
+        number, page = next(self._numbers), None
         with world.hosted() as hosted:
-            watch = _Watch(hosted, limits)
+            if self._clock == ClockMode.CLIENT:
+                page = ClockPage(self._folder / f"clock-{number}", hosted)
+            watch = _Watch(hosted, limits, page)
             hosted.send_signal = watch.send
             if twice:
                 _hold_first_write(hosted)
         self._watched.watches[world.key] = watch
-        variables = {**self._variables(world, state), PEERS: str(notes)}
-        number = next(self._numbers)
+        variables = {**self._variables(world, state, page), PEERS: str(notes)}
         try:
             for copy in range(1 + twice):
                 output = self._folder / f"output-{number}-{copy}"
@@ -328,24 +360,25 @@ class Lab:
             del self._watched.watches[world.key]
             with world.hosted() as hosted:
                 hosted.send_signal = None
+                if page is not None:
+                    # It may have slept after its last request.
+                    page.follow(hosted)
+                    page.close()
                 hosted.release(lambda held: True)
         late = next((ended for ended in ends if ended.late), None)
         hung = watch.hung or (f"it did not end within {limits.wall_s:g} s" if late else "")
         worst = max(ends, key=lambda ended: ended.code != 0)
         return FlowStart(worst, hung, bool(late) and not watch.hung)
 
-    def _variables(self, world: MockWorld, state: Path) -> dict[str, str]:
+    def _variables(self, world: MockWorld, state: Path, page: ClockPage | None) -> dict[str, str]:
         named = {
             "CROSSCHAIN_MOCK_URL": world.base_url,
             "CROSSCHAIN_MOCK_BASE_URL": world.base_url,
             "CROSSCHAIN_MOCK_BASE_URL_V2": world.base_url_v2,
             "CROSSCHAIN_MOCK_STATE": str(state),
         }
-        if self._clock == ClockMode.CLIENT:
-            named["CROSSCHAIN_MOCK_CLOCK"] = f"{world.base_url}{CONTROL_PATH}/clock"
-            with world.hosted() as hosted:
-                # A shim that cannot wait for an answer when it begins reads the time here.
-                named["CROSSCHAIN_MOCK_CLOCK_READ"] = f"{hosted.world.now()}@{os.getpid()}"
+        if page is not None:
+            named.update(clock_variables(world.base_url, page, self._library))
         return named
 
 

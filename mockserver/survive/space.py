@@ -87,6 +87,11 @@ class InjectedFailure:
         return filled
 
     @property
+    def is_of_the_world(self) -> bool:
+        """Whether nothing fails, and the service is merely another one than the mock is."""
+        return "breaks" in self.definition
+
+    @property
     def doubles(self) -> bool:
         """Whether the client runs twice at the same time."""
         return bool(self.definition.get("twice"))

@@ -149,6 +149,18 @@ def python_float(wallet: Wallet) -> None:
     wallet.client.get("/v1/getBridgeQuote", query={**query, **amount})
 
 
+def long_of_java(wallet: Wallet) -> None:
+    """25 USDT of 18 decimals, as 64 bits keep them."""
+    query = {"symbol": "USDT", "fromChain": "BNB", "toChain": "ARB"}
+    amount = {"amount": str(25 * 10**18 % 2**64)}
+    wallet.client.get("/v1/getBridgeQuote", query={**query, **amount})
+
+
+def unsigned_of_c(wallet: Wallet) -> None:
+    """5000 USDT of 6 decimals, as 32 bits keep them."""
+    send(wallet, amount=5000 * 10**6 % 2**32)
+
+
 def another_amount(wallet: Wallet) -> None:
     read_lists(wallet)
     wallet.quote(9_000_000)
@@ -313,6 +325,8 @@ CARELESS: list[tuple[Callable[[Wallet], None], dict[str, str]]] = [
     (cut_off, {"float-amount": "8.289999 USDT (8289999 smallest units) is 1 beside 8.29 USDT"}),
     (javascript_number, {"float-amount": "has 17 digits and then zeros, as a double is printed"}),
     (python_float, {"float-amount": "is exactly a double"}),
+    (long_of_java, {"overflowed-amount": "smallest units) is what 64 bits keep of 25 USDT"}),
+    (unsigned_of_c, {"overflowed-amount": "705.032704 USDT (705032704 smallest units) is what 32"}),
     (another_amount, {"quoted-other-than-paid": "10 USDT was paid, and 9 USDT was quoted"}),
     (
         another_token,

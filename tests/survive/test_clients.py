@@ -16,7 +16,7 @@ from tests.survive.corpus import measured, summary
 FOLDER = Path(__file__).parent / "clients"
 INDEXES = [
     yaml.safe_load((FOLDER / name).read_text(encoding="utf-8"))
-    for name in ("clients.yaml", "second.yaml")
+    for name in ("clients.yaml", "second.yaml", "third.yaml")
 ]
 CLIENTS = {client["file"]: client for index in INDEXES for client in index["clients"]}
 HELPERS = [file for index in INDEXES for file in index["helpers"]]
@@ -26,7 +26,7 @@ def test_the_index_lists_each_file_once():
     listed = [*CLIENTS, *HELPERS]
     present = [
         path.relative_to(FOLDER).as_posix()
-        for end in ("py", "mjs")
+        for end in ("py", "mjs", "java")
         for path in FOLDER.rglob(f"*.{end}")
     ]
     assert sorted(listed) == sorted(present)
@@ -39,6 +39,7 @@ def test_there_are_as_many_as_the_search_needs():
     assert counts["py", "careful"] == 7
     assert counts["js", "careful"] == 3
     assert (counts["second", "defective"], counts["second", "careful"]) == (5, 3)
+    assert (counts["third", "defective"], counts["third", "careful"]) == (10, 4)
 
 
 @pytest.mark.parametrize("file", CLIENTS)
@@ -50,10 +51,13 @@ def test_a_defect_is_described_and_a_careful_client_has_none(file):
 
 @pytest.mark.deep
 def test_the_search_finds_the_defects_and_accuses_no_careful_client():
-    """Search the Python clients, and those in JavaScript where there is Node."""
-    runs = [
-        client for file, client in CLIENTS.items() if file[-3:] == ".py" or shutil.which("node")
-    ]
+    """Search the Python clients, and the others where there is Node, or a JDK and a C compiler."""
+    able = {
+        ".py": True,
+        ".mjs": bool(shutil.which("node")),
+        ".java": bool(shutil.which("javac") and shutil.which("cc")),
+    }
+    runs = [client for file, client in CLIENTS.items() if able[Path(file).suffix]]
     plan = SearchPlan(kinds_named((), ()), budget=110, jobs=2)
     rows = [measured(client, plan, enough=True) for client in runs]
     lines = "\n".join([*map(str, rows), *summary(rows)])

@@ -24,6 +24,8 @@ from mockserver.survive.space import UnknownFailure, kinds, kinds_named
 from mockserver.testing import MockSettings
 from mockserver.validation import SchemaCheck
 from tests.conftest import WALLET, certificate, order
+from tests.survive.corpus import FOLDER as CLIENTS
+from tests.survive.corpus import command_of
 
 PAY = Path(__file__).parents[2] / "examples" / "python" / "pay.py"
 
@@ -96,6 +98,20 @@ def test_a_careful_flow_survives_and_its_sleeping_takes_no_time():
     outcomes = {name: result.outcome for name, result in found.report.results.items()}
     assert outcomes["lost:once@submitOrder#1"] == "survived"
     assert outcomes["course:dropped@orders#1"] == "noticed"
+
+
+def trusting(service: FlowEnvironment) -> None:
+    """Follow the order to its end, and take an answer without a status for a good one."""
+    number = call(service, "/v1/submitOrder", order())["id"]
+    while call(service, f"/v1/checkOrder?id={number}").get("status", "Succeeded") != "Succeeded":
+        time.sleep(30)
+
+
+def test_a_flow_that_ends_well_before_its_order_is_fooled_although_it_arrives():
+    found = survive(trusting, only=["incomplete"], pairs=False)
+    [defect] = found.defects
+    assert defect.result.name == "incomplete:status@checkOrder#1"
+    assert "it says that all is done while 1 order can still fail" in str(found)
 
 
 def test_a_flow_that_believes_too_early_is_fooled():
@@ -204,6 +220,32 @@ def test_two_searches_give_the_same_bytes(doubled):
     subject = Subject("doubling", "crosschain-mock survive -- x", None)
     for name, write in FORMATS.items():
         assert write(again.report, subject) == write(doubled.report, subject), name
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        "py/queue_keyed_by_minute.py",
+        "py/aio_timeout_pays_again.py",
+        pytest.param(
+            "js/race-with-timer.mjs",
+            marks=pytest.mark.skipif(not shutil.which("node"), reason="needs Node"),
+        ),
+    ],
+)
+def test_two_searches_of_a_command_give_the_same_bytes(file):
+    """With two runs at a time, on a client that restarts, one of asyncio and one of timers."""
+
+    def reports() -> dict[str, str]:
+        plan = SearchPlan(kinds_named(["lost", "refused", "late"], ()), budget=5, jobs=2)
+        flow = command_flow(command_of(CLIENTS / file))
+        report = searched(flow, plan, MockSettings(clock="client"), RunLimits())
+        subject = Subject(file, "crosschain-mock survive -- client", None)
+        return {name: write(report, subject) for name, write in FORMATS.items()}
+
+    first, second = reports(), reports()
+    assert first == second
+    assert {"json", "html", "sarif"} <= set(first)
 
 
 def test_reports_have_their_form(doubled):
@@ -323,6 +365,45 @@ def test_a_client_in_node_moves_the_world_in_place_of_sleeping(tmp_path):
     ended = run("--only", "clock", "--budget", "1", "--", "node", str(client))
     assert ended.returncode == 0, ended.stdout + ended.stderr
     assert "1 survived" in ended.stdout
+
+
+SHELL_SLEEPER = """
+begun=$(date +%s); sleep 3600; sleep 18000.5; test $(($(date +%s) - begun)) -ge 21600
+"""
+SHELL_WITH_A_LATE_ANSWER = """
+curl -s -o /dev/null $CROSSCHAIN_MOCK_URL/__mock/faults -d '{"kind": "latency", "delay": "90s"}'
+begun=$(date +%s); curl -s -m 20 $CROSSCHAIN_MOCK_BASE_URL_V2/v1/getChain
+echo $? $(($(date +%s) - begun))
+curl -s -m 200 -o /dev/null $CROSSCHAIN_MOCK_BASE_URL_V2/v1/getChain
+echo $? $(($(date +%s) - begun))
+"""
+
+
+def in_a_shell(script: str) -> "subprocess.CompletedProcess[str]":
+    command = [sys.executable, "-m", "mockserver", "run", "--clock", "client", "--", "sh", "-c"]
+    return subprocess.run(
+        [*command, script], capture_output=True, text=True, timeout=120, check=False
+    )
+
+
+needs_compiler = pytest.mark.skipif(
+    not sys.platform.startswith("linux") or not shutil.which("cc"), reason="needs a C compiler"
+)
+
+
+@needs_compiler
+def test_a_program_in_another_language_sleeps_in_the_worlds_time():
+    """`date` and `sleep` are two programs in C, which share the page of the clock."""
+    ended = in_a_shell(SHELL_SLEEPER)
+    assert ended.returncode == 0, ended.stderr
+
+
+@needs_compiler
+@pytest.mark.skipif(not shutil.which("curl"), reason="needs curl")
+def test_a_late_answer_is_late_for_a_program_in_another_language():
+    """curl gives up after 20 seconds of the world, and waits for 90 where it may."""
+    ended = in_a_shell(SHELL_WITH_A_LATE_ANSWER)
+    assert ended.stdout.split() == ["28", "20", "0", "110"], ended.stderr
 
 
 PAYING = f"""

@@ -17,12 +17,32 @@ function install(url) {
   // How long an answer is waited for that no clock holds back: a busy machine is no slow service.
   const PATIENCE_MS = 2_000;
   const waiting = new Map();
-  let began = 0, world = 0, ids = 0, pump = null, moving = false;
+  let elsewhere = false, began = 0, world = 0, ids = 0, pump = null, moving = false;
 
-  // Read once at the beginning. Whoever starts this process has read the clock for it; a process that
-  // a client starts asks by another one, since nothing may be awaited here.
-  const [read, reader] = (process.env.CROSSCHAIN_MOCK_CLOCK_READ || "").split("@");
-  began = world = Number(reader) === process.ppid ? Number(read) : ask();
+  // Where there is a page of the clock (survive/page.py says what is in it), a client that waits for
+  // nothing but a timer goes ahead by itself, and the world follows at its next request.
+  const fs = require("node:fs");
+  const FAR_MS = 86_400_000;
+  const page = open_page(process.env.CROSSCHAIN_MOCK_CLOCK_PAGE || "");
+  // Without one, or where its run has ended, it is asked for by another process, since nothing may be awaited here.
+  began = world = page ? page.time() : ask();
+
+  function open_page(path) {
+    let file;
+    try { file = fs.openSync(path, "r+"); } catch { return null; }
+    const bytes = Buffer.alloc(16), cells = new BigInt64Array(bytes.buffer, bytes.byteOffset, 2);
+    const read = () => fs.readSync(file, bytes, 0, 16, 0);
+    return {
+      time() { read(); return Number(cells[0] > cells[1] ? cells[0] : cells[1]); },
+      /** Be at a later time; false where only the server may go so far. */
+      go_ahead(to) {
+        read();
+        if (to - Number(cells[1]) > FAR_MS) return false;
+        if (to > Number(cells[0])) { cells[0] = BigInt(to); fs.writeSync(file, bytes, 0, 8, 0); }
+        return true;
+      },
+    };
+  }
 
   function ask() {
     const script = `require("node:http").get(${JSON.stringify(url.href)}, (a) => {
@@ -50,16 +70,28 @@ function install(url) {
   const under_way = new Map();
   const sent = (request) => under_way.set(request, real.now());
   const came = (request) => under_way.delete(request);
+  // Requests whose answer has begun to come: it is no late one, and its end comes by itself.
+  const reading = new Set();
   channels.subscribe("undici:request:create", ({ request }) => sent(request));
-  for (const name of ["headers", "error"]) channels.subscribe(`undici:request:${name}`, ({ request }) => came(request));
+  channels.subscribe("undici:request:headers", ({ request }) => { came(request); reading.add(request); });
+  for (const name of ["trailers", "error"])
+    channels.subscribe(`undici:request:${name}`, ({ request }) => { came(request); reading.delete(request); });
   channels.subscribe("http.client.request.start", ({ request }) => {
     if (request.path === url.pathname) return;
     sent(request);
-    for (const name of ["response", "close", "error"]) request.once(name, () => came(request));
+    request.once("response", () => { came(request); reading.add(request); });
+    for (const name of ["close", "error"]) request.once(name, () => { came(request); reading.delete(request); });
   });
   function is_waiting() {
     for (const [request, since] of under_way) if (real.now() - since > PATIENCE_MS) came(request);
     return under_way.size > 0;
+  }
+
+  // The newest request may be one that is answered at once: nobody moves on before that is likely.
+  const LIKELY_MS = 60;
+  function is_fresh() {
+    const newest = Math.max(...under_way.values());
+    return real.now() - newest < LIKELY_MS;
   }
 
   function due() {
@@ -69,7 +101,13 @@ function install(url) {
     return first;
   }
 
+  function now() {
+    if (page) world = Math.max(world, page.time());
+    return world;
+  }
+
   function fire() {
+    now();
     for (let one = due(); one && one.at <= world; one = due()) {
       if (one.every === null) waiting.delete(one.id);
       else one.at = world + Math.max(1, one.every);
@@ -81,7 +119,18 @@ function install(url) {
 
   function schedule() {
     if (pump || moving || ![...waiting.values()].some((one) => one.kept)) return;
-    pump = real.setTimeout(() => { pump = null; turn(); }, QUIET_MS);
+    pump = {};
+    // Two turns of the loop for what is ready; more only where something else is open.
+    if (page && !is_busy()) real.setImmediate(() => real.setImmediate(() => { pump = null; turn(); }));
+    else pump = real.setTimeout(() => { pump = null; turn(); }, QUIET_MS);
+  }
+
+  // Timers are ours, a terminal or a pipe is where this prints, and connections to the mock are idle
+  // where no request is on its way. All else, such as a file that is read, may come by itself.
+  const AT_REST = new Set(["Timeout", "Immediate", "TTYWrap", "PipeWrap", "FileHandle"]);
+  function is_busy() {
+    if (elsewhere || reading.size || is_waiting()) return true;
+    return process.getActiveResourcesInfo().some((name) => !AT_REST.has(name) && name !== "TCPSocketWrap");
   }
 
   function turn() {
@@ -95,11 +144,13 @@ function install(url) {
       moving = false;
       // An answer has come or comes yet, and the client has its turn before the timer.
       if (world > before || is_waiting() || due() !== first) return schedule();
+      if (page?.go_ahead(first.at)) { fire(); return schedule(); }
       moving = true;
       move({ advance: `${left}ms` }, () => { moving = false; fire(); schedule(); });
     };
-    if (is_waiting()) move({ wait: `${left}ms` }, () => real.setImmediate(waited));
-    else waited();
+    if (!is_waiting()) waited();
+    else if (is_fresh()) { moving = false; schedule(); }
+    else move({ wait: `${left}ms` }, () => real.setImmediate(waited));
   }
 
   // While a request is on its way, perhaps with a time-out that keeps no process alive, its answer
@@ -107,7 +158,7 @@ function install(url) {
   real.setInterval(() => {
     if (pump || moving) return;
     if (fire()) return;
-    if (!is_waiting()) return;
+    if (!is_waiting() || is_fresh()) return;
     const first = due();
     moving = true;
     move({ wait: first ? `${first.at - world}ms` : "1d" }, () => { moving = false; fire(); schedule(); });
@@ -117,10 +168,11 @@ function install(url) {
   const file = process.env.CROSSCHAIN_MOCK_PEERS;
   const net = require("node:net");
   const connect = net.Socket.prototype.connect;
-  if (file) net.Socket.prototype.connect = function (...parts) {
+  net.Socket.prototype.connect = function (...parts) {
     const [first, second] = Array.isArray(parts[0]) ? parts[0] : parts;
     const { host = "localhost", port } = typeof first === "object" ? first : { host: second, port: first };
-    if (port) try { require("node:fs").appendFileSync(file, `${host}:${port}\n`); } catch { /* not ours */ }
+    elsewhere ||= String(port) !== url.port;
+    if (file && port) try { fs.appendFileSync(file, `${host}:${port}\n`); } catch { /* not ours */ }
     return connect.apply(this, parts);
   };
 
@@ -165,9 +217,9 @@ function install(url) {
     shimmed.setTimeout(() => control.abort(new DOMException("The operation was aborted due to timeout", "TimeoutError")), ms).unref();
     return control.signal;
   };
-  performance.now = () => world - began + (real.now() % 1) / 1000;
+  performance.now = () => now() - began + (real.now() % 1) / 1000;
   globalThis.Date = class Date extends real.Date {
-    constructor(...parts) { parts.length ? super(...parts) : super(world); }
-    static now() { return world; }
+    constructor(...parts) { parts.length ? super(...parts) : super(now()); }
+    static now() { return now(); }
   };
 }

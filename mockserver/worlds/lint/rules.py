@@ -40,6 +40,15 @@ _RULES = (
         sums.through_float,
     ),
     LintRule(
+        "overflowed-amount",
+        _ERROR,
+        "an amount that did not fit into an integer of 64 or 32 bits",
+        _AMOUNTS,
+        "25 tokens of 18 decimals are more than 64 bits hold; take integers without a limit: "
+        "BigInteger in Java or math/big in Go",
+        sums.overflowed,
+    ),
+    LintRule(
         "quoted-other-than-paid",
         _ERROR,
         "a deposit of another amount or token than was quoted",

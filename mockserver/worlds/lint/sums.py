@@ -3,6 +3,7 @@
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
+from math import gcd
 
 from mockserver import jsontext
 from mockserver.contract import Inputs, ids
@@ -26,6 +27,9 @@ _SURE_BITS = 10
 _RARE = 5_000
 # Decimals that differ by less are seldom mistaken for each other.
 _FAR = 4
+# Widths of integers, how often an amount may have gone round one, and the digits of what was meant:
+# so that a random amount is taken for such a one at most once in `_RARE`.
+_WIDTHS = ((64, 5_000, 2), (32, 20, 0))
 # How many quotes a payment on another route is compared with.
 _NEWEST = 200
 
@@ -125,7 +129,8 @@ def through_float(traffic: Traffic, _: int) -> Iterator[Remark]:
     reported: set[tuple[str, int]] = set()
     for amount in _amounts(traffic):
         key = amount.placed.symbol, amount.units
-        if key in reported:
+        # What did not fit into an integer ends in zero bits as well, and has a rule of its own.
+        if key in reported or _before_overflow(amount) is not None:
             continue
         near = _beside_round(amount) or _beside_told(amount, told) or _double(amount)
         if near:
@@ -185,6 +190,40 @@ def _double(amount: _Amount) -> str:
     if digits >= _DOUBLE_DIGITS - 1 and printed:
         return f"has {digits} digits and then zeros, as a double is printed"
     return ""
+
+
+def overflowed(traffic: Traffic, _: int) -> Iterator[Remark]:
+    """Find amounts that are what an integer of 64 or 32 bits keeps of a round one."""
+    reported: set[tuple[str, int]] = set()
+    for amount in _amounts(traffic):
+        key = amount.placed.symbol, amount.units
+        meant = None if key in reported else _before_overflow(amount)
+        if meant is not None:
+            reported.add(key)
+            bits, units = meant
+            text = (
+                f"{amount} ({amount.units} smallest units) is what {bits} bits keep of "
+                f"{Money.of(units, amount.placed)}"
+            )
+            yield Remark(text, [amount.call])
+
+
+def _before_overflow(amount: _Amount) -> tuple[int, int] | None:
+    """Return the width of an integer, and the round amount that it cannot hold."""
+    decimals, units = amount.placed.decimals, amount.units
+    for bits, most, digits in _WIDTHS:
+        step = 10 ** max(0, decimals - digits)
+        # In so few smallest units too many amounts are round, and a round amount was meant.
+        if units >> bits or step < most * _RARE or not units % step:
+            continue
+        # Most amounts are told apart at once: what is added has these factors, and so has the sum.
+        if units % gcd(step, 1 << bits):
+            continue
+        rounds = range(1, most + 1)
+        times = next((times for times in rounds if not (units + (times << bits)) % step), None)
+        if times is not None:
+            return bits, units + (times << bits)
+    return None
 
 
 def paid_otherwise(traffic: Traffic, _: int) -> Iterator[Remark]:

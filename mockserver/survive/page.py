@@ -1,0 +1,79 @@
+"""The clock of a world in a file that its client maps: sleeping costs no request.
+
+Three whole numbers of 64 bits in the machine's order, milliseconds since 1970 of the world's time:
+
+- `lead`: up to when the client has slept; the world goes there before it takes the next request,
+- `now`: the world's time after its last request,
+- `due`: when its next late answer goes out; 0 where none is held.
+
+The client's time is the larger of the first two. It writes the first alone, the server the others.
+"""
+
+import mmap
+import sys
+from pathlib import Path
+
+from mockserver.exchange import Request, Response
+from mockserver.responders.delivery import Delivery
+from mockserver.server.service import Service
+from mockserver.testing.handles import LockedService
+from mockserver.worlds.hosted import HostedWorld
+
+_LEAD, _NOW, _DUE = range(3)
+SIZE = 24
+
+
+class ClockPage:
+    """The server's side of such a file."""
+
+    def __init__(self, path: Path, hosted: HostedWorld) -> None:
+        """Make the file, with the time of the world that it stands for."""
+        self.path = path
+        with path.open("w+b") as file:
+            file.write((0).to_bytes(SIZE, sys.byteorder))
+            file.flush()
+            self._map = mmap.mmap(file.fileno(), SIZE)
+        self._cells = memoryview(self._map).cast("q")
+        self._before = self._cells[_LEAD] = self._cells[_NOW] = hosted.world.now()
+
+    def follow(self, hosted: HostedWorld) -> None:
+        """Move the world on to where its client has slept; late answers go whose time has come."""
+        ahead = self._cells[_LEAD] - hosted.world.now()
+        if ahead > 0:
+            hosted.world.time.advance(ahead)
+            hosted.release_due()
+        self._before = hosted.world.now()
+
+    def tell(self, hosted: HostedWorld) -> None:
+        """Let the client know what time it is, and when the next late answer goes."""
+        self._cells[_NOW] = hosted.world.now()
+        if hosted.world.now() < self._before:
+            # The world was reset, or went back to a snapshot: its client goes with it.
+            self._cells[_LEAD] = hosted.world.now()
+        self._cells[_DUE] = hosted.next_due() or 0
+
+    def close(self) -> None:
+        self._cells.release()
+        self._map.close()
+        self.path.unlink()
+
+
+class PagedService(LockedService):
+    """A service with a world that follows the page of its client."""
+
+    def __init__(self, service: Service, page: ClockPage, key: str) -> None:
+        """Take the page of the world of a key."""
+        super().__init__(service)
+        self._page, self._key = page, key
+
+    def catch_up(self) -> None:
+        """Let the world's time be that of its client, which may have slept since its last call."""
+        with self.lock:
+            self._page.follow(self.service.worlds.get(self._key))
+
+    def respond(self, request: Request) -> Response | Delivery:
+        with self.lock:
+            self.catch_up()
+            answer = super().respond(request)
+            self._page.tell(self.service.worlds.get(self._key))
+        return answer
