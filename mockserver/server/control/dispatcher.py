@@ -78,8 +78,10 @@ class Control:
         if cors.is_preflight(request) and self.guard.names(request.headers.get("Origin")):
             methods = sorted({row.method for row, _ in self._at(path)})
             return Delivery(cors.reflected(request.headers, methods, ["Content-Type"]))
-        delivery = self._acted(hosted, path, request)
-        response = delivery.response.with_headers((EPOCH_HEADER, hosted.epoch))
+        delivery, worlds = self._acted(hosted, path, request), self.server.worlds
+        # Another world may have taken its place by now, as where a dump was loaded.
+        answering = worlds.get(hosted.key) if hosted.key in worlds else hosted
+        response = delivery.response.with_headers((EPOCH_HEADER, answering.epoch))
         return replace(delivery, response=self.readable_by(request, response))
 
     def _acted(self, hosted: HostedWorld, path: str, request: Request) -> Delivery:
@@ -88,10 +90,15 @@ class Control:
         if row is None or place is None:
             return Delivery(self._lost(path, request.method))
         try:
+            # What names a world in its path, such as the one to forget, is about that world.
+            key, worlds = place.get("key", hosted.key), self.server.worlds
+            meant = worlds.get(key) if key in worlds else hosted
+            meant.require_epoch(request.headers.get(EPOCH_HEADER, meant.epoch))
             adding = hosted.weight + _WRITTEN_OUT * len(request.body) if row.adds else 0
             if row.adds and (full := self.server.worlds.full(adding)):
                 raise BadControl(full)
             query, body = _query(row, request), _body(row, request)
+            meant.require_epoch(str(query.get("epoch", meant.epoch)))
             answer = row.action(
                 ControlRequest(self.server, hosted, place, query, body, request.headers)
             )
@@ -117,10 +124,13 @@ class Control:
                 return row, place
         return None, None
 
-    def asks(self, path: str, method: str) -> bool:
-        """Tell whether a request is a question about a world."""
-        row, _ = self.row_at(path, method)
-        return row is not None and row.asks
+    def asks(self, path: str, request: Request) -> bool:
+        """Tell whether a request is about a world that is there, and makes none.
+
+        That is a question, and whatever names the epoch that it expects: no new world has it.
+        """
+        row, _ = self.row_at(path, request.method)
+        return row is not None and (row.asks or EPOCH_HEADER in request.headers)
 
     def nobody(self, path: str, key: str, request: Request) -> Response:
         """Return the answer to a question about a world that there is not."""
