@@ -86,7 +86,10 @@ class Chain:
 
 @dataclass(frozen=True, slots=True)
 class TokenContract:
-    """A token on one chain. `decimals` may differ from the same token's on another chain."""
+    """A token on one chain. `decimals` may differ from the same token's on another chain.
+
+    No aggregator finds a way to or from an `unroutable` one.
+    """
 
     address: str
     decimals: int
@@ -94,6 +97,7 @@ class TokenContract:
     disable_bridge: bool = False
     delisted: bool = False
     krc20_tradeable: bool | None = None
+    unroutable: bool = False
 
     @property
     def native(self) -> bool:
