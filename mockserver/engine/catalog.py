@@ -325,7 +325,11 @@ class Catalog:
                     yield (nickname, address_key(chain, contract.address)), token
 
     def _known_addresses(self, chain: Chain) -> list[str]:
-        return [address for nickname, address in self._by_address if nickname == chain.nickname]
+        return [
+            address
+            for (nickname, address), token in self._by_address.items()
+            if nickname == chain.nickname and token.listed
+        ]
 
 
 def _not_on_chain(chain: Chain, token: Token, about: str) -> Refusal:
