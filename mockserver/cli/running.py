@@ -368,10 +368,13 @@ class Child:
             time.sleep(_POLL_SECONDS)
 
     def _has_group(self) -> bool:
+        if not self._leads:
+            return False
         try:
-            return self._leads and os.killpg(self._process.pid, 0) is None
+            os.killpg(self._process.pid, 0)
         except OSError:
             return False
+        return True
 
     def _left_behind(self) -> list[str]:
         """Return what the command has started and goes on without it, as people know it."""

@@ -80,7 +80,8 @@ WITHOUT_ORDER = ["/open/v1/order/getOrderDetail"]
 
 def shown(described):
     """Yield what a document shows as a request of an operation: headers, query, body."""
-    headers, query = {}, {}
+    headers: dict[str, str] = {}
+    query: dict[str, str] = {}
     for parameter in described.get("parameters", []):
         if "example" in parameter:
             text = parameter["example"]

@@ -37,7 +37,7 @@ class Server:
             self.service.keeper.writes.begin()
             self.service.keeper.writes.finish()
         raw = answer.complete().body
-        told = json.loads(raw) if raw[:1] in (b"{", b"[") else raw.decode()
+        told: Any = json.loads(raw) if raw[:1] in (b"{", b"[") else raw.decode()
         # Each start of a server has an epoch of its own.
         return without_epoch(told) if path.endswith("/dump") else told
 
