@@ -23,7 +23,7 @@ def marked(mark: str) -> list[int]:
     A process that only forks has the environment of the program that it was, so that a daemon is
     found as well. One that was started with an environment of its own is not.
     """
-    found = []
+    pids = []
     for place in _PROCESSES.glob("[0-9]*"):
         try:
             text = (place / "environ").read_bytes()
@@ -32,8 +32,8 @@ def marked(mark: str) -> list[int]:
             continue
         values = (item.partition(b"=")[2] for item in text.split(b"\0") if item.startswith(_NAME))
         if any(mark.encode() in value.split() for value in values):
-            found.append(int(place.name))
-    return sorted(found)
+            pids.append(int(place.name))
+    return sorted(pids)
 
 
 def with_mark(environment: Mapping[str, str], mark: str) -> dict[str, str]:
