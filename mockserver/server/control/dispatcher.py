@@ -90,15 +90,12 @@ class Control:
         if row is None or place is None:
             return Delivery(self._lost(path, request.method))
         try:
-            # What names a world in its path, such as the one to forget, is about that world.
-            key, worlds = place.get("key", hosted.key), self.server.worlds
-            meant = worlds.get(key) if key in worlds else hosted
-            meant.require_epoch(request.headers.get(EPOCH_HEADER, meant.epoch))
+            self._require_epoch(hosted, place, request.headers.get(EPOCH_HEADER))
             adding = hosted.weight + _WRITTEN_OUT * len(request.body) if row.adds else 0
             if row.adds and (full := self.server.worlds.full(adding)):
                 raise BadControl(full)
             query, body = _query(row, request), _body(row, request)
-            meant.require_epoch(str(query.get("epoch", meant.epoch)))
+            self._require_epoch(hosted, place, query.get("epoch"))
             answer = row.action(
                 ControlRequest(self.server, hosted, place, query, body, request.headers)
             )
@@ -116,6 +113,17 @@ class Control:
             hosted.revision += 1
         unready = row.path == "/ready" and not self.server.ready
         return Delivery(Response(503 if unready else 200, (JSON_TYPE,), jsontext.encode(answer)))
+
+    def _require_epoch(self, hosted: HostedWorld, place: Mapping[str, str], epoch: Json) -> None:
+        """Raise `BadControl` where a request names an epoch that is not that of its world.
+
+        What names a world in its path, such as the one to forget, is about that world.
+        """
+        if epoch is None:
+            # A world on a disk is not read for nothing: a damaged one can still be forgotten.
+            return
+        key, worlds = place.get("key", hosted.key), self.server.worlds
+        (worlds.get(key) if key in worlds else hosted).require_epoch(str(epoch))
 
     def row_at(self, path: str, method: str) -> tuple[Row, Mapping[str, str]] | tuple[None, None]:
         """Return the row of a request with the parts of its path; None where there is none."""
