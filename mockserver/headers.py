@@ -6,7 +6,7 @@ CONTROL_PATH = "/__mock"
 """What the paths of the control API begin with."""
 WORLD_HEADER = "X-Mock-World"
 EPOCH_HEADER = "X-Mock-Epoch"
-"""Tells a world from an earlier one of its name, in the answers of the control API."""
+"""Tells a world from an earlier one of its name; a control request may say which it expects."""
 TOKEN_HEADER = "X-Mock-Token"  # noqa: S105 (the name of a header)
 REFUSAL_HEADER = "X-Mock-Refusal"
 SOURCE_HEADER = "X-Mock-Source"
@@ -14,7 +14,7 @@ ELAPSED_HEADER = "X-Mock-Virtual-Elapsed"
 FAULT_HEADER = "X-Mock-Fault"
 MUTATED_HEADER = "X-Mock-Mutated"
 ANSWER_HEADERS = (
-    *(REFUSAL_HEADER, WORLD_HEADER, SOURCE_HEADER),
+    *(REFUSAL_HEADER, WORLD_HEADER, EPOCH_HEADER, SOURCE_HEADER),
     *(ELAPSED_HEADER, FAULT_HEADER, MUTATED_HEADER),
 )
 """The headers that answers have beside those of the service."""

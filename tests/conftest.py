@@ -319,6 +319,12 @@ async def listening(
     return listener
 
 
+def without_epoch(dump: dict[str, Any]) -> dict[str, Any]:
+    """Return a dump to compare with that of another world: each has an epoch of its own."""
+    assert dump["epoch"]
+    return {name: part for name, part in dump.items() if name != "epoch"}
+
+
 def frozen(**changes: Any) -> Settings:
     """Return settings of a frozen clock whose answers are checked."""
     return Settings(

@@ -6,11 +6,11 @@ import sys
 import urllib.error
 import urllib.request
 from typing import TYPE_CHECKING, Any, Literal
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 import click
 
-from mockserver.headers import CONTROL_PATH
+from mockserver.headers import CONTROL_PATH, EPOCH_HEADER
 from mockserver.jsontext import Json
 
 if TYPE_CHECKING:
@@ -44,19 +44,35 @@ class _Worlds:
 
     def __init__(self, server: "MockServer") -> None:
         self._server = server
+        self.epoch = ""
+        """The epoch of the world that answered last."""
 
     def address(self, world: str) -> str:
-        return f"{self._server.url}/w/{world}"
+        return f"{self._server.url}/w/{quote(world, safe='')}"
 
-    def call(self, world: str, method: str, path: str, body: Json = None, **query: Json) -> str:
-        """Return the answer of the control API, or its sentence where it cannot be carried out."""
+    def call(
+        self,
+        world: str,
+        method: str,
+        path: str,
+        body: Json = None,
+        *,
+        epoch: str | None = None,
+        **query: Json,
+    ) -> str:
+        """Return the answer of the control API, or its sentence where it cannot be carried out.
+
+        A world that is not of the `epoch` is left alone.
+        """
         shown = {key: value for key, value in query.items() if value is not None}
         target = f"{self.address(world)}{CONTROL_PATH}{path}"
         target += f"?{urlencode(shown)}" if shown else ""
         raw = None if body is None else json.dumps(body).encode()
-        request = urllib.request.Request(target, raw, method=method)  # noqa: S310 - our own address
+        named = {} if epoch is None else {EPOCH_HEADER: epoch}
+        request = urllib.request.Request(target, raw, named, method=method)  # noqa: S310 - our own
         try:
             with urllib.request.urlopen(request, timeout=60) as answer:  # noqa: S310 - as above
+                self.epoch = answer.headers[EPOCH_HEADER]
                 return str(answer.read().decode())[:_MOST_TEXT]
         except urllib.error.HTTPError as error:
             return f"not carried out: {json.loads(error.read())['error']}"
@@ -88,7 +104,9 @@ def tools_of(server: "MockServer") -> "MCPServer[Any]":
             )
         elif fresh:
             made = worlds.call(name, "POST", "/reset", {})
-        return f"base address: {worlds.address(name)}\n{made or worlds.call(name, 'GET', '/clock')}"
+        clock = worlds.call(name, "GET", "/clock")  # The answer names the epoch.
+        shown = made or clock
+        return f"base address: {worlds.address(name)}\nepoch: {worlds.epoch}\n{shown}"
 
     @tools.tool(structured_output=False)
     def journal(
@@ -96,10 +114,17 @@ def tools_of(server: "MockServer") -> "MCPServer[Any]":
         operation: str | None = None,
         refused: bool | None = None,
         limit: int = 10,
+        epoch: str | None = None,
     ) -> str:
         """What requests came to a world, what was answered, and why one was refused, with the nearest valid form."""
         flag = None if refused is None else str(refused).lower()
-        return worlds.call(world, "GET", "/journal", operation=operation, refused=flag, limit=limit)
+        return worlds.call(
+            *(world, "GET", "/journal"),
+            epoch=epoch,
+            operation=operation,
+            refused=flag,
+            limit=limit,
+        )
 
     @tools.tool(structured_output=False)
     def advance(duration: str, world: str = "default") -> str:
@@ -134,22 +159,27 @@ def tools_of(server: "MockServer") -> "MCPServer[Any]":
         )
 
     @tools.tool(structured_output=False)
-    def orders(order: str | None = None, course: str | None = None, world: str = "default") -> str:
+    def orders(
+        order: str | None = None,
+        course: str | None = None,
+        world: str = "default",
+        epoch: str | None = None,
+    ) -> str:
         """List orders, show one, or send one along another course (success, refund, fail, dropped)."""
         if order is None:
-            return worlds.call(world, "GET", "/orders", limit=50)
+            return worlds.call(world, "GET", "/orders", epoch=epoch, limit=50)
         method, body = ("GET", None) if course is None else ("POST", {"course": course})
-        return worlds.call(world, method, f"/orders/{order}", body)
+        return worlds.call(world, method, f"/orders/{order}", body, epoch=epoch)
 
     @tools.tool(structured_output=False)
-    def check(world: str = "default") -> str:
-        """What a test should fail for: unexpected refusals, faults and stubs that met no request, defects."""
-        return worlds.call(world, "GET", "/check")
+    def check(world: str = "default", epoch: str | None = None) -> str:
+        """What a test should fail for: unexpected refusals, faults and stubs that met no request, defects. With the `epoch` that `world` told, a world that was made anew is refused, here and in journal, orders, audit."""
+        return worlds.call(world, "GET", "/check", epoch=epoch)
 
     @tools.tool(structured_output=False)
-    def audit(world: str = "default") -> str:
+    def audit(world: str = "default", epoch: str | None = None) -> str:
         """Money that was doubled, lost or is stuck, by the orders and requests of a world."""
-        return worlds.call(world, "GET", "/audit")
+        return worlds.call(world, "GET", "/audit", epoch=epoch)
 
     @tools.tool(structured_output=False)
     def survive(command: list[str], timeout: str = "2m") -> str:

@@ -40,8 +40,11 @@ def save(
     """
     from mockserver.server import capsules
 
+    dump = remote.get("/dump")
+    # The journal of a world that took its place in between would not fit.
+    remote.stay()
     made = capsules.capsule_of(
-        remote.get("/dump"),
+        dump,
         remote.get("/journal"),
         title or file.stem,
         scenario_text=read_text(scenario) if scenario else "",

@@ -24,8 +24,7 @@ def lint(remote: Remote, rules: tuple[str, ...], without: tuple[str, ...], **opt
     if options["recordings"]:
         remote.answer = answer = _of_recordings(options["recordings"], named)
     else:
-        query = {"epoch": options["epoch"], "rules": named or None}
-        answer = asked(remote, "GET", "/lint", query=query)
+        answer = asked(remote, "GET", "/lint", query={"rules": named or None})
     failing = any(answer["counts"][level] for level in _levels(options["fail_on"]))
     if answer["ground"] and not failing:
         require_ground(answer["ground"], strict=options["strict"])

@@ -19,7 +19,7 @@ from mockserver import jsontext
 from mockserver.cli.printing import Columns, print_answer, print_json
 from mockserver.cli.types import DEFAULT_URL
 from mockserver.errors import CrosschainMockError
-from mockserver.headers import CONTROL_PATH, TOKEN_HEADER, WORLD_HEADER
+from mockserver.headers import CONTROL_PATH, EPOCH_HEADER, TOKEN_HEADER, WORLD_HEADER
 from mockserver.jsontext import Json, camel
 from mockserver.values import dataclass
 
@@ -41,13 +41,20 @@ class ControlRefused(CrosschainMockError):
 class Remote:
     """A server by its address, the world that is meant, and the token where it wants one.
 
-    `answer` is the last one that came.
+    With an `epoch`, a world of another one refuses. `answer` is the last one that came, `answering`
+    the epoch of the world that gave it.
     """
 
     url: str
     world: str
     token: str | None = field(default=None, repr=False)
+    epoch: str | None = None
     answer: Json = field(default=None, repr=False)
+    answering: str | None = field(default=None, repr=False)
+
+    def stay(self) -> None:
+        """Have what is asked from now on be of the world that answered last, or be refused."""
+        self.epoch = self.answering
 
     def get(self, path: str, /, **query: Json) -> Json:
         """Return what the control API shows; parameters that are None are left out."""
@@ -73,8 +80,10 @@ class Remote:
         try:
             with self._opener().open(request, timeout=_TIMEOUT_S) as answer:
                 reply = self._read(answer.read())
+                self.answering = answer.headers[EPOCH_HEADER]
         except urllib.error.HTTPError as error:
             with error:
+                self.answering = error.headers[EPOCH_HEADER]
                 refusal = self._read(error.read())
             raise ControlRefused(_refusal_text(refusal, error.code)) from None
         except HTTPException:
@@ -92,10 +101,16 @@ class Remote:
         return reply
 
     def _headers(self) -> dict[str, str]:
-        # As bytes of UTF-8, so that any text reaches the server, which says where it is no key.
-        world = self.world.encode("utf-8", "replace").decode("latin-1")
-        headers = {"Content-Type": "application/json", WORLD_HEADER: world}
-        return {**headers, TOKEN_HEADER: self.token} if self.token else headers
+        # As bytes of UTF-8, so that any text reaches the server, which says what is wrong with it.
+        texts = {WORLD_HEADER: self.world, TOKEN_HEADER: self.token or None}
+        # An empty epoch is sent: it is that of no world, as when a variable of the shell is empty.
+        texts[EPOCH_HEADER] = self.epoch
+        headers = {
+            name: text.encode("utf-8", "replace").decode("latin-1")
+            for name, text in texts.items()
+            if text is not None
+        }
+        return {"Content-Type": "application/json", **headers}
 
     def _opener(self) -> urllib.request.OpenerDirector:
         # A proxy of the environment cannot reach what listens on this machine.
@@ -148,11 +163,13 @@ def connected(
     """
     about = row.get("about", "")
 
-    def called(*, url: str, world: str, server_token: str | None, **options: Any) -> None:
+    def called(
+        *, url: str, world: str, server_token: str | None, epoch: str | None, **options: Any
+    ) -> None:
         if not _is_address(url):
             raise click.UsageError(f"--url: {url!r} is no address; write {DEFAULT_URL}")
         _check_world(url, world)
-        remote = Remote(url.rstrip("/"), world, server_token)
+        remote = Remote(url.rstrip("/"), world, server_token, epoch)
         as_json = not own_json and options.pop("as_json")
         if about:
             argument, option = options[about], options.pop("named")

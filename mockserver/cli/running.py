@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import secrets
 import signal
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from mockserver import processes
 from mockserver.cli import serving
 from mockserver.cli.taping import taped
 from mockserver.errors import CrosschainMockError
@@ -271,7 +273,10 @@ def _exit_code_of(
         client.send_signal = child.send
         for number in early:
             child.send(number)
-        return child.wait()
+        code = child.wait()
+        for process in child.left:
+            click.echo(printable(f"run: the command has left {process} behind"), err=True)
+        return code
 
 
 @contextmanager
@@ -301,27 +306,14 @@ GRACE_SECONDS = 10.0
 """How long a command may take to end after a signal, before it is killed with its processes."""
 
 _POLL_SECONDS = 0.05
+_KILL = getattr(signal, "SIGKILL", signal.SIGTERM)
 _ENDING = frozenset(
     getattr(signal, name)
     for name in ("SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM")
     if hasattr(signal, name)
 )
-# Reads until this process is gone, however it went; then nothing of the command may stay.
-_GUARD = """
-import os, signal, sys, time
-for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGQUIT):
-    signal.signal(number, signal.SIG_IGN)
-send, number = (os.killpg if sys.argv[1] == "group" else os.kill), int(sys.argv[2])
-sys.stdin.buffer.read()
-try:
-    send(number, signal.SIGTERM)
-    for _ in range(int(float(sys.argv[3]) * 20)):
-        time.sleep(0.05)
-        send(number, 0)
-    send(number, signal.SIGKILL)
-except OSError:
-    pass
-"""
+# Time for what a command has started to end with it, before it is called left behind.
+_LEFT_SECONDS = 0.3
 
 
 class Child:
@@ -339,7 +331,11 @@ class Child:
         """Start a command. Raises `OSError` where it cannot be."""
         self._grace = grace_seconds
         self._leads = hasattr(os, "killpg") and not _reads_terminal()
+        self._mark = secrets.token_hex(8)
+        environment = processes.with_mark(environment, self._mark)
         self._killer: threading.Timer | None = None
+        self.left: list[str] = []
+        """What goes on after a command that has ended by itself."""
         self._process = subprocess.Popen(  # noqa: S603 (the command of the user)
             command, env=environment, process_group=0 if self._leads else None
         )
@@ -362,6 +358,7 @@ class Child:
         if self._guard is not None:
             self._guard.kill()
             self._guard.communicate()
+        self.left = [] if self._killer is not None else self._left_behind()
         return 128 - code if code < 0 else code
 
     def _signal(self, number: int) -> None:
@@ -370,26 +367,42 @@ class Child:
                 os.killpg(self._process.pid, number)
         else:
             self._process.send_signal(number)
+        if number in _ENDING or number == _KILL:
+            # What has left the group, for a session of its own, gets the end as well.
+            processes.send_marked(self._mark, number)
 
     def _kill(self) -> None:
-        self._signal(getattr(signal, "SIGKILL", signal.SIGTERM))
+        self._signal(_KILL)
 
     def _wait_for_group(self) -> None:
         """Wait for what the command started and left behind, until it ends or is killed."""
         ends = time.monotonic() + self._grace + 1
-        while self._leads and time.monotonic() < ends:
-            try:
-                os.killpg(self._process.pid, 0)
-            except OSError:
-                return
+        while time.monotonic() < ends and (self._has_group() or processes.marked(self._mark)):
             time.sleep(_POLL_SECONDS)
+
+    def _has_group(self) -> bool:
+        if not self._leads:
+            return False
+        try:
+            os.killpg(self._process.pid, 0)
+        except OSError:
+            return False
+        return True
+
+    def _left_behind(self) -> list[str]:
+        """Return what the command has started and goes on without it, as people know it."""
+        ends = time.monotonic() + _LEFT_SECONDS
+        while (left := processes.marked(self._mark)) and time.monotonic() < ends:
+            time.sleep(_POLL_SECONDS)
+        return [f"{processes.named(pid)!r} ({pid})" for pid in left]
 
     def _start_guard(self) -> "subprocess.Popen[bytes] | None":
         if not hasattr(os, "killpg"):
             return None
-        words = ("group" if self._leads else "process", str(self._process.pid), str(self._grace))
+        kind, leader = "group" if self._leads else "process", str(self._process.pid)
+        words = (kind, leader, str(self._grace), self._mark)
         return subprocess.Popen(  # noqa: S603 (this interpreter)
-            [sys.executable, "-I", "-S", "-c", _GUARD, *words],
+            [sys.executable, "-I", "-S", processes.__file__, *words],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

@@ -28,9 +28,12 @@ def journal(remote: Remote, follow: bool, as_json: bool, clear: bool, **options:
     search = present(**options)
     if follow and "since" not in search:
         search["since"] = remote.get("/journal", limit=1)["last"]
+        remote.stay()
         click.echo(f"what comes after request {search['since']}; Ctrl-C stops", err=True)
     while True:
         page = remote.get("/journal", **search)
+        # What another world has under these numbers is no continuation.
+        remote.stay()
         for entry in page["entries"]:
             if as_json:
                 click.echo(jsontext.encode(entry))
@@ -45,7 +48,7 @@ def journal(remote: Remote, follow: bool, as_json: bool, clear: bool, **options:
         click.echo(f"no such request in world '{remote.world}'", err=True)
 
 
-def verify(remote: Remote, strict: bool, epoch: str | None, **options: Any) -> None:
+def verify(remote: Remote, strict: bool, **options: Any) -> None:
     """Check that an OPERATION was called as it should; exit 1 if not.
 
     For example: verify submitOrder --exactly 1
@@ -56,7 +59,7 @@ def verify(remote: Remote, strict: bool, epoch: str | None, **options: Any) -> N
     # That a request was not refused is something to look for.
     if options["refused"] is not None:
         wanted["refused"] = options["refused"]
-    verdict = asked(remote, "POST", "/verify", body=wanted, query={"epoch": epoch})
+    verdict = asked(remote, "POST", "/verify", body=wanted)
     ground = verdict["ground"]
     if not verdict["held"] and verdict["told"] == ground["missing"]:
         raise NoGround(ground["missing"])
@@ -70,9 +73,9 @@ def verify(remote: Remote, strict: bool, epoch: str | None, **options: Any) -> N
     require_ground(ground, strict=strict)
 
 
-def check(remote: Remote, unused: str, strict: bool, epoch: str | None) -> None:
+def check(remote: Remote, unused: str, strict: bool) -> None:
     """Find what met no request, failures, and refusals that nobody expects; exit 1 if any."""
-    state = asked(remote, "GET", "/check", query={"epoch": epoch, "unused": unused})
+    state = asked(remote, "GET", "/check", query={"unused": unused})
     for stub in state["unusedStubs"]:
         wanted = f" of {stub['times']} times" if "times" in stub else " times"
         print_text(printable(f"unused: stub {stub['id']} answered {stub['used']}{wanted}"))
@@ -99,7 +102,6 @@ def audit(remote: Remote, kinds: tuple[str, ...], without: tuple[str, ...], **op
     """
     named = ",".join([*kinds, *(f"-{kind}" for kind in without)])
     query = {
-        "epoch": options["epoch"],
         "kinds": named or None,
         "quoteAge": options["quote_age"],
         "asIs": "true" if options["as_is"] else None,

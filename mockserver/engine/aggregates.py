@@ -366,9 +366,23 @@ def _check_route(source: Placed, target: Placed) -> None:
             ),
             about="target token",
         )
-    for placed, role in ((source, "source chain"), (target, "target chain")):
+    for placed, end in ((source, "source"), (target, "target")):
         if placed.chain.no_swap:
-            raise _no_aggregator(placed.chain, role)
+            raise _no_aggregator(placed.chain, f"{end} chain")
+        if placed.contract.unroutable:
+            raise _no_liquidity(placed, f"{end} token")
+
+
+def _no_liquidity(placed: Placed, role: str) -> Refusal:
+    """Return the refusal of a token that nobody trades, which the catalog has for tests (A-530)."""
+    return Refusal(
+        "no-route",
+        lambda named: (
+            f"no aggregator finds a route for {placed.symbol!r} on "
+            f"{named(placed.chain.nickname)!r}; name another token"
+        ),
+        about=role,
+    )
 
 
 def _no_aggregator(chain: Chain, role: str) -> Refusal:

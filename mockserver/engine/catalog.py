@@ -93,7 +93,10 @@ class Chain:
 
 @dataclass(frozen=True, slots=True)
 class TokenContract:
-    """A token on one chain. `decimals` may differ from the same token's on another chain."""
+    """A token on one chain. `decimals` may differ from the same token's on another chain.
+
+    No aggregator finds a way to or from an `unroutable` one.
+    """
 
     address: str
     decimals: int
@@ -101,6 +104,7 @@ class TokenContract:
     disable_bridge: bool = False
     delisted: bool = False
     krc20_tradeable: bool | None = None
+    unroutable: bool = False
 
     @property
     def native(self) -> bool:
@@ -328,7 +332,11 @@ class Catalog:
                     yield (nickname, address_key(chain, contract.address)), token
 
     def _known_addresses(self, chain: Chain) -> list[str]:
-        return [address for nickname, address in self._by_address if nickname == chain.nickname]
+        return [
+            address
+            for (nickname, address), token in self._by_address.items()
+            if nickname == chain.nickname and token.listed
+        ]
 
 
 def _not_on_chain(chain: Chain, token: Token, about: str) -> Refusal:

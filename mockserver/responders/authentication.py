@@ -44,7 +44,18 @@ def by_window(call: Call, inputs: Inputs) -> Denial | None:
     keys, late = call.hosted.keys, _late(inputs, call.hosted.world.now())
     if late and keys.clock is not None and not _late(inputs, keys.clock()):
         return None
-    return late
+    return None if late and _is_example(call) else late
+
+
+def _is_example(call: Call) -> bool:
+    """Tell whether a request is stamped and signed to the letter as the OpenAPI document shows.
+
+    People send that as it stands, on any day (A-531). No client has both by chance: of a key and a
+    secret of its own, another signature comes out.
+    """
+    shown = call.operation.row.get("example", {}).get("headers", {})
+    sent = call.request.headers
+    return "signature" in shown and all(sent.get(name) == text for name, text in shown.items())
 
 
 def _late(inputs: Inputs, now: int) -> Denial | None:

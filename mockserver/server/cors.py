@@ -4,7 +4,7 @@ import re
 
 from mockserver.contract import Contract
 from mockserver.exchange import Headers, Request, Response
-from mockserver.headers import ANSWER_HEADERS, WORLD_HEADER
+from mockserver.headers import ANSWER_HEADERS, EPOCH_HEADER, WORLD_HEADER
 from mockserver.values import keep
 
 _OWN = ("Content-Type", WORLD_HEADER)
@@ -36,23 +36,27 @@ class Opener:
         # The key and the headers of the last answer: the next one is usually the same.
         self._last: tuple[object, object, object, tuple[tuple[str, str], ...]] = (None,) * 3 + ((),)
 
-    def opened(self, response: Response, world: str, headers: Headers) -> Response:
-        """Return an answer that the page may read which sent these request headers."""
-        own, origin = response.headers, headers.lowered("origin")
-        before, its_world, its_origin, ready = self._last
-        if own is not before or world != its_world or origin != its_origin:
-            ready = self._headers(own, world, headers)
-            self._last = own, world, origin, ready
+    def opened(self, response: Response, world: str, epoch: str, headers: Headers) -> Response:
+        """Return an answer that the page may read which sent these request headers.
+
+        `epoch` is the world's, empty where there is no such world.
+        """
+        own, origin, place = response.headers, headers.lowered("origin"), (world, epoch)
+        before, its_place, its_origin, ready = self._last
+        if own is not before or place != its_place or origin != its_origin:
+            ready = self._headers(own, place, headers)
+            self._last = own, place, origin, ready
         return Response(response.status, ready, response.body)
 
     def _headers(
-        self, own: tuple[tuple[str, str], ...], world: str, headers: Headers
+        self, own: tuple[tuple[str, str], ...], place: tuple[str, str], headers: Headers
     ) -> tuple[tuple[str, str], ...]:
-        key = own, world, headers.lowered("origin")
+        key = own, place, headers.lowered("origin")
         ready = self._ready.get(key)
         if ready is None:
+            world, epoch = place
             ready = (*own, *_sandboxed(own), *allowed_origin(headers), _EXPOSE)
-            ready = (*ready, (WORLD_HEADER, world))
+            ready = (*ready, (WORLD_HEADER, world), *([(EPOCH_HEADER, epoch)] if epoch else []))
             keep(self._ready, key, ready, _MOST_CACHED)
         return ready
 

@@ -173,7 +173,7 @@ class Service:
             hosted = self.worlds.get(key)
         except _NO_WORLD as error:
             lost = self._refused(path, _refusal_of(error), str(error))
-            return self._opened(lost, DEFAULT_WORLD, request.headers)
+            return self._opened(lost, DEFAULT_WORLD, "", request.headers)
         operation = hosted.contract.find(request.method, path)
         if operation is None:
             return self._beside(hosted, path, request)
@@ -193,7 +193,7 @@ class Service:
         """Return the answer of the control API in a world of this process."""
         try:
             # A question never makes a world: it would be well, for nothing has come to it.
-            if self.control.asks(path, request.method) and not self.worlds.is_there(key):
+            if self.control.asks(path, request) and not self.worlds.is_there(key):
                 return self.control.nobody(path, key, request)
             if (request.method, path) == ("PUT", "/world") and key not in self.worlds:
                 hosted = self.worlds.unmade(key)
@@ -276,18 +276,16 @@ class Service:
         except Elsewhere as elsewhere:
             if self.spread is not None:
                 self.spread.note_refused(elsewhere.worker, request, name, reason)
-            return self._opened(refusal, key, request.headers)
-        response = self._opened(refusal, hosted.key, request.headers)
-        hosted.note(hosted.world.now(), None, request, response, "server")
-        return response
+            return self._opened(refusal, key, "", request.headers)
+        hosted.note(hosted.world.now(), None, request, refusal, "server")
+        return self._opened(refusal, hosted.key, hosted.epoch, request.headers)
 
     def away(self, request: Request) -> Response:
         """Return the refusal of a request that processes hand to and fro."""
         path, _ = self.place(request)
         reason = "the app keys of this request are being bound to a world; try again"
-        return self._opened(
-            self._refused(path, "worker-away", reason), DEFAULT_WORLD, request.headers
-        )
+        refusal = self._refused(path, "worker-away", reason)
+        return self._opened(refusal, DEFAULT_WORLD, "", request.headers)
 
     def place(self, request: Request) -> tuple[str, str]:
         """Return the path below the world and the world's key: by path, header or app key."""
@@ -320,7 +318,7 @@ class Service:
         at_ms, response = hosted.world.now(), self._lost(hosted, path, request)
         number = hosted.note(at_ms, None, request, response, "server")
         self._tell(None, path, request, response)
-        opened = self._opened(response, hosted.key, request.headers)
+        opened = self._opened(response, hosted.key, hosted.epoch, request.headers)
         if number:
             generation = hosted.contract.generation_of(path)
             return Delivery(opened, commit=_commit(number, hosted, generation))
@@ -350,7 +348,7 @@ class Service:
             response, sent = answer.response, answer
         number = hosted.note(at_ms, operation.id, request, response, responder, fault)
         self._tell(operation, path, request, response, fault)
-        opened = self._opened(response, hosted.key, request.headers)
+        opened = self._opened(response, hosted.key, hosted.epoch, request.headers)
         if number:
             sent = sent or Delivery(opened)
             commit = _commit(number, hosted, operation.generation)
@@ -388,7 +386,7 @@ class Service:
         def settle(response: Response) -> Response:
             hosted.note(hosted.world.now(), operation.id, request, response, UPSTREAM)
             self._tell(operation, path, request, response)
-            return self._opened(response, hosted.key, request.headers)
+            return self._opened(response, hosted.key, hosted.epoch, request.headers)
 
         return replace(delivery, pending=Pending(lambda: upstream.answer(sent), settle))
 

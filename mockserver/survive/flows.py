@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
+from mockserver import processes
 from mockserver.errors import CrosschainMockError
 from mockserver.headers import CONTROL_PATH
 from mockserver.server.service import Service
@@ -151,7 +152,7 @@ class SpawnedFlow:
 
     def start(self, run: str, environment: Mapping[str, str], output: Path) -> Process:
         """Start it. Raises `CannotStart`."""
-        variables = environment_of(environment)
+        variables = processes.with_mark(environment_of(environment), _mark(run))
         try:
             with output.open("ab") as written:
                 process = subprocess.Popen(  # noqa: S603 (the command of the user)
@@ -170,15 +171,15 @@ class SpawnedFlow:
             ) from None
         except (OSError, ValueError) as error:
             raise CannotStart(f"cannot run {self.command[0]!r}: {reason_of(error)}", 126) from None
-        return _Spawned(process, output)
+        return _Spawned(process, output, _mark(run))
 
     def close(self) -> None:
         """Do nothing: each run has ended by itself."""
 
 
 class _Spawned:
-    def __init__(self, process: "subprocess.Popen[bytes]", output: Path) -> None:
-        self._process, self._output = process, output
+    def __init__(self, process: "subprocess.Popen[bytes]", output: Path, mark: str) -> None:
+        self._process, self._output, self._mark = process, output, mark
 
     def send(self, number: int) -> None:
         with contextlib.suppress(OSError):
@@ -192,7 +193,7 @@ class _Spawned:
             late = True
             self.send(signal.SIGKILL)
             self._process.wait()
-        left = False
+        left = processes.send_marked(self._mark, signal.SIGKILL)
         with contextlib.suppress(OSError):
             os.killpg(self._process.pid, signal.SIGKILL)
             left = True
@@ -213,9 +214,9 @@ class ForkedFlow:
         self.order: dict[str, Any] = {}
 
     def start(self, run: str, environment: Mapping[str, str], output: Path) -> Process:
-        process = _Forked(output)
+        process = _Forked(output, _mark(run))
         self._running[run] = process
-        variables = environment_of(environment)
+        variables = processes.with_mark(environment_of(environment), _mark(run))
         order = {**self.order, "run": run, "env": variables, "out": str(output), "cwd": _folder()}
         with self._lock, contextlib.suppress(BrokenPipeError):
             # Where its process is gone, it does not begin.
@@ -251,8 +252,8 @@ class ForkedFlow:
 
 
 class _Forked:
-    def __init__(self, output: Path) -> None:
-        self._output = output
+    def __init__(self, output: Path, mark: str) -> None:
+        self._output, self._mark = output, mark
         self.pid, self.code, self.left = 0, 1, False
         self.begun, self.ended = threading.Event(), threading.Event()
 
@@ -266,7 +267,14 @@ class _Forked:
         if late:
             self.send(signal.SIGKILL)
             self.ended.wait(10)
-        return Ended(self.code, _read(self._output), self.left and not late, late)
+        # What only forked has no mark of its own: its group was killed where it was forked.
+        left = processes.send_marked(self._mark, signal.SIGKILL) or self.left
+        return Ended(self.code, _read(self._output), left and not late, late)
+
+
+def _mark(run: str) -> str:
+    """Return what tells the processes of a run from all others."""
+    return f"survive-{os.getpid()}-{run}"
 
 
 def _folder() -> str:

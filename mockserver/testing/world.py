@@ -116,6 +116,15 @@ class MockWorld:
         return self._handle.key
 
     @property
+    def epoch(self) -> str:
+        """Distinguishes it from an earlier world of its key, as `X-Mock-Epoch` of its answers."""
+        return self._handle.hosted.epoch
+
+    def require_epoch(self, epoch: str) -> None:
+        """Raise `BadControl` where it is not the world that had this epoch, but a later one."""
+        self._handle.hosted.require_epoch(epoch)
+
+    @property
     def base_url(self) -> str:
         """The base address of v1, whose paths begin with `/open/v1/`."""
         return f"{self._url}/w/{self.key}"
@@ -338,7 +347,7 @@ class MockWorld:
 
     def dump(self) -> Mapping[str, Json]:
         """Return everything that has happened as plain data, to be kept in a file."""
-        return self._handle.hosted.dump()
+        return self._handle.hosted.dump_of_epoch()
 
     def claims(
         self, order: OrderRef, state: str = "arrived", *, amount: Decimal | str | None = None

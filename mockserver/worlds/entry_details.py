@@ -191,6 +191,11 @@ def _put_on_chain(query: dict[str, Json], sent: Mapping[str, Json], catalog: Cat
             query[name] = token.contract.address
             facts = {decimals: str(token.decimals), "symbol": token.symbol}
             query.update((key, fact) for key, fact in facts.items() if key in query)
+    chain = catalog.named(str(query.get("chain", "")))
+    taken = query.get("address") != sent.get("address")
+    if chain is not None and not chain.evm and chain.vault and taken:
+        # An account of the example is one of EVM chains; the vault has the form of its chain.
+        query["address"] = chain.vault
 
 
 def _operation_of(contract: Contract, entry: Entry) -> Operation | None:

@@ -249,6 +249,14 @@ class HostedWorld(CalledWorld):
         """How many of these requests the journal has dropped, or lost with a killed server."""
         return max(0, self.journal.dropped - self.horizon.sequence) + self.lost
 
+    def require_epoch(self, wanted: str) -> None:
+        """Raise `BadControl` where this is not the world that had an epoch, but a later one."""
+        if wanted != self.epoch:
+            raise BadControl(
+                f"world {self.key!r} is of epoch {self.epoch}, not {wanted[:40]!r}: it was made "
+                "anew, or the server was started again"
+            )
+
     def note(
         self,
         at_ms: int,
@@ -506,6 +514,10 @@ class HostedWorld(CalledWorld):
             **({"played": played} if (played := self.played.dump()) else {}),
             **({"node": node} if (node := self.node.dump()) else {}),
         }
+
+    def dump_of_epoch(self, app_keys: Sequence[str] = (), listed: Listed = list) -> dict[str, Json]:
+        """Return the dump that people keep: its head names the epoch, which loading leaves out."""
+        return {"format": FORMAT, "epoch": self.epoch, **self.dump(app_keys, listed)}
 
 
 @value_class(frozen=True, slots=True)

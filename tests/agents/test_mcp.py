@@ -60,6 +60,11 @@ async def tasks():
         said["fact"] = await use("fact", words="certHash hash")
         said["signature"] = await use("fact", words="submitOrder signature")
         said["refusal"] = await use("refusal", name="chain-suspended")
+        epoch = said["world"].splitlines()[1].removeprefix("epoch: ")
+        for tool in ("journal", "orders", "check", "audit"):
+            said[f"{tool} of the epoch"] = await use(tool, world="agent", epoch=epoch)
+            said[f"{tool} of another epoch"] = await use(tool, world="agent", epoch="0123456789ab")
+        said["no key"] = await use("world", name="a b")
         said["wrong"] = await use("advance", duration="soon", world="agent")
     return said, listing
 
@@ -78,6 +83,10 @@ def test_an_agent_gets_ten_tasks_done(session):
     assert "T01:" in said["advance"] or "now" in said["advance"]
     assert json.loads(said["outage"])["chain"] == "BNB"
     assert json.loads(said["outage over"])["restored"]
+    for tool in ("journal", "orders", "check", "audit"):
+        assert said[f"{tool} of the epoch"].startswith("{")
+        assert "was made anew" in said[f"{tool} of another epoch"]
+    assert "is no world key" in said["no key"]
     assert json.loads(said["fault"])["struck"] == 0
     assert said["struck"][0] == 503
     assert json.loads(said["orders"])["orders"] == []

@@ -116,6 +116,7 @@ SHIPPED = {
     "contract/load.py": "",
     "contract/schemafiles.py": "",
     "documents.py": "",
+    "processes.py": "what the system shows of a process",
     "responders/forms.py": "",
     "recordings/folder.py": "a file that it has written itself, when its head changes",
     "recordings/redaction/names.py": "",

@@ -11,32 +11,43 @@ from pathlib import Path
 import pytest
 
 from mockserver.cli.running import Child
+from mockserver.survive.flows import SpawnedFlow, command_flow
 from tests.conftest import eventually
 
 ROOT = Path(__file__).parents[2]
 # A command with a child of its own; both write down who they are and ignore what they are told to.
 NEST = """
 import os, signal, subprocess, sys
-kind, source, *ignored = sys.argv[1:]
+kind, source, session, *ignored = sys.argv[1:]
 for name in ignored:
     signal.signal(getattr(signal, name), signal.SIG_IGN)
 if kind == "outer":
-    subprocess.Popen([sys.executable, "-c", source, "inner", source, *ignored])
+    words = [sys.executable, "-c", source, "inner", source, session, *ignored]
+    subprocess.Popen(words, start_new_session=session == "apart")
+if kind == "inner" and session == "daemon":
+    for _ in range(2):
+        if os.fork():
+            os._exit(0)
+        os.setsid()
 print(os.getpid(), flush=True)
 while True:
     signal.pause()
 """
 
 
-def nested(*ignored: str) -> list[str]:
-    return [sys.executable, "-c", NEST, "outer", NEST, *ignored]
+SESSIONS = ["shared", "apart", "daemon"]
+"""The session of the child: that of its parent, one of its own, or that of a daemon."""
+
+
+def nested(*ignored: str, session: str = "shared") -> list[str]:
+    return [sys.executable, "-c", NEST, "outer", NEST, session, *ignored]
 
 
 @contextmanager
-def started(*ignored: str) -> Iterator[tuple["subprocess.Popen[str]", list[int]]]:
+def started(*ignored: str, session: str) -> Iterator[tuple["subprocess.Popen[str]", list[int]]]:
     """Run a command with a child, and give the process and who they are."""
     with subprocess.Popen(
-        [sys.executable, "-m", "mockserver", "run", "--", *nested(*ignored)],
+        [sys.executable, "-m", "mockserver", "run", "--", *nested(*ignored, session=session)],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -63,9 +74,15 @@ def _lives(pid: int) -> bool:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks at /proc")
-@pytest.mark.parametrize("name", ["SIGHUP", "SIGQUIT", "SIGUSR1", "SIGTERM", "SIGKILL"])
-def test_whatever_ends_it_the_command_and_its_children_end(name):
-    with started() as (popen, pids):
+@pytest.mark.parametrize(
+    ("name", "session"),
+    [
+        *((name, "shared") for name in ("SIGHUP", "SIGQUIT", "SIGUSR1", "SIGTERM", "SIGKILL")),
+        *((name, session) for name in ("SIGTERM", "SIGKILL") for session in SESSIONS[1:]),
+    ],
+)
+def test_whatever_ends_it_the_command_and_its_children_end(name, session):
+    with started(session=session) as (popen, pids):
         popen.send_signal(getattr(signal, name))
         _, err = popen.communicate(timeout=60)
     assert popen.returncode == (-9 if name == "SIGKILL" else 128 + getattr(signal, name))
@@ -74,8 +91,9 @@ def test_whatever_ends_it_the_command_and_its_children_end(name):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks at /proc")
-def test_a_command_that_ignores_the_end_is_killed_after_a_grace(capfd):
-    child = Child(nested("SIGTERM"), os.environ, grace_seconds=0.5)
+@pytest.mark.parametrize("session", SESSIONS)
+def test_a_command_that_ignores_the_end_is_killed_after_a_grace(capfd, session):
+    child = Child(nested("SIGTERM", session=session), os.environ, grace_seconds=0.5)
     lines: list[str] = []
 
     def both() -> bool:
@@ -87,3 +105,51 @@ def test_a_command_that_ignores_the_end_is_killed_after_a_grace(capfd):
     assert child.wait() == 128 + signal.SIGKILL
     pids = [int(line) for line in "".join(lines).split()]
     eventually(lambda: gone(pids), "all have ended")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks at /proc")
+def test_what_a_command_leaves_behind_is_named_and_lives():
+    source = (
+        "import subprocess, sys\n"
+        "words = [sys.executable, '-c', 'import time; time.sleep(60)']\n"
+        "print(subprocess.Popen(words, start_new_session=True, stdout=subprocess.DEVNULL,"
+        " stderr=subprocess.DEVNULL).pid)"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-m", "mockserver", "run", "--", sys.executable, "-c", source],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+    pid = int(ended.stdout)
+    try:
+        assert ended.returncode == 0
+        assert f"time.sleep(60)' ({pid}) behind" in ended.stderr
+        # A daemon of a build tool is meant to go on: to end it is not for `run` to decide.
+        assert not gone([pid])
+    finally:
+        os.kill(pid, signal.SIGKILL)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks at /proc")
+@pytest.mark.parametrize("forked", [False, True])
+def test_a_run_of_a_search_leaves_nothing_behind(tmp_path, forked):
+    told = tmp_path / "pid"
+    script = tmp_path / "leaving.py"
+    script.write_text(
+        "import subprocess, sys\n"
+        "words = [sys.executable, '-c', 'import time; time.sleep(60)']\n"
+        "child = subprocess.Popen(words, start_new_session=True)\n"
+        f"open({str(told)!r}, 'w').write(str(child.pid))\n"
+    )
+    words = [sys.executable, str(script)]
+    flow = command_flow(words) if forked else SpawnedFlow(words)
+    try:
+        ended = flow.start("1", os.environ, tmp_path / "output").wait(60)
+    finally:
+        flow.close()
+    assert (ended.code, ended.left) == (0, True)
+    pid = int(told.read_text())
+    eventually(lambda: gone([pid]), "it has ended")

@@ -15,7 +15,14 @@ from mockserver.recordings import RecordedExchange, Recording, gather, shipped_n
 from mockserver.responders.replay import ReplayMode
 from mockserver.testing import running
 from mockserver.testing.settings import BadSetting, MockSettings
-from tests.conftest import HASH, START_MS, certificate, order, v1_submission
+from tests.conftest import (
+    HASH,
+    START_MS,
+    certificate,
+    order,
+    v1_submission,
+    without_epoch,
+)
 
 RECORDED_MS = START_MS - 30 * 86_400_000
 ID = "77000000123"
@@ -358,7 +365,7 @@ def test_a_dump_keeps_how_far_recordings_were_played(serve, folder):
     dump = first.control("GET", "/dump")
     assert dump["played"]["choices"] == {mine: HASH}
     second.control("POST", "/load", dump)
-    assert second.control("GET", "/dump") == dump
+    assert without_epoch(second.control("GET", "/dump")) == without_epoch(dump)
     advance(second, "1s")
     assert status(second) == "Verified"
     counted = ReplayMode(counted=True)
@@ -552,7 +559,7 @@ def test_a_refusal_of_a_missing_header_is_not_the_answer_to_a_whole_request(serv
     assert [look("timestamp"), look("appKey"), look()] == ["no stamp", "no key", "under way"]
     dump = client.control("GET", "/dump")
     other.control("POST", "/load", dump)
-    assert other.control("GET", "/dump") == dump
+    assert without_epoch(other.control("GET", "/dump")) == without_epoch(dump)
     if clock is ClockMode.FROZEN:
         advance(client, "3s")
     assert [look(), look("appKey"), look("timestamp")] == ["done", "no key", "no stamp"]

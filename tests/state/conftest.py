@@ -11,7 +11,7 @@ from mockserver import jsontext
 from mockserver.exchange import Headers, Request
 from mockserver.server.assembly import Settings, build
 from mockserver.server.service import Service
-from tests.conftest import START_MS, WALLET, order
+from tests.conftest import START_MS, WALLET, order, without_epoch
 
 
 class Server:
@@ -37,7 +37,9 @@ class Server:
             self.service.keeper.writes.begin()
             self.service.keeper.writes.finish()
         raw = answer.complete().body
-        return json.loads(raw) if raw[:1] in (b"{", b"[") else raw.decode()
+        told: Any = json.loads(raw) if raw[:1] in (b"{", b"[") else raw.decode()
+        # Each start of a server has an epoch of its own.
+        return without_epoch(told) if path.endswith("/dump") else told
 
     def submit(self, number: int, world: str = "", **changes: Any) -> str:
         """Submit an order that no other number repeats, and return its id."""

@@ -53,6 +53,18 @@ describe("right uses", () => {
     await world.v2.GET("/v1/getAssets");
     await expect(world.check({ strict: true })).rejects.toThrow("before a reset");
   });
+  test("a world that was made anew is not the one that was asked", async ({ world }) => {
+    await world.v2.GET("/v1/getAssets");
+    const epoch = world.epoch;
+    expect(epoch).toMatch(/^[0-9a-f]{12}$/);
+    await world.forget();
+    // As after a restart of the server: the answers of both may be told apart.
+    const answer = await fetch(`${world.url}/v1/getAssets`);
+    expect(answer.headers.get("x-mock-epoch")).not.toBe(epoch);
+    await expect(world.check()).rejects.toThrow("was made anew");
+    world.epoch = answer.headers.get("x-mock-epoch") ?? "";
+    await world.check();
+  });
   test("no orders at first", async ({ world }) => {
     expect(await world.orders()).toEqual([]);
   });

@@ -1,4 +1,4 @@
-"""The npm package, from its tarball in an empty project: eleven right tests, and five wrong ones.
+"""The npm package, from its tarball in an empty project: twelve right tests, and five wrong ones.
 
 Needed: Node with `npm ci` in `tests/npm`.
 """
@@ -79,7 +79,7 @@ def path(project):
     return f"{project / 'bin'}{os.pathsep}{os.environ['PATH']}"
 
 
-def test_eleven_right_and_five_wrong_tests(project, path):
+def test_twelve_right_and_five_wrong_tests(project, path):
     program = project / "node_modules/vitest/vitest.mjs"
     ended = run(
         "node",
@@ -102,7 +102,7 @@ def test_eleven_right_and_five_wrong_tests(project, path):
         for outcome in outcomes
         if outcome["status"] == "failed"
     }
-    assert len(passed) == 11, failed
+    assert len(passed) == 12, failed
     for title, sentences in COMPLAINTS.items():
         for sentence in sentences:
             assert sentence in failed[title]
@@ -127,4 +127,4 @@ def test_a_command_that_is_not_there_is_named(project):
 
 def test_little_of_it_is_written_by_hand():
     lines = sum(len(file.read_text().splitlines()) for file in (PACKAGE / "src").glob("*.ts"))
-    assert lines < 240
+    assert lines < 250

@@ -286,6 +286,38 @@ def test_a_long_dump_is_loaded_in_another_process(multi: Multi):
     assert multi.call("GET", f"/w/{loaded}/__mock/dump") == dump
 
 
+def test_an_epoch_is_that_of_the_world_in_whatever_process(multi: Multi):
+    key, twin = keys_of(0, 60)[-1], keys_of(1, 60)[-1]
+    epoch = multi.call("GET", f"/w/{key}/__mock/world")["epoch"]
+    requests = [
+        ("GET", "/worlds", None),
+        ("GET", "/metrics", None),
+        ("POST", "/fork", {"to": twin}),
+        ("DELETE", f"/worlds/{key}", None),
+    ]
+
+    def asked(world, named, method, path, body):
+        connection = multi.fresh()
+        headers = {"X-Mock-World": world, "X-Mock-Epoch": named}
+        raw = None if body is None else json.dumps(body)
+        connection.request(method, f"/__mock{path}", raw, headers)
+        answer = connection.getresponse()
+        told = json.loads(answer.read()).get("error", "")
+        connection.close()
+        return answer.status, told
+
+    for request in requests:
+        # Connections come to one process after the other.
+        for _ in range(2 * WORKERS):
+            status, told = asked(key, "0123456789ab", *request)
+            assert (status, "was made anew" in told) == (400, True)
+            if request[0] != "DELETE":
+                status, told = asked("nobody-there", epoch, *request)
+                assert (status, "there is no world" in told) == (404, True)
+        assert asked(key, epoch, *request)[0] == 200
+    multi.call("DELETE", f"/__mock/worlds/{twin}")
+
+
 @pytest.mark.parametrize("loop", ["asyncio", "uvloop"])
 def test_both_loops_hand_connections_over(starting, loop):
     if loop == "uvloop":

@@ -84,8 +84,12 @@ export class Mock {
   }
 }
 
-/** What a check fails for: `audit: false` leaves money out, `unused: "allow"` what was set and met no request. */
+/**
+ * What a check fails for: `audit: false` leaves money out, `unused: "allow"` what was set and met no request. A world
+ * that is not of the `epoch`, as where the server was started again, fails; by default that of the first answer.
+ */
 export interface CheckOptions {
+  epoch?: string;
   audit?: boolean;
   strict?: boolean;
   unused?: "fail" | "allow";
@@ -96,6 +100,8 @@ export class World {
   readonly v2: Client<V2>;
   /** The whole control API, typed. */
   readonly control: Client<Control>;
+  /** Distinguishes the world from an earlier one of its key, once an answer has named it. */
+  epoch: string | undefined;
 
   /** `url` is the base address of both generations. */
   constructor(readonly url: string, readonly key: string, private readonly server: string, token?: string) {
@@ -103,6 +109,15 @@ export class World {
     this.v1 = createClient<V1>({ baseUrl: url });
     this.v2 = createClient<V2>({ baseUrl: url });
     this.control = createClient<Control>({ baseUrl: url, headers });
+    for (const client of [this.v1, this.v2, this.control]) {
+      client.use({
+        onResponse: ({ request, response }) => {
+          // A test that loads a dump, or makes the world anew, means the new one from then on.
+          const remade = /__mock\/(load|world)$/.test(new URL(request.url).pathname) && request.method !== "GET" && response.ok;
+          if (remade || this.epoch === undefined) this.epoch = response.headers.get("x-mock-epoch") ?? this.epoch;
+        },
+      });
+    }
     this.forget = () => fetch(`${this.server}/__mock/worlds/${key}`, { method: "DELETE", headers }).then(() => undefined);
   }
 
@@ -138,9 +153,11 @@ export class World {
    * asked for, the former throws, and with `strict` both do.
    */
   async check(options: CheckOptions = {}): Promise<{ missing: string | null; holes: string[] }> {
-    const answer = await this.control.GET("/__mock/check", { params: { query: { unused: options.unused ?? "fail" } } });
+    const epoch = options.epoch ?? this.epoch;
+    const header = epoch === undefined ? {} : { "X-Mock-Epoch": epoch };
+    const answer = await this.control.GET("/__mock/check", { params: { query: { unused: options.unused ?? "fail" }, header } });
     // A world comes into being with its first request; a question makes none.
-    if (answer.response.status === 404) return grounded({ missing: "there is nothing to judge: no request came", holes: [] }, options);
+    if (answer.response.status === 404 && epoch === undefined) return grounded({ missing: "there is nothing to judge: no request came", holes: [] }, options);
     const check = done(answer);
     const lines = [
       ...check.failures.map((failure) => `the mock failed: ${failure}`),
@@ -149,7 +166,7 @@ export class World {
       ...check.unmet.map((text) => `${text}\n  leave it out, have the test send what it is for, or say unused: "allow"`),
     ];
     if (options.audit ?? true) {
-      lines.push(...done(await this.control.GET("/__mock/audit")).findings.map((finding) => `audit: ${finding.told}`));
+      lines.push(...done(await this.control.GET("/__mock/audit", { params: { header } })).findings.map((finding) => `audit: ${finding.told}`));
     }
     if (lines.length) throw new MockCheckFailed(lines.join("\n"));
     return grounded({ missing: check.ground.missing, holes: check.ground.holes }, options);

@@ -7,7 +7,7 @@ from mockserver.clock import ClockMode
 from mockserver.engine.orders import Event, at, struck
 from mockserver.engine.outages import OrderRoute
 from mockserver.exchange import Response
-from mockserver.headers import SOURCE_HEADER
+from mockserver.headers import EPOCH_HEADER, SOURCE_HEADER, WORLD_HEADER
 from mockserver.recordings import RequestReading, read_request
 from mockserver.responders.refusing import JSON_TYPE
 from mockserver.responders.replay.index import ExchangeIndex, Playable, Replay
@@ -24,7 +24,8 @@ from mockserver.responders.responder import Call
 from mockserver.responders.stubs import FRAMING
 from mockserver.values import dataclass
 
-_OWN_HEADERS = FRAMING | {SOURCE_HEADER.lower()}
+# Of a recorded mock: the world that answers now names itself.
+_OWN_HEADERS = FRAMING | {name.lower() for name in (SOURCE_HEADER, WORLD_HEADER, EPOCH_HEADER)}
 # Clients choose new values without end; the state is part of dumps.
 _MOST_CHOICES = 10_000
 

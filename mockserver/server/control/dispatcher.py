@@ -78,8 +78,10 @@ class Control:
         if cors.is_preflight(request) and self.guard.names(request.headers.get("Origin")):
             methods = sorted({row.method for row, _ in self._at(path)})
             return Delivery(cors.reflected(request.headers, methods, ["Content-Type"]))
-        delivery = self._acted(hosted, path, request)
-        response = delivery.response.with_headers((EPOCH_HEADER, hosted.epoch))
+        delivery, worlds = self._acted(hosted, path, request), self.server.worlds
+        # Another world may have taken its place by now, as where a dump was loaded.
+        answering = worlds.get(hosted.key) if hosted.key in worlds else hosted
+        response = delivery.response.with_headers((EPOCH_HEADER, answering.epoch))
         return replace(delivery, response=self.readable_by(request, response))
 
     def _acted(self, hosted: HostedWorld, path: str, request: Request) -> Delivery:
@@ -88,10 +90,12 @@ class Control:
         if row is None or place is None:
             return Delivery(self._lost(path, request.method))
         try:
+            self._require_epoch(hosted, place, request.headers.get(EPOCH_HEADER))
             adding = hosted.weight + _WRITTEN_OUT * len(request.body) if row.adds else 0
             if row.adds and (full := self.server.worlds.full(adding)):
                 raise BadControl(full)
             query, body = _query(row, request), _body(row, request)
+            self._require_epoch(hosted, place, query.get("epoch"))
             answer = row.action(
                 ControlRequest(self.server, hosted, place, query, body, request.headers)
             )
@@ -110,6 +114,17 @@ class Control:
         unready = row.path == "/ready" and not self.server.ready
         return Delivery(Response(503 if unready else 200, (JSON_TYPE,), jsontext.encode(answer)))
 
+    def _require_epoch(self, hosted: HostedWorld, place: Mapping[str, str], epoch: Json) -> None:
+        """Raise `BadControl` where a request names an epoch that is not that of its world.
+
+        What names a world in its path, such as the one to forget, is about that world.
+        """
+        if epoch is None:
+            # A world on a disk is not read for nothing: a damaged one can still be forgotten.
+            return
+        key, worlds = place.get("key", hosted.key), self.server.worlds
+        (worlds.get(key) if key in worlds else hosted).require_epoch(str(epoch))
+
     def row_at(self, path: str, method: str) -> tuple[Row, Mapping[str, str]] | tuple[None, None]:
         """Return the row of a request with the parts of its path; None where there is none."""
         for row, place in self._at(path):
@@ -117,10 +132,13 @@ class Control:
                 return row, place
         return None, None
 
-    def asks(self, path: str, method: str) -> bool:
-        """Tell whether a request is a question about a world."""
-        row, _ = self.row_at(path, method)
-        return row is not None and row.asks
+    def asks(self, path: str, request: Request) -> bool:
+        """Tell whether a request is about a world that is there, and makes none.
+
+        That is a question, and whatever names the epoch that it expects: no new world has it.
+        """
+        row, _ = self.row_at(path, request.method)
+        return row is not None and (row.asks or EPOCH_HEADER in request.headers)
 
     def nobody(self, path: str, key: str, request: Request) -> Response:
         """Return the answer to a question about a world that there is not."""

@@ -135,24 +135,12 @@ def check(request: ControlRequest) -> Iterator[bytes]:
 
 
 def ground(request: ControlRequest) -> Json:
-    """Return what a verdict on this world rests on. Raises `BadControl` for another epoch."""
+    """Return what a verdict on this world rests on."""
     return ground_for(request).render()
 
 
 def ground_for(request: ControlRequest) -> Ground:
-    """Return the ground of a verdict. Raises `BadControl` where another epoch is asked about."""
-    check_epoch(request)
     return ground_of(request.hosted, request.server.worlds)
-
-
-def check_epoch(request: ControlRequest) -> None:
-    """Raise `BadControl` where a question is about a world of another epoch."""
-    hosted, wanted = request.hosted, request.query.get("epoch")
-    if wanted is not None and wanted != hosted.epoch:
-        raise BadControl(
-            f"world {hosted.key!r} is of epoch {hosted.epoch}, not {wanted[:40]!r}: it was made "
-            "anew, or the server was started again"
-        )
 
 
 def _entry(hosted: HostedWorld, entry: Entry) -> Json:

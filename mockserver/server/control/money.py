@@ -9,7 +9,6 @@ from mockserver.engine.ledger import AccountKey
 from mockserver.engine.world import World
 from mockserver.jsontext import Json
 from mockserver.responders.forms import BadControl, duration_ms
-from mockserver.server.control.journals import check_epoch
 from mockserver.server.control.row import ControlRequest
 from mockserver.wording import times
 from mockserver.worlds import audit as audits
@@ -88,7 +87,6 @@ def _placed(catalog: Catalog, chain: str, token: str, end: str) -> Placed:
 
 def audit(request: ControlRequest) -> Json:
     """Return what is wrong with the money of a world, by the requests of its clients."""
-    check_epoch(request)
     query = request.query
     age = duration_ms(query["quoteAge"]) if "quoteAge" in query else audits.QUOTE_AGE_MS
     verdict = audits.judge(

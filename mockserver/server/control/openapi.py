@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from mockserver import __version__, jsontext
-from mockserver.headers import CONTROL_PATH, TOKEN_HEADER, WORLD_HEADER
+from mockserver.headers import CONTROL_PATH, EPOCH_HEADER, TOKEN_HEADER, WORLD_HEADER
 from mockserver.jsontext import Json
 from mockserver.server.control.row import Row
 
@@ -66,7 +66,7 @@ def _operation(row: Row) -> dict[str, Any]:
         "summary": row.summary,
         **_needs(row),
         "tags": [row.path.split("/")[1]],
-        "parameters": [*_parts(row, values), *_query(row.query, values), _WORLD],
+        "parameters": [*_parts(row, values), *_query(row.query, values), _WORLD, _EPOCH],
         "responses": {
             "200": _answer("The answer", row.answer, media),
             "400": _answer("Not carried out; nothing has changed", _REFERENCE),
@@ -166,4 +166,11 @@ _WORLD = {
     "in": "header",
     "description": "the key of the world; not needed below /w/KEY",
     "schema": {"type": "string", "pattern": "^[A-Za-z0-9._~-]{1,128}$"},
+}
+_EPOCH = {
+    "name": EPOCH_HEADER,
+    "in": "header",
+    "description": "the epoch that the world is expected to have, as the same header of an earlier "
+    "answer named it; a world of another one is left alone",
+    "schema": {"type": "string", "maxLength": 40},
 }

@@ -26,7 +26,8 @@ _PROCESS = re.compile(r'("pid": ?)[0-9]+')
 _ABOUT_CONTROL = (
     "Everything under `/__mock/`. A world is chosen by the path prefix `/w/KEY`, by the header "
     "`X-Mock-World`, or it is `default`. What cannot be carried out is answered with HTTP 400 "
-    "and a sentence in `error`, and nothing has changed."
+    "and a sentence in `error`, and nothing has changed. Answers name the epoch of their world in "
+    "`X-Mock-Epoch`; a request with that header is refused in a world of another epoch."
 )
 _ABOUT_EXAMPLES = (
     "The answers were made by sending the requests to a service whose clock stands at the "
@@ -119,10 +120,14 @@ def _answered(service: Service, row: Row) -> AnsweredExample:
     answer, language = _send(service, line, body), "text"
     if not row.streams:
         answer, language = _pretty(jsontext.decode(answer.encode()), example.depth), "json"
-    answer = _VOLATILE.sub(lambda match: f"{match[1] or match[2]}0123456789ab", answer).strip()
-    answer = _PROCESS.sub(r"\g<1>4242", answer)
-    sent = "" if body is None else _pretty(body, example.depth)
+    answer = _PROCESS.sub(r"\g<1>4242", _steady(answer)).strip()
+    sent = "" if body is None else _steady(_pretty(body, example.depth))
     return AnsweredExample(line, sent, language, answer)
+
+
+def _steady(text: str) -> str:
+    """Return a text in which epochs, of which no two are the same, are those of the example."""
+    return _VOLATILE.sub(lambda match: f"{match[1] or match[2]}0123456789ab", text)
 
 
 def _send(service: Service, line: str, body: Json) -> str:

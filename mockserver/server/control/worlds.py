@@ -125,7 +125,7 @@ def drop_snapshot(request: ControlRequest) -> Json:
 def dump(request: ControlRequest) -> Iterator[bytes]:
     """Return everything that has happened in a world, to be loaded later."""
     keys = request.server.worlds.bound(request.hosted.key)
-    return jsontext.pieces(request.hosted.dump(keys, jsontext.LazyArray))
+    return jsontext.pieces(request.hosted.dump_of_epoch(keys, jsontext.LazyArray))
 
 
 def load(request: ControlRequest) -> Json:

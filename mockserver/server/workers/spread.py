@@ -3,6 +3,7 @@
 import asyncio
 import re
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ from mockserver import jsontext
 from mockserver.engine.refusal import StateNotLoadable
 from mockserver.errors import CrosschainMockError
 from mockserver.exchange import Headers, Request, Response
+from mockserver.headers import EPOCH_HEADER
 from mockserver.jsontext import Json
 from mockserver.responders.delivery import Delivery, Pending, delivery_of
 from mockserver.responders.forms import BadControl
@@ -69,6 +71,19 @@ class Spread:
             if row.path == "/ready" and self._peers.board.missing():
                 return Delivery(Response(503, (JSON_TYPE,), jsontext.encode({"ready": False})))
             return control.answer(model(), path, request)
+        if EPOCH_HEADER in request.headers and "key" not in place:
+            try:
+                if not self._service.worlds.is_there(key):
+                    return Delivery(control.nobody(path, key, request))
+                self._service.worlds.get(key).require_epoch(request.headers[EPOCH_HEADER])
+            except (StateNotLoadable, WorldAway):
+                return None
+            except BadControl as error:
+                return Delivery(refused(400, str(error)))
+            # Another process may carry it out, in which the world that was meant is not.
+            items = request.headers.items_sent
+            kept = Headers([item for item in items if item[0].lower() != EPOCH_HEADER.lower()])
+            request = replace(request, headers=kept)
         fetch = self._fetch(row, place, path, key, request)
         if fetch is None:
             return None

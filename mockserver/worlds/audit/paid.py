@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from mockserver.engine.catalog import NATIVE
+from mockserver.engine.orders import Order
 from mockserver.wording import times
 from mockserver.worlds.audit.evidence import Evidence, Submission
 from mockserver.worlds.audit.finding import Finding, Money
@@ -24,7 +25,10 @@ def misdirected(evidence: Evidence) -> Iterator[Finding]:
         why = paid_otherwise(evidence, last)
         if why:
             yield _finding(evidence, last, tried, why)
-        again = next((submission for submission in tried if _is_second_use(submission)), None)
+        again = next(
+            (attempt for attempt in tried if _is_second_use(evidence, attempt)),
+            None,
+        )
         if again is not None and not why:
             text = "its transaction was submitted for another order as well, which it does not pay"
             yield _finding(evidence, again, tried, text)
@@ -85,9 +89,32 @@ def _payee(payee: str) -> str:
     return f"its transaction pays {payee}, which is no address for deposits"
 
 
-def _is_second_use(submission: Submission) -> bool:
+def _is_second_use(evidence: Evidence, submission: Submission) -> bool:
+    """Tell whether a deposit that has made an order was submitted for another one.
+
+    Whoever submits it once more for the same transfer, in the other generation, asks again.
+    """
     refusal = submission.entry.refusal or ""
-    return refusal.partition(":")[0] == _SECOND_USE
+    if refusal.partition(":")[0] != _SECOND_USE:
+        return False
+    orders = evidence.world.orders
+    order_id = orders.paid_by(submission.paid.key)
+    return order_id is None or not _is_for(evidence, submission, orders.peek(order_id).order)
+
+
+def _is_for(evidence: Evidence, submission: Submission, order: Order) -> bool:
+    """Tell whether a submission asks for what an order does: who pays what, and who gets what."""
+    paid, said, route = submission.paid, submission.entry.request.members, order.route
+    catalog = evidence.world.scenario.catalog
+    target = catalog.named(str(said.get("toChain", "")))
+    index = str(catalog.token(route.target_token).index)
+    return (
+        (paid.amount, paid.placed.symbol) == (order.amount, route.source_token)
+        and paid.sender.lower() == order.sender.lower()
+        and str(said.get("toAddr", paid.sender)).lower() == order.recipient.lower()
+        and (target is None or target.nickname == route.target_chain)
+        and str(said.get("toIndex", index)) == index
+    )
 
 
 def _finding(

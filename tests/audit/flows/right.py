@@ -1,6 +1,6 @@
 """Flows in which no money is lost, doubled, misdirected or forgotten."""
 
-from tests.audit.flows.payer import DAY, FRIEND, HOUR, Book, Payer
+from tests.audit.flows.payer import DAY, FRIEND, HOUR, MINUTE, Book, Payer
 from tests.conftest import WALLET
 
 BOOK = Book()
@@ -647,3 +647,144 @@ def submits_in_one_generation_and_looks_in_both(payer: Payer) -> None:
         payer.look(order)
         payer.v1_look(paid)
     payer.follow(order)
+
+
+# a third dozen, with what is wrong in wrong.py
+
+
+@right
+def lets_a_relayer_pay_the_gas(payer: Payer) -> None:
+    payer.quote()
+    payer.follow(payer.submit(payer.relayed()))
+
+
+@right
+def two_wallets_pay_for_each_other(payer: Payer) -> None:
+    second = Payer(payer.client, FRIEND)
+    for wallet, other in ((payer, second), (second, payer)):
+        wallet.quote()
+        wallet.follow(wallet.submit(wallet.pay(), toAddr=other.me))
+
+
+@right
+def knows_of_a_part_and_pays_the_rest(payer: Payer) -> None:
+    payer.swap_quote()
+    order = payer.submit(payer.hash(), bought="BNB")
+    payer.course(order, "partial")
+    payer.follow(order)
+    payer.believes(order=order, state="partly")
+    payer.swap_quote("5")
+    payer.follow(payer.submit(payer.hash(), "5", bought="BNB"))
+
+
+@right
+def is_refunded_and_takes_the_other_generation(payer: Payer) -> None:
+    payer.quote()
+    order = payer.submit(payer.pay())
+    payer.course(order, "refund")
+    payer.follow(order)
+    payer.v1_quote()
+    paid = payer.v1_pay()
+    payer.v1_submit(paid)
+    payer.wait(DAY)
+    payer.v1_look(paid)
+
+
+@right
+def retries_through_all_kinds_of_5xx(payer: Payer) -> None:
+    payer.quote()
+    paid = payer.pay()
+    for status, does in ((500, "none"), (502, "done"), (503, "none"), (504, "none")):
+        payer.fault("http-status", status=status, does=does)
+        payer.submit(paid)
+        payer.wait(MINUTE)
+    order = payer.submit(paid)
+    payer.follow(order)
+    payer.v1_look(paid)
+
+
+@right
+def v1_is_lost_and_2_0_knows_the_deposit(payer: Payer) -> None:
+    payer.v1_quote()
+    paid = payer.v1_pay()
+    payer.fault("reset-before-headers", "submitCrossChain", does="done")
+    payer.v1_submit(paid)
+    payer.submit(paid)
+    payer.wait(DAY)
+    payer.v1_look(paid)
+
+
+@right
+def finds_its_order_by_hash_after_a_restart(payer: Payer) -> None:
+    payer.quote()
+    paid = payer.pay()
+    payer.submit(paid)
+    again = payer.arrives()
+    again.wait(DAY)
+    again.v1_look(paid)
+
+
+@right
+def orders_what_the_fee_of_the_token_left(payer: Payer) -> None:
+    payer.quote("9.7")
+    payer.follow(payer.submit(payer.pay("9.7"), "9.7"))
+
+
+@right
+def pays_the_second_proxy(payer: Payer) -> None:
+    payer.quote(source="ETH")
+    payer.proxy("ETH")
+    second = payer.lists["chains"]["ETH"]["builtInMinterProxyV2"]
+    payer.follow(payer.submit(payer.pay(chain="ETH", to=second), source="ETH"))
+
+
+@right
+def takes_another_route_before_it_pays(payer: Payer) -> None:
+    payer.quote()
+    payer.outage("BNB")
+    payer.quote()
+    payer.quote(target="POLYGON")
+    payer.follow(payer.submit(payer.pay(), target="POLYGON"))
+
+
+@right
+def pays_two_friends_the_same(payer: Payer) -> None:
+    for friend in (FRIEND, "0x3333333333333333333333333333333333333333"):
+        payer.quote()
+        payer.follow(payer.submit(payer.pay(), toAddr=friend))
+
+
+@right
+def finds_its_ticket_after_a_restart(payer: Payer) -> None:
+    payer.quote()
+    paid = payer.pay()
+    order = payer.submit(paid)
+    payer.course(order, "dropped")
+    payer.follow(order)
+    payer.fault("http-status", "submitTicket", status=503, does="done")
+    payer.ticket(paid)
+    payer.ticket(paid)
+    again = payer.arrives()
+    again.wait(DAY)
+    again.get("/v1/getAllTicketByAddress", address=again.me, filter="Succeeded")
+    again.follow(order)
+
+
+@right
+def quotes_anew_when_the_approval_took_long(payer: Payer) -> None:
+    payer.quote()
+    address = payer.token("USDT", "ARB")["contractAddress"]
+    payer.transaction("ARB", address, f"0x095ea7b3{int(payer.proxy('ARB'), 16):064x}{10**7:064x}")
+    payer.wait("20m")
+    payer.quote()
+    payer.follow(payer.submit(payer.pay()))
+
+
+@right
+def two_generations_at_once_for_two_amounts(payer: Payer) -> None:
+    payer.quote("12")
+    payer.v1_quote("13")
+    first, second = payer.submit(payer.pay("12"), "12"), payer.v1_pay("13")
+    payer.v1_submit(second, "13")
+    payer.follow(first)
+    payer.v1_look(second)

@@ -607,3 +607,129 @@ def mixes_generations_and_pays_twice(payer: Payer) -> None:
     payer.v1_submit(paid)
     payer.wait("1d")
     payer.v1_look(paid)
+
+
+# a third dozen, with what is right in right.py
+
+
+@wrong("a relayer takes the token from the wallet for itself", *MISDIRECTED)
+def lets_a_relayer_take_it(payer: Payer) -> None:
+    payer.quote()
+    payer.follow(payer.submit(payer.relayed(to=FRIEND)))
+
+
+@wrong("of two wallets that pay, one never submits", *LOST)
+def one_of_two_wallets_forgets(payer: Payer) -> None:
+    second = Payer(payer.client, FRIEND)
+    for wallet in (payer, second):
+        wallet.quote()
+    paid, _ = payer.pay(), second.pay()
+    payer.follow(payer.submit(paid))
+
+
+@wrong("after a part has come, all is paid again", *DOUBLED, "short")
+def pays_all_again_after_a_part(payer: Payer) -> None:
+    for _ in range(2):
+        payer.swap_quote()
+        order = payer.submit(payer.hash(), bought="BNB")
+        payer.course(order, "partial")
+        payer.follow(order)
+
+
+@wrong("v1 refuses while the chain is out, and the deposit is left", *LOST)
+def v1_gives_up_while_a_chain_is_out(payer: Payer) -> None:
+    payer.v1_quote()
+    paid = payer.pay()
+    payer.outage("BNB", **{"for": "2h"})
+    payer.v1_submit(paid)
+    payer.wait(DAY)
+    payer.v1_quote()
+
+
+@wrong("each answer of 500 is followed by a new payment", *DOUBLED)
+def pays_anew_after_each_500(payer: Payer) -> None:
+    payer.quote()
+    payer.fault("http-status", status=500, does="done", first=2)
+    orders = [payer.submit(payer.pay()) for _ in range(3)]
+    payer.follow(orders[-1])
+
+
+@wrong("an answer of 502 ends it, and the next transfer begins", *LOST)
+def moves_on_after_502(payer: Payer) -> None:
+    payer.quote()
+    payer.fault("http-status", status=502, does="none")
+    payer.submit(payer.pay())
+    payer.quote("25")
+    payer.follow(payer.submit(payer.pay("25"), "25"))
+
+
+@wrong("after a restart nobody looks at the order, which is refunded", *FORGOTTEN)
+def forgets_its_order_over_a_restart(payer: Payer) -> None:
+    payer.quote()
+    order = payer.submit(payer.pay())
+    payer.course(order, "refund")
+    payer.look(order)
+    again = payer.arrives()
+    again.wait(DAY)
+    again.quote("7", target="POLYGON")
+    again.follow(again.submit(again.pay("7"), "7", target="POLYGON"))
+
+
+@wrong("the token takes a fee of each transfer, and all is ordered", *MISDIRECTED)
+def orders_what_the_fee_of_the_token_took(payer: Payer) -> None:
+    payer.quote()
+    payer.follow(payer.submit(payer.pay("9.7")))
+
+
+@wrong("the deposit goes to a minter of earlier years", *MISDIRECTED)
+def pays_an_old_minter(payer: Payer) -> None:
+    payer.quote()
+    payer.follow(payer.submit(payer.pay(to="0x8a4aa176007196d48d39c89402d3753c39ae64c1")))
+
+
+@wrong("the deposit goes to the deposit address of another chain", *MISDIRECTED)
+def pays_the_proxy_of_another_chain(payer: Payer) -> None:
+    payer.quote()
+    payer.follow(payer.submit(payer.pay(to="0x1e0cc9b982c7c3fb1ec704c28f48c35e7bed08a1")))
+
+
+@wrong("a dropped order is reported on the chain of arrival", "drop-not-reported")
+def reports_a_drop_on_another_chain(payer: Payer) -> None:
+    payer.quote()
+    paid = payer.pay()
+    order = payer.submit(paid)
+    payer.course(order, "dropped")
+    payer.follow(order)
+    payer.ticket(paid, chain="BNB")
+
+
+@wrong("quoted to BNB in 2.0, and ordered to POLYGON in v1", *QUOTE)
+def quotes_in_one_generation_and_orders_elsewhere_in_the_other(payer: Payer) -> None:
+    payer.quote()
+    paid = payer.v1_pay()
+    payer.v1_submit(paid, target="POLYGON")
+    payer.wait(DAY)
+    payer.v1_look(paid)
+
+
+@wrong("the answer is lost, and a second wallet pays what was to be paid once", "not-as-expected")
+def a_second_wallet_pays_the_same_again(payer: Payer) -> None:
+    payer.expects(amount="10 USDT", to=payer.me, chain="BNB", times=1)
+    payer.quote()
+    payer.fault("reset-before-headers", does="done")
+    payer.submit(payer.pay())
+    second = Payer(payer.client, FRIEND)
+    second.quote()
+    second.follow(second.submit(second.pay(), toAddr=payer.me))
+
+
+@wrong("a refund is sought under another address, and never seen", *FORGOTTEN, "unknown-id")
+def looks_under_another_address(payer: Payer) -> None:
+    payer.quote()
+    paid = payer.pay()
+    order = payer.submit(paid)
+    payer.course(order, "refund")
+    stranger = Payer(payer.client, FRIEND)
+    for _ in range(3):
+        payer.wait(HOUR)
+        stranger.v1_look(paid)

@@ -1,0 +1,89 @@
+"""The processes that a command has started, in whatever session: they inherit a mark.
+
+Run as a program, it is the guard of a command: it needs nothing but the standard library.
+"""
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+MARK = "CROSSCHAIN_MOCK_STARTED_BY"
+"""The environment variable with the marks of a process, one for each command that it is below."""
+
+_NAME = f"{MARK}=".encode()
+_PROCESSES = Path("/proc")
+
+
+def marked(mark: str) -> list[int]:
+    """Return the processes that have a mark; none where the system does not show environments.
+
+    A process that only forks has the environment of the program that it was, so that a daemon is
+    found as well. One that was started with an environment of its own is not.
+    """
+    pids = []
+    for place in _PROCESSES.glob("[0-9]*"):
+        try:
+            text = (place / "environ").read_bytes()
+        except OSError:
+            # It has ended, or is somebody else's.
+            continue
+        values = (item.partition(b"=")[2] for item in text.split(b"\0") if item.startswith(_NAME))
+        if any(mark.encode() in value.split() for value in values):
+            pids.append(int(place.name))
+    return sorted(pids)
+
+
+def with_mark(environment: Mapping[str, str], mark: str) -> dict[str, str]:
+    """Return an environment that has a mark beside those that it has already."""
+    marks = f"{environment.get(MARK, '')} {mark}".strip()
+    return {**environment, MARK: marks}
+
+
+def send_marked(mark: str, number: int) -> bool:
+    """Send a signal to the processes that have a mark; return whether there were any."""
+    there = False
+    for pid in marked(mark):
+        try:
+            os.kill(pid, number)
+        except OSError:
+            continue
+        there = True
+    return there
+
+
+def named(pid: int) -> str:
+    """Return how a process was called, as far as the system shows it."""
+    try:
+        words = (_PROCESSES / str(pid) / "cmdline").read_bytes().split(b"\0")
+    except OSError:
+        words = []
+    return b" ".join(words).decode("utf-8", "replace").strip()[:200]
+
+
+def _guard(kind: str, leader: str, seconds: str, mark: str) -> None:
+    """Read until the parent is gone, however it went; then nothing of its command may stay."""
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGQUIT):
+        signal.signal(number, signal.SIG_IGN)
+    sys.stdin.buffer.read()
+
+    def sent(number: int) -> bool:
+        there = send_marked(mark, number)
+        try:
+            (os.killpg if kind == "group" else os.kill)(int(leader), number)
+        except OSError:
+            return there
+        return True
+
+    sent(signal.SIGTERM)
+    for _ in range(int(float(seconds) * 20)):
+        time.sleep(0.05)
+        if not sent(0):
+            return
+    sent(signal.SIGKILL)
+
+
+if __name__ == "__main__":
+    _guard(*sys.argv[1:])
