@@ -183,7 +183,7 @@ class Service:
         """Return the answer of the control API, or its denial."""
         if request.method == "HEAD":
             request = replace(request, method=request.answered_as)
-        if denied := self.control.denied(path, request):
+        if denied := self.control.denied(path, key, request):
             return denied
         if self.spread is not None and (answer := self.spread.answer(path, key, request)):
             return answer
@@ -255,11 +255,11 @@ class Service:
 
     def most_bytes(self, request: Request) -> int:
         """Return how many bytes the body of a request may have, of which the head has come."""
-        path, _ = self.place(request)
+        path, key = self.place(request)
         if not _is_control(path):
             return limits.BODY.most
         path = path.removeprefix(CONTROL_PATH)
-        if self.control.denied(path, request):
+        if self.control.denied(path, key, request):
             return limits.BODY.most
         return self.control.most_bytes(path, request.method)
 
@@ -313,7 +313,7 @@ class Service:
         if request.method == "HEAD" and (read := hosted.contract.find(request.answered_as, path)):
             return self._called(HostedCall(read, request, hosted), path)
         if console.wants_front(path, request):
-            return console.front(hosted.contract, request)
+            return console.front(hosted.contract, request, self.control.server.scheme)
         operation = hosted.breaks.operation(hosted.contract, request.method, path)
         if operation is not None:
             return self._called(HostedCall(operation, request, hosted), path)

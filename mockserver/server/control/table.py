@@ -55,6 +55,7 @@ def _row(
         depth=filled(row.get("depth", SAVED_DEPTH)),
         streams=row.get("streams", False),
         asks=row.get("asks", False),
+        server=row.get("server", False),
     )
 
 
