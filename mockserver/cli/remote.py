@@ -243,7 +243,10 @@ def request_of(row: Mapping[str, Any]) -> Callable[..., Json]:
         parts = {name: options.pop(name) for name in re.findall(r"\{(\w+)\}", path)}
         named = {camel(name): value for name, value in options.items()}
         sent = {**row.get("body", {}), **present(**named)}
-        return remote.send(method, path.format(**parts), **{place: sent})
+        # A world that is named is on the server of its name.
+        target = remote.of_world(parts["key"]) if "key" in parts else remote
+        remote.answer = target.send(method, path.format(**parts), **{place: sent})
+        return remote.answer
 
     return command
 

@@ -2,7 +2,7 @@
 
 import codecs
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import lru_cache, partial
 from importlib import import_module
@@ -161,9 +161,29 @@ class Service:
             return self._responded(request)
         began_ns = perf_counter_ns()
         answer = self._responded(request)
-        took_ns = perf_counter_ns() - began_ns
-        self.access.note(self.worlds, self.place(request), request, answer, took_ns)
+        if isinstance(answer, Delivery) and answer.pending is not None:
+            # Its status is that of the answer which somebody else still has to give.
+            settle = partial(self._settled, request, began_ns, answer.pending.settle)
+            return replace(answer, pending=Pending(answer.pending.fetch, settle))
+        self._log(request, began_ns, answer)
         return answer
+
+    def _settled(
+        self,
+        request: Request,
+        began_ns: int,
+        settle: Callable[[Response], Response],
+        came: Response,
+    ) -> Response:
+        response = settle(came)
+        self._log(request, began_ns, response)
+        return response
+
+    def _log(self, request: Request, began_ns: int, answer: Response | Delivery) -> None:
+        """Add a request to the access log, unless that is closed already."""
+        if self.access is not None:
+            took_ns = perf_counter_ns() - began_ns
+            self.access.note(self.worlds, self.place(request), request, answer, took_ns)
 
     def _responded(self, request: Request) -> Response | Delivery:
         path, key = self.place(request)
@@ -197,6 +217,9 @@ class Service:
                 return self.control.nobody(path, key, request)
             if (request.method, path) == ("PUT", "/world") and key not in self.worlds:
                 hosted = self.worlds.unmade(key)
+            elif path.startswith("/worlds") and key not in self.worlds:
+                # A world that is named to find its server is not made by that.
+                hosted = self.worlds.model()
             else:
                 hosted = self.worlds.get(key)
         except UnknownWorld as error:

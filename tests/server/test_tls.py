@@ -127,7 +127,7 @@ def test_cut_connections_are_cut(secure: Secure, kind: str) -> None:
             ended.register(client, select.POLLRDHUP)
             assert ended.poll(PATIENCE_S * 1000)
             reset = client.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR) == errno.ECONNRESET
-            said = b"".join(iter(lambda: client.recv(65_536), b""))  # noqa: B023
+            said = b"".join(iter(lambda: client.recv(65_536), b""))
         assert reset is (kind == "reset-before-headers"), said
         assert (len(said) > 0) is (kind == "truncated-body")
         secure.call("DELETE", f"/w/{key}/__mock/faults")
