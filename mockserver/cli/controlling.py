@@ -189,8 +189,10 @@ def world_fork(remote: Remote, to: str) -> Json:
 def _carried(remote: Remote, target: Remote) -> Json:
     """Make a copy of a world on another server than its own, from its dump."""
     dump = remote.get("/dump")
-    # With an option, so that a world which is there already is refused and not replaced.
-    place = target.send("PUT", "/world", body={"dialect": dump["dialect"]})
+    # With an option, so that a world which is there already is refused and not replaced. A dump
+    # has no token: what opens the source has to open the copy as well, and nothing less.
+    options = present(dialect=dump["dialect"], token=remote.token)
+    place = target.send("PUT", "/world", body=options)
     try:
         # App keys stay with the source, as in every copy.
         target.post("/load", {**dump, "appKeys": []})

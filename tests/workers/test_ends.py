@@ -244,6 +244,6 @@ def _kill_one_of_three(server: Multi, rounds: int) -> None:
     assert sum(worlds[f"load-{number}"]["restarts"] for number in range(12)) >= rounds
 
 
-def test_no_acknowledged_order_is_lost_when_one_of_three_is_killed(starting, tmp_path, is_deep):
-    server = starting("--state", str(tmp_path / "state"))
-    _kill_one_of_three(server, 50 if is_deep else 10)
+@pytest.mark.parametrize("kills", [10, pytest.param(50, marks=pytest.mark.deep)])
+def test_no_acknowledged_order_is_lost_when_one_of_three_is_killed(starting, tmp_path, kills):
+    _kill_one_of_three(starting("--state", str(tmp_path / "state")), kills)

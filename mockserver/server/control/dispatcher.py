@@ -80,7 +80,7 @@ class Control:
         except (Elsewhere, WorldAway):
             return None
         except StateNotLoadable:
-            # Whose token cannot be read is steered by nobody but the owner of the server.
+            # Its token cannot be read either. Who may steer the server may drop it.
             token = None
         return self.guard.denial(headers, token)
 

@@ -12,7 +12,7 @@ from mockserver.clock import ClockMode, iso, parse_duration
 from mockserver.jsontext import Json
 from mockserver.responders.forms import BadControl, instant_ms
 from mockserver.server.control.row import ControlRequest, NotAllowed, ServerState
-from mockserver.worlds.hosted import HostedWorld, UnknownWorld
+from mockserver.worlds.hosted import HostedWorld, UnknownWorld, WorldAway
 from mockserver.worlds.token import WorldToken
 
 # The options of a new world: the member of the body, the option, and how it is read.
@@ -61,9 +61,13 @@ def check_copy(request: ControlRequest, key: str) -> None:
 
 
 def source_of_copy(request: ControlRequest, key: str) -> HostedWorld:
-    """Return the world of a key, to be copied. Raises `UnknownWorld`, `NotAllowed`."""
+    """Return the world of a key, to be copied. Raises `BadControl`, `NotAllowed`."""
     server = request.server
-    if key not in server.worlds:
+    try:
+        is_there = server.worlds.is_there(key)
+    except WorldAway as away:
+        raise BadControl(f"{away.refusal}: {away}") from None
+    if not is_there:
         raise UnknownWorld(
             f"there is no world {key!r} on this server{_at(_base(request))}; GET "
             f"/w/{key}/__mock/world tells where it lives, and 'world dump' and 'world load' copy "

@@ -10,7 +10,7 @@ import struct
 from collections.abc import Callable
 
 
-class _Side(asyncio.Protocol):
+class _RelayEnd(asyncio.Protocol):
     """Writes what comes to one side of a relayed connection to the other one."""
 
     def __init__(self, onto: asyncio.Transport) -> None:
@@ -29,7 +29,7 @@ class _Side(asyncio.Protocol):
             self._onto.resume_reading()
 
 
-class Outside(_Side):
+class Outside(_RelayEnd):
     """The side of the client, with TLS."""
 
     def __init__(self, onto: asyncio.Transport, ended: Callable[[], None]) -> None:
@@ -41,7 +41,7 @@ class Outside(_Side):
         self._onto.close()
 
 
-class Inside(_Side):
+class Inside(_RelayEnd):
     """The side of the process that answers."""
 
     def connection_lost(self, exc: Exception | None) -> None:

@@ -322,7 +322,7 @@ class Spread:
             return _message(refused(404, f"unknown-world: {error}"))
         except NotAllowed as error:
             return _message(refused(401, str(error)))
-        except StateNotLoadable as error:
+        except (BadControl, StateNotLoadable) as error:
             return _message(refused(503, str(error)))
         return Message("answer", {"status": 200}, _carried(source, values["key"]))
 
