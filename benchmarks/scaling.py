@@ -7,8 +7,8 @@ The servers are up at once and take turns in short slices; ratios are taken insi
 their median. Two load generators send to each, processes of their own, each connection to a world
 of its own. CPU is that of all processes of a server. The machine may have no more cores than
 servers and generators together, so the rate is given twice: as it was, and with the generators
-counted out: requests by the CPU seconds of the busiest process, which is what it would answer with
-a core for each process.
+counted out (`alone`): what the processes would answer with a core for each, by their CPU seconds.
+Connections are spread evenly over the processes; how evenly worlds are is told apart.
 
 `restart` makes a folder of many worlds with the store's own code and starts a server with it.
 """
@@ -26,6 +26,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
@@ -38,21 +39,35 @@ from mockserver.server.assembly import Settings, build
 from mockserver.worlds.homes import home_of
 
 GENERATORS = 2
-_CONNECTIONS = 16
+_CONNECTIONS = 32
 _WORLDS = 32
 _BATCH = 500
 """Worlds that the generator of a folder holds in memory at once."""
+_EVEN = 4
+"""For so many processes, or half of them, worlds and connections are spread evenly."""
 _COUNT = iter(range(random.Random().randrange(1 << 40), 1 << 60))  # noqa: S311 - only new numbers
 
 
 class Slice(NamedTuple):
-    """What one server did in one turn: requests a second, as it was and by the busiest process."""
+    """What one server did in one turn: requests a second, as it was and with a core for each."""
 
     per_second: float
     alone: float
     cpu_us: float
 
 
+def _names() -> list[bytes]:
+    """Return names of worlds, the nth of which belongs to the nth process of four, and so on."""
+    names: list[bytes] = []
+    for number in count():
+        if home_of(f"w{number}", _EVEN) == len(names) % _EVEN:
+            names.append(b"w%d" % number)
+        if len(names) == _WORLDS:
+            return names
+    raise AssertionError("there are always more numbers")
+
+
+_NAMES = _names()
 Make = Callable[[int, int], bytes]
 """Returns the request of a number to a world of a number."""
 
@@ -62,7 +77,7 @@ def _in_world(raw: bytes, world: int) -> bytes:
     if world < 0:
         return raw
     method, _, rest = raw.partition(b" ")
-    return b"%b /w/w%d%b" % (method, world, rest)
+    return b"%b /w/%b%b" % (method, _NAMES[world], rest)
 
 
 def _lists(_: int, world: int) -> bytes:
@@ -120,8 +135,8 @@ def _generator(
 class Server:
     """The processes of a server under measurement."""
 
-    def __init__(self, name: str, running: Running) -> None:
-        self.name, self.running = name, running
+    def __init__(self, name: str, running: Running, workers: int = 1) -> None:
+        self.name, self.running, self.workers = name, running, workers
 
     def cpu_s(self) -> dict[int, float]:
         """Return the CPU seconds of each of its processes."""
@@ -137,12 +152,12 @@ class Server:
         port = self.running.port
         jobs = [(port, load, number, seconds, first, ways) for number in range(GENERATORS)]
         answers = pool.starmap(_generator, jobs)
-        used = {pid: after - before.get(pid, 0) for pid, after in self.cpu_s().items()}
+        used = sum(self.cpu_s().values()) - sum(before.values())
         total, failed = sum(answer[0] for answer in answers), sum(answer[1] for answer in answers)
         if failed:
             raise SystemExit(f"{self.name}: {failed} of {total} answers of {load} were refusals")
         seconds = max(answer[2] for answer in answers)
-        return Slice(total / seconds, total / max(used.values()), sum(used.values()) / total * 1e6)
+        return Slice(total / seconds, self.workers * total / used, used / total * 1e6)
 
 
 def _cpu_s(pid: int) -> float:
@@ -150,12 +165,13 @@ def _cpu_s(pid: int) -> float:
     return time.clock_gettime_ns((~pid << 3) | 2) / 1e9
 
 
-def _start(running: ExitStack, name: str, *options: str) -> Server:
-    command = (sys.executable, "-m", "mockserver", "serve", "--port", "0", *options)
+def _start(running: ExitStack, name: str, *options: str, workers: int = 1) -> Server:
+    more = ("--workers", str(workers)) if workers > 1 else ()
+    command = (sys.executable, "-m", "mockserver", "serve", "--port", "0", *more, *options)
     server = started(name, *command, core=None)
     running.callback(server.kill)
     running.callback(server.process.terminate)
-    return Server(name, server)
+    return Server(name, server, workers)
 
 
 def _turns(
@@ -180,7 +196,7 @@ def _told(what: str, slices: dict[str, list[Slice]], base: str) -> None:
             for place in range(3)
         ]
         print(
-            f"{what:16}{name:14}{middle[0]:9.0f}{ratios[0]:8.2f}{middle[1]:11.0f}{ratios[1]:8.2f}"
+            f"{what:18}{name:14}{middle[0]:9.0f}{ratios[0]:8.2f}{middle[1]:11.0f}{ratios[1]:8.2f}"
             f"{middle[2]:9.1f}{ratios[2]:8.3f}",
             flush=True,
         )
@@ -189,11 +205,11 @@ def _told(what: str, slices: dict[str, list[Slice]], base: str) -> None:
 def _workers(options: argparse.Namespace) -> None:
     with ExitStack() as running:
         servers = [
-            _start(running, f"{count} workers", "--workers", str(count))
-            for count in map(int, options.workers.split(","))
+            _start(running, f"{workers} workers", workers=workers)
+            for workers in map(int, options.workers.split(","))
         ]
         for load in options.loads.split(","):
-            for ways in ("kept", "moving", "new"):
+            for ways in options.ways.split(","):
                 slices = _turns(servers, load, ways, options)
                 _told(f"{load}, {ways}", slices, servers[0].name)
 
@@ -225,11 +241,11 @@ def _state(options: argparse.Namespace) -> None:
 def _spread() -> None:
     """Tell how evenly names of worlds are spread."""
     for workers in (2, 3, 4, 8):
-        counts = [0] * workers
+        spread = [0] * workers
         for number in range(10_000):
-            counts[home_of(f"world-{number}", workers)] += 1
+            spread[home_of(f"world-{number}", workers)] += 1
         even = 10_000 / workers
-        worst = max(abs(count - even) / even for count in counts)
+        worst = max(abs(worlds - even) / even for worlds in spread)
         print(f"10,000 worlds over {workers} workers: {worst:.1%} from even at worst")
 
 
@@ -283,6 +299,11 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=0.5)
     parser.add_argument("--workers", default="1,2,4")
     parser.add_argument("--loads", default="lists,quotes,orders")
+    parser.add_argument(
+        "--ways",
+        default="kept,moving,new",
+        help="connections that keep their world, change it each time, or are new each time",
+    )
     parser.add_argument("--only", choices=["workers", "state", "restart", "spread"])
     parser.add_argument("--worlds", type=int, default=10_000)
     parser.add_argument("--orders", type=int, default=1_000_000)
@@ -293,7 +314,7 @@ def main() -> None:
         _spread()
     if options.only in (None, "workers", "state"):
         print(
-            f"{'load':30}{'req/s':>9}{'x':>8}{'alone':>11}{'x':>8}{'CPU us':>9}{'x':>8}"
+            f"{'load':32}{'req/s':>9}{'x':>8}{'alone':>11}{'x':>8}{'CPU us':>9}{'x':>8}"
             f"   ({os.cpu_count()} cores, load average {os.getloadavg()[0]:.1f})"
         )
     if options.only in (None, "workers"):

@@ -229,15 +229,15 @@ BAD: dict[str, tuple[Callable[[Path], tuple[Path, Path | None]], str]] = {
         "is not that of the certificate",
     ),
     "an encrypted key": (
-        lambda folder: tuple(written_pair(folder, password=b"hush-hush")),
+        lambda folder: written_pair(folder, password=b"hush-hush"),
         "is encrypted, and nobody is there",
     ),
     "an expired certificate": (
-        lambda folder: tuple(written_pair(folder, days=(-9, -1))),
+        lambda folder: written_pair(folder, days=(-9, -1)),
         "has expired; clients would refuse it",
     ),
     "a certificate of tomorrow": (
-        lambda folder: tuple(written_pair(folder, days=(1, 9))),
+        lambda folder: written_pair(folder, days=(1, 9)),
         "is not valid yet; clients would refuse it",
     ),
     "a missing certificate": (
@@ -253,13 +253,17 @@ BAD: dict[str, tuple[Callable[[Path], tuple[Path, Path | None]], str]] = {
         "has no key in PEM",
     ),
     "the two exchanged": (
-        lambda folder: tuple(reversed(written_pair(folder))),
+        lambda folder: _exchanged(written_pair(folder)),
         "has no certificate in PEM",
     ),
     "a folder": (lambda folder: (folder, None), "cannot be read"),
     "a damaged certificate": (lambda folder: _damaged(written_pair(folder)), "cannot be used"),
     "an empty file": (lambda folder: _emptied(written_pair(folder)), "has no certificate in PEM"),
 }
+
+
+def _exchanged(pair: Pair) -> Pair:
+    return Pair(pair.key, pair.cert)
 
 
 def _damaged(pair: Pair) -> Pair:

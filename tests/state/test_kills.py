@@ -192,7 +192,7 @@ def _check(server: Server, told: Told) -> None:
     assert len(seen) <= len(orders)
 
 
-DEEP = [pytest.param(1000 * part, 40, marks=pytest.mark.deep) for part in range(1, 6)]
+DEEP = [pytest.param(1000 * part, 20, marks=pytest.mark.deep) for part in range(1, 11)]
 """Two hundred rounds, in parts that can be run apart."""
 
 
@@ -203,7 +203,7 @@ def test_nothing_acknowledged_is_lost_or_doubled_by_kills(
     told, numbers = Told(), count(1)
     folder = tmp_path / "state"
     for number in range(rounds):
-        _round(folder, told, numbers, seed + number, longest_s=0.4 if rounds < 40 else 1.2)
+        _round(folder, told, numbers, seed + number, longest_s=0.4 if rounds < 20 else 1.2)
         # What is judged is a copy, so that the next server finds what the last one left.
         copy = tmp_path / "copy"
         shutil.copytree(folder, copy)

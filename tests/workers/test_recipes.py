@@ -24,8 +24,7 @@ COMMANDS = """
 clock mode frozen
 clock show
 clock advance 1h
-clock set 2026-01-02T00:00:00Z
-clock next
+clock set 2027-01-02T00:00:00Z
 outage list
 outage start BNB --mode accept-stall --for 9h
 outage timeline
@@ -33,16 +32,17 @@ outage end BNB
 outage load short-blip
 fault list
 fault add latency v2.getChain delay=2s
-fault remove f1
+fault remove 1
 fault clear
 stub add {stub}
 stub list
-stub remove s1
+stub remove 1
 stub clear
 SUBMIT
 order list
 order show {order}
 order story {order}
+clock next
 order steer {order} slow --policy manual
 order step {order}
 order force {order} Failed --reason because
@@ -56,8 +56,6 @@ snapshot list
 clock advance 2h
 snapshot revert before
 snapshot drop before
-world dump -o {dump}
-world load {dump}
 journal
 verify submitOrder --at-least 0
 check
@@ -72,6 +70,8 @@ world drop {key}-twin
 world new {key}-new --seed 7 --clock frozen --start 2026-01-01T00:00:00Z
 world drop {key}-new
 capsule save {capsule}
+world dump -o {dump}
+world load {dump}
 world list
 reset
 """

@@ -178,9 +178,9 @@ def _copy(
     new = {old: first + place for place, old in enumerate(branches)}
     statements: list[Statement] = []
     for old, above in branches.items():
-        below = None if above is None else new[above]
-        statements.append(("INSERT INTO branches VALUES (?, ?)", (new[old], below)))
-        statements.append(sealed("branches", new[old], below))
+        parent = None if above is None else new[above]
+        statements.append(("INSERT INTO branches VALUES (?, ?)", (new[old], parent)))
+        statements.append(sealed("branches", new[old], parent))
     # So it was restarted as often as before.
     row = (world_id, key, new[branch], began + newest - source.started, scenario)
     statements.append(("INSERT INTO worlds VALUES (?, ?, ?, ?, ?)", row))

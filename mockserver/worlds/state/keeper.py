@@ -130,8 +130,8 @@ class Keeper:
             self.writes.forget(gone.record)
             gone.record = None
         tables = ("worlds WHERE id", *(f"{name} WHERE world" for name in OF_A_WORLD))
-        gone: list[Statement] = [(f"DELETE FROM {table} = ?", (world_id,)) for table in tables]  # noqa: S608
-        self.writes.add([*gone, unsealed("worlds", world_id), unsealed("tips", world_id)])
+        deleted: list[Statement] = [(f"DELETE FROM {table} = ?", (world_id,)) for table in tables]  # noqa: S608
+        self.writes.add([*deleted, unsealed("worlds", world_id), unsealed("tips", world_id)])
         self.writes.litter()
 
     def _where(self) -> str:
