@@ -113,15 +113,19 @@ def started_at(name: str, port: int, *command: str, path: str = "/v1/getChain") 
 
 
 def started(
-    name: str, *command: str, path: str = "/v1/getChain", cwd: str | None = None
+    name: str,
+    *command: str,
+    path: str = "/v1/getChain",
+    cwd: str | None = None,
+    core: int | None = SERVER_CORE,
 ) -> Running:
     """Start a server that prints its address, on the core of servers, and wait for an answer.
 
-    Raises `NotServing`, with what the server last said.
+    Where `core` is None it has all of them. Raises `NotServing`, with what the server last said.
     """
     with tempfile.TemporaryFile("w+") as said:
         began = time.perf_counter()
-        process = _process(command, subprocess.PIPE, said, cwd)
+        process = _process(command, subprocess.PIPE, said, cwd, core)
         ready = re.search(r":(\d+)", _first_line(process))
         if ready is None:
             raise _lost(name, process, "it printed no address", said)
@@ -136,10 +140,14 @@ def started(
 
 
 def _process(
-    command: tuple[str, ...], stdout: IO[str] | int, stderr: IO[str], cwd: str | None = None
+    command: tuple[str, ...],
+    stdout: IO[str] | int,
+    stderr: IO[str],
+    cwd: str | None = None,
+    core: int | None = SERVER_CORE,
 ) -> "subprocess.Popen[str]":
-    on_core = ("taskset", "--cpu-list", str(SERVER_CORE), *command)
-    return subprocess.Popen(on_core, stdout=stdout, stderr=stderr, text=True, cwd=cwd)
+    on_core = () if core is None else ("taskset", "--cpu-list", str(core))
+    return subprocess.Popen((*on_core, *command), stdout=stdout, stderr=stderr, text=True, cwd=cwd)
 
 
 def _first_line(process: "subprocess.Popen[str]") -> str:

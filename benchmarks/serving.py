@@ -261,7 +261,7 @@ def _servers(folder: Path, options: argparse.Namespace, running: ExitStack) -> l
     if find_spec("uvloop") is not None:
         run(started("ours, speed", *mock, "--loop", "uvloop"))
     ours = run(started("ours, base", *mock, "--loop", "asyncio"))
-    data.write_text(json.dumps(_data(ours)))
+    data.write_text(json.dumps(data_of(ours)))
     run(_of_python("plain", "plain", data))
     starts: list[Start] = []
     if find_spec("pytest_httpserver") is not None:
@@ -318,7 +318,8 @@ def _on_a_port(name: str, command: tuple[str, ...], option: str) -> Running:
     return started_at(name, port, *command, option, str(port))
 
 
-def _data(ours: Running) -> dict[str, object]:
+def data_of(ours: Running) -> dict[str, object]:
+    """Return what peers answer with, as this mock has it."""
     submission = load().operation("v2.submitOrder").request_schema["properties"]["body"]
     return {
         "chains": json.loads(ours.get("/v1/getChain"))["data"],

@@ -13,6 +13,7 @@ import pytest
 from mockserver.conformance.option_table import OPTIONS
 
 if TYPE_CHECKING:
+    import ssl
     from pathlib import Path
 
     from mockserver.conformance import Result
@@ -208,15 +209,21 @@ def crosschain_mock_settings(pytestconfig: pytest.Config) -> "MockSettings":
 
 
 @pytest.fixture(scope="session")
+def crosschain_mock_tls() -> "ssl.SSLContext | None":
+    """What the server serves https with, for 127.0.0.1; override it in a conftest.py."""
+    return None
+
+
+@pytest.fixture(scope="session")
 def crosschain_mock_server(
-    crosschain_mock_settings: "MockSettings",
+    crosschain_mock_settings: "MockSettings", crosschain_mock_tls: "ssl.SSLContext | None"
 ) -> Iterator["MockServer"]:
     """A server in this process, shared by the session; `.world()` makes a world on it."""
     from mockserver.testing import running
 
     with ExitStack() as stack:
         with _readable_failures():
-            server = stack.enter_context(running(crosschain_mock_settings))
+            server = stack.enter_context(running(crosschain_mock_settings, tls=crosschain_mock_tls))
         yield server
 
 
@@ -240,7 +247,8 @@ def crosschain_mock(
             if folder := _state_folder(item, changes.pop("state", _UNSAID)):
                 # A server for the one test: it has its folder for itself, in parallel sessions too.
                 kept = settings.changed(**changes, state=folder)
-                world = stack.enter_context(_running(kept)).world(item.nodeid)
+                alone = stack.enter_context(_running(kept, crosschain_mock_server.tls))
+                world = alone.world(item.nodeid)
             else:
                 world = crosschain_mock_server.world(item.nodeid, **changes)
         item.stash.setdefault(_WORLDS, []).append(world)
@@ -426,10 +434,12 @@ def _with_recordings(
     return {**permit, **changes, "record": typed or mode, "recordings": folder}
 
 
-def _running(settings: "MockSettings") -> "AbstractContextManager[MockServer]":
+def _running(
+    settings: "MockSettings", tls: "ssl.SSLContext | None"
+) -> "AbstractContextManager[MockServer]":
     from mockserver.testing import running
 
-    return running(settings)
+    return running(settings, tls=tls)
 
 
 def _state_folder(item: pytest.Item, marked: Any) -> "Path | None":

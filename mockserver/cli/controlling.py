@@ -157,7 +157,10 @@ def world_new(
     breaks: tuple[str, ...],
     **options: Any,
 ) -> Json:
-    """Create the world KEY, which answers at /w/KEY and for the header X-Mock-World."""
+    """Create the world KEY, which answers at /w/KEY and for the header X-Mock-World.
+
+    Its --token is that of the world; that of the server is --control-token here.
+    """
     wanted = present(
         key=key,
         **_mode_and_rate("clock", clock or ""),
@@ -165,7 +168,38 @@ def world_new(
         breaks=list(breaks) or None,
         **options,
     )
-    return remote.post("/worlds", wanted)
+    # Named in the head as well: what stands in front of several servers reads no bodies.
+    remote.answer = remote.of_world(key).post("/worlds", wanted)
+    return remote.answer
+
+
+def world_fork(remote: Remote, to: str) -> Json:
+    """Copy a world as it is now to the key TO, also to another server behind the same address."""
+    source, target = remote.key, remote.of_world(to)
+    try:
+        place = target.send("PUT", "/world", body={"fork": source})
+    except ControlRefused as error:
+        if not str(error).startswith("unknown-world"):
+            raise
+        place = _carried(remote, target)
+    remote.answer = place
+    return place
+
+
+def _carried(remote: Remote, target: Remote) -> Json:
+    """Make a copy of a world on another server than its own, from its dump."""
+    dump = remote.get("/dump")
+    # With an option, so that a world which is there already is refused and not replaced. A dump
+    # has no token: what opens the source has to open the copy as well, and nothing less.
+    options = present(dialect=dump["dialect"], token=remote.token)
+    place = target.send("PUT", "/world", body=options)
+    try:
+        # App keys stay with the source, as in every copy.
+        target.post("/load", {**dump, "appKeys": []})
+    except ControlRefused:
+        target.send("DELETE", f"/worlds/{target.world}")
+        raise
+    return place
 
 
 def print_history(order: Json) -> None:

@@ -9,7 +9,8 @@ from contextlib import nullcontext, redirect_stdout
 from dataclasses import field
 from http.client import HTTPException
 from io import StringIO
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote, urlencode, urlsplit
 
 import click
@@ -23,8 +24,12 @@ from mockserver.headers import CONTROL_PATH, EPOCH_HEADER, TOKEN_HEADER, WORLD_H
 from mockserver.jsontext import Json, camel
 from mockserver.values import dataclass
 
+if TYPE_CHECKING:
+    import ssl
+
 # Seconds to wait for an answer: the dump of a world with many orders takes long to load.
 _TIMEOUT_S = 300
+_WORLD_IN_URL = re.compile(r"/w/([^/]+)/?$")
 
 
 class NoServer(CrosschainMockError):
@@ -41,20 +46,32 @@ class ControlRefused(CrosschainMockError):
 class Remote:
     """A server by its address, the world that is meant, and the token where it wants one.
 
-    With an `epoch`, a world of another one refuses. `answer` is the last one that came, `answering`
-    the epoch of the world that gave it.
+    With an `epoch`, a world of another one refuses. `trust` has the certificates of a server with
+    https, where they are not the system's. `answer` is the last one that came, `answering` the epoch
+    of the world that gave it.
     """
 
     url: str
     world: str
     token: str | None = field(default=None, repr=False)
     epoch: str | None = None
+    trust: "ssl.SSLContext | None" = None
     answer: Json = field(default=None, repr=False)
     answering: str | None = field(default=None, repr=False)
 
     def stay(self) -> None:
         """Have what is asked from now on be of the world that answered last, or be refused."""
         self.epoch = self.answering
+
+    @property
+    def key(self) -> str:
+        """The key of the world that is meant, by the address or by its option."""
+        named = _WORLD_IN_URL.search(self.url)
+        return unquote(named[1]) if named else self.world
+
+    def of_world(self, key: str) -> "Remote":
+        """Return the same server with another world meant."""
+        return Remote(_WORLD_IN_URL.sub("", self.url), key, self.token, trust=self.trust)
 
     def get(self, path: str, /, **query: Json) -> Json:
         """Return what the control API shows; parameters that are None are left out."""
@@ -90,6 +107,8 @@ class Remote:
             raise self._no_mock() from None
         except (OSError, ValueError) as error:
             reason = getattr(error, "reason", error)
+            if why := _untrusted(reason):
+                raise NoServer(f"the server at {self.url} is not trusted: {why}") from None
             raise NoServer(
                 f"no server answers at {self.url} ({str(reason).lower()}); start one with "
                 "'crosschain-mock serve', or name another with --url"
@@ -116,7 +135,11 @@ class Remote:
         # A proxy of the environment cannot reach what listens on this machine.
         host = urlsplit(self.url).hostname or ""
         near = host in ("localhost", "::1") or host.startswith("127.")
-        handlers = [urllib.request.ProxyHandler({})] if near else []
+        handlers: list[urllib.request.BaseHandler] = []
+        if near:
+            handlers.append(urllib.request.ProxyHandler({}))
+        if self.trust is not None:
+            handlers.append(urllib.request.HTTPSHandler(context=self.trust))
         return urllib.request.build_opener(*handlers)
 
     def _read(self, raw: bytes) -> Json:
@@ -130,6 +153,34 @@ class Remote:
         return NoServer(f"what answers at {self.url} is no crosschain-mock, {right}")
 
 
+def _trust(cacert: Path | None) -> "ssl.SSLContext | None":
+    """Return what trusts the certificates of a file. Raises `UsageError`."""
+    if cacert is None:
+        return None
+    import ssl
+
+    from mockserver.userfiles import NotReadable, read_text
+
+    try:
+        context = ssl.create_default_context(cadata=read_text(cacert))
+    except (NotReadable, ssl.SSLError, ValueError) as error:
+        why = error if isinstance(error, NotReadable) else "has no certificate in PEM"
+        raise click.UsageError(f"--cacert: {str(cacert)!r} {why}") from None
+    # So that the certificate of the server itself does, whoever has issued it.
+    context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
+    return context
+
+
+def _untrusted(error: object) -> str:
+    """Return why a certificate is not trusted, or why there is none; empty for other errors."""
+    verdict = getattr(error, "verify_message", "")
+    if verdict:
+        return f"{verdict}; name its certificate, or that which issued it, with --cacert FILE"
+    if getattr(error, "reason", "") in ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE"):
+        return "it speaks no TLS; write http:// in place of https://"
+    return ""
+
+
 def _is_address(url: str) -> bool:
     try:
         parts = urlsplit(url)
@@ -140,7 +191,7 @@ def _is_address(url: str) -> bool:
 
 def _check_world(url: str, world: str) -> None:
     """Raise `UsageError` where the address names another world than `--world` does."""
-    named = re.search(r"/w/([^/]+)/?$", url)
+    named = _WORLD_IN_URL.search(url)
     source = click.get_current_context().get_parameter_source("world")
     if named and unquote(named[1]) != world and source is not ParameterSource.DEFAULT:
         raise click.UsageError(
@@ -164,12 +215,18 @@ def connected(
     about = row.get("about", "")
 
     def called(
-        *, url: str, world: str, server_token: str | None, epoch: str | None, **options: Any
+        *,
+        url: str,
+        world: str,
+        server_token: str | None,
+        epoch: str | None,
+        cacert: Path | None,
+        **options: Any,
     ) -> None:
         if not _is_address(url):
             raise click.UsageError(f"--url: {url!r} is no address; write {DEFAULT_URL}")
         _check_world(url, world)
-        remote = Remote(url.rstrip("/"), world, server_token, epoch)
+        remote = Remote(url.rstrip("/"), world, server_token, epoch, _trust(cacert))
         as_json = not own_json and options.pop("as_json")
         if about:
             argument, option = options[about], options.pop("named")
@@ -207,7 +264,10 @@ def request_of(row: Mapping[str, Any]) -> Callable[..., Json]:
         parts = {name: options.pop(name) for name in re.findall(r"\{(\w+)\}", path)}
         named = {camel(name): value for name, value in options.items()}
         sent = {**row.get("body", {}), **present(**named)}
-        return remote.send(method, path.format(**parts), **{place: sent})
+        # A world that is named is on the server of its name.
+        target = remote.of_world(parts["key"]) if "key" in parts else remote
+        remote.answer = target.send(method, path.format(**parts), **{place: sent})
+        return remote.answer
 
     return command
 

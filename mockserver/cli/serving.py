@@ -17,6 +17,8 @@ from mockserver.cli.files import with_overlay
 from mockserver.cli.taping import taped
 
 if TYPE_CHECKING:
+    import ssl
+
     from mockserver.server.assembly import Settings
 
 
@@ -34,9 +36,10 @@ def serve(
     with _importing_fast():
         from mockserver.server.assembly import build, build_workers
         from mockserver.server.control.guard import guard_for
-        from mockserver.server.process import Listening, claim, serve, to_stdout
+        from mockserver.server.process import Listening, claim, scheme_of, serve, to_stdout
 
     claim(ready_file)
+    tls = _tls(options["tls_cert"], options["tls_key"])
 
     taping = ExitStack()
     settings = taping.enter_context(taped(settings_of(options), options))
@@ -49,6 +52,7 @@ def serve(
         guard=guard,
         made_only=options["worlds"] == "made-only",
         advertised=(options["advertised"] or "").rstrip("/"),
+        scheme=scheme_of(tls),
     )
     _check_workers(workers, options)
     forked = build_workers(settings, workers) if workers > 1 else None
@@ -69,7 +73,7 @@ def serve(
             click.echo(f"the control API asks for the token {guard.token}", err=True)
         click.echo(_banner(url, short=not sys.stderr.isatty()), err=True)
 
-    listening = Listening(host, port, ready_file, options["loop"])
+    listening = Listening(host, port, ready_file, options["loop"], tls)
     with taping:
         if forked is not None:
             from mockserver.server.workers.supervisor import Supervisor
@@ -79,6 +83,17 @@ def serve(
         else:
             serve(service, listening, announce)
     _exit_at_once()
+
+
+def _tls(cert: Path | None, key: Path | None) -> "ssl.SSLContext | None":
+    """Return what serves TLS; None for plain HTTP. Raises `BadCertificate`."""
+    if cert is None:
+        if key is not None:
+            raise click.UsageError("--tls-key goes with --tls-cert, the certificate of the key")
+        return None
+    from mockserver.server.tls import context_of
+
+    return context_of(cert, key)
 
 
 def _check_workers(workers: int, options: Mapping[str, Any]) -> None:

@@ -159,7 +159,8 @@ def command(path: str) -> click.Command:
         from mockserver.cli import remote
 
         has_json = any(isinstance(taken, dict) and taken.get("key") == "as_json" for taken in takes)
-        takes += ["server"] if has_json else ["json", "server"]
+        server = row.get("server", "server")
+        takes += [server] if has_json else ["json", server]
         function = remote.connected(
             function or remote.request_of(row), row, TABLE["tables"], own_json=has_json
         )

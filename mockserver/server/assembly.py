@@ -27,7 +27,7 @@ class Settings(WorldOptions):
     the folder that keeps the worlds; `state_sync` says when a change counts as written (`Sync`).
     With `made_only` no world but the default one comes into being by itself. `advertised` is the
     base URL by which clients reach this server; `access_log` is a file to which each request adds a
-    line of JSON.
+    line of JSON. `scheme` is what clients speak with it, `http` or `https`.
     """
 
     check_answers: bool = False
@@ -36,6 +36,7 @@ class Settings(WorldOptions):
     state_sync: str = "full"
     made_only: bool = False
     advertised: str = ""
+    scheme: str = "http"
     access_log: Path | None = None
 
 
@@ -101,6 +102,7 @@ def _service(factory: WorldFactory, settings: Settings) -> Service:
 
         service.access = AccessLog(settings.access_log)
     service.control.server.advertised = settings.advertised
+    service.control.server.scheme = settings.scheme
     return service
 
 
@@ -129,7 +131,7 @@ def service_of(factory: WorldFactory, guard: Guard, *, check_answers: bool) -> S
     contracts = factory.contracts
     simulation = Simulation(OPERATIONS, contracts)
     worlds = Worlds(factory.create, factory.bounds)
-    control = Control(ServerState(worlds, factory, Counters()), guard)
+    control = Control(ServerState(worlds, factory, Counters(), guard))
     service = Service(worlds, simulation, contracts, control, check_answers=check_answers)
     control.server.ready = True
     return service

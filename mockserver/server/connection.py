@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import socket
 from collections.abc import Callable
 from typing import Any
 
@@ -72,7 +73,7 @@ class ConnectionServer(EndingServer):
 class Connection(RequestHandler):
     """One connection: broken HTTP is refused inside an envelope, and slow clients are cut off."""
 
-    __slots__ = ("_body", "_refuse", "_stalled", "_switching", "ended", "made")
+    __slots__ = ("_body", "_refuse", "_stalled", "_switching", "client", "ended", "made")
 
     def __init__(self, *args: Any, refuse: Refuse, **options: Any) -> None:
         """Serve; `refuse` makes the answer to what cannot be read."""
@@ -82,6 +83,8 @@ class Connection(RequestHandler):
         self._switching: StreamReader | None = None
         # The body of the request that came last, until it is answered in the lane.
         self._body: StreamReader | None = None
+        self.client: socket.socket | None = None
+        """The client's own socket, where another process has its TLS."""
         self.ended = False
         """Whether the client has ended its side of the connection."""
         self.made: Delivery | Exception | None = None
@@ -135,6 +138,9 @@ class Connection(RequestHandler):
     def eof_received(self) -> bool:  # type: ignore[override]  # asyncio asks, aiohttp does not
         """Close, but first answer a client that has sent a whole request and still listens."""
         self.ended = True
+        if self.transport is not None and self.transport.get_extra_info("sslcontext"):
+            # Both directions of TLS end together.
+            return False
         is_complete = self._body is not None and self._body.is_eof()
         if not is_complete or self.idle or self._stalled is not None:
             return False
@@ -169,6 +175,8 @@ class Connection(RequestHandler):
     def connection_lost(self, exc: BaseException | None) -> None:
         self._reading_again()
         self._body = None
+        if self.client is not None:
+            self.client.close()
         transport = self.transport
         super().connection_lost(exc)
         # asyncio's transport holds a method of its own, which nothing calls any more. Without the

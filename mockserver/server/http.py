@@ -289,13 +289,14 @@ async def _cut(http: BaseRequest, response: Response, cut: Cut) -> StreamRespons
     sent.force_close()
     if transport is None:
         return sent
+    client = cast(Connection, http.protocol).client
     if cut is Cut.RESET_BEFORE:
-        _reset(transport)
+        _reset(transport, client)
     elif cut is Cut.EMPTY:
         transport.close()
     elif cut is Cut.RESET_AFTER:
         transport.write(cut_head(response))
-        _reset(transport)
+        _reset(transport, client)
     else:
         half = 0 if http.method == "HEAD" else len(response.body) // 2
         transport.write(cut_head(response) + response.body[:half])
@@ -303,9 +304,9 @@ async def _cut(http: BaseRequest, response: Response, cut: Cut) -> StreamRespons
     return sent
 
 
-def _reset(transport: asyncio.WriteTransport) -> None:
+def _reset(transport: asyncio.WriteTransport, client: socket.socket | None) -> None:
     # What was written is in the socket's buffer by now; with lingering off, closing it resets.
-    raw = transport.get_extra_info("socket")
+    raw = client or transport.get_extra_info("socket")
     if raw is not None:
         raw.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     transport.abort()

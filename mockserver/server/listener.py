@@ -4,12 +4,15 @@ import asyncio
 import contextlib
 import errno
 import socket
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from aiohttp.web_server import Server
 
 from mockserver.errors import CannotServe
 from mockserver.wording import reason_of
+
+if TYPE_CHECKING:
+    import ssl
 
 DRAIN_SECONDS = 0.02
 """How long what is on its way may take once a server has to stop, in seconds.
@@ -25,6 +28,8 @@ _ACCEPTED = 64
 # Test runs open many connections at once; the system cuts this to its own limit.
 WAITING = 1024
 _LAST_PORT = 65_535
+_TLS_BOUNDS = {"ssl_handshake_timeout": 10.0, "ssl_shutdown_timeout": 2.0}
+"""How long clients may take to begin and to end TLS, in seconds: asyncio would wait a minute."""
 
 
 class EndingServer(Server):
@@ -53,9 +58,18 @@ class EndingServer(Server):
 class Listener:
     """A server that takes connections from a listening socket."""
 
-    def __init__(self, server: EndingServer, listening: socket.socket) -> None:
-        """Serve what comes to a bound socket; `start` has to follow, inside the loop."""
+    def __init__(
+        self,
+        server: EndingServer,
+        listening: socket.socket,
+        tls: "ssl.SSLContext | None" = None,
+    ) -> None:
+        """Serve what comes to a bound socket, with TLS where there is a context for it.
+
+        `start` has to follow, inside the loop.
+        """
         self._server = server
+        self._tls: dict[str, Any] = {} if tls is None else {"ssl": tls, **_TLS_BOUNDS}
         self._socket = listening
         self._accepting: asyncio.Server | None = None
 
@@ -65,7 +79,7 @@ class Listener:
 
     async def start(self) -> None:
         self._accepting = await asyncio.get_running_loop().create_server(
-            self._server, sock=self._socket, backlog=_ACCEPTED
+            self._server, sock=self._socket, backlog=_ACCEPTED, **self._tls
         )
         self._socket.listen(WAITING)
 

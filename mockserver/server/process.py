@@ -60,6 +60,8 @@ def _looked(phase: str, info: Mapping[str, int]) -> None:
 
 
 if TYPE_CHECKING:
+    import ssl
+
     from mockserver.server.commits import Commits
 
 log = logging.getLogger("mockserver.server")
@@ -78,6 +80,12 @@ class Listening:
     ready_file: Path | None = None
     loop: str = "auto"
     """`asyncio`, `uvloop`, or `auto`: uvloop where it is installed."""
+    tls: "ssl.SSLContext | None" = None
+    """What the server serves TLS with; None for plain HTTP."""
+
+    def address(self, port: int) -> str:
+        """Return the base URL, with the port that was taken."""
+        return address(self.host, port, self.tls)
 
 
 class Serving:
@@ -220,10 +228,16 @@ def loop_factory(name: str) -> Callable[[], asyncio.AbstractEventLoop]:
     return factory
 
 
-def address(host: str, port: int) -> str:
+def address(host: str, port: int, tls: "ssl.SSLContext | None" = None) -> str:
     """Return the base URL of a host and a port; a wildcard host is shown as loopback."""
+    scheme = scheme_of(tls)
     public = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, host)  # noqa: S104 (only shown)
-    return f"http://[{public}]:{port}" if ":" in public.strip("[]") else f"http://{public}:{port}"
+    shown = f"[{public}]" if ":" in public.strip("[]") else public
+    return f"{scheme}://{shown}:{port}"
+
+
+def scheme_of(tls: "ssl.SSLContext | None") -> str:
+    return "http" if tls is None else "https"
 
 
 async def _host(
@@ -238,9 +252,9 @@ async def _host(
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop.set)
-    server = Listener(make_server(), listener)
+    server = Listener(make_server(), listener, listening.tls)
     await server.start()
-    url = address(listening.host, server.port)
+    url = listening.address(server.port)
     with rarely_collected(), ready_file(listening.ready_file, url):
         announce(url)
         await stop.wait()

@@ -2,7 +2,7 @@
 
 import codecs
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import lru_cache, partial
 from importlib import import_module
@@ -161,9 +161,29 @@ class Service:
             return self._responded(request)
         began_ns = perf_counter_ns()
         answer = self._responded(request)
-        took_ns = perf_counter_ns() - began_ns
-        self.access.note(self.worlds, self.place(request), request, answer, took_ns)
+        if isinstance(answer, Delivery) and answer.pending is not None:
+            # Its status is that of the answer which somebody else still has to give.
+            settle = partial(self._settled, request, began_ns, answer.pending.settle)
+            return replace(answer, pending=Pending(answer.pending.fetch, settle))
+        self._log(request, began_ns, answer)
         return answer
+
+    def _settled(
+        self,
+        request: Request,
+        began_ns: int,
+        settle: Callable[[Response], Response],
+        came: Response,
+    ) -> Response:
+        response = settle(came)
+        self._log(request, began_ns, response)
+        return response
+
+    def _log(self, request: Request, began_ns: int, answer: Response | Delivery) -> None:
+        """Add a request to the access log, unless that is closed already."""
+        if self.access is not None:
+            took_ns = perf_counter_ns() - began_ns
+            self.access.note(self.worlds, self.place(request), request, answer, took_ns)
 
     def _responded(self, request: Request) -> Response | Delivery:
         path, key = self.place(request)
@@ -183,7 +203,7 @@ class Service:
         """Return the answer of the control API, or its denial."""
         if request.method == "HEAD":
             request = replace(request, method=request.answered_as)
-        if denied := self.control.denied(path, request):
+        if denied := self.control.denied(path, key, request):
             return denied
         if self.spread is not None and (answer := self.spread.answer(path, key, request)):
             return answer
@@ -197,6 +217,9 @@ class Service:
                 return self.control.nobody(path, key, request)
             if (request.method, path) == ("PUT", "/world") and key not in self.worlds:
                 hosted = self.worlds.unmade(key)
+            elif path.startswith("/worlds") and key not in self.worlds:
+                # A world that is named to find its server is not made by that.
+                hosted = self.worlds.model()
             else:
                 hosted = self.worlds.get(key)
         except UnknownWorld as error:
@@ -255,11 +278,11 @@ class Service:
 
     def most_bytes(self, request: Request) -> int:
         """Return how many bytes the body of a request may have, of which the head has come."""
-        path, _ = self.place(request)
+        path, key = self.place(request)
         if not _is_control(path):
             return limits.BODY.most
         path = path.removeprefix(CONTROL_PATH)
-        if self.control.denied(path, request):
+        if self.control.denied(path, key, request):
             return limits.BODY.most
         return self.control.most_bytes(path, request.method)
 
@@ -311,7 +334,7 @@ class Service:
         if request.method == "HEAD" and (read := hosted.contract.find(request.answered_as, path)):
             return self._called(HostedCall(read, request, hosted), path)
         if console.wants_front(path, request):
-            return console.front(hosted.contract, request)
+            return console.front(hosted.contract, request, self.control.server.scheme)
         operation = hosted.breaks.operation(hosted.contract, request.method, path)
         if operation is not None:
             return self._called(HostedCall(operation, request, hosted), path)

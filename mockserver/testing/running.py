@@ -19,6 +19,8 @@ from mockserver.testing.server import MockServer
 from mockserver.testing.settings import BadSetting, MockSettings
 
 if TYPE_CHECKING:
+    import ssl
+
     from mockserver.server.commits import Commits
 
 _T = TypeVar("_T")
@@ -27,21 +29,29 @@ _TIMEOUT_SECONDS = 10
 
 @contextmanager
 def running(
-    settings: MockSettings | None = None, *, port: int = 0, **changes: Any
+    settings: MockSettings | None = None,
+    *,
+    port: int = 0,
+    tls: "ssl.SSLContext | None" = None,
+    **changes: Any,
 ) -> Iterator[MockServer]:
     """Serve in a daemon thread on loopback; port 0 takes any free one.
 
-    Changes are settings such as `scenario="outage"`. Raises `CrosschainMockError` for bad ones,
+    With a context of `tls`, which has a certificate for 127.0.0.1, it serves https. Changes are
+    settings such as `scenario="outage"`. Raises `CrosschainMockError` for bad ones,
     `CannotServe` where the port is taken.
     """
-    mock = _server(settings, port, changes)
-    with service_in_thread(mock.locked.service, port, mock.locked) as mock.port:
+    mock = _server(settings, port, changes, tls)
+    with service_in_thread(mock.locked.service, port, mock.locked, tls) as mock.port:
         yield mock
 
 
 @contextmanager
 def service_in_thread(
-    service: Service, port: int, locked: LockedService | None = None
+    service: Service,
+    port: int,
+    locked: LockedService | None = None,
+    tls: "ssl.SSLContext | None" = None,
 ) -> Iterator[int]:
     """Answer as `in_thread` does, and write the state of the service where it keeps any.
 
@@ -51,7 +61,7 @@ def service_in_thread(
 
     async def listening() -> Listener:
         commits.append(commits_of(service, None if locked is None else locked.lock))
-        return await _listening(locked or service, port, commits[0])
+        return await _listening(locked or service, port, commits[0], tls)
 
     async def end() -> None:
         if commits[0] is not None:
@@ -100,13 +110,17 @@ def _loop_in_thread(
 
 @asynccontextmanager
 async def serving(
-    settings: MockSettings | None = None, *, port: int = 0, **changes: Any
+    settings: MockSettings | None = None,
+    *,
+    port: int = 0,
+    tls: "ssl.SSLContext | None" = None,
+    **changes: Any,
 ) -> AsyncIterator[MockServer]:
     """Serve in the running loop on loopback, as `running` does in a thread."""
-    mock = _server(settings, port, changes)
+    mock = _server(settings, port, changes, tls)
     commits = commits_of(mock.locked.service, mock.locked.lock)
     try:
-        listener = await _listening(mock.locked, port, commits)
+        listener = await _listening(mock.locked, port, commits, tls)
         try:
             mock.port = listener.port
             yield mock
@@ -118,20 +132,29 @@ async def serving(
         mock.locked.service.close()
 
 
-def _server(settings: MockSettings | None, port: int, changes: Mapping[str, Any]) -> MockServer:
+def _server(
+    settings: MockSettings | None,
+    port: int,
+    changes: Mapping[str, Any],
+    tls: "ssl.SSLContext | None",
+) -> MockServer:
     if not isinstance(settings, MockSettings | None):
         raise BadSetting(f"settings go by name, as in scenario='outage'; got {settings!r}")
     mock = MockServer((settings or MockSettings()).changed(**changes))
     # A test that chose the port knows the address of the default world, and may use it.
     mock.locked.default_used = port != 0
+    mock.secure(tls)
     return mock
 
 
 async def _listening(
-    answering: RawAnswering, port: int, commits: "Commits | None" = None
+    answering: RawAnswering,
+    port: int,
+    commits: "Commits | None" = None,
+    tls: "ssl.SSLContext | None" = None,
 ) -> Listener:
     server = HttpServer(answering, commits=commits)
-    listener = Listener(server, bound("127.0.0.1", port))
+    listener = Listener(server, bound("127.0.0.1", port), tls)
     await listener.start()
     return listener
 

@@ -13,12 +13,16 @@ from mockserver.scenarios import load_scenario
 from mockserver.scenarios.library import is_file
 from mockserver.server.assembly import keep, service_of
 from mockserver.server.control import Guard
+from mockserver.server.process import address, scheme_of
 from mockserver.testing.handles import LockedService, WorldHandle, public_api
 from mockserver.testing.recording import tape_of
 from mockserver.testing.settings import BadSetting, MockSettings
 from mockserver.testing.world import MockWorld
 from mockserver.worlds.factory import WorldFactory
 from mockserver.worlds.hosted import DEFAULT_WORLD, HostedWorld
+
+if TYPE_CHECKING:
+    import ssl
 
 _NOT_IN_KEYS = re.compile(r"[^A-Za-z0-9._~-]+")
 _MOST_KEY_CHARACTERS = 100
@@ -48,6 +52,8 @@ class MockServer:
         self.locked = LockedService(self._service)
         self._lock = self.locked.lock
         self.port = 0
+        self.tls: ssl.SSLContext | None = None
+        """What it serves TLS with; None for plain HTTP."""
 
     def __repr__(self) -> str:
         return f"<MockServer at {self._address}>"
@@ -68,9 +74,14 @@ class MockServer:
         self.locked.default_used = True
         return self._address
 
+    def secure(self, tls: "ssl.SSLContext | None") -> None:
+        """Have it serve TLS, before it is put on a socket."""
+        self.tls = tls
+        self._service.control.server.scheme = scheme_of(tls)
+
     @property
     def _address(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
+        return address("127.0.0.1", self.port, self.tls)
 
     @property
     def replaying(self) -> str:

@@ -26,6 +26,7 @@ from mockserver.worlds.blocks import Blocks
 from mockserver.worlds.claims import Beliefs
 from mockserver.worlds.journal import JournalSpace, WorldJournal
 from mockserver.worlds.nodestate import NodeState
+from mockserver.worlds.token import WorldToken
 from mockserver.worlds.transactions import ChainTransaction, ChainTransactions
 from mockserver.worlds.triggers import Triggers
 
@@ -220,6 +221,8 @@ class HostedWorld(CalledWorld):
     """Sends a signal to the client's process, where one is known."""
     held: tuple[Held, ...] = ()
     """The answers that are held back now."""
+    token: WorldToken | None = None
+    """What control requests for it have to send; None where it has none of its own."""
     revision: int = 0
     """Counts changes by the control API, for listeners to the events of the world."""
     epoch: str = field(init=False, default_factory=lambda: token_hex(6))
@@ -496,7 +499,7 @@ class HostedWorld(CalledWorld):
         )
 
     def dump(self, app_keys: Sequence[str] = (), listed: Listed = list) -> dict[str, Json]:
-        """Return the whole state as plain data, without the journal and the keys.
+        """Return the whole state as plain data, without the journal, the keys and the token.
 
         `listed` makes the long arrays.
         """

@@ -166,7 +166,7 @@ def test_worlds_are_made_forked_dumped_loaded_and_dropped(told, tmp_path):
     told("world", "new", "cli-world", "--scenario", "slow", "--seed", "0", "--app-key", "cli-key")
     assert re.search(r"cli-world +slow +documented", told("world", "list"))
     assert told("world", "drop", "cli-world") == "cli-world is deleted\n"
-    assert re.search(r"cli-fork +default", told("world", "fork", "cli-fork"))
+    assert re.fullmatch(r"cli-fork is at http://.*/w/cli-fork\n", told("world", "fork", "cli-fork"))
     told("world", "drop", "cli-fork")
     file = tmp_path / "world.json"
     told("world", "dump", "-o", str(file))

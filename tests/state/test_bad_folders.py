@@ -3,13 +3,17 @@
 import json
 import os
 import resource
+import shutil
 import signal
 import sqlite3
 import subprocess
 import sys
+import tempfile
+import threading
 import urllib.error
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -18,7 +22,7 @@ from mockserver.clock import ClockMode
 from mockserver.engine.refusal import StateNotLoadable
 from mockserver.worlds.state import NotKept
 from mockserver.worlds.state.file import FILE, VERSION
-from tests.conftest import PATIENCE_S, order
+from tests.conftest import PATIENCE_S, eventually, order
 from tests.state.conftest import SIGNED, Server, certificate_of
 
 Serving = Callable[..., Server]
@@ -207,29 +211,173 @@ def test_a_file_size_limit_in_the_middle_of_submissions(tmp_path: Path) -> None:
     assert len(kept) == len(set(kept)) <= len(acknowledged) + 1
 
 
-def _submitted_until_refused(url: str) -> list[str]:
+def _submitted_until_refused(url: str, numbers: Iterable[int] = range(3000)) -> list[str]:
     acknowledged: list[str] = []
-    for number in range(3000):
-        deposit = {"fromAmount": str(10_000_001 + number * 10), "certHash": f"0x{number:064x}"}
-        body = json.dumps(order(sourceCerts=certificate_of(deposit))).encode()
-        asked = urllib.request.Request(f"{url}/v1/submitOrder", body, SIGNED)
-        try:
-            with urllib.request.urlopen(asked) as answer:
-                acknowledged.append(json.loads(answer.read())["data"]["id"])
-        except urllib.error.HTTPError as error:
-            refused = error
-            break
-    else:
-        raise AssertionError("never refused")
-    assert (refused.code, json.loads(refused.read())["code"]) == (503, 503)
-    return acknowledged
+    for number in numbers:
+        status, order_id = _asked(url, number)
+        if status == 503:
+            return acknowledged
+        acknowledged.append(order_id)
+    raise AssertionError("never refused")
+
+
+NOBODY = 65_534
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Iterator[Path]:
+    """A file system of one megabyte. Needs the superuser, and a system that lets it mount."""
+    folder = tmp_path / "small"
+    folder.mkdir()
+    if shutil.which("mount") is None or not _mounted(folder, "size=1m"):
+        pytest.skip("nothing can be mounted here")
+    yield folder
+    subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
+def _mounted(folder: Path, options: str) -> bool:
+    command = ["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(folder)]
+    return subprocess.run(command, capture_output=True, check=False).returncode == 0
+
+
+@contextmanager
+def _started(folder: Path, *options: str) -> Iterator[str]:
+    """Serve with a folder, in a process of its own; yield the address. It is killed at the end."""
+    with subprocess.Popen(
+        (*COMMAND, str(folder), "--clock", "frozen", *options),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        yield process.stdout.readline().split(" on ")[1].split()[0]
+        process.kill()
+
+
+def test_a_full_disk_in_the_middle_of_submissions_and_room_again(small: Path) -> None:
+    """A real file system that becomes full while several clients submit, and has room later."""
+    with _started(small / "state") as url:
+        answers: list[list[str]] = [[] for _ in range(4)]
+        threads = [
+            threading.Thread(
+                target=lambda place=place: answers[place].extend(
+                    _submitted_until_refused(url, range(place * 10_000, place * 10_000 + 3000))
+                )
+            )
+            for place in range(4)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        acknowledged = [order_id for told in answers for order_id in told]
+        assert acknowledged
+        assert subprocess.run(["mount", "-o", "remount,size=32m", str(small)], check=True)
+        eventually(lambda: _asked(url, 70_000)[0] == 200, "room on the disk")
+        acknowledged += [_asked(url, 70_001 + number)[1] for number in range(20)]
+    server = Server(small / "state", clock=ClockMode.FROZEN)
+    kept = [one["id"] for one in server.call("GET", "/__mock/orders?limit=1000")["orders"]]
+    hashes = [one["certHash"] for one in server.call("GET", "/__mock/orders?limit=1000")["orders"]]
+    server.kill()
+    assert set(acknowledged) <= set(kept)
+    assert len(set(hashes)) == len(hashes) == len(set(kept))
+
+
+def _asked(url: str, number: int) -> tuple[int, str]:
+    """Submit an order; return the status and, of a success, its id."""
+    deposit = {"fromAmount": str(10_000_001 + number * 10), "certHash": f"0x{number:064x}"}
+    body = json.dumps(order(sourceCerts=certificate_of(deposit))).encode()
+    asked = urllib.request.Request(f"{url}/v1/submitOrder", body, SIGNED)
+    try:
+        with urllib.request.urlopen(asked) as answer:
+            return 200, json.loads(answer.read())["data"]["id"]
+    except urllib.error.HTTPError as error:
+        with error:
+            content = json.loads(error.read())
+        return content["code"], ""
+
+
+def test_a_read_only_disk_is_named(small: Path) -> None:
+    with _started(small / "state") as url:
+        assert _asked(url, 1)[0] == 200
+    subprocess.run(["mount", "-o", "remount,ro", str(small)], check=True)
+    for options in ((), ("--workers", "2")):
+        done = subprocess.run(
+            (*COMMAND, str(small / "state"), *options),
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=PATIENCE_S,
+        )
+        assert (done.returncode, "read-only" in done.stderr.lower()) == (4, True), done.stderr
+        assert "Traceback" not in done.stderr
 
 
 def test_a_folder_that_nobody_may_write_is_named(serving: Serving) -> None:
-    if os.geteuid() == 0:
-        pytest.skip("the superuser may write everywhere")
+    """Needs the superuser, who can be somebody else, or somebody who may not write everywhere."""
     folder = _left(serving)
-    folder.chmod(0o500)
-    with pytest.raises(StateNotLoadable, match=r"read-only|cannot"):
-        serving()
-    folder.chmod(0o700)
+    with tempfile.TemporaryDirectory() as open_to_all:
+        place = Path(open_to_all, "state")
+        shutil.copytree(folder, place)
+        Path(open_to_all).chmod(0o755)
+        for path in (place, *place.iterdir()):
+            path.chmod(0o555 if path.is_dir() else 0o444)
+        root = os.geteuid() == 0
+        as_nobody = {"user": NOBODY} if root else {}
+        try:
+            done = subprocess.run(
+                (*COMMAND, str(place)),
+                capture_output=True,
+                text=True,
+                check=False,
+                timeout=PATIENCE_S,
+                cwd=open_to_all,
+                **as_nobody,  # type: ignore[call-overload]
+            )
+        except PermissionError:
+            pytest.skip("others may not run this Python")
+        finally:
+            place.chmod(0o755)
+    if "No module named" in done.stderr:
+        pytest.skip("others may not read this Python's packages")
+    assert done.returncode == 4, done.stderr
+    assert "denied" in done.stderr.lower() or "read-only" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_of_two_servers_that_are_started_at_once_one_serves(
+    tmp_path: Path, is_deep: bool, workers: str
+) -> None:
+    for number in range(10 if is_deep else 2):
+        folder = tmp_path / f"state-{number}"
+        processes = [
+            subprocess.Popen(
+                (*COMMAND, str(folder), "--workers", workers),
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+            )
+            for _ in range(2)
+        ]
+        lines = [process.stdout.readline() for process in processes if process.stdout]
+        assert sorted("ready on" in line for line in lines) == [False, True], lines
+        for line, process in zip(lines, processes, strict=True):
+            if line:
+                process.terminate()
+            _, told = process.communicate(timeout=PATIENCE_S)
+            assert process.returncode == (0 if line else 4), told
+            assert bool(line) is not ("in use by another server" in told), told
+
+
+def test_worlds_of_another_dialect_than_the_server_go_on_with_theirs(serving: Serving) -> None:
+    server = serving(clock=ClockMode.FROZEN)
+    for key, dialect in (("observed", "observed"), ("erratum", "E-01"), ("plain", "documented")):
+        server.call("POST", "/__mock/worlds", {"key": key, "dialect": dialect})
+    server.submit(1, "/w/plain")
+    server.restart()
+    worlds = server.call("GET", "/__mock/worlds")["worlds"]
+    told = {world["key"]: world["dialect"] for world in worlds if world["key"] != "default"}
+    assert told["observed"] == "observed"
+    assert told["plain"] == "documented"
+    assert "E-01" in told["erratum"]

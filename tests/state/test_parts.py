@@ -25,7 +25,7 @@ OF_THE_DUMP = {
 }
 """Fields of a hosted world by the part of its dump; a part may be absent where it is empty."""
 BY_ROW = {"transactions", "journal", "_snapshots"}
-HOSTING = ("beliefs", "began_ms", "expected", "failures", "horizon", "keys", "lost")
+HOSTING = ("beliefs", "began_ms", "expected", "failures", "horizon", "keys", "lost", "token")
 NOT_KEPT = {
     "key": "the name of its row",
     "world": "see the fields of the engine's state",
@@ -79,6 +79,9 @@ def test_what_dumps_leave_out_is_written_beside_them(
     serving: Callable[..., Server], name: str
 ) -> None:
     server = serving()
-    server.call("POST", "/__mock/claims", {"expects": [{"amount": "1 USDT"}]})
-    hosting = parts_of(server.service.worlds.get("default"), [])["hosting"]
+    token = "-".join(("of", "a", "world"))
+    server.call("PUT", "/w/owned/__mock/world", {"token": token})
+    claims = {"expects": [{"amount": "1 USDT"}]}
+    server.call("POST", "/w/owned/__mock/claims", claims, X_Mock_Token=token)
+    hosting = parts_of(server.service.worlds.get("owned"), [])["hosting"]
     assert f'"{name}":' in hosting

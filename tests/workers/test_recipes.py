@@ -11,16 +11,71 @@ from typing import Any
 
 import pytest
 
+from mockserver.cli.table import TABLE
 from mockserver.server.control.table import ROWS
 from tests.conftest import PATIENCE_S, eventually
 from tests.workers.conftest import Multi
 
 RECIPES = Path(__file__).parents[2] / "examples" / "scale"
 NODES = 3
-SERVER_WIDE = (
-    *("/worlds", "/worlds/{key}", "/ready", "/live", "/metrics", "/fork", "/openapi", "/ground"),
-)
-"""Rows that are about a server or other worlds of it, or that name a second world."""
+OF_ONE_SERVER = ("GET /worlds", "GET /metrics", "GET /ground")
+"""Rows whose answers are about all worlds of one server: their form is compared."""
+COMMANDS = """
+clock mode frozen
+clock show
+clock advance 1h
+clock set 2027-01-02T00:00:00Z
+outage list
+outage start BNB --mode accept-stall --for 9h
+outage timeline
+outage end BNB
+outage load short-blip
+fault list
+fault add latency v2.getChain delay=2s
+fault remove 1
+fault clear
+stub add {stub}
+stub list
+stub remove 1
+stub clear
+SUBMIT
+order list
+order show {order}
+order story {order}
+clock next
+order steer {order} slow --policy manual
+order step {order}
+order force {order} Failed --reason because
+clock run-until {order} terminal
+world bind {key}-app
+KILL
+order show {order}
+world unbind
+snapshot take before
+snapshot list
+clock advance 2h
+snapshot revert before
+snapshot drop before
+journal
+verify submitOrder --at-least 0
+check
+audit
+lint
+breaks set bridge-whole-tokens
+breaks active
+breaks clear
+control GET /balances
+world fork {key}-twin
+world drop {key}-twin
+world new {key}-new --seed 7 --clock frozen --start 2026-01-01T00:00:00Z
+world drop {key}-new
+capsule save {capsule}
+world dump -o {dump}
+world load {dump}
+world list
+reset
+"""
+"""Each command that steers a server; what is told of one server alone comes last but one."""
 
 
 class Proxied(Multi):
@@ -62,6 +117,21 @@ class Proxied(Multi):
         """Start a killed server with its folder and its port."""
         self.nodes[number].stop()
         self.nodes[number] = self._node(number, self.nodes[number].port)
+
+    def kill_and_start(self, key: str) -> None:
+        """Kill the server of a world, start it again, and wait until the proxy knows."""
+        pid = self.pid_of(key)
+        (number,) = [n for n, node in enumerate(self.nodes) if node.process.pid == pid]
+        self.nodes[number].process.kill()
+        self.again(number)
+
+        def known() -> bool:
+            try:
+                return self.ask("GET", f"/w/{key}/__mock/clock")[0] == 200
+            except (OSError, http.client.HTTPException, json.JSONDecodeError):
+                return False
+
+        eventually(known, f"the proxy finds the server of world {key} again")
 
     def end(self) -> None:
         self.stop()
@@ -149,11 +219,12 @@ def _plain(value: Any) -> Any:
 
 
 @pytest.mark.parametrize(
-    "row",
-    [row for row in ROWS if not row.streams and row.path not in SERVER_WIDE],
-    ids=lambda row: f"{row.method} {row.path}",
+    "row", [row for row in ROWS if not row.streams], ids=lambda row: f"{row.method} {row.path}"
 )
-def test_each_control_call_gives_the_same_as_directly(proxied: Proxied, direct: Multi, row):
+def test_each_control_call_gives_the_same_as_directly(
+    proxied: Proxied, direct: Multi, row, is_deep: bool
+):
+    """In a long run, the node of the world is killed in the middle, and started again."""
     key = f"{proxied.program}-{ROWS.index(row)}"
     _made(proxied, key)
     direct.call("PUT", f"/w/{key}/__mock/world", {"clock": "frozen", "start": _start(proxied, key)})
@@ -171,8 +242,81 @@ def test_each_control_call_gives_the_same_as_directly(proxied: Proxied, direct: 
         (line, {"appKeys": [f"{key}-key"]} if line == "POST /__mock/app-keys" else given)
         for line, given in sent
     ]
-    for request in sent:
+    for request in sent[:-1]:
         assert _asked(proxied.ask, key, request) == _asked(direct.ask, key, request)
+    if is_deep:
+        # What came before a change is on the disk with it.
+        for ask in (proxied.ask, direct.ask):
+            assert _asked(ask, key, ("POST /__mock/clock", {"advance": "1ms"}))[0] == 200
+        proxied.kill_and_start(key)
+    line, body = sent[-1]
+    if line == "POST /__mock/worlds":
+        body = {**body, "start": _start(proxied, key)}
+    told = [
+        _asked(ask, key, (_renamed(line, key), json.loads(_renamed(json.dumps(body), key))))
+        for ask in (proxied.ask, direct.ask)
+    ]
+    if f"{row.method} {row.path}" in OF_ONE_SERVER:
+        told = [(status, set(re.findall(r'"([A-Za-z]+)":', text))) for status, text, _ in told]
+    assert told[0] == told[1]
+
+
+def _renamed(text: str, key: str) -> str:
+    """Return an example with worlds of names that no other test uses."""
+    text = text.replace("/worlds/alice", f"/worlds/{key}").replace('"bob"', f'"{key}-bob"')
+    return text.replace('"alice"', f'"{key}-alice"')
+
+
+def _typed(call: Callable[..., Any], server: Multi, key: str, folder: Path) -> dict[str, Any]:
+    """Run each command for a world, and return what each has printed and its exit code."""
+    url = f"http://127.0.0.1:{server.port}"
+    (folder / "stub.json").write_text(
+        '{"operation": "v2.getPrice", "response": {"refusal": "no-price"}}'
+    )
+    places = {"key": key, "stub": folder / "stub.json", "dump": folder / "dump.json"}
+    places["capsule"] = folder / "saved.capsule"
+    printed: dict[str, Any] = {}
+    for number, line in enumerate(COMMANDS.strip().splitlines()):
+        if line == "SUBMIT":
+            places["order"] = server.submit(1, key)
+        elif line == "KILL":
+            if isinstance(server, Proxied):
+                server.kill_and_start(key)
+        else:
+            words = line.format(**places).split()
+            done = call(*words, "--url", url, "--world", key)
+            text = f"{done.stdout}{done.stderr}".replace(url, "URL").replace(str(folder), "")
+            # What is told of the other worlds of a server.
+            text = re.sub(r"[;,]? ?\(?\d+ requests? in (an)?other worlds?: [^)\n]*", "", text)
+            if line == "world list":
+                text = " ".join(text.splitlines()[0].split())
+            printed[f"{number} {line}"] = done.returncode, re.sub(r"epoch \w+", "", text)
+    return printed
+
+
+def test_each_command_gives_the_same_as_directly(
+    proxied: Proxied, direct: Multi, call: Callable[..., Any], tmp_path: Path
+) -> None:
+    """The node of the world is killed in the middle."""
+    named = {" ".join(line.split()[:2]) for line in COMMANDS.strip().splitlines()}
+    named |= {line.split()[0] for line in COMMANDS.strip().splitlines()}
+    steering = {
+        name for name, row in TABLE["commands"].items() if row.get("remote") or "request" in row
+    }
+    assert steering <= named
+    key = f"typed-{proxied.program}"
+    _made(proxied, key)
+    direct.call("PUT", f"/w/{key}/__mock/world", {"clock": "frozen", "start": _start(proxied, key)})
+    folders = [tmp_path / name for name in ("proxied", "direct")]
+    for folder in folders:
+        folder.mkdir()
+    told, expected = (
+        _typed(call, server, key, folder)
+        for server, folder in zip((proxied, direct), folders, strict=True)
+    )
+    assert told == expected
+    wrong = {line: done for line, done in told.items() if done[0] not in (0, 1, 3)}
+    assert not wrong
 
 
 def _start(proxied: Proxied, key: str) -> str:
@@ -201,3 +345,30 @@ def test_a_killed_server_keeps_its_worlds(proxied: Proxied):
     for key in keys:
         answer = proxied.call("GET", f"/w/{key}/v1/checkOrder?id={orders[key]}")
         assert answer["code"] == 0
+
+
+def test_a_world_is_copied_to_the_server_of_its_new_name(proxied: Proxied, call) -> None:
+    token = "-".join(("of", "the", "source"))
+    proxied.call("PUT", "/w/copied/__mock/world", {"clock": "frozen", "token": token})
+    order_id = proxied.submit(1, "copied")
+    asked = ("--url", f"http://127.0.0.1:{proxied.port}", "--token", token)
+    places = set()
+    for number in range(6):
+        target = f"copied-{number}"
+        done = call("world", "fork", target, *asked, "--world", "copied")
+        assert f"{target} is at http://" in done.stdout, done.stderr
+        again = call("world", "fork", target, *asked, "--world", "copied")
+        assert (again.returncode, "exists already" in again.stderr) == (2, True)
+        for header, expected in ((None, 401), ("another-token", 401), (token, 200)):
+            named = {} if header is None else {"X_Mock_Token": header}
+            path = f"/w/{target}/__mock/orders/{order_id}"
+            assert proxied.ask("GET", path, **named)[0] == expected
+        places.add(proxied.call("GET", f"/w/{target}/__mock/world", X_Mock_Token=token)["pid"])
+    assert len(places) > 1
+    # Without the command, the refusal says where to look.
+    refused = {
+        proxied.ask("PUT", f"/w/elsewhere-{n}/__mock/world", {"fork": "copied"}, X_Mock_Token=token)
+        [1].get("error", "")[:13]
+        for n in range(12)
+    }  # fmt: skip
+    assert refused == {"", "unknown-world"}

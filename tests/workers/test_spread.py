@@ -327,3 +327,33 @@ def test_both_loops_hand_connections_over(starting, loop):
         key = f"loop-{number}"
         assert server.call("GET", f"/w/{key}/__mock/version")["world"] == key
     server.stop()
+
+
+def test_the_access_log_of_all_processes_has_each_request_once(starting, tmp_path):
+    file = tmp_path / "access.jsonl"
+    server = starting("--access-log", str(file))
+    keys = [keys_of(worker, 70)[-1] for worker in range(WORKERS)]
+    sent: Counter[tuple[str, str | None, int]] = Counter()
+    for number in range(6):
+        for key in keys:
+            server.call("GET", f"/w/{key}/v1/getChain")
+            server.submit(number, key)
+            server.call("GET", f"/w/{key}/__mock/orders")
+            # Answered by the process of the key, wherever it came in.
+            assert server.ask("POST", f"/w/{key}/__mock/worlds", {"key": key})[0] == 400
+            status, _, refusal = server.ask("GET", f"/w/{key}/nowhere")
+            assert (status, str(refusal).partition(":")[0]) == (404, "unknown-path")
+            for operation, answered in (
+                ("v2.getChain", 200),
+                ("v2.submitOrder", 200),
+                ("control", 200),
+                ("control", 400),
+                (None, 404),
+            ):
+                sent[key, operation, answered] += 1
+    server.stop()
+    lines = [json.loads(line) for line in file.read_text().splitlines()]
+    logged = Counter((line["world"], line["operation"], line["status"]) for line in lines)
+    assert logged == sent
+    refused = [line["refusal"] for line in lines if line["status"] == 404]
+    assert set(refused) == {"unknown-path"}

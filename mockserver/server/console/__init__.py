@@ -92,19 +92,19 @@ def wants_front(path: str, request: Request) -> bool:
     return is_front and "text/html" in request.headers.get("Accept", "")
 
 
-def front(contract: Contract, request: Request) -> Response:
+def front(contract: Contract, request: Request, scheme: str) -> Response:
     """Return the page with the base address, the operations and where to read on."""
     if not request.path.endswith("/"):
         # Its links are beside it, so the address has to end in a slash.
         return Response(308, (("Location", f"{request.path}/"), *SAFE), b"")
-    text = _HEAD + "".join(_body(contract, request)) + "</main>\n</body>\n</html>\n"
+    text = _HEAD + "".join(_body(contract, request, scheme)) + "</main>\n</body>\n</html>\n"
     kind = ("Content-Type", "text/html; charset=utf-8")
     return Response(200, (kind, ("Vary", "Accept"), *SAFE), text.encode("utf-8", "replace"))
 
 
-def _body(contract: Contract, request: Request) -> Iterator[str]:
+def _body(contract: Contract, request: Request, scheme: str) -> Iterator[str]:
     host = request.headers.get("Host", "127.0.0.1")
-    base = escape(f"http://{host[:200]}{request.path.rstrip('/')[:200]}")
+    base = escape(f"{scheme}://{host[:200]}{request.path.rstrip('/')[:200]}")
     yield (
         "<p>An offline stand-in for a cross-chain transfer and swap service, version "
         f"{escape(__version__)}, dialect {escape(contract.dialect.name)}. "

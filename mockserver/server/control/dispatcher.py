@@ -8,7 +8,7 @@ from functools import cached_property
 from itertools import chain, islice
 
 from mockserver import jsontext, limits
-from mockserver.engine.refusal import Refusal
+from mockserver.engine.refusal import Refusal, StateNotLoadable
 from mockserver.errors import CrosschainMockError
 from mockserver.exchange import BadEncoding, Request, Response, allow_header, query_pairs
 from mockserver.headers import CONTROL_PATH, EPOCH_HEADER
@@ -17,10 +17,10 @@ from mockserver.responders.delivery import Delivery
 from mockserver.responders.forms import BadControl, check, members
 from mockserver.responders.refusing import JSON_TYPE
 from mockserver.server import console, cors
-from mockserver.server.control.guard import Guard
-from mockserver.server.control.row import ControlRequest, Row, ServerState
+from mockserver.server.control.guard import Denied
+from mockserver.server.control.row import ControlRequest, NotAllowed, Row, ServerState
 from mockserver.validation import did_you_mean
-from mockserver.worlds.hosted import HostedWorld
+from mockserver.worlds.hosted import Elsewhere, HostedWorld, UnknownWorld, WorldAway
 
 EVENT_HEADERS = (
     ("Content-Type", "text/event-stream; charset=utf-8"),
@@ -39,10 +39,10 @@ _PART = re.compile(r"\{([a-zA-Z]+)\}")
 class Control:
     """Answers control requests; each is one row of a table."""
 
-    def __init__(self, server: ServerState, guard: Guard) -> None:
-        """Work on a server's worlds; `guard` tells who may."""
+    def __init__(self, server: ServerState) -> None:
+        """Work on a server's worlds; its guard tells who may."""
         self.server = server
-        self.guard = guard
+        self.guard = server.guard
 
     @cached_property
     def _rows(self) -> list[tuple[re.Pattern[str], Row]]:
@@ -50,17 +50,18 @@ class Control:
 
         return [(re.compile(_PART.sub(r"(?P<\1>[^/]+)", row.path)), row) for row in ROWS]
 
-    def denied(self, path: str, request: Request) -> Response | None:
+    def denied(self, path: str, key: str, request: Request) -> Response | None:
         """Return the refusal of a request that may not control the worlds, or None.
 
-        The files of the console have no secrets and need no token. Preflights and probes cannot
-        carry one.
+        `key` is that of the world to which it came; the answer for a world of another process is
+        that one's. The files of the console have no secrets and need no token. Preflights and
+        probes cannot carry one.
         """
-        rows = [row for row, _ in self._at(path) if row.method == request.method]
-        open_to_all = bool(rows) and rows[0].open
-        if console.page(request.method, path) is not None or cors.is_preflight(request):
-            open_to_all = True
-        denial = self.guard.denial(request.headers, open_to_all=open_to_all)
+        row, place = self.row_at(path, request.method)
+        denial = self.guard.foreign(request.headers)
+        open_to_all = cors.is_preflight(request) or console.page(request.method, path) is not None
+        if denial is None and not open_to_all and not (row is not None and row.open):
+            denial = self._denial(row, (place or {}).get("key", key), request)
         if denial is None:
             return None
         response = refused(denial.status, denial.reason)
@@ -68,6 +69,20 @@ class Control:
             realm = ("WWW-Authenticate", 'Bearer realm="crosschain-mock"')
             return self.readable_by(request, response.with_headers(realm))
         return response
+
+    def _denial(self, row: Row | None, key: str, request: Request) -> Denied | None:
+        """Return why a request's token does not do for a world, or None."""
+        headers, worlds = request.headers, self.server.worlds
+        if row is not None and row.server and (denial := self.guard.denial(headers)) is not None:
+            return denial
+        try:
+            token = worlds.get(key).token if worlds.is_there(key) else None
+        except (Elsewhere, WorldAway):
+            return None
+        except StateNotLoadable:
+            # Its token cannot be read either. Who may steer the server may drop it.
+            token = None
+        return self.guard.denial(headers, token)
 
     def answer(self, hosted: HostedWorld, path: str, request: Request) -> Delivery:
         """Return the answer to a request for a path below `/__mock`, in a world."""
@@ -99,6 +114,10 @@ class Control:
             answer = row.action(
                 ControlRequest(self.server, hosted, place, query, body, request.headers)
             )
+        except UnknownWorld as error:
+            return Delivery(refused(404, f"unknown-world: {error}"))
+        except NotAllowed as error:
+            return Delivery(refused(401, str(error)))
         except CrosschainMockError as error:
             return Delivery(refused(400, str(error)))
         except Refusal as refusal:

@@ -15,6 +15,7 @@ from mockserver.errors import CrosschainMockError
 from mockserver.exchange import Headers, is_loopback
 from mockserver.headers import TOKEN_HEADER
 from mockserver.values import dataclass
+from mockserver.worlds.token import WorldToken
 
 _SCHEME = "bearer "
 # Extensions of browsers have schemes of their own, and are pages as others are.
@@ -46,8 +47,8 @@ class Guard:
     token: str | None = field(default=None, repr=False)
     origins: frozenset[str] = frozenset()
 
-    def denial(self, headers: Headers, *, open_to_all: bool) -> Denied | None:
-        """Return why a request may not control the worlds, or None; probes need no token."""
+    def foreign(self, headers: Headers) -> Denied | None:
+        """Return why a page may not send a request, or None where no page of others has."""
         host = headers.get("Host")
         if self.loopback and host is not None and not is_this_machine(_name(host)):
             return Denied(
@@ -62,11 +63,27 @@ class Guard:
                 f"header 'Origin' {origin[:100]!a} is not this server's own; pages of other "
                 "origins may not control the mock unless 'serve --control-origin' names them",
             )
-        if self.token is None or open_to_all or _right(headers, self.token):
+        return None
+
+    def denial(self, headers: Headers, world: WorldToken | None = None) -> Denied | None:
+        """Return why the token of a request does not do, or None where it does.
+
+        A world with a token of its own, `world`, is steered by that one or by the server's.
+        """
+        sent = _token_in(headers)
+        if sent is not None and self.token is not None and _equal(sent, self.token):
             return None
+        if world is not None:
+            if sent is not None and world.opens(sent):
+                return None
+            which = "of this world" if self.token is None else "of this world or of the server"
+        elif self.token is None:
+            return None
+        else:
+            which = "printed at the start"
         return Denied(
             401,
-            "the token is missing or wrong; send the one printed at the start as "
+            f"the token is missing or wrong; send the one {which} as "
             f"'Authorization: Bearer TOKEN' or '{TOKEN_HEADER}: TOKEN'",
         )
 
@@ -136,12 +153,15 @@ def _plain(parts: SplitResult) -> bool:
     )
 
 
-def _right(headers: Headers, token: str) -> bool:
+def _token_in(headers: Headers) -> str | None:
+    """Return the token that a request has sent in either header."""
     sent = headers.get(TOKEN_HEADER)
     authorization = headers.get("Authorization", "")
     if sent is None and authorization[: len(_SCHEME)].lower() == _SCHEME:
-        sent = authorization[len(_SCHEME) :].strip()
+        return authorization[len(_SCHEME) :].strip()
+    return sent
+
+
+def _equal(sent: str, token: str) -> bool:
     # Surrogates stand for bytes that are no UTF-8; no token has any.
-    return sent is not None and compare_digest(
-        sent.encode("utf-8", "surrogatepass"), token.encode("utf-8")
-    )
+    return compare_digest(sent.encode("utf-8", "surrogatepass"), token.encode("utf-8"))

@@ -6,15 +6,21 @@ from dataclasses import field
 from typing import Any
 
 from mockserver import limits
+from mockserver.errors import CrosschainMockError
 from mockserver.exchange import Headers
 from mockserver.jsontext import Json, Schema
 from mockserver.responders.refusing import refusal_in
+from mockserver.server.control.guard import Guard
 from mockserver.values import dataclass
 from mockserver.worlds.factory import WorldFactory
 from mockserver.worlds.hosted import HostedWorld, Worlds
 
 # Stubs may send any text as the name of a refusal.
 _MOST_NAMES = 1000
+
+
+class NotAllowed(CrosschainMockError):
+    """A request that concerns a second world, without the token of that one."""
 
 
 @dataclass(slots=True)
@@ -41,18 +47,21 @@ class Counters:
 class ServerState:
     """What belongs to the server as a whole; `ready` is false until everything is loaded.
 
-    `listeners` counts the open streams of events. `worker` is the number of this process, from 1,
-    of the `workers` that share the worlds; `advertised` is the base URL by which clients reach it.
+    `guard` tells who may use the control API. `listeners` counts the open streams of events.
+    `worker` is the number of this process, from 1, of the `workers` that share the worlds;
+    `advertised` is the base URL by which clients reach it, `scheme` the one that it speaks itself.
     """
 
     worlds: Worlds
     factory: WorldFactory
     counters: Counters
+    guard: Guard
     ready: bool = False
     listeners: int = 0
     worker: int = 1
     workers: int = 1
     advertised: str = ""
+    scheme: str = "http"
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +114,8 @@ class Row:
     levels deep. The action of a row that `streams` returns a `Stream` of server-sent events, each
     of whose data has the form `answer`; one whose answer may be long in the making, the pieces of
     its text. A row that `asks` is a question about a world, and makes none. One with `open_query`
-    takes any parameter.
+    takes any parameter. One that concerns the `server`, or makes worlds, needs the server's token
+    where there is one.
     """
 
     method: str
@@ -123,3 +133,4 @@ class Row:
     depth: int = SAVED_DEPTH
     streams: bool = False
     asks: bool = False
+    server: bool = False

@@ -56,6 +56,7 @@ def _row(
         streams=row.get("streams", False),
         open_query=row.get("open-query", False),
         asks=row.get("asks", False),
+        server=row.get("server", False),
     )
 
 

@@ -11,8 +11,9 @@ from mockserver import jsontext
 from mockserver.clock import ClockMode, iso, parse_duration
 from mockserver.jsontext import Json
 from mockserver.responders.forms import BadControl, instant_ms
-from mockserver.server.control.row import ControlRequest, ServerState
-from mockserver.worlds.hosted import HostedWorld
+from mockserver.server.control.row import ControlRequest, NotAllowed, ServerState
+from mockserver.worlds.hosted import HostedWorld, UnknownWorld, WorldAway
+from mockserver.worlds.token import WorldToken
 
 # The options of a new world: the member of the body, the option, and how it is read.
 _CHANGES: Mapping[str, tuple[str, Callable[[Any], object]]] = MappingProxyType(
@@ -45,9 +46,55 @@ def make(request: ControlRequest) -> Json:
 def make_here(request: ControlRequest) -> Json:
     """Make the world that the path names; without options one that is there already will do."""
     key, worlds = request.hosted.key, request.server.worlds
-    if request.body or key not in worlds:
+    if "fork" in request.body:
+        _copied(request, key)
+    elif request.body or key not in worlds:
         _made(request, key)
     return where(replace(request, hosted=worlds.get(key)))
+
+
+def check_copy(request: ControlRequest, key: str) -> None:
+    """Raise `BadControl` where a world of a key cannot become a copy as a body says."""
+    _free(request, key)
+    more = [name for name in request.body if name not in ("fork", "appKeys", "token")]
+    if more:
+        raise BadControl(f"body field {more[0]!r}: a copy has that of its source; leave it out")
+
+
+def source_of_copy(request: ControlRequest, key: str) -> HostedWorld:
+    """Return the world of a key, to be copied. Raises `BadControl`, `NotAllowed`."""
+    server = request.server
+    try:
+        is_there = server.worlds.is_there(key)
+    except WorldAway as away:
+        raise BadControl(f"{away.refusal}: {away}") from None
+    if not is_there:
+        raise UnknownWorld(
+            f"there is no world {key!r} on this server{_at(_base(request))}; GET "
+            f"/w/{key}/__mock/world tells where it lives, and 'world dump' and 'world load' copy "
+            "worlds between servers"
+        )
+    source = server.worlds.get(key)
+    if (denial := server.guard.denial(request.headers, source.token)) is not None:
+        raise NotAllowed(f"world {key!r}: {denial.reason}")
+    return source
+
+
+def settle_copy(request: ControlRequest, twin: HostedWorld) -> None:
+    """Give a copy the app keys and the token of a body. Raises `BadControl`."""
+    request.server.worlds.bind(request.body.get("appKeys", ()), twin.key)
+    if "token" in request.body:
+        twin.token = WorldToken.of(request.body["token"])
+
+
+def _copied(request: ControlRequest, key: str) -> None:
+    check_copy(request, key)
+    source = source_of_copy(request, request.body["fork"])
+    if full := request.server.worlds.full(source.weight):
+        raise BadControl(full)
+    twin = source.fork(key)
+    settle_copy(request, twin)
+    request.server.worlds.put(twin, forked_from=source)
 
 
 def _made(request: ControlRequest, key: str) -> Json:
@@ -59,6 +106,8 @@ def _made(request: ControlRequest, key: str) -> Json:
     readings = ((name, read(body[wire])) for wire, (name, read) in _CHANGES.items() if wire in body)
     changes: dict[str, Any] = dict(readings)
     hosted = request.server.factory.create(key, **changes)
+    if "token" in body:
+        hosted.token = WorldToken.of(body["token"])
     worlds.bind(body.get("appKeys", ()), hosted.key)
     worlds.put(hosted)
     return world_json(hosted, request.server)
@@ -67,16 +116,24 @@ def _made(request: ControlRequest, key: str) -> Json:
 def where(request: ControlRequest) -> Json:
     """Return the address of a world, and the process that it lives in."""
     server, hosted = request.server, request.hosted
-    host = request.headers.get("Host", "")
-    base = server.advertised or (f"http://{host}" if host else "")
     return {
         "key": hosted.key,
-        "url": f"{base}/w/{hosted.key}",
+        "url": f"{_base(request)}/w/{hosted.key}",
         "worker": server.worker,
         "workers": server.workers,
         "pid": os.getpid(),
         "epoch": hosted.epoch,
     }
+
+
+def _base(request: ControlRequest) -> str:
+    """Return the base URL by which clients reach this server; empty where it is not known."""
+    host = request.headers.get("Host", "")
+    return request.server.advertised or (f"{request.server.scheme}://{host}" if host else "")
+
+
+def _at(base: str) -> str:
+    return f" ({base})" if base else ""
 
 
 def drop(request: ControlRequest) -> Json:
@@ -132,7 +189,7 @@ def load(request: ControlRequest) -> Json:
     """Put the world of a dump in the place of this one, whose snapshots and journal are gone."""
     key, worlds = request.hosted.key, request.server.worlds
     loaded = request.server.factory.load(key, request.body)
-    loaded.keys = request.hosted.keys
+    loaded.keys, loaded.token = request.hosted.keys, request.hosted.token
     worlds.bind(request.body["appKeys"], key)
     worlds.put(loaded)
     return world_json(loaded, request.server)

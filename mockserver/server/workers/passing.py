@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import re
 import socket
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from aiohttp.web_protocol import RequestHandler
@@ -18,6 +19,7 @@ from mockserver.server.service import Service
 from mockserver.server.wire import head_of
 from mockserver.server.workers.channel import Message
 from mockserver.server.workers.peers import Peers
+from mockserver.server.workers.relaying import Inside, Outside
 from mockserver.worlds.hosted import Elsewhere, WorldAway
 
 if TYPE_CHECKING:
@@ -136,6 +138,7 @@ class PassingServer(HttpServer):
         self._service = service
         self._peers = peers
         self._adopting: set[asyncio.Task[None]] = set()
+        self._relayed: set[asyncio.Transport] = set()
 
     def __call__(self) -> RequestHandler:
         return PassingConnection(
@@ -170,14 +173,49 @@ class PassingServer(HttpServer):
         while transport is not None and transport.get_write_buffer_size():
             await asyncio.sleep(_FLUSHED_S)
             transport = connection.transport
-        if transport is not None:
-            taken = transport.get_extra_info("socket").fileno()
-            self._peers.hand_over(home, taken, connection.unanswered(), connection.hops + 1)
+        if transport is not None and transport.get_extra_info("sslcontext"):
+            await self._relay(connection, transport, home)
+        elif transport is not None:
+            files = [transport.get_extra_info("socket").fileno()]
+            if connection.client is not None:
+                files.append(connection.client.fileno())
+            self._peers.hand_over(home, files, connection.unanswered(), connection.hops + 1)
             # The other process has the socket open: this end of it is closed, and not the
             # connection. This task is cancelled with it.
             transport.abort()
         await asyncio.get_running_loop().create_future()
         return None
+
+    async def _relay(
+        self, connection: PassingConnection, transport: asyncio.Transport, home: int
+    ) -> None:
+        """Give the inner side of a connection with TLS to another worker, and stay in between."""
+        transport.pause_reading()
+        here, there = socket.socketpair()
+        here.setblocking(False)
+        files = [there.fileno(), transport.get_extra_info("socket").fileno()]
+        self._peers.hand_over(home, files, connection.unanswered(), connection.hops + 1)
+        there.close()
+        inside = Inside(transport)
+        loop = asyncio.get_running_loop()
+        inner, _ = await loop.connect_accepted_socket(lambda: inside, here)
+        self._relayed.add(transport)
+        outside = Outside(inner, partial(self._relayed.discard, transport))
+        transport.set_protocol(outside)
+        if transport.is_closing():
+            inner.abort()
+        else:
+            transport.resume_reading()
+        # As if the connection had ended here; this task is cancelled with it. It must not close
+        # what is no longer its own.
+        connection.transport = None
+        connection.connection_lost(None)
+
+    async def shutdown(self, timeout: float | None = None) -> None:  # noqa: ASYNC109 (aiohttp's)
+        """End connections whose TLS is here as well."""
+        for transport in tuple(self._relayed):
+            transport.abort()
+        await super().shutdown(timeout)
 
     def _home(self, request: Request) -> int | None:
         """Return the worker that has to answer a request; None where it is this one.
@@ -202,10 +240,14 @@ class PassingServer(HttpServer):
     async def _adopted(self, message: Message) -> None:
         taken = socket.socket(fileno=message.files[0])
         taken.setblocking(False)
-        message.files = ()
         connection = cast(PassingConnection, self())
+        if len(message.files) > 1:
+            connection.client = socket.socket(fileno=message.files[1])
+        message.files = ()
         connection.take_over(message.body, message.values["hops"])
         try:
             await asyncio.get_running_loop().connect_accepted_socket(lambda: connection, taken)
         except OSError:
             taken.close()
+            if connection.client is not None:
+                connection.client.close()

@@ -142,9 +142,12 @@ class Peers:
             )
         return came
 
-    def hand_over(self, worker: int, descriptor: int, data: bytes, hops: int) -> None:
-        """Give a connection to another worker, with the bytes that came from its client."""
-        self.post(worker, Message("connection", {"hops": hops}, data, (descriptor,)))
+    def hand_over(self, worker: int, files: Sequence[int], data: bytes, hops: int) -> None:
+        """Give a connection to another worker, with the bytes that came from its client.
+
+        `files` are its socket and, where that leads to the process of its TLS, the client's.
+        """
+        self.post(worker, Message("connection", {"hops": hops}, data, tuple(files)))
 
     def post(self, inbox: int, message: Message) -> None:
         """Send a message, later where the inbox is full. Its files may be closed then."""

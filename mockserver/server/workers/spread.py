@@ -20,6 +20,7 @@ from mockserver.server import console, cors
 from mockserver.server.control.about import counts_of, metrics_of
 from mockserver.server.control.dispatcher import refused
 from mockserver.server.control.exposition import TEXT_TYPE, exposed, wants_text
+from mockserver.server.control.row import ControlRequest, NotAllowed
 from mockserver.server.workers.channel import Message
 from mockserver.server.workers.peers import PeerAway, Peers
 from mockserver.worlds.homes import home_of
@@ -28,6 +29,7 @@ from mockserver.worlds.hosted import (
     BadWorldKey,
     HostedWorld,
     TooManyWorlds,
+    UnknownWorld,
     WorldAway,
     checked_key,
 )
@@ -109,9 +111,11 @@ class Spread:
             return None
         if (row.method, row.path) == ("POST", "/reset"):
             self._peers.lost.discard(key)
+        if (row.method, row.path) == ("PUT", "/world"):
+            return self._made_here(row, path, key, request)
         try:
             hosted = self._service.worlds.get(key)
-        except (BadWorldKey, TooManyWorlds, StateNotLoadable, WorldAway):
+        except (BadWorldKey, TooManyWorlds, UnknownWorld, StateNotLoadable, WorldAway):
             return None
         if row.path == "/metrics":
             try:
@@ -128,6 +132,21 @@ class Spread:
         if row.method == "POST" and _HAS_APP_KEYS.search(request.body):
             return self._binding(key, request, partial(self.here, path, key, request))
         return None
+
+    def _made_here(self, row: "Row", path: str, key: str, request: Request) -> Fetch | None:
+        """Return what makes a world of this process; None where nothing else takes part."""
+        try:
+            self._service.worlds.is_there(key)
+        except WorldAway:
+            return None
+        source = _member(request.body, "fork")
+        fetch: Fetch = partial(self.here, path, key, request)
+        home = home_of(source, self._peers.board.workers) if isinstance(source, str) else None
+        if home not in (None, self._peers.number):
+            fetch = partial(self._copied, home, row, path, key, request)
+        elif not _HAS_APP_KEYS.search(request.body):
+            return None
+        return self._binding(key, request, fetch)
 
     def _by_key(self, key: str, path: str, request: Request) -> Fetch:
         """Return what has the process of a world answer."""
@@ -234,16 +253,52 @@ class Spread:
         self, home: int, hosted: HostedWorld, row: "Row", request: Request
     ) -> Response:
         """Give another process a copy of a world."""
-        # What a disk keeps of a world is what another process needs of it.
-        from mockserver.worlds.state.encoding import encoded  # noqa: PLC0415 - few fork worlds
-        from mockserver.worlds.state.heads import hosting_of  # noqa: PLC0415
-
         target = self._service.control.body_of(row, request)["to"]
-        twin = hosted.fork(checked_key(target))
-        wall = hosted.world.core.wall()
-        carried = encoded({"dump": twin.dump(), "hosting": hosting_of(twin), "wall": wall})
-        message = Message("fork", {"key": target}, carried.encode("utf-8", "surrogatepass"))
+        message = Message("fork", {"key": target}, _carried(hosted, checked_key(target)))
         return _response(await self._peers.ask(home, message))
+
+    async def _copied(
+        self, home: int, row: "Row", path: str, key: str, request: Request
+    ) -> Response:
+        """Make a world of this process a copy of one that another process has."""
+        # Functions of the table; see `part`.
+        from mockserver.server.control.worlds import check_copy, settle_copy  # noqa: PLC0415
+
+        body = self._service.control.body_of(row, request)
+        asked = ControlRequest(
+            self._service.control.server,
+            self._service.worlds.unmade(key),
+            {},
+            {},
+            body,
+            request.headers,
+        )
+        check_copy(asked, key)
+        values = {**_values(path, request), "source": body["fork"], "key": key}
+        answer = await self._peers.ask(home, Message("copy", values))
+        if answer.values["status"] != 200:
+            return _response(answer)
+        # Somebody else may have made it meanwhile.
+        check_copy(asked, key)
+        twin = self._arrived(key, answer.body)
+        settle_copy(asked, twin)
+        self._service.worlds.put(twin)
+        return await self.here(path, key, replace(request, body=b""))
+
+    def _arrived(self, key: str, content: bytes) -> HostedWorld:
+        """Return the copy of a world that another process has sent. Raises `BadControl`."""
+        from mockserver.worlds.state.encoding import plain  # noqa: PLC0415 - few fork worlds
+        from mockserver.worlds.state.heads import beginning_of, restore_hosting  # noqa: PLC0415
+
+        server = self._service.control.server
+        if full := server.worlds.full(len(content)):
+            raise BadControl(full)
+        carried = plain(content.decode("utf-8", "surrogatepass"))
+        hosting = carried["hosting"]
+        twin = server.factory.load(key, carried["dump"], beginning_of(hosting))
+        twin.world.run_since(carried["wall"])
+        restore_hosting(twin, hosting)
+        return twin
 
     def handlers(self) -> dict[str, Callable[[Message], Awaitable[Message]]]:
         """Return what answers the messages of other processes, by kind."""
@@ -253,6 +308,7 @@ class Spread:
             "bind": self._on_bind,
             "unbound": self._on_unbound,
             "fork": self._on_fork,
+            "copy": self._on_copy,
             "refused": self._on_refused,
         }
 
@@ -263,7 +319,26 @@ class Spread:
     async def _on_request(self, message: Message) -> Message:
         values = message.values
         request = _request(values, message.body)
+        # Only this process knows the token of the world that a path names.
+        if denied := self._service.control.denied(values["path"], DEFAULT_WORLD, request):
+            return _message(denied)
         return _message(await self.here(values["path"], None, request))
+
+    async def _on_copy(self, message: Message) -> Message:
+        from mockserver.server.control.worlds import source_of_copy  # noqa: PLC0415 - as in `part`
+
+        values, service = message.values, self._service
+        request, server = _request(values, message.body), service.control.server
+        asked = ControlRequest(server, service.worlds.model(), {}, {}, {}, request.headers)
+        try:
+            source = source_of_copy(asked, values["source"])
+        except UnknownWorld as error:
+            return _message(refused(404, f"unknown-world: {error}"))
+        except NotAllowed as error:
+            return _message(refused(401, str(error)))
+        except (BadControl, StateNotLoadable) as error:
+            return _message(refused(503, str(error)))
+        return Message("answer", {"status": 200}, _carried(source, values["key"]))
 
     async def _on_bind(self, message: Message) -> Message:
         app_keys, key = message.values["appKeys"], message.values["key"]
@@ -284,22 +359,13 @@ class Spread:
         return Message("answer")
 
     async def _on_fork(self, message: Message) -> Message:
-        from mockserver.worlds.state.encoding import plain  # noqa: PLC0415 - few fork worlds
-        from mockserver.worlds.state.heads import beginning_of, restore_hosting  # noqa: PLC0415
-
         server, key = self._service.control.server, message.values["key"]
-        carried = plain(message.body.decode("utf-8", "surrogatepass"))
         try:
             if key in server.worlds:
                 raise BadControl(
                     f"world {key!r} exists already; drop it first, or choose another key"
                 )
-            if full := server.worlds.full(len(message.body)):
-                raise BadControl(full)
-            hosting = carried["hosting"]
-            twin = server.factory.load(key, carried["dump"], beginning_of(hosting))
-            twin.world.run_since(carried["wall"])
-            restore_hosting(twin, hosting)
+            twin = self._arrived(key, message.body)
             server.worlds.put(twin)
         except CrosschainMockError as error:
             return _message(refused(400, str(error)))
@@ -313,6 +379,17 @@ class Spread:
             except self._commits.failure as error:
                 answer = refused(503, str(error))
         return _message(answer)
+
+
+def _carried(source: HostedWorld, key: str) -> bytes:
+    """Return what makes a copy of a world in another process, under a key."""
+    # What a disk keeps of a world is what another process needs of it.
+    from mockserver.worlds.state.encoding import encoded  # noqa: PLC0415 - few fork worlds
+    from mockserver.worlds.state.heads import hosting_of  # noqa: PLC0415
+
+    twin, wall = source.fork(key), source.world.core.wall()
+    carried = encoded({"dump": twin.dump(), "hosting": hosting_of(twin), "wall": wall})
+    return carried.encode("utf-8", "surrogatepass")
 
 
 def _values(path: str, request: Request) -> dict[str, Json]:

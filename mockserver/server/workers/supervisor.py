@@ -20,7 +20,6 @@ from mockserver.server.listener import DRAIN_SECONDS, WAITING, Listener, bound
 from mockserver.server.process import (
     Listening,
     Serving,
-    address,
     commits_of,
     loop_factory,
     rarely_collected,
@@ -119,7 +118,7 @@ class Supervisor:
         self._listener.listen(WAITING)
         for worker in range(self._board.workers):
             self._channel.post(worker, Message("go"))
-        url = address(self._listening.host, int(self._listener.getsockname()[1]))
+        url = self._listening.address(int(self._listener.getsockname()[1]))
         with ready_file(self._listening.ready_file, url):
             announce(url)
             while not self._stopping:
@@ -263,7 +262,7 @@ class Supervisor:
         join(service, peers, self._app_keys)
         serving = Serving(service, server)
         peers.start({**spread.handlers(), "go": begin})
-        listener = Listener(server, self._listener)
+        listener = Listener(server, self._listener, self._listening.tls)
         peers.post(peers.supervisor, Message("ready", {"worker": worker}))
         ending = asyncio.create_task(stop.wait())
         await asyncio.wait(

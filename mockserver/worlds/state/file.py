@@ -23,8 +23,11 @@ else:
     import fcntl
 
 FORMAT = "crosschain-mock/state"
-VERSION = 1
-"""The version of the tables. A release reads all versions up to its own, and no later one."""
+VERSION = 2
+"""The version of the tables. A release reads all versions up to its own, and no later one.
+
+Version 1 has no seals and no index.
+"""
 FILE, COUNTS_FILE = "worlds.sqlite", "requests.counts"
 
 _LOCK = "lock"
@@ -51,6 +54,23 @@ CREATE TABLE snapshots(world INTEGER, name TEXT, place INTEGER NOT NULL, branch 
 CREATE TABLE journal(world INTEGER, last INTEGER, value TEXT NOT NULL, sum INTEGER NOT NULL,
     PRIMARY KEY(world, last)) WITHOUT ROWID;
 """
+_ADDED = (
+    """CREATE TABLE seals(kind TEXT, number INTEGER, sum INTEGER NOT NULL,
+    PRIMARY KEY(kind, number)) WITHOUT ROWID""",
+    "CREATE INDEX bound ON parts(world) WHERE name = 'appKeys' AND value <> '[]'",
+)
+"""What version 2 has beside the tables: checksums of rows that say where others belong, and an
+index of worlds with app keys, which all have to be known at the start.
+
+A seal without its row tells of a lost one.
+"""
+_SEALED = {
+    "worlds": "SELECT id, key, began, scenario FROM worlds",
+    "tips": "SELECT id, branch FROM worlds",
+    "branches": "SELECT id, parent FROM branches",
+    "shared": "SELECT number, value FROM shared",
+}
+"""What is sealed: the number of each row, and its values."""
 
 _UNREACHABLE = """
 WITH RECURSIVE live(id) AS (
@@ -58,6 +78,8 @@ WITH RECURSIVE live(id) AS (
     UNION SELECT parent FROM branches JOIN live USING (id) WHERE parent IS NOT NULL)
 SELECT id FROM branches WHERE id NOT IN live LIMIT 1
 """
+_CHECKED_BYTES = 64 * 1024 * 1024
+"""Up to this size a file is checked as a whole when it is opened, some 2 ms a MB."""
 _SWEPT = 2_000
 """Rows that are deleted at once, so that nobody waits long."""
 
@@ -90,6 +112,26 @@ def checked(value: object, total: object, where: str) -> str:
     if isinstance(value, str) and checksum(value) == total:
         return value
     raise WorldDamaged(f"{where} is damaged: its checksum is another one")
+
+
+def sealed(kind: str, number: int, *values: object) -> Statement:
+    """Return what seals a row, of one of the kinds above."""
+    return "INSERT OR REPLACE INTO seals VALUES (?, ?, ?)", (kind, number, _seal(number, *values))
+
+
+def shared_value(number: int, value: str) -> list[Statement]:
+    """Return what writes a value that rows share, with its seal."""
+    insert = ("INSERT INTO shared VALUES (?, ?)", (number, value))
+    return [insert, sealed("shared", number, value)]
+
+
+def unsealed(kind: str, number: int) -> Statement:
+    """Return what takes the seal of a row away, which is deleted."""
+    return "DELETE FROM seals WHERE kind = ? AND number = ?", (kind, number)
+
+
+def _seal(*values: object) -> int:
+    return checksum(repr(values))
 
 
 class Hold:
@@ -140,12 +182,14 @@ class StateFile:
         share: PartOf = (0, 1),
         *,
         create: bool = True,
+        check: bool = True,
         hold: Hold | None = None,
     ) -> None:
         """Open the file, or make it with its folder. Raises `StateNotLoadable`.
 
-        `hold` ends with it.
+        Without `check` a damaged one is opened as well. `hold` ends with it.
         """
+        self._check = check
         self._hold = hold
         self.folder = folder
         self.path = folder / shared_name(FILE, share)
@@ -173,7 +217,23 @@ class StateFile:
     def problems(self) -> list[str]:
         """Return what SQLite finds wrong with the file."""
         rows = [str(row[0]) for row in self.read("PRAGMA integrity_check(20)")]
-        return [] if rows == ["ok"] else [f"{self.path.name}: {row}" for row in rows]
+        broken = [] if rows == ["ok"] else [f"{self.path.name}: {row}" for row in rows]
+        try:
+            broken += [f"{self.path.name}: {what}" for what in self._broken_seals()]
+        except sqlite3.Error as error:
+            broken.append(f"{self.path.name}: {error}")
+        return broken
+
+    def _broken_seals(self) -> Iterator[str]:
+        """Yield what is wrong with the rows that are sealed."""
+        for kind, query in _SEALED.items():
+            known = dict(self._db.execute("SELECT number, sum FROM seals WHERE kind = ?", (kind,)))
+            for number, *values in self._db.execute(query):
+                # One of version 1 has none.
+                if known.pop(number, None) not in (None, _seal(number, *values)):
+                    yield f"{kind}: row {number} is another one than was written"
+            for number in known:
+                yield f"{kind}: row {number} is missing"
 
     def compact(self) -> None:
         """Give the space of deleted rows back. Raises `NotKept`."""
@@ -215,7 +275,7 @@ class StateFile:
 
     def next_id(self, table: str) -> int:
         """Return the first number above all of a table."""
-        column = {"items": "number", "starts": "number"}.get(table, "id")
+        column = "number" if table == "starts" else "id"
         (row,) = self.read(f"SELECT max({column}) FROM {table}")  # noqa: S608 - our own names
         return int(str(row[0] or 0)) + 1
 
@@ -235,7 +295,9 @@ class StateFile:
             self.write([(f"DELETE FROM {table} WHERE {where}", (dead[0], dead[0]))])  # noqa: S608
             left += len(list(self.read(f"SELECT 1 FROM {table} WHERE branch = ? LIMIT 1", dead[0])))  # noqa: S608
         if not left:
-            self.write([("DELETE FROM branches WHERE id = ?", (dead[0],))])
+            number = int(str(dead[0]))
+            gone = ("DELETE FROM branches WHERE id = ?", (number,))
+            self.write([gone, unsealed("branches", number)])
         return True
 
     def _shrink(self) -> None:
@@ -268,6 +330,8 @@ class StateFile:
             self._db.execute("BEGIN IMMEDIATE")
             self._db.execute("ROLLBACK")
             self._check_format()
+            if self._check:
+                self._check_whole()
             self._db.execute(f"PRAGMA synchronous = {sync.value}")
             self._db.execute("BEGIN IMMEDIATE")
             self._db.execute("UPDATE meta SET value = ? WHERE name = 'release'", (__version__,))
@@ -283,11 +347,36 @@ class StateFile:
         known = dict(self._db.execute("SELECT name, value FROM meta")) if "meta" in tables else {}
         if known.get("format") != FORMAT:
             raise StateNotLoadable(f"{str(self.path)!r} is no state of crosschain-mock")
-        version = int(known["version"])
+        version = int(known["version"]) if str(known.get("version")).isdecimal() else 0
+        if not version:
+            raise StateNotLoadable(f"{str(self.path)!r} is damaged: it has no version")
         if version > VERSION:
             raise StateNotLoadable(
                 f"{str(self.path)!r} has version {version} of the format, from release "
-                f"{known['release']}; this release, {__version__}, reads versions up to {VERSION}"
+                f"{known.get('release')}; this release, {__version__}, reads versions up to "
+                f"{VERSION}"
+            )
+        if version < VERSION:
+            self._db.execute("BEGIN IMMEDIATE")
+            for statement in _ADDED:
+                self._db.execute(statement)
+            self._db.execute("UPDATE meta SET value = ? WHERE name = 'version'", (str(VERSION),))
+            self._db.execute("COMMIT")
+
+    def _check_whole(self) -> None:
+        """Raise `StateNotLoadable` where rows are missing, or belong elsewhere.
+
+        Other values have checksums, which are looked at when their world is read. The pages of a
+        file so large that a server would be late are left to `state check`.
+        """
+        wrong = next(self._broken_seals(), None)
+        if wrong is None and self.path.stat().st_size <= _CHECKED_BYTES:
+            rows = self._db.execute("PRAGMA integrity_check(1)").fetchall()
+            wrong = None if rows == [("ok",)] else " ".join(str(rows[0][0]).split())
+        if wrong is not None:
+            raise StateNotLoadable(
+                f"{str(self.path)!r} is damaged: {wrong}; bring a copy back, or name an empty "
+                "folder"
             )
 
     def _create(self) -> None:
@@ -295,7 +384,7 @@ class StateFile:
         self._db.execute("PRAGMA journal_mode = WAL")
         # All tables or none: the process may be killed in between.
         self._db.execute("BEGIN IMMEDIATE")
-        for statement in _TABLES.split(";"):
+        for statement in (*_TABLES.split(";"), *_ADDED):
             self._db.execute(statement)
         rows = {"format": FORMAT, "version": str(VERSION), "release": __version__}
         self._db.executemany("INSERT INTO meta VALUES (?, ?)", rows.items())

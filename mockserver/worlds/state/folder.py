@@ -21,7 +21,9 @@ from mockserver.worlds.state.file import (
     Sync,
     checked,
     checksum,
+    sealed,
     shared_name,
+    shared_value,
 )
 
 _PROCESSES = "processes"
@@ -159,8 +161,8 @@ def _moved(folder: Path, before: int, processes: int) -> int:
                 _copy(source, targets[home_of(world[1], processes)], world, newest)
                 count += 1
         for target in targets:
-            added = [("INSERT INTO shared VALUES (?, ?)", item) for item in target.rows.added]
-            target.file.write(added)
+            for item in target.rows.added:
+                target.file.write(shared_value(*item))
     for target in targets:
         with target.file.path.open("rb+") as file:
             os.fsync(file.fileno())
@@ -174,13 +176,16 @@ def _copy(
     world_id, first = target.file.next_id("worlds"), target.file.next_id("branches")
     branches = _branches(source.file, old_id, branch)
     new = {old: first + place for place, old in enumerate(branches)}
-    statements: list[Statement] = [
-        ("INSERT INTO branches VALUES (?, ?)", (new[old], None if above is None else new[above]))
-        for old, above in branches.items()
-    ]
+    statements: list[Statement] = []
+    for old, above in branches.items():
+        parent = None if above is None else new[above]
+        statements.append(("INSERT INTO branches VALUES (?, ?)", (new[old], parent)))
+        statements.append(sealed("branches", new[old], parent))
     # So it was restarted as often as before.
     row = (world_id, key, new[branch], began + newest - source.started, scenario)
     statements.append(("INSERT INTO worlds VALUES (?, ?, ?, ?, ?)", row))
+    statements.append(sealed("worlds", world_id, key, row[3], scenario))
+    statements.append(sealed("tips", world_id, new[branch]))
     for table, name in (("parts", "name"), ("journal", "last")):
         sql = f"SELECT {name}, value, sum FROM {table} WHERE world = ?"  # noqa: S608 - our names
         statements += [

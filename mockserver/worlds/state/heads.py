@@ -16,6 +16,7 @@ from mockserver.signing.keyring import Keyring
 from mockserver.worlds.claims import Beliefs
 from mockserver.worlds.hosted import AwaitedRefusal, Horizon, HostedWorld
 from mockserver.worlds.state.encoding import encoded
+from mockserver.worlds.token import WorldToken
 
 CLOCK, WALL, HOSTING = "world.clock", "wall", "hosting"
 """Parts by name: the clock, the wall clock's time when that was read, and what dumps leave out."""
@@ -77,6 +78,7 @@ def hosting_of(hosted: HostedWorld) -> dict[str, Json]:
         "lost": hosted.lost,
         # Left out without any, as in files from before they were kept.
         **({"beliefs": to_plain(beliefs)} if (beliefs := hosted.beliefs) != Beliefs() else {}),
+        **({"token": asdict(hosted.token)} if hosted.token is not None else {}),
     }
 
 
@@ -104,3 +106,5 @@ def restore_hosting(hosted: HostedWorld, hosting: Mapping[str, Any]) -> None:
     hosted.lost = hosting["lost"]
     if "beliefs" in hosting:
         hosted.beliefs = from_plain(Beliefs, hosting["beliefs"])
+    if "token" in hosting:
+        hosted.token = WorldToken(**hosting["token"])

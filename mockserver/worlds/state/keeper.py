@@ -10,7 +10,7 @@ from mockserver.worlds.hosted import DEFAULT_WORLD, HostedWorld, Worlds
 from mockserver.worlds.state.counts import Counts
 from mockserver.worlds.state.encoding import plain
 from mockserver.worlds.state.errors import NotKept
-from mockserver.worlds.state.file import StateFile, Statement, checked
+from mockserver.worlds.state.file import StateFile, Statement, checked, sealed, unsealed
 from mockserver.worlds.state.record import WorldRecord
 from mockserver.worlds.state.restoring import Restoring
 from mockserver.worlds.state.writes import Writes
@@ -101,16 +101,22 @@ class Keeper:
         above = forked_from.record if forked_from is not None else None
         scenario = self._factory.scenario_mark(hosted.world.scenario.name)
         row = (world_id, hosted.key, branch, self.start, scenario)
-        statements: list[Statement] = [("INSERT INTO worlds VALUES (?, ?, ?, ?, ?)", row)]
+        statements: list[Statement] = [
+            ("INSERT INTO worlds VALUES (?, ?, ?, ?, ?)", row),
+            sealed("worlds", world_id, hosted.key, self.start, scenario),
+            sealed("tips", world_id, branch),
+        ]
         record = hosted.record = WorldRecord(self.writes, hosted, world_id, branch)
         if isinstance(above, WorldRecord):
             above.collect()
             statements.append(("INSERT INTO branches VALUES (?, ?)", (branch, above.branch)))
+            statements.append(sealed("branches", branch, above.branch))
             statements += above.start_branch(above.branch)
             self.writes.add(statements)
             record.collect()
         else:
             statements.append(("INSERT INTO branches VALUES (?, NULL)", (branch,)))
+            statements.append(sealed("branches", branch, None))
             self.writes.add(statements)
             record.write_all()
         self._kept[hosted.key] = world_id, record.branch, self.start
@@ -124,7 +130,8 @@ class Keeper:
             self.writes.forget(gone.record)
             gone.record = None
         tables = ("worlds WHERE id", *(f"{name} WHERE world" for name in OF_A_WORLD))
-        self.writes.add([(f"DELETE FROM {table} = ?", (world_id,)) for table in tables])  # noqa: S608
+        deleted: list[Statement] = [(f"DELETE FROM {table} = ?", (world_id,)) for table in tables]  # noqa: S608
+        self.writes.add([*deleted, unsealed("worlds", world_id), unsealed("tips", world_id)])
         self.writes.litter()
 
     def _where(self) -> str:
@@ -138,7 +145,7 @@ class Keeper:
 
     def _bound(self) -> dict[str, list[str]]:
         """Return the app keys that choose worlds, by key."""
-        sql = """SELECT key, value, sum FROM worlds JOIN parts ON world = id
+        sql = """SELECT key, value, sum FROM parts INDEXED BY bound JOIN worlds ON id = world
             WHERE name = 'appKeys' AND value <> '[]'"""
         return {
             str(key): plain(checked(value, total, f"app keys of world {key!r}"))

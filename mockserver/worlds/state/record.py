@@ -6,7 +6,7 @@ from typing import Any
 
 from mockserver.worlds.hosted import HostedWorld
 from mockserver.worlds.state.encoding import encoded, journal_text
-from mockserver.worlds.state.file import Statement, checksum
+from mockserver.worlds.state.file import Statement, checksum, sealed
 from mockserver.worlds.state.heads import CLOCK, WALL, is_quiet, parts_of
 from mockserver.worlds.state.writes import Writes
 from mockserver.worlds.transactions import ChainTransaction
@@ -144,7 +144,9 @@ class WorldRecord:
         self.branch = self._writes.next_id("branches")
         return [
             ("INSERT INTO branches VALUES (?, ?)", (self.branch, below)),
+            sealed("branches", self.branch, below),
             ("UPDATE worlds SET branch = ? WHERE id = ?", (self.branch, self.world_id)),
+            sealed("tips", self.world_id, self.branch),
         ]
 
     def _attach(self) -> None:

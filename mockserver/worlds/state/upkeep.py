@@ -13,7 +13,7 @@ from mockserver.worlds.factory import WorldFactory
 from mockserver.worlds.hosted import DEFAULT_WORLD, HostedWorld
 from mockserver.worlds.state.encoding import Rows, plain
 from mockserver.worlds.state.errors import NotKept, WorldDamaged
-from mockserver.worlds.state.file import Hold, StateFile, Statement, checked
+from mockserver.worlds.state.file import Hold, StateFile, Statement, checked, unsealed
 from mockserver.worlds.state.folder import shares_of
 from mockserver.worlds.state.keeper import OF_A_WORLD
 from mockserver.worlds.state.restoring import Restoring
@@ -62,7 +62,7 @@ class FolderState:
 
 
 @contextmanager
-def _held(folder: Path) -> Iterator[list[StateFile]]:
+def _held(folder: Path, *, check: bool = True) -> Iterator[list[StateFile]]:
     """Open all files of a folder, alone. Raises `StateNotLoadable`."""
     shares = shares_of(folder)
     with closing(Hold(folder)):
@@ -70,7 +70,7 @@ def _held(folder: Path) -> Iterator[list[StateFile]]:
         try:
             # One by one: those that were opened are closed where the next one cannot be.
             for share in shares:
-                files += [StateFile(folder, share=share, create=False)]
+                files += [StateFile(folder, share=share, create=False, check=check)]
             yield files
         finally:
             for file in files:
@@ -86,7 +86,7 @@ def check(folder: Path, make: Callable[[], WorldFactory]) -> FolderState:
     worlds: list[KeptWorld] = []
     damage: list[str] = []
     factory = make()
-    with _held(folder) as files:
+    with _held(folder, check=False) as files:
         meta = files[0].meta()
         for file in files:
             damage += file.problems()
@@ -200,6 +200,7 @@ def prune(
             for world_id, *_ in rows:
                 tables = ("worlds WHERE id", *(f"{name} WHERE world" for name in OF_A_WORLD))
                 statements += [(f"DELETE FROM {table} = ?", (world_id,)) for table in tables]  # noqa: S608
+                statements += [unsealed("worlds", world_id), unsealed("tips", world_id)]
             if journals:
                 statements.append(("DELETE FROM journal", ()))
             try:

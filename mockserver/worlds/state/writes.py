@@ -6,7 +6,10 @@ from typing import Protocol
 from mockserver.worlds.state.counts import Counts
 from mockserver.worlds.state.encoding import Rows
 from mockserver.worlds.state.errors import NotKept
-from mockserver.worlds.state.file import StateFile, Statement
+from mockserver.worlds.state.file import StateFile, Statement, shared_value
+
+_ITEMS_OF_A_START = 40
+"""The bits of the numbers that rows have within one start."""
 
 
 class Changed(Protocol):
@@ -30,7 +33,9 @@ class Writes:
         self._number = 1
         self._dirty: list[Changed] = []
         self._joined: dict[Changed, None] = {}
-        self._ids = {name: file.next_id(name) for name in ("worlds", "branches", "items")}
+        self._ids = {name: file.next_id(name) for name in ("worlds", "branches")}
+        # Above those of all starts before, without a look at each of a million rows.
+        self._ids["items"] = file.next_id("starts") << _ITEMS_OF_A_START
         self.counts = counts
         self.bound = bound
         rows = file.read("SELECT number, value FROM shared")
@@ -108,7 +113,8 @@ class Writes:
         for record in joined:
             self._batch += record.statements()
         added, self.rows.added = self.rows.added, []
-        self._batch += [("INSERT INTO shared VALUES (?, ?)", row) for row in added]
+        for number, value in added:
+            self._batch += shared_value(number, value)
         taken = self._batch
         try:
             self._file.begin(taken)
