@@ -277,7 +277,7 @@ def orders_at_edges(context: RunContext, _: Operation) -> Iterator[tuple[Exchang
     "data.amountOut",
     once=True,
     vacuous="no order at an edge succeeded while it was looked at (--set patience)",
-    requires=EDGES,
+    requires=(*probes(ids.ORDER, "usual"), *EDGES),
 )
 def each_order_pays_about_its_worth(
     context: RunContext, order: tuple[Exchange, Exchange]

@@ -203,7 +203,10 @@ def tickets_echo_what_was_reported(context: RunContext, ticket: TicketEntry) -> 
 
 
 @_PACK.major("v2.submit-ticket", ids.TICKET, needs=(*TICKET.probes,), every_exchange=True)
-@counting(vacuous="no transaction on a listed chain was reported at the edges", requires=EDGES)
+@counting(
+    vacuous="no transaction on a listed chain was reported at the edges",
+    requires=(*probes(ids.TICKET, "usual"), *EDGES),
+)
 def each_chain_takes_reports(context: RunContext, _: Operation) -> Judgements:
     """A transaction on each listed chain can be reported, its hash in the form of the chain."""
     by_chain = tickets_by_chain(context)
