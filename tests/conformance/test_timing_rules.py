@@ -135,3 +135,36 @@ def test_what_came_late_is_asked_for_again_before_anybody_is_accused(
         result = run(Target(url, url), Options(only=("keeps-expire-time",)))
     verdicts = {one.operation.id: one.verdict for one in result.outcomes}
     assert (len(short), verdicts[QUOTE]) == (asked_for, verdict)
+
+
+STEADY = "answers-take-as-long-throughout-a-run"
+KINDS = ("v2.getChain", "v2.getPrice", "v2.getBalance", "v2.getBridgeQuote", "v2.getAssets")
+
+
+def in_turn(*times):
+    """Judge answers to five operations in turn, of which each took so long."""
+    exchanges = [
+        exchange(KINDS[number % 5], answer({"code": 0}, elapsed_ms=ms), f"look {number}", number)
+        for number, ms in enumerate(times, 1)
+    ]
+    return [finding.cause for finding in judged(STEADY, "v2.getChain", *exchanges).findings]
+
+
+@pytest.mark.parametrize(
+    ("times", "causes"),
+    [
+        ([5 + number % 3 for number in range(400)], []),
+        ([405 if number % 11 == 0 else 5 for number in range(400)], ["late again and again"]),
+        # A machine that was busy for a while, and one that is busy now and then for whatever long.
+        ([405 if 100 < number < 130 else 5 for number in range(400)], []),
+        ([5 + (number**3 % 900 if number % 11 == 0 else 0) for number in range(400)], []),
+        ([5 + number * 2 // 5 for number in range(400)], ["ever later"]),
+        ([5 if number < 200 else 165 for number in range(400)], []),
+        ([5 + number // 100 for number in range(400)], []),
+        # One operation that is slow each time is the matter of another rule.
+        ([405 if number % 5 == 0 else 5 for number in range(400)], []),
+        ([405 if number % 11 == 0 else 5 for number in range(100)], []),
+    ],
+)
+def test_a_pattern_in_the_times_of_all_answers(times, causes):
+    assert in_turn(*times) == causes

@@ -6,7 +6,11 @@ import pytest
 
 from mockserver.conformance import Verdict, run
 from mockserver.conformance.discovery.inventory import ListedToken
-from mockserver.conformance.discovery.unlisted import tokens_elsewhere, unlisted_chains
+from mockserver.conformance.discovery.unlisted import (
+    tokens_elsewhere,
+    unidentified_chains,
+    unlisted_chains,
+)
 from mockserver.conformance.requests.negative import suspended_chain
 from mockserver.conformance.session.names import Edge, EdgeKind
 from mockserver.conformance.verdict import NotRun
@@ -53,9 +57,26 @@ def test_a_network_tells_a_chain_whatever_it_is_called():
     assert "BNB" not in unlisted("v2", second=[("BINANCE", "56")])
 
 
-def test_nothing_is_known_where_a_listed_chain_may_be_any():
-    assert unlisted("v2", second=[("ETH", "1"), ("HARBOUR", "")]) == set()
+def test_nothing_is_known_without_a_list_and_a_listed_chain_of_no_known_name_may_be_any():
     assert unlisted("v2", second=[]) == set()
+    second = [("ETH", "1"), ("HARBOUR", "")]
+    assert len(unlisted("v2", second=second)) > 1
+    assert unidentified_chains(lists(second), "v2") == 1
+
+
+@pytest.mark.parametrize(
+    ("names", "verdict"),
+    [(["BNB"], Verdict.VACUOUS), (["BNB", "FTM"], Verdict.DIFFERS_ASSUMPTION)],
+)
+def test_as_many_may_be_taken_as_are_listed_by_names_that_nobody_knows(names, verdict):
+    chains = [{"nickName": "ETH", "network": "1"}, {"nickName": "HARBOUR"}]
+    listing = success("v2.getChain", {"version": 1, "list": chains})
+    taken = answer(success(BRIDGE, QUOTE))
+    asked = [
+        exchange(BRIDGE, taken, number=number, edge=replace(EDGE, name=name))
+        for number, name in enumerate(names, 2)
+    ]
+    assert judged(RULE, BRIDGE, exchange("v2.getChain", answer(listing)), *asked).verdict is verdict
 
 
 def test_tokens_of_other_chains():

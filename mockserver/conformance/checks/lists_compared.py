@@ -224,6 +224,11 @@ def _same_token(tokens: Sequence[ListedToken], wanted: ListedToken) -> ListedTok
     return _equal_token(tokens, wanted) or (alone[0] if len(alone) == 1 else None)
 
 
+def _as_used(address: str) -> str:
+    """Return an address as a client compares it: only hex digits have no case."""
+    return address.lower() if address.lower().startswith("0x") else address
+
+
 def _shows_addresses(tokens: Iterable[ListedToken]) -> bool:
     return any(token.address and not token.is_native for token in tokens)
 
@@ -237,7 +242,7 @@ def _differences(
         yield "decimals", first.decimals, second.decimals, TAKEN_BY_QUOTES
     # A chain's own coin has no address, so that either list may leave it out.
     left_out = not (first.address and second.address) and first.is_native and second.is_native
-    if first.address.lower() != second.address.lower() and not left_out:
+    if _as_used(first.address) != _as_used(second.address) and not left_out:
         yield "address", repr(first.address), repr(second.address), TAKEN_BY_QUOTES
     if first.index and second.index and first.index != second.index:
         yield "index", first.index, second.index, fact_basis("v2.order.to-index")

@@ -8,15 +8,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from itertools import chain
 
-from mockserver.conformance.checks.evidence import (
-    check_still_offered,
-)
-from mockserver.conformance.checks.frame import counting, each
+from mockserver import jsontext
+from mockserver.conformance.checks import needs
+from mockserver.conformance.checks.evidence import check_still_offered
+from mockserver.conformance.checks.frame import EDGES, counting, each
 from mockserver.conformance.checks.probes import (
     probe,
     probes,
 )
-from mockserver.conformance.checks.quoting import named_quote
+from mockserver.conformance.checks.quoting import believed_price, named_quote
 from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements, RulePack
 from mockserver.conformance.checks.submitted import (
     ORDER,
@@ -32,7 +32,9 @@ from mockserver.conformance.checks.submitted import (
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.amount_units import accepted
 from mockserver.conformance.discovery.clocks import LEAST_S
+from mockserver.conformance.discovery.inventory import ListedToken, inventory_of
 from mockserver.conformance.discovery.listing import folded
+from mockserver.conformance.discovery.routes import TokenRoute
 from mockserver.conformance.requests.planned import ORDER_STATUSES
 from mockserver.conformance.requests.valid import order_route
 from mockserver.conformance.session.context import RunContext
@@ -50,6 +52,9 @@ QUOTED_FACTOR = Decimal("1.25")
 # Only rounding lies between an amount and itself.
 _SAME_AMOUNT_FACTOR = Decimal("1.002")
 _PAID = ORDER_STATUSES.paid
+_FEES = ("serviceFee", "gasFee")
+# Of what an order gets, in worth: fees and prices take a part of it, more of a small amount.
+_LEAST_PAID, _MOST_PAID = Decimal("0.5"), Decimal("1.1")
 # What is larger are milliseconds.
 _LATEST_S = 10**11
 
@@ -61,6 +66,7 @@ _PACK = RulePack(
         *probes(ids.ORDER, "usual", "second"),
         *probes(ids.CHECK, "at the end", "at the end again"),
     ),
+    reads=(ids.ORDER,),
 )
 
 
@@ -242,11 +248,85 @@ def success_pays_what_was_quoted(context: RunContext, _: Operation) -> Judgement
                 return
             got = amounts.EXACT.scaleb(paid, -(route.target.decimals or 0))
             fair = amounts.EXACT.multiply(quote.got or 0, Decimal(times))
+            fees = [amounts.units(quote.exchange.data.get(name)) for name in _FEES]
+            gross = amounts.units(quote.exchange.data.get("outAmount"))
+            if quote.got == quote.put and all(fees) and gross and paid == gross * times:
+                shown = " and ".join(map(str, fees))
+                message = f"the order pays {paid}, the whole output, though fees of {shown} are due"
+                basis, exchanges = fact_basis("quotes.fees"), (quote.exchange, exchange)
+                yield Finding(message, exchanges, "data.amountOut", basis, cause="fees")
+                return
             if not amounts.within(got, fair, QUOTED_FACTOR):
                 pays = f"{got:.6g} {route.target.symbol}, the quote said {fair:.6g}"
                 exchanges = (quote.exchange, exchange)
                 yield Finding(f"the order pays {pays}", exchanges, "data.amountOut")
                 return
+
+
+def orders_at_edges(context: RunContext, _: Operation) -> Iterator[tuple[Exchange, Exchange]]:
+    """Yield each order that was accepted at an edge with its payment."""
+    for made in ORDER.made_at_edges(context):
+        for exchange in ORDER.answered(context, made.probe):
+            if exchange.text("status") == _PAID:
+                yield made, exchange
+
+
+@_PACK.critical("orders.amount-out")
+@each(
+    orders_at_edges,
+    "data.amountOut",
+    once=True,
+    vacuous="no order at an edge succeeded while it was looked at (--set patience)",
+    requires=(*probes(ids.ORDER, "usual"), *EDGES),
+)
+def each_order_pays_about_its_worth(
+    context: RunContext, order: tuple[Exchange, Exchange]
+) -> Findings:
+    """An order on any route pays in its target what its amount is worth, less fees."""
+    made, exchange = order
+    route, put = needs.value(_ordered(context, made))
+    got = amounts.EXACT.scaleb(needs.number(exchange, "amountOut"), -(route.target.decimals or 0))
+    fair = needs.value(
+        put if route.source.symbol == route.target.symbol else _worth(context, route, put)
+    )
+    if not _LEAST_PAID * fair <= got <= _MOST_PAID * fair:
+        paid = f"{put:.6g} {route.source.symbol} pay {got:.6g} {route.target.symbol}"
+        yield Finding(f"{paid}, expected about {fair:.6g}")
+
+
+def _ordered(context: RunContext, made: Exchange) -> tuple[TokenRoute, Decimal] | None:
+    """Return the route of an order of ours, and its amount in whole tokens."""
+    try:
+        paid = jsontext.decode(bytes.fromhex(str(made.members.get("sourceCerts"))))
+    except ValueError:
+        return None
+    chain = str(paid.get("fromChain"))
+    ends = (
+        _at_index(context, chain, paid.get("fromIndex")),
+        _at_index(context, str(made.members.get("toChain") or chain), made.members.get("toIndex")),
+    )
+    units = amounts.number(paid.get("fromAmount"))
+    source, target = ends
+    if (
+        source is None
+        or target is None
+        or units is None
+        or None in (source.decimals, target.decimals)
+    ):
+        return None
+    return TokenRoute(source, target), amounts.EXACT.scaleb(units, -(source.decimals or 0))
+
+
+def _at_index(context: RunContext, chain: str, index: Json) -> ListedToken | None:
+    here = inventory_of(context).on(chain)
+    return next((token for token in here if token.index == str(index)), None)
+
+
+def _worth(context: RunContext, route: TokenRoute, put: Decimal) -> Decimal | None:
+    prices = [believed_price(context, end) for end in (route.source, route.target)]
+    if not prices[0] or not prices[1]:
+        return None
+    return amounts.EXACT.divide(amounts.EXACT.multiply(put, prices[0]), prices[1])
 
 
 @_PACK.critical("v2.check-order")

@@ -24,8 +24,9 @@ from mockserver.conformance.checks.quoting import (
 from mockserver.conformance.checks.rule import Finding, Findings, RulePack
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.amount_units import Reading, require_accepted
+from mockserver.conformance.discovery.inventory import inventory_of
 from mockserver.conformance.discovery.listing import folded
-from mockserver.conformance.discovery.routes import price_of
+from mockserver.conformance.discovery.routes import plain_tokens, price_of
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.names import plain_probe
@@ -39,6 +40,7 @@ _SAME_UNIT_FACTOR = Decimal(8)
 _DUST_UNITS = 100
 # Sources may disagree about a price; an error of decimals is far beyond this.
 _USD_FACTOR = Decimal(3)
+_OWN_PRICE_FACTOR = Decimal("1.1")
 # A fee in 6 decimals where 18 are right is too small by 10^12.
 _NEGLIGIBLE_SHARE = Decimal("1e-10")
 _LARGE_OUTPUT = Decimal(1_000_000)
@@ -113,6 +115,14 @@ def usd_value_fits_output(context: RunContext, quote: AnsweredQuote) -> Findings
         worth = f"{_brief(quote.pays)} {target.symbol} are worth about {_brief(nearest)}"
         basis = None if quote.exchange.operation.id == ids.BRIDGE else fact_basis("swaps.usd")
         yield Finding(f"outAmountUsd is {_brief(usd)}, while {worth}", basis=basis)
+        return
+    own = quote.number("price")
+    value = amounts.EXACT.multiply(quote.pays, own or 0)
+    # The price beside it is of the same moment, so that only digits are between them.
+    if value and not amounts.within(usd, value, _OWN_PRICE_FACTOR) and abs(usd - value) > _CENT:
+        worth = f"{_brief(quote.pays)} {target.symbol} are worth {_brief(value)}"
+        message = f"outAmountUsd is {_brief(usd)}, while by the price beside it {worth}"
+        yield Finding(message, basis=fact_basis("quotes.price"), cause="own price")
         return
     fees = [amounts.units(quote.exchange.data.get(name)) for name in ("serviceFee", "gasFee")]
     price, cost = quote.number("price"), Decimal(sum(fee or 0 for fee in fees))
@@ -233,6 +243,28 @@ def quote_names_a_listed_chain(context: RunContext, exchange: Exchange) -> Findi
     if folded(name) not in known and name not in networks:
         neither = "which is neither a name nor a network id of a listed chain"
         yield Finding(f"chain is {name[:80]!r}, {neither}")
+
+
+@_PACK.major("quotes.chain-of-route", ids.SWAP_QUOTE, layer=Layer.CROSS)
+@each(
+    quotes,
+    "data.chain",
+    once=True,
+    vacuous="no quote within a chain or to an EVM chain names a chain that the list shows",
+)
+def swap_is_executed_on_its_route(context: RunContext, quote: AnsweredQuote) -> Findings:
+    """`chain` of a quote is its source or its target, where the swap is within a chain or to an
+    EVM chain.
+    """
+    source, target = quote.route.source, quote.route.target
+    name = needs.text(quote.exchange, "chain")
+    chains = inventory_of(context).chains
+    by_network = {chain.network: chain for chain in chains if chain.network}
+    named = needs.value(known_chains(context).get(folded(name)) or by_network.get(name))
+    needs.skip_unless(quote.route.is_within_a_chain or plain_tokens(context)(target))
+    if named.name not in (source.chain, target.chain):
+        of = f"{source.symbol} on {source.chain} for {target.symbol} on {target.chain}"
+        yield Finding(f"chain of the quote is {named.name}, the swap is of {of}")
 
 
 @_PACK.major("quotes.price-impact", ids.SWAP_QUOTE)

@@ -1,6 +1,6 @@
 """Quotes of 2.0 against their own request, against each other, and against prices."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
 from mockserver.conformance.checks import needs
@@ -14,10 +14,12 @@ from mockserver.conformance.checks.probes import (
 )
 from mockserver.conformance.checks.quoting import (
     AnsweredQuote,
+    believed_price,
     fair_output,
     named_quote,
     out_of,
     quotes,
+    quotes_accepted,
     steady,
 )
 from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements, RulePack
@@ -41,6 +43,8 @@ _SMALLEST_GROWTH, _LARGEST_GROWTH = Decimal(5), Decimal("10.5")
 
 # How many times the gas of one amount that of another may be a moment later.
 _LARGEST_GAS_FACTOR = Decimal(3)
+# Fees are the service's own: no market moves them between two requests.
+_FEE_FACTOR = Decimal("1.2")
 _LEAST_GAS_UNITS, _SMALLEST_AMOUNT_FACTOR = 100, 3
 _PACK = RulePack(
     Layer.CROSS,
@@ -63,6 +67,75 @@ def grows_with_input(
         exchanges = (first.exchange, tenfold.exchange, repeated.exchange)
         basis = _BASIS_OF.get(operation.id)
         yield Finding(f"{times:.4g} times the amount pays {how}", exchanges, first.place, basis)
+
+
+def equal_quotes(
+    context: RunContext, operation: Operation
+) -> Iterator[tuple[AnsweredQuote, AnsweredQuote]]:
+    """Yield of each request that was quoted twice the quotes with the least and the largest fee."""
+    by_request: dict[object, list[AnsweredQuote]] = {}
+    for quote in quotes_accepted(context, operation):
+        if _fee_share(quote) is not None:
+            key = frozenset(quote.exchange.parameters.items())
+            by_request.setdefault(key, []).append(quote)
+    for equal in by_request.values():
+        if len(equal) > 1:
+            ordered = sorted(equal, key=lambda quote: _fee_share(quote) or 0)
+            yield ordered[0], ordered[-1]
+
+
+@_PACK.major("requests.equal", needs=COMPARED_QUOTES, every_exchange=True)
+@each(equal_quotes, "data.serviceFee", vacuous="no request was quoted twice with a service fee")
+def equal_quotes_cost_the_same(
+    _: RunContext, pair: tuple[AnsweredQuote, AnsweredQuote]
+) -> Findings:
+    """The service fee of two equal requests is the same share of what they pay."""
+    least, most = (_fee_share(quote) or Decimal(0) for quote in pair)
+    if not amounts.within(least, most, _FEE_FACTOR):
+        shares = " and ".join(f"{share * 100:.4g}" for share in (least, most))
+        yield Finding(f"the service fee of equal requests is {shares} percent of the output")
+
+
+# So many quotes have to repeat what the request before them was about.
+_FEWEST_REPEATED, _FEWEST_CHANGES = 10, 3
+
+
+@_PACK.major("requests.equal", ids.SWAP_QUOTE, needs=COMPARED_QUOTES, every_exchange=True)
+@counting(not_shown="the aggregator does not depend on the chains, or too little was quoted")
+def aggregator_is_that_of_its_own_quote(context: RunContext, operation: Operation) -> Judgements:
+    """The aggregator of a quote follows from its own chains, not from those of the quote before."""
+    every = [quote for quote in quotes(context, operation) if quote.exchange.text("aggregator")]
+    names = [quote.exchange.text("aggregator") for quote in every]
+    targets = [quote.route.target.chain for quote in every]
+    if len(set(names)) < 2 or len(every) < _FEWEST_REPEATED * 2:
+        return
+    own, before = _conflicts(targets, names), _conflicts(targets[:-1], names[1:])
+    yield JUDGED
+    repeated = len(every) - 1 - len(set(targets[:-1]))
+    if len(own) >= _FEWEST_CHANGES and not before and repeated >= _FEWEST_REPEATED:
+        at = own[0]
+        message = (
+            f"aggregator is {names[at]!r} after a quote to {targets[at - 1]}, as after each such "
+            f"quote; of quotes to {targets[at]} itself others have another"
+        )
+        yield Finding(message, (every[at - 1].exchange, every[at].exchange), "data.aggregator")
+
+
+def _conflicts(about: Sequence[str], values: Sequence[str]) -> list[int]:
+    """Return where the value is another one than at first about the same."""
+    first: dict[str, str] = {}
+    pairs = enumerate(zip(about, values, strict=True))
+    return [at for at, (key, value) in pairs if first.setdefault(key, value) != value]
+
+
+def _fee_share(quote: AnsweredQuote) -> Decimal | None:
+    """Return the service fee as a share of the output; None where either is too small to tell."""
+    fee, out = (
+        amounts.units(quote.exchange.data.get(name)) for name in ("serviceFee", "outAmount")
+    )
+    if not out or fee is None or fee < _LEAST_GAS_UNITS:
+        return None
+    return amounts.EXACT.divide(Decimal(fee), Decimal(out))
 
 
 @_PACK.critical("v2.get-bridge-quote", each=("usual", "tenfold", "back", "again"))
@@ -166,7 +239,7 @@ def there_and_back_gains_nothing(context: RunContext, operation: Operation) -> F
 def swap_follows_prices(context: RunContext, quote: AnsweredQuote) -> Findings:
     """A swap pays about what the prices of its two tokens suggest."""
     source, target = quote.route.source, quote.route.target
-    source_price, target_price = price_of(context, source), price_of(context, target)
+    source_price, target_price = (believed_price(context, end) for end in (source, target))
     got, fair = quote.pays, needs.value(fair_output(context, quote))
     # Two equal prices may be of one token by mistake, which another rule reports.
     needs.skip_unless(source_price != target_price or (is_stable(source) and is_stable(target)))

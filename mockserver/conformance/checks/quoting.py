@@ -154,13 +154,22 @@ def out_of(quote: AnsweredQuote) -> Decimal:
 
 
 def fair_output(context: RunContext, quote: AnsweredQuote) -> Decimal | None:
-    """Return what a swap would pay by the prices of getPrice, in whole tokens, or None."""
+    """Return what a swap would pay by the prices of its tokens, in whole tokens, or None."""
     source_price, target_price = (
-        price_of(context, end) for end in (quote.route.source, quote.route.target)
+        believed_price(context, end) for end in (quote.route.source, quote.route.target)
     )
     if not source_price or not target_price:
         return None
     return amounts.EXACT.divide(amounts.EXACT.multiply(quote.put, source_price), target_price)
+
+
+def believed_price(context: RunContext, token: ListedToken) -> Decimal | None:
+    """Return the price of a token by getPrice, else by another source that can be believed."""
+
+    def found() -> Decimal | None:
+        return price_of(context, token) or next(iter(prices_for(context, token)), None)
+
+    return context.cached(("believed", token.symbol, len(context.exchanges)), found)
 
 
 def steady(before: Decimal, after: Decimal, what: str) -> None:

@@ -12,6 +12,7 @@ from mockserver.conformance.checks.frame import EDGES, counting, each
 from mockserver.conformance.checks.probes import EVERY
 from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements, RulePack
 from mockserver.conformance.discovery.listing import folded
+from mockserver.conformance.discovery.unlisted import unidentified_chains
 from mockserver.conformance.requests.http_cases import is_outside_the_contract
 from mockserver.conformance.requests.negative import (
     WRONG_VALUES,
@@ -41,6 +42,8 @@ _TYPED = tuple(
 _HAVING_REQUIRED_INPUTS = tuple(
     operation.id for operation in load() if any(field.required for field in operation.fields)
 )
+# The inputs that take the name of a chain, by their roles.
+_CHAINS = ("chain", "fromChain", "toChain")
 _PACK = RulePack(Layer.EXCHANGE, operations=EVERY, needs=(PLAIN,))
 
 
@@ -254,10 +257,15 @@ def refuses_what_is_known_and_not_listed(context: RunContext, operation: Operati
         for chain in last_chains(context, operation.generation.id) or ()
         for name in chain.names
     }
+    # A chain whose names say nothing may be one of those that are known: as many may be taken.
+    doubtful = unidentified_chains(context, operation.generation.id)
+    taken = {edge.name for edge, exchange in requested if edge.of in _CHAINS and exchange.succeeded}
     reported: set[str] = set()
     for edge, exchange in requested:
         role, name = edge.of, edge.name
         if not is_its_own(exchange) or folded(name) in back:
+            continue
+        if name in taken and len(taken) <= doubtful:
             continue
         yield JUDGED
         if exchange.succeeded and not is_empty(exchange) and role not in reported:

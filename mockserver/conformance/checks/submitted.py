@@ -9,7 +9,7 @@ from enum import Enum
 from itertools import chain
 from typing import Any
 
-from mockserver.conformance.checks.evidence import require_answer, says_it_is_away
+from mockserver.conformance.checks.evidence import is_its_own, require_answer, says_it_is_away
 from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements
 from mockserver.conformance.discovery.listing import scalar, text
 from mockserver.conformance.requests.labels import SOLVED
@@ -19,12 +19,17 @@ from mockserver.conformance.requests.planned import (
     look_ups_of_named,
     probes_about,
 )
+from mockserver.conformance.requests.valid import valid_request
 from mockserver.conformance.session.context import RunContext
+from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.names import ProbeName, ProbeNames, plain_probe
 from mockserver.conformance.verdict import Inconclusive
 from mockserver.contract import Operation, ids
 from mockserver.values import dataclass
+
+LOOKS = 2
+"""How often what was accepted at an edge is looked up: at once, and after all others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,16 +83,50 @@ class Submitted:
         """Tell whether a repeated submission, by its number, made a second one."""
         return first != again and (self.always_numbered or bool(first and again))
 
-    def made(self, context: RunContext) -> list[Exchange]:
+    def planned(self, context: RunContext) -> list[Exchange]:
         return [exchange for exchange in context.sent(*self.look_ups) if exchange.succeeded]
 
+    def made_at_edges(self, context: RunContext) -> list[Exchange]:
+        every = context.of(self.operation_id)
+        return [exchange for exchange in every if exchange.succeeded and exchange.probe.edge]
+
+    def made(self, context: RunContext) -> list[Exchange]:
+        """Return what was accepted, each for a deposit of its own."""
+        return [*self.planned(context), *self.made_at_edges(context)]
+
+    def names_of_looks(self, submission: ProbeName) -> ProbeNames:
+        """Return the names of the look-ups of a submission, in the order of time."""
+        if submission in self.look_ups:
+            return self.look_ups[submission]
+        turns = range(1, LOOKS + 1)
+        words = submission.words
+        return tuple(ProbeName(f"{self.look_id}/{words}, look {turn}") for turn in turns)
+
+    def looks(self, context: RunContext, submission: ProbeName) -> list[Exchange]:
+        """Return the look-ups of a submission that were sent, in their order."""
+        names = self.names_of_looks(submission)
+        if submission in self.look_ups:
+            return context.sent(*names)
+        # What a run did with an answer at an edge no plan declares.
+        return [exchange for exchange in context.of(self.look_id) if exchange.probe in names]
+
+    def look(self, context: RunContext, made: Exchange) -> Draft:
+        """Return the request that looks up what was accepted. Raises `NotRun`."""
+        if self is V1_ORDER:
+            chain, deposit = (text(made.members.get(name)) for name in ("fromChain", "certHash"))
+            return valid_request(context, self.look_id, chain=chain, hash=deposit)
+        return valid_request(
+            context, self.look_id, **{self.key.partition(".")[2]: self.number(made)}
+        )
+
     def answered(self, context: RunContext, submission: ProbeName) -> list[Exchange]:
-        return _succeeded(context, self.look_ups[submission])
+        return [exchange for exchange in self.looks(context, submission) if exchange.succeeded]
 
     def lines(self, context: RunContext) -> list[list[Exchange]]:
         """Return the successful look-ups of each. Raises where there are none at all."""
         looks = (*self.look_ups.values(), *self.named.values())
         answers = [_succeeded(context, names) for names in looks]
+        answers += [self.answered(context, made.probe) for made in self.made_at_edges(context)]
         if not any(answers):
             context.require_success(plain_probe(self.look_id))
         return answers
@@ -230,15 +269,17 @@ def is_known(
 ) -> Judgements:
     what = _BY_OPERATION[operation.id]
     for made in what.made(context):
-        names = what.look_ups[made.probe]
-        looks = [
-            exchange for exchange in context.sent(*names) if exchange.succeeded or exchange.refused
-        ]
+        names = what.names_of_looks(made.probe)
+        sent = what.looks(context, made.probe)
+        looks = [exchange for exchange in sent if exchange.succeeded or exchange.refused]
         for number, exchange in enumerate(looks):
             yield JUDGED
+            before = any(exchange.succeeded for exchange in looks[:number])
             later = any(exchange.succeeded for exchange in looks[number + 1 :])
-            # A service that is busy, or shows a submission late, has not lost it.
-            if exchange.refused and not later and not says_it_is_away(exchange):
+            # A service that is busy, or shows a submission late, has not lost it; one that knew it
+            # and knows it again later has somebody who does not.
+            lost = before or not later
+            if exchange.refused and lost and is_its_own(exchange) and not says_it_is_away(exchange):
                 controls = [control] if control and exchange.probe != names[0] else []
                 # It may be about the age of the stamp that v1 requests carry: a quote tells.
                 if controls and not any(exchange.succeeded for exchange in context.sent(*controls)):
@@ -246,7 +287,8 @@ def is_known(
                         "v1 no longer accepts requests with these stamps, not even a quote"
                     )
                 reason = text(exchange.member("msg"))[:160]
-                message = f"{what.called} {what.number(made)!r} was accepted, and is not known"
+                was = "known" if before else "accepted"
+                message = f"{what.called} {what.number(made)!r} was {was}, and is not known"
                 message += f": {reason!r}" if reason else ""
                 yield Finding(message, (made, exchange), what.key, cause=cause)
                 break

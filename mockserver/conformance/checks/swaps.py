@@ -1,11 +1,12 @@
 """The call data of a swap against its request and against the quote before it."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 
 from mockserver.conformance.checks import needs
-from mockserver.conformance.checks.evidence import successes
+from mockserver.conformance.checks.evidence import succeeded, successes
 from mockserver.conformance.checks.frame import answers_to, counting, each
 from mockserver.conformance.checks.probes import (
     EVERY,
@@ -25,6 +26,7 @@ from mockserver.conformance.session.names import EdgeKind, plain_probe
 from mockserver.conformance.verdict import Inconclusive, NotApplicable, Vacuous
 from mockserver.contract import Layer, Operation, fact_basis, ids
 from mockserver.engine.abi import ONE_INCH_SWAP, SWAP_EXACT_TOKENS, UNISWAP_V3_SWAP
+from mockserver.values import dataclass
 
 _HEX = re.compile(r"(?:0x)?[0-9a-fA-F]*")
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}")
@@ -58,6 +60,10 @@ _YEAR_2020_S = 1_577_836_800
 _SLACK_S, _HOUR_S, _DAY_S = 60, 3_600, 86_400
 # A small one and a large one, far enough apart to see which word follows.
 _SLIPPAGES = ("50", "500")
+
+# How many calls of one method and length have an argument in one word before others are held to it.
+_FEWEST_ALIKE = 3
+_LEAST = "the least output"
 
 FUNCTION_CALLED = fact_basis("calls.function")
 
@@ -355,7 +361,13 @@ def _slippage_judgements(
 
 
 def _kept_share(first: Exchange, second: Exchange, moved: Decimal) -> Decimal | None:
-    """Return the share of the output that two calls of a published method ask for alike."""
+    """Return the share of the output that two calls ask for alike, where that can be read.
+
+    It can in a published method, and where all of the output stands in two calls that differ in
+    nothing else.
+    """
+    if _asks_for_all(first) and _asks_for_all(second) and _same_but_for_outputs(first, second):
+        return Decimal(1)
     shares = []
     for call in (first, second):
         places = _PUBLISHED.get(call.text("data").lower().removeprefix("0x")[:8])
@@ -364,6 +376,20 @@ def _kept_share(first: Exchange, second: Exchange, moved: Decimal) -> Decimal | 
             return None
         shares.append(Decimal(words[places["least"]]) / out)
     return shares[0] if abs(shares[0] - shares[1]) <= moved + _SLIPPAGE_TOLERANCE else None
+
+
+def _asks_for_all(call: Exchange) -> bool:
+    out = amounts.units(call.data.get("amountOut"))
+    return bool(out and out > _DUST_UNITS and out in _words(call))
+
+
+def _same_but_for_outputs(first: Exchange, second: Exchange) -> bool:
+    """Tell whether two calls differ in their outputs and times alone."""
+    rest = []
+    for call in (first, second):
+        out = amounts.units(call.data.get("amountOut")) or 0
+        rest.append([word.replace(f"{out:064x}", "out") for word in _call_without_times(call)])
+    return rest[0] == rest[1]
 
 
 @_PACK.major("v2.get-aggregate-swap.slippage")
@@ -408,6 +434,95 @@ def call_pays_the_recipient(_: RunContext, pair: tuple[Exchange, Exchange]) -> F
         else:
             raise NotApplicable("the call data does not show whom it pays")
         yield Finding(f"the call data for another recipient {message}", basis=basis, cause=cause)
+
+
+def _amount_named(call: Exchange) -> int | None:
+    amount = amounts.units(call.parameters.get("fromAmount"))
+    return amount if amount and amount > _DUST_UNITS else None
+
+
+def _recipient_named(call: Exchange) -> int | None:
+    named = call.parameters.get("recipient", "")
+    return int(named, 16) if _ADDRESS.fullmatch(named) else None
+
+
+def _least_due(call: Exchange) -> int | None:
+    out, slippage = (
+        amounts.units(value)
+        for value in (call.data.get("amountOut"), call.parameters.get("slippage"))
+    )
+    if not out or out <= _DUST_UNITS or slippage is None or slippage > _BPS:
+        return None
+    return out * (int(_BPS) - slippage) // int(_BPS)
+
+
+# What a call carries of its request, and the fact that says so.
+_ARGUMENTS: Mapping[str, tuple[Callable[[Exchange], int | None], str]] = {
+    "the amount": (_amount_named, "v2.get-aggregate-swap"),
+    "the recipient": (_recipient_named, "v2.get-aggregate-swap.recipient"),
+    _LEAST: (_least_due, "v2.get-aggregate-swap.slippage"),
+}
+
+
+@_PACK.critical("v2.get-aggregate-swap", every_exchange=True)
+@counting(not_shown="nothing in the call data follows the requests in a way that can be read")
+def each_call_carries_its_request(context: RunContext, operation: Operation) -> Judgements:
+    """Where the call data of other swaps has the amount, the recipient or the least output, it has
+    those of each swap: on each chain, for each amount and slippage.
+    """
+    calls = [
+        (call, words) for call in succeeded(context, operation) if len(words := _words(call)) > 1
+    ]
+    for role, (argument, fact) in _ARGUMENTS.items():
+        by_method: defaultdict[tuple[str, int], list[_Argument]] = defaultdict(list)
+        for call, words in calls:
+            wanted = argument(call)
+            if wanted is not None and not _outgrows_words(call):
+                method = call.text("data").lower().removeprefix("0x")[:8]
+                by_method[method, len(words)].append(_Argument(call, words, wanted))
+        for alike in by_method.values():
+            place = _place_of(alike, role)
+            if place is None:
+                continue
+            yield JUDGED
+            odd = next((each for each in alike if not each.is_at(place, role)), None)
+            if odd is not None:
+                before = next(each.call for each in alike if each.is_at(place, role))
+                message = (
+                    f"the call has {odd.words[place]} where {role} stands in "
+                    f"{len(alike)} calls of its method, and should have {odd.wanted}"
+                )
+                basis = fact_basis(fact)
+                yield Finding(message, (before, odd.call), "data.data", basis, cause=role)
+
+
+def _outgrows_words(call: Exchange) -> bool:
+    values = (call.parameters.get("fromAmount"), call.data.get("amountOut"))
+    return any((amounts.units(value) or 0) >= 2**256 for value in values)
+
+
+@dataclass(frozen=True, slots=True)
+class _Argument:
+    """A call with its words, and what one of them should be."""
+
+    call: Exchange
+    words: list[int]
+    wanted: int
+
+    def is_at(self, place: int, role: str) -> bool:
+        # How a least output is rounded is not shown.
+        most = self.wanted * _SLIPPAGE_TOLERANCE + 1 if role == _LEAST else 0
+        return abs(self.words[place] - self.wanted) <= most
+
+
+def _place_of(alike: Sequence[_Argument], role: str) -> int | None:
+    """Return the word that most calls of a method have an argument in, for several values of it."""
+    for place in range(len(alike[0].words)):
+        keeping = [each for each in alike if each.is_at(place, role)]
+        several = len({each.wanted for each in keeping}) > 1
+        if several and len(keeping) >= _FEWEST_ALIKE and len(keeping) * 3 > len(alike) * 2:
+            return place
+    return None
 
 
 def _quote_before(context: RunContext) -> Exchange:

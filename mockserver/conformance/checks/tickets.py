@@ -3,9 +3,11 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 
 from mockserver.conformance.checks import submitted
-from mockserver.conformance.checks.frame import counting, each
+from mockserver.conformance.checks.evidence import wrongly_refused
+from mockserver.conformance.checks.frame import EDGES, counting, each
 from mockserver.conformance.checks.probes import (
     EARLY_TICKETS,
     LATE_TICKETS,
@@ -23,17 +25,21 @@ from mockserver.conformance.checks.submitted import (
     is_one,
     keeps_its_end,
 )
+from mockserver.conformance.discovery.inventory import inventory_of
 from mockserver.conformance.discovery.listing import text
 from mockserver.conformance.requests import labels
+from mockserver.conformance.requests.edge_cases import own_form, tickets_by_chain
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.names import ProbeNames, plain_probe
-from mockserver.conformance.verdict import Vacuous
+from mockserver.conformance.verdict import Inconclusive, Vacuous
 from mockserver.contract import Layer, Operation, fact_basis, ids
 from mockserver.jsontext import Json
 from mockserver.values import dataclass
 
 _IN_HEX = re.compile("(?:0x)?[0-9a-fA-F]*")
+# With 0x, without it, and base58.
+_FORMS_OF_HASHES = 3
 _PACK = RulePack(
     Layer.STATEFUL,
     operations=(ids.TICKETS,),
@@ -194,6 +200,34 @@ def tickets_echo_what_was_reported(context: RunContext, ticket: TicketEntry) -> 
             for name, shown, sent in ticket.altered(made.members):
                 message = f"{name} of the ticket is {shown[:80]!r}, reported was {sent!r}"
                 yield Finding(message, (made, ticket.exchange), f"data.list[].{name}")
+
+
+@_PACK.major("v2.submit-ticket", ids.TICKET, needs=(*TICKET.probes,), every_exchange=True)
+@counting(
+    vacuous="no transaction on a listed chain was reported at the edges",
+    requires=(*probes(ids.TICKET, "usual"), *EDGES),
+)
+def each_chain_takes_reports(context: RunContext, _: Operation) -> Judgements:
+    """A transaction on each listed chain can be reported, its hash in the form of the chain."""
+    by_chain = tickets_by_chain(context)
+    if not any(exchange.succeeded for every in by_chain.values() for exchange in every):
+        return
+    for chain in inventory_of(context).offered:
+        every = by_chain.get(chain.name, [])
+        taken = [exchange for exchange in every if exchange.succeeded]
+        refused = [exchange for exchange in every if exchange.refused]
+        yield from (JUDGED for _ in every[:1])
+        if not refused or (not taken and len(refused) < _FORMS_OF_HASHES):
+            continue
+        basis = fact_basis("tickets.hash-forms") if taken else None
+        if taken and not own_form(chain):
+            continue
+        what = f"a hash on {chain.name} is refused in "
+        what += "the form of its chain" if taken else f"each of {len(refused)} forms"
+        with suppress(Inconclusive):
+            yield wrongly_refused(
+                context, refused[0], what, *taken, place="body.hash", basis=basis, cause="hash"
+            )
 
 
 @_PACK.major("v2.check-ticket", ids.CHECK_TICKET)

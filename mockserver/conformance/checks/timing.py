@@ -1,8 +1,9 @@
 """Rules about HTTP and JSON: statuses, connections, bodies as bytes, and how long answers take."""
 
-from collections import Counter
-from collections.abc import Hashable
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Sequence
 from itertools import pairwise
+from statistics import median
 
 from mockserver.conformance.checks.evidence import (
     any_successes,
@@ -129,3 +130,75 @@ def answers_as_soon_as_its_kind(context: RunContext, operation: Operation) -> Ju
             message = f"answers took {times} ms, while others of its kind took {typical_ms:.0f} ms"
             yield Finding(message, (looks[-1],), cause="slower than its kind")
             return
+
+
+# So many answers show a pattern, in so many parts of a run.
+_FEWEST_ANSWERS, _PARTS = 200, 10
+_LATE_TIMES, _LATE_MS = 10, 100
+_LEAST_LATE_SHARE, _MOST_LATE_SHARE = 0.03, 0.4
+# A busy machine delays answers by whatever it has to do; what waits on purpose waits alike.
+_MOST_LATE_SPREAD = 2
+_FEWEST_OF_OPERATION, _QUARTERS = 24, 4
+_RISE_TIMES, _RISE_MS = 3, 60
+_LEAST_STEP, _MOST_STEP = 0.15, 0.6
+
+
+@_PACK.minor("http.steady", ids.CHAINS, needs=(PLAIN,), reads=EVERY)
+@counting(vacuous="too few answers came to show a pattern")
+def answers_take_as_long_throughout_a_run(context: RunContext, _: Operation) -> Judgements:
+    """Neither is each so many answers late, nor does each take longer than the one before."""
+    every = [exchange for exchange in context.exchanges if exchange.has_answer]
+    if len(every) < _FEWEST_ANSWERS:
+        return
+    yield JUDGED
+    late = _late_again_and_again(every)
+    if late:
+        times = f"{_taken_ms(late[0])} to {_taken_ms(late[-1])} ms"
+        usual = f"the usual ones {median(map(_taken_ms, every)):.0f} ms"
+        message = f"{len(late)} of {len(every)} answers took {times}, {usual}"
+        yield Finding(message, (late[-1],), cause="late again and again")
+    rising = _rising(every)
+    if rising:
+        first, last = rising
+        message = f"answers took {first:.0f} ms at first and {last:.0f} ms at last, ever more"
+        yield Finding(message, (every[-1],), cause="ever later")
+
+
+def _late_again_and_again(every: Sequence[Exchange]) -> list[Exchange]:
+    """Return the late answers, by their time, where some come in each part of a run alike."""
+    usual = median(map(_taken_ms, every))
+    bound = max(usual * _LATE_TIMES, usual + _LATE_MS)
+    late = sorted((each for each in every if _taken_ms(each) >= bound), key=_taken_ms)
+    if not _LEAST_LATE_SHARE * len(every) <= len(late) <= _MOST_LATE_SHARE * len(every):
+        return []
+    lengths = [_taken_ms(late[len(late) * tenth // 10]) for tenth in (1, 9)]
+    numbers = {each.number for each in late}
+    size = len(every) // _PARTS
+    parts = [every[start : start + size] for start in range(0, size * _PARTS, size)]
+    in_each = all(any(each.number in numbers for each in part) for part in parts)
+    of_all_kinds = len({each.operation.id for each in late}) >= _QUARTERS
+    alike = lengths[1] <= lengths[0] * _MOST_LATE_SPREAD
+    return late if in_each and of_all_kinds and alike else []
+
+
+def _rising(every: Sequence[Exchange]) -> tuple[float, float] | None:
+    """Return the times at first and at last where those of all operations rise steadily."""
+    by_operation: defaultdict[str, list[int]] = defaultdict(list)
+    for exchange in every:
+        by_operation[exchange.operation.id].append(_taken_ms(exchange))
+    firsts, lasts, steady, judged = [], [], 0, 0
+    for times in by_operation.values():
+        if len(times) < _FEWEST_OF_OPERATION:
+            continue
+        judged += 1
+        size = len(times) // _QUARTERS
+        quarters = [median(times[at * size : (at + 1) * size]) for at in range(_QUARTERS)]
+        rise = quarters[-1] - quarters[0]
+        steps = [later - earlier for earlier, later in pairwise(quarters)]
+        if rise >= _RISE_MS and quarters[-1] >= quarters[0] * _RISE_TIMES:
+            steady += all(_LEAST_STEP * rise <= step <= _MOST_STEP * rise for step in steps)
+        firsts.append(quarters[0])
+        lasts.append(quarters[-1])
+    if judged < _QUARTERS or steady * 3 < judged * 2:
+        return None
+    return median(firsts), median(lasts)

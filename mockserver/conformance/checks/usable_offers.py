@@ -5,6 +5,7 @@ reported only where a second look at the list still offers what was requested.
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
 from decimal import Decimal
 
 from mockserver.conformance.checks.acceptance import FEWEST_REQUESTS
@@ -16,7 +17,7 @@ from mockserver.conformance.checks.evidence import (
     require_answer,
     wrongly_refused,
 )
-from mockserver.conformance.checks.frame import counting
+from mockserver.conformance.checks.frame import EDGES, counting
 from mockserver.conformance.checks.probes import (
     CHAINS_LOOKED_AT_TWICE,
     COMPARED_QUOTES,
@@ -30,6 +31,7 @@ from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgem
 from mockserver.conformance.discovery import amounts, routes
 from mockserver.conformance.discovery.amount_units import accepted, attempts
 from mockserver.conformance.discovery.inventory import inventory_of, requested_chain
+from mockserver.conformance.requests.edge_cases import refused_chains
 from mockserver.conformance.requests.labels import SAMPLES
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange, refusal_of
@@ -303,6 +305,43 @@ def some_sound_request_is_taken(context: RunContext, operation: Operation) -> Ju
             check_is_there(context, exchange)
         what = f"each of {len(different)} requests is refused, while {before} answers"
         yield wrongly_refused(context, plain[0], what, exchanges[0], cause="all refused")
+
+
+# Of these, one with a token that is not for sale may be refused by itself.
+_SERVED = {
+    ids.BRIDGE: "v2.get-bridge-quote",
+    ids.SWAP_QUOTE: "requests.lists",
+    ids.SWAP: "requests.lists",
+    ids.PRICE: "tokens.priced",
+    ids.BALANCE: "v2.get-balance",
+}
+_OF_AMOUNTS = ("amount", "cover", "liquid", "insufficient", "minimum", "maximum", "small", "large")
+
+
+@_PACK.major("requests.lists", *_SERVED, needs=CHAINS_LOOKED_AT_TWICE, every_exchange=True)
+@counting(vacuous="no listed chain was requested at the edges of inputs", requires=EDGES)
+def each_listed_chain_is_served(context: RunContext, operation: Operation) -> Judgements:
+    """No listed chain is refused with each token of it, where other chains are taken."""
+    if any(exchange.succeeded for exchange in context.of(operation)):
+        yield JUDGED
+    for role, chain, refused in refused_chains(context, operation):
+        words = [in_words(exchange).lower() for exchange in refused]
+        about_amounts = any(word in text for text in words for word in _OF_AMOUNTS)
+        if len(refused) < FEWEST_REQUESTS or about_amounts:
+            continue
+        what = f"{role} {chain} is listed, and refused with each of {len(refused)} tokens"
+        basis = fact_basis(_SERVED[operation.id])
+        cause = f"{role} refused"
+        with suppress(Inconclusive):
+            yield wrongly_refused(
+                context,
+                refused[-1],
+                what,
+                *refused[:-1],
+                place=f"query.{role}",
+                basis=basis,
+                cause=cause,
+            )
 
 
 @_PACK.minor("v2.get-assets-by-chain", ids.OF_CHAIN, each=("v1 name", "usual"))

@@ -54,6 +54,7 @@ _PACK = RulePack(
         ),
         *probes(ids.V1_QUOTE, "at the end"),
     ),
+    reads=(ids.V1_ORDER,),
 )
 
 
@@ -163,7 +164,7 @@ def v1_order_settles_its_amount(context: RunContext, _: Operation) -> Judgements
     """
     quote = named_quote(context, quote_taken(context, ids.V1_QUOTE))
     share = amounts.EXACT.divide(quote.pays, quote.put)
-    for made in V1_ORDER.made(context):
+    for made in V1_ORDER.planned(context):
         put = amounts.number(made.members.get("fromAmount"))
         for exchange in V1_ORDER.answered(context, made.probe):
             data, is_done = (

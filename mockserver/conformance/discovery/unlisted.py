@@ -27,14 +27,14 @@ MOST_UNLISTED = 16
 def unlisted_chains(context: RunContext, generation: str) -> tuple[ListedChain, ...]:
     """Return chains that are known and not in the list of a generation, likely ones first.
 
-    Their names are those that requests of the generation use. There are none where a listed chain
-    cannot be identified: it may be any of the known ones.
+    Their names are those that requests of the generation use. A listed chain that cannot be
+    identified (`unidentified_chains`) may be any of them.
     """
     listed = inventory_of(context, generation).chains
     others = inventory_of(context, "v2" if generation == "v1" else "v1").chains
     # The shipped chains have the names of both generations, the other list only its own.
     known = (*_shipped_chains(generation), *others)
-    if not listed or any(not chain.network and not _is_among(chain, known) for chain in listed):
+    if not listed:
         return ()
     chains: list[ListedChain] = []
     for chain in known:
@@ -43,6 +43,14 @@ def unlisted_chains(context: RunContext, generation: str) -> tuple[ListedChain, 
     context.draw(f"unlisted chains of {generation}").shuffle(chains)
     # Chains that the other generation offers now are most likely to be answered by mistake.
     return tuple(sorted(chains, key=lambda chain: not _is_among(chain, others))[:MOST_UNLISTED])
+
+
+def unidentified_chains(context: RunContext, generation: str) -> int:
+    """Return how many listed chains may be known ones by names that nobody knows."""
+    others = inventory_of(context, "v2" if generation == "v1" else "v1").chains
+    known = (*_shipped_chains(generation), *others)
+    listed = inventory_of(context, generation).chains
+    return sum(not chain.network and not _is_among(chain, known) for chain in listed)
 
 
 def known_chain_names(context: RunContext) -> Iterator[str]:

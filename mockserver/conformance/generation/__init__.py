@@ -25,7 +25,7 @@ def generated(session: Session, options: Options) -> tuple[tuple[Outcome, ...], 
     """Return the outcomes of the stages that are wanted, and a note where one was interrupted.
 
     Saved requests come first, and sequences before single requests: sequences need submissions, of
-    which a run may make only a few.
+    which a run may make only a few, and leave a share of them.
     """
     outcomes: list[Outcome] = []
     for wanted, (module, name) in _STAGES.items():
@@ -41,8 +41,9 @@ def generated(session: Session, options: Options) -> tuple[tuple[Outcome, ...], 
 # The stages by the option that wants them: module and function.
 _STAGES = {
     "probes": ("stages", "saved"),
-    "sequences": ("sequences", "sequences"),
+    # A few submissions of its own, which longer sequences would use up.
     "delivery": ("delivery", "delivery"),
+    "sequences": ("sequences", "sequences"),
     "examples": ("explore", "explore"),
     "deep": ("deep", "deep"),
 }

@@ -12,9 +12,10 @@ from dataclasses import replace
 from functools import partial
 from itertools import chain
 
+from mockserver import jsontext
 from mockserver.conformance.checks.evidence import GATEWAY_STATUSES, in_words
 from mockserver.conformance.checks.rule import Finding, Outcome
-from mockserver.conformance.checks.submitted import ORDER, TICKET, V1_ORDER
+from mockserver.conformance.checks.submitted import ORDER, TICKET, V1_ORDER, Submitted
 from mockserver.conformance.discovery.inventory import inventory_of
 from mockserver.conformance.discovery.routes import v1_chain_pair
 from mockserver.conformance.generation.sameness import Sameness
@@ -29,14 +30,16 @@ from mockserver.conformance.requests.valid import (
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import JSON_TYPE, Draft
 from mockserver.conformance.session.exchange import Exchange, NoAnswer
+from mockserver.conformance.session.names import EdgeKind
 from mockserver.conformance.session.session import Session
 from mockserver.conformance.verdict import NotRun, Verdict, if_known
-from mockserver.contract import Basis, Operation, fact_basis, ids
+from mockserver.contract import Basis, Operation, fact_basis, ids, shipped_facts
+from mockserver.jsontext import Json
 from mockserver.signing.developer import HEADERS
 from mockserver.values import dataclass
 from mockserver.wording import counted
 
-_LETTER = re.compile(r"(?<![%0-9A-Fa-f])[0-9A-Za-z]")
+_LETTER = re.compile(r"(%[0-9A-Fa-f]{2})|([0-9A-Za-z])")
 _MAX_AGE = re.compile(r"(?:s-maxage|max-age)\s*=\s*\"?(\d{1,12})", re.IGNORECASE)
 _NOT_KEPT = ("no-store", "no-cache", "must-revalidate", "private")
 # Clients show quotes for seconds; whoever keeps one for an hour shows another market.
@@ -55,6 +58,7 @@ _KNOWN_ONCE = {
     ids.V1_DETAIL: "v1.get-order-detail",
 }
 _KINDS = (ORDER, V1_ORDER, TICKET)
+_KEYS = shipped_facts().names["words"]["keys"]
 # What the hash of a deposit is called where a valid request is made about it.
 _DEPOSIT = {ids.TICKET: "hash"}
 _CHANGING = (*ids.QUOTES, ids.SWAP, ids.CHECK, ids.PRICE, ids.BALANCE, ids.V1_DETAIL)
@@ -78,15 +82,33 @@ def _header_names(spell: Callable[[str], str]) -> DeliveryEdit:
 
 
 def _escaped(draft: Draft) -> Draft:
-    """Return a request with the first letter or digit of each value as an escape."""
+    """Return a request with each letter and digit of each value as an escape: three times as long,
+    which cuts show in that gateways make.
+    """
+
+    def escape(match: re.Match[str]) -> str:
+        return match[1] or f"%{ord(match[2]):02X}"
+
     pairs = (part.partition("=") for part in (draft.raw_query or "").split("&") if part)
     return replace(
         draft,
         raw_query="&".join(
-            name + equals + _LETTER.sub(lambda match: f"%{ord(match[0]):02X}", value, count=1)
-            for name, equals, value in pairs
+            name + equals + _LETTER.sub(escape, value) for name, equals, value in pairs
         ),
     )
+
+
+def _escaped_body(draft: Draft) -> Draft:
+    """Return a submission with each character of its texts as an escape of JSON."""
+
+    def escaped(value: Json) -> str:
+        text = value if isinstance(value, str) else ""
+        units = text.encode("utf-16-be", "surrogatepass").hex()
+        digits = "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))
+        return f'"{digits}"' if isinstance(value, str) else jsontext.encode(value).decode()
+
+    members = (f'"{name}":{escaped(value)}' for name, value in (draft.body or {}).items())
+    return replace(draft, raw_body=f"{{{','.join(members)}}}".encode())
 
 
 def _blanks_as_plus(draft: Draft) -> Draft:
@@ -115,6 +137,14 @@ _FORMS: Mapping[str, Mapping[str, DeliveryEdit]] = {
         "the names of proxies": _headers(Via="1.1 proxy", X_Forwarded_For="192.0.2.7"),
         "any type accepted": _headers(Accept="*/*"),
     },
+}
+
+
+# Ways of sending a submission, each for a deposit of its own.
+_FORMS_OF_SUBMISSIONS: Mapping[str, DeliveryEdit] = {
+    "names of headers in lower case": _header_names(str.lower),
+    "letters of its body as escapes": _escaped_body,
+    "the charset of the body named": _named_charset,
 }
 
 
@@ -209,7 +239,9 @@ class _Delivery:
 
         What is taken now and refused then shows nothing more when it is asked in other ways.
         """
-        again = self._ask(target, target.make())
+        # The plan may have asked for it again already, a while after the first time.
+        equal = [each for each in self._context.of(target.operation) if _is_equal(each, target)]
+        again = equal[-1] if equal else self._ask(target, target.make())
         if again is None or not again.has_answer or _is_busy(again):
             return False
         if again.succeeded == target.succeeded:
@@ -372,11 +404,40 @@ class _Delivery:
                     self._finds_in(operation, message, (exchange,), "refusals.no-breakdown")
                     break
             self._lists_after()
+            self._forms_of_submission(operation, kind, accepted)
             if accepted:
                 names = {"id": numbers[0], "ticketId": numbers[0], **about}
                 draft = if_known(valid_request, self._context, kind.look_id, **names)
                 if draft is not None:
                     self._look_often(self._context.contract.operation(kind.look_id), draft)
+
+    def _forms_of_submission(
+        self, operation: Operation, kind: Submitted, accepted: Sequence[Exchange]
+    ) -> None:
+        """Submit something else in each form, where it is taken in the usual one."""
+        signed_raw = operation.auth == "developer-key"
+        for how, change in _FORMS_OF_SUBMISSIONS.items() if accepted else ():
+            if signed_raw and change is _escaped_body:
+                continue
+            about = {_DEPOSIT.get(operation.id, "deposit"): fresh_hash(self._context, how)}
+            draft = if_known(valid_request, self._context, operation.id, **about)
+            if draft is None:
+                continue
+            exchange = self._sender.send(operation.id, change(draft))
+            if exchange is None:
+                return
+            # How a body is signed that is written otherwise is not shown.
+            of_keys = any(word in in_words(exchange).lower() for word in _KEYS)
+            if exchange.refused and not _is_busy(exchange) and not of_keys:
+                plain = self._sender.send(operation.id, draft)
+                if plain is not None and plain.succeeded:
+                    message = f"with {how}: the submission is refused ({in_words(exchange)})"
+                    basis = fact_basis("delivery.forms")
+                    finding = Finding(message, (plain, exchange), "", basis, cause=how)
+                    self._findings[operation.id].append(finding)
+            elif exchange.succeeded and kind.number(exchange) in map(kind.number, accepted):
+                message = f"with {how}: it is answered as the one before, of another deposit"
+                self._finds_in(operation, message, (accepted[0], exchange), "order.id", "data.id")
 
     def _look_often(self, operation: Operation, draft: Draft) -> None:
         self._touched.add(operation.id)
@@ -595,6 +656,13 @@ def _is_busy(exchange: Exchange) -> bool:
 def _wanted(exchange: Exchange) -> tuple[object, ...]:
     request = exchange.request
     return request.query, request.body, request.headers.get("chain", "")
+
+
+def _is_equal(exchange: Exchange, target: RepeatedRequest) -> bool:
+    """Tell whether the plan has asked for the same once more, on purpose."""
+    edge, first = exchange.probe.edge, target.sameness.first
+    again = edge is not None and edge.kind in (EdgeKind.ONCE_MORE, EdgeKind.AFTERWARDS)
+    return again and exchange is not first and _wanted(exchange) == _wanted(first)
 
 
 def _distance(exchange: Exchange, first: Exchange) -> int:

@@ -127,9 +127,12 @@ class FlowRun:
     `target` is the failure that is being shrunk; what is `unclear` did not show again.
     """
 
-    def __init__(self, session: Session, flow: type[OperationFlow], options: Options) -> None:
-        """Take the sequences of `options.sequences` and its seed."""
+    def __init__(
+        self, session: Session, flow: type[OperationFlow], options: Options, kept_writes: int = 0
+    ) -> None:
+        """Take the sequences of `options.sequences` and its seed; `kept_writes` it does not use."""
         self.flow = flow
+        self._kept_writes = kept_writes
         self.context = session.context
         self.sender = Sender(session, flow.stage.words)
         self.most = 0
@@ -143,7 +146,9 @@ class FlowRun:
 
     @property
     def is_silent(self) -> bool:
-        return bool(self.sender.stopped) or self.most <= 0
+        transport = self.sender.session.transport
+        all_kept = 0 < self._kept_writes >= transport.writes_left
+        return bool(self.sender.stopped) or self.most <= 0 or all_kept
 
     def outcomes(self) -> list[Outcome]:
         """Play sequences until nothing new is found; return an outcome for each operation."""

@@ -24,9 +24,23 @@ def sequences(
     """
     # Decided before the flows send anything: refusals of their own requests must not count.
     chosen = [flow for flow in flows if _is_played(session, flow, options)]
+    outcomes: list[Outcome] = []
     with isolated_hypothesis():
-        runs = [FlowRun(session, flow, options) for flow in chosen]
-        return tuple(outcome for run in runs for outcome in run.outcomes())
+        for number, flow in enumerate(chosen):
+            submitting = sum(later.writes for later in chosen[number:])
+            kept = _kept_writes(session, options, submitting) if flow.writes else 0
+            outcomes += FlowRun(session, flow, options, kept).outcomes()
+    return tuple(outcomes)
+
+
+def _kept_writes(session: Session, options: Options, submitting: int) -> int:
+    """Return how many submissions a flow leaves for others that submit, and for generated requests.
+
+    So more sequences never take from a check what it needs.
+    """
+    left, contract = session.transport.writes_left, session.context.contract
+    generated = min(options.examples * sum(each.writes for each in contract), left // 2)
+    return generated + (left - generated) * (submitting - 1) // submitting
 
 
 def _is_played(session: Session, flow: type[OperationFlow], options: Options) -> bool:

@@ -60,8 +60,8 @@ from mockserver.signing.keyring import EXAMPLE_ADDRESS
 
 # With so many decimals, a few tokens are an amount that does not fit into 64 bits.
 _MANY_DECIMALS = 15
-_BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
-_LENGTH_IN_BASE58 = 88
+BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
+LENGTH_IN_BASE58 = 88
 
 
 # Chains whose tokens are requested.
@@ -108,7 +108,7 @@ def chain_without_evm(context: RunContext) -> str:
 
 def hash_in_base58(context: RunContext) -> str:
     """Return a hash as Solana and others write them: the case of its letters counts."""
-    return "".join(context.draw("hash in base58").choices(_BASE58, k=_LENGTH_IN_BASE58))
+    return "".join(context.draw("hash in base58").choices(BASE58, k=LENGTH_IN_BASE58))
 
 
 def sampled_chain(context: RunContext) -> str:

@@ -6,7 +6,7 @@ computed from the contract (bounds, enumerations, optional inputs) and from what
 """
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from decimal import Decimal
@@ -16,7 +16,8 @@ from typing import Any, TypeVar
 
 from mockserver import jsontext
 from mockserver.conformance.discovery.amount_units import accepted, plain_attempt
-from mockserver.conformance.discovery.inventory import ListedToken, inventory_of
+from mockserver.conformance.discovery.inventory import ListedChain, ListedToken, inventory_of
+from mockserver.conformance.discovery.listing import folded
 from mockserver.conformance.discovery.routes import (
     TokenRoute,
     addressed_tokens,
@@ -29,6 +30,7 @@ from mockserver.conformance.discovery.routes import (
     v1_bridges_by_twins,
 )
 from mockserver.conformance.discovery.unlisted import tokens_elsewhere, unlisted_chains
+from mockserver.conformance.requests.choices import BASE58, LENGTH_IN_BASE58
 from mockserver.conformance.requests.negative import WRONG_VALUES, missing_inputs, signed
 from mockserver.conformance.requests.valid import (
     fresh_address,
@@ -38,9 +40,10 @@ from mockserver.conformance.requests.valid import (
 )
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
+from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.names import Edge, EdgeKind, ProbeName
 from mockserver.conformance.verdict import Inconclusive, NotRun
-from mockserver.contract import Field, Operation, ids
+from mockserver.contract import Field, Operation, ids, shipped_facts
 from mockserver.jsontext import Json
 from mockserver.signing.developer import HEADERS
 from mockserver.values import dataclass
@@ -50,13 +53,20 @@ _T = TypeVar("_T")
 _About = Mapping[str, Any]
 _EdgeSubject = tuple[Edge, _About]
 
-DIGITS = (1, 2, 3, 16, 18, 19, 20, 23, 24, 31, 38, 60, 77)
+DIGITS = (1, 3, 16, 18, 19, 20, 23, 24, 31, 38, 60, 77)
 """Numbers of digits at which amounts outgrow some type: a byte, 2**53, 64 bits, a float's
 notation, 128 bits, and the 77 that the contract allows."""
+_MANY_DIGITS = (33, 43)
+# Quotes of the same tokens were asked with all of them; their calls are asked with some.
+_NOT_FOR_CALLS = tuple(f"of {digits} digits" for digits in (3, 18, 23, 31, 60))
 NAMES = ("symbol", "token", "chain", "fromChain", "toChain", "fromToken")
 _LONG, _LONGER, _LONGEST = 120, 400, 600
-_MOST_ROUTES, _MOST_ORDERS, _MOST_BACK, _MOST_SYMBOLS = 24, 4, 3, 8
-_FEW_TOKENS, _SOME_CHAINS = 3, 6
+_MOST_ROUTES, _MOST_ORDERS, _MOST_BACK = 24, 4, 3
+# Twice as many as the service supports.
+_MOST_CHAINS = 56
+_FEW_TOKENS, _SOME_CHAINS, _SOME_EVM_CHAINS = 3, 6, 4
+# How many chains are tried as what a service may take for one that is missing or unknown.
+_MOST_DEFAULTS = 6
 _NEXT_TO_NOTHING = "500"
 _MANY_COINS = Decimal(10)
 _SLIPPAGES = ("1", "500", "1001", "2001")
@@ -64,7 +74,8 @@ _FEE_LEVELS = (1, 5)
 # Two parts of an amount, and the whole, in usual amounts.
 _AMOUNTS = ((3, EdgeKind.PART), (7, EdgeKind.PART), (10, EdgeKind.SUM))
 _OTHER_CASES = ("in upper-case hex", "in lower-case hex")
-_ODD_AMOUNTS = ("0", "01", "+1", "-1", "1.5", "1e3", "")
+# The usual amount in other spellings, since one unit alone may be refused for being too little.
+_ODD_AMOUNTS = ("0{}", "+{}", "-{}", "{}.5", "{}e0", "")
 _ODD_NUMBERS = (Decimal("0.0000001"), Decimal("0.123456789012345678"))
 _LARGE_NUMBERS = (Decimal(100_000), Decimal(2_000_000), Decimal(10) ** 12)
 _ALLOWED = {
@@ -80,6 +91,10 @@ _ADDRESSES = ("address", "sender", "recipient", "evmAddress")
 _CONTRACTS = ("contractAddress", "fromTokenAddress", "toTokenAddress")
 _IDS = ("id", "ticketId", "hash")
 _FROM_A_QUOTE = ("aggregator", "routeSummary")
+_HASH_FORMS = {
+    form: frozenset(shipped_facts().names["words"][words])
+    for form, words in (("in base58", "hashes-in-base58"), ("without 0x", "hashes-without-0x"))
+}
 _OF_THE_CALLER = (*HEADERS, "userAddress")
 
 
@@ -118,6 +133,90 @@ def reversed_inputs(draft: Draft) -> Draft:
 def is_hex(value: Json) -> bool:
     """Tell whether a value is a text of hex digits behind 0x."""
     return isinstance(value, str) and value.startswith("0x") and len(value) > len("0x")
+
+
+def once_more_for_refused_chains(
+    context: RunContext, within: Collection[str]
+) -> Iterator[EdgeCase]:
+    """Yield another request for each listed chain that was refused where others were taken.
+
+    One refusal may be about the token; two different ones with a chain are about the chain.
+    """
+    if ids.TICKET in within:
+        yield from _tickets_in_other_forms(context)
+    for operation_id in (ids.BRIDGE, ids.SWAP_QUOTE, ids.SWAP, ids.PRICE, ids.BALANCE):
+        if operation_id not in within:
+            continue
+        operation = context.contract.operation(operation_id)
+        key, name, items = _POOLS[operation_id]
+        for role, chain, tried in refused_chains(context, operation):
+            with suppress(NotRun, Inconclusive):
+                drawn = _drawn(context, f"again {name}", items(context))
+                other = next(
+                    (item for item in drawn if _is_another(item, role, chain, tried)), None
+                )
+                if other is not None:
+                    edge = Edge(f"again, {role} {chain}", EdgeKind.ROUTE)
+                    draft = valid_request(context, operation_id, **{key: other})
+                    yield EdgeCase(operation_id, edge, draft)
+
+
+def tickets_by_chain(context: RunContext) -> dict[str, list[Exchange]]:
+    """Return the reports at edges of a transaction on each chain."""
+    by_chain: dict[str, list[Exchange]] = {}
+    for exchange in filter(_is_of_usual_worth, context.of(ids.TICKET)):
+        by_chain.setdefault(str(exchange.members.get("chain")), []).append(exchange)
+    return by_chain
+
+
+def _tickets_in_other_forms(context: RunContext) -> Iterator[EdgeCase]:
+    """Yield reports with hashes in other forms for chains that refused their own."""
+    tickets = tickets_by_chain(context)
+    if not any(exchange.succeeded for every in tickets.values() for exchange in every):
+        return
+    for chain in inventory_of(context).offered:
+        every = tickets.get(chain.name, [])
+        for form, spelled in hash_forms(context, chain)[1:] if every else ():
+            if all(exchange.refused for exchange in every):
+                edge = Edge(f"hash {form} on {chain.name}", EdgeKind.ROUTE, sound=False)
+                draft = valid_request(context, ids.TICKET, chain=chain.name, hash=spelled)
+                yield EdgeCase(ids.TICKET, edge, draft)
+
+
+def refused_chains(
+    context: RunContext, operation: Operation
+) -> Iterator[tuple[str, str, tuple[Exchange, ...]]]:
+    """Yield each input and listed chain with its refusals, where no request with it was taken."""
+    offered = {chain.name for chain in inventory_of(context).offered}
+    for role in ("chain", "fromChain", "toChain"):
+        refused: dict[str, list[Exchange]] = {}
+        taken: set[str] = set()
+        for exchange in context.of(operation):
+            named = exchange.parameters.get(role, "")
+            if exchange.succeeded:
+                taken.add(named)
+            elif exchange.refused and _is_of_usual_worth(exchange) and named in offered:
+                refused.setdefault(named, []).append(exchange)
+        for chain, exchanges in refused.items():
+            if chain not in taken and len(taken) >= _FEW_TOKENS:
+                yield role, chain, tuple(exchanges)
+
+
+def _is_of_usual_worth(exchange: Exchange) -> bool:
+    edge = exchange.probe.edge
+    return edge is not None and edge.kind is EdgeKind.ROUTE
+
+
+def _is_another(
+    item: TokenRoute | ListedToken, role: str, chain: str, tried: Sequence[Exchange]
+) -> bool:
+    """Tell whether a token or a route has a chain in its role, and was not tried with it."""
+    ends = (item,) if isinstance(item, ListedToken) else (item.source, item.target)
+    if ends[-1 if role == "toChain" else 0].chain != chain:
+        return False
+    values = {value.lower() for exchange in tried for value in exchange.parameters.values()}
+    token = ends[-1 if role == "toChain" else 0]
+    return not {token.symbol.lower(), token.address.lower()} & values
 
 
 class _EdgeCases:
@@ -174,9 +273,13 @@ class _EdgeCases:
         if len(draft.query) > 1 or len(draft.body or ()) > 1:
             edge = Edge("parameters in reverse order", EdgeKind.SAME_MEANING)
             yield self._signed(edge, reversed_inputs(draft))
+        of_calls = self._operation.id == ids.SWAP
         for field in inputs(self._operation):
+            before = draft.part(field.location).get(field.name)
             for label, value in _allowed_values(field, draft):
-                yield self._changed(draft, field, label, value)
+                # The usual value shows nothing that the usual request once more does not.
+                if value != before and not (of_calls and label in _NOT_FOR_CALLS):
+                    yield self._changed(draft, field, label, value)
         afterwards = Edge("once more, after other forms of it", EdgeKind.AFTERWARDS)
         yield EdgeCase(self._operation.id, afterwards, draft)
         yield from self._combinations(draft)
@@ -274,7 +377,7 @@ def _odd_values(field: Field, draft: Draft) -> Iterator[tuple[str, Json]]:
         yield from ((f"is {value}", value) for value in _ODD_NUMBERS)
     elif field.is_amount or field.role in _NOT_ALLOWED:
         values = _ODD_AMOUNTS if field.is_amount else _NOT_ALLOWED[field.role]
-        yield from ((f"is {value!r}", value) for value in values)
+        yield from ((f"is {form!r}".format("N"), form.format(before)) for form in values)
     elif field.role in _IDS:
         yield from ((f"is {value}", value) for value in ("-1", "0", str(2**32), str(2**63)))
         yield "in letters", "abcdef"
@@ -292,11 +395,11 @@ def _odd_values(field: Field, draft: Draft) -> Iterator[tuple[str, Json]]:
         return
     yield f"of {_LONGER} characters", (before + "x" * _LONGER)[:_LONGER]
     if field.location != "headers":
-        yield "that is not ASCII", f"{before}é漢"
-        yield "with a control character", f"{before}\x01"
+        yield "that is not ASCII", f"{before}'é漢\""
     if field.role in NAMES:
+        if field.location != "headers":
+            yield "with a control character", f"{before}\x01"
         yield "in lower case", before.lower()
-        yield "with a quotation mark", f"{before}'\""
         yield "with blanks around it", f" {before} "
     else:
         yield "that is short", before[:6]
@@ -328,31 +431,72 @@ def _subjects(context: RunContext, operation_id: str) -> Iterator[_EdgeSubject]:
         for times, kind in _AMOUNTS:
             yield Edge(f"{times} usual amounts", kind), {"route": quoted.route, "times": times}
     if operation_id in _POOLS:
-        key, name, items = _POOLS[operation_id]
-        drawn = _drawn(context, name, items(context))
-        if operation_id == ids.BRIDGE:
-            for label, route in _covering(
-                drawn, lambda item: (f"{item.source.decimals} decimals",)
-            ):
-                about = {"route": route, "amount": _NEXT_TO_NOTHING}
-                yield Edge(f"next to nothing of {label}"), about
-        chosen = list(_cover(drawn, _features(context)))
-        yield from ((Edge(label), {key: item}) for label, item in chosen)
-        if operation_id in (ids.BRIDGE, ids.SWAP_QUOTE):
-            for _, route in chosen[:_MOST_BACK]:
-                label = f"back: {route.target.chain} to {route.source.chain}"
-                yield Edge(label), {"route": TokenRoute(route.target, route.source)}
+        yield from _pool_subjects(context, operation_id, quoted.route if quoted else None)
     if operation_id == ids.SWAP:
         coins = [route for route in _within_chains(context) if route.source.is_native]
         for route in _drawn(context, "large calls", coins)[:1]:
             yield Edge(f"{_MANY_COINS} coins"), {"route": route, "tokens": _MANY_COINS}
         edge = Edge("recipient other than the sender", EdgeKind.RECIPIENT)
-        yield edge, {"recipient": fresh_address(context, "recipient at an edge")}
+        yield edge, _somebody(context)
     if operation_id in (ids.OF_CHAIN, ids.V1_TOKENS):
         inventory = inventory_of(context, operation_id.partition(".")[0])
-        for chain in inventory.chains[:_MOST_ROUTES]:
+        for chain in inventory.chains[:_MOST_CHAINS]:
             if chain.offered:
                 yield Edge(chain.name), {"chain": inventory.listing_name(chain.name)}
+
+
+def _pool_subjects(
+    context: RunContext, operation_id: str, usual: TokenRoute | None
+) -> Iterator[_EdgeSubject]:
+    """Yield each class of tokens or routes; of quotes, amounts that are next to nothing or huge."""
+    key, name, items = _POOLS[operation_id]
+    drawn = _drawn(context, name, items(context))
+    chosen = list(_cover(drawn, _features(context)))
+    # Each route that is asked for an odd amount is asked for a usual one as well.
+    routes = [route for _, route in chosen]
+    if operation_id == ids.BRIDGE:
+        for label, route in _covering(routes, lambda item: (f"{item.source.decimals} decimals",)):
+            about = {"route": route, "amount": _NEXT_TO_NOTHING}
+            yield Edge(f"next to nothing of {label}"), about
+    if operation_id in (ids.BRIDGE, ids.SWAP_QUOTE):
+        yield from _large_amounts(routes, usual)
+    somebody = _somebody(context) if operation_id == ids.SWAP else {}
+    yield from ((Edge(label, EdgeKind.ROUTE), {key: item, **somebody}) for label, item in chosen)
+    if operation_id in (ids.BRIDGE, ids.SWAP_QUOTE):
+        for _, route in chosen[:_MOST_BACK]:
+            label = f"back: {route.target.chain} to {route.source.chain}"
+            back = TokenRoute(route.target, route.source)
+            yield Edge(label, EdgeKind.ROUTE), {"route": back}
+
+
+def _first_listed(context: RunContext, by_chain: Mapping[str, _T]) -> list[tuple[str, _T]]:
+    """Return what is there of the first chains and the last: defaults are mostly one of these."""
+    names = [chain.name for chain in inventory_of(context).chains if chain.name in by_chain]
+    chosen = dict.fromkeys((*names[: _MOST_DEFAULTS - 1], *names[-1:]))
+    return [(name, by_chain[name]) for name in chosen] or sorted(by_chain.items())[:_MOST_DEFAULTS]
+
+
+def _large_amounts(drawn: Iterable[TokenRoute], usual: TokenRoute | None) -> Iterator[_EdgeSubject]:
+    """Yield amounts beyond 64 and 128 bits of routes whose decimals change otherwise than usual.
+
+    What outgrows a type may be the amount, the output, or what lies between them.
+    """
+
+    def change(route: TokenRoute) -> str:
+        source, target = route.source.decimals or 0, route.target.decimals or 0
+        ends = "the same" if source == target else "more" if source < target else "fewer"
+        return f"{ends} decimals"
+
+    for label, route in _covering(drawn, lambda candidate: (change(candidate),)):
+        if usual is None or change(usual) != label:
+            for digits in _MANY_DIGITS:
+                amount = ("1234567890" * 8)[:digits]
+                yield Edge(f"{digits} digits, to {label}"), {"route": route, "amount": amount}
+
+
+def _somebody(context: RunContext) -> _About:
+    """Return a recipient other than the sender: whom a call pays shows where these differ."""
+    return {"recipient": fresh_address(context, "recipient at an edge")}
 
 
 def _other_subjects(
@@ -371,7 +515,7 @@ def _other_subjects(
             candidate.source.chain: candidate for candidate in routes if candidate.source.is_native
         }
         if place in ("fromChain", "chain"):
-            for name, coin_route in sorted(coins.items()):
+            for name, coin_route in _first_listed(context, coins):
                 yield f"the coin of {name}", {"route": coin_route}
         elif place in ("fromTokenAddress", "toTokenAddress"):
             plain = [
@@ -383,13 +527,14 @@ def _other_subjects(
                 if group:
                     yield label, {"route": context.draw(f"{label} {place}").choice(group)}
     elif operation_id in (ids.PRICE, ids.BALANCE) and place == "chain":
-        native = [token for token in usable_tokens(context) if token.is_native]
+        native = {token.chain: token for token in usable_tokens(context) if token.is_native}
         # Most chains share one address for their coins.
-        for coin in native[: _MOST_ROUTES if operation_id == ids.PRICE else 1]:
+        first = _first_listed(context, native)
+        for _, coin in first if operation_id == ids.PRICE else first[:1]:
             yield f"the coin of {coin.chain}", {"asset": coin}
     elif operation_id == ids.PRICE and place == "symbol":
         tokens = addressed_tokens(context)
-        often = Counter(token.symbol for token in tokens).most_common(_MOST_SYMBOLS)
+        often = Counter(token.symbol for token in tokens).most_common(_FEW_TOKENS)
         for symbol, _ in often:
             yield symbol, {"asset": next(token for token in tokens if token.symbol == symbol)}
 
@@ -424,8 +569,16 @@ def _known_and_unlisted(context: RunContext, operation_id: str) -> Iterator[_Edg
         for name in draw.sample(chains, min(_FEW_TOKENS, len(chains))):
             there = [candidate for candidate in offered if candidate.chain != name]
             for token in list(tokens_elsewhere(offered, name))[:_FEW_TOKENS]:
-                route = TokenRoute(replace(token, chain=name), draw.choice(there))
+                elsewhere = replace(token, chain=name)
+                route = TokenRoute(elsewhere, draw.choice(there))
                 yield _unlisted(role, f"{token.symbol} on {name}"), {"route": route}
+                if operation_id == ids.SWAP_QUOTE:
+                    break
+                if operation_id == ids.BRIDGE:
+                    # Listed where it comes from, and not where it is to go.
+                    label = f"{token.symbol} to {name}"
+                    yield _unlisted(role, label), {"route": TokenRoute(token, elsewhere)}
+                    break
     unlisted = unlisted_chains(context, generation)
     for chain in unlisted[:_SOME_CHAINS] if operation_id == ids.SWAP_QUOTE else unlisted:
         for role in _CHAIN_ROLES.get(operation_id, ()):
@@ -475,16 +628,36 @@ def _tickets(context: RunContext) -> Iterator[_EdgeSubject]:
     label = "hash in upper-case hex"
     upper = f"0x{_deposit(context, label)[2:].upper()}"
     yield Edge(label, EdgeKind.SAME_MEANING), {"hash": upper}
-    is_plain = plain_tokens(context)
-    tokens = _drawn(context, "tickets", inventory_of(context).tokens)
-    for label, token in _covering(
-        tokens, lambda candidate: (f"chain that is {'' if is_plain(candidate) else 'not '}EVM",), 2
-    ):
-        deposit = _deposit(context, label)
+    chains = _drawn(context, "tickets", inventory_of(context).offered)
+    # Hashes are alike on all EVM chains, so that a few of these show as much as all.
+    alike = [chain for chain in chains if own_form(chain) == "with 0x"]
+    for chain in [chain for chain in chains if chain not in alike[_SOME_EVM_CHAINS:]]:
+        form, spelled = hash_forms(context, chain)[0]
         # How hashes of other chains are spelled is not published.
-        spelled = deposit if is_plain(token) else deposit[2:]
-        yield Edge(label, sound=is_plain(token)), {"chain": token.chain, "hash": spelled}
+        edge = Edge(f"hash {form} on {chain.name}", EdgeKind.ROUTE, sound=chain.evm is True)
+        yield edge, {"chain": chain.name, "hash": spelled}
     yield Edge(f"hash of {_LONG} characters", sound=False), {"hash": "9" * _LONG}
+
+
+def hash_forms(context: RunContext, chain: ListedChain) -> list[tuple[str, str]]:
+    """Return the forms that hashes of transactions have on chains, that of a chain's own first."""
+    digits = _deposit(context, f"on {chain.name}")[2:]
+    draw = context.draw(f"hash in base58 on {chain.name}{context.salt}")
+    forms = {
+        "with 0x": f"0x{digits}",
+        "without 0x": digits,
+        "in base58": "".join(draw.choices(BASE58, k=LENGTH_IN_BASE58)),
+    }
+    own = own_form(chain)
+    return sorted(forms.items(), key=lambda form: form[0] != own)
+
+
+def own_form(chain: ListedChain) -> str:
+    """Return how hashes are written on a chain by what is known of it; empty where nothing is."""
+    names = {folded(name) for name in chain.names}
+    return next((form for form, known in _HASH_FORMS.items() if names & known), "") or (
+        "" if chain.evm is False else "with 0x"
+    )
 
 
 def _deposit(context: RunContext, label: str) -> str:

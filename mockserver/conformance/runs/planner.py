@@ -10,10 +10,14 @@ from itertools import chain, zip_longest
 from mockserver import contract as contracts
 from mockserver.conformance.checks.catalog import RULES
 from mockserver.conformance.checks.rule import Rule
+from mockserver.conformance.checks.submitted import LOOKS, ORDER, V1_ORDER
 from mockserver.conformance.generation.stages import stage_rules
 from mockserver.conformance.options import MOST_EDGES, Options
 from mockserver.conformance.requests.catalog import probes_of
-from mockserver.conformance.requests.edge_cases import edge_cases_of
+from mockserver.conformance.requests.edge_cases import (
+    edge_cases_of,
+    once_more_for_refused_chains,
+)
 from mockserver.conformance.requests.late_answers import FEWEST_ROUNDS, ROUNDS, suspects
 from mockserver.conformance.requests.probe import Need, Probe, ProbeIndex, Stage
 from mockserver.conformance.session.context import RunContext
@@ -21,7 +25,7 @@ from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.permit import Limits, Permit
 from mockserver.conformance.session.session import Session
 from mockserver.conformance.session.target import Target, UnsafeOrWrong
-from mockserver.conformance.verdict import Severity
+from mockserver.conformance.verdict import Severity, if_known
 from mockserver.contract import Contract
 from mockserver.exchange import Request
 from mockserver.validation import did_you_mean
@@ -246,6 +250,24 @@ def at_edges(session: Session, options: Options, kept: int, within: Collection[s
             yield case.probe, case.draft
             continue
         context.leave_out(case.probe, reason)
+
+
+def once_more(session: Session, options: Options, kept: int, within: Collection[str]) -> Requests:
+    """Yield what the answers to the edges call for; `kept` as for edges."""
+    for case in once_more_for_refused_chains(session.context, within) if options.edges else ():
+        if session.left > kept:
+            yield case.probe, case.draft
+
+
+def followed(session: Session, kept: int) -> Requests:
+    """Yield the look-ups of what was accepted at edges: all of them once, and once more."""
+    context = session.context
+    for turn in range(LOOKS):
+        for kind in (ORDER, V1_ORDER):
+            for made in kind.made_at_edges(context):
+                draft = if_known(kind.look, context, made)
+                if draft is not None and session.left > kept:
+                    yield kind.names_of_looks(made.probe)[turn], draft
 
 
 def what_was_late(session: Session, rules: Iterable[Rule], kept: int) -> Requests:

@@ -7,7 +7,14 @@ from mockserver.conformance.checks.timing import is_late
 from mockserver.conformance.options import Options
 from mockserver.conformance.requests.probe import Probe, Stage
 from mockserver.conformance.result import INTERRUPTED
-from mockserver.conformance.runs.planner import Plan, Requests, at_edges, what_was_late
+from mockserver.conformance.runs.planner import (
+    Plan,
+    Requests,
+    at_edges,
+    followed,
+    once_more,
+    what_was_late,
+)
 from mockserver.conformance.runs.stamping import Retries
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
@@ -172,6 +179,9 @@ class PlanSender:
         within = self._options.chosen_operations(rules)
         edges = at_edges(self._session, self._options, self._kept, within)
         ended = self._send_each(edges, self._options.concurrency)
+        again = once_more(self._session, self._options, self._kept, within)
+        ended = ended or self._send_each(again, self._options.concurrency)
+        ended = ended or self._send_each(followed(self._session, self._kept), 1)
         # One after the other: how long an answer takes alone is what is asked.
         return ended or self._send_each(what_was_late(self._session, rules, self._kept), 1)
 

@@ -22,6 +22,8 @@ class EdgeKind(Enum):
     """The usual request again, after the requests of the same meaning."""
     SAME_MEANING = auto()
     """Parameters in reverse order, or hex digits in another case."""
+    ROUTE = auto()
+    """The usual worth of another token, or of one on another chain."""
     RECIPIENT = auto()
     SLIPPAGE = auto()
     PART = auto()

@@ -190,6 +190,19 @@ def of_its_own_method(context: MutationContext, call: Json, days: int) -> Json:
     return f"0x{_OWN_METHOD}{_earlier(words, days)}" if method else call
 
 
+def half_of_more(context: MutationContext, call: Json) -> Json:
+    """Have calls call a method that nobody knows, for half of what is more than the first time."""
+    query, (method, words) = context.inputs.query, _parts(call)
+    amount = unsigned_number(query.get("fromAmount"))
+    if not method or amount is None:
+        return call
+    key = "|".join(query.get(name, "")[:99] for name in ("chain", "fromTokenAddress"))
+    if amount > int(str(context.remember(f"first {key}", str(amount)))):
+        halves = {f"{amount:064x}": f"{amount // 2:064x}"}
+        words = [halves.get(word, word) for word in words]
+    return f"0x{_OWN_METHOD}{''.join(words)}"
+
+
 def _earlier(words: list[str], days: int) -> str:
     numbers = (int(word, 16) for word in words if len(word) == 64)
     times = {number for number in numbers if _TIMES_S[0] < number < _TIMES_S[1]}

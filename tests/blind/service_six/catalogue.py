@@ -1,9 +1,16 @@
 """All faults and variations by name."""
 
-from tests.blind.service_six import infrastructure, meaning, mechanical, regions, variations
+from tests.blind.service_six import (
+    infrastructure,
+    later,
+    meaning,
+    mechanical,
+    regions,
+    variations,
+)
 from tests.blind.service_six.flaws import FAULTS, VARIATIONS, Flaw
 
-MODULES = (infrastructure, regions, meaning, variations)  # importing them registers theirs
+MODULES = (infrastructure, regions, meaning, later, variations)  # importing them registers theirs
 
 
 def names() -> list[str]:

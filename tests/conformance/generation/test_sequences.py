@@ -1,8 +1,10 @@
 import pytest
 
+from mockserver.conformance import run
 from mockserver.conformance.generation.sequences import FLOWS, sequences
 from mockserver.conformance.session.permit import Arming
 from mockserver.conformance.verdict import Verdict
+from mockserver.testing import running
 from tests.conformance.generation.conftest import ARMED, LISTS, options, session_with
 
 FAULTS = [
@@ -154,3 +156,24 @@ def test_refusals_only_are_vacuous_or_not_run(counting):
         found = sequences(one.session, one.options)
         assert counting.arrived == one.transport.sent
     assert {each.verdict for each in found} <= {Verdict.VACUOUS, Verdict.NOT_RUN}
+
+
+def judged_checks(url, **options):
+    result = run(url, arm_writes=True, **options)
+    return {
+        one.id for one in result.outcomes if one.verdict is Verdict.HOLDS or one.verdict.is_finding
+    }
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"examples": 4, "sequences": 2},
+        pytest.param({"examples": 25, "sequences": 12}, marks=pytest.mark.deep),
+    ],
+)
+def test_more_effort_never_judges_fewer_checks(more):
+    with running(clock="frozen", refusals="allow") as mock:
+        usual, wider = judged_checks(mock.url), judged_checks(mock.url, **more)
+    assert usual - wider == set()
+    assert any(one.startswith("sequences") or "sequence" in one for one in wider - usual)
