@@ -10,9 +10,10 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from mockserver import jsontext, limits, userfiles
+from mockserver import codings, jsontext, limits, userfiles
 from mockserver.documents import Document
 from mockserver.errors import InvalidFile
+from mockserver.exchange import Coded
 from mockserver.jsontext import FieldPath, Json
 from mockserver.values import dataclass
 
@@ -157,6 +158,48 @@ def read(document: Document, place: FieldPath, part: Mapping[str, Any]) -> bytes
     if "bodyFile" in part:
         return _from_file(document, (*place, "bodyFile"), part["bodyFile"])
     return b""
+
+
+def file_members(body: bytes, files: Mapping[bytes, str]) -> dict[str, Json]:
+    """Return the member that names the file of a large body; `files` has the names, by body."""
+    return {"bodyFile": {"name": files[body], "sha256": checksum_of(body)}}
+
+
+def coded_members(coded: Coded | None, files: Mapping[bytes, str]) -> dict[str, Json]:
+    """Return the member of an answer that shows the content coding in which its body came."""
+    if coded is None:
+        return {}
+    row: dict[str, Json] = {"coding": coded.coding}
+    if coded.unasked:
+        row["unasked"] = True
+    if coded.omitted:
+        row["omitted"] = coded.omitted
+    elif coded.body in files:
+        row |= file_members(coded.body, files)
+    else:
+        row["bodyBase64"] = base64.b64encode(coded.body).decode()
+    return {"coded": row}
+
+
+def read_coded(document: Document, place: FieldPath, row: Mapping[str, Any], body: bytes) -> Coded:
+    """Return the coding in which a body came, and its bytes.
+
+    Raises `InvalidFile` where these are of another body: what is shown would not be what is sent.
+    """
+    raw, coding = read(document, place, row), row["coding"]
+    coded = Coded(coding, raw, row.get("unasked", False), row.get("omitted", ""))
+    if coded.omitted:
+        return coded
+    remedy = "leave 'coded' out, and the body is sent as it is shown"
+    try:
+        same = codings.decoded(raw, coding, limits.RECORDED_BODY.most) == body
+    except (codings.Undecodable, codings.TooLong):
+        reason = f"these bytes are not {coding[:40]!a}; {remedy}"
+        raise InvalidFile([document.problem(place, reason)]) from None
+    if not same:
+        reason = f"these bytes hold another body than the one that is shown; {remedy}"
+        raise InvalidFile([document.problem(place, reason)])
+    return coded
 
 
 def file_name(body: bytes, checksum: str) -> str:

@@ -43,7 +43,7 @@ class Opener:
         if own is not before or world != its_world or origin != its_origin:
             ready = self._headers(own, world, headers)
             self._last = own, world, origin, ready
-        return Response(response.status, ready, response.body)
+        return Response(response.status, ready, response.body, response.coded)
 
     def _headers(
         self, own: tuple[tuple[str, str], ...], world: str, headers: Headers

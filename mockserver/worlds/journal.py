@@ -259,6 +259,8 @@ class WorldJournal:
         # A success has a single header, which is short.
         if response.headers is not JSON_HEADERS:
             weight += sum([len(value) for _, value in response.headers])
+            if response.coded is not None:
+                weight += len(response.coded.body)
         entries.append((at_ms, operation, raw or request, response, responder, fault, weight))
         self.last_sequence += 1
         if self.follow is not None:

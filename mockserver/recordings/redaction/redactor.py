@@ -6,7 +6,7 @@ from dataclasses import replace
 from urllib.parse import unquote
 
 from mockserver import jsontext
-from mockserver.exchange import Headers, Request, Response
+from mockserver.exchange import Coded, Headers, Request, Response
 from mockserver.jsontext import NotJson
 from mockserver.recordings.bodies import encode, layout_of
 from mockserver.recordings.recording import RecordedExchange, StandIns
@@ -160,7 +160,8 @@ class _Message:
         """Return an answer as it may be kept."""
         headers = self._headers("response", response.headers, RESPONSE_HEADERS)
         body = self._answered(response.body, _charset(response.header("Content-Type")))
-        return Response(response.status, headers, _own_answer(request, body))
+        body = _own_answer(request, body)
+        return Response(response.status, headers, body, _coded(response, body))
 
     def _answered(self, body: bytes, charset: str) -> bytes:
         """Return the body of an answer as it may be kept."""
@@ -212,7 +213,8 @@ class _Message:
     def shown_response(self, response: Response) -> Response:
         """Return an answer as people may see it."""
         body = self.masker.body(response.body, _charset(response.header("Content-Type")))
-        return Response(response.status, self._shown(response.headers), body)
+        headers = self._shown(response.headers)
+        return Response(response.status, headers, body, _coded(response, body))
 
     def _shown(self, headers: Iterable[tuple[str, str]]) -> _Pairs:
         return tuple((str(name), self._shown_value(name, value)) for name, value in headers)
@@ -242,6 +244,15 @@ class _Message:
     def _hide(self, name: str, value: str) -> None:
         self.masker.memory.add(unquote(value))
         self.masker.masked["response.headers.Location." + name, "name"] = None
+
+
+def _coded(response: Response, body: bytes) -> Coded | None:
+    """Return what a body came in, without the bytes where something else stands for a value."""
+    coded = response.coded
+    if coded is None or coded.omitted or body == response.body:
+        return coded
+    reason = "something else stands for a value of the body, which is therefore sent as it is shown"
+    return Coded(coded.coding, b"", coded.unasked, reason)
 
 
 def _charset(content_type: str | None) -> str:
