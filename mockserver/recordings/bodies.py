@@ -138,10 +138,46 @@ def body_members(body: bytes) -> dict[str, Json]:
     if named_layout is not None:
         layout, value = named_layout
         return {"body": value} | ({} if layout == DEFAULT_LAYOUT else {"layout": layout})
+    return _plain_members(body)
+
+
+def _plain_members(body: bytes) -> dict[str, Json]:
     text = as_text(body)
     if text is not None:
         return {"bodyText": text}
     return {"bodyBase64": base64.b64encode(body).decode()}
+
+
+def exact_members(body: bytes, shown: Json) -> dict[str, Json]:
+    """Return the members that restore a body which is shown as JSON or as a text.
+
+    There are none where the usual way to write what is shown gives the same bytes.
+    """
+    if isinstance(shown, str) and shown.encode("utf-8", "surrogatepass") == body:
+        return {}
+    usual = jsontext.encode(shown)
+    # A text, and nothing, are shown of what is no JSON and of an empty body.
+    if usual == body and not (shown is None or isinstance(shown, str)):
+        return {}
+    named_layout = layout_of(body)
+    # A reader of JSON gets 1.10 as 1.1, which no layout makes longer again.
+    if named_layout is not None and encode(jsontext.decode(usual), named_layout[0]) == body:
+        return {"layout": named_layout[0]}
+    return _plain_members(body)
+
+
+def restored(shown: Json, exact: Mapping[str, Any]) -> bytes:
+    """Return the body of which `exact_members` returned `exact`. Raises `ValueError`."""
+    if "layout" in exact:
+        return encode(shown, exact["layout"])
+    if "bodyText" in exact:
+        return str(exact["bodyText"]).encode("utf-8", "surrogatepass")
+    if "bodyBase64" in exact:
+        return base64.b64decode(exact["bodyBase64"], validate=True)
+    # A body that is no JSON is shown as text.
+    return (
+        shown.encode("utf-8", "surrogatepass") if isinstance(shown, str) else encode(shown, "ascii")
+    )
 
 
 def read(document: Document, place: FieldPath, part: Mapping[str, Any]) -> bytes:
@@ -186,20 +222,27 @@ def read_coded(document: Document, place: FieldPath, row: Mapping[str, Any], bod
 
     Raises `InvalidFile` where these are of another body: what is shown would not be what is sent.
     """
-    raw, coding = read(document, place, row), row["coding"]
-    coded = Coded(coding, raw, row.get("unasked", False), row.get("omitted", ""))
-    if coded.omitted:
-        return coded
-    remedy = "leave 'coded' out, and the body is sent as it is shown"
-    try:
-        same = codings.decoded(raw, coding, limits.RECORDED_BODY.most) == body
-    except (codings.Undecodable, codings.TooLong):
-        reason = f"these bytes are not {coding[:40]!a}; {remedy}"
-        raise InvalidFile([document.problem(place, reason)]) from None
-    if not same:
-        reason = f"these bytes hold another body than the one that is shown; {remedy}"
-        raise InvalidFile([document.problem(place, reason)])
+    coded = Coded(
+        row["coding"],
+        read(document, place, row),
+        row.get("unasked", False),
+        row.get("omitted", ""),
+    )
+    if reason := difference(coded, body):
+        remedy = "leave 'coded' out, and the body is sent as it is shown"
+        raise InvalidFile([document.problem(place, f"{reason}; {remedy}")])
     return coded
+
+
+def difference(coded: Coded, body: bytes) -> str:
+    """Return why bytes in a coding are not those of a body, as a sentence; empty where they are."""
+    if coded.omitted:
+        return ""
+    try:
+        unpacked = codings.decoded(coded.body, coded.coding, limits.RECORDED_BODY.most)
+    except (codings.Undecodable, codings.TooLong):
+        return f"these bytes are not {coded.coding[:40]!a}"
+    return "" if unpacked == body else "these bytes hold another body than the one that is shown"
 
 
 def file_name(body: bytes, checksum: str) -> str:
