@@ -115,12 +115,31 @@ class Request:
 
 
 @value_class(frozen=True, slots=True)
+class Coded:
+    """A body as it came, in a content coding (RFC 9110, 8.4).
+
+    `coding` is its `Content-Encoding`. `unasked` tells that the request did not accept it.
+    `omitted` says why the bytes are not kept; it is empty where they are.
+    """
+
+    coding: str
+    body: bytes
+    unasked: bool = False
+    omitted: str = ""
+
+
+@value_class(frozen=True, slots=True)
 class Response:
-    """An answer, ready to be sent: the body is encoded and its media type is among the headers."""
+    """An answer, ready to be sent: the body is encoded and its media type is among the headers.
+
+    `coded` is what is sent in place of the body: the same in a content coding. An answer with
+    another body is made without it.
+    """
 
     status: int
     headers: tuple[tuple[str, str], ...]
     body: bytes
+    coded: Coded | None = None
 
     def header(self, name: str) -> str | None:
         """Return the first header of that name, in any case, or None."""
@@ -131,10 +150,17 @@ class Response:
         return None
 
     def with_headers(self, *more: tuple[str, str]) -> "Response":
-        return Response(self.status, (*self.headers, *more), self.body)
+        return Response(self.status, (*self.headers, *more), self.body, self.coded)
 
     def with_body(self, body: bytes) -> "Response":
         return Response(self.status, self.headers, body)
+
+    def on_the_wire(self) -> "Response":
+        """Return the answer with the bytes that are sent, and the header of their coding."""
+        if self.coded is None or self.coded.omitted:
+            return self
+        coding = ("Content-Encoding", self.coded.coding)
+        return Response(self.status, (*self.headers, coding), self.coded.body)
 
 
 def plain_request(raw: bytes) -> Request:

@@ -10,9 +10,10 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from mockserver import jsontext, limits, userfiles
+from mockserver import codings, jsontext, limits, userfiles
 from mockserver.documents import Document
 from mockserver.errors import InvalidFile
+from mockserver.exchange import Coded
 from mockserver.jsontext import FieldPath, Json
 from mockserver.values import dataclass
 
@@ -137,10 +138,46 @@ def body_members(body: bytes) -> dict[str, Json]:
     if named_layout is not None:
         layout, value = named_layout
         return {"body": value} | ({} if layout == DEFAULT_LAYOUT else {"layout": layout})
+    return _plain_members(body)
+
+
+def _plain_members(body: bytes) -> dict[str, Json]:
     text = as_text(body)
     if text is not None:
         return {"bodyText": text}
     return {"bodyBase64": base64.b64encode(body).decode()}
+
+
+def exact_members(body: bytes, shown: Json) -> dict[str, Json]:
+    """Return the members that restore a body which is shown as JSON or as a text.
+
+    There are none where the usual way to write what is shown gives the same bytes.
+    """
+    if isinstance(shown, str) and shown.encode("utf-8", "surrogatepass") == body:
+        return {}
+    usual = jsontext.encode(shown)
+    # A text, and nothing, are shown of what is no JSON and of an empty body.
+    if usual == body and not (shown is None or isinstance(shown, str)):
+        return {}
+    named_layout = layout_of(body)
+    # A reader of JSON gets 1.10 as 1.1, which no layout makes longer again.
+    if named_layout is not None and encode(jsontext.decode(usual), named_layout[0]) == body:
+        return {"layout": named_layout[0]}
+    return _plain_members(body)
+
+
+def restored(shown: Json, exact: Mapping[str, Any]) -> bytes:
+    """Return the body of which `exact_members` returned `exact`. Raises `ValueError`."""
+    if "layout" in exact:
+        return encode(shown, exact["layout"])
+    if "bodyText" in exact:
+        return str(exact["bodyText"]).encode("utf-8", "surrogatepass")
+    if "bodyBase64" in exact:
+        return base64.b64decode(exact["bodyBase64"], validate=True)
+    # A body that is no JSON is shown as text.
+    return (
+        shown.encode("utf-8", "surrogatepass") if isinstance(shown, str) else encode(shown, "ascii")
+    )
 
 
 def read(document: Document, place: FieldPath, part: Mapping[str, Any]) -> bytes:
@@ -157,6 +194,55 @@ def read(document: Document, place: FieldPath, part: Mapping[str, Any]) -> bytes
     if "bodyFile" in part:
         return _from_file(document, (*place, "bodyFile"), part["bodyFile"])
     return b""
+
+
+def file_members(body: bytes, files: Mapping[bytes, str]) -> dict[str, Json]:
+    """Return the member that names the file of a large body; `files` has the names, by body."""
+    return {"bodyFile": {"name": files[body], "sha256": checksum_of(body)}}
+
+
+def coded_members(coded: Coded | None, files: Mapping[bytes, str]) -> dict[str, Json]:
+    """Return the member of an answer that shows the content coding in which its body came."""
+    if coded is None:
+        return {}
+    row: dict[str, Json] = {"coding": coded.coding}
+    if coded.unasked:
+        row["unasked"] = True
+    if coded.omitted:
+        row["omitted"] = coded.omitted
+    elif coded.body in files:
+        row |= file_members(coded.body, files)
+    else:
+        row["bodyBase64"] = base64.b64encode(coded.body).decode()
+    return {"coded": row}
+
+
+def read_coded(document: Document, place: FieldPath, row: Mapping[str, Any], body: bytes) -> Coded:
+    """Return the coding in which a body came, and its bytes.
+
+    Raises `InvalidFile` where these are of another body: what is shown would not be what is sent.
+    """
+    coded = Coded(
+        row["coding"],
+        read(document, place, row),
+        row.get("unasked", False),
+        row.get("omitted", ""),
+    )
+    if reason := difference(coded, body):
+        remedy = "leave 'coded' out, and the body is sent as it is shown"
+        raise InvalidFile([document.problem(place, f"{reason}; {remedy}")])
+    return coded
+
+
+def difference(coded: Coded, body: bytes) -> str:
+    """Return why bytes in a coding are not those of a body, as a sentence; empty where they are."""
+    if coded.omitted:
+        return ""
+    try:
+        unpacked = codings.decoded(coded.body, coded.coding, limits.RECORDED_BODY.most)
+    except (codings.Undecodable, codings.TooLong):
+        return f"these bytes are not {coded.coding[:40]!a}"
+    return "" if unpacked == body else "these bytes hold another body than the one that is shown"
 
 
 def file_name(body: bytes, checksum: str) -> str:

@@ -153,6 +153,7 @@ def exchange_text(
         "status": response.status,
         **_headers_row(response.headers),
         **_body_row(response.body, exchange.response_omitted, files or {}),
+        **bodies.coded_members(response.coded, files or {}),
     }
     return yaml_text([row])
 
@@ -183,15 +184,19 @@ def _exchange(
             Headers(tuple(_spread(request.get("headers", {})))),
             bodies.read(document, (*place, "request"), request),
         ),
-        response=Response(
-            response["status"],
-            tuple(_spread(response.get("headers", {}))),
-            bodies.read(document, (*place, "response"), response),
-        ),
+        response=_response(document, (*place, "response"), response),
         request_omitted=request.get("bodyOmitted", ""),
         response_omitted=response.get("bodyOmitted", ""),
         **{"origin": origin, **_read(document, place, _EXCHANGE, row)},
     )
+
+
+def _response(document: Document, place: FieldPath, row: Mapping[str, Any]) -> Response:
+    body = bodies.read(document, place, row)
+    coded = None
+    if "coded" in row:
+        coded = bodies.read_coded(document, (*place, "coded"), row["coded"], body)
+    return Response(row["status"], tuple(_spread(row.get("headers", {}))), body, coded)
 
 
 def _spread(members: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -223,7 +228,7 @@ def _body_row(body: bytes, omitted: str, files: Mapping[bytes, str]) -> dict[str
     if omitted:
         return {"bodyOmitted": omitted}
     if body in files:
-        return {"bodyFile": {"name": files[body], "sha256": bodies.checksum_of(body)}}
+        return bodies.file_members(body, files)
     return bodies.body_members(body)
 
 

@@ -146,7 +146,9 @@ class RecordingFolder:
     def _large_bodies(self, exchange: RecordedExchange) -> dict[bytes, str]:
         """Write large bodies to files of their own; equal ones share one."""
         names = {}
-        for body in (exchange.request.body, exchange.response.body):
+        coded = exchange.response.coded
+        came = b"" if coded is None else coded.body
+        for body in (exchange.request.body, exchange.response.body, came):
             if len(body) > LARGE_BODY:
                 names[body] = bodies.file_name(body, bodies.checksum_of(body))
                 path = self.folder / bodies.FOLDER / names[body]

@@ -3,8 +3,8 @@
 from dataclasses import field, replace
 from pathlib import Path
 
-from mockserver import jsontext
-from mockserver.exchange import Request, Response
+from mockserver import codings, jsontext, limits
+from mockserver.exchange import Coded, Request, Response
 from mockserver.jsontext import Json
 from mockserver.values import dataclass
 
@@ -12,6 +12,8 @@ from mockserver.values import dataclass
 @dataclass(frozen=True, slots=True)
 class RecordedExchange:
     """A request and the answer it got, both byte for byte.
+
+    Bodies are without their content codings; what the answer's came in is `response.coded`.
 
     `origin` is `captured`, `published` or `simulation`. `time_ms` is when the request was sent, in
     milliseconds since 1970 by the recorder's clock, and `duration_ms` how long the answer took to
@@ -63,6 +65,45 @@ class RecordedExchange:
 
     def answered(self, response: Response) -> "RecordedExchange":
         return replace(self, response=response)
+
+    def unpacked(self) -> "RecordedExchange":
+        """Return an exchange that just passed with bodies that can be read and searched.
+
+        A body that cannot be is left out, with the reason.
+        """
+        request, response = self.request, self.response
+        request_body, request_omitted = _readable(
+            request.body, request.headers.get("Content-Encoding")
+        )
+        coding = response.header("Content-Encoding")
+        body, omitted = _readable(response.body, coding)
+        if coding is not None and response.body and not omitted and body != response.body:
+            asked = request.headers.get("Accept-Encoding")
+            coded = Coded(coding, response.body, not codings.accepts(asked, coding))
+            rest = tuple(pair for pair in response.headers if pair[0].lower() != "content-encoding")
+            response = Response(response.status, rest, body, coded)
+        else:
+            response = replace(response, body=body)
+        return replace(
+            self,
+            request=replace(request, body=request_body),
+            response=response,
+            request_omitted=request_omitted,
+            response_omitted=self.response_omitted or omitted,
+        )
+
+
+def _readable(body: bytes, coding: str | None) -> tuple[bytes, str]:
+    """Return a body that can be read and searched, or none and why."""
+    if coding is None or not body:
+        return body, ""
+    # What cannot be searched for secrets is not kept.
+    try:
+        return codings.decoded(body, coding, limits.RECORDED_BODY.most), ""
+    except codings.TooLong:
+        return b"", f"it unpacks to more than {limits.RECORDED_BODY}"
+    except codings.Undecodable as error:
+        return b"", str(error)
 
 
 @dataclass(frozen=True, slots=True)

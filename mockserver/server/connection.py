@@ -216,7 +216,8 @@ class Connection(RequestHandler):
 
 
 def http_response(response: Response) -> WebResponse:
-    return WebResponse(status=response.status, headers=response.headers, body=response.body)
+    sent = response.on_the_wire()
+    return WebResponse(status=sent.status, headers=sent.headers, body=sent.body)
 
 
 def parser_reason(error: BaseException | None, message: str | None) -> str:

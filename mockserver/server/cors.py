@@ -46,7 +46,7 @@ class Opener:
         if own is not before or place != its_place or origin != its_origin:
             ready = self._headers(own, place, headers)
             self._last = own, place, origin, ready
-        return Response(response.status, ready, response.body)
+        return Response(response.status, ready, response.body, response.coded)
 
     def _headers(
         self, own: tuple[tuple[str, str], ...], place: tuple[str, str], headers: Headers

@@ -32,6 +32,8 @@ class Heads:
 
     def written(self, response: Response) -> bytes | None:
         """Return a whole answer, or None where aiohttp is to write it."""
+        if response.coded is not None:
+            response = response.on_the_wire()
         body = response.body
         headers, status, head = self._last
         if response.headers is not headers or response.status != status:

@@ -14,10 +14,9 @@ from aiohttp.web_protocol import RequestHandler
 from aiohttp.web_request import BaseRequest
 from aiohttp.web_response import StreamResponse
 
-from mockserver import limits
+from mockserver import codings, limits
 from mockserver.exchange import Request, Response
 from mockserver.responders.delivery import Cut, Delivery, Gate, Pending, Stream, delivery_of
-from mockserver.server import codings
 from mockserver.server.connection import Connection, ConnectionServer, http_response
 from mockserver.server.heads import Heads, cut_head
 from mockserver.server.incoming import UnreadableRequest, body_of, too_large, too_many_values
@@ -284,7 +283,7 @@ def _refused(answering: RawAnswering, request: Request, error: UnreadableRequest
 
 async def _cut(http: BaseRequest, response: Response, cut: Cut) -> StreamResponse:
     """Disturb the connection for real: the client sees a reset, an early end, or half a body."""
-    transport = http.transport
+    transport, response = http.transport, response.on_the_wire()
     sent = http_response(response)
     sent.force_close()
     if transport is None:

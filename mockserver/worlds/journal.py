@@ -10,7 +10,14 @@ from urllib.parse import unquote
 
 from mockserver import jsontext, limits
 from mockserver.clock import iso
-from mockserver.exchange import BadEncoding, Request, Response, plain_request, query_pairs
+from mockserver.exchange import (
+    BadEncoding,
+    Coded,
+    Request,
+    Response,
+    plain_request,
+    query_pairs,
+)
 from mockserver.headers import REFUSAL_HEADER
 from mockserver.jsontext import Json
 from mockserver.responders.refusing import JSON_HEADERS
@@ -140,11 +147,13 @@ class Entry:
                 "query": _pairs(request.query),
                 "headers": list(map(list, request.headers.items_sent)),
                 "body": _text(request.body),
+                "exact": _exact(request.body),
             },
             "response": {
                 "status": response.status,
                 "headers": list(map(list, response.headers)),
                 "body": _text(response.body),
+                "exact": _exact(response.body, response.coded),
             },
         }
 
@@ -259,6 +268,8 @@ class WorldJournal:
         # A success has a single header, which is short.
         if response.headers is not JSON_HEADERS:
             weight += sum([len(value) for _, value in response.headers])
+            if response.coded is not None:
+                weight += len(response.coded.body)
         entries.append((at_ms, operation, raw or request, response, responder, fault, weight))
         self.last_sequence += 1
         if self.follow is not None:
@@ -356,3 +367,12 @@ def _text(body: bytes) -> Json:
         return jsontext.decode(body, depth=_MOST_DEPTH)
     except jsontext.NotJson:
         return body.decode("utf-8", "backslashreplace")
+
+
+def _exact(body: bytes, coded: Coded | None = None) -> Json:
+    """Return what restores the bytes of a body; None where they are those usually written."""
+    # Imported here: most servers show no journal.
+    from mockserver.recordings import bodies  # noqa: PLC0415
+
+    exact = {} if not body else bodies.exact_members(body, _text(body))
+    return {**exact, **bodies.coded_members(coded, {})} or None

@@ -4,6 +4,7 @@ The tests of the tools themselves need VCR.py (PyPI: vcrpy), and Java with WireM
 --no-save wiremock, in tests/npm; or a path in CROSSCHAIN_WIREMOCK_JAR).
 """
 
+import base64
 import gzip
 import http.client
 import itertools
@@ -13,15 +14,17 @@ import shutil
 import subprocess
 import threading
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 
+from mockserver.recordings import gather
 from tests.conftest import frozen, running
 from tests.recordings.conftest import recording
 from tests.recordings.services.ferry import Ferry
@@ -53,6 +56,8 @@ class Sent:
     body: bytes | None
     status: int = 0
     answer: bytes = b""
+    came: tuple[str | None, bytes] = field(default=(None, b""), compare=False)
+    """The content coding, and the bytes in it."""
 
 
 class Odd:
@@ -89,8 +94,9 @@ def send(base: str, sent: Sent) -> Sent:
     with closing(http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=60)) as line:
         line.request(sent.method, sent.path, sent.body, sent.headers)
         response = line.getresponse()
-        body = unpacked(response.read(), response.headers.get("Content-Encoding"))
-    return Sent(sent.method, sent.path, sent.headers, sent.body, response.status, body)
+        came = response.headers.get("Content-Encoding"), response.read()
+    body = unpacked(came[1], came[0])
+    return Sent(sent.method, sent.path, sent.headers, sent.body, response.status, body, came)
 
 
 class Noting(Client):
@@ -157,10 +163,17 @@ def recorded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
     return Recorded(folder, client.sent)
 
 
-def differing(base: str, sent: list[Sent]) -> list[tuple[Sent, Sent]]:
-    """Send requests again, and return those answered otherwise."""
+def differing(base: str, sent: list[Sent], *, packed: bool = True) -> list[tuple[Sent, Sent]]:
+    """Send requests again, and return those answered otherwise.
+
+    With `packed`, compressed answers have to be the same bytes as well.
+    """
     again = [send(base, before) for before in sent]
-    return [pair for pair in zip(sent, again, strict=True) if pair[0] != pair[1]]
+    return [
+        pair
+        for pair in zip(sent, again, strict=True)
+        if pair[0] != pair[1] or (packed and pair[0].came != pair[1].came)
+    ]
 
 
 def exported(call: Callable[..., Any], folder: Path, name: str, base: str = "") -> tuple[Path, str]:
@@ -186,10 +199,74 @@ def test_a_flow_comes_back_from_a_file_of_another_tool(
     total = len(recorded.sent)
     assert f"{total} of {total} exchanges can be used" in ended.stdout, ended.stderr
     with running(frozen(replay=(tmp_path / "back",))) as started:
-        assert differing(f"http://127.0.0.1:{started.port}", recorded.sent) == []
+        base = f"http://127.0.0.1:{started.port}"
+        assert differing(base, recorded.sent, packed=name != "har") == []
     # What does not come back is said, and nothing of the messages is among it but headers.
     for part in ("address", "body of the request", "body of the answer"):
         assert f": the {part} of" not in said
+
+
+@pytest.mark.parametrize("form", ["journal", "recording"])
+def test_a_flow_comes_back_from_the_journal_of_the_mock(
+    recorded: Recorded, call: Callable[..., Any], tmp_path: Path, form: str
+) -> None:
+    with running(frozen(replay=(recorded.folder,))) as started:
+        base = f"http://127.0.0.1:{started.port}"
+        assert differing(base, recorded.sent) == []
+        shown = send(base, Sent("GET", f"/__mock/{form}", {}, None))
+    if form == "recording":
+        (tmp_path / "back").mkdir()
+        (tmp_path / "back" / "flow.yaml").write_text(json.loads(shown.answer)["text"])
+    else:
+        (tmp_path / "journal.json").write_bytes(shown.answer)
+        ended = call("recordings", "import", "journal.json", "--out", "back")
+        total = len(recorded.sent)
+        assert f"{total} of {total} exchanges can be used" in ended.stdout, ended.stderr
+    with running(frozen(replay=(tmp_path / "back",))) as started:
+        assert differing(f"http://127.0.0.1:{started.port}", recorded.sent) == []
+
+
+@pytest.mark.parametrize("name", sorted(SERVICES))
+def test_what_conform_has_sent_comes_back_from_its_journal(
+    call: Callable[..., Any], tmp_path: Path, name: str
+) -> None:
+    make, _ = SERVICES[name]
+    with serving(Odd(make())) as url:
+        call("conform", url, "--journal", "run.jsonl", "--budget", "60", "--arm-writes")
+    lines = [json.loads(line) for line in (tmp_path / "run.jsonl").read_text().splitlines()][1:]
+    ended = call("recordings", "import", "run.jsonl", "--out", "back")
+    usable, _, total = ended.stdout.partition(" exchanges")[0].rpartition(": ")[2].split(" ")[:3]
+    back = [
+        exchange
+        for source in gather([tmp_path / "back"])
+        for exchange in source.recording.exchanges
+    ]
+    assert len(back) == int(usable) > 40
+    # A submission has a line before it is sent, and another one with its answer.
+    lines = [line for line in lines if line.get("answer")]
+    assert int(total) == len(lines)
+    # What the journal has of an answer is in the recording, and is what a replay sends.
+    kept = Counter((entry["answer"]["status"], _bytes(entry["answer"]["body"])) for entry in lines)
+    assert not Counter((one.response.status, one.response.body) for one in back) - kept
+    assert {exchange.operation[:2] for exchange in back} == {"v1", "v2"}
+    sent = [
+        Sent(
+            exchange.request.method,
+            exchange.request.target,
+            dict(exchange.request.headers.items_sent),
+            exchange.request.body or None,
+            exchange.response.status,
+            exchange.response.body,
+        )
+        for exchange in back
+    ]
+    with running(frozen(replay=(tmp_path / "back",))) as started:
+        base = f"http://127.0.0.1:{started.port}"
+        assert differing(base, sent, packed=False) == []
+
+
+def _bytes(shown: Any) -> bytes:
+    return shown.encode() if isinstance(shown, str) else base64.b64decode(shown["base64"])
 
 
 @pytest.fixture(scope="module")

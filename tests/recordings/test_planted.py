@@ -12,7 +12,6 @@ from mockserver.exchange import Headers, Request, Response
 from mockserver.recordings import RecordedExchange
 from mockserver.recordings.files import exchange_text
 from mockserver.recordings.redaction import Redactor
-from mockserver.server.codings import unpacked
 from tests.recordings.conftest import answer
 from tests.secrets_corpus.planted import Case, Planted, cases
 from tests.secrets_corpus.reading import Reader
@@ -46,7 +45,7 @@ def kept() -> dict[str, bytes]:
     redactor = Redactor()
     return {
         case.name: "".join(
-            exchange_text(redactor.exchange(unpacked(exchange_of(planted))), "captured")
+            exchange_text(redactor.exchange(exchange_of(planted).unpacked()), "captured")
             for planted in case.exchanges
         ).encode()
         for case in CASES
@@ -57,7 +56,7 @@ def test_there_are_enough_and_each_can_be_read_where_it_is_planted():
     assert len(CASES) >= FEWEST
     assert len({case.name for case in CASES}) == len(CASES)
     for case in CASES:
-        raw = [exchange_text(unpacked(exchange_of(one)), "captured") for one in case.exchanges]
+        raw = [exchange_text(exchange_of(one).unpacked(), "captured") for one in case.exchanges]
         bodies = [part for one in case.exchanges for part in (one.body, one.answer)]
         assert Reader(*map(str.encode, raw), *bodies).reads(case.secret), case.name
 
@@ -71,7 +70,7 @@ def test_no_secret_is_in_a_recording(case: Case):
 def test_a_body_that_was_json_is_json_of_the_same_types(case: Case):
     redactor = Redactor()
     for planted in case.exchanges:
-        after = redactor.exchange(unpacked(exchange_of(planted)))
+        after = redactor.exchange(exchange_of(planted).unpacked())
         for before, masked in (
             (planted.body, after.request.body),
             (planted.answer, after.response.body),

@@ -3,9 +3,11 @@ and on new ones of the same kinds. The services were written from the descriptio
 
 import json
 import urllib.request
+import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -379,3 +381,33 @@ def reads(kept: Kept) -> list[str]:
         for exchange in source.recording.exchanges
         if exchange.request.method == "GET" and not exchange.request.headers.get("appKey")
     ]
+
+
+def test_a_capsule_of_it_is_replayed_byte_for_byte(kept, call):
+    """Its answers have the layouts of the service, and so has the capsule."""
+    settings = {"scenario": str(kept.scenario), "clock": "frozen", "refusals": "allow"}
+    with running(**settings) as mock:
+        client = Client(mock.url)
+        later = partial(_later, mock.url)
+        flow_v2(client, kept.route, later)
+        flow_v1(client, kept.route, later)
+        saved = call(
+            *("capsule", "save", "flow.capsule"),
+            *("--url", mock.url, "--scenario", str(kept.scenario)),
+        )
+    assert saved.returncode == 0, saved.stdout + saved.stderr
+    again = call("capsule", "replay", "flow.capsule")
+    assert f"{len(client.kept)} answers, byte for byte the same" in again.stdout
+    with zipfile.ZipFile("flow.capsule") as packed:
+        journal = "".join(
+            packed.read(name).decode() for name in packed.namelist() if name.endswith(".yaml")
+        )
+    layouts = {
+        layout for _, _, body in client.kept for layout, _ in filter(None, [layout_of(body)])
+    }
+    for layout in layouts - {"compact"}:
+        assert f"layout: {layout}\n" in journal
+
+
+def _later(url: str, seconds: float) -> None:
+    control(url, "/clock", {"advance": f"{int(seconds)}s"})

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
-from mockserver.exchange import Headers
+from mockserver.exchange import Headers, Response
 from mockserver.jsontext import Json
 from mockserver.recordings.formats.har import har_text
 from mockserver.recordings.formats.importing import FORMATS, read_text
@@ -58,7 +58,7 @@ def exported(
         exchanges = sorted(exchanges, key=lambda exchange: exchange.time_ms or 0)
     text = EXPORTS[name](exchanges, base, compared)
     # Read back by the reader of the same format, a file cannot claim to hold more than it does.
-    kept = list(read_text(text, name).exchanges.values())
+    kept = [exchange.unpacked() for exchange in read_text(text, name).exchanges.values()]
     title = FORMATS[name].title
     lost = Counter(
         part
@@ -104,6 +104,7 @@ def _parts(written: RecordedExchange, read: RecordedExchange) -> dict[str, tuple
         "the body of the request": (request.body, request_back.body),
         "the headers of the answer": (answered, _of(answered, response_back.headers)),
         "the body of the answer": (response.body, response_back.body),
+        "the content coding of the answer": (_came_in(response), _came_in(response_back)),
         "that a body was left out": (
             bool(written.request_omitted or written.response_omitted),
             bool(read.response_omitted),
@@ -118,6 +119,11 @@ def _parts(written: RecordedExchange, read: RecordedExchange) -> dict[str, tuple
         "the time that the clock moves before": (written.advance_ms, read.advance_ms),
         "the note": (written.note, read.note),
     }
+
+
+def _came_in(response: Response) -> Json:
+    coded = response.coded
+    return None if coded is None or coded.omitted else (coded.coding, coded.body)
 
 
 def _of(written: Pairs, read: Pairs) -> Pairs:

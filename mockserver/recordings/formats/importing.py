@@ -12,15 +12,16 @@ from mockserver import documents, limits, userfiles
 from mockserver.clock import parse_instant
 from mockserver.documents import Document
 from mockserver.errors import InvalidFile, Problem
-from mockserver.exchange import Headers, Request, Response
+from mockserver.exchange import Coded, Headers, Request, Response
 from mockserver.jsontext import FieldPath, Json, read_loosely
-from mockserver.recordings.bodies import encode
+from mockserver.recordings.bodies import difference, restored
 from mockserver.recordings.formats.har import har_exchange
 from mockserver.recordings.formats.messages import (
     NoExchange,
     Pairs,
     UnreadableMessage,
     converted,
+    from_base64,
 )
 from mockserver.recordings.formats.vcr import vcr_exchange
 from mockserver.recordings.formats.wiremock import in_their_turn, wiremock_exchange
@@ -72,15 +73,21 @@ def _journal_exchange(entry: Mapping[str, Any], _: Path) -> RecordedExchange:
     if entry.get("fault") is not None:
         raise NoExchange(f"its answer was disturbed: {entry['fault']}")
     request, response, query = entry["request"], entry["response"], entry["request"].get("query")
+    body = _journal_body(entry, "response")
     return RecordedExchange.unnamed(
         Request(
             request["method"],
             quote(request["path"], safe="/%"),
             query if isinstance(query, str) else urlencode(_pairs(query)),
             Headers(_pairs(request.get("headers"))),
-            _journal_body(request),
+            _journal_body(entry, "request"),
         ),
-        Response(response["status"], _pairs(response.get("headers")), _journal_body(response)),
+        Response(
+            response["status"],
+            _pairs(response.get("headers")),
+            body,
+            _journal_coded(entry, body),
+        ),
         converted(entry, "at", by=parse_instant),
     )
 
@@ -89,12 +96,29 @@ def _pairs(items: Sequence[Sequence[str]] | None) -> Pairs:
     return tuple((name, value) for name, value in items or ())
 
 
-def _journal_body(message: Mapping[str, Any]) -> bytes:
-    value = message.get("body")
-    if value is None:
+def _journal_body(entry: Mapping[str, Any], part: str) -> bytes:
+    message = entry[part]
+    shown, exact = message.get("body"), message.get("exact") or {}
+    if shown is None and not exact:
         return b""
-    # A body that is no JSON is shown as text; one that is a JSON text looks the same, and is rare.
-    return value.encode() if isinstance(value, str) else encode(value, "ascii")
+    try:
+        return restored(shown, exact)
+    except ValueError:
+        raise UnreadableMessage((part, "exact", "bodyBase64"), "expected base64") from None
+
+
+def _journal_coded(entry: Mapping[str, Any], body: bytes) -> Coded | None:
+    row = (entry["response"].get("exact") or {}).get("coded")
+    if row is None:
+        return None
+    path = ("response", "exact", "coded")
+    came = row.get("bodyBase64")
+    packed = b"" if came is None else converted(entry, *path, "bodyBase64", by=from_base64)
+    coded = Coded(row["coding"], packed, row.get("unasked", False), row.get("omitted", ""))
+    # Bytes that hold something else would reach the disk without a search for secrets.
+    if reason := difference(coded, body):
+        raise UnreadableMessage(path, reason)
+    return coded
 
 
 RECORDING = "crosschain-mock/recording@"

@@ -54,7 +54,7 @@ def vcr_text(exchanges: Iterable[RecordedExchange], base: str) -> str:
 
 
 def _interaction(exchange: RecordedExchange, base: str) -> Json:
-    request, response = exchange.request, exchange.response
+    request, response = exchange.request, exchange.response.on_the_wire()
     phrases = {int(status): status.phrase for status in HTTPStatus}
     return {
         "request": {

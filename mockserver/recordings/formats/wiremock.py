@@ -286,7 +286,7 @@ def _stub(pattern: _StubPattern, group: list[_StubPattern], name: str) -> Json:
         stub["requiredScenarioState"] = _FIRST_STATE if index == 0 else f"answered {index}"
         if index + 1 < len(group):
             stub["newScenarioState"] = f"answered {index + 1}"
-    return {**stub, "response": _answer(exchange.response)}
+    return {**stub, "response": _answer(exchange.response.on_the_wire())}
 
 
 def _body_pattern(body: bytes) -> list[Json]:

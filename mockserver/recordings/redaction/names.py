@@ -26,7 +26,8 @@ _CERTAIN_PARTS = tuple(
     accesskey accesstoken authtoken authkey signingkey refreshtoken idtoken sessiontoken bearer
     mnemonic seedphrase recoveryphrase recoverykey credential authoris authoriz keystore keypair
     csrf xsrf jwt hmac cookie xprv signature encryptionkey sessionid sessionkey onetime twofactor
-    verificationcode jsessionid phpsessid ciphertext
+    verificationcode securitycode backupcode recoverycode confirmationcode activationcode smscode
+    resetcode accesscode authcode jsessionid phpsessid ciphertext
     contrasena motdepasse senha parola wachtwoord kennwort haslo lozinka losenord
     """.split()
 )

@@ -265,14 +265,16 @@ def _block_lines(lines: list[str], change: TextChange) -> Iterator[str]:
 
 
 def _table(text: str, change: TextChange) -> str:
-    """Return a table with a line of names, as in CSV, whose columns of secrets are changed."""
+    """Return a table with a line of names, as in CSV or Markdown, without columns of secrets."""
     first, _, rest = text.partition("\n")
-    mark = next((mark for mark in (",", ";", "\t") if mark in first), None)
+    mark = next((mark for mark in (",", ";", "\t", "|") if mark in first), None)
     if mark is None or not rest:
         return text
     names = [name.strip(" \"'\r") for name in first.split(mark)]
     columns = {at: name for at, name in enumerate(names) if secrecy(name)}
-    if not columns or not all(re.fullmatch(r"[\w .-]{1,40}", name) for name in names):
+    # A row of Markdown begins and ends with its mark.
+    inner = names[1:-1] if mark == "|" and not names[0] and not names[-1] else names
+    if not columns or not all(re.fullmatch(r"[\w .-]{1,40}", name) for name in inner):
         return text
     rows = [_row(line.split(mark), columns, mark, change) for line in rest.split("\n")]
     return "\n".join([first, *rows])
@@ -280,6 +282,8 @@ def _table(text: str, change: TextChange) -> str:
 
 def _row(cells: list[str], columns: dict[int, str], mark: str, change: TextChange) -> str:
     return mark.join(
-        change(columns[at], cell) if at in columns and cell else cell
+        cell.replace(inner, change(columns[at], inner))
+        if at in columns and (inner := cell.strip()) and inner.strip("-:")
+        else cell
         for at, cell in enumerate(cells)
     )

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from mockserver import jsontext
+from mockserver import codings, jsontext
 from mockserver.clock import ClockMode
 from mockserver.engine.orders import Event, at, struck
 from mockserver.engine.outages import OrderRoute
-from mockserver.exchange import Response
+from mockserver.exchange import Request, Response
 from mockserver.headers import EPOCH_HEADER, SOURCE_HEADER, WORLD_HEADER
 from mockserver.recordings import RequestReading, read_request
 from mockserver.responders.refusing import JSON_TYPE
@@ -95,7 +95,7 @@ def _answer(
     if near:
         amounts = chosen.reading.amounts.items()
         source += "; near" + "".join(f" {part[-1]}={amount:f}" for part, amount in amounts)
-    answer = _sendable(chosen, state, source)
+    answer = _sendable(call.request, chosen, state, source)
     return answer if event is None else after_event(call.operation.id, answer, event)
 
 
@@ -141,13 +141,18 @@ def _bind(state: PlaybackState, recorded: RequestReading, reading: RequestReadin
             state.sent[value] = sent
 
 
-def _sendable(chosen: Playable, state: PlaybackState, source: str) -> Response:
+def _sendable(request: Request, chosen: Playable, state: PlaybackState, source: str) -> Response:
     recorded = chosen.exchange.response
     headers = [pair for pair in recorded.headers if pair[0].lower() not in _OWN_HEADERS]
     if recorded.body and recorded.header("Content-Type") is None:
         headers.append(JSON_TYPE)
     body = _translated(recorded.body, state.sent)
-    return Response(recorded.status, (*headers, (SOURCE_HEADER, source)), body)
+    coded = recorded.coded if body == recorded.body else None
+    # A service that packs unasked does so for every client.
+    if coded is not None and not coded.unasked:
+        accepted = request.headers.get("Accept-Encoding")
+        coded = coded if codings.accepts(accepted, coded.coding) else None
+    return Response(recorded.status, (*headers, (SOURCE_HEADER, source)), body, coded)
 
 
 def _translated(body: bytes, sent: Mapping[str, str]) -> bytes:

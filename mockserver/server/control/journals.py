@@ -14,7 +14,6 @@ from mockserver.responders.faults.registry import operation_id
 from mockserver.responders.forms import BadControl
 from mockserver.responders.named import named_by
 from mockserver.responders.responder import SIMULATION
-from mockserver.server.codings import unpacked
 from mockserver.server.control.row import ControlRequest
 from mockserver.worlds import verification
 from mockserver.worlds.entry_details import decoded, nearest_form
@@ -206,7 +205,7 @@ def _exchange(entry: Entry, before_ms: int) -> RecordedExchange:
         advance_ms=max(0, entry.at_ms - before_ms),
         note="" if entry.responder == SIMULATION else f"answered by {entry.responder}",
     )
-    return unpacked(made)
+    return made.unpacked()
 
 
 def _plain(headers: Headers) -> Headers:

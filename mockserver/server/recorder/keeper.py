@@ -17,7 +17,6 @@ from mockserver.recordings import RecordedExchange, Recording, RecordingFolder, 
 from mockserver.recordings.formats import ForeignRecording
 from mockserver.recordings.redaction import Redactor
 from mockserver.responders.dialects import Contracts
-from mockserver.server.codings import unpacked
 from mockserver.values import dataclass
 from mockserver.wording import counted
 
@@ -201,7 +200,7 @@ class RecordingKeeper:
             return self.shown(request, sentence, exchange.response)
         with self._one_by_one:
             named = replace(exchange, operation=operation.id, origin=self._options.origin)
-            exchange = self.redactor.exchange(unpacked(named))
+            exchange = self.redactor.exchange(named.unpacked())
             self._folder.keep("flow" if self._options.one_file else operation.id, exchange)
             self.kept[operation.id] += 1
             # Computed in the background, after the client has the answer.

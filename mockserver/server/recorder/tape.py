@@ -16,9 +16,9 @@ from mockserver.server.recorder.keeper import KeeperOptions, RecordingKeeper
 from mockserver.server.recorder.upstream import (
     NoUpstreamAnswer,
     ProxyOptions,
+    answer_of,
     fetched,
     trouble,
-    without_framing,
 )
 from mockserver.values import dataclass
 
@@ -104,7 +104,7 @@ class Tape:
         try:
             keeper = self._opened()
             try:
-                response, exchange = await fetched(self.options.service, keeper.contract, request)
+                exchange = await fetched(self.options.service, keeper.contract, request)
             except NoUpstreamAnswer as error:
                 self.missed += 1
                 tell(keeper.shown(request, str(error)))
@@ -116,7 +116,7 @@ class Tape:
             self.missed += 1
             tell(str(error))
             return trouble(507, f"{error}; the answer was not kept")
-        return without_framing(response)
+        return answer_of(exchange)
 
     def close(self) -> None:
         """Bring what was recorded to its place. Raises `CannotKeep`."""
@@ -165,11 +165,11 @@ class PassThrough:
     async def answer(self, request: Request) -> Response:
         """Return the service's answer to a request."""
         try:
-            response, _ = await fetched(self._service, load("observed"), request)
+            exchange = await fetched(self._service, load("observed"), request)
         except NoUpstreamAnswer as error:
             self._service.tell(str(error))
             return trouble(error.status, str(error))
-        return without_framing(response)
+        return answer_of(exchange)
 
 
 def has_recordings(folder: Path) -> bool:

@@ -11,11 +11,11 @@ from yarl import URL
 
 from mockserver import jsontext
 from mockserver.clock import ticks_ms, wall_ms
+from mockserver.codings import is_read
 from mockserver.contract import Contract
 from mockserver.exchange import Headers, Request, Response
 from mockserver.headers import SAFE_METHODS
 from mockserver.recordings import RecordedExchange
-from mockserver.server.codings import is_read
 from mockserver.server.connection import parser_reason
 from mockserver.values import dataclass
 
@@ -233,10 +233,8 @@ def trouble(status: int, sentence: str) -> Response:
     return Response(status, headers, jsontext.encode(body))
 
 
-async def fetched(
-    options: ProxyOptions, contract: Contract, request: Request
-) -> tuple[Response, RecordedExchange]:
-    """Return the service's answer to a request, and both as they passed. Raises `NoAnswer`.
+async def fetched(options: ProxyOptions, contract: Contract, request: Request) -> RecordedExchange:
+    """Return a request with the service's answer, as they passed. Raises `NoUpstreamAnswer`.
 
     Connections are not kept: what asks like this asks seldom. The body of the request comes
     without its coding, whose header therefore stays behind.
@@ -253,10 +251,15 @@ async def fetched(
             response = Response(came.status, headers, body)
     finally:
         await upstream.close()
-    return response, RecordedExchange.unnamed(sent, response, began, ticks_ms() - ticks)
+    return RecordedExchange.unnamed(sent, response, began, ticks_ms() - ticks)
 
 
-def without_framing(response: Response) -> Response:
-    """Return an answer without the headers of the connection that it came on."""
+def answer_of(exchange: RecordedExchange) -> Response:
+    """Return the answer of a service as a world gives it: without the headers of its connection.
+
+    Its body can be read, where its coding is one that is known here; what came is sent.
+    """
+    readable = exchange.unpacked()
+    response = exchange.response if readable.response_omitted else readable.response
     headers = passed_on(response.headers, HOP_BY_HOP | {"content-length"})
     return replace(response, headers=headers)

@@ -12,7 +12,7 @@ from urllib.parse import unquote_plus
 
 from mockserver import jsontext
 from mockserver.engine.dumps import to_plain
-from mockserver.exchange import Headers, Request, Response
+from mockserver.exchange import Coded, Headers, Request, Response
 from mockserver.jsontext import Json
 from mockserver.recordings.redaction.forms import is_secret
 from mockserver.responders.refusing import JSON_HEADERS
@@ -131,6 +131,8 @@ def journal_text(entries: Iterable[StoredEntry]) -> str:
         # `None` is the header of every success, an object of its own.
         sent = None if response.headers is JSON_HEADERS else response.headers
         answer = [response.status, sent, number]
+        if (coded := response.coded) is not None and not coded.omitted:
+            answer += [coded.coding, coded.body.decode("latin-1"), coded.unasked]
         plain_entries.append([at_ms, operation, _asked(came), answer, *rest])
     return _write([texts, plain_entries])
 
@@ -185,7 +187,7 @@ def journal_entries(text: str) -> list[StoredEntry]:
 
 
 def _entry(item: list[Any], bodies: list[bytes]) -> StoredEntry:
-    at_ms, operation, asked, (status, fields, number), responder, fault, weight = item
+    at_ms, operation, asked, (status, fields, number, *came_in), responder, fault, weight = item
     if isinstance(asked, str):
         came: Request | bytes = asked.encode("latin-1")
     else:
@@ -193,4 +195,9 @@ def _entry(item: list[Any], bodies: list[bytes]) -> StoredEntry:
         named = Headers([(name, value) for name, value in headers])
         came = Request(method, path, query, named, body.encode("latin-1"))
     sent = JSON_HEADERS if fields is None else tuple((name, value) for name, value in fields)
-    return at_ms, operation, came, Response(status, sent, bodies[number]), responder, fault, weight
+    response = Response(status, sent, bodies[number])
+    if came_in:
+        coding, packed, unasked = came_in
+        coded = Coded(coding, packed.encode("latin-1"), unasked)
+        response = Response(status, sent, bodies[number], coded)
+    return at_ms, operation, came, response, responder, fault, weight

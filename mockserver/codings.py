@@ -2,13 +2,6 @@
 
 import contextlib
 import zlib
-from dataclasses import replace
-from typing import TYPE_CHECKING
-
-from mockserver import limits
-
-if TYPE_CHECKING:
-    from mockserver.recordings import RecordedExchange
 
 READ = ("gzip", "deflate", "identity")
 """The codings that are read."""
@@ -57,6 +50,26 @@ def is_read(name: str) -> bool:
     return _plain(name) in READ
 
 
+def accepts(accept_encoding: str | None, codings: str) -> bool:
+    """Tell whether a client accepts a `Content-Encoding`, by its `Accept-Encoding`.
+
+    A client that says nothing accepts anything (RFC 9110, 12.5.3); but most of those can unpack
+    nothing, and services send them bodies as they are.
+    """
+    weights: dict[str, bool] = {}
+    for item in (accept_encoding or "").split(","):
+        name, *parameters = item.split(";")
+        weights[_plain(name)] = not any(map(_refuses, parameters))
+    rest = weights.get("*", False)
+    names = filter(None, map(_plain, codings.split(",")))
+    return all(name == "identity" or weights.get(name, rest) for name in names)
+
+
+def _refuses(parameter: str) -> bool:
+    name, _, value = parameter.partition("=")
+    return name.strip().lower() == "q" and not value.strip().strip("0.")
+
+
 def _plain(name: str) -> str:
     plain = name.strip().lower()
     return _ALIASES.get(plain, plain)
@@ -89,30 +102,3 @@ def _members(body: memoryview, form: int, most: int) -> bytes:
             return bytes(unpacked)
         if not unpacker.eof or form != _GZIP:
             raise zlib.error
-
-
-def unpacked(exchange: "RecordedExchange") -> "RecordedExchange":
-    """Return an exchange whose bodies can be read and searched, or are left out with the reason."""
-    request, response = exchange.request, exchange.response
-    request_body, request_omitted = _readable(request.body, request.headers.get("Content-Encoding"))
-    body, omitted = _readable(response.body, response.header("Content-Encoding"))
-    return replace(
-        exchange,
-        request=replace(request, body=request_body),
-        response=replace(response, body=body),
-        request_omitted=request_omitted,
-        response_omitted=exchange.response_omitted or omitted,
-    )
-
-
-def _readable(body: bytes, coding: str | None) -> tuple[bytes, str]:
-    """Return a body that can be read and searched, or none and why."""
-    if coding is None or not body:
-        return body, ""
-    # What cannot be searched for secrets is not kept.
-    try:
-        return decoded(body, coding, limits.RECORDED_BODY.most), ""
-    except TooLong:
-        return b"", f"it unpacks to more than {limits.RECORDED_BODY}"
-    except Undecodable as error:
-        return b"", str(error)
