@@ -13,12 +13,7 @@ from tests.blind.counting import NAMED
 from tests.blind.regions import REGIONS
 from tests.blind.serve import blind_service
 
-SOME = (
-    "swap-fails-above-slippage-2000",
-    "balance-of-other-than-evm",
-    "v1-raw-upper-case-address",
-    "bridge-usd-dust",
-)
+SOME = ("v1-raw-upper-case-address", "bridge-usd-dust")
 """A few regions that reading shows; all regions are tried in a deep run, submissions as well."""
 
 
@@ -125,6 +120,7 @@ def test_submissions_have_edges_where_writes_are_armed_and_within_their_cap():
     assert result.submissions <= 170
 
 
+@pytest.mark.deep  # It sends most of all; that edges have submissions is tested above.
 def test_more_examples_leave_submissions_for_the_edges_and_for_every_operation():
     with running(clock="frozen", refusals="allow") as mock:
         result, _ = told(mock.url, arm_writes=True, examples=25)

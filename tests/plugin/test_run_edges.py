@@ -63,7 +63,17 @@ def _lives(pid: int) -> bool:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks at /proc")
-@pytest.mark.parametrize("name", ["SIGHUP", "SIGQUIT", "SIGUSR1", "SIGTERM", "SIGKILL"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "SIGHUP",
+        "SIGTERM",
+        "SIGKILL",
+        # Signals that nobody catches end it in the way of SIGHUP.
+        pytest.param("SIGQUIT", marks=pytest.mark.deep),
+        pytest.param("SIGUSR1", marks=pytest.mark.deep),
+    ],
+)
 def test_whatever_ends_it_the_command_and_its_children_end(name):
     with started() as (popen, pids):
         popen.send_signal(getattr(signal, name))
