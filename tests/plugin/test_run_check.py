@@ -117,6 +117,7 @@ def test_what_nobody_can_mean_fails_a_run_that_passed(run, program):
             (),
         ),
     ],
+    ids=["by an option", "all else"],
 )
 def test_what_was_announced_or_met_passes_without_a_word(run, program, options):
     ended = run(program, *options)
