@@ -45,7 +45,7 @@ PATIENCE_S = 60
 # A busy machine fails no property. A quick run tries the same each time, a deep one looks
 # elsewhere.
 _CALM = hypothesis.settings(deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
-hypothesis.settings.register_profile("quick", _CALM, max_examples=30, derandomize=True)
+hypothesis.settings.register_profile("quick", _CALM, max_examples=20, derandomize=True)
 hypothesis.settings.register_profile("deep", _CALM, max_examples=1000)
 
 
