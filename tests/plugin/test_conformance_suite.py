@@ -126,8 +126,11 @@ def test_what_is_not_generated_is_skipped_with_the_option_that_would(suite, mock
 
 def test_workers_share_one_run_and_agree_on_ids(suite, mock):
     selected = [case for case in all_cases() if case.operation_id == "v2.getPrice"]
+    plan = ("--crosschain-mock-examples", "0")
     with mock.world("parallel", refusals="allow") as world:
-        ended = suite(world.base_url, "-k", "v2.getPrice", "-p", "xdist", "-n", "2", "-vv")
+        ended = suite(
+            world.base_url, "-k", "v2.getPrice", "-p", "xdist", "-n", "2", "-vv", plan=plan
+        )
         requests = sent_to(world)
     assert ended.returncode == 0, ended.stdout + ended.stderr
     assert {"gw0", "gw1"} <= set(re.findall(r"\bgw\d", ended.stdout))
