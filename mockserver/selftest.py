@@ -14,7 +14,7 @@ from mockserver.conformance.checks.judge import DEFECT
 from mockserver.conformance.checks.rule import Rule
 from mockserver.conformance.options import Options
 from mockserver.conformance.result import Result
-from mockserver.conformance.runs.runner import run
+from mockserver.conformance.runs.runner import run, skip_unused_work
 from mockserver.conformance.session.permit import Arming
 from mockserver.conformance.session.target import Target
 from mockserver.conformance.verdict import Verdict
@@ -189,7 +189,8 @@ def selftest(jobs: Sequence[Job], *, processes: int = 1) -> Iterator[Trial]:
     size = min(_MOST_IN_A_PORTION, max(1, len(jobs) // processes))
     portions = [jobs[start : start + size] for start in range(0, len(jobs), size)]
     # Spawned, since a fork would copy threads in an undefined state.
-    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
+    spawn = get_context("spawn")
+    with ProcessPoolExecutor(processes, spawn, initializer=skip_unused_work) as pool:
         with _interrupts_ignored():
             made = pool.map(_portion, portions)
         try:

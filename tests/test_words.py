@@ -7,8 +7,9 @@ import re
 import tokenize
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -50,10 +51,42 @@ def sources() -> dict[str, str]:
     return {name: path.read_text("utf-8") for name, path in settled.items()}
 
 
+# The checks of one file follow each other: what is read of it serves all of them.
+@lru_cache(maxsize=1)
+def nodes(text: str) -> list[ast.AST]:
+    """Return all that a file says, its module first."""
+    return list(ast.walk(ast.parse(text)))
+
+
+@cache
+def checked() -> dict[str, "Checked"]:
+    """Return what the checks say of each file of the package."""
+    return {
+        path: Checked(
+            pronouns(text),
+            class_names(text),
+            list(restating(text)),
+            list(long_calls(text)),
+            comments_and_code(text),
+        )
+        for path, text in sources().items()
+    }
+
+
+class Checked(NamedTuple):
+    """What the checks say of one file."""
+
+    pronouns: list[str]
+    classes: set[str]
+    restating: list[str]
+    long_calls: list[str]
+    comments_and_code: tuple[int, int]
+
+
 def pronouns(text: str) -> list[str]:
     """Return the identifiers that are pronouns: variables, parameters, attributes, functions."""
     named: list[str | None] = []
-    for node in ast.walk(ast.parse(text)):
+    for node in nodes(text):
         match node:
             case ast.Name(id=name) | ast.Attribute(attr=name):
                 named.append(name)
@@ -68,9 +101,9 @@ def pronouns(text: str) -> list[str]:
 
 def class_names(text: str) -> set[str]:
     """Return the names of classes and of type aliases: `Key = tuple[str, str]`."""
-    tree = ast.parse(text)
-    names = {node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
-    for node in tree.body:
+    module, *_ = every = nodes(text)
+    names = {node.name for node in every if isinstance(node, ast.ClassDef)}
+    for node in getattr(module, "body", ()):
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
             name, is_type_variable = node.targets[0].id, "TypeVar" in ast.unparse(node.value)
             if re.match("_?[A-Z][A-Za-z]*[a-z]", name) and not is_type_variable:
@@ -93,7 +126,7 @@ def words(text: str) -> set[str]:
 
 def restating(text: str) -> Iterator[str]:
     """Yield the functions whose docstring, of one line, has no word that the signature lacks."""
-    for node in ast.walk(ast.parse(text)):
+    for node in nodes(text):
         if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) or len(node.body) == 1:
             continue
         docstring = ast.get_docstring(node) or ""
@@ -118,7 +151,7 @@ def comments_and_code(text: str) -> tuple[int, int]:
             comments += not re.search("noqa|type: ignore|pragma", token.string)
         elif token.type not in layout:
             code |= set(range(token.start[0], token.end[0] + 1))
-    for node in ast.walk(ast.parse(text)):
+    for node in nodes(text):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
             code -= set(range(node.lineno, (node.end_lineno or node.lineno) + 1))
     return comments, len(code)
@@ -126,7 +159,7 @@ def comments_and_code(text: str) -> tuple[int, int]:
 
 def long_calls(text: str) -> Iterator[str]:
     """Yield the classes that are called with more arguments by position than a reader counts."""
-    for node in ast.walk(ast.parse(text)):
+    for node in nodes(text):
         if isinstance(node, ast.Call) and len(node.args) > MOST_POSITIONAL:
             name = ast.unparse(node.func).rpartition(".")[2]
             if name[:1].isupper() or name == "cls":
@@ -139,7 +172,7 @@ def test_names_say_what_things_are():
     for path, text in sources().items():
         package = path.partition("/")[0]
         lines[package] += text.count("\n")
-        counted[package] += len(pronouns(text))
+        counted[package] += len(checked()[path].pronouns)
     share = 1000 * counted.total() / lines.total()
     figures = f"{counted.total()} in {lines.total()} lines, {share:.1f} in 1,000: {counted}"
     assert share <= MOST_IN_ALL, figures
@@ -154,8 +187,8 @@ def test_names_say_what_things_are():
 
 def test_a_class_has_a_name_of_its_own():
     homes = defaultdict(list)
-    for path, text in sources().items():
-        for name in class_names(text):
+    for path, file in checked().items():
+        for name in file.classes:
             homes[name].append(path)
     several = {name: paths for name, paths in homes.items() if len(paths) > 1}
     assert len(SEVERAL_HOMES) <= 15
@@ -163,17 +196,17 @@ def test_a_class_has_a_name_of_its_own():
 
 
 def test_docstrings_say_more_than_signatures():
-    idle = [f"{path}: {name}" for path, text in sources().items() for name in restating(text)]
+    idle = [f"{path}: {name}" for path, file in checked().items() for name in file.restating]
     assert not idle, f"{len(idle)} docstrings restate the signature: {idle}"
 
 
 def test_calls_name_what_they_pass():
-    calls = [f"{path}: {name}" for path, text in sources().items() for name in long_calls(text)]
+    calls = [f"{path}: {name}" for path, file in checked().items() for name in file.long_calls]
     assert not calls, calls
 
 
 def test_comments_say_why():
-    counts = [comments_and_code(text) for text in sources().values()]
+    counts = [file.comments_and_code for file in checked().values()]
     comments, code = map(sum, zip(*counts, strict=True))
     share = 100 * comments / code
     assert share >= LEAST_COMMENTS, f"{comments} comments, {code} lines of code: {share:.2f} in 100"

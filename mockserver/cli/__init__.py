@@ -1,6 +1,7 @@
 """The command `crosschain-mock`; its commands are those of the table in `mockserver.cli.table`."""
 
 import errno
+import gc
 import logging
 import sys
 from typing import Any
@@ -17,6 +18,7 @@ _CLICK_SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 1
 
 _NO_ROOM_ERRNOS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
+_SELDOM_COLLECTED = (20_000, 20, 50)
 _SIGPIPE = 13  # `signal.SIGPIPE`, which Windows lacks
 
 
@@ -41,6 +43,8 @@ def _cli() -> None:
 
 def main() -> None:
     """Run the command; a problem that the user can fix ends it with a sentence."""
+    # What a command imports lives as long as it does; the collector looked at it again and again.
+    gc.set_threshold(*_SELDOM_COLLECTED)
     streams.secure()
     logging.basicConfig(handlers=[streams.Log()], format="%(asctime)s %(levelname)s %(message)s")
     try:

@@ -1,7 +1,5 @@
 """What `conform URL` does: run, apply the baseline, write the reports, print, end."""
 
-import gc
-import os
 import sys
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -27,7 +25,7 @@ from mockserver.conformance.runs import wrong_service as wrong
 from mockserver.conformance.runs.journal import journalled
 from mockserver.conformance.runs.offline import run_recorded
 from mockserver.conformance.runs.planner import Prepared
-from mockserver.conformance.runs.runner import run
+from mockserver.conformance.runs.runner import run, skip_unused_work
 from mockserver.conformance.session.target import Target, UnsafeOrWrong
 from mockserver.conformance.verdict import FAIL_ON
 from mockserver.recordings import gather
@@ -41,7 +39,6 @@ if TYPE_CHECKING:
 _UNFOLDED_COLUMNS = 10_000
 # What a request to the mock on a busy machine costs, with what judges its answer.
 _USUAL_MS = 20
-_SELDOM_COLLECTED = (20_000, 20, 50)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +121,7 @@ def judge(target: Target, options: Options, output: Output) -> int:
     Raises `CrosschainMockError` before anything is sent where something requested cannot be done.
     """
     why_not = wrong.WrongService()
-    _skip_unused_work()
+    skip_unused_work()
     with (
         journalled(target, options, journal=output.journal, resume=output.resume) as keeper,
         _progress(quiet=output.quiet) as progress,
@@ -163,17 +160,6 @@ def _spoken(ms: Decimal) -> str:
     """Return a duration in seconds or minutes, rounded up."""
     seconds = int(-(-ms // 1000))
     return f"{seconds} s" if seconds < 120 else f"{-(-seconds // 60)} min"
-
-
-def _skip_unused_work() -> None:
-    """Skip work that a run does not need, and that takes a tenth of its time.
-
-    Plugins of Hypothesis belong to test suites: one of them imports pytest. The garbage collector
-    looks again and again at exchanges, which a run keeps up to its end.
-    """
-    os.environ.setdefault("HYPOTHESIS_NO_PLUGINS", "1")
-    gc.freeze()
-    gc.set_threshold(*_SELDOM_COLLECTED)
 
 
 def judge_recordings(named: Sequence[str], options: Options, output: Output) -> int:

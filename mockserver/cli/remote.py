@@ -47,8 +47,8 @@ class Remote:
     """A server by its address, the world that is meant, and the token where it wants one.
 
     With an `epoch`, a world of another one refuses. `trust` has the certificates of a server with
-    https, where they are not the system's. `answer` is the last one that came, `answering` the epoch
-    of the world that gave it.
+    https, where they are not the system's. `answer` is the last one that came, `answering` the
+    epoch of the world that gave it.
     """
 
     url: str

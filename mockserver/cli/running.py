@@ -1,6 +1,7 @@
 """The command `run`: a server for as long as another command takes, with all that it starts."""
 
 import contextlib
+import gc
 import os
 import secrets
 import signal
@@ -65,13 +66,16 @@ def run(
     in CROSSCHAIN_MOCK_BASE_URL and CROSSCHAIN_MOCK_BASE_URL_V2. Where it exits with 0, what nobody
     expects makes the exit code 1: refusals, faults that struck nothing, defects of the server.
     """
-    from mockserver.cli.surviving import report_file
-    from mockserver.server.assembly import build
-    from mockserver.testing.expecting import refusal_name
-    from mockserver.testing.running import service_in_thread
-    from mockserver.worlds.hosted import DEFAULT_WORLD
-    from mockserver.worlds.lint import lint_settings
+    with serving.importing_fast(options):
+        from mockserver.cli.surviving import report_file
+        from mockserver.server.assembly import build
+        from mockserver.testing.expecting import refusal_name
+        from mockserver.testing.running import service_in_thread
+        from mockserver.worlds.hosted import DEFAULT_WORLD
+        from mockserver.worlds.lint import lint_settings
 
+    # Its command may run for hours.
+    gc.enable()
     rules = lint_settings(lint_rules)
     files = [file for _, file in (report_file(text, ("junit",)) for text in options["reports"])]
     with ExitStack() as stack:

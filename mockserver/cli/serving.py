@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
     from mockserver.server.assembly import Settings
 
+_TRUSTED = ("SSL_CERT_FILE", "SSL_CERT_DIR")
+"""Where OpenSSL looks for the certificates that a machine trusts."""
+
 
 def serve(
     *,
@@ -33,7 +36,7 @@ def serve(
     **options: Any,
 ) -> None:
     """Serve both generations of the interface until stopped."""
-    with _importing_fast():
+    with importing_fast(options):
         from mockserver.server.assembly import build, build_workers
         from mockserver.server.control.guard import guard_for
         from mockserver.server.process import Listening, claim, scheme_of, serve, to_stdout
@@ -125,14 +128,15 @@ def _exit_at_once() -> NoReturn:
 
 
 @contextmanager
-def _importing_fast() -> Iterator[None]:
+def importing_fast(options: Mapping[str, Any]) -> Iterator[None]:
     """Import the server without slow work that it does not need.
 
-    aiohttp reads all certificates that the machine trusts, twice, for clients that this process
-    does not have. The garbage collector, which would look again and again at what stays, is off
-    until the server listens.
+    aiohttp reads all certificates that the machine trusts, twice, when it is imported: for clients,
+    which this process has only where it records, or passes on what was not recorded. The garbage
+    collector, which would look again and again at what stays, is off until the server listens.
     """
-    kept = {name: os.environ.get(name) for name in ("SSL_CERT_FILE", "SSL_CERT_DIR")}
+    names = () if options["record"] or options["fall_through"] else _TRUSTED
+    kept = {name: os.environ.get(name) for name in names}
     gc.disable()
     click.get_current_context().call_on_close(gc.enable)
     os.environ.update(dict.fromkeys(kept, os.devnull))

@@ -7,7 +7,6 @@ from tests.blind.faults import FAULTS
 from tests.blind.regions import REGIONS
 
 SOME = (
-    "refusal-of-v1-without-status",
     "by-chain-empty-for-one",
     "aggregate-takes-any-source",
     "swap-data-always-the-same",

@@ -122,8 +122,20 @@ def test_a_chain_is_named_as_the_service_names_it():
     assert repr(chains["list"][0]["nickName"]) in finding.message
 
 
-@pytest.mark.parametrize("dialect", ["documented", "observed"])
-@pytest.mark.parametrize("clock", ["auto", "frozen"])
+def also_with(*values):
+    """Return values that a deep run tries too: each of them is in another pair of a quick one."""
+    return pytest.param(*values, marks=pytest.mark.deep)
+
+
+@pytest.mark.parametrize(
+    ("clock", "dialect"),
+    [
+        ("auto", "observed"),
+        ("frozen", "documented"),
+        also_with("auto", "documented"),
+        also_with("frozen", "observed"),
+    ],
+)
 def test_a_second_run_on_the_same_server_is_as_good_as_the_first(dialect, clock):
     with running(clock=clock, dialect=dialect, refusals="allow") as mock:
         for _ in range(2):
@@ -143,9 +155,20 @@ def test_a_second_run_on_the_same_server_is_as_good_as_the_first(dialect, clock)
             ]
 
 
-@pytest.mark.parametrize("dialect", ["documented", "observed"])
 @pytest.mark.parametrize(
-    "scenario", ["outage", "slow", "failing-orders", "published-examples", "frozen"]
+    ("scenario", "dialect"),
+    [
+        ("outage", "documented"),
+        ("slow", "observed"),
+        ("failing-orders", "documented"),
+        ("published-examples", "observed"),
+        ("frozen", "documented"),
+        also_with("outage", "observed"),
+        also_with("slow", "documented"),
+        also_with("failing-orders", "observed"),
+        also_with("published-examples", "documented"),
+        also_with("frozen", "observed"),
+    ],
 )
 def test_no_shipped_world_is_blamed(scenario, dialect):
     with running(scenario=scenario, dialect=dialect, clock="auto", refusals="allow") as mock:

@@ -140,9 +140,16 @@ def test_a_suite_that_fails_the_second_time_is_told_so(grade, tmp_path):
     [
         (["--", "no-such-program"], 127, "not found"),
         (["--only", "bridge-amounts-as-numbres", "--", "true"], 2, f"did you mean {AMOUNTS!r}"),
-        (["--operation", "v2.getBridgeQuot", "--", "true"], 2, "v2.getBridgeQuote"),
-        (["--report", "html=x.html", "--", "true"], 2, "text, json, junit"),
         ([], 2, "COMMAND"),
+        # Read as the name above is, before anything starts.
+        pytest.param(
+            *(["--operation", "v2.getBridgeQuot", "--", "true"], 2, "v2.getBridgeQuote"),
+            marks=pytest.mark.deep,
+        ),
+        pytest.param(
+            *(["--report", "html=x.html", "--", "true"], 2, "text, json, junit"),
+            marks=pytest.mark.deep,
+        ),
     ],
 )
 def test_wrong_words_run_nothing(grade, words, code, says):

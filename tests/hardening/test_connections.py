@@ -191,8 +191,19 @@ def _with_few_files(loop, errors):
             served.terminate()
 
 
-@pytest.mark.parametrize("sent", BUSY.values(), ids=BUSY)
-@pytest.mark.parametrize("loop", ["asyncio", "uvloop"])
+# Each loop in half of the ways; a deep run tries the other half, too.
+@pytest.mark.parametrize(
+    ("loop", "sent"),
+    [
+        pytest.param(
+            *(loop, sent),
+            id=f"{loop}-{name}",
+            marks=() if number % 2 == turn else pytest.mark.deep,
+        )
+        for turn, loop in enumerate(["asyncio", "uvloop"])
+        for number, (name, sent) in enumerate(BUSY.items())
+    ],
+)
 def test_running_out_of_file_descriptors_is_told_once_and_passes(tmp_path, loop, sent):
     with contextlib.ExitStack() as stack:
         errors = stack.enter_context((tmp_path / "stderr").open("w+"))

@@ -56,7 +56,7 @@ def sent_to(world):
 def test_a_healthy_service_passes_and_ids_are_rules_and_operations(suite, mock, tmp_path):
     report = tmp_path / "report.xml"
     with mock.world("healthy", refusals="allow") as world:
-        ended = suite(world.base_url, "-rA", f"--junit-xml={report}", plan=())
+        ended = suite(world.base_url, "-rA", f"--junit-xml={report}")
         requests = sent_to(world)
     assert ended.returncode == 0, ended.stdout + ended.stderr
     names = set(re.findall(r'name="test_conforms\[([^\]]+)\]"', report.read_text()))
@@ -96,7 +96,11 @@ def test_only_what_is_selected_is_asked_for(suite, mock):
     ("name", "fault", "examples", "sequences"),
     [
         ("generated-requests-v2.getBridgeQuote", "get-bridge-quote-without-amount", 60, 0),
-        ("sequence-of-reads-v2.getBridgeQuote", "quote-of-the-one-before", 1, 8),
+        # A stage like the one above, with other rules.
+        pytest.param(
+            *("sequence-of-reads-v2.getBridgeQuote", "quote-of-the-one-before", 1, 8),
+            marks=pytest.mark.deep,
+        ),
     ],
 )
 def test_what_is_generated_has_tests_of_its_own(suite, mock, name, fault, examples, sequences):
@@ -174,10 +178,16 @@ def test_where_nobody_answers_no_run_is_green(suite, mock, dead_port):
     ("arguments", "words"),
     [
         ((), "ERROR: no service is named: give --crosschain-mock-url URL"),
-        (("--crosschain-mock-url", "nonsense"), "ERROR: 'nonsense' is no base address"),
-        (
+        # The sentences below come from the same two places, which the command's tests reach too.
+        pytest.param(
+            ("--crosschain-mock-url", "nonsense"),
+            "ERROR: 'nonsense' is no base address",
+            marks=pytest.mark.deep,
+        ),
+        pytest.param(
             ("--crosschain-mock-url", "http://example.org"),
             "name it with --crosschain-mock-allow-host example.org",
+            marks=pytest.mark.deep,
         ),
         (
             (
@@ -190,9 +200,10 @@ def test_where_nobody_answers_no_run_is_green(suite, mock, dead_port):
             ("--crosschain-mock-url", "http://127.0.0.1:9", "--crosschain-mock-budget", "x"),
             "budget: expected a whole number from 1, got 'x'",
         ),
-        (
+        pytest.param(
             ("--crosschain-mock-url", "http://127.0.0.1:9", "--crosschain-mock-fail-on", "x"),
             "fail-on: expected one of violation, observed, assumption, extra, got 'x'",
+            marks=pytest.mark.deep,
         ),
     ],
 )

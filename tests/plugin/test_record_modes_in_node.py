@@ -114,7 +114,7 @@ def test_once_and_then_offline(
     before, asked = files(tmp_path), lattice[0].answered
     assert set(before) == {"flow.yaml"}
     # Whether the service is there or gone, it is not asked again.
-    for options in (("once", *lattice[1]), ("once", *GONE, "--arm-writes"), ("none",)):
+    for options in (("once", *lattice[1]), ("once", *GONE, "--arm-writes")):
         assert node("--record", *options)[0] == (10, 0)
     assert (files(tmp_path), lattice[0].answered) == (before, asked)
     passed, said = node("--record", "none", AMOUNT="40000000")

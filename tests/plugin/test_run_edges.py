@@ -77,7 +77,10 @@ def _lives(pid: int) -> bool:
 @pytest.mark.parametrize(
     ("name", "session"),
     [
-        *((name, "shared") for name in ("SIGHUP", "SIGQUIT", "SIGUSR1", "SIGTERM", "SIGKILL")),
+        *((name, "shared") for name in ("SIGHUP", "SIGTERM", "SIGKILL")),
+        # Signals that nobody catches end it in the way of SIGHUP.
+        pytest.param("SIGQUIT", "shared", marks=pytest.mark.deep),
+        pytest.param("SIGUSR1", "shared", marks=pytest.mark.deep),
         *((name, session) for name in ("SIGTERM", "SIGKILL") for session in SESSIONS[1:]),
     ],
 )

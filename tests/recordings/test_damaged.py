@@ -141,7 +141,7 @@ def tried(kind, originals, call, count) -> None:
 
 @pytest.mark.parametrize("kind", COMMANDS)
 def test_what_was_damaged_ends_with_a_sentence(kind, originals, call):
-    tried(kind, originals, call, 15)
+    tried(kind, originals, call, 5)
 
 
 @pytest.mark.deep

@@ -6,12 +6,16 @@ import gzip
 import http.client
 import ipaddress
 import json
+import os
 import re
 import resource
 import shutil
 import socket
 import struct
+import subprocess
+import sys
 import threading
+import urllib.request
 from itertools import pairwise
 
 import click
@@ -151,7 +155,7 @@ def test_a_chunked_answer_comes_as_it_is_sent(record, upstream):
 
 
 def test_a_large_binary_answer_comes_through(record, upstream, is_deep):
-    body = bytes(range(256)) * (4096 * (100 if is_deep else 8))
+    body = bytes(range(256)) * (4096 * (100 if is_deep else 2))
     upstream.reply = lambda handler, _: answer(handler, body, headers=())
     recorder = record()
     assert recorder.call()[2] == body
@@ -333,6 +337,31 @@ def test_a_certificate_that_nobody_vouches_for_is_told_of(record, upstream, secu
     trusting = record("--upstream-ca", str(secure), url=url, out="trusting")
     assert trusting.call()[0] == 200
     assert len(trusting.exchanges) == 1
+
+
+def test_a_server_that_records_trusts_whom_the_machine_trusts(upstream, secure, tmp_path):
+    ready = tmp_path / "ready.json"
+    words = ("serve", "--port", "0", "--ready-file", str(ready), "--record", "once")
+    where = ("--recordings", str(tmp_path / "kept"))
+    server = subprocess.Popen(
+        [
+            *(sys.executable, "-m", "mockserver", *words, *where),
+            *("--upstream-v2", f"https://127.0.0.1:{upstream.port}"),
+        ],
+        env={**os.environ, "SSL_CERT_FILE": str(secure), "SSL_CERT_DIR": os.devnull},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        eventually(ready.exists, "the server")
+        url = f"{json.loads(ready.read_text())['url']}/v1/getChain"
+        with urllib.request.urlopen(url, timeout=60) as answer:
+            assert (answer.status, len(upstream.seen)) == (200, 1)
+    finally:
+        server.terminate()
+        _, said = server.communicate(timeout=60)
+    assert "recorded 1 exchange" in said
 
 
 def test_a_certificate_of_another_host_is_told_of(record, upstream, secure):

@@ -487,12 +487,12 @@ def test_a_redirect_lets_nobody_in(sent, kept):
 
 
 def test_members_of_a_large_body_are_masked_as_well():
-    rows = b",".join(b'{"price":"%d","api_key":"Key%dOfR0w"}' % (n, n) for n in range(1_500))
+    rows = b",".join(b'{"price":"%d","api_key":"Key%dOfR0w"}' % (n, n) for n in range(300))
     body = b"[" + rows + b',{"apiKey" : "Quoted\\"Value","token":"USDT"}]'
     large = body + b" " * (WALKED - len(body) + 1)
     for one in (body, large):
         kept = Redactor().exchange(exchange(response=Response(200, (), one))).response.body
-        assert kept.count(b"redacted") == 1_501
+        assert kept.count(b"redacted") == 301
         assert b"OfR0w" not in kept
         assert b"Quoted" not in kept
         assert b'"token":"USDT"' in kept

@@ -205,7 +205,16 @@ class Kept:
     route: Route
 
 
-@pytest.fixture(scope="module", params=SERVICES)
+QUICK = ("lattice", "caravan")
+"""Services whose amounts, names and refusals differ most; the others are tried in a deep run."""
+
+
+@pytest.fixture(
+    scope="module",
+    params=[
+        pytest.param(name, marks=() if name in QUICK else pytest.mark.deep) for name in SERVICES
+    ],
+)
 def kept(request, tmp_path_factory) -> Kept:
     make, route = SERVICES[request.param]
     service, folder = make(), tmp_path_factory.mktemp(request.param)

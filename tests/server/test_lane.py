@@ -192,7 +192,7 @@ def test_the_lane_is_there_for_this_aiohttp() -> None:
     assert lane.is_possible()
 
 
-@costly(40, 1000)
+@costly(16, 1000)
 @given(
     st.lists(st.sampled_from(PIECES), min_size=1, max_size=5),
     st.lists(st.integers(0, 100_000), max_size=8),
@@ -209,7 +209,7 @@ def test_a_request_line_before_fields_that_came_before_is_read_as_ever(line) -> 
     assert fast == ordinary
 
 
-@costly(20, 500)
+@costly(8, 500)
 @given(st.lists(st.sampled_from((*PIECES[:18], *LINES)), min_size=1, max_size=6))
 def test_requests_one_after_the_other_get_the_same_bytes(pieces) -> None:
     parts = [one if one in PIECES else one + b"\r\nHost: a\r\n\r\n" for one in pieces]
@@ -239,7 +239,7 @@ _LIKE = (
 )
 
 
-@costly(20, 500)
+@costly(8, 500)
 @given(st.data())
 def test_requests_that_differ_in_values_get_the_same_bytes(data) -> None:
     parts = [_LIKE % (b"first", b"2", b"{}")]
@@ -326,7 +326,7 @@ def test_as_many_sets_of_names_are_tried_as_are_kept() -> None:
     assert found[8].headers.items_sent == (("Host", "a"), ("X-8", "bc"))
 
 
-@costly(20, 500)
+@costly(8, 500)
 @given(st.data())
 def test_damaged_streams_get_the_same_bytes_on_both_roads(data) -> None:
     stream = bytearray(b"".join(data.draw(st.lists(st.sampled_from(PIECES[:12]), max_size=3))))

@@ -103,7 +103,8 @@ def test_it_is_caught_as_well_where_the_whole_flow_is_generated(world, client):
     assert wanted(find(services(*FLOW), wanted, settings=unshrunk, random=SEEDED))
 
 
-@pytest.mark.parametrize("undocumented", [False, True])
+# Where only the description is kept, it goes the same way and may say that it cannot go on.
+@pytest.mark.parametrize("undocumented", [False, pytest.param(True, marks=pytest.mark.deep)])
 def test_a_careful_client_is_never_surprised(world, undocumented):
     def is_surprised(service: GeneratedService) -> bool:
         try:

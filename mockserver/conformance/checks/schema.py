@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
+from functools import cached_property, lru_cache
 
 from mockserver import jsontext
 from mockserver.conformance.basis import SchemaPath, basis_of, joined, place_of
@@ -19,12 +20,12 @@ from mockserver.conformance.verdict import Inconclusive, Verdict
 from mockserver.contract import Basis, BasisKind, Layer, Operation, fact_basis, ids
 from mockserver.jsontext import Json, Schema
 from mockserver.validation import SchemaCheck, Violation, dotted, excerpt
-from mockserver.values import dataclass
+from mockserver.values import value_class
 
 _PACK = RulePack(Layer.SCHEMA, operations=EVERY, needs=(PLAIN,), every_exchange=True)
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class AppliedSchema:
     """A part of a schema that applies to a value.
 
@@ -38,7 +39,7 @@ class AppliedSchema:
     value: Json
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class UndeclaredMember:
     """A member of an object whose other members the schema declares, but not this one."""
 
@@ -49,18 +50,24 @@ class UndeclaredMember:
 SchemaPart = AppliedSchema | UndeclaredMember
 
 
-def walk(schema: Schema, value: Json) -> Iterator[SchemaPart]:
-    """Yield every part of an inlined schema that applies to a value, and the undeclared members.
+def walk(schema: Schema, value: Json) -> list[SchemaPart]:
+    """Return every part of an inlined schema that applies to a value, and the undeclared members.
 
     Where no part declares the members of an object, they are open, and none is undeclared.
     """
-    yield from _walk([((), schema)], value, ())
+    return _PlacedSchemas([((), schema)], ()).walked(value)
 
 
 @cached
 def parts_of(exchange: Exchange) -> tuple[SchemaPart, ...]:
     """Return the parts of an answer, by the schema of its operation."""
-    return tuple(walk(exchange.operation.response_schema, exchange.body))
+    return tuple(_of_answers(exchange.operation).walked(exchange.body))
+
+
+# Bounded: a process may make many runs, and each loads a contract of its own.
+@lru_cache(maxsize=64)
+def _of_answers(operation: Operation) -> "_PlacedSchemas":
+    return _PlacedSchemas([((), operation.response_schema)], ())
 
 
 def first_parts(
@@ -79,42 +86,88 @@ def first_parts(
     return parts
 
 
-def _walk(
-    roots: Sequence[tuple[SchemaPath, Schema]], value: Json, place: tuple[str, ...]
-) -> Iterator[SchemaPart]:
-    here = roots
-    for _, schema in roots:
-        if "allOf" in schema or "if" in schema:
-            here = [
-                part for path, schema in roots for part in _applied_branches(path, schema, value)
-            ]
-            break
-    for path, schema in here:
-        yield AppliedSchema(path, schema, place, value)
-    kind = type(value)
-    if kind is dict:
-        yield from _members(here, value, place)
-    elif kind is list:
-        items, below = _under(here, "items"), (*place, "[]")
-        for item in value if items else ():
-            yield from _walk(items, item, below)
+class _PlacedSchemas:
+    """The schemas that apply at a place, and those below it, which are worked out once.
 
+    The items of a list are at one place, and there may be thousands of them.
+    """
 
-def _members(
-    here: Sequence[tuple[SchemaPath, Schema]], value: Mapping[str, Json], place: tuple[str, ...]
-) -> Iterator[SchemaPart]:
-    declared: dict[str, list[tuple[SchemaPath, Schema]]] = {}
-    for path, schema in here:
-        for name, member in schema.get("properties", {}).items():
-            declared.setdefault(name, []).append(((*path, "properties", name), member))
-    others = _under(here, "additionalProperties")
-    for name, inner in value.items():
-        if name in declared:
-            yield from _walk(declared[name], inner, (*place, name))
-        elif others:
-            yield from _walk(others, inner, (*place, "*"))
-        elif declared:
-            yield UndeclaredMember((*place, name), inner)
+    def __init__(
+        self,
+        schemas: Sequence[tuple[SchemaPath, Schema]],
+        place: tuple[str, ...],
+        *,
+        branched: bool = False,
+    ) -> None:
+        """Take schemas with their paths; `branched` where their branches are among them."""
+        self._schemas, self._place = schemas, place
+        self._branches = not branched and any("allOf" in s or "if" in s for _, s in schemas)
+        self._with_branches: dict[tuple[SchemaPath, ...], _PlacedSchemas] = {}
+        self._members: dict[str, _PlacedSchemas] = {}
+
+    @cached_property
+    def _declared(self) -> Mapping[str, Sequence[tuple[SchemaPath, Schema]]]:
+        declared: dict[str, list[tuple[SchemaPath, Schema]]] = {}
+        for path, schema in self._schemas:
+            for name, member in schema.get("properties", {}).items():
+                declared.setdefault(name, []).append(((*path, "properties", name), member))
+        return declared
+
+    @cached_property
+    def _others(self) -> "_PlacedSchemas | None":
+        return self._below("additionalProperties", "*")
+
+    @cached_property
+    def _items(self) -> "_PlacedSchemas | None":
+        return self._below("items", "[]")
+
+    def _below(self, keyword: str, name: str) -> "_PlacedSchemas | None":
+        schemas = _under(self._schemas, keyword)
+        return _PlacedSchemas(schemas, (*self._place, name)) if schemas else None
+
+    def _member(self, name: str) -> "_PlacedSchemas | None":
+        """Return what applies to a member; None where nothing does."""
+        if name not in self._declared:
+            return self._others
+        if name not in self._members:
+            self._members[name] = _PlacedSchemas(self._declared[name], (*self._place, name))
+        return self._members[name]
+
+    def _for(self, value: Json) -> "_PlacedSchemas":
+        """Return what applies to a value: with the branches whose conditions it fulfils."""
+        if not self._branches:
+            return self
+        applied = [
+            part
+            for path, schema in self._schemas
+            for part in _applied_branches(path, schema, value)
+        ]
+        paths = tuple(path for path, _ in applied)
+        if paths not in self._with_branches:
+            branched = _PlacedSchemas(applied, self._place, branched=True)
+            self._with_branches[paths] = branched
+        return self._with_branches[paths]
+
+    def walked(self, value: Json) -> list[SchemaPart]:
+        """Return the parts that apply to a value and to what is in it."""
+        parts: list[SchemaPart] = []
+        self._walk(value, parts)
+        return parts
+
+    def _walk(self, value: Json, parts: list[SchemaPart]) -> None:
+        here = self._for(value)
+        for path, schema in here._schemas:
+            parts.append(AppliedSchema(path, schema, here._place, value))
+        if isinstance(value, dict):
+            for name, inner in value.items():
+                below = here._member(name)
+                if below is not None:
+                    below._walk(inner, parts)
+                elif here._declared:
+                    parts.append(UndeclaredMember((*here._place, name), inner))
+        elif isinstance(value, list) and here._items is not None:
+            for item in value:
+                here._items._walk(item, parts)
 
 
 def _under(

@@ -287,7 +287,8 @@ def _answered_price(exchange: Exchange) -> tuple[str | None, Decimal | None]:
     return symbol, price if price is not None and price > 0 else None
 
 
-def bridges(context: RunContext) -> list[TokenRoute]:
+@cached
+def bridges(context: RunContext) -> tuple[TokenRoute, ...]:
     """Return the routes of one token between two chains that the lists allow."""
     by_symbol: dict[str, list[ListedToken]] = {}
     for token in usable_tokens(context):
@@ -297,13 +298,13 @@ def bridges(context: RunContext) -> list[TokenRoute]:
     if len(several) > _MOST_TOKENS:
         context.draw("tokens of bridges").shuffle(several)
         several.sort(key=lambda tokens: not is_stable(tokens[0]))
-    return [
+    return tuple(
         TokenRoute(first, second)
         for tokens in several[:_MOST_TOKENS]
         for first in tokens[:_MOST_TOKENS]
         for second in tokens[:_MOST_TOKENS]
         if first.chain != second.chain
-    ]
+    )
 
 
 @cached
@@ -363,7 +364,11 @@ def _drawn(
     while pool and len(chosen) < TRIES:
         chains = {end.chain for route in chosen for end in (route.source, route.target)}
         symbols = {end.symbol for route in chosen for end in (route.source, route.target)}
-        best = max(pool, key=lambda each: (-_known_marks(each[2], chains, symbols), each[0]))
+        # The pool is in the order of worth: the first of the least known is the best of them.
+        fresh = (each for each in pool if not _known_marks(each[2], chains, symbols))
+        best = next(fresh, None) or min(
+            pool, key=lambda each: _known_marks(each[2], chains, symbols)
+        )
         pool.remove(best)
         chosen.append(best[2])
     return tuple(chosen)
@@ -371,5 +376,9 @@ def _drawn(
 
 def _known_marks(route: TokenRoute, chains: AbstractSet[str], symbols: AbstractSet[str]) -> int:
     source, target = route.source, route.target
-    known = chains & {source.chain, target.chain}
-    return len(known) + len(symbols & {source.symbol, target.symbol})
+    return (
+        (source.chain in chains)
+        + (target.chain in chains and target.chain != source.chain)
+        + (source.symbol in symbols)
+        + (target.symbol in symbols and target.symbol != source.symbol)
+    )
