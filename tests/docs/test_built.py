@@ -56,7 +56,9 @@ def test_a_release_is_three_packages_of_one_version(tmp_path):
         return
     with tarfile.open(tmp_path / f"crosschain-mock-{version}.tgz") as package:
         files = {name.removeprefix("package/") for name in package.getnames()}
-        exported = json.load(package.extractfile("package/package.json"))["exports"]
+        described = package.extractfile("package/package.json")
+        assert described is not None
+        exported = json.load(described)["exports"]
     assert {path for paths in exported.values() for path in paths.values()} <= {
         f"./{name}" for name in files
     }

@@ -78,7 +78,8 @@ def replayed(folder: Path) -> Iterator[int]:
 
 def row_of(folder: Path) -> dict[str, Any]:
     (file,) = folder.glob("*.yaml")
-    return yaml.safe_load(file.read_text("utf-8"))["exchanges"][0]
+    row: dict[str, Any] = yaml.safe_load(file.read_text("utf-8"))["exchanges"][0]
+    return row
 
 
 @pytest.mark.parametrize("coding", PACKERS)

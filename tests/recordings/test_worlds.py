@@ -19,7 +19,7 @@ from mockserver.learning.seeding import scenario_text, seed_of
 from mockserver.recordings import Source, gather
 from mockserver.recordings.bodies import layout_of
 from mockserver.scenarios import load_scenario
-from mockserver.testing import running
+from mockserver.testing import MockSettings, running
 from tests.recordings.conftest import recording
 from tests.recordings.services.caravan import ROUTE as CARAVAN
 from tests.recordings.services.caravan import Caravan
@@ -394,8 +394,8 @@ def reads(kept: Kept) -> list[str]:
 
 def test_a_capsule_of_it_is_replayed_byte_for_byte(kept, call):
     """Its answers have the layouts of the service, and so has the capsule."""
-    settings = {"scenario": str(kept.scenario), "clock": "frozen", "refusals": "allow"}
-    with running(**settings) as mock:
+    settings = MockSettings(scenario=str(kept.scenario), clock="frozen")
+    with running(settings, refusals="allow") as mock:
         client = Client(mock.url)
         later = partial(_later, mock.url)
         flow_v2(client, kept.route, later)

@@ -130,7 +130,7 @@ def journal_text(entries: Iterable[StoredEntry]) -> str:
             texts.append(body.decode("latin-1"))
         # `None` is the header of every success, an object of its own.
         sent = None if response.headers is JSON_HEADERS else response.headers
-        answer = [response.status, sent, number]
+        answer: list[Json] = [response.status, sent, number]
         if (coded := response.coded) is not None and not coded.omitted:
             answer += [coded.coding, coded.body.decode("latin-1"), coded.unasked]
         plain_entries.append([at_ms, operation, _asked(came), answer, *rest])
