@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -70,6 +71,40 @@ class Runnable(Protocol):
 
     def close(self) -> None:
         """End what was kept ready."""
+
+
+def folder_of_runs(purpose: str) -> Path:
+    """Make the folder for what runs keep. Raises `CannotStart`."""
+    try:
+        return Path(tempfile.mkdtemp(prefix=f"crosschain-mock-{purpose}-"))
+    except OSError as error:
+        text = f"no folder for the state of runs can be made: {reason_of(error)}"
+        raise CannotStart(text, 126) from None
+
+
+def kill_strays(folder: Path) -> int:
+    """Kill the processes whose environment or output is in a folder; return how many there were.
+
+    They have left the group of their client, in a session of their own. Where the system does not
+    show environments, nothing is killed.
+    """
+    killed, marker = 0, os.fsencode(folder) + os.fsencode(os.sep)
+    for place in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError, ValueError):
+            number = int(place.name)
+            ours = b"=" + marker in (place / "environ").read_bytes()
+            # A fork shows the environment of the process that it was forked from.
+            ours = ours or any(_writes_to(place, stream, marker) for stream in (1, 2))
+            if ours and number != os.getpid():
+                os.kill(number, signal.SIGKILL)
+                killed += 1
+    return killed
+
+
+def _writes_to(process: Path, stream: int, marker: bytes) -> bool:
+    with contextlib.suppress(OSError):
+        return os.fsencode((process / "fd" / str(stream)).readlink()).startswith(marker)
+    return False
 
 
 def environment_of(variables: Mapping[str, str]) -> dict[str, str]:

@@ -36,8 +36,9 @@ def test_decisions_and_pages_stay_short():
     decisions = [count for page, count in words.items() if page.parent.name == "decisions"]
     assert len(decisions) - 1 <= 45
     assert sum(decisions) <= 10_000
-    # 40,000 before there were lint, grade, workers, clients of other languages and their pages.
-    assert sum(words.values()) <= 47_000
+    # 40,000 before there were lint, grade, workers, clients of other languages and their pages;
+    # 47,000 before the pages on a search in Node, in CI, and on its report.
+    assert sum(words.values()) <= 47_600
 
 
 def test_every_shipped_scenario_is_described():
