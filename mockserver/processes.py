@@ -17,11 +17,11 @@ _NAME = f"{MARK}=".encode()
 _PROCESSES = Path("/proc")
 
 
-def marked(mark: str) -> list[int]:
-    """Return the processes that have a mark; none where the system does not show environments.
+def marked(mark: str, output: Path | None = None) -> list[int]:
+    """Return the processes that have a mark or write to an output, as far as the system shows it.
 
     A process that only forks has the environment of the program that it was, so that a daemon is
-    found as well. One that was started with an environment of its own is not.
+    found as well. One that was started with an environment and an output of its own is not.
     """
     pids = []
     for place in _PROCESSES.glob("[0-9]*"):
@@ -31,9 +31,22 @@ def marked(mark: str) -> list[int]:
             # It has ended, or is somebody else's.
             continue
         values = (item.partition(b"=")[2] for item in text.split(b"\0") if item.startswith(_NAME))
-        if any(mark.encode() in value.split() for value in values):
+        ours = any(mark.encode() in value.split() for value in values)
+        if (ours or _writes_to(place, output)) and int(place.name) != os.getpid():
             pids.append(int(place.name))
     return sorted(pids)
+
+
+def _writes_to(process: Path, output: Path | None) -> bool:
+    if output is None:
+        return False
+    for stream in ("1", "2"):
+        try:
+            if (process / "fd" / stream).readlink() == output:
+                return True
+        except OSError:
+            continue
+    return False
 
 
 def with_mark(environment: Mapping[str, str], mark: str) -> dict[str, str]:
@@ -42,10 +55,10 @@ def with_mark(environment: Mapping[str, str], mark: str) -> dict[str, str]:
     return {**environment, MARK: marks}
 
 
-def send_marked(mark: str, number: int) -> bool:
-    """Send a signal to the processes that have a mark; return whether there were any."""
+def send_marked(mark: str, number: int, output: Path | None = None) -> bool:
+    """Send a signal to the processes that `marked` returns; return whether there were any."""
     there = False
-    for pid in marked(mark):
+    for pid in marked(mark, output):
         try:
             os.kill(pid, number)
         except OSError:

@@ -91,7 +91,7 @@ def _check(file: Path, check_recording: Callable[[Path], object]) -> str:
     kind = documents.read(file).kind
     match kind:
         case "scenario":
-            scenarios.load_scenario(file)
+            _check_scenario(file)
         case "calendar":
             scenarios.load_calendar(file, start_ms=wall_ms())
         case "catalog":
@@ -99,6 +99,21 @@ def _check(file: Path, check_recording: Callable[[Path], object]) -> str:
         case "recording":
             check_recording(file)
     return kind
+
+
+def _check_scenario(file: Path) -> None:
+    """Raise `InvalidFile`, also for failures that its worlds cannot begin with."""
+    from mockserver import scenarios
+    from mockserver.clock import wall_ms
+    from mockserver.errors import Problem
+    from mockserver.responders.forms import BadControl
+    from mockserver.worlds.factory import WorldFactory, WorldOptions
+
+    if scenarios.load_scenario(file).failures:
+        try:
+            WorldFactory(WorldOptions(scenario=file), wall_ms)
+        except BadControl as error:
+            raise InvalidFile([Problem(str(file), None, "failures", str(error))]) from None
 
 
 def _breaches(file: Path, dialect: str | None, overlay: Path | None) -> list[Problem]:

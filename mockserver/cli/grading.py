@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mockserver.cli.printing import print_text
-from mockserver.cli.surviving import report_file, settings_of
+from mockserver.cli.surviving import (
+    changed_options,
+    report_file,
+    settings_of,
+    termination_as_interrupt,
+)
 from mockserver.errors import CrosschainMockError
 
 if TYPE_CHECKING:
@@ -17,6 +22,10 @@ if TYPE_CHECKING:
 
 class BadBreak(CrosschainMockError):
     """A name that no break has, or an operation that there is not."""
+
+
+# What changes the worlds of the suite: the option, and its default.
+_OF_RUNS = {"scenario": "default", "dialect": "documented", "seed": None, "clock": "frozen"}
 
 
 def grade(*, command: tuple[str, ...], reports: tuple[str, ...], **options: Any) -> None:
@@ -40,22 +49,25 @@ def grade(*, command: tuple[str, ...], reports: tuple[str, ...], **options: Any)
         seconds=None if options["time_ms"] is None else options["time_ms"] / 1000,
         jobs=options["jobs"] or len(os.sched_getaffinity(0)),
         first=options["first"],
+        wall_s=None if options["wall_ms"] is None else options["wall_ms"] / 1000,
     )
     files = [report_file(text, FORMATS) for text in reports]
-    report = graded(suite_flow(command), plan, settings_of(options), _progress())
-    suite, again = " ".join(command), f"crosschain-mock grade -- {shlex.join(command)}"
+    with termination_as_interrupt() as code_of_stop:
+        report = graded(suite_flow(command), plan, settings_of(options), _progress())
+    _, words = changed_options(options, _OF_RUNS)
+    suite, again = " ".join(command), f"crosschain-mock grade {words}-- {shlex.join(command)}"
     for name, file in files:
         write_text(file, FORMATS[name](report, suite, again))
     print_text(FORMATS["text"](report, suite, again).rstrip("\n"))
+    if report.stopped.endswith("Ctrl-C"):
+        sys.exit(code_of_stop())
     sys.exit(_exit_code(report, options["at_least"]))
 
 
 def _exit_code(report: "GradeReport", at_least: int | None) -> int:
-    if report.stopped.endswith("Ctrl-C"):
-        return 130
-    if report.percent is None:
+    if report.score is None:
         return 3
-    return int(at_least is not None and report.percent < at_least)
+    return int(at_least is not None and report.score < at_least)
 
 
 def _check_names(options: dict[str, Any]) -> None:
@@ -79,6 +91,6 @@ def _progress() -> "GradeProgress":
     def tell(report: "GradeReport") -> None:
         if sys.stderr.isatty():
             done = f"{len(report.trials)} of {report.planned} breaks"
-            click.echo(f"\r{done}, {report.percent or 0} % killed   ", nl=False, err=True)
+            click.echo(f"\r{done}, {report.score or 0} % killed   ", nl=False, err=True)
 
     return tell

@@ -30,6 +30,8 @@ def survive(
     command: tuple[str, ...],
     reports: tuple[str, ...],
     fail_on: tuple[str, ...],
+    scenarios: Path | None,
+    capsules: Path | None,
     **options: Any,
 ) -> None:
     """Run COMMAND again and again, let one thing go wrong each time, and say what that cost.
@@ -39,22 +41,33 @@ def survive(
     code whether all is done.
     """
     from mockserver.survive.api import searched
+    from mockserver.survive.exports import write_capsules, write_scenarios
     from mockserver.survive.flows import command_flow
-    from mockserver.survive.formats import FORMATS, Subject, failing
+    from mockserver.survive.formats import FORMATS, failing
+    from mockserver.survive.report import Subject
     from mockserver.survive.runs import RunLimits
     from mockserver.userfiles import write_text
 
     plan = _plan(options)
     files = [report_file(text, FORMATS) for text in reports]
+    _check_folders(scenarios, capsules)
     settings = settings_of(options)
     limits = RunLimits(wall_s=options["wall_ms"] / 1000, reruns=options["reruns"])
-    with _termination_as_interrupt() as code_of_stop:
+    with termination_as_interrupt() as code_of_stop:
         report = searched(command_flow(command), plan, settings, limits, _progress())
+    changed, words = changed_options(options, _OF_RUNS)
     subject = Subject(
-        " ".join(command), f"crosschain-mock survive -- {shlex.join(command)}", settings.seed
+        " ".join(command),
+        f"crosschain-mock survive {words}-- {shlex.join(command)}",
+        settings.seed,
+        command,
+        changed,
     )
     for name, file in files:
         write_text(file, FORMATS[name](report, subject))
+    for folder, write in ((scenarios, write_scenarios), (capsules, write_capsules)):
+        if folder is not None:
+            write(report, subject, folder)
     print_text(printable_lines(FORMATS["text"](report, subject).rstrip("\n")))
     if report.stopped.endswith("Ctrl-C"):
         sys.exit(code_of_stop())
@@ -65,10 +78,10 @@ def survive(
 
 
 @contextmanager
-def _termination_as_interrupt() -> Iterator[Callable[[], int]]:
+def termination_as_interrupt() -> Iterator[Callable[[], int]]:
     """Let SIGTERM do what Ctrl-C does: what runs is ended, what is known is told.
 
-    Yields what returns the exit code of a search that was stopped.
+    Yields what returns the exit code of what was stopped.
     """
     came: list[int] = []
 
@@ -92,6 +105,31 @@ def settings_of(options: Mapping[str, Any]) -> "MockSettings":
 
     named = {name: options[name] for name in ("scenario", "dialect", "seed", "clock")}
     return MockSettings().changed(**{k: v for k, v in named.items() if v is not None})
+
+
+# What changes what a run comes to: the option, and its default.
+_OF_RUNS = {
+    "scenario": "default",
+    "dialect": "documented",
+    "seed": None,
+    "clock": "client",
+    "reruns": 2,
+    "refund_is_fine": False,
+}
+
+
+def changed_options(
+    options: Mapping[str, Any], defaults: Mapping[str, Any]
+) -> tuple[dict[str, Any], str]:
+    """Return the options that are not as by default, and how they are written before `--`."""
+    changed = {
+        name: options[name] for name, default in defaults.items() if options[name] != default
+    }
+    words = [
+        "--fine-refund" if value is True else f"--{name} {shlex.quote(str(value))}"
+        for name, value in changed.items()
+    ]
+    return changed, "".join(f"{word} " for word in words)
 
 
 def _plan(options: dict[str, Any]) -> "SearchPlan":
@@ -128,6 +166,16 @@ def _earlier(file: Path | None) -> tuple[frozenset[str], tuple[str, ...]]:
     tried = {result["id"]: result["outcome"] for result in report["results"]}
     done = frozenset(name for name, outcome in tried.items() if outcome not in harmful)
     return done, tuple(name for name, outcome in tried.items() if outcome in harmful)
+
+
+def _check_folders(*folders: Path | None) -> None:
+    """Raise `BadReport` for a folder that cannot be made, before a search takes its time."""
+    for folder in filter(None, folders):
+        there = next(place for place in (folder, *folder.absolute().parents) if place.exists())
+        if not there.is_dir() or not os.access(there, os.W_OK):
+            raise BadReport(
+                f"cannot write to {str(folder)!r}: {str(there)!r} is no writable folder"
+            )
 
 
 def report_file(text: str, formats: Collection[str]) -> tuple[str, Path]:

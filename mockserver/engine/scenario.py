@@ -103,6 +103,8 @@ class Scenario:
     known_tickets: Sequence[Ticket] = ()
     templates: Mapping[str, Any] = field(default_factory=dict)
     """Answers in the form of a recorded service, which `responders.templates` reads."""
+    failures: Mapping[str, Any] = field(default_factory=dict)
+    """Faults, triggers and breaks that worlds begin with, which `worlds.factory` sets."""
     outages: Calendar = field(init=False, repr=False, compare=False)
     """The calendar with its look-ups, which all worlds of the scenario begin with."""
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from decimal import Decimal
 from urllib.parse import parse_qsl
 
 from mockserver import jsontext
@@ -12,28 +13,44 @@ from mockserver.values import dataclass
 _BOTH = ("true", "sent")
 _MISSING = object()
 _LONGEST = 90
-# What a wrong member costs, by its name: the first that matches says it.
+MONEY, MISLED, NUISANCE = 5, 2, 1
+"""How much a break weighs: money goes astray, a user is misled, or somebody is annoyed."""
+
+# What a wrong member costs, by its name, and its weight: the first that matches says it.
 _COSTS = (
-    (r"decimals", "amounts are off by a power of ten: a user pays or expects a thousandfold"),
-    (r"(?i)address|addr$|recipient", "money is sent to, or looked for at, a wrong address"),
-    (r"(?i)usd|price|rate", "a user decides by a wrong value, and accepts a bad trade"),
-    (r"(?i)fee|gas", "a user is told wrong costs, or a payment lacks what it needs"),
-    (r"(?i)amount|balance|min|max|value", "a user is told another amount than arrives"),
     (
-        r"(?i)status",
-        "an order counts as done or open that is not: goods leave unpaid, or a user pays twice",
+        r"decimals",
+        "amounts are off by a power of ten: a user pays or expects a thousandfold",
+        MONEY,
     ),
-    (r"(?i)hash", "a payment cannot be found on its chain, so support cannot prove it"),
-    (r"(?i)^id$|orderid|ordersn|sn$", "an order is lost sight of, or taken for another one"),
-    (r"(?i)index", "another token is paid than the one that was meant"),
-    (r"(?i)chain|nickname|network", "money goes to another chain, or a good chain is not offered"),
-    (r"(?i)symbol|token", "another token is bought, or a good token is not offered"),
-    (r"(?i)time|date", "old data counts as new, or new as old"),
-    (r"(?i)version", "a list is read anew all the time, or a changed list is never read"),
-    (r"(?i)reason|msg|message", "a user does not learn why something failed"),
-    (r"(?i)^code$", "a refusal counts as a success, or a success as a refusal"),
-    (r"(?i)list", "good tokens or chains are not offered, or bad ones are"),
-    (r"(?i)data", "a call is signed that does something else"),
+    (r"(?i)address|addr$|recipient", "money is sent to, or looked for at, a wrong address", MONEY),
+    (r"(?i)usd|price|rate", "a user decides by a wrong value, and accepts a bad trade", MISLED),
+    (r"(?i)fee|gas", "a user is told wrong costs, or a payment lacks what it needs", MISLED),
+    (r"(?i)amount|balance|min|max|value", "a user is told another amount than arrives", MONEY),
+    (
+        r"(?i)status|succeeded",
+        "an order counts as done or open that is not: goods leave unpaid, or a user pays twice",
+        MONEY,
+    ),
+    (r"(?i)hash", "a payment cannot be found on its chain, so support cannot prove it", MISLED),
+    (r"(?i)^id$|orderid|ordersn|sn$", "an order is lost sight of, or taken for another one", MONEY),
+    (r"(?i)index", "another token is paid than the one that was meant", MONEY),
+    (
+        r"(?i)chain|nickname|network|disabled|delisted",
+        "money goes to another chain, or a good chain is not offered",
+        MONEY,
+    ),
+    (r"(?i)symbol|token", "another token is bought, or a good token is not offered", MONEY),
+    (r"(?i)time|date", "old data counts as new, or new as old", MISLED),
+    (
+        r"(?i)version",
+        "a list is read anew all the time, or a changed list is never read",
+        NUISANCE,
+    ),
+    (r"(?i)reason|msg|message", "a user does not learn why something failed", NUISANCE),
+    (r"(?i)^code$", "a refusal counts as a success, or a success as a refusal", MONEY),
+    (r"(?i)list", "good tokens or chains are not offered, or bad ones are", MISLED),
+    (r"(?i)data", "a call is signed that does something else", MONEY),
 )
 
 
@@ -49,6 +66,7 @@ class SurvivorReason:
     came: str
     cost: str
     assertion: str
+    weight: int = MISLED
 
 
 def explained(operation: str, example: Mapping[str, Json]) -> SurvivorReason:
@@ -71,6 +89,7 @@ def _of_delivery(
             f"{sent['cut']}",
             "the client cannot know whether its order was taken, and may pay again",
             f"{operation} answers, or the client raises an error of its own",
+            MONEY,
         )
     if sent["status"] != true["status"]:
         return SurvivorReason(
@@ -87,6 +106,7 @@ def _of_delivery(
             f"after {sent['delay_ms']} ms",
             "a user waits, gives up and tries again",
             f"assert elapsed_ms < {sent['delay_ms']}, or a time-out of the client below that",
+            NUISANCE,
         )
     return None
 
@@ -102,6 +122,7 @@ def _of_headers(true: Mapping[str, Json], sent: Mapping[str, Json]) -> SurvivorR
         _short(came),
         "a client that goes by the header misreads the answer; others notice nothing",
         f"assert response.headers.get({name!r}) {test}",
+        NUISANCE,
     )
 
 
@@ -131,6 +152,7 @@ def _of_bodies(true: str, sent: str, example: Mapping[str, Json]) -> SurvivorRea
             "assert that this request is refused"
             if refused
             else "assert answer['code'] == 0 for this request",
+            MONEY if refused else MISLED,
         )
     places = list(_differences("", right, came))
     # A member that is added often goes with another that is wrong, which says more.
@@ -144,33 +166,77 @@ def _of_bodies(true: str, sent: str, example: Mapping[str, Json]) -> SurvivorRea
             _short(sent),
             "a client with a strict reader of JSON cannot read the answer",
             "json.loads(body) works, and gives the same with parse_float=str",
+            NUISANCE,
         )
     return _of_place(*place, example)
 
 
 def _of_place(path: str, right: Json, came: Json, example: Mapping[str, Json]) -> SurvivorReason:
     name = re.sub(r"\[\d+\]$", "", path).rpartition(".")[2]
-    cost = next(
-        (text for pattern, text in _COSTS if re.search(pattern, name)),
-        f"the client acts on a wrong {name or 'answer'}",
+    cost, weight = next(
+        ((text, weight) for pattern, text, weight in _COSTS if re.search(pattern, name)),
+        (f"the client acts on a wrong {name or 'answer'}", MISLED),
     )
-    place = "answer" + "".join(
+    parts = [
         f"[{part}]" if part.isdigit() else f"[{part!r}]" for part in re.findall(r"[^.\[\]]+", path)
-    )
+    ]
+    place, around = "answer" + "".join(parts), "answer" + "".join(parts[:-1])
     if came is _MISSING:
-        test = f"assert {place} is there"
+        test = f"assert {name!r} in {around}"
     elif right is _MISSING:
-        test = f"assert there is no {place}"
+        test = f"assert {name!r} not in {around}, or compare it with the members beside it"
     elif type(right) is not type(came) and not _both_numbers(right, came):
         test = f"assert type({place}) is {_type(right)}"
     elif isinstance(right, list):
-        test = f"assert len({place}) == {len(right)}"
+        test = _list_assertion(place, right, came)
     else:
-        asked = _asked(right, example)
-        test = f"assert {place} == {right!r}" + (
-            f"  # the {asked} that was asked for" if asked else ""
+        test = _value_assertion(place, name, right, came, _asked(right, example))
+    return SurvivorReason(f"${path}", _short(right), _short(came), cost, test, weight)
+
+
+_HEX = re.compile(r"0x[0-9a-fA-F]+")
+
+
+def _value_assertion(place: str, name: str, right: Json, came: Json, asked: str) -> str:
+    """Return an assertion on one value: on its form or its relation where it is no constant."""
+    equal = f"assert {place} {'is' if isinstance(right, bool) else '=='} {right!r}"
+    if asked:
+        return f"{equal}  # the {asked} that was asked for"
+    if isinstance(right, str) and len(right) > 60 and _HEX.fullmatch(right):
+        if isinstance(came, str) and len(came) == len(right):
+            return f"assert {place} is the same whenever it is asked for"
+        return f"assert re.fullmatch(r'0x[0-9a-f]{{{len(right) - 2}}}', {place})"
+    if re.search(r"(?i)time", name) and isinstance(right, int) and isinstance(came, int):
+        far = came > 100 * right or right > 100 * came
+        return f"assert {place} " + (
+            "is within a day of the clock" if far else "never goes back, and is at most now"
         )
-    return SurvivorReason(f"${path}", _short(right), _short(came), cost, test)
+    if re.search(r"^id$|(?i:orderid|ordersn)", name):
+        return f"assert that {place} is another one for each order, and is found again"
+    if isinstance(right, str) and right and came == "":
+        return f"assert {place}  # not empty"
+    return equal
+
+
+def _list_assertion(place: str, right: list[Json], came: Json) -> str:
+    """Return an assertion on a list: none twice, none that nobody knows, or all of them."""
+    answered = came if isinstance(came, list) else []
+    texts = [jsontext.encode(item) for item in answered]
+    if len(set(texts)) < len(texts):
+        return f"assert that no item of {place} comes twice"
+    known = list(map(jsontext.encode, right))
+    if added := [item for item, text in zip(answered, texts, strict=True) if text not in known]:
+        return f"assert that other operations take each item of {place}: not {_name_of(added[0])}"
+    if lost := [item for item, text in zip(right, known, strict=True) if text not in texts]:
+        return f"assert len({place}) == {len(right)}, or that {_name_of(lost[0])} is in it"
+    return f"assert len({place}) == {len(right)}"
+
+
+def _name_of(item: Json) -> str:
+    """Return what an item of a list is called, or the item itself."""
+    if isinstance(item, dict):
+        return repr(next((item[name] for name in ("nickName", "symbol") if name in item), item))
+    return repr(item)
 
 
 def _differences(path: str, right: Json, came: Json) -> Iterator[tuple[str, Json, Json]]:
@@ -212,6 +278,9 @@ def _type(value: Json) -> str:
 def _short(value: Json) -> str:
     if value is _MISSING:
         return "nothing"
+    if isinstance(value, Decimal):
+        # 1.0 is not 1 to a reader of types.
+        return str(value)
     text = value if isinstance(value, str) else jsontext.encode(value).decode()
     text = repr(text) if isinstance(value, str) else text
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"

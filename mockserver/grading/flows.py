@@ -10,7 +10,7 @@ from mockserver.survive import zygote
 from mockserver.survive.flows import ForkedFlow, Runnable, SpawnedFlow, forking_process
 
 _PLUGIN = Path(__file__).parent / "fork" / "crosschain_pytest_fork.py"
-_FORK = "CROSSCHAIN_GRADE_FORK"
+_FORK, _CACHE = "CROSSCHAIN_GRADE_FORK", "CROSSCHAIN_GRADE_CACHE"
 
 
 def suite_flow(command: Sequence[str]) -> Runnable:
@@ -22,10 +22,10 @@ def suite_flow(command: Sequence[str]) -> Runnable:
     def start() -> tuple[int, int, Callable[[], None]]:
         # What fails because of a break is nothing that pytest should try first tomorrow.
         cache = tempfile.mkdtemp(prefix="crosschain-mock-cache-")
-        options = ("-p", _PLUGIN.stem, "-x", "-o", f"cache_dir={cache}")
+        options = ("-p", _PLUGIN.stem, "-x")
         words = [*command[:begins], *options, *command[begins:]]
         path = os.pathsep.join(filter(None, [str(_PLUGIN.parent), os.environ.get("PYTHONPATH")]))
-        named = {"PYTHONPATH": path, _FORK: zygote.__file__}
+        named = {"PYTHONPATH": path, _FORK: zygote.__file__, _CACHE: cache}
         orders, answers, end = forking_process(words, {**os.environ, **named})
 
         def close() -> None:

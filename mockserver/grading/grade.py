@@ -4,23 +4,22 @@ import json
 import os
 import shutil
 import signal
-import tempfile
-from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import field
 from enum import StrEnum
-from itertools import count, islice
+from itertools import count
 from pathlib import Path
 from time import monotonic
 
 from mockserver.contract import Contract
 from mockserver.errors import CrosschainMockError
+from mockserver.grading.explaining import MISLED, SurvivorReason, explained
 from mockserver.jsontext import Json
 from mockserver.responders.breaks import Break
 from mockserver.responders.breaks.catalogue import BREAKS
 from mockserver.server.graded import BREAK, NOTES, GradedRun
-from mockserver.survive.flows import Ended, Process, Runnable
+from mockserver.survive.flows import Ended, Process, Runnable, folder_of_runs
+from mockserver.survive.queueing import run_in_order
 from mockserver.testing import MockServer, MockSettings
 from mockserver.testing.running import in_thread
 from mockserver.values import dataclass
@@ -28,6 +27,8 @@ from mockserver.values import dataclass
 _BASE_RUNS = 2
 # A suite that waits for what a break withholds is slower, and a busy machine is slower still.
 _SLOWER, _LEAST_S = 8, 30.0
+# A suite that hangs by itself is told so within this time.
+_LONGEST_BASE_S = 600.0
 
 
 class NotGradable(CrosschainMockError):
@@ -50,8 +51,8 @@ class TrialOutcome(StrEnum):
 class BreakTrial:
     """A break, and what the suite made of it.
 
-    `example` is an answer that it changed, as the server has noted it; None where the true answer
-    is not known, since the break never asked for it.
+    `example` is an answer that it changed, the dearest of all, as the server has noted it; None
+    where the true answer is not known, since the break never asked for it.
     """
 
     made: Break
@@ -60,6 +61,13 @@ class BreakTrial:
     example: Mapping[str, Json] | None = None
     output: str = ""
     late: bool = False
+    reason: SurvivorReason | None = None
+    """How the true answer differs from `example`; None where that is not known."""
+
+    @property
+    def weight(self) -> int:
+        """What the break may cost, from 1 to 5."""
+        return MISLED if self.reason is None else self.reason.weight
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +80,8 @@ class GradePlan:
     seconds: float | None = None
     jobs: int = 1
     first: bool = False
+    wall_s: float | None = None
+    """How long one run may take; by default so long as it needs without a break, eight times."""
 
 
 @dataclass(slots=True)
@@ -82,6 +92,9 @@ class GradeReport:
     operations: tuple[str, ...] = ()
     planned: int = 0
     trials: list[BreakTrial] = field(default_factory=list)
+    limit_s: float = 0.0
+    """After how many seconds a run with a break was stopped, and counted as killed."""
+    notes: list[str] = field(default_factory=list)
     stopped: str = ""
 
     def of(self, outcome: TrialOutcome) -> list[BreakTrial]:
@@ -90,8 +103,16 @@ class GradeReport:
     @property
     def percent(self) -> int | None:
         """How many of a hundred breaks that reached the suite it killed, rounded down."""
-        killed = len(self.of(TrialOutcome.KILLED))
-        reached = killed + len(self.of(TrialOutcome.SURVIVED))
+        return self._share(lambda trial: 1)
+
+    @property
+    def score(self) -> int | None:
+        """The same with each break by what it may cost."""
+        return self._share(lambda trial: trial.weight)
+
+    def _share(self, weight: Callable[[BreakTrial], int]) -> int | None:
+        killed = sum(map(weight, self.of(TrialOutcome.KILLED)))
+        reached = killed + sum(map(weight, self.of(TrialOutcome.SURVIVED)))
         return 100 * killed // reached if reached else None
 
 
@@ -113,11 +134,12 @@ def grade(
     bench = _Bench(suite, settings)
     try:
         report = GradeReport(bench.contract)
-        seconds = bench.base(report)
+        longest_s = bench.base(report, plan.wall_s or _LONGEST_BASE_S)
         wanted = _wanted(plan, report)
         report.planned = len(wanted)
         try:
-            _try_all(bench, plan, report, wanted, max(_LEAST_S, _SLOWER * seconds), tell)
+            report.limit_s = plan.wall_s or max(_LEAST_S, _SLOWER * longest_s)
+            _try_all(bench, plan, report, wanted, tell)
         except KeyboardInterrupt:
             report.stopped = "stopped by Ctrl-C"
         return report
@@ -141,33 +163,30 @@ def _try_all(
     plan: GradePlan,
     report: GradeReport,
     wanted: Sequence[Break],
-    limit_s: float,
     tell: GradeProgress,
 ) -> None:
     ends = None if plan.seconds is None else monotonic() + plan.seconds
-    rest, running = islice(wanted, plan.budget), deque[Future[BreakTrial]]()
-    with ThreadPoolExecutor(plan.jobs) as pool:
-        try:
-            while True:
-                if plan.first and report.of(TrialOutcome.SURVIVED):
-                    report.stopped = "stopped at the first survivor"
-                    return
-                if ends is not None and monotonic() >= ends:
-                    report.stopped = "the time is used up"
-                    return
-                for made in islice(rest, max(0, plan.jobs + 1 - len(running))):
-                    running.append(pool.submit(bench.trial, made, limit_s))
-                if not running:
-                    break
-                report.trials.append(running.popleft().result())
-                tell(report)
-        except KeyboardInterrupt:
-            bench.interrupt()
-            raise
-        finally:
-            for future in running:
-                future.cancel()
-    if len(wanted) > plan.budget:
+
+    def room() -> int:
+        if plan.first and report.of(TrialOutcome.SURVIVED):
+            report.stopped = "stopped at the first survivor"
+        elif ends is not None and monotonic() >= ends:
+            report.stopped = "the time is used up"
+        return 0 if report.stopped else plan.budget - len(report.trials)
+
+    def take(trial: BreakTrial) -> None:
+        report.trials.append(trial)
+        tell(report)
+
+    run_in_order(
+        lambda made: bench.trial(made, report.limit_s),
+        wanted,
+        jobs=plan.jobs,
+        room=room,
+        take=take,
+        interrupt=bench.interrupt,
+    )
+    if not report.stopped and len(wanted) > plan.budget:
         report.stopped = f"the budget of {plan.budget} breaks is used up"
 
 
@@ -178,7 +197,7 @@ class _Bench:
         self._suite = suite
         # Its own requests are the suite's business here, and no verdict of the mock.
         self._settings = settings.changed(refusals="allow", unused="allow")
-        self._folder = Path(tempfile.mkdtemp(prefix="crosschain-mock-grade-"))
+        self._folder = folder_of_runs("grade")
         self._numbers = count(1)
         self._running: dict[int, Process] = {}
         self._interrupted = False
@@ -198,17 +217,24 @@ class _Bench:
         self._suite.close()
         shutil.rmtree(self._folder, ignore_errors=True)
 
-    def base(self, report: GradeReport) -> float:
+    def base(self, report: GradeReport, limit_s: float) -> float:
         """Run the suite without a break, twice; return how many seconds the slower run took.
 
-        Raises `NotGradable`.
+        Raises `NotGradable`, also for a run that does not end within so many seconds.
         """
         called: dict[str, None] = {}
         slowest = 0.0
         for number in range(_BASE_RUNS):
             began = monotonic()
-            ended, notes = self._run("", None)
+            ended, notes = self._run("", limit_s)
             slowest = max(slowest, monotonic() - began)
+            if ended.late:
+                raise NotGradable(
+                    f"{self._suite.name!r} does not end within {limit_s:g} s without any break: "
+                    f"give it more by --wall, or mend what it waits for{ended.last_lines}"
+                )
+            if ended.left and not report.notes:
+                report.notes.append("the suite leaves processes behind, which are ended")
             if ended.code != 0:
                 once = " the second time" if number else ""
                 code = f"signal {-ended.code} ends it" if ended.code < 0 else f"{ended.code}"
@@ -234,8 +260,9 @@ class _Bench:
         if not struck:
             outcome = TrialOutcome.UNSURE if failed else TrialOutcome.NOT_REACHED
             return BreakTrial(made, outcome, output=ended.last_lines if failed else "")
-        # One with the true answer beside it tells a reader the most.
-        first = max(struck, key=lambda note: "example" in note)
+        explained_notes = [(note, _reason_in(note)) for note in struck]
+        # What costs the most tells a reader the most, if the true answer is known.
+        first, reason = max(explained_notes, key=lambda pair: pair[1].weight if pair[1] else 0)
         return BreakTrial(
             made,
             TrialOutcome.KILLED if failed else TrialOutcome.SURVIVED,
@@ -243,10 +270,11 @@ class _Bench:
             example=first.get("example"),
             output=ended.last_lines if failed else "",
             late=ended.late,
+            reason=reason,
         )
 
-    def _run(self, name: str, limit_s: float | None) -> tuple[Ended, list[dict[str, Json]]]:
-        """Return how the suite ended, and what its servers have noted. No limit waits for it."""
+    def _run(self, name: str, limit_s: float) -> tuple[Ended, list[dict[str, Json]]]:
+        """Return how the suite ended, and what its servers have noted."""
         if self._interrupted:
             raise KeyboardInterrupt
         number = next(self._numbers)
@@ -261,7 +289,7 @@ class _Bench:
                 process = self._suite.start(str(number), variables, folder / "output")
                 self._running[number] = process
                 try:
-                    ended = process.wait(_A_DAY if limit_s is None else limit_s)
+                    ended = process.wait(limit_s)
                 finally:
                     process.send(signal.SIGKILL)
                     del self._running[number]
@@ -270,7 +298,8 @@ class _Bench:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-_A_DAY = 86_400.0
+def _reason_in(note: Mapping[str, Json]) -> SurvivorReason | None:
+    return explained(str(note["operation"]), note["example"]) if "example" in note else None
 
 
 def _variables(server: MockServer, folder: Path, notes: Path, name: str) -> dict[str, str]:

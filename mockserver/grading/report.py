@@ -1,7 +1,6 @@
 """The score of a suite, as text, JSON and JUnit."""
 
 import json
-import re
 from collections.abc import Callable, Iterator, Mapping
 from html import escape
 from types import MappingProxyType
@@ -10,35 +9,27 @@ from xml.sax.saxutils import quoteattr
 from mockserver import jsontext
 from mockserver.contract import Contract, Operation
 from mockserver.exchange import printable_lines
-from mockserver.grading.explaining import SurvivorReason, explained
+from mockserver.grading.explaining import MONEY
 from mockserver.grading.grade import BreakTrial, GradeReport, TrialOutcome
 from mockserver.jsontext import Json
 from mockserver.responders.breaks import Break
-from mockserver.survive.formats import junit_suite
+from mockserver.survive.formats import html_page, junit_suite
 from mockserver.wording import counted
 
 FORMAT = "crosschain-mock/grade@1"
 
 # The tags of operations, those first whose wrong answers cost users the most.
 _DEAREST = ("orders", "transactions", "swaps", "quotes", "lists", "balances", "prices", "tickets")
-# Members that no money hangs on.
-_LITTLE = re.compile(r"header |\$\.(msg|message|data\.version)$")
 
 
 def survivors(report: GradeReport) -> list[BreakTrial]:
     """Return the trials of breaks that survived, the dearest first."""
 
-    def rank(trial: BreakTrial) -> tuple[bool, bool, int]:
-        operation, reason = _operation(trial, report.contract), reason_of_survival(trial)
-        little = reason is not None and _LITTLE.match(reason.where) is not None
-        return little, not operation.writes, _DEAREST.index(operation.row["tags"][0])
+    def rank(trial: BreakTrial) -> tuple[int, bool, int]:
+        operation = _operation(trial, report.contract)
+        return -trial.weight, not operation.writes, _DEAREST.index(operation.row["tags"][0])
 
     return sorted(report.of(TrialOutcome.SURVIVED), key=rank)
-
-
-def reason_of_survival(trial: BreakTrial) -> SurvivorReason | None:
-    """Return how the answer of a trial differs from the true one; None where that is not known."""
-    return None if trial.example is None else explained(trial.operation, trial.example)
 
 
 def _operation(trial: BreakTrial, contract: Contract) -> Operation:
@@ -47,6 +38,7 @@ def _operation(trial: BreakTrial, contract: Contract) -> Operation:
 
 def terminal(report: GradeReport, command: str) -> Iterator[str]:
     """Yield the lines of the report for a person; `command` grades the suite again."""
+    yield from (f"note: {note}" for note in report.notes)
     for number, trial in enumerate(survivors(report), 1):
         yield from _survivor(number, trial, report.contract, command)
         yield ""
@@ -54,6 +46,8 @@ def terminal(report: GradeReport, command: str) -> Iterator[str]:
         name = trial.made.name
         yield f"unsure: the suite fails with {name}, which changed no answer{trial.output}"
         yield ""
+    if late := [trial.made.name for trial in report.trials if trial.late]:
+        yield f"stopped after {report.limit_s:g} s, which counts as killed: {', '.join(late)}"
     yield f"operations that the suite calls: {', '.join(report.operations)}"
     yield summary(report)
 
@@ -69,8 +63,10 @@ def summary(report: GradeReport) -> str:
     parts += [f"{number} {outcome.value}" for number, outcome in counts if number]
     if left := report.planned - len(report.trials):
         parts.append(f"{left} not tried ({report.stopped})")
-    score = "no score" if report.percent is None else f"{report.percent} %"
-    return f"grade: {score}: {', '.join(parts)}"
+    score = "no score" if report.score is None else f"{report.score} %"
+    return (
+        f"grade: {score} by what they cost, {report.percent or 0} % by number: {', '.join(parts)}"
+    )
 
 
 def _survivor(number: int, trial: BreakTrial, contract: Contract, command: str) -> Iterator[str]:
@@ -79,7 +75,12 @@ def _survivor(number: int, trial: BreakTrial, contract: Contract, command: str) 
     yield f"   in {operation.id} ({operation.method} {operation.path}), against {_basis(made)}"
     for line in assertions(trial):
         yield f"   {line}"
-    yield f"   again: {command.replace('grade', f'grade --only {made.name}', 1)}"
+    yield f"   again: {_again(trial, command)}"
+
+
+def _again(trial: BreakTrial, command: str) -> str:
+    """Return the command that tries a break alone."""
+    return command.replace(" -- ", f" --only {trial.made.name} -- ", 1)
 
 
 def _basis(made: Break) -> str:
@@ -91,7 +92,7 @@ def _basis(made: Break) -> str:
 
 def assertions(trial: BreakTrial) -> Iterator[str]:
     """Yield how an answer was wrong, what that may cost, and the assertion that notices it."""
-    reason = reason_of_survival(trial)
+    reason = trial.reason
     if reason is None:
         yield "an assertion that notices it: the answer is what the same request got before"
         return
@@ -105,8 +106,10 @@ def as_json(report: GradeReport, suite: str) -> Json:
     return {
         "format": FORMAT,
         "suite": suite,
+        "score": report.score,
         "percent": report.percent,
         "stopped": report.stopped,
+        "notes": list(report.notes),
         "operations": list(report.operations),
         "planned": report.planned,
         "trials": [
@@ -116,6 +119,7 @@ def as_json(report: GradeReport, suite: str) -> Json:
                 "outcome": trial.outcome.value,
                 "late": trial.late,
                 "operation": trial.operation or None,
+                "weight": trial.weight if trial.operation else None,
                 "reason": _reason_json(trial),
             }
             for trial in report.trials
@@ -124,7 +128,7 @@ def as_json(report: GradeReport, suite: str) -> Json:
 
 
 def _reason_json(trial: BreakTrial) -> Json:
-    reason = reason_of_survival(trial) if trial.outcome is TrialOutcome.SURVIVED else None
+    reason = trial.reason if trial.outcome is TrialOutcome.SURVIVED else None
     return reason and jsontext.members_of(reason)
 
 
@@ -151,7 +155,57 @@ def _junit(report: GradeReport, suite: str, command: str) -> str:
     return junit_suite("grade", cases, len(report.of(TrialOutcome.SURVIVED)))
 
 
+def _html(report: GradeReport, suite: str, command: str) -> str:
+    parts = [f"<p><code>{escape(suite)}</code>: {escape(summary(report))}</p>"]
+    parts += [f"<p>Note: {escape(note)}.</p>" for note in report.notes]
+    for trial in survivors(report):
+        operation = _operation(trial, report.contract)
+        about = (
+            f"{operation.id} ({operation.method} {operation.path}), against {_basis(trial.made)}"
+        )
+        parts.append(
+            f"<h2 class=bad>{escape(trial.made.summary)}</h2>"
+            f"<p><code>{escape(trial.made.name)}</code> survived in {escape(about)}; it weighs "
+            f"{trial.weight} of {MONEY}.</p>{_difference_html(trial)}"
+            f"<p>Again: <code>{escape(_again(trial, command))}</code></p>"
+        )
+    rows = "".join(
+        f"<tr><td><code>{escape(trial.made.name)}</code>"
+        f"<td class={_STYLES.get(trial.outcome, 'ok')}>{trial.outcome.value}"
+        f"{' (stopped)' if trial.late else ''}<td>{trial.weight if trial.operation else ''}"
+        f"<td>{escape(trial.operation)}<td>{escape(trial.made.summary)}"
+        for trial in report.trials
+    )
+    heads = "".join(
+        f"<th scope=col>{head}"
+        for head in ("break", "outcome", "weight", "operation", "what is wrong")
+    )
+    parts.append(
+        f"<h2>All breaks</h2><div class=wide><table class=all><tr>{heads}{rows}</table></div>"
+    )
+    return html_page("Which breaks does the suite notice?", parts)
+
+
+_STYLES = {TrialOutcome.KILLED: "yes", TrialOutcome.SURVIVED: "bad"}
+
+
+def _difference_html(trial: BreakTrial) -> str:
+    reason = trial.reason
+    if reason is None:
+        return f"<p>{escape(' '.join(assertions(trial)))}</p>"
+    true, came, assertion = (
+        f"<pre class=wrap>{escape(text)}</pre>"
+        for text in (reason.true, reason.came, reason.assertion)
+    )
+    return (
+        f"<div class=two><div><h3>The true answer</h3>{true}</div><div>"
+        f"<h3>What came in <code>{escape(reason.where)}</code></h3>{came}</div></div>"
+        f"<p>What it may cost: {escape(reason.cost)}.</p>"
+        f"<p>An assertion that notices it:</p>{assertion}"
+    )
+
+
 FORMATS: Mapping[str, Callable[[GradeReport, str, str], str]] = MappingProxyType(
-    {"text": _text, "json": _json, "junit": _junit}
+    {"text": _text, "json": _json, "html": _html, "junit": _junit}
 )
 """What writes a report, of the suite's command and the command that grades it again."""

@@ -219,5 +219,6 @@ def _scenario(value: Mapping[str, Any], catalog: Catalog, seed: int, **parts: An
         openings=values.openings(value.get("balances", {}), catalog),
         list_version=value.get("lists", {}).get("version", 1),
         id_prefix=value.get("ids", {}).get("prefix", 30),
+        failures=value.get("failures", {}),
         **parts,
     )

@@ -38,6 +38,7 @@ from mockserver.server.service import Service
 from mockserver.validation import dotted, excerpt
 from mockserver.values import dataclass
 from mockserver.wording import counted, reason_of
+from mockserver.worlds.actions import heal
 from mockserver.worlds.hosted import DEFAULT_WORLD
 
 FORMAT = "crosschain-mock/capsule@1"
@@ -58,7 +59,8 @@ class Capsule:
 
     `start` is the dump of the world before its first request, `journal` its exchanges with their
     times on the world's clock, redacted. `scenario` names a shipped scenario; where it was a file,
-    `scenario_text` is what stood in it. `versions` are the releases that made the capsule.
+    `scenario_text` is what stood in it. `versions` are the releases that made the capsule. Where
+    `healed_after` is set, its faults, triggers and outages ended after so many exchanges.
     """
 
     title: str
@@ -68,6 +70,7 @@ class Capsule:
     journal: Recording
     scenario_text: str = ""
     refusal_status: int | None = None
+    healed_after: int | None = None
     files: Mapping[str, bytes] = field(default_factory=dict, repr=False)
 
 
@@ -90,6 +93,8 @@ def pack(capsule: Capsule, file: Path, journal: Iterable[tuple[str, bytes]]) -> 
     }
     if capsule.refusal_status is not None:
         head["refusalStatus"] = capsule.refusal_status
+    if capsule.healed_after is not None:
+        head["healedAfter"] = capsule.healed_after
     draft = file.with_name(f".{file.name}.new")
     try:
         with zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -123,6 +128,7 @@ def load(file: Path) -> Capsule:
             journal=_journal(file, folder),
             scenario_text=text,
             refusal_status=head.get("refusalStatus"),
+            healed_after=head.get("healedAfter"),
             files=dict(files_in(folder / JOURNAL)),
         )
 
@@ -257,6 +263,8 @@ def begun_anew(
         "stubs": [{**stub, "used": 0} for stub in dump["stubs"]],
         "appKeys": [],
     }
+    if "triggers" in dump:
+        before["triggers"] = [{**item, "seen": 0, "failed": ""} for item in dump["triggers"]]
     if "breaks" in dump:
         before["breaks"] = [{**name, "memory": {}} for name in dump["breaks"]]
     return before
@@ -395,6 +403,8 @@ def replay(capsule: Capsule) -> Replayed:
     redactor = Redactor()
     divergences, left_out = [], 0
     for number, exchange in enumerate(capsule.journal.exchanges, 1):
+        if number - 1 == capsule.healed_after:
+            heal(service.worlds.get(DEFAULT_WORLD))
         refusal = refusal_in(exchange.response.header(REFUSAL_HEADER))
         if refusal in REFUSED_FOR_CREDENTIALS:
             left_out += 1

@@ -147,14 +147,19 @@ class GrowingCapsule:
                     secrets=self._secrets,
                 )
             )
-        sent = entry.request
-        # Names of the HTTP library are texts of its own; bodies in a journal are unpacked.
-        headers = tuple(
-            (str(name), str(value))
-            for name, value in sent.headers.items_sent
-            if name.lower() != "content-encoding"
-        )
-        request = replace(sent, method=sent.answered_as, path=entry.path, headers=Headers(headers))
-        exchange = RecordedExchange.unnamed(request, entry.response, entry.at_ms)
-        self._keeper.keep(replace(exchange, advance_ms=max(0, entry.at_ms - self._last_ms)))
+        self._keeper.keep(exchange_of(entry, self._last_ms))
         self._last_ms = entry.at_ms
+
+
+def exchange_of(entry: Entry, before_ms: int) -> RecordedExchange:
+    """Return an entry of a journal as it is recorded; `before_ms` is the time of the one before."""
+    sent = entry.request
+    # Names of the HTTP library are texts of its own; bodies in a journal are unpacked.
+    headers = tuple(
+        (str(name), str(value))
+        for name, value in sent.headers.items_sent
+        if name.lower() != "content-encoding"
+    )
+    request = replace(sent, method=sent.answered_as, path=entry.path, headers=Headers(headers))
+    exchange = RecordedExchange.unnamed(request, entry.response, entry.at_ms)
+    return replace(exchange, advance_ms=max(0, entry.at_ms - before_ms))

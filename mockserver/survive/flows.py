@@ -92,6 +92,15 @@ class Runnable(Protocol):
         """End what was kept ready."""
 
 
+def folder_of_runs(purpose: str) -> Path:
+    """Make the folder for what runs keep. Raises `CannotStart`."""
+    try:
+        return Path(tempfile.mkdtemp(prefix=f"crosschain-mock-{purpose}-"))
+    except OSError as error:
+        text = f"no folder for the state of runs can be made: {reason_of(error)}"
+        raise CannotStart(text, 126) from None
+
+
 def clock_variables(url: str, page: ClockPage, library: Path | None) -> dict[str, str]:
     """Return what the shims read: the address of a clock, its page, and the library to load."""
     named = {
@@ -193,7 +202,7 @@ class _Spawned:
             late = True
             self.send(signal.SIGKILL)
             self._process.wait()
-        left = processes.send_marked(self._mark, signal.SIGKILL)
+        left = processes.send_marked(self._mark, signal.SIGKILL, self._output)
         with contextlib.suppress(OSError):
             os.killpg(self._process.pid, signal.SIGKILL)
             left = True
@@ -267,8 +276,8 @@ class _Forked:
         if late:
             self.send(signal.SIGKILL)
             self.ended.wait(10)
-        # What only forked has no mark of its own: its group was killed where it was forked.
-        left = processes.send_marked(self._mark, signal.SIGKILL) or self.left
+        # What only forked has no mark of its own, but writes to the output of the run.
+        left = processes.send_marked(self._mark, signal.SIGKILL, self._output) or self.left
         return Ended(self.code, _read(self._output), left and not late, late)
 
 

@@ -6,8 +6,10 @@ from html import escape
 from types import MappingProxyType
 from xml.sax.saxutils import quoteattr
 
+from mockserver.survive.exports import as_test
 from mockserver.survive.outcomes import BAD, UNDISTURBED, RunOutcome, RunResult
 from mockserver.survive.report import (
+    Subject,
     as_json,
     coverage,
     ordered,
@@ -18,16 +20,6 @@ from mockserver.survive.report import (
     timeline,
 )
 from mockserver.survive.search import Defect, SearchReport
-from mockserver.values import dataclass
-
-
-@dataclass(frozen=True, slots=True)
-class Subject:
-    """What was searched: the flow, the command that searches it again, and the seed."""
-
-    flow: str
-    command: str
-    seed: int | None
 
 
 def _json(report: SearchReport, subject: Subject) -> str:
@@ -110,6 +102,7 @@ _STYLE = (
     "pre{overflow:auto;background:#8881;padding:.6rem}td{padding:.1rem .6rem}"
     ".two{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(28rem,100%),1fr));gap:1rem}"
     ".two>*{min-width:0}.wide{overflow-x:auto}.bad{color:#b00020}.yes{color:#1b6e2e}"
+    "pre.wrap{white-space:pre-wrap;overflow-wrap:anywhere}"
     "table{border-collapse:collapse}th{font-weight:normal;text-align:left;padding:.1rem .6rem}"
     ".grid td,.grid th{border:1px solid #8884;text-align:center}"
     ".grid th[scope=row]{text-align:left}"
@@ -120,14 +113,18 @@ _STYLE = (
 )
 
 
-def _html(report: SearchReport, subject: Subject) -> str:
-    parts = [
+def html_page(title: str, parts: Sequence[str]) -> str:
+    """Return a page that stands alone."""
+    head = (
         "<!doctype html><html lang=en><meta charset=utf-8>",
         "<meta name=viewport content='width=device-width,initial-scale=1'>",
-        "<title>Which failure costs money?</title>",
-        f"<style>{_STYLE}</style><h1>Which failure costs money?</h1>",
-        f"<p><code>{escape(subject.flow)}</code>: {escape(summary(report))}</p>",
-    ]
+        f"<title>{title}</title><style>{_STYLE}</style><h1>{title}</h1>",
+    )
+    return "\n".join((*head, *parts)) + "</html>\n"
+
+
+def _html(report: SearchReport, subject: Subject) -> str:
+    parts = [f"<p><code>{escape(subject.flow)}</code>: {escape(summary(report))}</p>"]
     if report.unsure:
         parts.append(f"<p class=bad>Unsure: {escape(report.unsure)}.</p>")
     parts += [f"<p>Note: {escape(note)}.</p>" for note in report.notes]
@@ -138,10 +135,8 @@ def _html(report: SearchReport, subject: Subject) -> str:
         f"{result.outcome.value}<td>{escape(result.why)}"
         for name, result in sorted(report.results.items())
     )
-    parts.append(
-        f"<h2>All failures</h2><div class=wide><table class=all>{rows}</table></div></html>"
-    )
-    return "\n".join(parts) + "\n"
+    parts.append(f"<h2>All failures</h2><div class=wide><table class=all>{rows}</table></div>")
+    return html_page("Which failure costs money?", parts)
 
 
 def _table_html(report: SearchReport) -> str:
@@ -187,30 +182,8 @@ def _defect_html(defect: Defect, report: SearchReport, subject: Subject) -> str:
     )
 
 
-_TEST = '''"""What `crosschain-mock survive` has found, one test for each defect."""
-
-import pytest
-from mockserver.survive import survive
-
-
-def flow(service):
-    """Run the client: here, what was searched was {flow}."""
-    raise NotImplementedError("call your client with service.base_url_v2 and service.state")
-
-
-@pytest.mark.parametrize("failure", {names!r})
-def test_no_money_is_lost(failure):
-    assert survive(flow, replay=[failure])
-'''
-
-
-def _test(report: SearchReport, subject: Subject) -> str:
-    names = [defect.result.name for defect in ordered(report.defects)]
-    return _TEST.format(flow=repr(subject.flow), names=names)
-
-
 FORMATS: Mapping[str, Callable[[SearchReport, Subject], str]] = MappingProxyType(
-    {"text": _text, "json": _json, "html": _html, "junit": _junit, "sarif": _sarif, "test": _test}
+    {"text": _text, "json": _json, "html": _html, "junit": _junit, "sarif": _sarif, "test": as_test}
 )
 """The formats of a report by name."""
 

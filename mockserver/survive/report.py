@@ -1,7 +1,9 @@
 """What a search has found, as text for people, and as JSON with its schema."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import field
+from typing import Any
 
 from mockserver.clock import duration
 from mockserver.headers import CONTROL_PATH
@@ -9,6 +11,7 @@ from mockserver.jsontext import Json
 from mockserver.survive.outcomes import BAD, RunOutcome, RunResult
 from mockserver.survive.runs import Line, RunOfFlow
 from mockserver.survive.search import Defect, SearchReport
+from mockserver.values import dataclass
 from mockserver.wording import counted
 
 FORMAT = "crosschain-mock/survive@1"
@@ -23,6 +26,19 @@ LETTERS = {
 }
 """The outcomes in a table."""
 _AROUND = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What was searched: the flow, the command that searches it again, and the seed."""
+
+    flow: str
+    command: str
+    seed: int | None
+    argv: tuple[str, ...] = ()
+    """The words of the command that was searched; none for a function."""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """The options of `survive()` that were not left to their defaults."""
 
 
 def terminal(report: SearchReport, command: str) -> Iterator[str]:
@@ -71,9 +87,7 @@ def headline(result: RunResult) -> str:
 def defect_lines(defect: Defect, again: str) -> Iterator[str]:
     """Yield what there is to say of a defect below its headline; `again` shows it once more."""
     result = defect.result
-    kinds = " and ".join(f"{failure.kind.summary} ({failure})" for failure in result.run.failures)
-    kinds = kinds or "nothing goes wrong"
-    yield f"   when {kinds}"
+    yield f"   when {summary_of_failures(result.run)}"
     if result.costs and result.why not in headline(result):
         yield f"   {result.why}"
     yield "   what it did:"
@@ -85,10 +99,14 @@ def defect_lines(defect: Defect, again: str) -> Iterator[str]:
         yield f"   and {counted(more, 'more failure')} {'does' if more == 1 else 'do'} the same"
 
 
+def summary_of_failures(run: RunOfFlow) -> str:
+    """Return what goes wrong in a run, with the ids of its failures."""
+    kinds = (f"{failure.kind.summary} ({failure})" for failure in run.failures)
+    return " and ".join(kinds) or "nothing goes wrong"
+
+
 def see_again(result: RunResult, command: str) -> str:
     """Return the command line that shows a result once more."""
-    if not result.run.failures:
-        return command.replace("survive", "run --lint --audit all", 1)
     return command.replace(" -- ", f" --replay '{result.name}' -- ", 1)
 
 

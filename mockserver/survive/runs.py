@@ -3,7 +3,6 @@
 import contextlib
 import shutil
 import signal
-import tempfile
 from collections.abc import Iterator, Sequence
 from itertools import count
 from pathlib import Path
@@ -11,14 +10,15 @@ from pathlib import Path
 from mockserver.clock import ClockMode
 from mockserver.contract import Contract
 from mockserver.exchange import Request, Response
+from mockserver.jsontext import Json
 from mockserver.responders.delivery import Delivery
 from mockserver.survive.flows import (
-    CannotStart,
     Ended,
     Process,
     Runnable,
     SpawnedFlow,
     clock_variables,
+    folder_of_runs,
     has_own_shim,
 )
 from mockserver.survive.page import ClockPage
@@ -28,8 +28,7 @@ from mockserver.testing import MockServer, MockSettings, MockWorld
 from mockserver.testing.handles import LockedService
 from mockserver.testing.running import in_thread
 from mockserver.values import dataclass
-from mockserver.wording import reason_of
-from mockserver.worlds.actions import add_trigger
+from mockserver.worlds.actions import add_trigger, heal
 from mockserver.worlds.audit import Expected, Moved, Verdict, judge, moved_by
 from mockserver.worlds.hosted import HostedWorld
 from mockserver.worlds.journal import Entry
@@ -80,6 +79,11 @@ class Line:
         self._entry = entry
 
     @property
+    def entry(self) -> Entry:
+        """The request in the journal."""
+        return self._entry
+
+    @property
     def at_ms(self) -> int:
         return self._entry.at_ms
 
@@ -120,6 +124,8 @@ class RunOfFlow:
     """What is wrong with the requests of a run in which no call fails; else nothing is judged."""
     left_open: int = 0
     """How many of its orders were under way when the flow last ended."""
+    start: Json = None
+    """The dump of its world before the first request, with what goes wrong."""
     restartable: bool = True
     """Whether a flow that failed is started again; if not, what a restart mends is no harm."""
 
@@ -127,6 +133,11 @@ class RunOfFlow:
     def first(self) -> FlowStart:
         """How the disturbed start of the flow ended."""
         return self.steps[0]
+
+    @property
+    def healed_after(self) -> int | None:
+        """After how many requests what goes wrong was ended; None where none came after that."""
+        return self.first_requests if self.first_requests < len(self.lines) else None
 
     @property
     def operations(self) -> tuple[str, ...]:
@@ -207,6 +218,7 @@ class TrialRun:
         with world.hosted() as hosted:
             for failure in failures:
                 failure.apply(hosted)
+            self._start = hosted.dump()
             # A flow may set failures of its own, which say nothing of these.
             self._set = {item.id for item in (*hosted.faults, *hosted.triggers)}
 
@@ -222,7 +234,7 @@ class TrialRun:
             missed = unstruck(hosted, self._set)
             self._reached = bool(hosted.requests) and not missed
             self._unread = _unread(hosted)
-            _heal(hosted)
+            heal(hosted)
 
     def wants_another(self, reruns: int) -> bool:
         """Tell whether the flow, which has failed, is to be started again."""
@@ -258,6 +270,7 @@ class TrialRun:
                 elsewhere=elsewhere,
                 lint=lint(hosted) if calm else LintResult(),
                 left_open=self._left_open,
+                start=self._start,
                 restartable=restartable,
             )
 
@@ -271,11 +284,7 @@ class Lab:
         self._mock = MockServer(settings.changed(refusals="allow", unused="allow"))
         self._watched = _Watched(self._mock.locked)
         self._numbers = count(1)
-        try:
-            self._folder = Path(tempfile.mkdtemp(prefix="crosschain-mock-survive-"))
-        except OSError as error:
-            text = f"no folder for the state of runs can be made: {reason_of(error)}"
-            raise CannotStart(text, 126) from None
+        self._folder = folder_of_runs("survive")
         self._library = None
         if self._clock == ClockMode.CLIENT and isinstance(flow, SpawnedFlow):
             self._library = None if has_own_shim(flow.command) else compiled(self._folder)
@@ -397,10 +406,15 @@ def _all_ended(processes: Sequence[Process], wall_s: float) -> list[Ended]:
 
 def _hold_first_write(hosted: HostedWorld) -> None:
     """Hold the answer to the first submission back until the second client has come."""
-    for operation in hosted.contract:
+    for trigger in holds_of_twice(hosted.contract):
+        add_trigger(hosted, trigger)
+
+
+def holds_of_twice(contract: Contract) -> Iterator[dict[str, Json]]:
+    """Yield the triggers that make the first of two clients wait for the second one."""
+    for operation in contract:
         if operation.writes and "orders" in operation.row.get("tags", ()):
-            hold = {"most": "400ms"}
-            add_trigger(hosted, {"operation": operation.id, "hold": hold})
+            yield {"operation": operation.id, "hold": {"most": "400ms"}}
 
 
 def _unread(hosted: HostedWorld) -> tuple[int, ...]:
@@ -409,12 +423,3 @@ def _unread(hosted: HostedWorld) -> tuple[int, ...]:
     if not any(map(hosted.triggers.struck, killed)):
         return ()
     return (hosted.journal.last_sequence,)
-
-
-def _heal(hosted: HostedWorld) -> None:
-    """End what goes wrong with the answers; ids and lists, which are the service's own, stay."""
-    hosted.faults.clear()
-    hosted.triggers.clear()
-    hosted.release(lambda held: True)
-    for window in hosted.world.outages.active():
-        hosted.world.outages.restore(window.chain, window.token, window.direction)

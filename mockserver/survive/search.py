@@ -1,16 +1,15 @@
 """The search: undisturbed runs, single failures by weight, pairs at calls that a first one made."""
 
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import field
-from itertools import islice
 from time import monotonic
-from typing import Any, Protocol
+from typing import Protocol
 
 from mockserver.contract import Contract
 from mockserver.errors import CrosschainMockError
 from mockserver.survive.outcomes import UNDISTURBED, RunOutcome, RunResult, judged, undisturbed
+from mockserver.survive.queueing import run_in_order
 from mockserver.survive.runs import RunOfFlow
 from mockserver.survive.space import (
     Calls,
@@ -216,15 +215,6 @@ def _compare(report: SearchReport, run: RunOfFlow) -> None:
         report.notes.append(note)
 
 
-class _CallingThread(Executor):
-    """Runs what is submitted before it returns."""
-
-    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        future: Future[Any] = Future()
-        future.set_result(fn(*args, **kwargs))
-        return future
-
-
 class _Waves:
     """Runs failures in their order, several at a time, until the budget or the time is over."""
 
@@ -266,28 +256,21 @@ class _Waves:
 
     def run(self, wanted: Sequence[tuple[InjectedFailure, ...]]) -> None:
         """Run what fits, and keep the results in the order of the plan."""
-        rest, running = iter(wanted), deque[Future[RunResult]]()
-        jobs = self._plan.jobs
-        with ThreadPoolExecutor(jobs) if jobs else _CallingThread() as pool:
-            try:
-                while not self.over:
-                    left = self._plan.budget - (self._report.runs - _BASE_RUNS)
-                    most = min(self._plan.jobs + 1, left)
-                    for failures in islice(rest, max(0, most - len(running))):
-                        running.append(pool.submit(self.outcome_of, failures))
-                    if not running:
-                        return
-                    result = running.popleft().result()
-                    self._report.results[result.name] = result
-                    self._report.runs += 1
-                    self._tell(self._report, result)
-            except KeyboardInterrupt:
-                # What runs would go on for as long as it likes, and nobody waits for it.
-                self._lab.interrupt()
-                raise
-            finally:
-                for future in running:
-                    future.cancel()
+        report, plan = self._report, self._plan
+
+        def take(result: RunResult) -> None:
+            report.results[result.name] = result
+            report.runs += 1
+            self._tell(report, result)
+
+        run_in_order(
+            self.outcome_of,
+            wanted,
+            jobs=plan.jobs,
+            room=lambda: 0 if self.over else plan.budget - (report.runs - _BASE_RUNS),
+            take=take,
+            interrupt=self._lab.interrupt,
+        )
 
     def outcome_of(self, failures: tuple[InjectedFailure, ...]) -> RunResult:
         """Run the flow with some failures, and judge it."""

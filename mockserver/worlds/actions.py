@@ -51,6 +51,15 @@ def add_trigger(hosted: HostedWorld, definition: Mapping[str, Json]) -> Trigger:
     return hosted.triggers.put(definition, lambda name: _trigger_of(name, definition, hosted))
 
 
+def heal(hosted: HostedWorld) -> None:
+    """End what goes wrong with the answers; ids and lists, which are the service's own, stay."""
+    hosted.faults.clear()
+    hosted.triggers.clear()
+    hosted.release(lambda held: True)
+    for window in hosted.world.outages.active():
+        hosted.world.outages.restore(window.chain, window.token, window.direction)
+
+
 def load_triggers(hosted: HostedWorld, dumped: list[Json]) -> None:
     """Set the triggers of a dump with their counts. Raises `BadControl`."""
     for item in dumped:

@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any
 from mockserver import limits, resources, scenarios
 from mockserver.clock import ClockMode, wall_ms
 from mockserver.contract.load import source_for
-from mockserver.engine.refusal import StateNotLoadable
+from mockserver.engine.refusal import Refusal, StateNotLoadable
 from mockserver.engine.scenario import Scenario
 from mockserver.engine.world import World
 from mockserver.errors import CrosschainMockError, InvalidFile
 from mockserver.jsontext import Json
 from mockserver.responders.breaks import Breaks, breaks_named
 from mockserver.responders.dialects import Contracts
+from mockserver.responders.faults.registry import Faults
 from mockserver.responders.forms import BadControl
 from mockserver.responders.refusing import Refuser
 from mockserver.responders.replay import PlaybackState, ReplayMode
@@ -29,12 +30,13 @@ from mockserver.signing import curve
 from mockserver.signing.keyring import Keyring
 from mockserver.validation import SchemaCheck, did_you_mean
 from mockserver.values import dataclass
-from mockserver.worlds.actions import load_triggers
+from mockserver.worlds.actions import add_trigger, load_triggers
 from mockserver.worlds.chain import restore
 from mockserver.worlds.hosted import FORMAT, HostedWorld
 from mockserver.worlds.journal import WorldJournal
 from mockserver.worlds.nodestate import PACE_MS, NodeState
 from mockserver.worlds.transactions import ChainTransaction
+from mockserver.worlds.triggers import Triggers
 
 if TYPE_CHECKING:
     from mockserver.responders.replay.index import Replay
@@ -129,6 +131,9 @@ class WorldFactory:
         self._replay(options)
         options.keyring()
         breaks_named(options.breaks)
+        if scenario.failures:
+            # What its worlds begin with is wrong now, and not with the first of them.
+            self.create("checked")
 
     def create(self, key: str, scenario: str | None = None, **changes: Any) -> HostedWorld:
         """Return a new world, of a shipped scenario or as the server's own are.
@@ -151,9 +156,10 @@ class WorldFactory:
         if refuser is None:
             refuser = Refuser(contract, options.refusal_status)
             self._refusers[options.dialect] = refuser
-        keys, breaks = options.keyring(), Breaks(options.breaks)
+        added = world.scenario.failures.get("breaks", ())
+        keys, breaks = options.keyring(), Breaks([*dict.fromkeys((*added, *options.breaks))])
         replay = self._replay(options)
-        return HostedWorld(
+        hosted = HostedWorld(
             key,
             world,
             contract,
@@ -167,6 +173,9 @@ class WorldFactory:
             stubs=Stubs(options.bounds),
             node=NodeState(options.lenient_chain, options.block_pace_ms, options.finite_vault),
         )
+        if world.scenario.failures:
+            _open(hosted)
+        return hosted
 
     def load(self, key: str, dump: Json, beginning: Mapping[str, Any] | None = None) -> HostedWorld:
         """Return the world of a dump. Raises `StateNotLoadable` or `BadControl`.
@@ -180,6 +189,8 @@ class WorldFactory:
         )
         options = replace(self._options, dialect=dump["dialect"], breaks=())
         hosted = self.hosted(key, World.load(state, scenario, self._wall), options)
+        # A dump has what is left of the failures that its scenario begins with.
+        hosted.faults, hosted.triggers = Faults(), Triggers()
         try:
             hosted.faults.load(dump["faults"], hosted.contract, scenario)
             hosted.stubs.load(dump["stubs"], hosted.contract, hosted.refuser)
@@ -317,3 +328,22 @@ class WorldFactory:
     def _form(self) -> SchemaCheck:
         file = resources.schemas() / "meta" / "world.json"
         return SchemaCheck(json.loads(file.read_text("utf-8")), compiled=False)
+
+
+def _open(hosted: HostedWorld) -> None:
+    """Set the failures of a world's scenario as what it begins with. Raises `BadControl`."""
+    scenario = hosted.world.scenario
+    setters: Mapping[str, Callable[[Json], object]] = {
+        "faults": lambda fault: hosted.faults.add(fault, hosted.contract, scenario),
+        "at": lambda trigger: add_trigger(hosted, trigger),
+    }
+    for name, put in setters.items():
+        for number, definition in enumerate(scenario.failures.get(name, ())):
+            try:
+                put(definition)
+            except (CrosschainMockError, Refusal) as error:
+                text = str(error).removeprefix("body").lstrip(": ").removeprefix("field ")
+                raise BadControl(
+                    f"scenario {scenario.name!r}, failures.{name}[{number}]: {text}"
+                ) from None
+    hosted.opening = hosted.faults.copy(), hosted.triggers.copy()

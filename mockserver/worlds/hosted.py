@@ -208,6 +208,8 @@ class HostedWorld(CalledWorld):
     triggers: Triggers = field(default_factory=Triggers)
     stubs: Stubs = field(default_factory=Stubs)
     breaks: Breaks = field(default_factory=Breaks)
+    opening: tuple[Faults, Triggers] | None = None
+    """The faults and triggers of its scenario, with which it begins, and begins anew."""
     bounds: Bounds = AS_LISTED
     """The bounds of its server."""
     upstream: PassingOn | None = None
@@ -434,7 +436,7 @@ class HostedWorld(CalledWorld):
             self.record.dropped(name)
 
     def reset(self) -> None:
-        """Begin the scenario anew, without faults, stubs and journal; snapshots and keys stay.
+        """Begin the scenario anew, with its own faults alone; snapshots and keys stay.
 
         Breaks stay too, since they are settings; what they remember is reset.
         """
@@ -444,7 +446,8 @@ class HostedWorld(CalledWorld):
         self.transactions = ChainTransactions()
         self.node = NodeState(self.node.lenient, self.node.pace_ms, self.node.finite_vault)
         self.blocks = Blocks()
-        self.faults, self.triggers, self.stubs = Faults(), Triggers(), Stubs(self.bounds)
+        self.begin_failures()
+        self.stubs = Stubs(self.bounds)
         self.release(lambda held: True)
         self.breaks.forget()
         self.expected, self.failures, self.generated = (), (), None
@@ -455,6 +458,11 @@ class HostedWorld(CalledWorld):
         self.horizon = replace(self._begun(), former=self.horizon.former)
         if self.record is not None:
             self.record.began_anew()
+
+    def begin_failures(self) -> None:
+        """Have the faults and triggers of the scenario, and no others."""
+        faults, triggers = self.opening or (Faults(), Triggers())
+        self.faults, self.triggers = faults.copy(), triggers.copy()
 
     def _parts(self) -> dict[str, Any]:
         """Return independent copies of the parts of the world beside that of the engine."""

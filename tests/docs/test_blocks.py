@@ -105,6 +105,24 @@ def test_yaml_blocks_are_valid(block, tmp_path):
         assert recipe or cited, f"{block.place}: no file, no recipe, and not in `schemas/`"
 
 
+WORKFLOWS = [
+    block for block in written_in("yaml") if re.search(r"^jobs:", block.text, re.MULTILINE)
+]
+
+
+@pytest.mark.parametrize("block", WORKFLOWS, ids=name)
+def test_workflows_have_the_form_of_github(block, tmp_path):
+    workflow = tmp_path / "workflow.yaml"
+    # An excerpt leaves out when it runs.
+    begins = "" if re.search(r"^on:", block.text, re.MULTILINE) else "on: push\n"
+    workflow.write_text(begins + block.text)
+    words = ["-m", "check_jsonschema", "--builtin-schema", "vendor.github-workflows"]
+    ended = subprocess.run(
+        [sys.executable, *words, workflow], capture_output=True, text=True, check=False
+    )
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+
+
 def test_a_wrong_file_would_be_found(tmp_path):
     text = "```yaml\nformat: crosschain-mock/bindings@1\nrole: {}\n```\n"
     [block] = blocks_of(PAGES[0], text)

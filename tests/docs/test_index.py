@@ -37,8 +37,9 @@ def test_decisions_and_pages_stay_short():
     assert len(decisions) - 1 <= 45
     assert sum(decisions) <= 10_000
     # 40,000 before there were lint, grade, workers, clients of other languages and their pages.
-    # 400 of them tell of HTTPS, tokens of worlds, copies over servers and what workers cost.
-    assert sum(words.values()) <= 47_400
+    # 400 of them tell of HTTPS, tokens of worlds, copies over servers and what workers cost; others
+    # of nodes of chains without EVM, of a search in Node and in CI, and of its report.
+    assert sum(words.values()) <= 48_300
 
 
 def test_every_shipped_scenario_is_described():

@@ -17,7 +17,8 @@ from mockserver import resources
 from mockserver.survive import CannotStart, FlowEnvironment, NotUsable, UnknownKind, survive
 from mockserver.survive.api import searched
 from mockserver.survive.flows import command_flow, function_flow
-from mockserver.survive.formats import FORMATS, Subject
+from mockserver.survive.formats import FORMATS
+from mockserver.survive.report import Subject
 from mockserver.survive.runs import RunLimits
 from mockserver.survive.search import SearchPlan
 from mockserver.survive.space import UnknownFailure, kinds, kinds_named

@@ -10,7 +10,9 @@ import os
 
 import pytest
 
-FORK = "CROSSCHAIN_GRADE_FORK"
+FORK, CACHE = "CROSSCHAIN_GRADE_FORK", "CROSSCHAIN_GRADE_CACHE"
+# A fork has the environment of its run.
+_cache = os.environ.get(CACHE, "")
 
 
 @pytest.hookimpl(hookwrapper=True, tryfirst=True)
@@ -20,6 +22,16 @@ def pytest_load_initial_conftests():
     if path is not None:
         _fork(path)
     yield
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config):
+    """Keep what fails because of a break out of the project's cache, unless it has none."""
+    try:
+        config.getini("cache_dir")
+        config._inicache["cache_dir"] = _cache
+    except (AttributeError, KeyError, ValueError):
+        pass
 
 
 def _fork(path):
@@ -36,10 +48,10 @@ def _fork(path):
 
 
 def _import_mock():
-    """Import what the mock of a test needs, where it is there: all forks share it."""
+    """Have ready what the mock of a test needs, where it is there: all forks share it."""
     try:
-        from mockserver.testing import MockServer, MockSettings
+        from mockserver.testing.warming import warm
 
-        MockServer(MockSettings())
+        warm(_cache)
     except Exception:
         pass

@@ -1,0 +1,63 @@
+"""Which assertion the report advises where a break survives, and how much the break weighs."""
+
+import json
+
+import pytest
+
+from mockserver.grading.explaining import MISLED, MONEY, NUISANCE, explained
+
+HASH = "0x" + "ab" * 32
+CHAINS = [{"nickName": "ARB"}, {"nickName": "BNB"}]
+
+
+def answered(body, **changes):
+    whole = {"status": 200, "headers": {}, "delay_ms": 0, "cut": None, **changes}
+    return {**whole, "body": body if isinstance(body, str) else json.dumps(body)}
+
+
+def advice(true, sent, query=""):
+    example = {"query": query, "body": "", "true": answered(true), "sent": answered(sent)}
+    return explained("v2.getChain", example)
+
+
+@pytest.mark.parametrize(
+    ("name", "true", "sent", "assertion", "weight"),
+    [
+        ("version", 1, 1.0, "assert type(answer['version']) is int", NUISANCE),
+        ("outAmount", "10", 10, "assert type(answer['outAmount']) is str", MONEY),
+        ("outAmount", "10", "9", "assert answer['outAmount'] == '10'", MONEY),
+        ("price", "1", "10", "assert answer['price'] == '1'", MISLED),
+        ("list", CHAINS, CHAINS[:1], "or that 'BNB' is in it", MISLED),
+        ("list", CHAINS, CHAINS * 2, "assert that no item of answer['list'] comes twice", MISLED),
+        ("list", CHAINS[:1], CHAINS, "take each item of answer['list']: not 'BNB'", MISLED),
+        ("execHash", HASH, "", "re.fullmatch(r'0x[0-9a-f]{64}', answer['execHash'])", MISLED),
+        ("execHash", HASH, HASH[::-1][:-2] + "00", "whenever it is asked for", MISLED),
+        ("timestamp", 1767225615, 1767225615000, "within a day of the clock", MISLED),
+        ("timestamp", 1767225615, 1767225555, "never goes back", MISLED),
+        ("id", "30000000002", "30000000001", "another one for each order", MONEY),
+        ("reason", "no route", "", "assert answer['reason']  # not empty", NUISANCE),
+        ("reason", "", "ok", "assert answer['reason'] == ''", NUISANCE),
+        ("decimals", 18, 6, "assert answer['decimals'] == 18", MONEY),
+        ("succeeded", False, True, "assert answer['succeeded'] is False", MONEY),
+    ],
+)
+def test_the_assertion_is_one_that_notices_it(name, true, sent, assertion, weight):
+    reason = advice({name: true}, {name: sent})
+    assert assertion in reason.assertion
+    assert reason.weight == weight
+    assert reason.where == f"$.{name}"
+
+
+def test_members_that_come_and_go():
+    assert advice({"a": 1, "b": 2}, {"a": 1}).assertion == "assert 'b' in answer"
+    added = advice({"a": 1}, {"a": 1, "b": 2}).assertion
+    assert added == "assert 'b' not in answer, or compare it with the members beside it"
+
+
+def test_what_was_asked_for_is_named():
+    reason = advice({"chain": "BNB"}, {"chain": "ARB"}, query="toChain=BNB")
+    assert reason.assertion.endswith("== 'BNB'  # the toChain that was asked for")
+
+
+def test_a_number_is_shown_as_it_came():
+    assert advice({"version": 1}, {"version": 1.0}).came == "1.0"
