@@ -1,10 +1,11 @@
 """The clock of a world in a file that its client maps: sleeping costs no request.
 
-Three whole numbers of 64 bits in the machine's order, milliseconds since 1970 of the world's time:
+Four whole numbers of 64 bits in the machine's order, milliseconds since 1970 of the world's time:
 
 - `lead`: up to when the client has slept; the world goes there before it takes the next request,
 - `now`: the world's time after its last request,
-- `due`: when its next late answer goes out; 0 where none is held.
+- `due`: when its next late answer goes out; 0 where none is held,
+- `taken`: how many requests the world has taken, so that nobody moves it before it has his.
 
 The client's time is the larger of the first two. It writes the first alone, the server the others.
 """
@@ -19,8 +20,8 @@ from mockserver.server.service import Service
 from mockserver.testing.handles import LockedService
 from mockserver.worlds.hosted import HostedWorld
 
-_LEAD, _NOW, _DUE = range(3)
-SIZE = 24
+_LEAD, _NOW, _DUE, _TAKEN = range(4)
+SIZE = 32
 
 
 class ClockPage:
@@ -51,6 +52,7 @@ class ClockPage:
             # The world was reset, or went back to a snapshot: its client goes with it.
             self._cells[_LEAD] = hosted.world.now()
         self._cells[_DUE] = hosted.next_due() or 0
+        self._cells[_TAKEN] = hosted.requests
 
     def close(self) -> None:
         self._cells.release()

@@ -124,7 +124,6 @@ SHIPPED = {
     "server/capsules.py": "what was unpacked or written just now",
     "server/console/__init__.py": "",
     "grading/grade.py": "what the servers of a run have just written",
-    "survive/flows.py": "what the system tells of processes",
     "survive/runs.py": "what a run of the search has just written",
     "worlds/state/folder.py": "the number of processes of a state folder, which is locked by then",
 }

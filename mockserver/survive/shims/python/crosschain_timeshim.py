@@ -27,7 +27,7 @@ _LONGEST_S = 2.0
 
 
 # The numbers of a page of the clock, and how far a client goes ahead of its world at most.
-_LEAD, _NOW = 0, 1
+_LEAD, _NOW, _TAKEN = 0, 1, 3
 _FAR_MS = 86_400_000
 
 
@@ -36,7 +36,7 @@ def _page():
     path = os.environ.get("CROSSCHAIN_MOCK_CLOCK_PAGE")
     try:
         with open(path or "", "r+b") as file:
-            return memoryview(mmap.mmap(file.fileno(), 24)).cast("q")
+            return memoryview(mmap.mmap(file.fileno(), 32)).cast("q")
     except OSError:
         # None is named, or its run has ended: the clock is asked for at its address.
         return None
@@ -51,6 +51,8 @@ class WorldClock:
         self._lock, self._sleepers = threading.Condition(threading.RLock()), []
         # Sockets on which a request was sent and nothing has come yet, with when it was sent.
         self._under_way = {}
+        # How many requests the world has taken when it has those of this client that were sent.
+        self._expected = 0
         self._line = None
         self.stale, self._ms, self._drift_ns = True, 0, 0
         self._page = _page()
@@ -85,6 +87,8 @@ class WorldClock:
                         # Others may be about to sleep for less, or to send a request.
                         self._lock.wait(0.005)
                         if self.is_waiting():
+                            if not self.has_arrived():
+                                continue
                             # A busy machine is no slow service: on to a late answer, no further.
                             self._read(self._move({"wait": f"{until - self._ms}ms"}))
                             continue
@@ -104,6 +108,9 @@ class WorldClock:
             return (self._ms - before) / 1000
 
     def sent(self, line):
+        if id(line) not in self._under_way and self._page is not None:
+            taken = self._page[_TAKEN]
+            self._expected = (max(self._expected, taken) if self._under_way else taken) + 1
         self._under_way[id(line)] = _REAL_MONOTONIC()
 
     def came(self, line):
@@ -116,6 +123,13 @@ class WorldClock:
             if since < longest:
                 self._under_way.pop(line, None)
         return bool(self._under_way)
+
+    def has_arrived(self):
+        """Tell whether the world has taken what was sent, as far as is known.
+
+        Moved on before, it would take the request later than it was sent, by the machine's chance.
+        """
+        return self._page is None or self._page[_TAKEN] >= self._expected
 
     def _go_ahead(self, until):
         """Be at a later time without telling anybody: the world follows at the next request."""
@@ -177,7 +191,7 @@ class WorldClock:
 
     def forked(self):
         """Share nothing with the process that this is a copy of."""
-        self._line, self._under_way, self._sleepers = None, {}, []
+        self._line, self._under_way, self._sleepers, self._expected = None, {}, [], 0
         self._lock = threading.Condition(threading.RLock())
 
 
@@ -203,6 +217,9 @@ class _LateSelector:
             # More is open than what wakes the loop up: something may come by itself.
             events = self._selector.select(0.002)
         while not events and clock.is_waiting():
+            if not clock.has_arrived():
+                events = self._selector.select(_PATIENCE_S / 3)
+                continue
             # On to the next late answer, and no further: the others come by themselves.
             moved = clock.wait(86_400 if timeout is None else timeout)
             events = self._selector.select(_PATIENCE_S / 3)
@@ -292,6 +309,8 @@ def _shim_sockets(clock):
                     try:
                         return real(self, *args)
                     except TimeoutError:
+                        if clock.is_waiting() and not clock.has_arrived():
+                            continue
                         passed = clock.wait(86_400 if left is None else left)
                         if left is not None:
                             left -= passed
