@@ -168,6 +168,7 @@ def world_new(
         breaks=list(breaks) or None,
         **options,
     )
+    remote.require_epoch()
     # Named in the head as well: what stands in front of several servers reads no bodies.
     remote.answer = remote.of_world(key).post("/worlds", wanted)
     return remote.answer
@@ -175,6 +176,7 @@ def world_new(
 
 def world_fork(remote: Remote, to: str) -> Json:
     """Copy a world as it is now to the key TO, also to another server behind the same address."""
+    remote.require_epoch()
     source, target = remote.key, remote.of_world(to)
     try:
         place = target.send("PUT", "/world", body={"fork": source})

@@ -69,9 +69,17 @@ class Remote:
         named = _WORLD_IN_URL.search(self.url)
         return unquote(named[1]) if named else self.world
 
-    def of_world(self, key: str) -> "Remote":
-        """Return the same server with another world meant."""
-        return Remote(_WORLD_IN_URL.sub("", self.url), key, self.token, trust=self.trust)
+    def of_world(self, key: str, epoch: str | None = None) -> "Remote":
+        """Return the same server with another world meant, which may have to be of an epoch."""
+        return Remote(_WORLD_IN_URL.sub("", self.url), key, self.token, epoch, self.trust)
+
+    def require_epoch(self) -> None:
+        """Raise `ControlRefused` where the world that is meant is not of the epoch that is named.
+
+        What follows is sent to another world, which has an epoch of its own.
+        """
+        if self.epoch is not None:
+            self.get("/clock")
 
     def get(self, path: str, /, **query: Json) -> Json:
         """Return what the control API shows; parameters that are None are left out."""
@@ -265,7 +273,7 @@ def request_of(row: Mapping[str, Any]) -> Callable[..., Json]:
         named = {camel(name): value for name, value in options.items()}
         sent = {**row.get("body", {}), **present(**named)}
         # A world that is named is on the server of its name.
-        target = remote.of_world(parts["key"]) if "key" in parts else remote
+        target = remote.of_world(parts["key"], remote.epoch) if "key" in parts else remote
         remote.answer = target.send(method, path.format(**parts), **{place: sent})
         return remote.answer
 

@@ -95,6 +95,7 @@ def test_a_command_that_names_another_epoch_is_refused(
     mock.control("POST", "/snapshots", {"name": "before"})
     before = mock.control("GET", "/dump")
     words = [*command.split(), *COMMANDS[command].split()]
+    words = [mock.prefix[3:] if word == "default" else word for word in words]
     with pytest.raises(AssertionError, match=REFUSED):
         told(*words, "--epoch", ANOTHER, stdin=json.dumps(before))
     with pytest.raises(AssertionError, match="assert 2 == 0"):

@@ -120,7 +120,7 @@ def test_the_action_has_the_rows_with_their_words():
     assert STEP["env"] == {
         f"INPUT_{row.name.upper().replace('-', '_')}": f"${{{{ inputs.{row.in_form('action')} }}}}"
         for row in rows("action")
-    }
+    } | {"PYTHON": "${{ inputs.python }}"}
 
 
 def test_the_action_gives_each_row_on_as_its_kind_wants():

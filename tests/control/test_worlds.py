@@ -270,6 +270,7 @@ def test_many_worlds_do_not_see_each_other(server):
     ],
 )
 def test_a_wrong_request_is_a_sentence_and_makes_no_world(control, method, path, body, words):
+    control.get("/clock")
     before = {one["key"] for one in control.get("/worlds")["worlds"]}
     assert words in control.refused(method, path, body)
     assert {one["key"] for one in control.get("/worlds")["worlds"]} == before
@@ -277,6 +278,7 @@ def test_a_wrong_request_is_a_sentence_and_makes_no_world(control, method, path,
 
 def test_a_key_is_taken_once(control, mock):
     own = mock.prefix[3:]
+    control.get("/clock")
     assert "exists already" in control.refused("POST", "/worlds", {"key": own})
     assert "exists already" in control.refused("POST", "/fork", {"to": own})
 

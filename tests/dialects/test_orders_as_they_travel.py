@@ -187,7 +187,7 @@ def test_the_order_of_the_signature_vector_is_taken(serve):
         fromChain="FSN",
         extra="1_9690000000000000000;2_30;3_2;4_9690000000000000000;5_BNB",
     )
-    assert client.post("/v1/submitOrder", sent, headers=client.wallet).data["id"] == "30000000001"
+    assert client.post("/v1/submitOrder", sent, headers=client.wallet).data["id"] == "30000000002"
 
 
 def test_an_order_from_a_chain_without_contracts(observed):

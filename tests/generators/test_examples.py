@@ -92,6 +92,8 @@ def test_control_calls():
         for number, call in enumerate(examples_of("control")):
             if call.operation == "getEvents":
                 continue  # it goes on for ever
+            if call.path == "/__mock/chains/{chain}/{area}":
+                continue  # a transaction that is taken is signed, and spends what this world has
             row = rows[call.method, call.path]
             address = f"{server.url}/w/example-{number}"
             body = call.body
@@ -103,8 +105,10 @@ def test_control_calls():
                 method, _, path = row.example.body_from.partition(" ")
                 body = json.loads(send(address, method, path, {}, None))
             assert json.loads(send(address, call.method, call.path, call.inputs, body)) is not None
-            # An app key belongs to one world.
-            send(server.url, "DELETE", f"/__mock/worlds/example-{number}", {}, None)
+            # An app key belongs to one world, where the call has made any.
+            worlds = json.loads(send(server.url, "GET", "/__mock/worlds", {}, None))["worlds"]
+            if any(world["key"] == f"example-{number}" for world in worlds):
+                send(server.url, "DELETE", f"/__mock/worlds/example-{number}", {}, None)
             if row.example.before:
                 assert "Before the example" in summary_of(call)
 

@@ -85,7 +85,7 @@ def equal_quotes(
 
 
 @_PACK.major("requests.equal", needs=COMPARED_QUOTES, every_exchange=True)
-@each(equal_quotes, "data.serviceFee", vacuous="no request was quoted twice with a service fee")
+@each(equal_quotes, "data.serviceFee", not_shown="no request was quoted twice with a service fee")
 def equal_quotes_cost_the_same(
     _: RunContext, pair: tuple[AnsweredQuote, AnsweredQuote]
 ) -> Findings:
