@@ -1,5 +1,6 @@
 """What a break changed in an answer, what that would cost, and which assertion sees it."""
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
@@ -131,15 +132,8 @@ def _of_bodies(true: str, sent: str, example: Mapping[str, Json]) -> SurvivorRea
         return None
     right, came = (_decoded(text) for text in (true, sent))
     if came is _MISSING or right is _MISSING:
-        return SurvivorReason(
-            "body",
-            _short(true),
-            _short(sent),
-            "no client can read the answer: nothing can be quoted, paid or followed",
-            "json.loads(body) works"
-            if right is not _MISSING
-            else "the client raises an error of its own",
-        )
+        cost, test = _unreadable(sent) if right is not _MISSING else _UNREADABLE_BOTH
+        return SurvivorReason("body", _short(true), _short(sent), cost, test)
     refused, refuses = (REFUSAL_HEADER.lower() in example[which]["headers"] for which in _BOTH)
     if refused != refuses:
         return SurvivorReason(
@@ -169,6 +163,28 @@ def _of_bodies(true: str, sent: str, example: Mapping[str, Json]) -> SurvivorRea
             NUISANCE,
         )
     return _of_place(*place, example)
+
+
+_NOBODY = "no client can read the answer: nothing can be quoted, paid or followed"
+_STRICT = "clients of other languages, or with a strict reader, cannot read the answer"
+_UNREADABLE_BOTH = _NOBODY, "the client raises an error of its own"
+
+
+def _unreadable(sent: str) -> tuple[str, str]:
+    """Return what a body costs that no strict reader takes, and the assertion on it.
+
+    Python's `json` takes bytes with a byte order mark or in UTF-16, NaN, and a member twice.
+    """
+    if sent.startswith(("\ufeff", "\\xff\\xfe", "\\xfe\\xff")):
+        return _STRICT, "json.loads(body.decode('utf-8')) works"
+    try:
+        json.loads(sent)
+    except ValueError:
+        return _NOBODY, "json.loads(body) works"
+    return _STRICT, (
+        "a strict json.loads(body) works: no member twice (object_pairs_hook), no NaN "
+        "(parse_constant)"
+    )
 
 
 def _of_place(path: str, right: Json, came: Json, example: Mapping[str, Json]) -> SurvivorReason:
@@ -202,12 +218,18 @@ def _value_assertion(place: str, name: str, right: Json, came: Json, asked: str)
     equal = f"assert {place} {'is' if isinstance(right, bool) else '=='} {right!r}"
     if asked:
         return f"{equal}  # the {asked} that was asked for"
+    if name == "data":
+        return (
+            f"assert that {place} decodes to the amount, the tokens and the recipient that were "
+            "asked for, with a deadline to come"
+        )
     if isinstance(right, str) and len(right) > 60 and _HEX.fullmatch(right):
         if isinstance(came, str) and len(came) == len(right):
             return f"assert {place} is the same whenever it is asked for"
         return f"assert re.fullmatch(r'0x[0-9a-f]{{{len(right) - 2}}}', {place})"
-    if re.search(r"(?i)time", name) and isinstance(right, int) and isinstance(came, int):
-        far = came > 100 * right or right > 100 * came
+    if re.search(r"(?i)time", name) and f"{right}{came}".isdecimal():
+        then, now = int(str(right)), int(str(came))
+        far = now > 100 * then or then > 100 * now
         return f"assert {place} " + (
             "is within a day of the clock" if far else "never goes back, and is at most now"
         )

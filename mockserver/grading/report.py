@@ -94,7 +94,8 @@ def assertions(trial: BreakTrial) -> Iterator[str]:
     """Yield how an answer was wrong, what that may cost, and the assertion that notices it."""
     reason = trial.reason
     if reason is None:
-        yield "an assertion that notices it: the answer is what the same request got before"
+        # It answered where the service would have refused, or keeps something to itself.
+        yield f"an assertion that notices it: a test of this alone, that not: {trial.made.summary}"
         return
     yield f"{reason.where} was {reason.came}; the true answer has {reason.true}"
     yield f"what it may cost: {reason.cost}"

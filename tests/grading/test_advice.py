@@ -37,6 +37,10 @@ def advice(true, sent, query=""):
         ("id", "30000000002", "30000000001", "another one for each order", MONEY),
         ("reason", "no route", "", "assert answer['reason']  # not empty", NUISANCE),
         ("reason", "", "ok", "assert answer['reason'] == ''", NUISANCE),
+        ("updateTime", "1767225600", "1767225600000", "within a day of the clock", MISLED),
+        ("updateTime", "1767225600", "0", "within a day of the clock", MISLED),
+        ("updateTime", "1767225600", "1767312000", "is at most now", MISLED),
+        ("data", "0x" + "12" * 40, "0x" + "13" * 40, "decodes to the amount", MONEY),
         ("decimals", 18, 6, "assert answer['decimals'] == 18", MONEY),
         ("succeeded", False, True, "assert answer['succeeded'] is False", MONEY),
     ],
@@ -61,3 +65,19 @@ def test_what_was_asked_for_is_named():
 
 def test_a_number_is_shown_as_it_came():
     assert advice({"version": 1}, {"version": 1.0}).came == "1.0"
+
+
+@pytest.mark.parametrize(
+    ("sent", "assertion", "cost"),
+    [
+        ('\ufeff{"a": 1}', "json.loads(body.decode('utf-8')) works", "with a strict reader"),
+        ("\\xff\\xfe{\0", "json.loads(body.decode('utf-8')) works", "with a strict reader"),
+        ('{"a": 2, "a": 1}', "no member twice (object_pairs_hook)", "with a strict reader"),
+        ('{"a": NaN}', "no NaN (parse_constant)", "with a strict reader"),
+        ('{"a": ', "json.loads(body) works", "no client can read the answer"),
+    ],
+)
+def test_a_body_that_python_reads_all_the_same_has_a_stricter_assertion(sent, assertion, cost):
+    reason = advice({"a": 1}, sent)
+    assert assertion in reason.assertion
+    assert cost in reason.cost
