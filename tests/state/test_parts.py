@@ -33,6 +33,7 @@ NOT_KEPT = {
     "replay": "an option of the server, whose files are read at its start",
     "generated": "answers of a Python test, which end with it",
     "bounds": "options of the server",
+    "opening": "follows from the scenario, whose name is in its dump",
     "upstream": "an option of the server, as recordings are",
     "held": "answers that are held back, whose connections end with the server",
     "revision": "listeners compare it while they are connected",
