@@ -50,8 +50,7 @@ class TronTransaction:
             (3, self.amount),
             (4, self.data),
         ]
-        url = f"{_TYPE_URL}{self.kind}".encode()
-        parameter = protobuf.encoded([(1, url), (2, protobuf.encoded(members))])
+        parameter = protobuf.encoded([(1, self.type_url.encode()), (2, protobuf.encoded(members))])
         contract = protobuf.encoded([(1, _NUMBERS[self.kind]), (2, parameter)])
         return protobuf.encoded(
             [

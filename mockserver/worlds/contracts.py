@@ -78,6 +78,11 @@ def base_coin(hosted: HostedWorld, chain: Chain) -> Placed:
     return hosted.world.scenario.catalog.placed_at(chain, NATIVE)
 
 
+def coins_of(hosted: HostedWorld, chain: Chain, address: str) -> int:
+    """Return what an address owns of a chain's own coin now, in smallest units."""
+    return holding(hosted, base_coin(hosted, chain), address)
+
+
 def intrinsic_gas(
     data: bytes, *, creation: bool, access: tuple[tuple[str, tuple[str, ...]], ...] = ()
 ) -> int:

@@ -13,7 +13,7 @@ from mockserver.operations.transactions import gas_price
 from mockserver.signing import transactions
 from mockserver.signing.transactions import SignedTransaction
 from mockserver.worlds.chain import SentTransaction, mine
-from mockserver.worlds.contracts import base_coin, holding, intrinsic_gas, least_gas
+from mockserver.worlds.contracts import coins_of, intrinsic_gas, least_gas
 from mockserver.worlds.hosted import HostedWorld
 from mockserver.worlds.nodestate import Waiting
 from mockserver.worlds.transactions import ChainTransaction
@@ -176,7 +176,7 @@ def _ordered(hosted: HostedWorld, waiting: Waiting) -> bool:
 
 
 def _check_funds(hosted: HostedWorld, chain: Chain, waiting: Waiting) -> None:
-    balance = holding(hosted, base_coin(hosted, chain), waiting.sender)
+    balance = coins_of(hosted, chain, waiting.sender)
     name = "insufficient funds for gas * price + value"
     if balance < waiting.cost:
         raise Rejected(
@@ -193,7 +193,7 @@ def _check_funds(hosted: HostedWorld, chain: Chain, waiting: Waiting) -> None:
 
 def _payable(hosted: HostedWorld, chain: Chain, waiting: Waiting) -> bool:
     enough = waiting.price >= fees(hosted, chain)[0]
-    return enough and holding(hosted, base_coin(hosted, chain), waiting.sender) >= waiting.cost
+    return enough and coins_of(hosted, chain, waiting.sender) >= waiting.cost
 
 
 def _mine(hosted: HostedWorld, chain: Chain, waiting: Waiting) -> None:

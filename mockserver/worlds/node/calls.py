@@ -18,9 +18,8 @@ from mockserver.worlds.contracts import (
     NAME,
     SYMBOL,
     TOTAL_SUPPLY,
-    base_coin,
+    coins_of,
     execution_gas,
-    holding,
     intrinsic_gas,
     least_gas,
     order_carried,
@@ -110,7 +109,7 @@ def _described(asked: RpcCall) -> ContractCall:
 def _check_funds(asked: RpcCall, tried: ContractCall, before: str) -> None:
     if not tried.value or asked.hosted.node.lenient:
         return
-    have = holding(asked.hosted, base_coin(asked.hosted, asked.chain), tried.sender)
+    have = coins_of(asked.hosted, asked.chain, tried.sender)
     if have < tried.value:
         raise RpcError(
             REFUSED,

@@ -11,7 +11,7 @@ from hashlib import sha256
 from types import MappingProxyType
 
 from mockserver import jsontext
-from mockserver.engine.catalog import NATIVE, Placed
+from mockserver.engine.catalog import NATIVE
 from mockserver.engine.hashes import derived_int
 from mockserver.exchange import Response
 from mockserver.jsontext import Json
@@ -22,7 +22,7 @@ from mockserver.signing.kaspa_transactions import KaspaOutput, KaspaTransaction,
 from mockserver.signing.transactions import NotATransaction
 from mockserver.worlds.blocks import Block
 from mockserver.worlds.chain import SentTransaction, take
-from mockserver.worlds.contracts import base_coin, holding
+from mockserver.worlds.contracts import base_coin, coins_of
 from mockserver.worlds.node.rest import RestCall, refusal
 from mockserver.worlds.pool import Rejected
 
@@ -74,7 +74,7 @@ def _purse(call: RestCall, address: str) -> Purse:
             if token == NATIVE and receiver == address:
                 purse[Outpoint(block.tx_hash, _OPENING)] = units, block.number
     # Orders that were only submitted have moved money without a transaction.
-    owned = holding(call.hosted, coin, address)
+    owned = coins_of(call.hosted, call.chain, address)
     held = sum([units for units, _ in purse.values()])
     if owned > held:
         purse[_unmade(call, address, _OTHERWISE)] = owned - held, 0
@@ -147,11 +147,7 @@ def _balance(call: RestCall) -> Json | Response:
 
 
 def _balance_json(call: RestCall, address: str) -> Json:
-    return {"address": address, "balance": holding(call.hosted, _coin(call), address)}
-
-
-def _coin(call: RestCall) -> Placed:
-    return base_coin(call.hosted, call.chain)
+    return {"address": address, "balance": coins_of(call.hosted, call.chain, address)}
 
 
 def _of_address(call: RestCall, shown: Callable[[str], Json]) -> Json | Response:

@@ -23,7 +23,7 @@ from mockserver.signing.tron import TronTransaction
 from mockserver.worlds.blocks import Block
 from mockserver.worlds.chain import GAS_OF_A_CHECK, SentTransaction, take
 from mockserver.worlds.contracts import (
-    base_coin,
+    coins_of,
     execution_gas,
     has_code,
     holding,
@@ -147,7 +147,7 @@ def _block_by_id(call: RestCall) -> Json:
 
 def _account(call: RestCall) -> Json:
     address = _address(call, "address")
-    balance = holding(call.hosted, base_coin(call.hosted, call.chain), address)
+    balance = coins_of(call.hosted, call.chain, address)
     if not balance and not has_code(call.hosted, call.chain, address):
         return {}
     shown: dict[str, Json] = {"address": _shown(call, address), "balance": balance}
@@ -193,7 +193,7 @@ def _made(call: RestCall, kind: str, to: str, amount: int, data: bytes = b"") ->
         to=from_base58_checked(to),
         amount=amount,
         data=data,
-        memo=bytes.fromhex(hex_of(call.text("extra_data"))),
+        memo=_from_hex(call.text("extra_data")),
         ref_bytes=bytes.fromhex(block_id[12:16]),
         ref_hash=bytes.fromhex(block_id[16:32]),
         expiration=now_ms + _LIFE_MS,
@@ -202,11 +202,11 @@ def _made(call: RestCall, kind: str, to: str, amount: int, data: bytes = b"") ->
     )
 
 
-def hex_of(text: str) -> str:
-    """Return hex of whole bytes, empty for any other text."""
+def _from_hex(text: str) -> bytes:
+    """Return the bytes that hex stands for, none for any other text."""
     with suppress(ValueError):
-        return bytes.fromhex(text.removeprefix("0x")).hex()
-    return ""
+        return bytes.fromhex(text.removeprefix("0x"))
+    return b""
 
 
 def _create(call: RestCall) -> Json:
@@ -228,9 +228,9 @@ def _trigger(call: RestCall) -> Json:
 def _call_data(call: RestCall) -> bytes:
     """Return the data of a call that a body describes: as such, or a signature and arguments."""
     if call.text("data"):
-        return bytes.fromhex(hex_of(call.text("data")))
+        return _from_hex(call.text("data"))
     signature = call.text("function_selector")
-    return curve.keccak256(signature.encode())[:4] + bytes.fromhex(hex_of(call.text("parameter")))
+    return curve.keccak256(signature.encode())[:4] + _from_hex(call.text("parameter"))
 
 
 def _constant(call: RestCall) -> Json:
@@ -287,18 +287,14 @@ def _reason(reason: str) -> bytes:
 
 
 def _broadcast(call: RestCall) -> Json:
-    raw_hex, named = hex_of(call.text("raw_data_hex")), call.members.get("signature")
-    signatures = (
-        [hex_of(each) for each in named or () if isinstance(each, str)]
-        if isinstance(named, list)
-        else []
-    )
-    return _sent(call, bytes.fromhex(raw_hex), [bytes.fromhex(each) for each in signatures])
+    named = call.members.get("signature")
+    texts = [each for each in named if isinstance(each, str)] if isinstance(named, list) else []
+    return _sent(call, _from_hex(call.text("raw_data_hex")), [_from_hex(each) for each in texts])
 
 
 def _broadcast_hex(call: RestCall) -> Json:
     try:
-        raw, signatures = tron.parts_of(bytes.fromhex(hex_of(call.text("transaction"))))
+        raw, signatures = tron.parts_of(_from_hex(call.text("transaction")))
     except NotATransaction as error:
         return _error("", TronRefusal("OTHER_ERROR", f"Transaction cannot be read: {error}"))
     return _sent(call, raw, signatures)
@@ -389,7 +385,7 @@ def _check_transfer(call: RestCall, transfer: ContractCall) -> None:
             "CONTRACT_VALIDATE_ERROR",
             "Contract validate error : Cannot transfer TRX to a smartContract.",
         )
-    owned = holding(call.hosted, base_coin(call.hosted, call.chain), transfer.sender)
+    owned = coins_of(call.hosted, call.chain, transfer.sender)
     if owned < transfer.value and not call.hosted.node.lenient:
         raise TronRefusal("CONTRACT_VALIDATE_ERROR", f"{before} balance is not sufficient.")
 
@@ -405,7 +401,7 @@ def _carry_out(call: RestCall, signed: TronTransaction, made: ContractCall, raw:
         return
     if not has_code(hosted, chain, made.to):
         raise TronRefusal("CONTRACT_VALIDATE_ERROR", f"Contract validate error : {_NO_CONTRACT}")
-    owned = holding(hosted, base_coin(hosted, chain), made.sender)
+    owned = coins_of(hosted, chain, made.sender)
     if strict and owned < made.value:
         raise TronRefusal(
             "CONTRACT_VALIDATE_ERROR",

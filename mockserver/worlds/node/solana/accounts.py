@@ -7,7 +7,7 @@ from mockserver.engine.catalog import Placed
 from mockserver.engine.hashes import base58
 from mockserver.jsontext import Json, plain
 from mockserver.signing import solana
-from mockserver.worlds.contracts import base_coin, holding
+from mockserver.worlds.contracts import coins_of, holding
 from mockserver.worlds.movements import vault_of
 from mockserver.worlds.node.rpc import BAD_PARAMS, RpcCall, RpcError
 from mockserver.worlds.node.solana.programs import (
@@ -33,7 +33,7 @@ _RENT_BYTE, _RENT_BASE = 6_960, 128
 
 def balance_of(call: RpcCall) -> Json:
     owner = base58(key_at(call, 0))
-    return with_context(call, holding(call.hosted, base_coin(call.hosted, call.chain), owner))
+    return with_context(call, coins_of(call.hosted, call.chain, owner))
 
 
 def account_info(call: RpcCall) -> Json:
@@ -66,7 +66,7 @@ def _account_json(call: RpcCall, key: bytes, encoding: str) -> Json:
     if not solana.is_on_curve(key) and base58(key) != vault_of(call.chain):
         # Nobody has a key of it, so that it is no wallet; a token's account that was not made.
         return None
-    lamports = holding(call.hosted, base_coin(call.hosted, call.chain), base58(key))
+    lamports = coins_of(call.hosted, call.chain, base58(key))
     return _account_of(b"", lamports, base58(SYSTEM)) if lamports else None
 
 
@@ -97,13 +97,23 @@ def _data(call: RpcCall, owner: str, placed: Placed) -> bytes:
     return data + bytes(36) + b"\1" + bytes(ACCOUNT_BYTES - len(data) - 37)
 
 
+def _supply_of(placed: Placed) -> int:
+    """Return how many smallest units of a token there are: a million millions, if they fit."""
+    supply: int = 10 ** (12 + placed.decimals)
+    return min(2**64 - 1, supply)
+
+
 def _mint_data(placed: Placed) -> bytes:
-    supply: int = min(2**64 - 1, 10 ** (12 + placed.decimals))
-    return bytes(36) + supply.to_bytes(8, "little") + bytes([placed.decimals, 1]) + bytes(36)
+    return (
+        bytes(36)
+        + _supply_of(placed).to_bytes(8, "little")
+        + bytes([placed.decimals, 1])
+        + bytes(36)
+    )
 
 
 def _mint_parsed(placed: Placed) -> Json:
-    supply = str(min(2**64 - 1, 10 ** (12 + placed.decimals)))
+    supply = str(_supply_of(placed))
     info = {"decimals": placed.decimals, "supply": supply, "isInitialized": True}
     return {"type": "mint", "info": {**info, "freezeAuthority": None, "mintAuthority": None}}
 
@@ -150,7 +160,7 @@ def supply(call: RpcCall) -> Json:
     placed = mint_at(call, key_at(call, 0))
     if placed is None:
         raise RpcError(BAD_PARAMS, "Invalid param: not a Token mint")
-    return with_context(call, amount_json(min(2**64 - 1, 10 ** (12 + placed.decimals)), placed))
+    return with_context(call, amount_json(_supply_of(placed), placed))
 
 
 def accounts_of_owner(call: RpcCall) -> Json:

@@ -14,7 +14,7 @@ from mockserver.signing.solana import SolanaTransaction
 from mockserver.signing.transactions import NotATransaction
 from mockserver.values import dataclass
 from mockserver.worlds.chain import SentTransaction, pour, take
-from mockserver.worlds.contracts import base_coin, holding
+from mockserver.worlds.contracts import base_coin, coins_of, holding
 from mockserver.worlds.node.rpc import BAD_PARAMS, RpcCall, RpcError
 from mockserver.worlds.node.solana.programs import (
     ASSOCIATED,
@@ -189,7 +189,7 @@ def _simulated(problem: str, err: Json) -> RpcError:
 def _fee_problem(call: RpcCall, signed: SolanaTransaction) -> tuple[str, Json] | None:
     """Return why the fee cannot be paid, or None."""
     owner = base58(signed.signers[0])
-    owned = holding(call.hosted, base_coin(call.hosted, call.chain), owner)
+    owned = coins_of(call.hosted, call.chain, owner)
     if owned >= LAMPORTS * len(signed.signers) or call.hosted.node.lenient:
         return None
     if not owned:
