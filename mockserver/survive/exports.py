@@ -13,8 +13,7 @@ from mockserver import __version__, documents
 from mockserver.clock import iso
 from mockserver.recordings import Recording
 from mockserver.scenarios.library import is_file
-from mockserver.server.capsules import Capsule, files_in, save
-from mockserver.server.capsules import begun_anew as begun
+from mockserver.server.capsules import Capsule, begun_anew, files_in, save
 from mockserver.server.growing import exchange_of
 from mockserver.server.recorder import KeeperOptions, RecordingKeeper
 from mockserver.survive.outcomes import RunResult
@@ -161,7 +160,7 @@ def capsule_of_run(run: RunOfFlow, title: str, scenario_text: str = "") -> Capsu
         title=title,
         versions={"crosschainMock": __version__, "python": platform.python_version()},
         scenario=world["scenario"],
-        start=begun(run.start, began_ms, world["orders"], world["tickets"]),
+        start=begun_anew(run.start, began_ms, world["orders"], world["tickets"]),
         journal=Recording(title, "simulation", ()),
         scenario_text=scenario_text,
         healed_after=run.healed_after,

@@ -121,16 +121,16 @@ def clock_page(
     with tempfile.TemporaryDirectory(prefix="crosschain-mock-clock-") as name:
         folder = Path(name)
         page = ClockPage(folder / "page", hosted)
-        library = None if has_own_shim(command) else compiled(folder)
         try:
+            library = library_for(command, folder)
             yield PagedWorld(PagedService(service, page, hosted.key), page, library)
         finally:
             page.close()
 
 
-def has_own_shim(command: Sequence[str]) -> bool:
-    """Tell whether a command is of a language whose shim is no library."""
-    return Path(command[0]).name.startswith(("python", "node"))
+def library_for(command: Sequence[str], folder: Path) -> Path | None:
+    """Compile the shim of a command; None where its language has its own, or none can be made."""
+    return None if Path(command[0]).name.startswith(("python", "node")) else compiled(folder)
 
 
 def environment_of(variables: Mapping[str, str]) -> dict[str, str]:

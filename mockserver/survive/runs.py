@@ -19,10 +19,9 @@ from mockserver.survive.flows import (
     SpawnedFlow,
     clock_variables,
     folder_of_runs,
-    has_own_shim,
+    library_for,
 )
 from mockserver.survive.page import ClockPage
-from mockserver.survive.preload import compiled
 from mockserver.survive.space import InjectedFailure
 from mockserver.testing import MockServer, MockSettings, MockWorld
 from mockserver.testing.handles import LockedService
@@ -287,7 +286,7 @@ class Lab:
         self._folder = folder_of_runs("survive")
         self._library = None
         if self._clock == ClockMode.CLIENT and isinstance(flow, SpawnedFlow):
-            self._library = None if has_own_shim(flow.command) else compiled(self._folder)
+            self._library = library_for(flow.command, self._folder)
         self._closing = contextlib.ExitStack()
         self._closing.callback(shutil.rmtree, self._folder, ignore_errors=True)
         self._closing.callback(flow.close)

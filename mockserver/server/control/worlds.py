@@ -80,11 +80,11 @@ def source_of_copy(request: ControlRequest, key: str) -> HostedWorld:
     return source
 
 
-def settle_copy(request: ControlRequest, twin: HostedWorld) -> None:
-    """Give a copy the app keys and the token of a body. Raises `BadControl`."""
-    request.server.worlds.bind(request.body.get("appKeys", ()), twin.key)
+def settle(request: ControlRequest, hosted: HostedWorld) -> None:
+    """Give a new world the app keys and the token of a body. Raises `BadControl`."""
+    request.server.worlds.bind(request.body.get("appKeys", ()), hosted.key)
     if "token" in request.body:
-        twin.token = WorldToken.of(request.body["token"])
+        hosted.token = WorldToken.of(request.body["token"])
 
 
 def _copied(request: ControlRequest, key: str) -> None:
@@ -93,7 +93,7 @@ def _copied(request: ControlRequest, key: str) -> None:
     if full := request.server.worlds.full(source.weight):
         raise BadControl(full)
     twin = source.fork(key)
-    settle_copy(request, twin)
+    settle(request, twin)
     request.server.worlds.put(twin, forked_from=source)
 
 
@@ -106,9 +106,7 @@ def _made(request: ControlRequest, key: str) -> Json:
     readings = ((name, read(body[wire])) for wire, (name, read) in _CHANGES.items() if wire in body)
     changes: dict[str, Any] = dict(readings)
     hosted = request.server.factory.create(key, **changes)
-    if "token" in body:
-        hosted.token = WorldToken.of(body["token"])
-    worlds.bind(body.get("appKeys", ()), hosted.key)
+    settle(request, hosted)
     worlds.put(hosted)
     return world_json(hosted, request.server)
 

@@ -262,7 +262,7 @@ class Spread:
     ) -> Response:
         """Make a world of this process a copy of one that another process has."""
         # Functions of the table; see `part`.
-        from mockserver.server.control.worlds import check_copy, settle_copy  # noqa: PLC0415
+        from mockserver.server.control.worlds import check_copy, settle  # noqa: PLC0415
 
         body = self._service.control.body_of(row, request)
         asked = ControlRequest(
@@ -281,7 +281,7 @@ class Spread:
         # Somebody else may have made it meanwhile.
         check_copy(asked, key)
         twin = self._arrived(key, answer.body)
-        settle_copy(asked, twin)
+        settle(asked, twin)
         self._service.worlds.put(twin)
         return await self.here(path, key, replace(request, body=b""))
 
