@@ -329,6 +329,14 @@ async def listening(
     return listener
 
 
+def lives(pid: int) -> bool:
+    """Tell whether a process goes on; one that has ended may be there until somebody asks."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
 def without_epoch(dump: dict[str, Any]) -> dict[str, Any]:
     """Return a dump to compare with that of another world: each has an epoch of its own."""
     assert dump["epoch"]

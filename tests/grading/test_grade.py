@@ -14,6 +14,7 @@ import pytest
 
 from mockserver import resources
 from mockserver.validation import SchemaCheck
+from tests.conftest import lives
 
 ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.skipif(not hasattr(os, "killpg"), reason="ends processes by their group")
@@ -273,15 +274,7 @@ def test_a_suite_reads_no_input_and_what_it_leaves_is_ended(grade, tmp_path):
         assert "note: the suite leaves processes behind, which are ended" in ended.stdout
         children = (tmp_path / "children").read_text().split()
         assert len(children) == 2
-        assert not [child for child in children if _lives(int(child))]
-
-
-def _lives(pid: int) -> bool:
-    try:
-        # Nobody may have asked yet how it ended.
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
+        assert not [child for child in children if lives(int(child))]
 
 
 SUITES = Path(__file__).parent / "suites"

@@ -12,7 +12,7 @@ import pytest
 
 from mockserver.cli.running import Child
 from mockserver.survive.flows import SpawnedFlow, command_flow
-from tests.conftest import eventually
+from tests.conftest import eventually, lives
 
 ROOT = Path(__file__).parents[2]
 # A command with a child of its own; both write down who they are and ignore what they are told to.
@@ -63,14 +63,7 @@ def started(*ignored: str, session: str) -> Iterator[tuple["subprocess.Popen[str
 
 def gone(pids: list[int]) -> bool:
     """Whether processes have ended; one that nobody waited for is gone as well."""
-    return not any(map(_lives, pids))
-
-
-def _lives(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
+    return not any(map(lives, pids))
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks at /proc")
