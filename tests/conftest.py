@@ -86,9 +86,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_collection_finish() -> None:
-    """Keep the collector from what lives as long as the run: modules and thousands of tests."""
+    """Keep the collector from what lives as long as the run: modules and thousands of tests.
+
+    From here on no byte code is written either, here and in what tests start. A test may write two
+    programs of one name and one length within a second, which Python takes for the same.
+    """
     gc.collect()
     gc.freeze()
+    sys.dont_write_bytecode = True
+    os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
 
 
 def costly(quick: int, deep: int) -> hypothesis.settings:
