@@ -2,13 +2,15 @@
 
 import inspect
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import click
 import pytest
-import yaml
 from click.testing import CliRunner
 
+from mockserver.cli.action import arguments
 from mockserver.cli.table import command, rows_as_parameters
 from mockserver.conformance import Options, UnsafeOrWrong, run
 from mockserver.conformance.option_table import (
@@ -35,8 +37,6 @@ from mockserver.conformance.verdict import FAIL_ON, Verdict
 pytest_plugins = ["pytester"]
 
 ROOT = Path(__file__).parents[2]
-ACTION = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
-STEP = next(step for step in ACTION["runs"]["steps"] if step["id"] == "conform")
 NEW = Option("politeness", "whole", "How polite a run is.", default=3, least=1)
 
 SAMPLES = {
@@ -111,28 +111,33 @@ def test_keyword_arguments_are_the_rows():
     assert named | set(RunOptions.__annotations__) == {row.key for row in rows("keyword")}
 
 
-def test_the_action_has_the_rows_with_their_words():
-    assert ACTION["inputs"].keys() == {row.in_form("action") for row in rows("action")} | {"python"}
-    for row in rows("action"):
-        told = ACTION["inputs"][row.in_form("action")]
-        assert told["description"] == row.described + " One a line." * (row.kind == "texts")
-        assert told["default"] == (row.action_default or ("false" if row.kind == "flag" else ""))
-    assert STEP["env"] == {
-        f"INPUT_{row.name.upper().replace('-', '_')}": f"${{{{ inputs.{row.in_form('action')} }}}}"
-        for row in rows("action")
-    } | {"PYTHON": "${{ inputs.python }}"}
-
-
-def test_the_action_gives_each_row_on_as_its_kind_wants():
-    script = STEP["run"].replace("\\\n", " ")
-    single, several, on, off = (
-        set(names.split()) for names in re.findall(r"for option in (.*); do", script)
+def test_what_the_table_makes_in_other_files_is_written():
+    ended = subprocess.run(
+        [sys.executable, str(ROOT / ".ci" / "options"), "--check"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
     )
-    kinds = {row.name: row.kind for row in rows("action") if row.kind != "address"}
-    assert several == {name for name, kind in kinds.items() if kind == "texts"}
-    assert on == {name for name, kind in kinds.items() if kind in ("flag", "switch")}
-    assert off == {name for name, kind in kinds.items() if kind == "switch"}
-    assert single == kinds.keys() - several - on
+    assert ended.returncode == 0, f"{ended.stdout}{ended.stderr}: run .ci/options"
+
+
+@pytest.mark.parametrize("row", rows("action"), ids=lambda row: row.name)
+def test_the_action_gives_each_row_on_as_its_kind_wants(row):
+    name = row.in_form("action")
+    option = f"--set={row.name}" if row.rare else f"--{row.name}"
+    if row.kind == "address":
+        assert arguments({name: "--help"}) == ["--", "--help"]
+    elif row.kind in ("flag", "switch"):
+        assert arguments({name: "true"}) == arguments({name: "yes"}) == [option]
+        assert arguments({name: "no"}) == ([f"--no-{row.name}"] if row.kind == "switch" else [])
+        with pytest.raises(ValueError, match=f"{name}: expected true or false, got 'perhaps'"):
+            arguments({name: "perhaps"})
+    elif row.kind == "texts":
+        assert arguments({name: "a b\n\n--c\n"}) == [f"{option}=a b", f"{option}=--c"]
+    else:
+        assert arguments({name: "a b"}) == [f"{option}=a b"]
+    assert arguments({name: "", "python": "python3"}) == []
 
 
 def test_the_page_shows_each_row_in_each_form_or_why_not():

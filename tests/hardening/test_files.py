@@ -123,6 +123,7 @@ SHIPPED = {
     "worlds/factory.py": "",
     "server/capsules.py": "what was unpacked or written just now",
     "server/console/__init__.py": "",
+    "cli/action.py": "the report that the run before it has written",
     "grading/grade.py": "what the servers of a run have just written",
     "survive/runs.py": "what a run of the search has just written",
     "worlds/state/folder.py": "the number of processes of a state folder, which is locked by then",

@@ -42,20 +42,17 @@ class RunOptions(TypedDict, total=False):
     `roles` binds roles to the member names of list items, and `bindings` is a file that does.
     """
 
-    seed: int
+    # Written by .ci/options.
     dialect: str
     overlay: str | Path
-    budget: int
-    rate: int | float | str | Decimal
-    time: Duration
-    request_time: Duration
-    slow: Duration
-    patience: Duration
-    wait: Duration
+    only: str | Iterable[str]
+    skip: str | Iterable[str]
+    roles: Mapping[str, str]
+    bindings: str | Path
     allow_hosts: str | Iterable[str]
-    confirm_hosts: str | Iterable[str]
     arm_writes: bool
     most_writes: int
+    confirm_hosts: str | Iterable[str]
     app_key: str
     app_secret: str
     wallet_key: str
@@ -64,17 +61,21 @@ class RunOptions(TypedDict, total=False):
     tickets: str | Iterable[str]
     hashes: str | Iterable[str]
     timestamp: str | int
-    bindings: str | Path
-    roles: Mapping[str, str]
-    only: str | Iterable[str]
-    skip: str | Iterable[str]
+    seed: int
+    budget: int
+    rate: int | float | str | Decimal
+    time: Duration
+    request_time: Duration
+    concurrency: int
+    wait: Duration
+    patience: Duration
     edges: bool
     delivery: bool
     examples: int
     sequences: int
     deep: int
     probes: str | Path
-    concurrency: int
+    slow: Duration
 
 
 def options_of(keywords: Mapping[str, object], target: Target | None = None) -> Options:
