@@ -73,15 +73,25 @@ def pytest_configure(config: pytest.Config) -> None:
         if number is not None and signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, usual)
     config.addinivalue_line(
-        "markers", "deep: takes long, and goes one more time a way that a quicker test goes."
+        "markers",
+        "deep(quick=0): takes long, and goes one more time a way that a quicker test goes. Of a"
+        " test with parameters, `quick` of its cases, spread evenly, are run all the same.",
     )
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave tests that are for long runs to them."""
-    if not config.getoption("--deep"):
-        for item in items:
-            if item.get_closest_marker("deep"):
+    if config.getoption("--deep"):
+        return
+    cases: dict[tuple[Path, str, int], list[pytest.Item]] = {}
+    for item in items:
+        if shares := [marker.kwargs.get("quick", 0) for marker in item.iter_markers("deep")]:
+            name = item.nodeid.partition("[")[0]
+            cases.setdefault((item.path, name, min(shares)), []).append(item)
+    for (_, _, quick), marked in cases.items():
+        stays = {len(marked) * turn // quick for turn in range(quick)}
+        for number, item in enumerate(marked):
+            if number not in stays:
                 item.add_marker(pytest.mark.skip(reason="takes long: give --deep"))
 
 

@@ -22,6 +22,7 @@ def count():
 
 
 @pytest.mark.parametrize("name", SOME)
+@pytest.mark.deep(quick=1)
 def test_a_fault_is_found(name, count):
     assert count.found(FAULTS[name])
 

@@ -313,6 +313,7 @@ def test_a_wrong_base_path_gets_a_hint(call, healthy):
 
 
 @pytest.mark.parametrize("by", ["options", "environment"])
+@pytest.mark.deep(quick=1)
 def test_keys_are_used_and_never_told(call, mock, tmp_path, by):
     url = mock.world("keys", app_keys=((KEY, SECRET),), breaks=("v1-infinity",)).base_url
     names = ("html", "json", "junit", "sarif", "github")

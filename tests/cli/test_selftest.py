@@ -5,6 +5,8 @@ import re
 import signal
 import subprocess
 
+import pytest
+
 from tests.cli.conftest import command, everything
 
 BROKEN = "bridge-whole-tokens"
@@ -18,6 +20,7 @@ def test_the_command_says_what_was_found(run):
     assert "reading alone found 100.0 % of 1 with 0 submissions" in ended.stdout
 
 
+@pytest.mark.deep
 def test_nothing_is_said_of_a_mode_that_was_not_tried(run):
     ended = run("conform", "selftest", BROKEN, "--mode", "submitting", "--seeds", "0")
     assert ended.returncode == 0, ended.stdout
@@ -31,6 +34,7 @@ def test_the_command_names_what_no_break_is_called(call):
     assert "did you mean 'bridge-whole-tokens'" in ended.stderr
 
 
+@pytest.mark.deep
 def test_an_interruption_ends_it_at_once_and_keeps_what_was_tried():
     ours, theirs = os.openpty()
     line = command("conform", "selftest", BROKEN, "--mode", "reading", "--seeds", "30")

@@ -77,6 +77,7 @@ def test_two_services_that_are_out_of_order_are_not_alike(name):
 
 
 @pytest.mark.parametrize("name", ["maintenance", "too many requests", "nothing"])
+@pytest.mark.deep(quick=1)
 def test_one_that_works_and_one_that_does_not_are_not_alike(name):
     with served(frozen()) as good, raw_server(saying(OUT_OF_ORDER[name])) as dead:
         url = f"http://127.0.0.1:{good.port}"

@@ -166,6 +166,7 @@ def is_found(name, healthy, examples=0):
 
 
 @pytest.mark.parametrize("name", SOME)
+@pytest.mark.deep(quick=1)
 def test_a_region_that_is_wrong_is_found(name, healthy):
     assert is_found(name, healthy)
 

@@ -40,6 +40,7 @@ def test_reading_shows_it(rule, fault):
 
 
 @pytest.mark.parametrize(("rule", "fault"), SUBMITTING)
+@pytest.mark.deep(quick=1)
 def test_submitting_shows_it(rule, fault):
     assert rule in findings(fault, rule, arm_writes=True)[1]
 

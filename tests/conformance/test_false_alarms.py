@@ -170,6 +170,7 @@ def test_a_second_run_on_the_same_server_is_as_good_as_the_first(dialect, clock)
         also_with("frozen", "observed"),
     ],
 )
+@pytest.mark.deep(quick=2)
 def test_no_shipped_world_is_blamed(scenario, dialect):
     with running(scenario=scenario, dialect=dialect, clock="auto", refusals="allow") as mock:
         result = run(

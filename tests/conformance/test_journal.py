@@ -89,6 +89,7 @@ def test_a_whole_run_that_resumes_sends_nothing_and_says_the_same(server, tmp_pa
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+@pytest.mark.deep(quick=1)
 def test_a_run_that_was_killed_sends_only_the_rest(server, tmp_path, number):
     path = tmp_path / "run.jsonl"
     with gate(server.url) as counting:

@@ -85,6 +85,7 @@ def test_the_first_item_of_a_service_is_judged_like_the_rest(operation, place, n
         assert [one.operation.id for one in told] == [operation], name
 
 
+@pytest.mark.deep
 def test_no_variation_is_told():
     for names in [(), *((name,) for name in VARIATIONS)]:
         with blind_service(variations=names) as url:

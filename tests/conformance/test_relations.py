@@ -71,12 +71,14 @@ def each_rule(names):
 
 
 @pytest.mark.parametrize("rule", each_rule([*ROWS]))
+@pytest.mark.deep(quick=1)
 def test_a_service_that_breaks_a_relation_is_found(rule):
     with blind_service(rows=[ROWS[rule]]) as url:
         assert rule in found(url)
 
 
 @pytest.mark.parametrize("rule", BY_NAME)
+@pytest.mark.deep(quick=1)
 def test_a_region_that_breaks_a_relation_is_found(rule):
     with blind_service([BY_NAME[rule]]) as url:
         assert rule in found(url)

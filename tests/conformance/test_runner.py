@@ -137,6 +137,7 @@ def test_a_run_does_not_wait_for_what_is_settled(waited):
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.deep(quick=1)
 def test_a_reading_run_needs_no_more_than_its_budget(seed):
     """Also where requests are asked again: for their time, for a price, for a larger amount."""
     with running(clock="real") as mock:

@@ -95,6 +95,7 @@ def test_a_line_that_is_none_is_told_before_anything_is_sent(text, told, tmp_pat
         run("http://127.0.0.1:9", probes=tmp_path / "nothing.jsonl")
 
 
+@pytest.mark.deep
 def test_the_suite_keeps_lines_in_the_database_of_hypothesis_and_follows_its_seed(tmp_path):
     def suite(url, *options):
         words = ["-p", "no:cacheprovider", "-q", "-k", f"requests-{BRIDGE}"]

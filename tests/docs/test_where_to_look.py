@@ -33,6 +33,8 @@ SIGNPOSTS = sorted(PACKAGE.rglob("__init__.py"))
 PLACES = {f"/{path.relative_to(ROOT)}" for path in TREE} | {
     f"/{path.name}" for path in ROOT.iterdir()
 }
+ENDS = {place[at + 1 :] for place in PLACES for at, sign in enumerate(place) if sign == "/"}
+"""Each place by its last parts."""
 
 
 def named(text):
@@ -41,6 +43,8 @@ def named(text):
 
 def is_there(name, inside=""):
     """Tell whether a file or a folder of that name, or of the last parts of a path, exists."""
+    if not inside:
+        return name in ENDS
     return any(place.startswith(inside) and place.endswith(f"/{name}") for place in PLACES)
 
 

@@ -130,6 +130,7 @@ def test_a_break_that_changes_no_answer_is_no_survivor(grade, tmp_path):
     ("percent", "code"),
     [("28", 0), ("29", 1)],
 )
+@pytest.mark.deep(quick=1)
 def test_a_score_that_is_too_low_fails(grade, tmp_path, percent, code):
     (tmp_path / "suite.py").write_text(LAZY)
     chosen = (*only(AMOUNTS, NO_LIST), "--at-least", percent)
@@ -144,6 +145,7 @@ def test_a_score_that_is_too_low_fails(grade, tmp_path, percent, code):
         ("import os; os.kill(os.getpid(), 9)", 3, "signal 9 ends it"),
     ],
 )
+@pytest.mark.deep(quick=1)
 def test_a_suite_that_cannot_be_graded_is_told_so(grade, suite, code, says):
     ended = grade("--", sys.executable, "-c", suite)
     assert (ended.returncode, ended.stdout) == (code, "")

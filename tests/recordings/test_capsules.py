@@ -432,6 +432,7 @@ def run_with_capsule(call, body, *arguments):
     return call("run", "--clock=frozen", *arguments, "--", *command)
 
 
+@pytest.mark.deep
 def test_a_run_writes_a_capsule_longer_than_its_journal(call, tmp_path):
     body = f"""
 for number in range(1200):

@@ -227,6 +227,7 @@ def test_a_flow_comes_back_from_the_journal_of_the_mock(
 
 
 @pytest.mark.parametrize("name", sorted(SERVICES))
+@pytest.mark.deep(quick=1)
 def test_what_conform_has_sent_comes_back_from_its_journal(
     call: Callable[..., Any], tmp_path: Path, name: str
 ) -> None:

@@ -148,6 +148,7 @@ def test_a_second_request_of_a_path_is_none_of_a_path_that_is_unknown():
     assert [one.id for one in result.outcomes if one.findings] == []
 
 
+@pytest.mark.deep
 def test_a_recorded_run_whose_requests_were_stamped_anew_is_judged_as_the_run_was(tmp_path):
     journal = tmp_path / "run.jsonl"
     only = ("exchange",)

@@ -509,6 +509,7 @@ ORDER = {"status": "Succeeded", "timestamp": 1, "execHash": "", "reason": "", "a
         ({}, ""),
     ],
 )
+@pytest.mark.deep(quick=1)
 def test_only_what_is_documented_is_called_broken(record_process, upstream, change, sentence):
     body = json.dumps({"code": 0, "msg": "success", "data": {**ORDER, **change}}).encode()
     upstream.reply = lambda handler, _: answer(handler, body)

@@ -486,6 +486,7 @@ def test_a_redirect_lets_nobody_in(sent, kept):
     assert response.response.header("Location") == expected
 
 
+@pytest.mark.deep
 def test_members_of_a_large_body_are_masked_as_well():
     rows = b",".join(b'{"price":"%d","api_key":"Key%dOfR0w"}' % (n, n) for n in range(300))
     body = b"[" + rows + b',{"apiKey" : "Quoted\\"Value","token":"USDT"}]'

@@ -83,7 +83,7 @@ def run_recorded(sources: Iterable[Source], options: Options | None = None) -> R
         ),
         exchanges=context.exchanges,
         sent={operation.id: 0 for operation in contract},
-        unsent=dict(context.unsent),
+        unsent=context.unsent,
         notes=(f"recorded exchanges judged: {len(recordings.every)}; nothing was sent",),
         complain=partial(complaint, caller=options.caller),
     )

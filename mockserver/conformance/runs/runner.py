@@ -101,7 +101,7 @@ def run(  # noqa: PLR0913 (one parameter a collaborator)
         sent=sent,
         sent_elsewhere=transport.count - sum(sent.values()),
         planned=len(plan.probes),
-        unsent=dict(context.unsent),
+        unsent=context.unsent,
         notes=(*notes, *remarks),
         choices=options.choices,
         elapsed_ms=ticks_ms() - began,

@@ -60,7 +60,7 @@ class RunContext(Cached):
         self._by_probe: dict[str, Exchange] = {}
         self._by_operation: dict[str, list[Exchange]] = {}
         self._all: list[Exchange] = []
-        self._reasons: dict[str, str] = {}
+        self._reasons: dict[ProbeName, str] = {}
         self._forbidden: set[str] = set()
         self._access: Access | None = None
 
@@ -105,20 +105,20 @@ class RunContext(Cached):
         return tuple(every if self._access is None else filter(self._access.shows, every))
 
     @property
-    def unsent(self) -> Mapping[str, str]:
+    def unsent(self) -> dict[str, str]:
         """Why probes were not sent, by name."""
-        return self._reasons
+        return dict(self._reasons.items())
 
     @property
     def unsent_probes(self) -> tuple[ProbeName, ...]:
         """The names of those that were not sent."""
-        return tuple(map(ProbeName, self._reasons))
+        return tuple(self._reasons)
 
     def add(self, exchange: Exchange) -> None:
         self._all.append(exchange)
         self._by_probe[exchange.probe] = exchange
         self._by_operation.setdefault(exchange.operation.id, []).append(exchange)
-        self._reasons.pop(exchange.probe, None)
+        self._reasons.pop(ProbeName(exchange.probe), None)
         if exchange.succeeded and is_first_list(exchange):
             # What is cached follows from the lists alone.
             self._cached.clear()
@@ -132,7 +132,7 @@ class RunContext(Cached):
 
     def not_sent(self, *probes: str, otherwise: str) -> NotRun:
         """Return what to raise where none of some probes was sent, with the first reason."""
-        known = [probe for probe in probes if probe in self._reasons]
+        known = [probe for probe in map(ProbeName, probes) if probe in self._reasons]
         if not known:
             return NotRun(otherwise)
         kind = NotApplicable if known[0] in self._forbidden else NotRun

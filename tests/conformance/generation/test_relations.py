@@ -79,6 +79,7 @@ def test_a_healthy_service_keeps_every_relation(operation_id):
 
 
 @pytest.mark.parametrize("words", ROWS)
+@pytest.mark.deep(quick=2)
 def test_a_service_that_breaks_a_relation_is_found(words):
     broken = ROWS[words]
     [operation_id] = broken.operations

@@ -98,6 +98,7 @@ def test_a_broken_request_breaks_the_contract_in_one_input(contract, operation):
 
 
 @pytest.mark.parametrize("operation", list(CONTRACTS["documented"]), ids=lambda one: one.id)
+@pytest.mark.deep(quick=4)
 def test_every_required_input_is_dropped_once_in_a_while(operation):
     wanted = {f"{one.location}.{one.name}" for one in operation.fields if one.required}
     if not wanted:
