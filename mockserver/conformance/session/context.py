@@ -1,7 +1,7 @@
 """The exchanges of a run so far, by probe and by operation."""
 
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from copy import copy
 from dataclasses import replace
 from typing import TypeVar
