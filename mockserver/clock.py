@@ -110,10 +110,12 @@ class Clock:
 
     def now(self, wall: int) -> int:
         """Return the world's time, in milliseconds, when the wall clock shows `wall`."""
-        if self.mode in STANDING:
+        if self.mode is _REAL:
+            now = self.virtual_ms + wall - self.wall_ms
+        elif self.mode in STANDING:
             return self.virtual_ms
-        passed = wall - self.wall_ms
-        now = self.virtual_ms + (passed if self.mode is _REAL else int(passed * self.rate))
+        else:
+            now = self.virtual_ms + int((wall - self.wall_ms) * self.rate)
         return min(LATEST_MS, now)
 
     def set(self, virtual_ms: int, wall: int) -> "Clock":

@@ -160,7 +160,7 @@ class WorldState:
             else:
                 receiving.add(order_id, 0)
         # An order of an unknown deposit has no amount, and its transaction is not known.
-        if order.amount and paid_by not in self.announced:
+        if order.amount and self.announced.get(paid_by) is None:
             sender = payer[0], payer[2]
             self.sent.put(sender, (self.sent.get(sender) or 0) + 1)
         if self._agenda is not None:

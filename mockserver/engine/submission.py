@@ -7,7 +7,7 @@ from sys import intern
 from mockserver.engine import amounts
 from mockserver.engine.balances import spendable
 from mockserver.engine.calendar import Calendar, Phase
-from mockserver.engine.catalog import Chain, Placed, address_key, checked_address
+from mockserver.engine.catalog import Placed, address_key, checked_address
 from mockserver.engine.core import Core, WorldState, check_order, hash_key, route_of
 from mockserver.engine.courses import OrderCourse, Policy
 from mockserver.engine.hashes import checked_hash, derived_hash, made_up_hash
@@ -203,43 +203,47 @@ def _new_order(
         # The transaction has moved the deposit already: the sender must not pay twice.
         topup = max(topup, min(request.amount, paid.units if paid.payer == payer else 0))
     order_id, seed = _order_id(core), scenario.seed
-    return Order(
-        id=order_id,
-        sn=None if request.generation is _V2 else _sn(core, request, now),
-        generation=request.generation,
-        kind=request.kind,
-        route=route,
-        submitted_ms=now,
-        started_ms=now,
-        amount=request.amount,
-        gross=gross,
-        service_fee=service_fee,
-        channel_fee=channel_fee,
-        gas_fee=gas_fee,
-        dust=_dust(request),
-        topup=max(0, topup),
-        sender=request.sender,
-        recipient=request.recipient,
-        evm_address=request.sender,
-        cert_hash=cert_hash,
-        exec_hash=_foreign_hash(request.target.chain, seed, "exec", order_id),
-        back_hash=_foreign_hash(request.source.chain, seed, "back", order_id),
-        course=planned(course, policy, route, calendar, now),
-        policy=policy,
-        polls_needed=polls_needed,
-        refund_ms=scenario.refund_ms,
+    sender, source, target = request.sender, request.source, request.target
+    # In the order of the fields: by their names it takes five times as long to make an order.
+    values = (
+        order_id,
+        None if request.generation is _V2 else _sn(core, request, now),
+        request.generation,
+        request.kind,
+        route,
+        # When it was submitted, and when it began its course.
+        now,
+        now,
+        request.amount,
+        gross,
+        service_fee,
+        channel_fee,
+        gas_fee,
+        0 if source.decimals <= target.decimals else _dust(request),
+        max(0, topup),
+        sender,
+        request.recipient,
+        sender,
+        cert_hash,
+        # Those of EVM chains follow from the id.
+        "" if target.chain.evm else made_up_hash(target.chain, seed, "exec", order_id),
+        "" if source.chain.evm else made_up_hash(source.chain, seed, "back", order_id),
+        planned(course, policy, route, calendar, now),
+        policy,
+        polls_needed,
+        scenario.refund_ms,
         # Interned: a client sends the same channel with each of its orders.
-        channel=intern(request.channel),
-        fee_level=request.fee_level,
-        ticket_ms=_reported_ms(state, route.source_chain, cert_hash) if state.reports else None,
-        resolve_ms=scenario.ticket_ms,
-        exposed_ms=_exposed_ms(calendar, route, now) if calendar.windows else None,
+        intern(request.channel),
+        request.fee_level,
+        # Neither look-ups nor forced statuses yet.
+        (),
+        (),
+        _reported_ms(state, route.source_chain, cert_hash) if state.reports else None,
+        scenario.ticket_ms,
+        None,
+        _exposed_ms(calendar, route, now) if calendar.windows else None,
     )
-
-
-def _foreign_hash(chain: Chain, seed: int, what: str, order_id: str) -> str:
-    """Return a hash as a chain that is no EVM chain writes it; empty ones follow from the id."""
-    return "" if chain.evm else made_up_hash(chain, seed, what, order_id)
+    return Order(*values)
 
 
 def _order_id(core: Core) -> str:

@@ -34,18 +34,25 @@ class Opener:
     def __init__(self) -> None:
         self._ready: dict[tuple[object, ...], tuple[tuple[str, str], ...]] = {}
         # The key and the headers of the last answer: the next one is usually the same.
-        self._last: tuple[object, object, object, tuple[tuple[str, str], ...]] = (None,) * 3 + ((),)
+        self._last: tuple[object, str, str, str | None, tuple[tuple[str, str], ...]]
+        self._last = None, "", "", None, ()
 
     def opened(self, response: Response, world: str, epoch: str, headers: Headers) -> Response:
         """Return an answer that the page may read which sent these request headers.
 
         `epoch` is the world's, empty where there is no such world.
         """
-        own, origin, place = response.headers, headers.lowered("origin"), (world, epoch)
-        before, its_place, its_origin, ready = self._last
-        if own is not before or place != its_place or origin != its_origin:
-            ready = self._headers(own, place, headers)
-            self._last = own, place, origin, ready
+        own, origin = response.headers, headers.lowered("origin")
+        before, its_world, its_epoch, its_origin, ready = self._last
+        if (
+            own is not before
+            or epoch != its_epoch
+            or origin != its_origin
+            # Two worlds without an epoch have other names.
+            or world != its_world
+        ):
+            ready = self._headers(own, (world, epoch), headers)
+            self._last = own, world, epoch, origin, ready
         return Response(response.status, ready, response.body, response.coded)
 
     def _headers(

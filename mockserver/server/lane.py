@@ -9,7 +9,9 @@ ordinary road (aiohttp's), as if nothing had been read before.
 The lane may be left out: `HttpServer(answering, lane=False)`.
 """
 
-from typing import Any
+import asyncio
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, cast
 
 from aiohttp.http import HttpVersion11, RawRequestMessage
 from aiohttp.streams import EMPTY_PAYLOAD, StreamReader
@@ -17,12 +19,15 @@ from aiohttp.web_protocol import RequestHandler
 
 from mockserver import limits
 from mockserver.exchange import Request, Response
-from mockserver.responders.delivery import delivery_of
+from mockserver.responders.delivery import Commit, Delivery, delivery_of
 from mockserver.server.connection import Connection
 from mockserver.server.heads import Heads
 from mockserver.server.incoming import has_host
 from mockserver.server.repeated import Repeated
 from mockserver.server.wire import RawAnswering, WireHeaders, request_of
+
+if TYPE_CHECKING:
+    from mockserver.server.http import HttpServer
 
 _NEEDED = (
     *("_close", "_force_close", "_manager", "_messages", "_next_keepalive_close_time", "_paused"),
@@ -42,7 +47,7 @@ def is_possible() -> bool:
 class LaneConnection(Connection):
     """A connection that answers at once what it can."""
 
-    __slots__ = ("_answering", "_between", "_heads", "_keeps_s", "_repeated")
+    __slots__ = ("_answering", "_between", "_heads", "_keeps_s", "_later", "_owing", "_repeated")
 
     def __init__(
         self, *args: Any, answering: RawAnswering, heads: Heads, repeated: Repeated, **options: Any
@@ -55,9 +60,24 @@ class LaneConnection(Connection):
         self._keeps_s = self.keepalive_timeout
         # Whether the parser surely stands between two requests and has no byte of the next.
         self._between = True
+        # Set while the answer to a request waits for the disk; done once it is sent.
+        self._owing: asyncio.Future[None] | None = None
+        # What the client has sent meanwhile.
+        self._later = b""
+
+    @property
+    def idle(self) -> bool:
+        """Whether no request is being answered."""
+        return self._owing is None and super().idle
 
     def data_received(self, data: bytes) -> None:
         """Take bytes; a whole request on an idle connection is answered now."""
+        if self._owing is not None:
+            # A client that does not wait for its answer is read no further until it has it.
+            self._later += data
+            if data and self.transport is not None:
+                self.transport.pause_reading()
+            return
         waiter = self._waiter
         if not data and self._between:
             # After a body was read, aiohttp calls this without bytes, to go on parsing.
@@ -127,16 +147,84 @@ class LaneConnection(Connection):
             return False
         if isinstance(answer, Response):
             raw = self._heads.written(answer)
+        elif answer.commit is not None and self._owes(answer, answer.commit):
+            return True
         else:
             raw = self._heads.written(answer.response) if answer.at_once else None
         if raw is None or self.transport is None or self._manager is None:
             self.made = delivery_of(answer)
             return False
         self._manager.requests_count += 1
-        self._body = None
-        self.transport.write(raw)
-        self._next_keepalive_close_time = self._loop.time() + self._keeps_s
+        self._write(raw, self.transport)
         return True
+
+    def _write(self, raw: bytes, transport: asyncio.WriteTransport) -> None:
+        self._body = None
+        transport.write(raw)
+        self._next_keepalive_close_time = self._loop.time() + self._keeps_s
+
+    def _owes(self, delivery: Delivery, commit: Commit) -> bool:
+        """Have an answer sent once its commit is on the disk, if it waits for nothing else."""
+        server = cast("HttpServer | None", self._manager)
+        commits = None if server is None else server.commits
+        raw = self._heads.written(delivery.response)
+        if server is None or commits is None or raw is None or self.transport is None:
+            return False
+        if not replace(delivery, commit=None).at_once:
+            return False
+        owing = self._owing = self._loop.create_future()
+
+        def told(error: BaseException | None) -> None:
+            self._owing = None
+            if not owing.done():
+                owing.set_result(None)
+            if self.transport is None:
+                # The client is gone.
+                return
+            sent = raw if error is None else self._heads.written(commit.refused(str(error)))
+            if sent is None:
+                # Nothing is told rather than what is not kept.
+                self.transport.abort()
+                return
+            server.requests_count += 1
+            self._write(sent, self.transport)
+            self._go_on()
+
+        commits.call(commit.number, told)
+        return True
+
+    def _go_on(self) -> None:
+        """End what had to wait for the answer: the connection, or what came meanwhile."""
+        if self._close:
+            super().close()
+            return
+        later, self._later = self._later, b""
+        if later and self.transport is not None:
+            self.transport.resume_reading()
+            # Not that of a class below, which has seen these bytes.
+            LaneConnection.data_received(self, later)
+        finished = self.ended and self._owing is None and not super().eof_received()
+        if finished and self.transport is not None:
+            self.transport.close()
+
+    def eof_received(self) -> bool:  # type: ignore[override]  # asyncio asks, aiohttp does not
+        """Close, but first give a client its answer that has ended its own side meanwhile."""
+        if self._owing is None:
+            return super().eof_received()
+        self.ended = True
+        return not (self.transport and self.transport.get_extra_info("sslcontext"))
+
+    def close(self) -> None:
+        """Close the connection, once the answer that it waits for is sent."""
+        if self._owing is None:
+            super().close()
+        self._close = True
+
+    async def shutdown(self, timeout: float | None = 15.0) -> None:  # noqa: ASYNC109 (aiohttp's)
+        """Let an answer that waits for the disk leave within so many seconds, then close."""
+        if self._owing is not None:
+            await asyncio.wait([self._owing], timeout=timeout)
+        await super().shutdown(timeout)
 
 
 def _is_ordinary(message: RawRequestMessage, payload: StreamReader) -> bool:

@@ -16,7 +16,7 @@ from mockserver.exchange import Headers, Request
 from mockserver.values import keep
 
 # Bytes that are looked at here: less than every bound that the parser has.
-_MOST_HEAD, _MOST_BODY = 4_096, 65_536
+_MOST_LINE, _MOST_FIELDS, _MOST_BODY = 4_096, 4_096, 65_536
 
 # Bounded, since clients choose the headers.
 _MOST_CACHED = 256
@@ -56,29 +56,30 @@ class Repeated:
     __slots__ = ("_blocks", "_shapes")
 
     def __init__(self) -> None:
-        # Whole sets of fields, of requests without a body.
-        self._blocks: dict[str, Headers] = {}
+        # Whole sets of fields with the end of the head, of requests without a body.
+        self._blocks: dict[bytes, Headers] = {}
         # Shapes of requests whose values may differ, the last used first.
         self._shapes: deque[_Shape] = deque(maxlen=_MOST_CACHED_SHAPES)
 
     def request(self, data: bytes) -> Request | None:
         """Return the request that these bytes are, if it is like one that came before."""
-        head, end, body = data.partition(_END)
-        if not end or len(head) > _MOST_HEAD or len(body) > _MOST_BODY:
+        line, _, rest = data.partition(b"\r\n")
+        if len(line) > _MOST_LINE:
             return None
-        line, _, fields = head.decode("latin-1").partition("\r\n")
-        matched = _LINE.fullmatch(line)
+        matched = _LINE.fullmatch(line.decode("latin-1"))
         if matched is None:
             return None
         method, path, query = matched.groups("")
-        if body or method != "GET":
-            headers = self._alike(fields, str(len(body)))
-        else:
-            headers = self._blocks.get(fields)
-            if headers is None:
-                headers = self._alike(fields, None)
+        body = b""
+        headers = self._blocks.get(rest) if method == "GET" else None
         if headers is None:
-            return None
+            fields, end, body = rest.partition(_END)
+            if not end or len(fields) > _MOST_FIELDS or len(body) > _MOST_BODY:
+                return None
+            length = str(len(body)) if body or method != "GET" else None
+            headers = self._alike(fields.decode("latin-1"), length)
+            if headers is None:
+                return None
         request = Request(method, path, query, headers, body)
         request.raw = data  # type: ignore[misc] # only this module knows the bytes
         return request
@@ -87,11 +88,11 @@ class Repeated:
         """Keep what the parser made of the fields of a usual request that came alone."""
         head, _, body = data.partition(_END)
         line, _, fields = head.decode("latin-1").partition("\r\n")
-        if len(head) > _MOST_HEAD or fields != _written(headers):
+        if len(fields) > _MOST_FIELDS or fields != _written(headers):
             return
         plain = Headers(headers.items_sent)
         if line.startswith("GET ") and not body and "content-length" not in plain:
-            keep(self._blocks, fields, plain, _MOST_CACHED)
+            keep(self._blocks, fields.encode("latin-1") + _END, plain, _MOST_CACHED)
         shape = None if plain.repeats() else _shape(tuple(name for name, _ in plain.items_sent))
         if shape is not None and shape.pattern.fullmatch(fields) and shape not in self._shapes:
             self._shapes.appendleft(shape)

@@ -281,8 +281,9 @@ class HostedWorld(CalledWorld):
 
     def has_responders_in_front(self) -> bool:
         """Tell whether anything may answer in front of the simulation."""
-        parts = (self.stubs.items, self.generated, self.replay, self.upstream)
-        return any(parts) or bool(self.world.scenario.templates)
+        recorded = self.replay is not None or self.upstream is not None
+        made = bool(self.stubs.items) or self.generated is not None
+        return recorded or made or bool(self.world.scenario.templates)
 
     def fork(self, key: str) -> "HostedWorld":
         """Return a world under another key that has been the same up to now.

@@ -45,7 +45,7 @@ class Told:
 
 
 @contextmanager
-def _process(folder: Path) -> Iterator[tuple["subprocess.Popen[str]", int]]:
+def serving_process(folder: Path) -> Iterator[tuple["subprocess.Popen[str]", int]]:
     """Serve with a state folder; yield the process and its port. It is killed at the end."""
     command = (sys.executable, "-m", "mockserver", "serve", "--port", "0", "--clock", "frozen")
     with subprocess.Popen(
@@ -137,7 +137,7 @@ def _round(
     folder: Path, told: Told, numbers: Iterator[int], seed: int, *, longest_s: float
 ) -> None:
     told.epochs.append(set())
-    with _process(folder) as (process, port):
+    with serving_process(folder) as (process, port):
         users = [_User(port, told, numbers, seed * CLIENTS + place) for place in range(CLIENTS)]
         threads = [threading.Thread(target=user.run) for user in users]
         for thread in threads:
