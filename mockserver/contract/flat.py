@@ -298,7 +298,7 @@ def _with_type(simple: dict[str, Any]) -> None:
 
 
 def _with_width(simple: dict[str, Any]) -> None:
-    """Say how wide a number is, or typed languages take 32 bits: too few for a time in milliseconds.
+    """Say how wide a number is, or typed languages take 32 bits: too few for a time in ms.
 
     An integer that needs more than 64 bits, such as an address as a number, gets no width.
     """
