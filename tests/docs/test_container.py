@@ -105,7 +105,7 @@ def test_recipes_of_testcontainers_say_what_the_image_does(recipe):
     [variable] = re.findall(r"set by (\w+)\.$", DOCKERFILE, re.MULTILINE)
     assert variable in text
     # The command of the image, and a clock that tests move.
-    command = re.search(r"\bserve\b[\", ].*?frozen", text.replace("The server", ""))[0]
+    [command] = re.findall(r"\bserve\b[\", ].*?frozen", text)
     words = re.sub(r'[",]+', " ", command).split()
     assert words == [*instruction("CMD"), "--clock", "frozen"]
 
@@ -115,6 +115,7 @@ def test_there_is_a_recipe_for_each_language_and_the_command_in_them_serves(free
     words = [free_port if word == PORT else word for word in instruction("CMD")]
     command = [sys.executable, "-m", "mockserver", *words, "--clock", "frozen"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as server:
+        assert server.stdout is not None
         assert b"ready" in server.stdout.readline()
         with urllib.request.urlopen(f"http://127.0.0.1:{free_port}/__mock/ready") as answer:
             assert answer.status == 200
