@@ -38,6 +38,9 @@ FOLDERS = {
     "examples": "examples.md",
     "examples/python": "examples.md",
     "examples/javascript": "examples.md",
+    "examples/go": "examples.md",
+    "examples/java": "examples.md",
+    "examples/testcontainers": "examples.md",
     "examples/clients": "examples-clients.md",
     "docs/decisions": "docs/decisions/README.md",
 }

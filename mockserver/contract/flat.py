@@ -25,6 +25,7 @@ _SCALARS: list[dict[str, Any]] = [
     {"type": kind} for kind in ("string", "number", "boolean", "null")
 ]
 _MOST_NESTED_ARRAYS = 3
+_PAST_INT64 = 2**63
 _KINDS: tuple[tuple[type, str], ...] = (
     (bool, "boolean"),
     (int, "integer"),
@@ -149,17 +150,19 @@ def _either(schema: Schema, name: str, names: _Names) -> Any:
     if "properties" not in branch:
         # An answer that has an envelope only where it is refused.
         parts = [_either(schema[key], name, names) for key in ("else", "then") if key in schema]
-        return {"oneOf": [variant for part in parts for variant in part.get("oneOf", [part])]}
+        return {"anyOf": [variant for part in parts for variant in part.get("anyOf", [part])]}
     success = _merged({**branch, "allOf": [*_conditions(branch, schema["if"]), schema["then"]]})
     # The condition itself comes last: its `const` is what tells a success from a refusal.
     success = _merged({"allOf": [success, schema["if"]]})
     success.pop("description", None)
     data = _merged(success["properties"]["data"])
-    named = f"{data['x-name'].removesuffix('Data')}Answer" if "x-name" in data else name
+    # openapi-generator tries alternatives by their names: that of a success goes before `Refusal`.
+    named = f"Accepted{data.get('x-name', name).removesuffix('Data').removesuffix('Answer')}"
     # A refusal has no result, whatever stands in its `data`.
     members = {key: part for key, part in branch["properties"].items() if key != "data"}
     refusal = {**branch, "properties": members, "description": "the service says no"}
-    return {"oneOf": [_simple(success, named, names), _simple(refusal, "Refusal", names)]}
+    # Not `oneOf`: a success has all that a refusal has, so both fit it. Readers take the first.
+    return {"anyOf": [_simple(success, named, names), _simple(refusal, "Refusal", names)]}
 
 
 def _conditions(schema: Schema, condition: Schema) -> list[Schema]:
@@ -225,6 +228,7 @@ def _simple(schema: Any, name: str, names: _Names) -> Any:
     _with_type(simple)
     if "type" not in simple:
         return names.any_json("JsonValue", simple)
+    _with_width(simple)
     if simple["type"] == "object" and not simple.keys() & {"properties", "additionalProperties"}:
         return names.any_json("JsonObject", simple)
     if simple["type"] == "array" and "items" not in simple:
@@ -291,6 +295,18 @@ def _with_type(simple: dict[str, Any]) -> None:
         simple["type"] = next(iter(kinds)) if len(kinds) == 1 else list(kinds)
     elif "pattern" in simple or "maxLength" in simple:
         simple["type"] = "string"
+
+
+def _with_width(simple: dict[str, Any]) -> None:
+    """Say how wide a number is, or typed languages take 32 bits: too few for a time in ms.
+
+    An integer that needs more than 64 bits, such as an address as a number, gets no width.
+    """
+    kinds = [simple["type"]] if isinstance(simple["type"], str) else simple["type"]
+    if "integer" in kinds and simple.get("maximum", 0) < _PAST_INT64:
+        simple.setdefault("format", "int64")
+    elif "number" in kinds:
+        simple.setdefault("format", "double")
 
 
 def _kind(item: Any) -> str:

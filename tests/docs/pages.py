@@ -9,7 +9,9 @@ PAGES = sorted(
     [
         ROOT / "README.md",
         ROOT / "CONTRIBUTING.md",
-        *(ROOT / "examples").glob("**/*.md"),
+        # No deeper: generators of code write pages of their own there.
+        *(ROOT / "examples").glob("*.md"),
+        *(ROOT / "examples").glob("*/*.md"),
         *(page for page in (ROOT / "docs").glob("**/*.md") if page.parent.name != "reference"),
     ]
 )

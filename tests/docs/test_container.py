@@ -3,6 +3,7 @@
 import json
 import re
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -89,6 +90,67 @@ def test_the_image_copies_what_the_build_needs():
 def test_compose_publishes_the_port_on_this_machine_only():
     service = yaml.safe_load((ROOT / "compose.yaml").read_text("utf-8"))["services"]
     assert service["crosschain-mock"]["ports"] == [f"127.0.0.1:{PORT}:{PORT}"]
+
+
+RECIPES = sorted((ROOT / "examples" / "testcontainers").iterdir())
+
+
+@pytest.mark.parametrize("recipe", RECIPES, ids=lambda recipe: recipe.name)
+def test_recipes_of_testcontainers_say_what_the_image_does(recipe):
+    text = recipe.read_text("utf-8")
+    [port] = re.findall(r"^EXPOSE (\d+)$", DOCKERFILE, re.MULTILINE)
+    assert set(re.findall(r"\b\d{4,5}\b", text)) == {port}
+    [ready] = re.findall(r"GET (\S+) HTTP", DOCKERFILE)
+    assert f'"{ready}"' in text
+    [variable] = re.findall(r"set by (\w+)\.$", DOCKERFILE, re.MULTILINE)
+    assert variable in text
+    # The command of the image, and a clock that tests move.
+    [command] = re.findall(r"\bserve\b[\", ].*?frozen", text)
+    words = re.sub(r'[",]+', " ", command).split()
+    assert words == [*instruction("CMD"), "--clock", "frozen"]
+
+
+def test_there_is_a_recipe_for_each_language_and_the_command_in_them_serves(free_port):
+    assert {recipe.suffix for recipe in RECIPES} == {".py", ".ts", ".java", ".go"}
+    words = [free_port if word == PORT else word for word in instruction("CMD")]
+    command = [sys.executable, "-m", "mockserver", *words, "--clock", "frozen"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as server:
+        assert server.stdout is not None
+        assert b"ready" in server.stdout.readline()
+        with urllib.request.urlopen(f"http://127.0.0.1:{free_port}/__mock/ready") as answer:
+            assert answer.status == 200
+        server.send_signal(signal.SIGINT)
+
+
+@pytest.mark.deep  # mypy reads the library of containers and what it needs.
+def test_the_recipe_in_python_has_the_types_of_the_library(tmp_path):
+    pytest.importorskip("testcontainers", reason="needs testcontainers (group `generators`)")
+    (tmp_path / "mypy.ini").write_text("[mypy]\n")
+    recipe = ROOT / "examples" / "testcontainers" / "mock.py"
+    words = ["-m", "mypy", "--strict", "--config-file", "mypy.ini", str(recipe)]
+    ended = subprocess.run(
+        [sys.executable, *words], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert ended.returncode == 0, ended.stdout
+
+
+@pytest.mark.deep
+def test_the_recipe_in_typescript_has_the_types_of_the_library(tmp_path):
+    modules = ROOT / "tests" / "npm" / "node_modules"
+    if not (modules / "testcontainers").is_dir():
+        pytest.skip("needs `npm install --no-save testcontainers` in tests/npm")
+    (tmp_path / "node_modules").symlink_to(modules)
+    (tmp_path / "package.json").write_text('{"type": "module"}')
+    shutil.copy(ROOT / "examples" / "testcontainers" / "mock.ts", tmp_path)
+    options = "--strict --target es2022 --module nodenext --noEmit --skipLibCheck --types node"
+    ended = subprocess.run(
+        [modules / ".bin" / "tsc", *options.split(), "mock.ts"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stdout
 
 
 def test_the_hook_for_pre_commit_finds_a_mistake(tmp_path):

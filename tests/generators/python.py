@@ -31,8 +31,8 @@ def _schema_name(call: Call, part: str) -> str:
             call.body[schema["discriminator"]["propertyName"]]
         ]
         return str(chosen).rpartition("/")[2]
-    if "oneOf" in schema:
-        return " | ".join(item["$ref"].rpartition("/")[2] for item in schema["oneOf"])
+    if "anyOf" in schema:
+        return " | ".join(item["$ref"].rpartition("/")[2] for item in schema["anyOf"])
     return str(schema["$ref"]).rpartition("/")[2]
 
 
