@@ -9,7 +9,7 @@ import pytest
 from tests.audit.flows.payer import FINAL, FRIEND, Payer
 from tests.conftest import WALLET, Client, Running, frozen, running
 
-FAULTS = (
+FAULTS: tuple[dict[str, Any], ...] = (
     {"kind": "reset-before-headers", "does": "done"},
     {"kind": "reset-before-headers"},
     {"kind": "http-status", "status": 503},
@@ -23,7 +23,7 @@ FAULTS = (
     {"kind": "empty-answer", "does": "done"},
     {"kind": "wrong-content-type"},
 )
-LATE = {"kind": "latency", "delay": "45s"}
+LATE: dict[str, Any] = {"kind": "latency", "delay": "45s"}
 """Only where the clock moves on by itself: else nobody would move it while a client waits."""
 OPERATIONS = (
     *("submitOrder", "checkOrder", "getBridgeQuote", "submitTicket", "checkTicket"),

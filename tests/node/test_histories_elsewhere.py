@@ -49,10 +49,10 @@ class SolanaBooks(Books):
         super().__init__(control)
 
     def address(self) -> str:
-        return self.wallet.address
+        return str(self.wallet.address)
 
     def balance(self) -> int:
-        return self.wallet.lamports()
+        return int(self.wallet.lamports())
 
     def pay(self, units: int) -> int:
         moved = solana.coins(self.wallet.address, solana.VAULT, units)
@@ -67,7 +67,7 @@ class SolanaBooks(Books):
         return arrived + solana.FEE
 
     def vault(self) -> int:
-        return self.wallet.lamports(solana.VAULT)
+        return int(self.wallet.lamports(solana.VAULT))
 
 
 class TronBooks(Books):
@@ -78,10 +78,10 @@ class TronBooks(Books):
         super().__init__(control)
 
     def address(self) -> str:
-        return tron._base58(self.wallet.address)
+        return str(tron._base58(self.wallet.address))
 
     def balance(self) -> int:
-        return self.wallet.balance()
+        return int(self.wallet.balance())
 
     def pay(self, units: int) -> int:
         proposed = self.wallet.paid(tron.VAULT, units)
@@ -90,7 +90,7 @@ class TronBooks(Books):
             return 0
         sent = self.wallet.send(proposed)
         assert sent["result"], sent
-        return units + self.wallet.info(sent).get("fee", 0)
+        return units + int(self.wallet.info(sent).get("fee", 0))
 
 
 class KaspaBooks(Books):
@@ -101,11 +101,11 @@ class KaspaBooks(Books):
         super().__init__(control)
 
     def address(self) -> str:
-        return self.wallet.address
+        return str(self.wallet.address)
 
     def balance(self) -> int:
         assert self.wallet.balance() == kaspa._sum(self.wallet)
-        return self.wallet.balance()
+        return int(self.wallet.balance())
 
     def pay(self, units: int) -> int:
         answer = self.wallet.send(self.wallet.payment(units))
