@@ -125,7 +125,7 @@ def _in_pieces(service: Service, path: str, query: str) -> str:
     delivery = service.answer(Request("GET", f"/__mock/{path}", query))
     waits, size = [time.process_time() - began], len(delivery.response.body)
     for piece in delivery.parts or ():
-        size += len(piece)
+        size += len(piece.body if isinstance(piece, Response) else piece)
         waits.append(time.process_time() - began - sum(waits))
     name = f"GET {path}?{query}" if query else f"GET {path}"
     return _said(

@@ -71,9 +71,9 @@ def test_an_order_of_opaque_certificates_arrives_with_nothing(mock):
 def test_a_number_as_javascript_writes_it_is_refused_with_what_to_write(mock):
     body = json.dumps(v1_submission(fromAddress=1))
     cut = format(float(int(WALLET, 16)), ".17g")
-    body = body.replace('"fromAddress": 1', f'"fromAddress": {cut}').encode()
+    raw = body.replace('"fromAddress": 1', f'"fromAddress": {cut}').encode()
     headers = {**mock.keys, "Content-Type": "application/json"}
-    answer = mock.call("POST", "/open/v1/order/submitCrossChain", body=body, headers=headers)
+    answer = mock.call("POST", "/open/v1/order/submitCrossChain", body=raw, headers=headers)
     assert "its last digits were lost" in answer.refusal
     assert "JSON.stringify" in answer.refusal
     assert str(int(WALLET, 16)) in answer.refusal
