@@ -25,7 +25,7 @@ from pathlib import Path
 from benchmarks.orders import WALLET, order_body
 from mockserver import __version__
 from mockserver.clock import ClockMode, parse_instant
-from mockserver.exchange import Headers, Request
+from mockserver.exchange import Headers, Request, Response
 from mockserver.server.assembly import Settings, build
 from mockserver.server.process import rarely_collected
 from mockserver.server.service import Service
@@ -125,7 +125,7 @@ def _in_pieces(service: Service, path: str, query: str) -> str:
     delivery = service.answer(Request("GET", f"/__mock/{path}", query))
     waits, size = [time.process_time() - began], len(delivery.response.body)
     for piece in delivery.parts or ():
-        size += len(piece)
+        size += len(piece.body if isinstance(piece, Response) else piece)
         waits.append(time.process_time() - began - sum(waits))
     name = f"GET {path}?{query}" if query else f"GET {path}"
     return _said(

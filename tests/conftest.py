@@ -249,9 +249,10 @@ class Client:
         return {"Evmaddress": WALLET, "Signature": "ab" * 65}
 
     def close(self) -> None:
-        """Close the connection."""
+        """Close the connection; the next request opens another one, to the port of then."""
         if self._connection is not None:
             self._connection.close()
+            self._connection = None
 
     def _sent(
         self, method: str, target: str, body: bytes | None, headers: dict[str, str]

@@ -1,7 +1,7 @@
 """How an answer reaches the client: at once and whole, or disturbed on purpose."""
 
 import threading
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from dataclasses import replace
 from decimal import ROUND_CEILING, Context
 from enum import StrEnum
@@ -93,7 +93,8 @@ class Delivery:
     `delay_ms` is wall time to wait before it, and `gate` holds it until it is opened; `cut` is what
     happens to the connection. What `stream` gives, or the pieces of `parts`, follow the headers of
     the response, whose body is empty then; others are answered between the pieces, some of which
-    are empty for that. The answer of `pending` takes the place of the response. Nothing is sent
+    are empty for that. A response among the pieces, the first that is not empty, says the status
+    and is the last. The answer of `pending` takes the place of the response. Nothing is sent
     before its `commit`.
     """
 
@@ -101,7 +102,7 @@ class Delivery:
     delay_ms: int = 0
     cut: Cut | None = None
     stream: Stream | None = None
-    parts: Iterator[bytes] | None = None
+    parts: "Iterator[bytes | Response] | None" = None
     gate: Gate | None = None
     pending: Pending | None = None
     commit: Commit | None = None
@@ -120,7 +121,17 @@ class Delivery:
         """Return the response with all of its body, which is made at once."""
         if self.parts is None:
             return self.response
-        return replace(self.response, body=b"".join(self.parts))
+        return joined(self.response, self.parts)
+
+
+def joined(response: Response, parts: "Iterable[bytes | Response]") -> Response:
+    """Return a response with a body of parts, one of which may be a response in its place."""
+    body = []
+    for part in parts:
+        if isinstance(part, Response):
+            return replace(response, status=part.status, body=part.body)
+        body.append(part)
+    return replace(response, body=b"".join(body))
 
 
 def delivery_of(answer: Response | Delivery) -> Delivery:

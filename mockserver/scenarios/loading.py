@@ -1,6 +1,6 @@
 """Reads a scenario: a file, what it extends, its catalog and its calendar, as one engine value."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from hashlib import sha256
 from pathlib import Path
@@ -15,7 +15,7 @@ from mockserver.clock import (
     parse_instant,
     wall_ms,
 )
-from mockserver.documents import Document, part_of, read
+from mockserver.documents import Complaint, Document, part_of, read
 from mockserver.engine.catalog import Catalog
 from mockserver.engine.courses import Policy
 from mockserver.engine.outages import Window
@@ -30,6 +30,9 @@ from mockserver.scenarios.library import located
 from mockserver.scenarios.problems import scenario_problems, unknown_keys
 from mockserver.scenarios.templates import with_templates
 from mockserver.values import dataclass
+
+_MOST_NAMED = 50
+"""How many problems of a kind are told of one file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +125,7 @@ def load_scenario(name_or_path: str | Path, *, wall: Callable[[], int] = wall_ms
     file = located("scenarios", name_or_path)
     layers = layered(read(file, "scenario"))
     catalog = _catalog(layers)
-    problems = [layers.problem(*unknown_key) for unknown_key in unknown_keys(layers.value, catalog)]
+    problems = list(_first(layers, unknown_keys(layers.value, catalog)))
     fixed, complaints = fixed_quotes(layers.value.get("quotes", {}), catalog)
     problems += [layers.problem(*complaint) for complaint in complaints]
     start_ms = _start(layers, problems)
@@ -141,14 +144,21 @@ def load_scenario(name_or_path: str | Path, *, wall: Callable[[], int] = wall_ms
         known_orders=orders,
         calendar=calendar,
     )
-    problems += [
-        layers.problem(*scenario_problem) for scenario_problem in scenario_problems(scenario)
-    ]
+    problems += _first(layers, scenario_problems(scenario))
     if not problems:
         scenario = with_templates(scenario, layers.value.get("templates", {}))
     if problems:
         raise InvalidFile(problems)
     return scenario
+
+
+def _first(layers: Layers, complaints: Iterable[Complaint]) -> Iterator[Problem]:
+    """Yield the first problems. Each looks for a name that is near, which takes a millisecond."""
+    for number, (path, text) in enumerate(complaints):
+        if number == _MOST_NAMED:
+            yield layers.problem(path, "and more of the kind; mend these first")
+            return
+        yield layers.problem(path, text)
 
 
 def digest(name_or_path: str | Path) -> str:

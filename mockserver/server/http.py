@@ -16,7 +16,15 @@ from aiohttp.web_response import StreamResponse
 
 from mockserver import codings, limits
 from mockserver.exchange import Request, Response
-from mockserver.responders.delivery import Cut, Delivery, Gate, Pending, Stream, delivery_of
+from mockserver.responders.delivery import (
+    Cut,
+    Delivery,
+    Gate,
+    Pending,
+    Stream,
+    delivery_of,
+    joined,
+)
 from mockserver.server.connection import Connection, ConnectionServer, http_response
 from mockserver.server.heads import Heads, cut_head
 from mockserver.server.incoming import UnreadableRequest, body_of, too_large, too_many_values
@@ -180,16 +188,22 @@ async def _streamed(
 
 
 async def _in_parts(
-    http: BaseRequest, response: Response, parts: Iterator[bytes]
+    http: BaseRequest, response: Response, parts: Iterator[bytes | Response]
 ) -> StreamResponse:
     """Send a body as it is made; others have their turn after each part."""
     sending = StreamResponse(status=response.status, headers=response.headers)
     with _leaving():
-        await sending.prepare(http)
         for part in parts:
+            if isinstance(part, Response):
+                return http_response(joined(response, (part,)))
             if part:
+                # Not before: until there is a body, the status may still be another.
+                if not sending.prepared:
+                    await sending.prepare(http)
                 await sending.write(part)
             await asyncio.sleep(0)
+        if not sending.prepared:
+            await sending.prepare(http)
         await sending.write_eof()
     return sending
 

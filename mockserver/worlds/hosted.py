@@ -123,7 +123,8 @@ class Horizon:
     `orders` and `transactions` are how many there were before it began, `sequence` is the number
     of the last request before; `undone` are stretches of requests that a revert has undone, each
     after the first number up to the second. `inherited_ms` is when the world was forked or loaded.
-    `former` is how many requests came to earlier worlds of its key.
+    `former` is how many requests came to earlier worlds of its key; `expects` are how many of the
+    transfers that are to happen were announced before.
     """
 
     orders: int = 0
@@ -132,6 +133,7 @@ class Horizon:
     undone: tuple[tuple[int, int], ...] = ()
     inherited_ms: int | None = None
     former: int = 0
+    expects: int = 0
 
     def has_undone(self, sequence: int) -> bool:
         return any(first < sequence <= last for first, last in self.undone)
@@ -474,7 +476,8 @@ class HostedWorld(CalledWorld):
         orders, sent = self.world.orders.count(), len(self.transactions)
         # A world that begins with a history was forked or loaded, or its scenario has orders.
         inherited = self.world.now() if orders or sent else None
-        return Horizon(orders, sent, last, inherited_ms=inherited)
+        expects = len(self.beliefs.expects)
+        return Horizon(orders, sent, last, inherited_ms=inherited, expects=expects)
 
     def _undo(self, since: int) -> None:
         """Note that a revert has undone the requests after a number."""
@@ -486,13 +489,11 @@ class HostedWorld(CalledWorld):
         ]
         begin = min([since, *(first for first, end in stretches if end >= since)])
         stretches = [stretch for stretch in stretches if stretch[0] < begin]
-        self.horizon = Horizon(
-            min(horizon.orders, self.world.orders.count()),
-            min(horizon.transactions, len(self.transactions)),
-            horizon.sequence,
-            (*stretches, (begin, last)),
-            horizon.inherited_ms,
-            horizon.former,
+        self.horizon = replace(
+            horizon,
+            orders=min(horizon.orders, self.world.orders.count()),
+            transactions=min(horizon.transactions, len(self.transactions)),
+            undone=(*stretches, (begin, last)),
         )
 
     def _weight(self) -> int:

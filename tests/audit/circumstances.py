@@ -325,3 +325,107 @@ def gone(stage: Stage) -> None:
     with running(frozen()) as ended:
         wrong(stage.client_of(ended, stage.key))
     stage.server = ended
+
+
+@circumstance
+def made_as_a_fork(stage: Stage) -> None:
+    wrong(stage.client())
+    stage.asked = f"{stage.key}-twin"
+    stage.client(stage.asked).control("PUT", "/world", {"fork": stage.key})
+
+
+@circumstance
+def fork_of_a_fork(stage: Stage) -> None:
+    forked(stage)
+    first, stage.asked = stage.asked, f"{stage.key}-loaded"
+    stage.client(first).control("POST", "/fork", {"to": stage.asked})
+
+
+@circumstance
+def forked_and_its_source_deleted(stage: Stage) -> None:
+    forked(stage)
+    stage.own("DELETE", f"/worlds/{stage.key}")
+    stage.asked = stage.key
+
+
+@circumstance
+def reset_twice_and_used(stage: Stage) -> None:
+    was_reset(stage)
+    was_reset_and_used(stage)
+
+
+@circumstance
+def cleared_and_reverted(stage: Stage) -> None:
+    client = stage.client()
+    client.control("POST", "/snapshots", {"name": "begin"})
+    wrong(client)
+    client.control("DELETE", "/journal")
+    client.control("POST", "/revert", {"name": "begin"})
+
+
+@circumstance
+def loaded_from_another_server(stage: Stage) -> None:
+    with running(frozen()) as elsewhere:
+        client = stage.client_of(elsewhere, stage.key)
+        wrong(client)
+        dump = client.control("GET", "/dump")
+    stage.client().control("POST", "/load", dump)
+
+
+@circumstance
+def loaded_and_reset(stage: Stage) -> None:
+    loaded(stage)
+    stage.client(stage.asked).control("POST", "/reset", {})
+
+
+@circumstance
+def loaded_with_its_own_dump(stage: Stage) -> None:
+    client = stage.client()
+    wrong(client)
+    client.control("POST", "/load", client.control("GET", "/dump"))
+
+
+@circumstance
+def asked_in_capitals(stage: Stage) -> None:
+    wrong(stage.client())
+    stage.asked = stage.key.upper()
+
+
+@circumstance
+def sent_with_a_header(stage: Stage) -> None:
+    """Some requests name their world by a header, and none of them by the path."""
+    stage.other()
+    client = Client(stage.server.port, stage.server.client.contract)
+    stage.stack.callback(client.close)
+    client.get("/v1/getChain", headers={"X-Mock-World": stage.key})
+    wrong(client)
+
+
+@circumstance
+def on_another_server(stage: Stage) -> None:
+    with running(frozen()) as elsewhere:
+        wrong(stage.client_of(elsewhere, stage.key))
+
+
+@circumstance
+def its_submissions_are_stubbed(stage: Stage) -> None:
+    client = stage.client()
+    body = {"operation": "v2.submitOrder", "response": {"data": {"id": "30000000001"}}}
+    client.control("POST", "/stubs", body)
+    Wallet(client).quote()
+    Wallet(client).submit()
+
+
+@circumstance
+def deleted_and_forked_into(stage: Stage) -> None:
+    deleted(stage)
+    source = f"{stage.key}-twin"
+    well(stage.client(source))
+    stage.client(source).control("POST", "/fork", {"to": stage.key})
+
+
+@circumstance
+def reverted_and_reset_and_used(stage: Stage) -> None:
+    reverted_in_part(stage)
+    stage.client().control("POST", "/reset", {})
+    seen(stage.client())

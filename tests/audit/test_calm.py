@@ -71,6 +71,20 @@ only_preflights           none  none   none  none  none  none  -     none  none 
 everything_refused        holes none   holes holes holes holes holes holes holes  holes  holes holes
 over_its_quota            well  well   well  well  well  well  well  well  well   well   well  well
 gone                      none  none   none  none  none  none  none  none  none   none   none  none
+made_as_a_fork            none  none   none  none  none  none  -     none  none   none   none  none
+fork_of_a_fork            none  none   none  none  none  none  -     none  none   none   none  none
+forked_and_its_source_deleted none none none none none none none none none none none none
+reset_twice_and_used      holes none   holes holes holes holes holes holes holes  holes  holes holes
+cleared_and_reverted      none  none   -     none  -     -     -     none  none   -      none  -
+loaded_from_another_server none none   none  none  none  none  -     none  none   none   none  none
+loaded_and_reset          none  none   none  none  none  none  -     none  none   none   none  none
+loaded_with_its_own_dump  none  none   none  none  none  none  -     none  none   none   none  none
+asked_in_capitals         none  none   none  none  none  none  none  none  none   none   none  none
+sent_with_a_header        holes none   holes holes holes holes holes -     holes  holes  holes holes
+on_another_server         none  none   none  none  none  none  none  none  none   none   none  none
+its_submissions_are_stubbed holes none -     -     holes holes -     holes holes  -      -     holes
+deleted_and_forked_into   none  none   none  none  none  none  -     none  none   none   none  none
+reverted_and_reset_and_used holes none holes holes holes holes holes holes holes  holes  holes holes
 """
 
 COLUMNS, *_ROWS = (line.split() for line in TABLE.strip().splitlines())

@@ -8,7 +8,7 @@ from tests.audit.flows.wrong import BOOK as WRONG
 from tests.conftest import Client
 
 
-def findings(flow: Flow, mock: Client) -> set[str]:
+def findings(flow: Flow[Payer], mock: Client) -> set[str]:
     """Play a flow and return the kinds that the audit finds."""
     # A question about a world that nobody has used makes none.
     mock.control("GET", "/clock")
@@ -19,13 +19,13 @@ def findings(flow: Flow, mock: Client) -> set[str]:
 
 
 @pytest.mark.parametrize("flow", WRONG.flows, ids=lambda flow: flow.name)
-def test_what_is_wrong_is_named(flow: Flow, mock: Client) -> None:
+def test_what_is_wrong_is_named(flow: Flow[Payer], mock: Client) -> None:
     named = findings(flow, mock)
     assert named & flow.kinds, f"{flow.wrong}: {sorted(named) or 'nothing'} was found"
 
 
 @pytest.mark.parametrize("flow", RIGHT.flows, ids=lambda flow: flow.name)
-def test_what_is_right_is_not_accused(flow: Flow, mock: Client) -> None:
+def test_what_is_right_is_not_accused(flow: Flow[Payer], mock: Client) -> None:
     assert findings(flow, mock) == set()
 
 

@@ -170,6 +170,19 @@ def test_what_is_not_there_has_the_status_of_rest(wallet, path, status):
     refused.value.close()
 
 
+def test_it_has_it_too_where_many_orders_are_worked_out_first(wallet):
+    for number in range(600):
+        paid = f"0x{number:064x}"
+        submit(wallet.control, "ARB", RECIPIENT, paid, units=10_000_001 + 10 * number)
+    post(f"{wallet.control}/clock", {"advance": "1h"})
+    with pytest.raises(urllib.error.HTTPError) as refused:
+        urllib.request.urlopen(f"{wallet.url}/info/price", timeout=PATIENCE_S)
+    assert refused.value.code == 404
+    assert json.loads(refused.value.read())["detail"]
+    assert refused.value.headers["X-Mock-Epoch"]
+    refused.value.close()
+
+
 @pytest.mark.parametrize("broken", [None, {}, {"inputs": [{}]}, {"inputs": "all"}])
 def test_a_broken_transaction_is_told(wallet, broken):
     answer = post(f"{wallet.url}/transactions", {"transaction": broken})

@@ -116,7 +116,7 @@ def call(request: ControlRequest) -> Json | Iterator[bytes]:
     return _answered_later(hosted, chain, body)
 
 
-def rest(request: ControlRequest) -> Json | Response | Iterator[bytes]:
+def rest(request: ControlRequest) -> Json | Response | Iterator[bytes | Response]:
     """Answer as a node does that is asked at paths; see `call`."""
     hosted, place = request.hosted, dict(request.place)
     chain = hosted.world.scenario.catalog.chain(place.pop("chain"))
@@ -126,11 +126,11 @@ def rest(request: ControlRequest) -> Json | Response | Iterator[bytes]:
     return _rest_later(asked)
 
 
-def _rest_later(asked: node.RestCall) -> Iterator[bytes]:
+def _rest_later(asked: node.RestCall) -> Iterator[bytes | Response]:
     while asked.hosted.blocks.behind(asked.hosted):
         yield b""
     answer = node.rest(asked)
-    yield answer.body if isinstance(answer, Response) else jsontext.encode(answer)
+    yield answer if isinstance(answer, Response) else jsontext.encode(answer)
 
 
 def _answered_later(hosted: HostedWorld, chain: str, body: Json) -> Iterator[bytes]:

@@ -13,7 +13,7 @@ from mockserver.errors import CrosschainMockError
 from mockserver.exchange import BadEncoding, Request, Response, allow_header, query_pairs
 from mockserver.headers import CONTROL_PATH, EPOCH_HEADER
 from mockserver.jsontext import Json
-from mockserver.responders.delivery import Delivery
+from mockserver.responders.delivery import Delivery, joined
 from mockserver.responders.forms import BadControl, check, members
 from mockserver.responders.refusing import JSON_TYPE
 from mockserver.server import console, cors
@@ -207,11 +207,11 @@ class Control:
         return refused(404, f"nothing is at '{CONTROL_PATH}{path[:100]}'{known}")
 
 
-def _in_pieces(pieces: Iterator[bytes]) -> Delivery:
+def _in_pieces(pieces: Iterator[bytes | Response]) -> Delivery:
     """Return an answer that is sent while it is made, or whole where it is short."""
     first = list(islice(pieces, _AT_ONCE))
     if len(first) < _AT_ONCE:
-        return Delivery(Response(200, (JSON_TYPE,), b"".join(first)))
+        return Delivery(joined(Response(200, (JSON_TYPE,), b""), first))
     return Delivery(Response(200, (JSON_TYPE,), b""), parts=chain(first, pieces))
 
 

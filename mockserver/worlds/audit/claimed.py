@@ -28,8 +28,9 @@ def all_arrived(evidence: Evidence) -> Iterator[Finding]:
 
 def held_against(evidence: Evidence, claims: Iterable[Claim]) -> Iterator[Finding]:
     """Yield the claims that are not so."""
-    ends = {end.order.id: end for end in evidence.ends}
-    by_number = {end.order.sn: end for end in evidence.ends if end.order.sn}
+    known = (*evidence.inherited, *evidence.ends)
+    ends = {end.order.id: end for end in known}
+    by_number = {end.order.sn: end for end in known if end.order.sn}
     for claim in claims:
         end = ends.get(claim.order) or by_number.get(claim.order)
         if end is None:

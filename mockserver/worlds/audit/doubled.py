@@ -114,6 +114,8 @@ def _unquoted(evidence: Evidence, orders: Sequence[Order]) -> Iterator[tuple[str
     used: dict[int, Order] = {}
     for order in orders:
         fresh = [quote for quote in evidence.quotes_of(order) if _serves(evidence, quote, order)]
+        # Whoever quotes again after a revert pays on that, not on what an undone payment used.
+        fresh = [quote for quote in fresh if quote.entry.sequence not in evidence.spent] or fresh
         free = next((quote for quote in fresh if quote.entry.sequence not in used), None)
         if free is not None:
             used[free.entry.sequence] = order

@@ -18,7 +18,12 @@ from mockserver.engine.world import World
 from mockserver.jsontext import Json
 from mockserver.operations import traces
 from mockserver.operations.order_texts import OrderRules
-from mockserver.operations.traces import NamedDeposit, QuotedTransfer, ReportedStatus
+from mockserver.operations.traces import (
+    NamedDeposit,
+    QuotedTransfer,
+    ReportedStatus,
+    TracedTransfer,
+)
 from mockserver.responders.delivery import Cut
 from mockserver.responders.responder import GENERATED, PLAYBACK, STUB, UPSTREAM
 from mockserver.values import dataclass
@@ -87,18 +92,27 @@ class Evidence:
     inherited_ms: int | None = None
     """When the world was forked or loaded: until then its clients talked to another one."""
     beliefs: Beliefs = Beliefs()
+    inherited: Sequence[OrderView] = ()
+    """How orders of before the world was forked or loaded end, where somebody believes anything."""
+    inherited_expects: int = 0
+    """How many of the transfers that are to happen were announced before that."""
     quotes: list[Quote] = field(default_factory=list)
     submissions: dict[HashKey, list[Submission]] = field(default_factory=dict)
     misnamed: dict[HashKey, list[Entry]] = field(default_factory=lambda: defaultdict(list))
     """The submissions of deposits whose token or amount cannot be read."""
     answers: dict[str, list[StatusAnswer]] = field(default_factory=lambda: defaultdict(list))
     payments: dict[HashKey, ChainTransaction] = field(default_factory=dict)
+    """The transactions that are on their chains, also those of before the world was forked."""
+    recent: list[HashKey] = field(default_factory=list)
+    """The transactions that came to this world itself."""
     gone: dict[HashKey, ChainTransaction] = field(default_factory=dict)
     """The transactions that reorganisations have taken off their chains."""
     tickets_read: set[str] = field(default_factory=set)
     """The orders about whose tickets a client got an answer."""
     unknown_ids: dict[str, Entry] = field(default_factory=dict)
     """The ids that clients looked up and that no order has, with the refusal."""
+    spent: set[int] = field(default_factory=set)
+    """The numbers of undone quotes on which a payment was made that was undone with them."""
     _arriving: frozenset[str] | None = None
     _by_transfer: dict[tuple[OrderKind, OrderRoute, int], list[Quote]] = field(
         default_factory=lambda: defaultdict(list)
@@ -229,6 +243,22 @@ class Evidence:
         if data is not None:
             self._quoted(operation, entry, operation.read(entry.request), data)
 
+    def spend(
+        self, payments: Iterable[tuple[int, TracedTransfer]], undone: Sequence[Quote]
+    ) -> None:
+        """Have payments, each with the number of its request, use up one undone quote each."""
+        for sequence, paid in payments:
+            for quote in undone:
+                quoted, number = quote.quoted.transfer, quote.entry.sequence
+                same = (quoted.kind, quoted.route, quoted.amount) == (
+                    paid.kind,
+                    paid.route,
+                    paid.amount,
+                )
+                if same and number < sequence and number not in self.spent:
+                    self.spent.add(number)
+                    break
+
     def _quoted(self, operation: Operation, entry: Entry, inputs: Inputs, data: Json) -> None:
         quoted = traces.quoted(self.world, operation.id, inputs, data)
         if quoted is not None:
@@ -250,6 +280,8 @@ def evidence_of(
     newest = orders[-hosted.bounds[limits.AUDITED].most :]
     views = [world.orders.peek(order.id) for order in newest]
     rest = _rest(world)
+    believed = hosted.beliefs.claims or horizon.expects
+    before = world.orders.stored()[: horizon.orders] if believed else ()
     evidence = Evidence(
         world=world,
         views=views,
@@ -264,7 +296,10 @@ def evidence_of(
         unread=frozenset((*hosted.beliefs.unread, *unread)),
         inherited_ms=horizon.inherited_ms,
         beliefs=hosted.beliefs,
+        inherited=[rest.view(order) for order in before],
+        inherited_expects=horizon.expects,
     )
+    undone: dict[HashKey, tuple[int, TracedTransfer]] = {}
     for entry in journal:
         operation = hosted.contract.get(entry.operation)
         if operation is None:
@@ -272,13 +307,24 @@ def evidence_of(
         if horizon.has_undone(entry.sequence):
             # Its client has the quote all the same, and may pay on it after the revert.
             evidence.note_quote(operation, entry)
+            if operation.id in ids.SUBMITTED_ORDERS:
+                inputs = operation.read(entry.request)
+                paid, transfer = traces.paid(world, inputs), traces.submitted(world, inputs)
+                if paid is not None and transfer is not None:
+                    undone.setdefault(paid.key, (entry.sequence, transfer))
         else:
             evidence.note(operation, entry)
+    again = evidence.submissions.keys()
+    quotes = [quote for quote in evidence.quotes if horizon.has_undone(quote.entry.sequence)]
+    evidence.spend((payment for key, payment in undone.items() if key not in again), quotes)
     for tx in hosted.transactions.values():
         if tx.lost:
             evidence.gone[hash_key(tx.chain, tx.hash)] = tx
-        elif tx.number > horizon.transactions:
-            evidence.payments[hash_key(tx.chain, tx.hash)] = tx
+        else:
+            key = hash_key(tx.chain, tx.hash)
+            evidence.payments[key] = tx
+            if tx.number > horizon.transactions:
+                evidence.recent.append(key)
     return evidence
 
 

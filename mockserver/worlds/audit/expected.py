@@ -79,8 +79,21 @@ def announced(evidence: Evidence) -> frozenset[str]:
 
 def as_announced(evidence: Evidence) -> Iterator[Finding]:
     """Find what is otherwise than somebody said in the world; other transfers are left alone."""
-    if evidence.beliefs.expects:
-        yield from not_as_expected(evidence, evidence.beliefs.expects, nothing_else=False)
+    expects, count = evidence.beliefs.expects, evidence.inherited_expects
+    if expects:
+        left = (*_left(evidence, expects[:count]), *expects[count:])
+        yield from not_as_expected(evidence, left, nothing_else=False)
+
+
+def _left(evidence: Evidence, expects: Iterable[Expected]) -> Iterator[Expected]:
+    """Yield what is left of expectations of before a fork, without what had happened by then."""
+    books = [_moved(evidence, view) for view in evidence.inherited if view.order.amount]
+    arrived = [done for done in books if done.arrived]
+    for wanted in sorted(expects, key=_vagueness):
+        done = [each for each in arrived if not wanted.differences(each)][: wanted.times]
+        for each in done:
+            arrived.remove(each)
+        yield replace(wanted, times=wanted.times - len(done))
 
 
 def not_as_expected(

@@ -18,7 +18,7 @@ def lost_deposits(evidence: Evidence) -> Iterator[Finding]:
     solved. What was paid otherwise than it was submitted is another finding.
     """
     world = evidence.world
-    paying = [key for key, tx in evidence.payments.items() if _pays(evidence, tx)]
+    paying = [key for key in evidence.recent if _pays(evidence, evidence.payments[key])]
     named = {hash_ for _, hash_ in evidence.submissions}
     for key in dict.fromkeys((*evidence.submissions, *paying)):
         tried = evidence.submissions.get(key, ())

@@ -86,6 +86,8 @@ def moved_money(evidence: Evidence, tx: ChainTransaction) -> Money | None:
 
 
 def _payee(payee: str) -> str:
+    if not payee:
+        return "its transaction pays nobody"
     return f"its transaction pays {payee}, which is no address for deposits"
 
 

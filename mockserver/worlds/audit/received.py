@@ -43,7 +43,9 @@ def _partly(evidence: Evidence, end: OrderView, submission: Submission | None) -
     order = end.order
     _, minimum = _rules(evidence, order, submission)
     enough = minimum is not None and end.amount_out >= minimum
-    if enough or order.ticket_ms is not None:
+    # What a submission that the journal has dropped named as its minimum, nobody can tell.
+    dropped = submission is None and evidence.lost > 0 and order.submitted_ms <= evidence.lost_ms
+    if enough or dropped or order.ticket_ms is not None:
         return None
     target = evidence.target_of(order)
     back = Money.of(end.back_amount, evidence.source_of(order))

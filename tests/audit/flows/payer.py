@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from mockserver.jsontext import NotJson
 from tests.conftest import NATIVE, WALLET, Client
@@ -15,39 +15,45 @@ STRANGER = "0x1111111111111111111111111111111111111111"
 FRIEND = "0x2222222222222222222222222222222222222222"
 V1_NAMES = {"ARB": "ARB", "BNB": "BSC", "ETH": "ETH", "POLYGON": "MATIC"}
 MINUTE, HOUR, DAY = "1m", "1h", "1d"
+P = TypeVar("P")
+"""Who plays a flow."""
 FINAL = {"Succeeded", "Failed", "Refunded", "Dropped"}
 
 
 @dataclass(frozen=True)
-class Flow:
+class Flow(Generic[P]):
     """What a client does, and what that does to money."""
 
     name: str
-    play: "Callable[[Payer], object]"
+    play: Callable[[P], object]
     wrong: str
     """What goes wrong with the money; empty of a flow that is right."""
     kinds: frozenset[str]
     """The kinds of a finding that name it, one of which has to be there."""
 
 
-class Book:
+class Book(Generic[P]):
     """A collection of flows."""
 
     def __init__(self) -> None:
         """Begin with none."""
-        self.flows: list[Flow] = []
+        self.flows: list[Flow[P]] = []
 
-    def wrong(self, what: str, *kinds: str) -> "Callable[[Callable[[Payer], object]], None]":
+    def wrong(
+        self, what: str, *kinds: str
+    ) -> Callable[[Callable[[P], object]], Callable[[P], object]]:
         """Add a flow that is wrong: what goes wrong, and the kinds that name it."""
 
-        def add(play: "Callable[[Payer], object]") -> None:
+        def add(play: Callable[[P], object]) -> Callable[[P], object]:
             self.flows.append(Flow(play.__name__, play, what, frozenset(kinds)))
+            return play
 
         return add
 
-    def right(self, play: "Callable[[Payer], object]") -> None:
+    def right(self, play: Callable[[P], object]) -> Callable[[P], object]:
         """Add a flow in which no money is lost, doubled, misdirected or forgotten."""
         self.flows.append(Flow(play.__name__, play, "", frozenset()))
+        return play
 
 
 @dataclass

@@ -3,7 +3,7 @@
 from tests.audit.flows.payer import DAY, FRIEND, HOUR, MINUTE, Book, Payer
 from tests.conftest import WALLET
 
-BOOK = Book()
+BOOK: Book[Payer] = Book()
 right = BOOK.right
 
 

@@ -5,7 +5,7 @@ Each names what goes wrong, and the kinds of a finding of which one has to say s
 
 from tests.audit.flows.payer import DAY, FRIEND, HOUR, STRANGER, Book, Payer
 
-BOOK = Book()
+BOOK: Book[Payer] = Book()
 wrong = BOOK.wrong
 
 LOST = ("deposit-without-order",)
