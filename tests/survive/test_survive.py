@@ -3,9 +3,11 @@
 import asyncio
 import json
 import os
+import queue
 import shutil
 import subprocess
 import sys
+import threading
 import time
 import urllib.request
 from pathlib import Path
@@ -171,6 +173,28 @@ def test_an_answer_that_is_late_times_out_in_the_clients_time():
     assert result.outcome == "fooled"
 
 
+def test_threads_that_wait_sleep_for_no_longer_than_the_first_of_them():
+    def flow(service: FlowEnvironment) -> None:
+        begun, answers = time.monotonic(), queue.Queue()
+        looks = []
+
+        def look(left: int) -> None:
+            call(service, "/v1/getChain")
+            looks.append(time.monotonic() - begun)
+            if left:
+                threading.Timer(5, look, [left - 1]).start()
+            else:
+                answers.put(looks)
+
+        look(6)
+        assert answers.get(timeout=86_400) is looks
+        expected = pytest.approx([0, 5, 10, 15, 20, 25, 30], abs=0.5)
+        assert looks == expected
+        believing(service)
+
+    assert survive(flow, replay=["clock:ahead@getChain#7"])
+
+
 def test_an_asynchronous_flow_can_be_searched_and_sleeps_in_the_worlds_time():
     async def flow(service: FlowEnvironment) -> None:
         begun = time.time()
@@ -272,9 +296,13 @@ def test_the_space_can_be_set_in_a_world_of_its_own():
     assert kinds_named(["late"], ())[0].name == "late"
 
 
-def run(*words: str, timeout: float = 300) -> "subprocess.CompletedProcess[str]":
+def run(
+    *words: str, timeout: float = 300, cwd: Path | None = None
+) -> "subprocess.CompletedProcess[str]":
     command = [sys.executable, "-m", "mockserver", "survive", *words]
-    return subprocess.run(command, capture_output=True, text=True, timeout=timeout, check=False)
+    return subprocess.run(
+        command, capture_output=True, text=True, timeout=timeout, check=False, cwd=cwd
+    )
 
 
 def test_the_naive_wallet_of_the_examples_pays_twice_and_the_other_does_not(tmp_path):
@@ -426,6 +454,7 @@ urllib.request.urlopen(urllib.request.Request(url, body, head)).read()
     [
         ("assert sys.stdin.read() == ''", "0 defects"),
         ("os._exit(0)", "0 defects"),
+        ("assert os.path.isabs(__file__) and not os.path.isabs(sys.argv[0])", "0 defects"),
         ("subprocess.Popen(['sleep', '30'])", "leaves processes behind, which were ended"),
         ("sys.exit('no money')", "fails when nothing goes wrong: it exits with 1"),
         ("os.kill(os.getpid(), 9)", "fails when nothing goes wrong: signal 9 ends it"),
@@ -434,7 +463,7 @@ urllib.request.urlopen(urllib.request.Request(url, body, head)).read()
 def test_a_command_with_an_odd_end_is_judged_or_a_sentence(tmp_path, ending, words):
     program = tmp_path / "client.py"
     program.write_text(PAYING + ending + "\n")
-    ended = run("--only", "gateway", "--", sys.executable, str(program))
+    ended = run("--only", "gateway", "--", sys.executable, program.name, cwd=tmp_path)
     assert words in ended.stdout + ended.stderr
     assert "Traceback" not in ended.stdout + ended.stderr
     assert ended.returncode in (0, 2, 3)
