@@ -1,6 +1,7 @@
 """The search for failures that cost money: of functions and commands, and what it says of them."""
 
 import asyncio
+import fcntl
 import json
 import os
 import queue
@@ -11,7 +12,7 @@ import threading
 import time
 import urllib.request
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pytest
 
@@ -175,8 +176,9 @@ def test_an_answer_that_is_late_times_out_in_the_clients_time():
 
 def test_threads_that_wait_sleep_for_no_longer_than_the_first_of_them():
     def flow(service: FlowEnvironment) -> None:
-        begun, answers = time.monotonic(), queue.Queue()
-        looks = []
+        begun = time.monotonic()
+        answers: queue.Queue[list[float]] = queue.Queue()
+        looks: list[float] = []
 
         def look(left: int) -> None:
             call(service, "/v1/getChain")
@@ -271,6 +273,56 @@ def test_two_searches_of_a_command_give_the_same_bytes(file):
     first, second = reports(), reports()
     assert first == second
     assert {"json", "html", "sarif"} <= set(first)
+
+
+def _no_lock(folder: Path) -> None:
+    """Let anybody in."""
+
+
+def _lock(folder: Path) -> IO[str]:
+    kept = (folder / "lock").open("w")
+    fcntl.flock(kept, fcntl.LOCK_EX)
+    return kept
+
+
+def _spin(folder: Path) -> None:
+    while True:
+        try:
+            (folder / "lock").mkdir()
+        except FileExistsError:
+            time.sleep(1)
+        else:
+            return
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux shows what waits for a lock")
+@pytest.mark.parametrize(
+    ("lock", "outcome"), [(_no_lock, "fooled"), (_lock, "survived"), (_spin, "survived")]
+)
+def test_two_at_once_come_to_the_same_each_time_however_busy_the_machine_is(lock, outcome):
+    def once(service: FlowEnvironment) -> None:
+        kept = lock(service.state)
+        time.sleep(3)
+        call(service, "/v1/getChain")
+        if not (service.state / "paid").exists():
+            paid = certificate(certHash=f"0x{os.urandom(32).hex()}")
+            call(service, "/v1/submitOrder", order(sourceCerts=paid))
+            (service.state / "paid").touch()
+        del kept
+        if lock is _spin:
+            (service.state / "lock").rmdir()
+
+    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(4)]
+    try:
+        found = [survive(once, replay=["twice:at-once@start"], reruns=0) for _ in range(3)]
+    finally:
+        for process in busy:
+            process.kill()
+            process.wait()
+    results = [search.report.results["twice:at-once@start"] for search in found]
+    assert {str(result.outcome) for result in results} == {outcome}
+    lines = [[(line.at_ms, line.operation) for line in result.run.lines] for result in results]
+    assert lines[0] == lines[1] == lines[2]
 
 
 def test_reports_have_their_form(doubled):

@@ -16,6 +16,7 @@ import mmap
 import os
 import selectors
 import socket
+import sys
 import threading
 import time
 from urllib.parse import urlsplit
@@ -28,6 +29,9 @@ _LONGEST_S = 2.0
 # How often a thread that sleeps looks whether it is the one to move the world.
 _STEP_S = 0.002
 _TASKS = "/proc/self/task"
+# Looks before others count as resting. Kernels that are no Linux show a thread as resting until it
+# has a core; what they lack tells them.
+_LOOKS = 1 if os.path.exists("/proc/self/schedstat") else 5
 
 
 # The numbers of a page of the clock, and how far a client goes ahead of its world at most.
@@ -62,8 +66,10 @@ class WorldClock:
         parts = urlsplit(address)
         self._peer, self._path = (parts.hostname, parts.port), parts.path
         self._lock, self._sleepers = threading.RLock(), []
-        # Who waits for the lock, and the threads that do nothing but sleep.
-        self._entrants, self._asleep = [], set()
+        # Who waits for the lock, who sleeps, and which threads do nothing else.
+        self._entrants, self._dozing, self._asleep = [], [], set()
+        # Where the other threads were, and how often all of them were seen there, at rest.
+        self._seen, self._looks = None, 0
         # Sockets on which a request was sent and nothing has come yet, with when it was sent.
         self._under_way = {}
         # How many requests the world has taken when it has those of this client that were sent.
@@ -103,12 +109,15 @@ class WorldClock:
         until = (
             -(-(self.now_ns() + max(0, round(seconds * 1e9))) // 1_000_000) if seconds > 0 else 0
         )
+        own = threading.get_ident()
         with self._entering():
             heapq.heappush(self._sleepers, until)
+            self._dozing.append(own)
         try:
             yield until
         finally:
             with self._entering():
+                self._dozing.remove(own)
                 self._sleepers.remove(until)
                 heapq.heapify(self._sleepers)
 
@@ -140,21 +149,33 @@ class WorldClock:
             return self._ms >= until
 
     def others_rest(self):
-        """Tell whether all other threads wait for something, however busy the machine is.
-
-        Who waits for Python's own lock is woken while a state is read, and runs then.
-        """
+        """Tell whether all other threads wait for something, and did when this was asked before."""
         if threading.active_count() == 1:
             return True
         own = threading.get_native_id()
+        # Who sleeps looks again and again whether that is over.
+        seen = {
+            ident: (id(frame), frame.f_lasti)
+            for ident, frame in sys._current_frames().items()
+            if ident not in self._dozing
+        }
+        if seen != self._seen or not self._all_rest(own):
+            self._seen, self._looks = seen, 0
+            return False
+        self._looks += 1
+        return self._looks >= _LOOKS
+
+    def _all_rest(self, own):
+        """Tell whether no thread runs or could run; who waits for Python's lock is woken here."""
         try:
-            for name in os.listdir(_TASKS):
-                if int(name) != own and int(name) not in self._asleep and not _rests(name):
-                    return False
+            return all(
+                int(name) == own or int(name) in self._asleep or _rests(name)
+                for name in os.listdir(_TASKS)
+            )
         except OSError:
             # The system does not show it, so that patience has to do.
             _REAL_SLEEP(_PATIENCE_S)
-        return True
+            return True
 
     def wait(self, seconds):
         """Move the world on to the next late answer, by so much at most; return how far, in s."""
@@ -249,7 +270,8 @@ class WorldClock:
     def forked(self):
         """Share nothing with the process that this is a copy of."""
         self._line, self._under_way, self._sleepers, self._expected = None, {}, [], 0
-        self._lock, self._entrants, self._asleep = threading.RLock(), [], set()
+        self._lock, self._entrants = threading.RLock(), []
+        self._dozing, self._asleep = [], set()
 
 
 class _LateSelector:
