@@ -106,8 +106,6 @@ class Turns:
             return _NOTHING
 
         def settle(response: Response) -> Response:
-            if (until, gate) not in sleepers and not gate.is_open:
-                return response
             return delivery_of(answer(replace(request, method="GET", body=b""))).response
 
         return Delivery(_NOTHING, gate=gate, pending=Pending(fetch, settle))
@@ -129,8 +127,6 @@ class Turns:
             for client in self._clients:
                 for gate in list(client.gates()):
                     gate.open()
-            if self._clients[1].process is None:
-                await self._begin(1)
 
     async def _begin(self, number: int) -> None:
         self._clients[number].process = await asyncio.to_thread(self._start, number)
