@@ -297,7 +297,13 @@ def _spin(folder: Path) -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux shows what waits for a lock")
 @pytest.mark.parametrize(
-    ("lock", "outcome"), [(_no_lock, "fooled"), (_lock, "survived"), (_spin, "survived")]
+    ("lock", "outcome"),
+    [
+        (_no_lock, "fooled"),
+        (_lock, "survived"),
+        # 12 seconds, and the same way as without a lock.
+        pytest.param(_spin, "survived", marks=pytest.mark.deep),
+    ],
 )
 def test_two_at_once_come_to_the_same_each_time_however_busy_the_machine_is(lock, outcome):
     def once(service: FlowEnvironment) -> None:
@@ -314,7 +320,7 @@ def test_two_at_once_come_to_the_same_each_time_however_busy_the_machine_is(lock
 
     busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(4)]
     try:
-        found = [survive(once, replay=["twice:at-once@start"], reruns=0) for _ in range(3)]
+        found = [survive(once, replay=["twice:at-once@start"], reruns=0) for _ in range(2)]
     finally:
         for process in busy:
             process.kill()
@@ -322,7 +328,7 @@ def test_two_at_once_come_to_the_same_each_time_however_busy_the_machine_is(lock
     results = [search.report.results["twice:at-once@start"] for search in found]
     assert {str(result.outcome) for result in results} == {outcome}
     lines = [[(line.at_ms, line.operation) for line in result.run.lines] for result in results]
-    assert lines[0] == lines[1] == lines[2]
+    assert lines[0] == lines[1]
 
 
 def test_reports_have_their_form(doubled):
