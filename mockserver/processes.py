@@ -3,6 +3,7 @@
 Run as a program, it is the guard of a command: it needs nothing but the standard library.
 """
 
+import contextlib
 import os
 import signal
 import sys
@@ -15,6 +16,8 @@ MARK = "CROSSCHAIN_MOCK_STARTED_BY"
 
 _NAME = f"{MARK}=".encode()
 _PROCESSES = Path("/proc")
+# Asleep, ended, or idle in the kernel.
+_RESTING = (b"S", b"Z", b"X", b"I")
 
 
 def marked(mark: str, output: Path | None = None) -> list[int]:
@@ -74,6 +77,35 @@ def named(pid: int) -> str:
     except OSError:
         words = []
     return b" ".join(words).decode("utf-8", "replace").strip()[:200]
+
+
+def rests(pid: int) -> bool | None:
+    """Tell whether all threads of a process and of its group wait for something.
+
+    None where the system does not show it. A thread that could run, and has no core, does not rest.
+    """
+    if not (_PROCESSES / "self" / "task").is_dir():
+        return None
+    if not _threads_rest(_PROCESSES / str(pid)):
+        return False
+    for place in _PROCESSES.glob("[0-9]*"):
+        with contextlib.suppress(OSError, IndexError):
+            group = (place / "stat").read_bytes().rpartition(b")")[2].split()[2]
+            if int(group) == pid and not _threads_rest(place):
+                return False
+    return True
+
+
+def _threads_rest(process: Path) -> bool:
+    try:
+        for thread in (process / "task").iterdir():
+            state = (thread / "stat").read_bytes().rpartition(b")")[2].split()[0]
+            if state not in _RESTING:
+                return False
+    except (OSError, IndexError):
+        # It has ended meanwhile, wholly or in part: the next look tells.
+        return not process.exists()
+    return True
 
 
 def _guard(kind: str, leader: str, seconds: str, mark: str) -> None:

@@ -11,6 +11,8 @@ from pathlib import Path
 
 from mockserver import __version__, documents
 from mockserver.clock import iso
+from mockserver.contract import Contract
+from mockserver.jsontext import Json
 from mockserver.recordings import Recording
 from mockserver.scenarios.library import is_file
 from mockserver.server.capsules import Capsule, begun_anew, files_in, save
@@ -18,7 +20,7 @@ from mockserver.server.growing import exchange_of
 from mockserver.server.recorder import KeeperOptions, RecordingKeeper
 from mockserver.survive.outcomes import RunResult
 from mockserver.survive.report import Subject, headline, ordered, summary_of_failures
-from mockserver.survive.runs import RunOfFlow, holds_of_twice
+from mockserver.survive.runs import RunOfFlow
 from mockserver.survive.search import SearchReport
 from mockserver.userfiles import write_text
 
@@ -110,7 +112,7 @@ def _scenario(
     if clock["mode"] == "scaled":
         yield f"  rate: {json.dumps(clock['rate'])}"
     steps = [step for failure in run.failures for step in failure.steps()]
-    holds = holds_of_twice(report.contract) if twice else ()
+    holds = _holds_of_two(report.contract) if twice else ()
     steps += [("/at", hold) for hold in holds if hold["operation"] in run.operations]
     if steps:
         yield "failures:"
@@ -122,6 +124,13 @@ def _scenario(
     breaks = [each for where, body in steps if where == "/breaks" for each in body["breaks"]]
     if breaks:
         yield f"  breaks: {json.dumps(breaks)}"
+
+
+def _holds_of_two(contract: Contract) -> Iterator[dict[str, Json]]:
+    """Yield what lets the first of two clients wait for the second one, outside of a search."""
+    for operation in contract:
+        if operation.writes and "orders" in operation.row.get("tags", ()):
+            yield {"operation": operation.id, "hold": {"until": operation.id, "most": "5s"}}
 
 
 def write_capsules(report: SearchReport, subject: Subject, folder: Path) -> list[Path]:

@@ -73,6 +73,14 @@ class PagedWorld:
 class Process(Protocol):
     """A started client."""
 
+    @property
+    def pid(self) -> int:
+        """The number of its first process, and of the group of all."""
+
+    @property
+    def is_over(self) -> bool:
+        """Whether its first process has ended."""
+
     def send(self, number: int) -> None:
         """Send a signal to all of its processes; nothing where they are gone."""
 
@@ -101,12 +109,14 @@ def folder_of_runs(purpose: str) -> Path:
         raise CannotStart(text, 126) from None
 
 
-def clock_variables(url: str, page: ClockPage, library: Path | None) -> dict[str, str]:
-    """Return what the shims read: the address of a clock, its page, and the library to load."""
-    named = {
-        "CROSSCHAIN_MOCK_CLOCK": f"{url}{CONTROL_PATH}/clock",
-        "CROSSCHAIN_MOCK_CLOCK_PAGE": str(page.path),
-    }
+def clock_variables(url: str, page: ClockPage | None, library: Path | None) -> dict[str, str]:
+    """Return what the shims read: the address of a clock, its page, and the library to load.
+
+    Without a page they ask at the address each time.
+    """
+    named = {"CROSSCHAIN_MOCK_CLOCK": f"{url}{CONTROL_PATH}/clock"}
+    if page is not None:
+        named["CROSSCHAIN_MOCK_CLOCK_PAGE"] = str(page.path)
     if library is not None:
         before = os.environ.get("LD_PRELOAD", "")
         named["LD_PRELOAD"] = os.pathsep.join(filter(None, [str(library), before]))
@@ -190,6 +200,14 @@ class _Spawned:
     def __init__(self, process: "subprocess.Popen[bytes]", output: Path, mark: str) -> None:
         self._process, self._output, self._mark = process, output, mark
 
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    @property
+    def is_over(self) -> bool:
+        return self._process.poll() is not None
+
     def send(self, number: int) -> None:
         with contextlib.suppress(OSError):
             os.killpg(self._process.pid, number)
@@ -265,6 +283,10 @@ class _Forked:
         self._output, self._mark = output, mark
         self.pid, self.code, self.left = 0, 1, False
         self.begun, self.ended = threading.Event(), threading.Event()
+
+    @property
+    def is_over(self) -> bool:
+        return self.ended.is_set()
 
     def send(self, number: int) -> None:
         if self.pid and not self.ended.is_set():

@@ -195,7 +195,7 @@ def _outcome(
 ) -> tuple[RunOutcome, Sequence[Finding]]:
     if run.failures and not run.reached:
         return RunOutcome.NOT_REACHED, ()
-    if run.verdict.unjudged:
+    if run.verdict.unjudged or any(start.unsure for start in run.steps):
         return RunOutcome.UNSURE, ()
     fair = all(failure.kind.notice_is_fair for failure in run.failures)
     excused = [finding for finding in costly if not (fair and _is_of_the_service(finding))]
@@ -274,7 +274,8 @@ def _plain(run: RunOfFlow, outcome: RunOutcome) -> str:
     if outcome is RunOutcome.HUNG:
         return next(start.hung for start in run.steps if start.hung)
     if outcome is RunOutcome.UNSURE:
-        return "the journal has dropped requests about its orders"
+        unsure = next((start.unsure for start in run.steps if start.unsure), "")
+        return unsure or "the journal has dropped requests about its orders"
     first = run.first.ended.code
     if run.first.good:
         return "all is done"

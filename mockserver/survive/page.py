@@ -10,8 +10,10 @@ Four whole numbers of 64 bits in the machine's order, milliseconds since 1970 of
 The client's time is the larger of the first two. It writes the first alone, the server the others.
 """
 
+import contextlib
 import mmap
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from mockserver.exchange import Request, Response
@@ -54,6 +56,13 @@ class ClockPage:
         self._cells[_DUE] = hosted.next_due() or 0
         self._cells[_TAKEN] = hosted.requests
 
+    @contextlib.contextmanager
+    def followed(self, world: Callable[[], HostedWorld]) -> Iterator[None]:
+        """Follow before a request is answered, and tell afterwards; it may change the world."""
+        self.follow(world())
+        yield
+        self.tell(world())
+
     def close(self) -> None:
         self._cells.release()
         self._map.close()
@@ -71,11 +80,11 @@ class PagedService(LockedService):
     def catch_up(self) -> None:
         """Let the world's time be that of its client, which may have slept since its last call."""
         with self.lock:
-            self._page.follow(self.service.worlds.get(self._key))
+            self._page.follow(self._world())
 
     def respond(self, request: Request) -> Response | Delivery:
-        with self.lock:
-            self.catch_up()
-            answer = super().respond(request)
-            self._page.tell(self.service.worlds.get(self._key))
-        return answer
+        with self.lock, self._page.followed(self._world):
+            return super().respond(request)
+
+    def _world(self) -> HostedWorld:
+        return self.service.worlds.get(self._key)

@@ -1,9 +1,11 @@
 """One run of a flow in a world of its own, with what goes wrong in it and what follows."""
 
+import asyncio
 import contextlib
 import shutil
 import signal
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
@@ -23,11 +25,12 @@ from mockserver.survive.flows import (
 )
 from mockserver.survive.page import ClockPage
 from mockserver.survive.space import InjectedFailure
+from mockserver.survive.turns import Turns
 from mockserver.testing import MockServer, MockSettings, MockWorld
 from mockserver.testing.handles import LockedService
 from mockserver.testing.running import in_thread
 from mockserver.values import dataclass
-from mockserver.worlds.actions import add_trigger, heal
+from mockserver.worlds.actions import heal
 from mockserver.worlds.audit import Expected, Moved, Verdict, judge, moved_by
 from mockserver.worlds.hosted import HostedWorld
 from mockserver.worlds.journal import Entry
@@ -36,6 +39,8 @@ from mockserver.worlds.verification import unstruck
 
 HOUR_MS = 3_600_000
 _AFTER_A_RUN_MS, _AT_THE_END_MS = 6 * HOUR_MS, 48 * HOUR_MS
+SECOND = "/.second"
+"""What the paths of the second of two clients have after the key of their world."""
 PEERS = "CROSSCHAIN_MOCK_PEERS"
 """The variable of the file in which a shim notes the peers that a client connects to."""
 _OWN = ("127.", "::1", "localhost")
@@ -59,6 +64,8 @@ class FlowStart:
     hung: str = ""
     too_slow: bool = False
     """Whether it was stopped by the clock on the wall, which says nothing about its money."""
+    unsure: str = ""
+    """Why nobody can say what it would do the next time."""
 
     @property
     def good(self) -> bool:
@@ -152,17 +159,19 @@ class _Watch:
         self._hosted, self._limits, self._page = hosted, limits, page
         self._began_ms, self._before = hosted.world.now(), hosted.requests
         self.processes: list[Process] = []
+        self.turns: Turns | None = None
+        """Whose turn it is, where the flow runs twice at once."""
         self.hung = ""
 
-    def catch_up(self) -> None:
-        """Let the world's time be that of its client, which has slept meanwhile."""
-        if self._page is not None:
-            self._page.follow(self._hosted)
+    @contextlib.contextmanager
+    def followed(self) -> Iterator[None]:
+        """Let the world follow its client, which has slept meanwhile; then look how far it is."""
+        page = self._page
+        with page.followed(lambda: self._hosted) if page else contextlib.nullcontext():
+            yield
+        self._check()
 
-    def check(self) -> None:
-        """Look how far the flow has gone, once it was answered."""
-        if self._page is not None:
-            self._page.tell(self._hosted)
+    def _check(self) -> None:
         if self.hung or not self.processes:
             return
         requests = self._hosted.requests - self._before
@@ -185,22 +194,33 @@ class _Watched:
     def __init__(self, locked: LockedService) -> None:
         self._locked = locked
         self.watches: dict[str, _Watch] = {}
+        self.loop: asyncio.AbstractEventLoop | None = None
+        """The loop that answers."""
 
     def respond(self, request: Request) -> Response | Delivery:
+        self.loop = self.loop or asyncio.get_running_loop()
+        request, client = _sorted(request)
         with self._locked.lock:
             watch = self.watches.get(self._locked.service.place(request)[1])
-            if watch is not None:
-                watch.catch_up()
-            answer = self._locked.respond(request)
-            if watch is not None:
-                watch.check()
-        return answer
+            if watch is None:
+                return self._locked.respond(request)
+            with watch.followed():
+                if watch.turns is None:
+                    return self._locked.respond(request)
+                return watch.turns.respond(request, client, self._locked.respond)
 
     def most_bytes(self, request: Request) -> int:
-        return self._locked.most_bytes(request)
+        return self._locked.most_bytes(_sorted(request)[0])
 
     def refuse(self, request: Request, name: str, reason: str) -> Response:
-        return self._locked.refuse(request, name, reason)
+        return self._locked.refuse(_sorted(request)[0], name, reason)
+
+
+def _sorted(request: Request) -> tuple[Request, int]:
+    """Return a request as its world has it, and whether the second of two clients sends it."""
+    if SECOND not in request.path:
+        return request, 0
+    return replace(request, path=request.path.replace(SECOND, "", 1)), 1
 
 
 class TrialRun:
@@ -349,20 +369,28 @@ class Lab:
         """Start the flow, or two of it at once, and return how the first of them ended."""
         number, page = next(self._numbers), None
         with world.hosted() as hosted:
-            if self._clock == ClockMode.CLIENT:
+            # Those of two that sleep by a page of their own could not be told to wait for a turn.
+            if self._clock == ClockMode.CLIENT and (self._library or not twice):
                 page = ClockPage(self._folder / f"clock-{number}", hosted)
             watch = _Watch(hosted, limits, page)
             hosted.send_signal = watch.send
-            if twice:
-                _hold_first_write(hosted)
         self._watched.watches[world.key] = watch
         variables = {**self._variables(world, state, page), PEERS: str(notes)}
+
+        def start(copy: int) -> Process:
+            output = self._folder / f"output-{number}-{copy}"
+            named = variables if not copy else _of_the_second(variables, world.key)
+            process = self.flow.start(f"{number}-{copy}", named, output)
+            watch.processes.append(process)
+            return process
+
         try:
-            for copy in range(1 + twice):
-                output = self._folder / f"output-{number}-{copy}"
-                process = self.flow.start(f"{number}-{copy}", variables, output)
-                watch.processes.append(process)
-            ends = _all_ended(watch.processes, limits.wall_s)
+            if twice:
+                watch.turns = Turns(hosted, start, limits.wall_s)
+                self._take(watch.turns, limits.wall_s)
+            else:
+                start(0)
+            ends = _all_ended(watch.processes, limits.wall_s if not twice else 1)
         finally:
             watch.send(signal.SIGKILL)
             del self._watched.watches[world.key]
@@ -376,7 +404,17 @@ class Lab:
         late = next((ended for ended in ends if ended.late), None)
         hung = watch.hung or (f"it did not end within {limits.wall_s:g} s" if late else "")
         worst = max(ends, key=lambda ended: ended.code != 0)
-        return FlowStart(worst, hung, bool(late) and not watch.hung)
+        unsure = watch.turns.unsure if watch.turns else ""
+        return FlowStart(worst, hung, bool(late) and not watch.hung, unsure)
+
+    def _take(self, turns: Turns, wall_s: float) -> None:
+        """Let two clients take turns until both have ended, or the time is over."""
+        assert self._watched.loop is not None  # noqa: S101 (the undisturbed run has used it)
+        taken = asyncio.run_coroutine_threadsafe(turns.run(), self._watched.loop)
+        try:
+            taken.result(wall_s)
+        except TimeoutError:
+            taken.cancel()
 
     def _variables(self, world: MockWorld, state: Path, page: ClockPage | None) -> dict[str, str]:
         named = {
@@ -385,9 +423,15 @@ class Lab:
             "CROSSCHAIN_MOCK_BASE_URL_V2": world.base_url_v2,
             "CROSSCHAIN_MOCK_STATE": str(state),
         }
-        if page is not None:
+        if self._clock == ClockMode.CLIENT:
             named.update(clock_variables(world.base_url, page, self._library))
         return named
+
+
+def _of_the_second(variables: Mapping[str, str], key: str) -> dict[str, str]:
+    """Return the variables of the second of two clients, whose requests are told by their path."""
+    place = f"/w/{key}"
+    return {name: text.replace(place, place + SECOND) for name, text in variables.items()}
 
 
 def _peers(notes: Path) -> tuple[str, ...]:
@@ -401,19 +445,6 @@ def _peers(notes: Path) -> tuple[str, ...]:
 
 def _all_ended(processes: Sequence[Process], wall_s: float) -> list[Ended]:
     return [process.wait(wall_s) for process in processes]
-
-
-def _hold_first_write(hosted: HostedWorld) -> None:
-    """Hold the answer to the first submission back until the second client has come."""
-    for trigger in holds_of_twice(hosted.contract):
-        add_trigger(hosted, trigger)
-
-
-def holds_of_twice(contract: Contract) -> Iterator[dict[str, Json]]:
-    """Yield the triggers that make the first of two clients wait for the second one."""
-    for operation in contract:
-        if operation.writes and "orders" in operation.row.get("tags", ()):
-            yield {"operation": operation.id, "hold": {"most": "400ms"}}
 
 
 def _unread(hosted: HostedWorld) -> tuple[int, ...]:

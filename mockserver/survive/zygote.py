@@ -40,18 +40,27 @@ def play(order):
     kind, name = order["kind"], order["name"]
     sys.argv = list(order["argv"])
     try:
-        if kind == "script":
-            sys.path[0] = os.path.dirname(os.path.abspath(name))
-            runpy.run_path(name, run_name="__main__")
-        elif kind == "module":
+        if kind == "module":
             sys.path[0] = os.getcwd()
             runpy.run_module(name, run_name="__main__", alter_sys=True)
+            return 0
+        if kind == "code":
+            sys.path[0], text, place = "", name, "<string>"
         else:
-            sys.path[0] = ""
-            main = type(sys)("__main__")
-            main.__builtins__ = __builtins__
-            sys.modules["__main__"] = main
-            exec(compile(name, "<string>", "exec"), vars(main))  # noqa: S102 (the user's command)
+            # As the interpreter has it, `__file__` is absolute, and the first word is not.
+            place = os.path.abspath(name)
+            sys.path[0] = os.path.dirname(place)
+            with open(place, "rb") as file:
+                text = file.read()
+            if text.startswith(b"PK"):
+                runpy.run_path(name, run_name="__main__")
+                return 0
+        main = type(sys)("__main__")
+        main.__builtins__ = __builtins__
+        if kind == "script":
+            main.__file__ = place
+        sys.modules["__main__"] = main
+        exec(compile(text, place, "exec"), vars(main))  # noqa: S102 (the user's command)
     except SystemExit as ended:
         return exit_code(ended)
     except BaseException:

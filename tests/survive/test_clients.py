@@ -16,7 +16,7 @@ from tests.survive.corpus import measured, summary
 FOLDER = Path(__file__).parent / "clients"
 INDEXES = [
     yaml.safe_load((FOLDER / name).read_text(encoding="utf-8"))
-    for name in ("clients.yaml", "second.yaml", "third.yaml")
+    for name in ("clients.yaml", "second.yaml", "third.yaml", "fourth.yaml")
 ]
 CLIENTS = {client["file"]: client for index in INDEXES for client in index["clients"]}
 HELPERS = [file for index in INDEXES for file in index["helpers"]]
@@ -40,13 +40,14 @@ def test_there_are_as_many_as_the_search_needs():
     assert counts["js", "careful"] == 3
     assert (counts["second", "defective"], counts["second", "careful"]) == (5, 3)
     assert (counts["third", "defective"], counts["third", "careful"]) == (10, 4)
+    assert (counts["fourth", "defective"], counts["fourth", "careful"]) == (8, 4)
 
 
 @pytest.mark.parametrize("file", CLIENTS)
 def test_a_defect_is_described_and_a_careful_client_has_none(file):
     words = {"defect", "cost", "circumstance", "failures"}
     expected = words if CLIENTS[file]["kind"] == "defective" else set()
-    assert set(CLIENTS[file]) - {"file", "kind"} == expected
+    assert set(CLIENTS[file]) - {"file", "kind", "unseen"} == expected
 
 
 @pytest.mark.deep

@@ -1,15 +1,18 @@
 """The search for failures that cost money: of functions and commands, and what it says of them."""
 
 import asyncio
+import fcntl
 import json
 import os
+import queue
 import shutil
 import subprocess
 import sys
+import threading
 import time
 import urllib.request
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pytest
 
@@ -171,6 +174,29 @@ def test_an_answer_that_is_late_times_out_in_the_clients_time():
     assert result.outcome == "fooled"
 
 
+def test_threads_that_wait_sleep_for_no_longer_than_the_first_of_them():
+    def flow(service: FlowEnvironment) -> None:
+        begun = time.monotonic()
+        answers: queue.Queue[list[float]] = queue.Queue()
+        looks: list[float] = []
+
+        def look(left: int) -> None:
+            call(service, "/v1/getChain")
+            looks.append(time.monotonic() - begun)
+            if left:
+                threading.Timer(5, look, [left - 1]).start()
+            else:
+                answers.put(looks)
+
+        look(6)
+        assert answers.get(timeout=86_400) is looks
+        expected = pytest.approx([0, 5, 10, 15, 20, 25, 30], abs=0.5)
+        assert looks == expected
+        believing(service)
+
+    assert survive(flow, replay=["clock:ahead@getChain#7"])
+
+
 def test_an_asynchronous_flow_can_be_searched_and_sleeps_in_the_worlds_time():
     async def flow(service: FlowEnvironment) -> None:
         begun = time.time()
@@ -249,6 +275,62 @@ def test_two_searches_of_a_command_give_the_same_bytes(file):
     assert {"json", "html", "sarif"} <= set(first)
 
 
+def _no_lock(folder: Path) -> None:
+    """Let anybody in."""
+
+
+def _lock(folder: Path) -> IO[str]:
+    kept = (folder / "lock").open("w")
+    fcntl.flock(kept, fcntl.LOCK_EX)
+    return kept
+
+
+def _spin(folder: Path) -> None:
+    while True:
+        try:
+            (folder / "lock").mkdir()
+        except FileExistsError:
+            time.sleep(1)
+        else:
+            return
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux shows what waits for a lock")
+@pytest.mark.parametrize(
+    ("lock", "outcome"),
+    [
+        (_no_lock, "fooled"),
+        (_lock, "survived"),
+        # 12 seconds, and the same way as without a lock.
+        pytest.param(_spin, "survived", marks=pytest.mark.deep),
+    ],
+)
+def test_two_at_once_come_to_the_same_each_time_however_busy_the_machine_is(lock, outcome):
+    def once(service: FlowEnvironment) -> None:
+        kept = lock(service.state)
+        time.sleep(3)
+        call(service, "/v1/getChain")
+        if not (service.state / "paid").exists():
+            paid = certificate(certHash=f"0x{os.urandom(32).hex()}")
+            call(service, "/v1/submitOrder", order(sourceCerts=paid))
+            (service.state / "paid").touch()
+        del kept
+        if lock is _spin:
+            (service.state / "lock").rmdir()
+
+    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(4)]
+    try:
+        found = [survive(once, replay=["twice:at-once@start"], reruns=0) for _ in range(2)]
+    finally:
+        for process in busy:
+            process.kill()
+            process.wait()
+    results = [search.report.results["twice:at-once@start"] for search in found]
+    assert {str(result.outcome) for result in results} == {outcome}
+    lines = [[(line.at_ms, line.operation) for line in result.run.lines] for result in results]
+    assert lines[0] == lines[1]
+
+
 def test_reports_have_their_form(doubled):
     form = json.loads((resources.schemas() / "meta" / "survive.json").read_text("utf-8"))
     report = json.loads(json.dumps(doubled.as_json()))
@@ -272,9 +354,13 @@ def test_the_space_can_be_set_in_a_world_of_its_own():
     assert kinds_named(["late"], ())[0].name == "late"
 
 
-def run(*words: str, timeout: float = 300) -> "subprocess.CompletedProcess[str]":
+def run(
+    *words: str, timeout: float = 300, cwd: Path | None = None
+) -> "subprocess.CompletedProcess[str]":
     command = [sys.executable, "-m", "mockserver", "survive", *words]
-    return subprocess.run(command, capture_output=True, text=True, timeout=timeout, check=False)
+    return subprocess.run(
+        command, capture_output=True, text=True, timeout=timeout, check=False, cwd=cwd
+    )
 
 
 def test_the_naive_wallet_of_the_examples_pays_twice_and_the_other_does_not(tmp_path):
@@ -426,6 +512,7 @@ urllib.request.urlopen(urllib.request.Request(url, body, head)).read()
     [
         ("assert sys.stdin.read() == ''", "0 defects"),
         ("os._exit(0)", "0 defects"),
+        ("assert os.path.isabs(__file__) and not os.path.isabs(sys.argv[0])", "0 defects"),
         ("subprocess.Popen(['sleep', '30'])", "leaves processes behind, which were ended"),
         ("sys.exit('no money')", "fails when nothing goes wrong: it exits with 1"),
         ("os.kill(os.getpid(), 9)", "fails when nothing goes wrong: signal 9 ends it"),
@@ -434,7 +521,7 @@ urllib.request.urlopen(urllib.request.Request(url, body, head)).read()
 def test_a_command_with_an_odd_end_is_judged_or_a_sentence(tmp_path, ending, words):
     program = tmp_path / "client.py"
     program.write_text(PAYING + ending + "\n")
-    ended = run("--only", "gateway", "--", sys.executable, str(program))
+    ended = run("--only", "gateway", "--", sys.executable, program.name, cwd=tmp_path)
     assert words in ended.stdout + ended.stderr
     assert "Traceback" not in ended.stdout + ended.stderr
     assert ended.returncode in (0, 2, 3)

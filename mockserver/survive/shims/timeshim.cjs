@@ -121,7 +121,7 @@ function install(url) {
     if (pump || moving || ![...waiting.values()].some((one) => one.kept)) return;
     pump = {};
     // Two turns of the loop for what is ready; more only where something else is open.
-    if (page && !is_busy()) real.setImmediate(() => real.setImmediate(() => { pump = null; turn(); }));
+    if (!is_busy()) real.setImmediate(() => real.setImmediate(() => { pump = null; turn(); }));
     else pump = real.setTimeout(() => { pump = null; turn(); }, QUIET_MS);
   }
 

@@ -8,6 +8,7 @@ of `threading` (events, conditions, queues). Not shimmed: `select` by hand, uvlo
 
 import _socket
 import asyncio
+import contextlib
 import datetime as datetimes
 import heapq
 import json
@@ -15,6 +16,7 @@ import mmap
 import os
 import selectors
 import socket
+import sys
 import threading
 import time
 from urllib.parse import urlsplit
@@ -24,11 +26,26 @@ _REAL_SLEEP, _REAL_MONOTONIC = time.sleep, time.monotonic
 _PATIENCE_S = 0.03
 # How long the answer to another thread's request is waited for that no clock holds back.
 _LONGEST_S = 2.0
+# How often a thread that sleeps looks whether it is the one to move the world.
+_STEP_S = 0.002
+_TASKS = "/proc/self/task"
+# Looks before others count as resting. Kernels that are no Linux show a thread as resting until it
+# has a core; what they lack tells them.
+_LOOKS = 1 if os.path.exists("/proc/self/schedstat") else 5
 
 
 # The numbers of a page of the clock, and how far a client goes ahead of its world at most.
 _LEAD, _NOW, _TAKEN = 0, 1, 3
 _FAR_MS = 86_400_000
+
+
+def _rests(thread):
+    """Tell whether a thread waits; one that has ended does. Raises OSError for none shown."""
+    try:
+        with open(f"{_TASKS}/{thread}/stat", "rb") as file:
+            return file.read().rpartition(b")")[2].split()[0] in (b"S", b"Z", b"X")
+    except (FileNotFoundError, ProcessLookupError):
+        return True
 
 
 def _page():
@@ -48,7 +65,11 @@ class WorldClock:
     def __init__(self, address):
         parts = urlsplit(address)
         self._peer, self._path = (parts.hostname, parts.port), parts.path
-        self._lock, self._sleepers = threading.Condition(threading.RLock()), []
+        self._lock, self._sleepers = threading.RLock(), []
+        # Who waits for the lock, who sleeps, and which threads do nothing else.
+        self._entrants, self._dozing, self._asleep = [], [], set()
+        # Where the other threads were, and how often all of them were seen there, at rest.
+        self._seen, self._looks = None, 0
         # Sockets on which a request was sent and nothing has come yet, with when it was sent.
         self._under_way = {}
         # How many requests the world has taken when it has those of this client that were sent.
@@ -72,32 +93,89 @@ class WorldClock:
 
     def sleep(self, seconds):
         """Move the world on, by the earliest of those who sleep."""
+        with self.sleeping(seconds) as until:
+            own = threading.get_native_id()
+            self._asleep.add(own)
+            try:
+                while not self.is_over(until):
+                    _REAL_SLEEP(_STEP_S)
+            finally:
+                self._asleep.discard(own)
+
+    @contextlib.contextmanager
+    def sleeping(self, seconds):
+        """Let others know that this thread sleeps; yield until when, in ms of the world."""
         # The world counts whole milliseconds: a part of one is rounded up, or nobody gets there.
         until = (
             -(-(self.now_ns() + max(0, round(seconds * 1e9))) // 1_000_000) if seconds > 0 else 0
         )
-        with self._lock:
-            if self._page is not None and threading.active_count() == 1 and not self._under_way:
-                self._go_ahead(until)
-                return
+        own = threading.get_ident()
+        with self._entering():
             heapq.heappush(self._sleepers, until)
-            try:
-                while self._ms < until:
-                    if threading.active_count() > 1:
-                        # Others may be about to sleep for less, or to send a request.
-                        self._lock.wait(0.005)
-                        if self.is_waiting():
-                            if not self.has_arrived():
-                                continue
-                            # A busy machine is no slow service: on to a late answer, no further.
-                            self._read(self._move({"wait": f"{until - self._ms}ms"}))
-                            continue
-                    if self._sleepers[0] == until and self._ms < until:
-                        self._read(self._move({"advance": f"{until - self._ms}ms"}))
-                        self._lock.notify_all()
-            finally:
+            self._dozing.append(own)
+        try:
+            yield until
+        finally:
+            with self._entering():
+                self._dozing.remove(own)
                 self._sleepers.remove(until)
                 heapq.heapify(self._sleepers)
+
+    @contextlib.contextmanager
+    def _entering(self):
+        # Who waits for the lock looks like somebody who rests.
+        self._entrants.append(None)
+        with self._lock:
+            self._entrants.pop()
+            yield
+
+    def is_over(self, until):
+        """Move the world on where this thread is the one to do so; tell whether it is there."""
+        with self._entering():
+            self._catch_up()
+            if self._ms >= until:
+                return True
+            if self._sleepers[0] != until or not self.others_rest() or self._entrants:
+                # Others sleep for less, are about to, or are about to send a request.
+                return False
+            if self.is_waiting():
+                if self.has_arrived():
+                    # A busy machine is no slow service: on to a late answer, no further.
+                    self._read(self._move({"wait": f"{until - self._ms}ms"}))
+            elif self._page is not None:
+                self._go_ahead(until)
+            else:
+                self._read(self._move({"advance": f"{until - self._ms}ms"}))
+            return self._ms >= until
+
+    def others_rest(self):
+        """Tell whether all other threads wait for something, and did when this was asked before."""
+        if threading.active_count() == 1:
+            return True
+        own = threading.get_native_id()
+        # Who sleeps looks again and again whether that is over.
+        seen = {
+            ident: (id(frame), frame.f_lasti)
+            for ident, frame in sys._current_frames().items()
+            if ident not in self._dozing
+        }
+        if seen != self._seen or not self._all_rest(own):
+            self._seen, self._looks = seen, 0
+            return False
+        self._looks += 1
+        return self._looks >= _LOOKS
+
+    def _all_rest(self, own):
+        """Tell whether no thread runs or could run; who waits for Python's lock is woken here."""
+        try:
+            return all(
+                int(name) == own or int(name) in self._asleep or _rests(name)
+                for name in os.listdir(_TASKS)
+            )
+        except OSError:
+            # The system does not show it, so that patience has to do.
+            _REAL_SLEEP(_PATIENCE_S)
+            return True
 
     def wait(self, seconds):
         """Move the world on to the next late answer, by so much at most; return how far, in s."""
@@ -192,7 +270,8 @@ class WorldClock:
     def forked(self):
         """Share nothing with the process that this is a copy of."""
         self._line, self._under_way, self._sleepers, self._expected = None, {}, [], 0
-        self._lock = threading.Condition(threading.RLock())
+        self._lock, self._entrants = threading.RLock(), []
+        self._dozing, self._asleep = [], set()
 
 
 class _LateSelector:
@@ -211,9 +290,11 @@ class _LateSelector:
         if events or (timeout is not None and timeout <= 0):
             return events
         # Other threads may be about to end what the loop waits for.
-        if threading.active_count() > 1:
-            events = self._selector.select(0.02)
-        elif len(self._selector.get_map()) > 1:
+        while not events and threading.active_count() > 1:
+            events = self._selector.select(_STEP_S)
+            if clock.others_rest():
+                break
+        if not events and len(self._selector.get_map()) > 1:
             # More is open than what wakes the loop up: something may come by itself.
             events = self._selector.select(0.002)
         while not events and clock.is_waiting():
@@ -390,15 +471,13 @@ def _shim_waiting(clock):
     real = threading.Condition.wait
 
     def wait(self, timeout=None):
-        if timeout is None or timeout <= 0 or self is clock._lock:
+        if timeout is None or timeout <= 0:
             return real(self, timeout)
-        if real(self, 0.01):
-            return True
-        if threading.active_count() > 1 and real(self, 0.05):
-            return True
-        # Nobody has come meanwhile; the lock of the condition is kept while the world moves.
-        clock.sleep(timeout)
-        return real(self, 0.001)
+        with clock.sleeping(timeout) as until:
+            while not real(self, _STEP_S):
+                if clock.is_over(until):
+                    return real(self, _STEP_S)
+        return True
 
     threading.Condition.wait = wait
 

@@ -20,7 +20,7 @@ from common import CUSTOMER, ME, STATE, RefusedError, broadcast, get, next_nonce
 ROWS = """create table if not exists payments (nonce integer primary key, tx text, body text,
 least text, number text, status text, ticket text)"""
 FINAL = {"Succeeded", "Failed", "Dropped", "Refunded"}
-LUCK = random.Random(7)  # noqa: S311 - waits, no secrets
+LUCK = random.Random(7)
 DAY = 86_400
 
 

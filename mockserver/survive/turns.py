@@ -1,0 +1,206 @@
+"""Two clients at once, of which one goes on at a time: a run with them is the same each time.
+
+Each request of a client is answered in its next turn. A turn ends where the client waits: for an
+answer, for the world's time, or for something of the machine, such as a lock that the other has.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import field, replace
+from pathlib import Path
+from time import monotonic
+
+from mockserver import jsontext, processes
+from mockserver.errors import CrosschainMockError
+from mockserver.exchange import Request, Response
+from mockserver.headers import CONTROL_PATH
+from mockserver.responders.delivery import Delivery, Gate, Pending, delivery_of
+from mockserver.responders.forms import duration_ms
+from mockserver.survive.flows import Process
+from mockserver.values import dataclass
+from mockserver.worlds.hosted import HostedWorld
+
+Respond = Callable[[Request], Response | Delivery]
+
+_NOTHING = Response(200, (), b"")
+_CLOCK = f"{CONTROL_PATH}/clock"
+_STEP_S = 0.002
+# How often in a row a client is seen at rest: where it waits for this server, and where it waits
+# for something that nobody here knows of. Looks are counted, not time, which on a busy machine
+# passes for the one who looks as well. Shims look every few milliseconds at what comes by itself,
+# and are seen to run then. A kernel that is no Linux, as what it lacks tells, shows who has no core
+# as resting, for which more looks make up.
+_KNOWN_LOOKS = 2
+_UNKNOWN_LOOKS = 15 if Path("/proc/self/schedstat").exists() else 80
+# Nothing that a client waits for on its own machine takes longer. What follows is of no use.
+_LONGEST_S = 10.0
+
+
+@dataclass(slots=True)
+class _TurnTaker:
+    """One of the two: its process, and what it waits for."""
+
+    process: Process | None = None
+    answers: deque[Gate] = field(default_factory=deque)
+    sleeps: list[tuple[int, Gate]] = field(default_factory=list)
+    """Until when it sleeps, in ms of the world."""
+    waits: list[tuple[int, Gate]] = field(default_factory=list)
+    """Until when it waits for an answer, in ms of the world."""
+
+    @property
+    def is_over(self) -> bool:
+        return self.process is not None and self.process.is_over
+
+    @property
+    def wakes_at(self) -> int | None:
+        """When it goes on by the clock, in ms of the world."""
+        return min((until for until, _ in (*self.sleeps, *self.waits)), default=None)
+
+    def wake(self) -> None:
+        """Let the first of its sleepers go on."""
+        sleeper = min((*self.sleeps, *self.waits), key=lambda entry: entry[0])
+        (self.sleeps if sleeper in self.sleeps else self.waits).remove(sleeper)
+        sleeper[1].open()
+
+    def gates(self) -> Iterator[Gate]:
+        yield from self.answers
+        yield from (gate for _, gate in (*self.sleeps, *self.waits))
+
+
+class Turns:
+    """Lets two clients of a world go on in turns; `unsure` tells why it could not."""
+
+    def __init__(
+        self, hosted: HostedWorld, start: Callable[[int], Process], longest_s: float
+    ) -> None:
+        """Take what starts the client of a number, 0 or 1, and how long all of it may take."""
+        self._hosted, self._start, self._longest_s = hosted, start, longest_s
+        self._clients = (_TurnTaker(), _TurnTaker())
+        self._turn, self._came, self._free = 0, 0, False
+        self.unsure = ""
+
+    def respond(self, request: Request, client: int, answer: Respond) -> Response | Delivery:
+        """Answer a request in its client's next turn. The server calls it, with its lock held."""
+        waiting = self._clients[client]
+        self._came += 1
+        asked = _time_asked_for(request)
+        if self._free or (asked is None and request.path.endswith(_CLOCK)):
+            return answer(request)
+        if asked is None:
+            delivery = delivery_of(answer(request))
+            if delivery.gate is not None:
+                return delivery
+            gate = Gate(round(self._longest_s * 1000))
+            waiting.answers.append(gate)
+            return replace(delivery, gate=gate)
+        way, length = asked
+        if way == "wait" and not waiting.answers:
+            # What it waits for is on its way already.
+            return answer(request)
+        gate, until = Gate(round(self._longest_s * 1000)), self._hosted.world.now() + length
+        sleepers = waiting.waits if way == "wait" else waiting.sleeps
+        sleepers.append((until, gate))
+
+        async def fetch() -> Response:
+            return _NOTHING
+
+        def settle(response: Response) -> Response:
+            return delivery_of(answer(replace(request, method="GET", body=b""))).response
+
+        return Delivery(_NOTHING, gate=gate, pending=Pending(fetch, settle))
+
+    async def run(self) -> None:
+        """Start both, and let them go on in turns until both have ended; in the server's loop."""
+        try:
+            await self._begin(0)
+            idle_since = monotonic()
+            while not all(client.is_over for client in self._clients):
+                await self._end_of_turn()
+                if await self._pass_on():
+                    idle_since = monotonic()
+                elif monotonic() - idle_since > _LONGEST_S:
+                    self.unsure = "two at once: nobody can say what they wait for"
+                    break
+        finally:
+            self._free = True
+            for client in self._clients:
+                for gate in list(client.gates()):
+                    gate.open()
+
+    async def _begin(self, number: int) -> None:
+        self._clients[number].process = await asyncio.to_thread(self._start, number)
+
+    async def _end_of_turn(self) -> None:
+        """Wait until the client whose turn it is rests, or has ended."""
+        client, came, looks = self._clients[self._turn], self._came, 0
+        assert client.process is not None  # noqa: S101 (it was started)
+        began = monotonic()
+        while not client.is_over:
+            rests = processes.rests(client.process.pid)
+            known = any(True for _ in client.gates())
+            looks += 1
+            if came != self._came or rests is False or (rests is None and not known):
+                came, looks = self._came, 0
+            if looks >= (_KNOWN_LOOKS if known else _UNKNOWN_LOOKS):
+                return
+            if rests is None and monotonic() - began > _LONGEST_S / 10:
+                # Where the system does not show it, a lock and a long computation look alike.
+                self.unsure = "two at once: this system does not show whether a client waits"
+                return
+            await asyncio.sleep(_STEP_S)
+
+    async def _pass_on(self) -> bool:
+        """Let the other client go on, else the same, else who sleeps for less; tell if one does."""
+        order = (1 - self._turn, self._turn)
+        for number in order:
+            client = self._clients[number]
+            if client.process is None:
+                self._turn = number
+                await self._begin(number)
+                return True
+            if client.is_over:
+                continue
+            wakes_at = client.wakes_at
+            if client.answers:
+                client.answers.popleft().open()
+                for _, gate in client.waits:
+                    gate.open()
+                client.waits.clear()
+            elif wakes_at is not None and wakes_at <= self._hosted.world.now():
+                client.wake()
+            else:
+                continue
+            self._turn = number
+            await self._sent()
+            return True
+        asleep = [
+            (client.wakes_at, place, number)
+            for place, number in enumerate(order)
+            if not (client := self._clients[number]).is_over and client.wakes_at is not None
+        ]
+        if not asleep:
+            await asyncio.sleep(_STEP_S)
+            return False
+        until, _, self._turn = min(asleep)
+        self._hosted.world.time.advance(max(0, until - self._hosted.world.now()))
+        self._hosted.release_due()
+        self._clients[self._turn].wake()
+        await self._sent()
+        return True
+
+    async def _sent(self) -> None:
+        """Let the server write what was held."""
+        for _ in range(8):
+            await asyncio.sleep(0)
+
+
+def _time_asked_for(request: Request) -> tuple[str, int] | None:
+    """Return what a shim asks of the clock: to `advance` or to `wait`, and for how many ms."""
+    if request.method != "POST" or not request.path.endswith(_CLOCK):
+        return None
+    try:
+        [(way, length)] = jsontext.decode(request.body).items()
+        return (way, duration_ms(length)) if way in ("advance", "wait") else None
+    except (ValueError, AttributeError, CrosschainMockError):
+        return None
