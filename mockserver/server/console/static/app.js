@@ -88,6 +88,7 @@ const TITLES = { overview: "Now", chains: "Chains", orders: "Orders", journal: "
 const bar = new ClockBar(app);
 let current = null;
 let later = null;
+let refused = false;
 
 function show() {
   const [name, argument] = location.hash.slice(1).split("/").map(decodeURIComponent);
@@ -137,7 +138,7 @@ function heard(event, data) {
   const worlds = app.state.worlds !== data.worlds || app.state.world !== data.world;
   app.state = data;
   app.time.set(data.clock);
-  if (worlds) views.worlds.refresh().catch((error) => app.wrong(error.message));
+  if (worlds) views.worlds.refresh();
   journal.dropped(data.dropped);
   tick();
   bar.refresh();
@@ -168,10 +169,16 @@ fill(at("views"), Object.keys(views).map((name) =>
 fill(at("clock"), bar.element);
 window.addEventListener("hashchange", show);
 listen();
-new Stream(heard, (line) => {
+new Stream(heard, (line, why) => {
   at("line").dataset.line = line;
   say(at("line"), LINES[line]);
-  if (line === "live") refreshSoon();
+  if (why) app.wrong(why);
+  if (line === "live") {
+    // What the server refused while the line was lost is over now.
+    if (refused) app.wrong("");
+    refreshSoon();
+  }
+  refused = Boolean(why);
 }).start();
 show();
 setInterval(tick, TICK);
