@@ -42,6 +42,10 @@ def test_a_killed_process_goes_on_from_its_state(starting, tmp_path):
     assert server.call("GET", f"/v1/checkOrder?id={kept}", X_Mock_World=OTHER)["code"] == 0
     worlds = {item["key"]: item for item in server.call("GET", "/__mock/worlds")["worlds"]}
     assert (worlds[MINE]["restarts"], worlds[OTHER]["restarts"]) == (1, 0)
+    told = server.call("GET", "/__mock/workers")
+    assert [row["restarts"] for row in told["workers"]] == [1, 0, 0]
+    assert told["workers"][0]["pid"] == server.pid_of(MINE)
+    assert (told["answering"], {row["up"] for row in told["workers"]}) == (3, {True})
     for _ in range(2 * WORKERS):
         connection = server.fresh()
         connection.request("GET", "/__mock/version", headers={"appKey": "mine"})
@@ -101,6 +105,9 @@ def test_a_process_that_hangs_is_named(starting):
     for path in ("/__mock/worlds", f"/w/{MINE}/__mock/metrics"):
         status, body, _ = server.ask("GET", path)
         assert (status, "2 of 3 workers answered" in body["error"]) == (503, True)
+    told = server.call("GET", "/__mock/workers")
+    assert (told["answering"], [row["up"] for row in told["workers"]]) == (2, [True, False, True])
+    assert "worker 2 of 3 has not answered for" in told["workers"][1]["why"]
     made = {"key": keys_of(0, 5)[-1], "appKeys": ["k"]}
     assert server.ask("POST", "/__mock/worlds", made)[0] == 503
     os.kill(pid, signal.SIGCONT)

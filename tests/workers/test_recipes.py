@@ -18,7 +18,7 @@ from tests.workers.conftest import Multi
 
 RECIPES = Path(__file__).parents[2] / "examples" / "scale"
 NODES = 3
-OF_ONE_SERVER = ("GET /worlds", "GET /metrics", "GET /ground")
+OF_ONE_SERVER = ("GET /worlds", "GET /workers", "GET /metrics", "GET /ground")
 """Rows whose answers are about all worlds of one server: their form is compared."""
 COMMANDS = """
 clock mode frozen

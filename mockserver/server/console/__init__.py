@@ -6,7 +6,7 @@ from html import escape
 from pathlib import Path
 from types import MappingProxyType
 
-from mockserver import __version__
+from mockserver import __version__, resources
 from mockserver.contract import Contract, Operation
 from mockserver.exchange import Request, Response
 
@@ -66,6 +66,15 @@ def _files() -> Mapping[str, Response]:
         )
         for file in sorted(_FOLDER.iterdir())
         if file.suffix in _TYPES
+    }
+    # A report that a person opens is held against its schema in the browser.
+    responses |= {
+        f"/console/{name}.json": Response(
+            200,
+            (("Content-Type", "application/schema+json"), *SAFE),
+            (resources.schemas() / "meta" / f"{name}.json").read_bytes(),
+        )
+        for name in ("survive", "grade", "conformance")
     }
     return MappingProxyType({"/": responses["/console/index.html"], **responses})
 

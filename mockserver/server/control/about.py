@@ -1,5 +1,6 @@
 """Information about the server: readiness, version, reserved values, assumptions, counters."""
 
+import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
@@ -10,7 +11,7 @@ from mockserver.exchange import Response
 from mockserver.jsontext import Json
 from mockserver.server.control import openapi
 from mockserver.server.control.exposition import TEXT_TYPE, exposed, wants_text
-from mockserver.server.control.row import ControlRequest, ServerState
+from mockserver.server.control.row import ControlRequest, ServerState, WorkerState
 from mockserver.worlds.hosted import HostedWorld
 
 _COUNTED = ("requests", "refusals", "faults")
@@ -94,6 +95,19 @@ def metrics_of(counts: Sequence[Mapping[str, Json]], hosted: HostedWorld) -> dic
         **{name: sum(part[name] for part in counts) for name in ("control", "worlds")},
         "world": hosted.key,
         "uptimeMs": hosted.world.now() - hosted.began_ms,
+    }
+
+
+def workers(request: ControlRequest) -> Json:
+    """Return how each process of the server is, and how many of them answer."""
+    server = request.server
+    if server.processes is None:
+        rows: Sequence[WorkerState] = [WorkerState(1, os.getpid(), "", len(server.worlds), 0)]
+    else:
+        rows = server.processes()
+    return {
+        "answering": sum(not row.why for row in rows),
+        "workers": [{**jsontext.members_of(row), "up": not row.why} for row in rows],
     }
 
 

@@ -1,7 +1,7 @@
 """A row of the control API's table, the arguments of its action, and the counts of a server."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from typing import Any
 
@@ -43,13 +43,28 @@ class Counters:
             self.faults[fault.partition(" ")[0]] += 1
 
 
+@dataclass(frozen=True, slots=True)
+class WorkerState:
+    """A process that shares the worlds: its number from 1, and how often it was started again.
+
+    `why` is why it does not serve now, empty where it does; `worlds` is how many it had at last.
+    """
+
+    worker: int
+    pid: int
+    why: str
+    worlds: int
+    restarts: int
+
+
 @dataclass(slots=True)
 class ServerState:
     """What belongs to the server as a whole; `ready` is false until everything is loaded.
 
     `guard` tells who may use the control API. `listeners` counts the open streams of events.
-    `worker` is the number of this process, from 1, of the `workers` that share the worlds;
-    `advertised` is the base URL by which clients reach it, `scheme` the one that it speaks itself.
+    `worker` is the number of this process, from 1, of the `workers` that share the worlds, and
+    `processes` tells how each of them is, None where there is one alone. `advertised` is the base
+    URL by which clients reach it, `scheme` the one that it speaks itself.
     """
 
     worlds: Worlds
@@ -60,6 +75,7 @@ class ServerState:
     listeners: int = 0
     worker: int = 1
     workers: int = 1
+    processes: Callable[[], Sequence[WorkerState]] | None = None
     advertised: str = ""
     scheme: str = "http"
 

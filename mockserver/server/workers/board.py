@@ -3,6 +3,8 @@
 import mmap
 import time
 
+from mockserver.server.control.row import WorkerState
+
 HANGING_S = 5.0
 """How long a process may be silent before its worlds are refused, in seconds.
 
@@ -10,7 +12,7 @@ A turn of the loop takes milliseconds, reading a world of 100,000 orders from a 
 """
 BEAT_S = 0.2
 
-_BEAT, _WORLDS, _UP, _PID, _COLUMNS = 0, 1, 2, 3, 4
+_BEAT, _WORLDS, _UP, _PID, _STARTS, _COLUMNS = 0, 1, 2, 3, 4, 5
 _TEXT = 400
 
 
@@ -33,6 +35,11 @@ class Board:
     def hold(self, worker: int, worlds: int) -> None:
         """Note how many worlds a worker has."""
         self._numbers[worker * _COLUMNS + _WORLDS] = worlds
+
+    def started(self, worker: int, pid: int) -> None:
+        """Note the process that a worker is from now on."""
+        self._numbers[worker * _COLUMNS + _PID] = pid
+        self._numbers[worker * _COLUMNS + _STARTS] += 1
 
     def up(self, worker: int) -> None:
         """Note that a worker serves."""
@@ -66,6 +73,19 @@ class Board:
         if silent > HANGING_S:
             return f"{name} has not answered for {silent:.0f} s"
         return ""
+
+    def rows(self) -> list[WorkerState]:
+        """Return how each worker is; nobody is asked, so that it can be told while some hang."""
+        return [
+            WorkerState(
+                worker=worker + 1,
+                pid=int(self._numbers[row + _PID]),
+                why=self.away(worker),
+                worlds=int(self._numbers[row + _WORLDS]),
+                restarts=max(0, int(self._numbers[row + _STARTS]) - 1),
+            )
+            for worker, row in enumerate(range(0, self.workers * _COLUMNS, _COLUMNS))
+        ]
 
     def missing(self) -> list[str]:
         """Return why workers do not serve now, of each that does not."""

@@ -39,7 +39,8 @@ if TYPE_CHECKING:
     from mockserver.server.control.row import Row
     from mockserver.server.service import Service
 
-_PROBES = ("/ready", "/live")
+# What any process can tell while others are away, and so must not go to that of a world.
+_ANYWHERE = ("/ready", "/live", "/workers")
 # A dump has an empty list; only others are worth parsing a body of megabytes twice.
 _HAS_APP_KEYS = re.compile(rb'"appKeys"\s*:\s*\[\s*"')
 _IN_A_TURN = 50
@@ -69,7 +70,7 @@ class Spread:
         row, place = control.row_at(path, request.method)
         if row is None or place is None:
             return None
-        if row.path in _PROBES:
+        if row.path in _ANYWHERE:
             if row.path == "/ready" and self._peers.board.missing():
                 return Delivery(Response(503, (JSON_TYPE,), jsontext.encode({"ready": False})))
             return control.answer(model(), path, request)

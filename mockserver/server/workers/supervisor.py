@@ -203,6 +203,7 @@ class Supervisor:
         pid = os.fork()
         if pid:
             self._pids[worker] = pid
+            self._board.started(worker, pid)
             return
         self._become(worker)
 
@@ -314,6 +315,7 @@ def join(service: Service, peers: Peers, app_keys: dict[str, str]) -> None:
     worlds, server = service.worlds, service.control.server
     worlds.homes = peers
     server.worker, server.workers = peers.number + 1, peers.board.workers
+    server.processes = peers.board.rows
     own = {key: worlds.bound(key) for key in worlds.keys_bound()}
     for app_key, key in app_keys.items():
         if app_key not in {name for names in own.values() for name in names}:

@@ -2,6 +2,7 @@
 
 import { call } from "./api.js";
 import { Chains } from "./chains.js";
+import { Checks } from "./checks.js";
 import { ClockBar, WorldTime } from "./clock.js";
 import { copied, el, fill, say } from "./dom.js";
 import { Faults } from "./faults.js";
@@ -10,6 +11,7 @@ import { listen } from "./keys.js";
 import { Money } from "./money.js";
 import { Orders } from "./orders.js";
 import { Overview } from "./overview.js";
+import { Reports } from "./reports.js";
 import { Stream } from "./stream.js";
 import { moment } from "./text.js";
 import { Worlds } from "./worlds.js";
@@ -83,11 +85,12 @@ class Console {
 
 const app = new Console();
 const journal = new Journal(app);
-const views = { overview: new Overview(app, journal), chains: new Chains(app), orders: new Orders(app), journal, faults: new Faults(app, journal), money: new Money(app, journal), worlds: new Worlds(app) };
-const TITLES = { overview: "Now", chains: "Chains", orders: "Orders", journal: "Journal", faults: "Faults", money: "Money", worlds: "Worlds" };
+const views = { overview: new Overview(app, journal), chains: new Chains(app), orders: new Orders(app), journal, faults: new Faults(app, journal), money: new Money(app, journal), checks: new Checks(app), reports: new Reports(app), worlds: new Worlds(app) };
+const TITLES = { overview: "Now", chains: "Chains", orders: "Orders", journal: "Journal", faults: "Faults", money: "Money", checks: "Checks", reports: "Reports", worlds: "Worlds" };
 const bar = new ClockBar(app);
 let current = null;
 let later = null;
+let refused = false;
 
 function show() {
   const [name, argument] = location.hash.slice(1).split("/").map(decodeURIComponent);
@@ -96,6 +99,7 @@ function show() {
     if (link.hash === `#${chosen}`) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
   }
+  bringTab();
   document.title = `${TITLES[chosen]} · crosschain-mock`;
   if (current !== views[chosen]) {
     current = views[chosen];
@@ -104,6 +108,11 @@ function show() {
     refresh();
   }
   if (argument) current.open?.(argument);
+}
+
+/** Bring the tab of the view to where it can be seen: on a small screen not all of them fit. */
+function bringTab() {
+  at("views").querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
 }
 
 async function refresh() {
@@ -137,7 +146,7 @@ function heard(event, data) {
   const worlds = app.state.worlds !== data.worlds || app.state.world !== data.world;
   app.state = data;
   app.time.set(data.clock);
-  if (worlds) views.worlds.refresh().catch((error) => app.wrong(error.message));
+  if (worlds) views.worlds.refresh();
   journal.dropped(data.dropped);
   tick();
   bar.refresh();
@@ -148,7 +157,11 @@ function heard(event, data) {
 function counts() {
   say(at("count-orders"), app.state.orders ? String(app.state.orders) : "");
   say(at("count-journal"), app.state.last ? String(app.state.last) : "");
-  say(at("count-chains"), app.state.outages ? `${app.state.outages} out` : "");
+  const chains = app.state.outages ? `${app.state.outages} out` : "";
+  if (at("count-chains").textContent !== chains) {
+    say(at("count-chains"), chains);
+    bringTab();
+  }
 }
 
 let shown = null;
@@ -168,10 +181,16 @@ fill(at("views"), Object.keys(views).map((name) =>
 fill(at("clock"), bar.element);
 window.addEventListener("hashchange", show);
 listen();
-new Stream(heard, (line) => {
+new Stream(heard, (line, why) => {
   at("line").dataset.line = line;
   say(at("line"), LINES[line]);
-  if (line === "live") refreshSoon();
+  if (why) app.wrong(why);
+  if (line === "live") {
+    // What the server refused while the line was lost is over now.
+    if (refused) app.wrong("");
+    refreshSoon();
+  }
+  refused = Boolean(why);
 }).start();
 show();
 setInterval(tick, TICK);

@@ -6,7 +6,7 @@ import { clockTime, duration, moment } from "./text.js";
 const LEAST = 30000;
 const DAY = 86400000;
 const FAR = [60000, 3600000, DAY, 7 * DAY];
-const FINAL = new Set(["Succeeded", "Failed", "Dropped", "Refunded"]);
+export const FINAL = new Set(["Succeeded", "Failed", "Dropped", "Refunded"]);
 
 export class Axis {
   /** Show a piece of time, with a little room at both ends. */
@@ -60,7 +60,7 @@ export class Axis {
     const long = this.end - this.begin > DAY;
     const at = [0, 1, 2, 3].map((part) => this.begin + ((this.end - this.begin) * part) / 3);
     return el("div", { class: "scale", "aria-hidden": "true", title: `${duration(this.end - this.begin)} in all` },
-      at.map((ms) => el("span", {}, long ? moment(ms).slice(0, 16) : clockTime(ms))));
+      at.map((ms, n) => el("span", {}, long ? moment(ms).slice(0, 16) : n ? clockTime(ms) : moment(ms))));
   }
 
   /** Return the scale around now: how long ago, and how far ahead. */

@@ -2,8 +2,8 @@
 
 import { dialog, el, table } from "./dom.js";
 
-const VIEWS = { h: "overview", c: "chains", o: "orders", j: "journal", f: "faults", m: "money", w: "worlds" };
-const LISTED = [["/", "search in this view"], ["?", "list the keys"], ["g, then a letter", "go to a view: h start, c chains, o orders, j journal, f faults, m money, w worlds"],
+const VIEWS = { h: "overview", c: "chains", o: "orders", j: "journal", f: "faults", m: "money", k: "checks", r: "reports", w: "worlds" };
+const LISTED = [["/", "search in this view"], ["?", "list the keys"], ["g, then a letter", "go to a view: h start, c chains, o orders, j journal, f faults, m money, k checks, r reports, w worlds"],
   ["arrows, Home, End", "move in a list"], ["Enter", "open a row"], ["Escape", "close a dialog, or what is open beside a list"]];
 const CHAIN_MS = 1200;
 

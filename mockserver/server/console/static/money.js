@@ -1,7 +1,7 @@
 // Money: what a transfer would give now, what clients were quoted, and what the accounts own.
 
 import { query } from "./api.js";
-import { button, el, facts, fill, holes, table } from "./dom.js";
+import { button, el, facts, fill, table } from "./dom.js";
 import { paced } from "./pace.js";
 import { distance, tokens, when } from "./text.js";
 
@@ -22,9 +22,6 @@ export class Money {
     this.quotes = el("div");
     this.address = el("input", { id: "balance-address", type: "search", autocomplete: "off", on: { change: () => this.refreshBalances() } });
     this.balances = el("div");
-    this.found = el("div", { role: "status" });
-    this.remarks = el("div", { role: "status" });
-    this.claimed = el("div");
     const label = (input, text) => el("label", { class: "field", for: input.id }, `${text} `, input);
     this.rebalance = paced(() => this.refreshBalances(), SLOWLY);
     this.element = el("div", { class: "columns" },
@@ -34,11 +31,6 @@ export class Money {
           this.quote();
         } } }, el("div", { class: "fields" }, label(this.amount, "Amount"), label(this.from, "From"), label(this.token, "Token"), label(this.to, "To"), label(this.target, "Token out")),
         el("p", { class: "actions" }, el("button", { type: "submit", class: "main" }, "Quote"))), this.answer),
-      el("section", { "aria-labelledby": "audit-title" }, el("h2", { id: "audit-title" }, "Audit"),
-        el("div", { class: "bar" }, button("Look for money doubled, lost or stuck", () => this.audit())), this.found,
-        el("h3", {}, "Claimed and expected"), this.claimed),
-      el("section", { "aria-labelledby": "lint-title" }, el("h2", { id: "lint-title" }, "Lint"),
-        el("div", { class: "bar" }, button("Judge the requests so far", () => this.lint())), this.remarks),
       el("section", { "aria-labelledby": "balances-title" }, el("h2", { id: "balances-title" }, "Balances"),
         el("div", { class: "bar" }, label(this.address, "Address"), button("Refresh", () => this.refreshBalances())), this.balances),
       el("section", { class: "wide", "aria-labelledby": "quotes-title" }, el("h2", { id: "quotes-title" }, "Quotes that clients asked for"), this.quotes));
@@ -53,7 +45,6 @@ export class Money {
       this.tokensOf();
     }
     this.asked();
-    await this.beliefs();
     await this.rebalance();
   }
 
@@ -74,40 +65,6 @@ export class Money {
       const whole = (units) => `${tokens(units, told.decimals)} ${asked.targetToken}`;
       fill(this.answer, facts([["Arrives", whole(told.net)], ["Before fees", whole(told.gross)], ["Service fee", whole(told.serviceFee)], ["Gas", whole(told.gasFee)], ...(told.aggregator ? [["Through", told.aggregator]] : [])]));
     }, "");
-  }
-
-  /** Tell of money that was doubled, lost or is stuck, each with the requests it is about. */
-  audit() {
-    return this.app.act(async () => {
-      const told = await this.app.call("GET", "audit");
-      const beyond = [told.more ? `${told.more} more are not shown` : "", told.unjudged ? `${told.unjudged} orders were not judged: older requests are not kept any more` : ""].filter(Boolean);
-      fill(this.found,
-        told.ok ? el("p", { class: "none" }, `All is well with ${told.judged} ${told.judged === 1 ? "order" : "orders"}.`) : !told.findings.length ? el("p", { class: "none" }, `${told.ground.missing}.`) : el("ul", { class: "plain cards" }, told.findings.map((one) => el("li", {},
-          el("strong", {}, one.kind), el("p", {}, one.told),
-          el("ul", { class: "hits" }, one.requests.map((request) => el("li", {}, el("a", { href: `#journal/${request.sequence}` }, request.request), ` ${request.outcome}`)),
-            one.transactions.map((sent) => el("li", {}, `transaction ${sent.hash} on ${sent.chain}`)))))),
-        beyond.map((text) => el("p", {}, text)), told.ground.missing ? null : holes(told.ground));
-    }, "");
-  }
-
-  /** Tell what would be wrong with the requests if nothing else went wrong, the worst first. */
-  lint() {
-    return this.app.act(async () => {
-      const told = await this.app.call("GET", "lint");
-      const looked = `${told.requests} ${told.requests === 1 ? "request" : "requests"}`;
-      fill(this.remarks,
-        told.findings.length ? el("ul", { class: "plain cards" }, told.findings.map((one) => el("li", {},
-          el("strong", {}, `${one.level}: ${one.rule}`), el("p", {}, one.told), el("p", {}, one.advice),
-          el("ul", { class: "hits" }, one.requests.map((request) => el("li", {}, el("a", { href: `#journal/${request.sequence}` }, request.request), ` ${request.outcome}`)))))) : el("p", { class: "none" }, told.requests ? `Nothing to say of ${looked}.` : "No request has come yet, so there is nothing to judge."), told.ground.missing ? null : holes(told.ground),
-        told.lost ? el("p", {}, `${told.lost} older requests are not kept any more, and were not judged.`) : null);
-    }, "");
-  }
-
-  /** List what clients and tests have said, which the audit compares with the books. */
-  async beliefs() {
-    const { claims, expects, unread } = await this.app.call("GET", "claims");
-    const lines = [...claims.map((text) => `claimed: ${text}`), ...expects.map((text) => `expected ${text}`), ...unread.map((number) => `request ${number}: its answer was never read`)];
-    fill(this.claimed, lines.length ? el("ul", { class: "plain" }, lines.map((text) => el("li", {}, text))) : el("p", { class: "none" }, "Nobody has claimed or expected anything."));
   }
 
   /** List the quotes of the journal with their age: a client should submit what it was quoted. */

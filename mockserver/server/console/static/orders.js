@@ -1,7 +1,7 @@
 // The orders of the world on its time: what has happened to each, what will, and what has moved.
 
 import { query } from "./api.js";
-import { Axis, tone, track } from "./axis.js";
+import { Axis, FINAL, tone, track } from "./axis.js";
 import { button, dialog, el, facts, fill, say } from "./dom.js";
 import { schemaForm } from "./forms.js";
 import { List } from "./list.js";
@@ -198,7 +198,9 @@ export class Orders {
   }
 
   events(order, now) {
-    const axis = Axis.of([now, ...order.events.map((event) => event.ms)]);
+    const moments = order.events.map((event) => event.ms);
+    // What has ended is shown alone, so that its seconds can be read days later.
+    const axis = moments.at(-1) < now && FINAL.has(order.status) ? Axis.of(moments) : Axis.around(now, moments);
     fill(this.line, track(axis, order.events, this.touching(order), now), axis.scale());
     // Once a second is enough for texts such as `in 5m`, and leaves a person time to click.
     const shown = `${this.key} ${Math.floor(now / 1000)}`;

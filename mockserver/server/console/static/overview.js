@@ -21,7 +21,7 @@ export class Overview {
     // With thousands of orders an audit takes the server seconds.
     this.judge = paced(() => this.audit().catch((error) => this.app.wrong(error.message)), SLOWLY);
     this.element = el("div", { class: "overviews" },
-      card("findings", "Money", this.findings, "money"),
+      card("findings", "Money", this.findings, "checks"),
       card("outages", "Outages", this.outages, "chains"),
       card("newest-orders", "Newest orders", this.orders, "orders"),
       card("disturbing", "Set to go wrong", this.disturbing, "faults"),
@@ -70,18 +70,20 @@ export class Overview {
   }
 
   refused(now) {
-    const newest = this.journal.entries.filter((entry) => entry.refusal || entry.fault).slice(-NEWEST).reverse();
-    fill(this.refusals, newest.length ? el("ul", { class: "plain" }, newest.map((entry) => el("li", {},
-      el("a", { href: `#journal/${entry.sequence}` }, `${entry.method} ${entry.path}`), ` ${distance(entry.ms, now)}`,
+    const hit = this.journal.entries.filter((entry) => entry.refusal || entry.fault).reverse();
+    const newest = grouped(hit, (entry) => `${entry.method} ${entry.path} ${entry.refusal ?? entry.fault}`).slice(0, NEWEST);
+    fill(this.refusals, newest.length ? el("ul", { class: "plain" }, newest.map(([entry, count]) => el("li", {},
+      el("a", { href: `#journal/${entry.sequence}` }, `${entry.method} ${entry.path}`), ` ${distance(entry.ms, now)}`, count > 1 ? `, ${count} times` : "",
       el("p", { class: "why" }, entry.refusal ?? `disturbed by ${entry.fault}`)))) : none("No request was refused or disturbed."));
   }
 
   async audit() {
     const verdict = await this.app.call("GET", "audit");
     fill(this.findings, verdict.findings.length
-      ? el("ul", { class: "plain" }, verdict.findings.slice(0, NEWEST).map((finding) => el("li", {},
+      ? el("ul", { class: "plain" }, grouped(verdict.findings, (finding) => finding.kind).slice(0, NEWEST).map(([finding, count]) => el("li", {},
         el("span", { class: "badge", "data-kind": "bad" }, finding.kind), " ", finding.told,
-        finding.orders.slice(0, 3).map((order) => [" ", el("a", { href: `#orders/${encodeURIComponent(order)}` }, order)]).flat())))
+        finding.orders.slice(0, 3).map((order) => [" ", el("a", { href: `#orders/${encodeURIComponent(order)}` }, order)]).flat(),
+        count > 1 ? [" ", el("a", { href: "#checks" }, `and ${count - 1} more`)] : null)))
       : none(verdict.ground.missing ? `No order to judge yet: ${verdict.ground.missing}.` : verdict.judged ? `The audit finds nothing wrong with ${verdict.judged} ${verdict.judged === 1 ? "order" : "orders"}.` : "No order to judge yet."),
       verdict.ground.missing ? null : holes(verdict.ground));
   }
@@ -100,6 +102,17 @@ export function describe(trigger) {
   const place = `${trigger.phase ?? "after"} call ${trigger.nth ?? 1} of ${trigger.operation ?? "any operation"}`;
   if (trigger.failed) return `${place} failed: ${trigger.failed}`;
   return `${place}, ${trigger.struck ? "has happened" : `to come; ${trigger.seen} such calls so far`}`;
+}
+
+/** Return the first of those that are alike, in order, each with how many there are. */
+function grouped(items, key) {
+  const groups = new Map();
+  for (const item of items) {
+    const group = groups.get(key(item));
+    if (group) group[1] += 1;
+    else groups.set(key(item), [item, 1]);
+  }
+  return [...groups.values()];
 }
 
 function card(id, title, content, view) {

@@ -1,14 +1,15 @@
 // What happens in the world, as server-sent events. They are read by fetch, because a browser's own
 // reader cannot send a token; the position in the journal goes along, so that nothing is missed.
 
-import { send } from "./api.js";
+import { Refused, send } from "./api.js";
 
 const FIRST_WAIT = 300;
 const LONGEST_WAIT = 5000;
 const SILENCE = 30000;
 
 export class Stream {
-  /** `heard` is called with the name and the data of an event, `line` with live, lost or waiting. */
+  /** `heard` is called with the name and the data of an event, `line` with live, lost or waiting,
+   * and with what the server said where it refused. */
   constructor(heard, line) {
     this.heard = heard;
     this.line = line;
@@ -27,14 +28,16 @@ export class Stream {
   async start() {
     if (this.open || document.hidden) return;
     const open = (this.open = new AbortController());
+    let why = "";
     try {
       await this.read(open);
-    } catch {
+    } catch (error) {
       // The line is lost; what was heard up to now stays, and the position says where to go on.
+      if (error instanceof Refused) why = error.message;
     }
     clearTimeout(this.watch);
     if (this.open === open) this.open = null;
-    this.line(document.hidden ? "waiting" : "lost");
+    this.line(document.hidden ? "waiting" : "lost", why);
     setTimeout(() => this.start(), this.wait);
     this.wait = Math.min(LONGEST_WAIT, this.wait * 2);
   }
@@ -42,7 +45,7 @@ export class Stream {
   async read(open) {
     const headers = this.position === null ? {} : { "Last-Event-ID": this.position };
     const answer = await send("events", { headers, signal: open.signal });
-    if (!answer.ok || !answer.body) throw new Error(`events: ${answer.status}`);
+    if (!answer.ok || !answer.body) throw new Refused((await answer.json()).error ?? `events: ${answer.status}`, answer.status);
     this.line("live");
     this.wait = FIRST_WAIT;
     const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
