@@ -61,7 +61,10 @@ def load_catalog(folder: str | Path | None = None, added: Document | None = None
     contracts: dict[str, dict[str, TokenContract]] = {}
     for _, _, item in (*assets, *more):
         contracts.setdefault(item["symbol"], {}).update(
-            (nickname, TokenContract(**{**contract, "address": _address(contract["address"])}))
+            (
+                nickname,
+                TokenContract(**{**contract, "address": stored_address(contract["address"])}),
+            )
             for nickname, contract in item["contracts"].items()
         )
     return Catalog(
@@ -103,7 +106,8 @@ def _defaults(document: Document, item: Mapping[str, Any]) -> Mapping[str, Any]:
     return {name: value for name, value in defaults.items() if name not in unfit}
 
 
-def _address(text: str) -> str:
+def stored_address(text: str) -> str:
+    """Return an address as a catalog keeps it, where a word may stand for the native coin."""
     return NATIVE if text == _NATIVE_WORD else text
 
 
@@ -139,7 +143,7 @@ def _asset_problems(
                 near = did_you_mean(nickname, list(known)).removesuffix("?")
                 yield document.problem(place, f"{nickname!r} is no chain of the catalog{near}")
                 continue
-            key = (nickname, address_key(chain, _address(contract["address"])))
+            key = (nickname, address_key(chain, stored_address(contract["address"])))
             if key in owners:
                 text = f"{contract['address']!r} is the address of {owners[key]!r} on {nickname!r}"
                 yield document.problem((*place, "address"), f"{text} already; give another one")
@@ -150,7 +154,7 @@ def _asset_problems(
 def _native_problems(
     document: Document, place: FieldPath, symbol: str, contract: Mapping[str, Any], chain: Chain
 ) -> Iterator[Problem]:
-    if _address(contract["address"]).lower() != NATIVE:
+    if stored_address(contract["address"]).lower() != NATIVE:
         return
     if symbol != chain.base_coin:
         text = f"the native coin of {chain.nickname!r} is {chain.base_coin!r}, not {symbol!r}"

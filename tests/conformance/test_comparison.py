@@ -334,7 +334,10 @@ def test_roles_come_from_the_contract_and_else_from_names():
     assert lists.at(("data", "list", "[]", "contracts", "{}", "decimals")) is Role.PLAIN
     assert lists.is_map(("data", "list", "[]", "contracts"))
     assert lists.at(("data", "list", "[]", "lastPrice")) is Role.AMOUNT
-    assert lists.at(("data", "list", "[]", "createdAt")) is Role.TIME
+    for name in ("createdAt", "expires_at", "since", "validUntil", "ts", "deadline"):
+        assert lists.at(("data", "list", "[]", name)) is Role.TIME
+    for name in ("flat", "format", "parts", "beta"):
+        assert lists.at(("data", "list", "[]", name)) is Role.PLAIN
 
 
 def test_items_are_found_by_what_names_them():

@@ -1,6 +1,7 @@
 """No secret reaches a file, wherever it stands; stand-ins keep the form of what they replace."""
 
 import base64
+import gzip
 import html
 import json
 import re
@@ -534,3 +535,18 @@ def test_a_list_that_was_clean_is_searched_again_once_a_secret_is_known():
         again = kept(headers)
         assert b"Zq8xK2mP9vLw4tRb7nYc" not in again.response.body
         assert again.masked
+
+
+@pytest.mark.parametrize("most", [20, 40, 80])
+def test_the_beginning_of_a_packed_secret_is_no_part_of_a_message(most):
+    """Messages quote values cut short, and the beginning of packed bytes can be unpacked."""
+    inner = json.dumps({"password": "kT9wQ2nB7xLm4Rz8Yc3mPd6F"}).encode()
+    coded = base64.b64encode(gzip.compress(inner, mtime=0)).decode()
+    redactor = Redactor()
+    redactor.study(Request("GET", "/"), Response(200, (), json.dumps({"note": coded}).encode()))
+    shown = redactor.line(f"note is {coded[:most]!r}... ({len(coded)} characters)")
+    assert coded[:12] not in shown
+    assert shown.startswith("note is '")
+    assert shown.endswith(f"... ({len(coded)} characters)")
+    healthy = "note is 'c29tZXRoaW5nIGVsc2U'..."
+    assert redactor.line(healthy) == healthy

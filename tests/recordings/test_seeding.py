@@ -295,10 +295,13 @@ def test_what_a_recorded_chain_or_token_may_not_have_is_left_away_and_told(tmp_p
     eth, usdt = CATALOG.chain("ETH"), CATALOG.token("USDT")
     chains = [
         *({"nickName": one.nickname} for one in CATALOG.chains),
-        {"nickName": "NOVA", "chainIndex": eth.index, "network": "n", "decimals": -4, "poll": 5},
+        {
+            "nickName": "NOVA", "chainIndex": eth.index, "network": "n", "decimals": -4, "poll": 5,
+            "baseCoin": "NOVA",
+        },
         {"nickName": "TWIN", "network": eth.network},
         {"nickName": "no name", "network": "m"},
-    ]
+    ]  # fmt: skip
     tokens = [
         {"symbol": "GLEAM", "index": usdt.index, "contracts": {
             "NOVA": {"address": "0x" + "e" * 40, "decimals": 18},
@@ -329,6 +332,19 @@ def test_what_a_recorded_chain_or_token_may_not_have_is_left_away_and_told(tmp_p
     file = tmp_path / "seeded.yaml"
     file.write_text(scenario_text(seed, "seeded"))
     assert load_scenario(file).catalog.token("GLEAM").index == token["index"]
+
+
+@pytest.mark.parametrize("address", ["native", "0x" + "e" * 40])
+def test_the_coin_of_a_recorded_chain_is_the_token_that_its_lists_call_native(address):
+    shown = {"symbol": "GLOW", "contracts": {"NOVA": {"address": address, "decimals": 9}}}
+    seed = seeded(
+        told("v2.getChain", "/v1/getChain", {"list": [{"nickName": "NOVA"}]}),
+        told("v2.getAssets", "/v1/getAssets", {"list": [shown]}),
+    )
+    catalog = seed.added.catalog()
+    chain = catalog.chain("NOVA")
+    assert (chain.base_coin, chain.decimals) == ("GLOW", 9)
+    assert catalog.token_on("NOVA", "GLOW").contract.native
 
 
 def test_a_chain_that_only_v1_lists_show_is_added():

@@ -52,7 +52,12 @@ _DESCRIBED = (
     ),
 )
 _NAMED = (
-    (Role.TIME, re.compile(r"time|timestamp|date|created|updated|expire", re.IGNORECASE)),
+    (
+        Role.TIME,
+        re.compile(
+            r"(?i:time|date|created|expir|since|until|deadline|(?:^|_)(?:at|ts|eta)$)|[a-z]At$"
+        ),
+    ),
     (Role.VERSION, re.compile(r"^version$", re.IGNORECASE)),
     (Role.IDENTIFIER, re.compile(r"hash|^id$|Id$|_id$|^sn$|uuid|nonce")),
     (Role.WORDS, re.compile(r"^(?:reason|remark|note|message)$", re.IGNORECASE)),

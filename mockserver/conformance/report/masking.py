@@ -82,7 +82,7 @@ class Masker:
 
     def text(self, text: str) -> str:
         """Return a text without secrets."""
-        return self._redactor.memory.without(masked(self.parts(text)))
+        return self._redactor.memory.without_beginnings(masked(self.parts(text)))
 
     def answer(self, response: Response) -> Response:
         """Return an answer without the secrets of its service."""

@@ -262,7 +262,7 @@ class Journal:
             "body": _written(kept.body),
             "elapsed_ms": answer.elapsed_ms,
             "trouble": answer.trouble.value if answer.trouble else None,
-            "reason": self._redactor.memory.without(answer.reason),
+            "reason": self._redactor.memory.without_beginnings(answer.reason),
         }
         self._append(line)
 

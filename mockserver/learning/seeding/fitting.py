@@ -23,6 +23,7 @@ _LONG_TEXT = 20
 _APART_MS = 5_000
 _DAY_MS = 86_400_000
 _NAMES_TIME = re.compile(r"time|date|created|updated|at$", re.IGNORECASE)
+_NAMES_COUNT = re.compile(r"total|count|size|num", re.IGNORECASE)
 _WORD = 64
 # An amount of 24 decimals is more than any token has.
 _MOST_DECIMALS = 24
@@ -107,6 +108,8 @@ def _candidates(samples: Samples, name: str, siblings: Samples) -> Iterator[Json
         kind = "$ticket" if "text" in samples[0].moment.stored else "$order"
         if stored in samples[0].moment.stored:
             yield {kind: stored}
+    if "under" in samples[0].moment.stored:
+        yield from _counts(samples, name)
     yield from _echoes(first, samples[0].moment, name)
     if isinstance(first, str) and _HASH.fullmatch(first) and samples[0].moment.times:
         yield {"$made": first, "of": name, "for": samples[0].moment.key}
@@ -121,6 +124,16 @@ def _candidates(samples: Samples, name: str, siblings: Samples) -> Iterator[Json
     if not (isinstance(first, dict) and next(iter(first), "").startswith("$")):
         yield first
     yield from _amounts(samples, name, siblings)
+
+
+def _counts(samples: Samples, name: str) -> Iterator[Json]:
+    """Yield how many tickets are listed, and how many the address has."""
+    values = [sample.value for sample in samples]
+    if all(type(value) is int for value in values) and (
+        _NAMES_COUNT.search(name) or len(set(map(canonical, values))) > 1
+    ):
+        yield {"$count": "tickets", "under": samples[0].moment.stored["under"]}
+        yield {"$count": "tickets"}
 
 
 def _echoes(value: Json, moment: AnswerMoment, name: str) -> Iterator[Json]:
@@ -198,9 +211,10 @@ def _numbers(samples: Samples) -> _Numbers | None:
         return None
     places = {max(0, -int(number.as_tuple().exponent)) for number in numbers}
     is_text = all(isinstance(value, str) for value in texts)
-    fixed = places.pop() if len(places) == 1 and is_text else None
-    # Whole numbers of JSON have no places, and numbers with a point have as many as they need.
-    are_whole = all(number == int(number) for number in numbers) and not is_text
+    # Numbers with a point have as many places as they need, unless a zero fills one up.
+    is_fixed = is_text or any(max(places) and str(number).endswith("0") for number in numbers)
+    fixed = places.pop() if len(places) == 1 and is_fixed else None
+    are_whole = all(number == int(number) for number in numbers) and not is_fixed
     return _Numbers(numbers, 0 if are_whole else fixed, "text" if is_text else "number")
 
 

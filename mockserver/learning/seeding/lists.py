@@ -12,6 +12,7 @@ from mockserver.jsontext import Json, camel
 from mockserver.learning.seeding.reading import Success, items_of
 from mockserver.operations.lists import CHAIN_MEMBERS
 from mockserver.scenarios import load_catalog
+from mockserver.scenarios.catalogs import stored_address
 from mockserver.values import dataclass
 
 RecordedItem = Mapping[str, Any]
@@ -250,6 +251,7 @@ def _add_chains(additions: Additions, last: RecordedLists, catalog: Catalog) -> 
     indexes = {chain.index for chain in catalog.chains}
     v1_names = {chain.v1_name for chain in catalog.chains}
     v1_ids = {chain.v1_id for chain in catalog.chains}
+    coins = _native_coins(last)
     v1 = _by_name(last, ids.V1_CHAINS)
     v1 = {name: chain for name, chain in v1.items() if name not in v1_names}
     listed = _by_name(last, ids.CHAINS)
@@ -270,7 +272,15 @@ def _add_chains(additions: Additions, last: RecordedLists, catalog: Catalog) -> 
             additions.leave_out(f"chain {name!r}, its {network}")
             continue
         index = additions.index("chain", name, fields, indexes)
-        assumed = {"full_name": name, "index": index, "network": name, "base_coin": name}
+        assumed: dict[str, Json] = {
+            "full_name": name,
+            "index": index,
+            "network": name,
+            "base_coin": name,
+        }
+        coin, decimals = coins.get(name, ("", 0))
+        if coin and fields.get("base_coin", coin) == coin:
+            assumed |= {"base_coin": coin, "decimals": decimals}
         if fields.get("family", EVM_FAMILY) != EVM_FAMILY:
             assumed["vault"] = f"mock-vault-of-{name}"
         networks.add(fields.get("network", name))
@@ -284,6 +294,21 @@ def _add_chains(additions: Additions, last: RecordedLists, catalog: Catalog) -> 
                 rest["v1"] = {"name": v1_name, "id": v1_id}
                 v1_ids.add(v1_id)
         additions.add("chain", name, fields, assumed, **rest)
+
+
+def _native_coins(last: RecordedLists) -> dict[str, tuple[str, int]]:
+    """Return the symbol and decimals of the coin that a chain's tokens call its native one."""
+    coins: dict[str, tuple[str, int]] = {}
+    for symbol, (_, contracts) in _listed_tokens(last, {}).items():
+        for nickname, contract in contracts.items():
+            decimals = contract.get("decimals")
+            if _is_native(contract.get("address")) and isinstance(decimals, int):
+                coins.setdefault(nickname, (symbol, decimals))
+    return coins
+
+
+def _is_native(address: object) -> bool:
+    return stored_address(str(address).lower()) == NATIVE
 
 
 def _add_tokens(additions: Additions, last: RecordedLists, catalog: Catalog) -> None:
@@ -334,7 +359,7 @@ def _refused(
     if not {"address", "decimals"} <= contract.keys():
         return "no recorded list shows its address and decimals there"
     address, coin = str(contract["address"]), (chain.base_coin, chain.decimals)
-    if address.lower() == NATIVE and (symbol, contract["decimals"]) != coin:
+    if _is_native(address) and (symbol, contract["decimals"]) != coin:
         return f"the chain's own coin is {coin[0]!r} of {coin[1]} decimals"
     key = chain.nickname, address_key(chain, address)
     if key in owned:

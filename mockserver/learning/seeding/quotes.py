@@ -15,6 +15,7 @@ from mockserver.engine.refusal import Refusal
 from mockserver.jsontext import Json, plain
 from mockserver.learning.seeding.reading import Success, items_of, number_of
 from mockserver.limits import AMOUNT_DIGITS
+from mockserver.scenarios.catalogs import stored_address
 from mockserver.values import dataclass
 
 NEAR_PERCENT = 25
@@ -79,7 +80,8 @@ def _prices_of_swap(rates: SeededRates, success: Success) -> None:
     for end, units, places in (("from", amount, None), ("to", out, decimals)):
         chain, address = success.inputs.get(f"{end}Chain"), success.inputs.get(f"{end}TokenAddress")
         try:
-            placed = rates.catalog.placed_at(rates.catalog.chain(str(chain)), str(address))
+            known = rates.catalog.chain(str(chain))
+            placed = rates.catalog.placed_at(known, stored_address(str(address)))
         except Refusal:
             rates.unknown.add(f"{address} on {chain}")
             continue
@@ -292,7 +294,8 @@ def _promised(data: Mapping[str, Any]) -> QuoteRow | None:
 
 def _placed(success: Success, chain: str, end: str, catalog: Catalog) -> Placed:
     known = catalog.chain(str(success.inputs.get(chain)))
-    return catalog.placed_at(known, str(success.inputs.get(f"{end}TokenAddress")))
+    address = str(success.inputs.get(f"{end}TokenAddress"))
+    return catalog.placed_at(known, stored_address(address))
 
 
 def _units(value: Json, least: int = 1) -> str | None:

@@ -16,6 +16,7 @@ from mockserver.engine.orders import OrderGeneration
 from mockserver.jsontext import Json
 from mockserver.learning.seeding.fitting import FittedSample, filtered, fitted, same
 from mockserver.learning.seeding.reading import exchanges_of
+from mockserver.learning.seeding.worth import SwapPrices, prices_of_swaps, with_prices
 from mockserver.recordings import RecordedExchange, Source
 from mockserver.recordings.bodies import DEFAULT_LAYOUT, layout_of
 from mockserver.responders.dialects import Contracts
@@ -348,6 +349,8 @@ class _Learning:
         body = fitted(fit)
         if operation in _OF_CHAIN_LISTS and samples[0].succeeded and len(samples) > 1:
             body = self._list_of_chain(body, fit)
+        if operation == ids.PRICE and samples[0].succeeded:
+            body = with_prices(body, self._swap_prices(), [answer.inputs for answer in samples])
         wrong = [
             sample for sample in fit if not _alike(evaluated(body, sample.moment), sample.value)
         ]
@@ -356,6 +359,13 @@ class _Learning:
                 f"{operation}: {len(wrong)} of {len(fit)} recorded answers come out otherwise"
             )
         return body
+
+    def _swap_prices(self) -> SwapPrices:
+        return prices_of_swaps(
+            (answer.inputs, answer.data)
+            for answer in self.answers
+            if answer.operation == ids.SWAP_QUOTE and answer.succeeded
+        )
 
     def _list_of_chain(self, body: Json, fit: Sequence[FittedSample]) -> Json:
         """Return the template of a list with its items taken from the list of all chains."""
@@ -387,8 +397,23 @@ class _Learning:
                 model = fitted([FittedSample(moment, dict(mine[0]))])
         if model is None:
             return samples[-1].body
-        listed = {"$tickets": model, "under": under}
-        return _with_list(samples[-1].body, listed)
+        return _with_list(self._around_tickets(samples, under), {"$tickets": model, "under": under})
+
+    def _around_tickets(self, samples: Sequence[Answered], under: Sequence[str]) -> Json:
+        """Return the template of what stands around a list of tickets, such as their number."""
+        fit = []
+        for answer in samples:
+            address = str(answer.inputs.get("address")).lower()
+            moment = self._moment(answer)
+            reported = [
+                moment
+                for sent in self.tickets.values()
+                if str(sent.inputs.get("EvmAddress")).lower() == address
+                and sent.at_ms <= answer.at_ms
+            ]
+            moment = replace(moment, tickets=reported, stored={"under": list(under)})
+            fit.append(FittedSample(moment, _with_list(answer.body, [])))
+        return fitted(fit)
 
     def _lists(self) -> dict[str, Json]:
         return {

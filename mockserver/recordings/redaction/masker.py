@@ -163,7 +163,7 @@ class Masker(Notes):
         return self._known(name, self._packed(changed))
 
     def _packed(self, text: str) -> str:
-        changed = unpacking.unpacked_runs(text, self._run)
+        changed = unpacking.unpacked_runs(text, self._coded)
         if self._stand_ins is None or changed != text:
             return changed
         digits = text.removeprefix("0x")
@@ -336,6 +336,12 @@ class Masker(Notes):
         packed = unpacking.unescaped(text)
         changed = None if packed is None else self._run(packed)
         return text if changed is None else changed
+
+    def _coded(self, packed: unpacking.Packed, run: str) -> str | None:
+        changed = self._run(packed)
+        if changed is not None:
+            self.memory.add_packed(run)
+        return changed
 
     def _run(self, packed: unpacking.Packed) -> str | None:
         """Return a coding with its text changed; None where nothing is."""

@@ -11,6 +11,10 @@ from mockserver.signing.keyring import DEMO_APP_KEY
 
 _WINDOW = 6
 _FEW = 48
+# Messages quote values cut short: so many characters are recognised as the beginning of a secret.
+_BEGINNING = 12
+_BEGINNING_FROM = 16
+_BEGINNING_DIVERSE = 5
 _LONGEST = 4096
 _MOST_UNQUOTED = 4
 _ESCAPE = re.compile(r"\\+u([0-9a-fA-F]{4})|\\+(.)", re.DOTALL)
@@ -30,6 +34,7 @@ class Memory:
         self._texts: dict[str, None] = {}
         self._public: set[str] = {DEMO_APP_KEY, MASK}
         self._windows: dict[str, set[str]] = {}
+        self._starts: dict[str, set[str]] = {}
         self.size = 0
         """Grows with each new secret, and with each that turns out to be none."""
 
@@ -45,7 +50,15 @@ class Memory:
             return
         self._texts[text] = None
         self._windows.setdefault(text[:_WINDOW], set()).add(text)
+        self.add_packed(text)
         self.size += 1
+
+    def add_packed(self, run: str) -> None:
+        """Take in a coded text that holds a secret: its beginning may be unpacked as well."""
+        text = run.lower()
+        start = text[:_BEGINNING]
+        if len(text) >= _BEGINNING_FROM and len(set(start)) >= _BEGINNING_DIVERSE:
+            self._starts.setdefault(start, set()).add(text)
 
     def is_public(self, value: str) -> bool:
         """Tell whether a text is known to be no secret."""
@@ -61,6 +74,7 @@ class Memory:
         if text in self._texts:
             del self._texts[text]
             self._windows[text[:_WINDOW]].discard(text)
+            self._starts.get(text[:_BEGINNING], set()).discard(text)
             self._public.add(text)
             self.size += 1
 
@@ -90,6 +104,41 @@ class Memory:
             text = _spellings(secret).sub(MASK, text)
         # What is spelled in two ways at once cannot be cut out.
         return MASK if self.occurring(text) else text
+
+    def without_beginnings(self, text: str) -> str:
+        """Return a text without secrets and without the beginnings of long ones.
+
+        For messages, which quote values cut short; a beginning of packed bytes can be unpacked.
+        """
+        text = self.without(text)
+        for start in self._starting(text):
+            text = _cut_out(text, start, self._starts[start])
+        # What is spelled in another way as well cannot be cut out.
+        return MASK if any(map(self._starting, _views(text))) else text
+
+    def _starting(self, text: str) -> list[str]:
+        """Return the beginnings of secrets that stand in a text."""
+        lowered = text.lower()
+        starts = self._starts.keys() & {
+            lowered[at : at + _BEGINNING] for at in range(len(lowered) - _BEGINNING + 1)
+        }
+        return [start for start in starts if self._starts[start]]
+
+
+def _cut_out(text: str, start: str, secrets: Iterable[str]) -> str:
+    at = text.lower().find(start)
+    while at >= 0:
+        rest = text[at:].lower()
+        extent = max(_shared(rest, secret) for secret in secrets)
+        text = text[:at] + MASK + text[at + extent :]
+        at = text.lower().find(start, at + len(MASK))
+    return text
+
+
+def _shared(text: str, secret: str) -> int:
+    """Return how many characters two texts begin with alike."""
+    pairs = enumerate(zip(text, secret, strict=False))
+    return next((at for at, (shown, known) in pairs if shown != known), min(len(text), len(secret)))
 
 
 def _stand_in(match: re.Match[str]) -> str:

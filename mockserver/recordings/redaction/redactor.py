@@ -35,10 +35,11 @@ _STEMS = tuple(
     pass pwd pin otp secret key priv token auth cookie session seed salt mnemonic phrase credential
     hmac jwt jws csrf xsrf sid "sk" cvv cvc mfa "2fa onetime one-time one_time factor cipher xprv
     wif security backup recover verif confirm activat sms reset access words
+    h4si 1f8b08 ejw ejx enp 789c 78da
     contrase senha parola wort woord haslo lozinka losenord -----begin eyj bearer @ sig
     """.split()
 )
-"""What a body has, of whatever form, in which a name or a form of a secret stands."""
+"""What a body has, of whatever form, in which a secret or packed bytes stand."""
 _CHARSET = re.compile(r"(?i)charset=\"?([\w-]+)")
 _STRUCTURED = re.compile(r"[=:@%{<]|[\w+/-]{20}")
 """What a header has that holds more than words."""
@@ -138,7 +139,7 @@ class Redactor:
             return masker.path(path) + mark + masker.query(query)
 
         masker = self.masker()
-        return masker.text("", _TARGET.sub(target, text))
+        return self.memory.without_beginnings(masker.text("", _TARGET.sub(target, text)))
 
     def masker(self) -> Masker:
         """Return the masker of one more text, which knows all secrets so far."""

@@ -114,12 +114,15 @@ def is_packed_text(raw: bytes) -> bool:
     )
 
 
-def unpacked_runs(text: str, change: Callable[[Packed], str | None]) -> str:
-    """Return a text with changed runs of hexadecimal digits and base64; None leaves a run."""
+def unpacked_runs(text: str, change: Callable[[Packed, str], str | None]) -> str:
+    """Return a text with changed runs of hexadecimal digits and base64; None leaves a run.
+
+    `change` gets a run unpacked, and as it is.
+    """
 
     def changed(match: re.Match[str]) -> str:
         for packed in (_hex(match[0]), _base64(match[0])):
-            if packed is not None and (repacked := change(packed)) is not None:
+            if packed is not None and (repacked := change(packed, match[0])) is not None:
                 return repacked
         return match[0]
 

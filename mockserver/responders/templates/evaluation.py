@@ -10,7 +10,8 @@
 | `{$made: text, for: key}` | that text for one order, and another one of its form for each other |
 | `{$by: […], rows: […], else: node}` | a choice by inputs |
 | `{$items: v2.getAssets, …}` | items of another recorded list |
-| `{$tickets: node}` | each ticket of an address, in its form |
+| `{$tickets: node, under: […]}` | each ticket of an address, under these filters |
+| `{$count: tickets, under: […]}` | how many these are; under any filter without `under` |
 """
 
 import re
@@ -218,9 +219,16 @@ def items_in(value: Json) -> Iterator[Mapping[str, Json]]:
 
 
 def _tickets(node: Mapping[str, Any], moment: AnswerMoment) -> Json:
-    wanted = str(moment.inputs.get("filter"))
-    shown = [ticket for ticket in moment.tickets if wanted in node["under"]]
+    shown = moment.tickets if _is_listed(node, moment) else ()
     return [evaluated(node["$tickets"], replace(ticket, inputs=moment.inputs)) for ticket in shown]
+
+
+def _count(node: Mapping[str, Any], moment: AnswerMoment) -> int:
+    return len(moment.tickets) if _is_listed(node, moment) else 0
+
+
+def _is_listed(node: Mapping[str, Any], moment: AnswerMoment) -> bool:
+    return "under" not in node or str(moment.inputs.get("filter")) in node["under"]
 
 
 def without(value: Json, names: ListedNames, closed: frozenset[str]) -> Json:
@@ -253,4 +261,5 @@ _COMPUTED: Mapping[str, Callable[[Mapping[str, Any], AnswerMoment], Json]] = {
     "$by": _by,
     "$items": _items,
     "$tickets": _tickets,
+    "$count": _count,
 }

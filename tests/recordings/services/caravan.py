@@ -13,7 +13,7 @@ from tests.recordings.services.serving import Clock, Query, Reply
 
 ROUTE = Route(
     "GNO", "BNB", "DAI",
-    "0x44fa8e6f47987339850636f88629646662444217", 18, "0x9c58bacc331c9aa871afd802db6379a98e80cedb", 18, "1007",
+    "0x44fa8e6f47987339850636f88629646662444217", 18, "0x9c58bacc331c9aa871afd802db6379a98e80cedb", 18, "1007", "GNO",
 )  # fmt: skip
 
 CHAINS = [
