@@ -10,7 +10,6 @@ from multiprocessing import active_children, get_context
 from threading import current_thread, main_thread
 from typing import NamedTuple
 
-from mockserver.conformance.checks.judge import DEFECT
 from mockserver.conformance.checks.rule import Rule
 from mockserver.conformance.options import Options
 from mockserver.conformance.result import Result
@@ -117,7 +116,7 @@ def tried(
     options = replace(options or Options(rate=_UNHURRIED), arming=arming, seed=seed)
     with mock.world(called, breaks=() if broken is None else (called,)) as world:
         result = run(Target(world.base_url, world.base_url), options)
-    failed = [outcome for outcome in result.outcomes if outcome.reason.startswith(DEFECT)]
+    failed = [outcome for outcome in result.outcomes if outcome.is_defect]
     every = {outcome.rule.name for outcome in result.outcomes}
     judged = {
         outcome.rule.name

@@ -59,6 +59,8 @@ def as_pytest(report: Report, probes: str) -> str:
         for operation in cause.operations:
             name = SAVED.rule().name if _is_saved(cause) else cause.rule.name
             texts_by_rule.setdefault(f"{name}[{operation}]", []).append(cause.located)
+    for outcome in report.defects:
+        texts_by_rule.setdefault(outcome.id, []).append(outcome.reason)
     imports = ["import os"] * report.own_keys + ["from pathlib import Path"] * bool(probes)
     return _TEST.format(
         heading=f"{counted(len(report.causes), 'cause')} found by crosschain-mock conform",
@@ -118,5 +120,6 @@ def _choices(report: Report) -> dict[str, object]:
         choices |= dict.fromkeys(_GENERATING, 0)
     # A rule that judges every exchange sends none itself: the others have to run as well.
     if not any(cause.rule.every_exchange and not list(_lines(cause)) for cause in again):
-        choices["only"] = tuple({cause.rule.name: 0 for cause in again} | {SAVED.rule().name: 0})
+        rules = [cause.rule for cause in again] + [outcome.rule for outcome in report.defects]
+        choices["only"] = tuple({rule.name: 0 for rule in rules} | {SAVED.rule().name: 0})
     return {name: value for name, value in choices.items() if value != ()}
