@@ -43,15 +43,6 @@ class TrialFinding(NamedTuple):
         return f"{self.rule}[{self.operation}] {self.verdict}: {self.message}"
 
 
-# No break of the mock shows these, which tests show both ways on services of their own.
-_WITHOUT_A_BREAK = {
-    # Breaks change answers: none is slow by a pattern over many requests.
-    "answers-take-as-long-throughout-a-run",
-    # Breaks change one operation: none refuses a chain that another one lists.
-    "each-listed-chain-is-served",
-}
-
-
 @dataclass(frozen=True, slots=True)
 class Trial:
     """The result of a run with one break, or without any (`layer` is `healthy` then).
@@ -114,6 +105,8 @@ def tried(
     called = f"{HEALTHY}-{seed}" if broken is None else broken.name
     arming = ARMED if armed else Arming()
     options = replace(options or Options(rate=_UNHURRIED), arming=arming, seed=seed)
+    if broken is not None and broken.needs_edges:
+        options = replace(options, edges=True)
     with mock.world(called, breaks=() if broken is None else (called,)) as world:
         result = run(Target(world.base_url, world.base_url), options)
     failed = [outcome for outcome in result.outcomes if outcome.is_defect]
@@ -297,7 +290,7 @@ class Summary:
     def idle_rules(self) -> tuple[str, ...]:
         """Rules that found nothing in any trial, so that they may be unable to."""
         spoke = {finding.rule for trial in self.breaks for finding in trial.findings}
-        quiet = {*spoke, *self.unasked_rules, *_WITHOUT_A_BREAK}
+        quiet = {*spoke, *self.unasked_rules}
         return tuple(rule for rule in self.rules if rule not in quiet)
 
     @property
