@@ -239,8 +239,8 @@ def exercised(facts: Iterable[CoveredFact], exchanges: Iterable[Exchange]) -> Co
                 if ids_by_path.get(path) in kept
             )
     every = [name for fact in known for name in (fact.id, *fact.members)]
-    uses = KeywordUses(tuple(every), frozenset(right), frozenset(wrong))
-    return Coverage(known, frozenset(within_reach), frozenset(proven), uses)
+    keywords = KeywordUses(tuple(every), frozenset(right), frozenset(wrong))
+    return Coverage(known, frozenset(within_reach), frozenset(proven), keywords)
 
 
 _Paths = frozenset[SchemaPath]

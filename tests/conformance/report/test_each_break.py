@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,6 +11,7 @@ from mockserver.conformance.options import Options
 from mockserver.conformance.report.model import Report, report_of
 from mockserver.conformance.report.writing import Destination, write
 from mockserver.conformance.runs.runner import run
+from mockserver.conformance.session.permit import Arming
 from mockserver.conformance.session.target import Target
 from mockserver.contract import Layer
 from mockserver.responders.breaks.catalogue import BREAKS, CATALOGUE
@@ -45,14 +47,15 @@ def judged(server: MockServer, name: str, only: tuple[str, ...] = ()) -> tuple[R
     """Return the report of a world with a break, and its address."""
     broken = CATALOGUE[name]
     url = server.world(f"of-{name}", breaks=(name,)).base_url
-    settings = {"arming": ARMED} if broken.needs_writes else {}
-    options = Options(rate=Decimal(100_000), edges=broken.needs_edges, only=only, **settings)
+    arming = ARMED if broken.needs_writes else Arming()
+    rate = Decimal(100_000)
+    options = Options(rate=rate, edges=broken.needs_edges, only=only, arming=arming)
     return report_of(run(Target(url, url), options)), url
 
 
 def failing(file: Path) -> Iterator[tuple[str, str]]:
     """Yield the tests of a module that fail, each with what it says."""
-    names: dict = {"__file__": str(file), "__name__": file.stem}
+    names: dict[str, Any] = {"__file__": str(file), "__name__": file.stem}
     exec(compile(file.read_text("utf-8"), str(file), "exec"), names)  # noqa: S102 (our own text)
     for finding in names["FINDINGS"]:
         try:
