@@ -10,7 +10,6 @@ from multiprocessing import active_children, get_context
 from threading import current_thread, main_thread
 from typing import NamedTuple
 
-from mockserver.conformance.checks.judge import DEFECT
 from mockserver.conformance.checks.rule import Rule
 from mockserver.conformance.options import Options
 from mockserver.conformance.result import Result
@@ -42,15 +41,6 @@ class TrialFinding(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.rule}[{self.operation}] {self.verdict}: {self.message}"
-
-
-# No break of the mock shows these, which tests show both ways on services of their own.
-_WITHOUT_A_BREAK = {
-    # Breaks change answers: none is slow by a pattern over many requests.
-    "answers-take-as-long-throughout-a-run",
-    # Breaks change one operation: none refuses a chain that another one lists.
-    "each-listed-chain-is-served",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,9 +105,11 @@ def tried(
     called = f"{HEALTHY}-{seed}" if broken is None else broken.name
     arming = ARMED if armed else Arming()
     options = replace(options or Options(rate=_UNHURRIED), arming=arming, seed=seed)
+    if broken is not None and broken.needs_edges:
+        options = replace(options, edges=True)
     with mock.world(called, breaks=() if broken is None else (called,)) as world:
         result = run(Target(world.base_url, world.base_url), options)
-    failed = [outcome for outcome in result.outcomes if outcome.reason.startswith(DEFECT)]
+    failed = [outcome for outcome in result.outcomes if outcome.is_defect]
     every = {outcome.rule.name for outcome in result.outcomes}
     judged = {
         outcome.rule.name
@@ -298,7 +290,7 @@ class Summary:
     def idle_rules(self) -> tuple[str, ...]:
         """Rules that found nothing in any trial, so that they may be unable to."""
         spoke = {finding.rule for trial in self.breaks for finding in trial.findings}
-        quiet = {*spoke, *self.unasked_rules, *_WITHOUT_A_BREAK}
+        quiet = {*spoke, *self.unasked_rules}
         return tuple(rule for rule in self.rules if rule not in quiet)
 
     @property

@@ -228,6 +228,8 @@ def _after_writing(report: Report, output: Output) -> int:
         former=() if output.baseline is None else output.baseline.entries,
     )
     write_text(output.written, modeline(output.written, text) + text)
+    if report.defects:
+        return 3
     return 0 if report.exit_code == 1 else report.exit_code
 
 

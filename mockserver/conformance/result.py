@@ -71,7 +71,8 @@ class Result:
     def exit_code(self, *, strict: bool = False, fail_on: Verdict = Verdict.VIOLATION) -> int:
         """Return what a command ends with: 0 conforms, 1 a finding of `fail_on` or worse or a
         critical difference from what was observed, 3 under `strict` where something that could have
-        been judged was not reached, or where nothing was judged at all, or all was refused.
+        been judged was not reached, or where nothing was judged at all, or all was refused, or a
+        rule failed by itself.
         """
         if any(outcome.fails(fail_on) for outcome in self.outcomes):
             return 1
@@ -80,9 +81,10 @@ class Result:
     def is_judged(self, *, strict: bool = False) -> bool:
         """Whether anything was judged and, under `strict`, all that could be was reached.
 
-        Of a generation that refused everything, nothing was: so answers what is out of order.
+        Of a generation that refused everything, nothing was: so answers what is out of order. Where
+        a rule itself failed, nobody knows what it would have said.
         """
-        if self.refusing:
+        if self.refusing or any(outcome.is_defect for outcome in self.outcomes):
             return False
         judged = any(o.verdict is Verdict.HOLDS or o.verdict.is_finding for o in self.outcomes)
         return judged and not (strict and any(o.verdict in UNREACHED for o in self.outcomes))

@@ -163,6 +163,7 @@ def _quotes() -> Iterator[Request]:
         yield get("/v1/getBridgeQuote", **{**BRIDGE, **change})
     yield get("/v1/getBridgeQuote", {"Accept-Encoding": "gzip"}, **BRIDGE)
     yield get("/v1/getBridgeQuote", **without(BRIDGE, "amount"))
+    yield get("/v1/getBridgeQuote", **{**BRIDGE, "toChain": "OP"})
     for change in ({}, {"fromAmount": "200000000000000000000"}, {"fromDecimal": "6"}):
         yield get("/v1/getAggregateQuote", **{**AGGREGATE, **change})
     yield get("/v1/getAggregateQuote", **without(AGGREGATE, "toDecimal"))

@@ -10,7 +10,7 @@ from mockserver import conformance
 from mockserver.conformance import run
 from mockserver.conformance.checks import submitted
 from mockserver.conformance.checks.catalog import RULES
-from mockserver.conformance.checks.judge import DEFECT, outcome_of
+from mockserver.conformance.checks.judge import outcome_of
 from mockserver.conformance.checks.rule import Finding, Rule
 from mockserver.conformance.discovery.inventory import inventory_of
 from mockserver.conformance.requests.catalog import index_of
@@ -64,7 +64,7 @@ def test_a_probe_that_was_not_asked_for_cannot_be_read_whether_it_was_sent_or_no
     seen = context if sent else context_of([])
     outcome = outcome_of(asking(price_of_the_source, f"{PRICE}/usual"), seen, PRICE_OPERATION)
     assert outcome.verdict is Verdict.NOT_RUN
-    assert outcome.reason.startswith(DEFECT)
+    assert outcome.is_defect
     assert "v2.getPrice/swap source is read, but not declared" in outcome.reason
 
 
@@ -81,7 +81,7 @@ def test_a_rule_reads_what_its_probes_build_on(context):
 
 def test_another_operation_can_be_read_only_where_the_rule_says_so(context):
     asks = asking(every_balance, f"{PRICE}/usual")
-    assert outcome_of(asks, context, PRICE_OPERATION).reason.startswith(DEFECT)
+    assert outcome_of(asks, context, PRICE_OPERATION).is_defect
     said = outcome_of(replace(asks, reads=("v2.getBalance",)), context, PRICE_OPERATION)
     assert [one.message for one in said.findings] == ["1 balances"]
 
@@ -127,15 +127,13 @@ def test_no_rule_of_the_pack_reads_what_it_did_not_ask_for():
         result = run(
             mock.url, arm_writes=True, rate="10000", edges=False, delivery=False, examples=0
         )
-    defects = [one.reason for one in result.outcomes if one.reason.startswith(DEFECT)]
+    defects = [one.reason for one in result.outcomes if one.is_defect]
     assert defects == []
     again = context_of(result.exchanges)
     told = [
-        outcome_of(one, again, CONTRACT.operation(name)).reason
-        for one in RULES
-        for name in one.operations
+        outcome_of(one, again, CONTRACT.operation(name)) for one in RULES for name in one.operations
     ]
-    assert [one for one in told if one.startswith(DEFECT)] == []
+    assert [one.reason for one in told if one.is_defect] == []
 
 
 CHECKS = sorted(Path(submitted.__file__).parent.glob("*.py"))

@@ -2,8 +2,9 @@
 
 import pytest
 
+from mockserver import conformance
 from mockserver.conformance.checks.schema import AppliedSchema, UndeclaredMember, fits, walk
-from mockserver.conformance.report.coverage import exercised, facts_of
+from mockserver.conformance.report.coverage import coverage_of, exercised, facts_of
 from mockserver.conformance.runs.runner import run
 from mockserver.conformance.session.exchange import Answer, NoAnswer
 from mockserver.conformance.session.target import Target
@@ -133,3 +134,61 @@ def test_the_walk_finds_what_nobody_speaks_about():
     }
     places = {".".join(one.place) for one in parts if isinstance(one, AppliedSchema)}
     assert {"", "then", "more.[].x", "map.*.y"} <= places
+
+
+def uses_of(*exchanges):
+    return exercised(FACTS, exchanges).keywords
+
+
+def test_a_keyword_is_used_right_or_wrong_or_never():
+    uses = uses_of(exchange(PRICE, GOOD))
+    assert f"{PRICE}/answer/data.price/type" in uses.right
+    assert f"{PRICE}/request/query.symbol/required" in uses.right
+    assert not uses.wrong
+    bad = exchange(PRICE, answer(success(PRICE, {"price": 1, "updateTime": "1"})))
+    uses = uses_of(bad)
+    assert {f"{PRICE}/answer/data.price/type", f"{PRICE}/answer/data.source/required"} <= uses.wrong
+    assert f"{PRICE}/answer/data.updateTime/type" in uses.right
+    assert f"{PRICE}/answer/data.source/type" in uses.never
+    assert uses_of(bad, exchange(PRICE, GOOD)).both_ways >= 2
+
+
+def test_a_refused_request_has_used_what_it_breaks_and_what_it_keeps():
+    sent = exchange(PRICE, answer({"code": 3, "msg": "no"}))
+    lacking = type(sent)(
+        1,
+        sent.probe,
+        sent.operation,
+        type(sent.request)("GET", "/v1/getPrice", "chain=A&symbol=B"),
+        sent.answer,
+    )
+    uses = uses_of(lacking)
+    assert uses.wrong == {f"{PRICE}/request/query.contractAddress/required"}
+    assert f"{PRICE}/request/query.symbol/type" in uses.right
+
+
+def test_each_member_of_an_enum_counts_by_itself():
+    check = "v2.checkOrder"
+    place = f"{check}/answer/data.status/enum"
+    data = {"timestamp": 1_700_000_000, "execHash": "", "reason": "", "amountOut": "0"}
+    uses = uses_of(exchange(check, answer(success(check, {**data, "status": "Pending"}))))
+    assert {place, f"{place}=Pending"} <= uses.right
+    assert f"{place}=Succeeded" in uses.never
+    uses = uses_of(exchange(check, answer(success(check, {**data, "status": "Fine"}))))
+    assert place in uses.wrong
+    assert f"{place}=Pending" in uses.never
+
+
+def test_without_an_answer_only_the_request_has_used_anything():
+    uses = uses_of(exchange(PRICE, Answer(0, trouble=NoAnswer.CUT)))
+    assert uses.right
+    assert all("/request/" in name for name in uses.right)
+    assert uses.total == uses.exercised + len(uses.never)
+
+
+def test_a_run_that_submits_exercises_95_of_100_keywords_of_our_own_mock():
+    with running(clock="auto", refusals="allow") as mock:
+        result = conformance.run(mock.url, arm_writes=True, edges=False, delivery=False, examples=0)
+    uses = coverage_of(result).keywords
+    assert uses.score >= 95
+    assert uses.both_ways >= 100

@@ -121,7 +121,7 @@ def test_refusals_owe_nothing_but_their_code():
     for body in (
         {"code": 3},
         {"code": 3, "msg": None, "data": None},
-        {"code": 3, "msg": "no", "data": []},
+        {"code": 3, "msg": "", "data": {}},
     ):
         one = exchange("v2.getPrice", answer(body))
         for rule in ("envelope-code", "envelope-members"):
@@ -159,6 +159,54 @@ def test_members_that_nobody_mentions_are_extras(healthy):
 def test_the_data_of_a_refusal_is_open():
     one = exchange("v2.getPrice", answer({"code": 3, "msg": "no", "data": {"field": "x"}}))
     assert judged("no-undocumented-members", "v2.getPrice", one).verdict is Verdict.HOLDS
+
+
+@pytest.mark.parametrize("operation", ["v2.getPrice", "v1.getCrossChainQuote"])
+@pytest.mark.parametrize(
+    ("changed", "place"),
+    [
+        ({"data": []}, "data"),
+        ({"data": "nothing"}, "data"),
+        ({"data": 0}, "data"),
+        ({"msg": 5}, "msg"),
+        ({"msg": ["no"]}, "msg"),
+        ({"data": None}, None),
+        ({"data": {"why": [1]}}, None),
+        ({"msg": ""}, None),
+        ({}, None),
+    ],
+)
+def test_a_refusal_has_an_object_and_a_text_or_neither(operation, changed, place):
+    body = {"code": 3, "msg": "no", "status": 1, **changed}
+    outcome = judged("envelope-members", operation, exchange(operation, answer(body)))
+    assert [finding.place for finding in outcome.findings] == ([place] if place else [])
+    # What a refusal contradicts is said of all answers, and not of a success.
+    generation = operation.partition(".")[0]
+    bases = [outcome.basis_of(finding).fact for finding in outcome.findings]
+    assert bases == ([f"envelope.{generation}.{place}"] if place else [])
+    assert outcome.verdict is (VIOLATION if place else Verdict.HOLDS)
+
+
+@pytest.mark.parametrize("status", [200, 400, 404, 422])
+def test_the_status_of_a_refusal_is_open(status):
+    one = exchange("v2.getPrice", answer({"code": 3, "msg": "no", "data": {}}, status=status))
+    for name in ("envelope-code", "envelope-members", "refusal-carries-code"):
+        assert judged(name, "v2.getPrice", one).verdict is Verdict.HOLDS
+
+
+@pytest.mark.parametrize(
+    ("route", "verdict"),
+    [({"hops": []}, OBSERVED), (7, OBSERVED), ("0x", Verdict.HOLDS), (..., Verdict.HOLDS)],
+)
+def test_the_form_of_a_route_in_a_quote_is_not_described(healthy, route, verdict):
+    usual = healthy["v2.getAggregateQuote/usual"]
+
+    def change(body):
+        body["data"].pop("routeSummary", None)
+        body["data"] |= {} if route is ... else {"routeSummary": route}
+
+    outcome = judged("data-form", "v2.getAggregateQuote", rewritten(usual, change))
+    assert outcome.verdict is verdict
 
 
 @pytest.mark.parametrize("data", [{}, {"chains": None}])

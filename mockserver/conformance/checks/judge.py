@@ -22,8 +22,6 @@ from mockserver.jsontext import Json
 
 log = logging.getLogger("mockserver.conformance")
 
-DEFECT = "a defect of this rule"
-"""How a reason begins where a rule itself raised an error."""
 # Every other request is made of them, so every run has them and every rule may read them.
 _EVERY_LIST = Group("the lists", lambda probe: probe.stage in (Stage.LISTS, Stage.LAST_LOOK))
 _LISTS = ("data.list[]", "data.tokenVos[]", "data.chains[]")
@@ -61,8 +59,8 @@ def outcome_of(rule: Rule, context: RunContext, operation: Operation) -> Outcome
     except Exception as error:
         # A defect of ours must neither accuse the service nor hide what other rules found.
         log.exception("rule %s failed for %s", rule.name, operation.id)
-        reason = f"{DEFECT}: {type(error).__name__}: {error}; please report it"
-        return Outcome(rule, operation, Verdict.NOT_RUN, reason=reason)
+        reason = f"a defect of this rule: {type(error).__name__}: {error}; please report it"
+        return Outcome(rule, operation, Verdict.NOT_RUN, reason=reason, is_defect=True)
     return Outcome.of(rule, operation, findings)
 
 

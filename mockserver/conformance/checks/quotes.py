@@ -61,7 +61,10 @@ def amounts_are_whole_units(_: RunContext, exchange: Exchange) -> Findings:
     if amounts.units(value) is None:
         message = f"outAmount is {value[:80]!r}, expected a whole number of smallest units"
         digits = fact_basis("quotes.out-amount-digits")
-        spelled = amounts.number(value) is None or exchange.operation.id != ids.BRIDGE
+        number = amounts.number(value)
+        # `12.0` is a whole number of units as well, only written otherwise.
+        is_whole = number is None or (number >= 0 and number == number.to_integral_value())
+        spelled = is_whole or exchange.operation.id != ids.BRIDGE
         yield Finding(message, basis=digits if spelled else None)
 
 

@@ -156,13 +156,17 @@ class RulePack:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a rule found for one operation. `reason` tells why it could not be judged."""
+    """What a rule found for one operation. `reason` tells why it could not be judged.
+
+    With `is_defect` the rule itself failed, which says nothing of the service.
+    """
 
     rule: Rule
     operation: Operation
     verdict: Verdict
     findings: tuple[Finding, ...] = ()
     reason: str = ""
+    is_defect: bool = False
 
     @classmethod
     def of(

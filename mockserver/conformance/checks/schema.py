@@ -233,7 +233,15 @@ def envelope_code(context: RunContext, operation: Operation) -> Findings:
 @_PACK.major("envelope")
 def envelope_members(context: RunContext, operation: Operation) -> Findings:
     """The other members of the envelope have their types, and a success has all of them."""
-    return _broken(answered(context, operation), _is_about_envelope)
+    every = answered(context, operation)
+    yield from _broken(every, _is_about_envelope)
+    # The schema leaves the data of a refusal open, as a refusal may have none: null says as much.
+    odd = [exchange for exchange in every if _is_refusal_with_odd_data(exchange)]
+    for exchange in odd[:1]:
+        often = f" ({len(odd)} times)" if len(odd) > 1 else ""
+        message = f"data of a refusal: expected an object, got {excerpt(exchange.member('data'))}"
+        basis = fact_basis(f"envelope.{operation.generation.id}.data")
+        yield Finding(message + often, (exchange,), "data", basis, cause="data of a refusal")
 
 
 @_PACK.major("envelope.success")
@@ -372,6 +380,12 @@ def _is_about_envelope(exchange: Exchange, violation: Violation) -> bool:
     return violation.keyword != "required" and exchange.member(str(name)) is not None
 
 
+def _is_refusal_with_odd_data(exchange: Exchange) -> bool:
+    data = exchange.member("data")
+    is_odd = data is not None and not isinstance(data, Mapping)
+    return is_odd and exchange.refused and not is_outside_the_contract(exchange)
+
+
 def _broken(exchanges: Iterable[Exchange], which: Which) -> Findings:
     """Yield one finding for each keyword that is broken at a place, however often it is.
 
@@ -389,9 +403,10 @@ def _broken(exchanges: Iterable[Exchange], which: Which) -> Findings:
         first = max(cases, key=lambda case: _basis(case).firmness)
         cases.insert(0, cases.pop(cases.index(first)))
         basis = _basis(first)
-        if (place, keyword) == ("data", "type") and first[0].operation.enveloped:
-            # That `data` is an object is published, although an observed schema says it as well.
-            basis = fact_basis(f"envelope.{first[0].operation.generation.id}.data")
+        if place in ("data", "msg") and keyword == "type" and first[0].operation.enveloped:
+            # That `data` is an object is published, although an observed schema says it as well;
+            # and `msg` is a text in refusals, too.
+            basis = fact_basis(f"envelope.{first[0].operation.generation.id}.{place}")
         if keyword == "required":
             parent, _, name = place.rpartition(".")
             group = (parent, basis.kind, basis.reference)

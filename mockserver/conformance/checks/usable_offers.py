@@ -322,7 +322,8 @@ _OF_AMOUNTS = ("amount", "cover", "liquid", "insufficient", "minimum", "maximum"
 @counting(vacuous="no listed chain was requested at the edges of inputs", requires=EDGES)
 def each_listed_chain_is_served(context: RunContext, operation: Operation) -> Judgements:
     """No listed chain is refused with each token of it, where other chains are taken."""
-    if any(exchange.succeeded for exchange in context.of(operation)):
+    # The plan alone requests too few chains to tell anything.
+    if any(exchange.succeeded and exchange.probe.edge for exchange in context.of(operation)):
         yield JUDGED
     for role, chain, refused in refused_chains(context, operation):
         words = [in_words(exchange).lower() for exchange in refused]

@@ -3,6 +3,7 @@
 import logging
 import zlib
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, TypeVar, cast
 
 from hypothesis import seed as seeded
@@ -152,7 +153,7 @@ class FlowRun:
 
     def outcomes(self) -> list[Outcome]:
         """Play sequences until nothing new is found; return an outcome for each operation."""
-        reason = ""
+        reason, is_defect = "", False
         try:
             for _ in range(_ROUNDS):
                 self.most = self._sequences * self.flow.length * 2 + _MOST_SHRINKING
@@ -165,7 +166,9 @@ class FlowRun:
             log.exception("the sequences of %s failed", self.flow.stage.words)
             defect = f"{type(error).__name__}: {error}"
             reason = f"a defect of these sequences: {defect}; please report it"
-        return [self._outcome(operation, reason) for operation in self.flow.stage.operations]
+            is_defect = True
+        outcomes = [self._outcome(name, reason) for name in self.flow.stage.operations]
+        return [replace(outcome, is_defect=is_defect) for outcome in outcomes]
 
     def _finds_another(self) -> bool:
         """Play sequences until something does not hold, and shrink it; tell whether to go on."""

@@ -126,7 +126,8 @@ class ReportedOutcome:
     """The outcome of a rule for an operation, without secrets.
 
     It has all findings, those that count by cause, and the acceptances of the others.
-    `kind_of_reason` is the reason in words that are the same for every operation.
+    `kind_of_reason` is the reason in words that are the same for every operation; with `is_defect`
+    the rule itself failed.
     """
 
     id: str
@@ -138,11 +139,13 @@ class ReportedOutcome:
     findings: tuple[ReportedFinding, ...] = ()
     causes: tuple[Cause, ...] = ()
     accepted: tuple[str, ...] = ()
+    is_defect: bool = False
 
     @property
     def is_skipped(self) -> bool:
         """Whether it is neither good nor bad: not judged, or accepted as a whole."""
-        return self.verdict in UNJUDGED or bool(self.accepted and not self.causes)
+        unclear = self.verdict in UNJUDGED or bool(self.accepted and not self.causes)
+        return unclear and not self.is_defect
 
     def failing(self, fail_on: Verdict) -> list[Cause]:
         """Return the causes that fail a run that fails on a verdict or worse."""

@@ -27,7 +27,7 @@ class CoveredFact:
     """One thing that the contract says: one keyword at one place of an operation's messages.
 
     `side` is `request` or `answer`; `place` the input or field, for all items of a list alike; `id`
-    is stable as long as the fact is.
+    is stable as long as the fact is. `values` are the members of an `enum`.
     """
 
     id: str
@@ -37,6 +37,12 @@ class CoveredFact:
     keyword: str
     basis: Basis
     path: SchemaPath
+    values: tuple[str, ...] = ()
+
+    @property
+    def members(self) -> tuple[str, ...]:
+        """The ids of the members of an `enum`; none of another keyword."""
+        return tuple(_member(self.id, value) for value in self.values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +62,40 @@ class Share:
     def score(self) -> int:
         """The part that was proven, in percent, rounded down."""
         return 100 * self.proven // self.total if self.total else 100
+
+
+@dataclass(frozen=True, slots=True)
+class KeywordUses:
+    """How messages of a run have used the keywords of the schemas, each member of an `enum` too.
+
+    `right` are those that a message had to keep and kept, `wrong` those that a message broke: a
+    request on purpose, or an answer by mistake. The others of `every` were never of any effect.
+    """
+
+    every: tuple[str, ...]
+    right: frozenset[str]
+    wrong: frozenset[str]
+
+    @property
+    def never(self) -> tuple[str, ...]:
+        return tuple(name for name in self.every if name not in self.right | self.wrong)
+
+    @property
+    def total(self) -> int:
+        return len(self.every)
+
+    @property
+    def both_ways(self) -> int:
+        return len(self.right & self.wrong)
+
+    @property
+    def exercised(self) -> int:
+        return self.total - len(self.never)
+
+    @property
+    def score(self) -> int:
+        """The part that was exercised, in percent, rounded down."""
+        return 100 * self.exercised // self.total if self.total else 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +131,7 @@ class Coverage:
     facts: tuple[CoveredFact, ...]
     within_reach: frozenset[str]
     proven: frozenset[str]
+    keywords: KeywordUses
     targets: Targets = Targets()
 
     @property
@@ -169,54 +210,99 @@ def exercised(facts: Iterable[CoveredFact], exchanges: Iterable[Exchange]) -> Co
         by_path.setdefault((fact.operation, fact.side), {})[fact.path] = fact.id
     within_reach: set[str] = set()
     proven: set[str] = set()
+    right: set[str] = set()
+    wrong: set[str] = set()
+    walked: set[tuple[str, bytes]] = set()
     for exchange in exchanges:
         operation = exchange.operation
         answers = by_path.get((operation.id, "answer"), {})
         requests = by_path.get((operation.id, "request"), {})
         within_reach.update(answers.values())
-        tested, held = _of_request(exchange)
+        # Lists, which take longest to walk through, come again and again with the same bytes.
+        came = (operation.id, exchange.answer.body)
+        asked = _of_request(exchange)
+        answered = _NO_USES if came in walked else _of_answer(exchange)
+        if answered is not _NO_USES:
+            walked.add(came)
+        tested, held = _put_to_the_test(exchange, asked)
         within_reach.update(requests[path] for path in tested if path in requests)
         proven.update(requests[path] for path in held if path in requests)
-        proven.update(answers[path] for path in _of_answer(exchange) if path in answers)
-    return Coverage(known, frozenset(within_reach), frozenset(proven))
+        proven.update(answers[path] for path in answered.touched if path in answers)
+        for uses, ids_by_path in ((asked, requests), (answered, answers)):
+            broken = {ids_by_path[path] for path in uses.broken if path in ids_by_path}
+            wrong |= broken
+            kept = {ids_by_path[path] for path in uses.touched if path in ids_by_path} - broken
+            right |= kept
+            right.update(
+                _member(ids_by_path[path], value)
+                for path, value in uses.members
+                if ids_by_path.get(path) in kept
+            )
+    every = [name for fact in known for name in (fact.id, *fact.members)]
+    keywords = KeywordUses(tuple(every), frozenset(right), frozenset(wrong))
+    return Coverage(known, frozenset(within_reach), frozenset(proven), keywords)
 
 
 _Paths = frozenset[SchemaPath]
 
 
-def _of_answer(exchange: Exchange) -> _Paths:
+@dataclass(frozen=True, slots=True)
+class _Uses:
+    """What a schema says of one message: the keywords that apply, and those that are broken.
+
+    `members` are the values that stand where an `enum` applies, with its path.
+    """
+
+    touched: _Paths = frozenset()
+    broken: _Paths = frozenset()
+    members: frozenset[tuple[SchemaPath, str]] = frozenset()
+
+
+_NO_USES = _Uses()
+
+
+def _of_answer(exchange: Exchange) -> _Uses:
     if not exchange.has_answer or exchange.unreadable:
-        return frozenset()
-    return _touched(exchange.operation.response_schema, exchange.body)
+        return _NO_USES
+    return _uses(exchange.operation.response_schema, exchange.body, exchange.violations)
 
 
-def _of_request(exchange: Exchange) -> tuple[_Paths, _Paths]:
-    """Return the facts that a request puts to the test, and those that its answer proves."""
+def _of_request(exchange: Exchange) -> _Uses:
     operation = exchange.operation
     reading = operation.read(exchange.request)
     if reading.refusal is not None:
-        return frozenset(), frozenset()
-    if reading.violations:
-        broken = frozenset(map(_broken, reading.violations))
+        return _NO_USES
+    instance = _instance(operation, exchange.request)
+    return _uses(operation.request_schema, instance, reading.violations)
+
+
+def _put_to_the_test(exchange: Exchange, uses: _Uses) -> tuple[_Paths, _Paths]:
+    """Return the facts that a request puts to the test, and those that its answer proves."""
+    if uses.broken:
         # Where several facts are broken, nobody knows which one the service has refused.
-        proven = broken if len(broken) == 1 and exchange.refused else frozenset()
-        return broken, proven
-    kept = _touched(operation.request_schema, _instance(operation, exchange.request))
-    return kept, kept if exchange.succeeded else frozenset()
+        proven = uses.broken if len(uses.broken) == 1 and exchange.refused else frozenset()
+        return uses.broken, proven
+    return uses.touched, uses.touched if exchange.succeeded else frozenset()
+
+
+def _uses(schema: Mapping[str, Any], value: Json, violations: Iterable[Violation]) -> _Uses:
+    parts = [part for part in walk(schema, value) if isinstance(part, AppliedSchema)]
+    return _Uses(
+        frozenset(path for part in parts for path in _paths(part)),
+        frozenset(map(_broken, violations)),
+        frozenset(
+            ((*part.path, "enum"), str(part.value)) for part in parts if "enum" in part.schema
+        ),
+    )
+
+
+def _member(fact_id: str, value: Json) -> str:
+    return f"{fact_id}={value}"
 
 
 def _broken(violation: Violation) -> SchemaPath:
     is_required = violation.keyword == "required"
     return (*violation.schema_path, *(violation.path[-1:] if is_required else ()))
-
-
-def _touched(schema: Mapping[str, Any], value: Json) -> _Paths:
-    return frozenset(
-        path
-        for part in walk(schema, value)
-        if isinstance(part, AppliedSchema)
-        for path in _paths(part)
-    )
 
 
 def _paths(part: AppliedSchema) -> Iterator[SchemaPath]:
@@ -270,7 +356,8 @@ def _fact(
     says = _says(node, keyword, place)
     basis = basis_at(operation, side, above, (place, keyword), says)
     fact_id = f"{operation.id}/{side}/{place or 'whole'}/{keyword}"
-    return CoveredFact(fact_id, operation.id, side, place, keyword, basis, path)
+    values = tuple(map(str, node["enum"])) if keyword == "enum" else ()
+    return CoveredFact(fact_id, operation.id, side, place, keyword, basis, path, values)
 
 
 def _says(node: Mapping[str, Any], keyword: str, place: str) -> str:

@@ -145,6 +145,17 @@ def _coverage(coverage: Coverage) -> dict[str, Json]:
             {"id": fact.id, "withinReach": fact.id in coverage.within_reach, **_basis(fact.basis)}
             for fact in coverage.unproven
         ],
+        "keywords": {
+            **picked(coverage.keywords, "total", "exercised", "score"),
+            **{
+                name: [each for each in coverage.keywords.every if each in used]
+                for name, used in (
+                    ("right", coverage.keywords.right),
+                    ("wrong", coverage.keywords.wrong),
+                )
+            },
+            "never": list(coverage.keywords.never),
+        },
         "targets": {
             "total": coverage.targets.total,
             "hit": len(coverage.targets.hit),

@@ -179,6 +179,7 @@ def _coverage(model: Report) -> Iterator[str]:
     yield _part(
         "coverage",
         overall=coverage.overall,
+        keywords=coverage.keywords,
         edges=edges if targets.total else "",
         rows=_joined(rows),
     )

@@ -106,6 +106,11 @@ class Report:
     def failing_causes(self) -> tuple[Cause, ...]:
         return tuple(cause for cause in self.causes if cause.fails(self.fail_on))
 
+    @property
+    def defects(self) -> tuple[ReportedOutcome, ...]:
+        """The rules that failed by themselves, which says nothing of the service."""
+        return tuple(outcome for outcome in self.judged if outcome.is_defect)
+
     @cached_property
     def explained(self) -> tuple[Explanation, ...]:
         """The causes, each with those that may follow from it."""
@@ -130,11 +135,14 @@ class Report:
 
     @property
     def conclusion(self) -> str:
+        failed = len(self.defects)
+        defects = f"{counted(failed, 'check')} failed by a defect of the rule" if failed else ""
         if failing := self.failing_causes:
             where = {operation for cause in failing for operation in cause.operations}
             heads = [each for each in self.explained if not set(failing).isdisjoint(each.every)]
             follow = sum(len(each.followers) for each in heads)
             more = f", and {counted(follow, 'finding')} that may follow" if follow else ""
+            more += f"; {defects}" if failed else ""
             return (
                 f"does not conform: {counted(len(heads), 'cause')} in "
                 f"{counted(len(where), 'operation')}{more}"
@@ -155,6 +163,8 @@ class Report:
                 for generation, answer in self.refusing.items()
             )
             return f"inconclusive: {said}"
+        if failed:
+            return f"inconclusive: {defects}, {counted(judged, 'check')} judged"
         if self.exit_code == 3:
             return f"inconclusive: {unclear} of {judged + unclear} checks were not reached"
         apart = self.counts[Verdict.NOT_APPLICABLE]
@@ -243,7 +253,11 @@ def report_of(  # noqa: PLR0913 (one parameter a setting)
         is_judged=result.is_judged(strict=strict) and INTERRUPTED not in result.notes,
         causes=make.causes(),
         judged=judged,
-        hints=tuple(map(mask, hints)),
+        hints=(
+            *map(mask, hints),
+            # Ahead of everything: what else is said may lack what these rules would have found.
+            *(f"{outcome.id}: {outcome.reason}" for outcome in judged if outcome.is_defect),
+        ),
         notes=tuple(map(mask, result.notes)),
         wrong_service=wrong_service,
         coverage=None if coverage is None else coverage.masked(mask),
@@ -289,6 +303,7 @@ class _Masking:
             self.text(outcome.reason),
             self._kind_of_reason(outcome),
             tuple(self._finding(outcome, finding) for finding in outcome.findings),
+            is_defect=outcome.is_defect,
         )
 
     def causes(self) -> tuple[Cause, ...]:

@@ -63,7 +63,7 @@ def as_junit(model: Report) -> str:
         name="crosschain-mock conform",
         tests=str(len(outcomes)),
         failures=_number_failing(outcomes, model),
-        errors="0",
+        errors=_number_failed_by_themselves(outcomes),
         time=f"{model.elapsed_ms / 1000:.3f}",
     )
     for layer in Layer:
@@ -86,7 +86,7 @@ def _suite(layer: Layer, outcomes: Sequence[ReportedOutcome], model: Report) -> 
         name=f"conformance.{layer}",
         tests=str(len(outcomes)),
         failures=_number_failing(outcomes, model),
-        errors="0",
+        errors=_number_failed_by_themselves(outcomes),
         skipped=str(sum(outcome.is_skipped for outcome in outcomes)),
     )
     properties = SubElement(suite, "properties")
@@ -109,8 +109,11 @@ def _suite(layer: Layer, outcomes: Sequence[ReportedOutcome], model: Report) -> 
 
 
 def _add_findings(case: Element, outcome: ReportedOutcome, model: Report) -> None:
-    if outcome.verdict in UNJUDGED:
+    if outcome.is_defect:
+        SubElement(case, "error", type="defect", message=one_line(outcome.reason))
+    elif outcome.verdict in UNJUDGED:
         _skip(case, f"{outcome.verdict}: {outcome.reason}")
+    if outcome.verdict in UNJUDGED:
         return
     failing = outcome.failing(model.fail_on)
     for cause in failing:
@@ -133,6 +136,10 @@ def _skip(case: Element, why: str) -> None:
 
 def _number_failing(outcomes: Sequence[ReportedOutcome], model: Report) -> str:
     return str(sum(bool(outcome.failing(model.fail_on)) for outcome in outcomes))
+
+
+def _number_failed_by_themselves(outcomes: Sequence[ReportedOutcome]) -> str:
+    return str(sum(outcome.is_defect for outcome in outcomes))
 
 
 def _findings_text(cause: Cause) -> str:
@@ -195,7 +202,7 @@ def _rule(rule: Rule) -> dict[str, Json]:
 
 def _invocation(model: Report) -> dict[str, Json]:
     return {
-        "executionSuccessful": model.exit_code in (0, 1),
+        "executionSuccessful": model.exit_code in (0, 1) and not model.defects,
         "exitCode": model.exit_code,
         "toolExecutionNotifications": [
             {"level": "warning", "message": {"text": one_line(text)}}

@@ -133,9 +133,16 @@ class _Page:
             f"({overall.score} %), "
             f"{overall.within_reach} within reach of this plan ({overall.index} %)"
         )
+        uses = coverage.keywords
+        self._line(
+            f"keywords of the schemas: {uses.exercised} of {uses.total} exercised "
+            f"({uses.score} %), {uses.both_ways} right and wrong"
+        )
         if self._verbose:
             for operation, share in coverage.operations.items():
                 self._indented(f"{operation}: {share.proven} of {share.total}")
+            for name in uses.never:
+                self._indented(f"never exercised: {name}")
         targets = coverage.targets
         if targets.total:
             self._line(f"edge cases of inputs: {len(targets.hit)} of {targets.total} tried")

@@ -39,7 +39,7 @@ def result():
 def test_finding(judged):
     (outcome,) = (outcome for outcome in result().outcomes if outcome.id == judged)
     assert not outcome.findings, outcome.findings[0].message
-    assert outcome.verdict == {holds!r}, outcome.reason
+    assert outcome.verdict in {sound!r}, outcome.reason
 """
 
 
@@ -59,6 +59,8 @@ def as_pytest(report: Report, probes: str) -> str:
         for operation in cause.operations:
             name = SAVED.rule().name if _is_saved(cause) else cause.rule.name
             texts_by_rule.setdefault(f"{name}[{operation}]", []).append(cause.located)
+    for outcome in report.defects:
+        texts_by_rule.setdefault(outcome.id, []).append(outcome.reason)
     imports = ["import os"] * report.own_keys + ["from pathlib import Path"] * bool(probes)
     return _TEST.format(
         heading=f"{counted(len(report.causes), 'cause')} found by crosschain-mock conform",
@@ -69,7 +71,8 @@ def as_pytest(report: Report, probes: str) -> str:
             for name, texts in texts_by_rule.items()
         ),
         arguments="".join(f"        {argument},\n" for argument in _arguments(report, probes)),
-        holds=Verdict.HOLDS.value,
+        # What only a broken service answers is not there to be judged once it is mended.
+        sound=(Verdict.HOLDS.value, Verdict.NOT_APPLICABLE.value),
     )
 
 
@@ -118,5 +121,6 @@ def _choices(report: Report) -> dict[str, object]:
         choices |= dict.fromkeys(_GENERATING, 0)
     # A rule that judges every exchange sends none itself: the others have to run as well.
     if not any(cause.rule.every_exchange and not list(_lines(cause)) for cause in again):
-        choices["only"] = tuple({cause.rule.name: 0 for cause in again} | {SAVED.rule().name: 0})
+        rules = [cause.rule for cause in again] + [outcome.rule for outcome in report.defects]
+        choices["only"] = tuple({rule.name: 0 for rule in rules} | {SAVED.rule().name: 0})
     return {name: value for name, value in choices.items() if value != ()}

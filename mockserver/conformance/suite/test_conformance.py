@@ -44,6 +44,8 @@ def test_conforms(case: RuleCase, conformance_run: Judged, request: pytest.Fixtu
     wrong = conformance_run.wrong_service.get(generation)
     if wrong and outcome.verdict in UNREACHED:
         pytest.fail(wrong, pytrace=False)
+    if outcome.is_defect:
+        pytest.fail(outcome.reason, pytrace=False)
     failing = conformance_run.requested.failing
     costly = fails(outcome.verdict, outcome.rule.severity, conformance_run.requested.fail_on)
     if outcome.verdict.is_finding and costly:

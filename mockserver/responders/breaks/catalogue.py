@@ -51,6 +51,7 @@ def _break(
         act=only(row["when"], act) if "when" in row else act,
         control=control,
         needs_writes=row.get("writes", False),
+        needs_edges=row.get("edges", False),
         because=row.get("because", ""),
         methods=tuple(row.get("methods", ())),
         longer_paths=row.get("longer-paths", False),
@@ -76,7 +77,7 @@ submission.
 
 
 def break_json(break_: Break) -> dict[str, Json]:
-    members = jsontext.members_of(break_, "act", "methods", "longer_paths")
+    members = jsontext.members_of(break_, "act", "needs_edges", "methods", "longer_paths")
     return {**members, "verdict": _verdict(break_), "because": break_.because or None}
 
 

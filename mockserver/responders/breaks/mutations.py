@@ -91,7 +91,7 @@ class Break:
     `verdict` is that of a good contract test; None where nothing is wrong.
     `operations` are the only ones it touches; with `methods` it answers these on their paths as
     well, with `longer_paths` paths that begin like theirs. `needs_writes` tells that only
-    submissions show it.
+    submissions show it, `needs_edges` that only requests at the edges of inputs do.
     """
 
     name: str
@@ -104,6 +104,7 @@ class Break:
     act: Mutation
     control: bool = False
     needs_writes: bool = False
+    needs_edges: bool = False
     because: str = ""
     methods: tuple[str, ...] = ()
     longer_paths: bool = False
