@@ -70,7 +70,7 @@ class Tollgate:
         if query.path.startswith("/open/"):
             said["status"] = 0
             said["data"] = {}
-        return self.members(*(status or [200]), said)
+        return self.members(status[0] if status else 200, said)
 
     def members(self, status: int, said: dict[str, Any]) -> Reply:
         return self.written(status, json.dumps(said, indent=1, ensure_ascii=False) + "\n")
