@@ -147,7 +147,11 @@ def _process(
     core: int | None = SERVER_CORE,
 ) -> "subprocess.Popen[str]":
     on_core = () if core is None else ("taskset", "--cpu-list", str(core))
-    return subprocess.Popen((*on_core, *command), stdout=stdout, stderr=stderr, text=True, cwd=cwd)
+    # As an installed package has it: without bytecode each start compiles all that it imports.
+    env = {name: text for name, text in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    return subprocess.Popen(
+        (*on_core, *command), stdout=stdout, stderr=stderr, text=True, cwd=cwd, env=env
+    )
 
 
 def _first_line(process: "subprocess.Popen[str]") -> str:

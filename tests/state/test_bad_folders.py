@@ -108,8 +108,16 @@ def test_another_dialect_for_the_default_world_is_named(serving: Serving) -> Non
         serving(dialect="observed")
 
 
-def test_another_scenario_for_the_default_world_is_named(serving: Serving) -> None:
-    _left(serving)
+@pytest.mark.parametrize("others", [(), ("first",), ("last",)])
+def test_another_scenario_for_the_default_world_is_named(
+    serving: Serving, others: tuple[str, ...]
+) -> None:
+    """Also where other worlds, which may go on, began from the same scenario."""
+    server = serving(clock=ClockMode.FROZEN)
+    keys = [key for key in ("first", "default", "last") if key in ("default", *others)]
+    for number, key in enumerate(keys):
+        server.submit(number, f"/w/{key}")
+    server.kill()
     with pytest.raises(StateNotLoadable, match=r"began from scenario 'default'.*'slow'"):
         serving(scenario="slow")
 

@@ -1,6 +1,7 @@
 """Keeps the worlds of a server in a state folder."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 from mockserver import __version__
 from mockserver.engine.refusal import StateNotLoadable
@@ -34,12 +35,17 @@ class Keeper:
         """Those that were used since the start."""
         self._kept: dict[str, tuple[int, int, int]] = {}
         """The worlds by key: number, branch when it was read, and the start in which it began."""
-        for key, *numbers in file.read("SELECT key, id, branch, began FROM worlds"):
-            world_id, branch, began = (int(str(number)) for number in numbers)
-            self._kept[str(key)] = world_id, branch, began
+        scenarios: dict[str, str] = {}
+        sql = "SELECT key, id, branch, began, scenario FROM worlds"
+        rows: Iterator[tuple[Any, ...]] = file.read(sql)
+        for key, world_id, branch, began, scenario in rows:
+            self._kept[key] = world_id, branch, began
+            # More is asked of the default world, so it speaks for those of its scenario.
+            if key == DEFAULT_WORLD or scenario not in scenarios:
+                scenarios[scenario] = key
         self.start = file.next_id("starts")
         """How often a server was started with this folder, with this time."""
-        self._check_scenarios()
+        self._check_scenarios(scenarios)
         row = (self.start, wall(), __version__)
         self.writes.add([("INSERT INTO starts VALUES (?, ?, ?)", row)])
         worlds.keep(self, self._bound())
@@ -152,10 +158,10 @@ class Keeper:
             for key, value, total in self.file.read(sql)
         }
 
-    def _check_scenarios(self) -> None:
-        """Raise `StateNotLoadable` where worlds began from what this server has not."""
-        for key, scenario in self.file.read("SELECT key, scenario FROM worlds GROUP BY scenario"):
-            name, _, digest = str(scenario).partition(" ")
+    def _check_scenarios(self, worlds: Mapping[str, str]) -> None:
+        """Raise `StateNotLoadable` where the scenario of a world, each with one, is not at hand."""
+        for scenario, key in worlds.items():
+            name, _, digest = scenario.partition(" ")
             try:
                 self._factory.check_scenario(name, digest, default=key == DEFAULT_WORLD)
             except StateNotLoadable as error:
