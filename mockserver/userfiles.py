@@ -6,11 +6,14 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from mockserver import limits
 from mockserver.errors import CrosschainMockError
 from mockserver.wording import reason_of
+
+if TYPE_CHECKING:
+    import ssl
 
 
 class NotReadable(Exception):
@@ -45,6 +48,22 @@ def read_text(file: Path, limit: limits.Limit = limits.FILE) -> str:
         return read(file, limit).decode("utf-8")
     except UnicodeDecodeError as error:
         raise NotReadable(f"cannot be read: not UTF-8 at byte offset {error.start}") from None
+
+
+def trusting(file: Path) -> "ssl.SSLContext":
+    """Return what trusts the certificates of a file in PEM, and none of the system's.
+
+    Raises `NotReadable`, also where it has none.
+    """
+    import ssl  # noqa: PLC0415 - few commands need it
+
+    try:
+        context = ssl.create_default_context(cadata=read_text(file))
+    except (ssl.SSLError, ValueError):
+        raise NotReadable("has no certificate in PEM") from None
+    # So that the certificate of the server itself does, whoever has issued it.
+    context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
+    return context
 
 
 @contextmanager

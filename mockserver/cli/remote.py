@@ -165,18 +165,12 @@ def _trust(cacert: Path | None) -> "ssl.SSLContext | None":
     """Return what trusts the certificates of a file. Raises `UsageError`."""
     if cacert is None:
         return None
-    import ssl
-
-    from mockserver.userfiles import NotReadable, read_text
+    from mockserver.userfiles import NotReadable, trusting
 
     try:
-        context = ssl.create_default_context(cadata=read_text(cacert))
-    except (NotReadable, ssl.SSLError, ValueError) as error:
-        why = error if isinstance(error, NotReadable) else "has no certificate in PEM"
-        raise click.UsageError(f"--cacert: {str(cacert)!r} {why}") from None
-    # So that the certificate of the server itself does, whoever has issued it.
-    context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
-    return context
+        return trusting(cacert)
+    except NotReadable as error:
+        raise click.UsageError(f"--cacert: {str(cacert)!r} {error}") from None
 
 
 def _untrusted(error: object) -> str:

@@ -1,5 +1,6 @@
 """The settings of a run: what it may send, as whom, and how much."""
 
+import ssl
 from collections.abc import Iterable
 from dataclasses import field, replace
 from decimal import Decimal
@@ -42,7 +43,8 @@ class Options:
     long as something has not. The default is six seconds, and none with the mock, whose clock the
     user moves. `wait_ms` is how long a run waits at its beginning for a service that is still
     starting, and `slow_ms` how long an answer may take. `concurrency` is how many reading requests
-    of the plan and of the edge cases are under way at the same time.
+    of the plan and of the edge cases are under way at the same time. `tls` says which
+    certificates of services are trusted; None trusts those of the system.
     """
 
     seed: int = 1
@@ -69,6 +71,7 @@ class Options:
     deep: int = 0
     generated_for: tuple[str, ...] = ()
     probes: tuple[SavedRequest, ...] = ()
+    tls: ssl.SSLContext | None = None
 
     def chooses(self, rule: Rule, operation_id: str = "") -> bool:
         """Whether `only` and `skip` leave a rule, for one of its operations where named.

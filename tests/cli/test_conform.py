@@ -12,11 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from mockserver import documents
+from mockserver import conformance, documents
+from mockserver.server.tls import context_of
 from mockserver.testing import running
 from tests.cli.conftest import command
 from tests.conformance.conftest import ticks
 from tests.conformance.rawserver import http, raw_server, saying
+from tests.server.certificates import written_pair
 
 __all__ = ["ticks"]
 
@@ -487,3 +489,68 @@ def test_help_shows_options_and_commands(call):
     for word in ("--arm-writes", "--baseline", "explain", "rules", "plan"):
         assert word in text
     assert call("conform").returncode == 2
+
+
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory):
+    return written_pair(tmp_path_factory.mktemp("tls"))
+
+
+@pytest.fixture(scope="module")
+def secure(pair):
+    """A mock with https."""
+    with running(clock="auto", refusals="allow", tls=context_of(pair.cert, pair.key)) as server:
+        yield server
+
+
+def test_a_service_with_https_is_trusted_by_a_certificate(
+    call, secure, pair, monkeypatch, tmp_path
+):
+    # Delivery asks again on kept connections, which are opened elsewhere.
+    short = [option for option in FEW if option != "--no-delivery"]
+    ended = call("conform", secure.url, *short, "--cacert", str(pair.cert), "--wait=30s")
+    assert ended.returncode == 0, calm(ended)
+    both = tmp_path / "both.pem"
+    both.write_bytes(written_pair(tmp_path, "stranger").cert.read_bytes() + pair.cert.read_bytes())
+    monkeypatch.setenv("CROSSCHAIN_MOCK_CACERT", str(both))
+    plain = secure.url.replace("https:", "http:")
+    ended = call("conform", plain, *FEW)
+    assert ended.returncode == 3, calm(ended)
+    assert f"{secure.url} does: give that as base address" in ended.stdout
+    ended = call("compare", secure.url, secure.url, "--budget=20")
+    assert ended.returncode == 0, calm(ended)
+    assert "no difference" in ended.stdout
+
+
+def test_keywords_name_a_certificate(secure, pair):
+    options = {"only": "envelope-*", "edges": False, "delivery": False, "examples": 0}
+    assert conformance.run(secure.url, cacert=pair.cert, **options).exit_code() == 0
+    result = conformance.run(secure.url, **options)
+    assert not any(exchange.answer.status for exchange in result.exchanges)
+
+
+def test_another_certificate_is_not_trusted(call, secure, tmp_path):
+    for options in ((), ("--cacert", str(written_pair(tmp_path, "stranger").cert))):
+        ended = call("conform", secure.url, *FEW, *options)
+        assert ended.returncode == 3, calm(ended)
+        assert "its certificate is not trusted" in ended.stdout
+        assert "cacert" in ended.stdout
+        ended = call("compare", secure.url, secure.url, "--budget=20", *options)
+        assert ended.returncode == 3, calm(ended)
+        assert "its certificate is not trusted" in ended.stdout
+
+
+def test_a_file_without_certificates_is_refused_before_anything_is_sent(call, mock, pair, tmp_path):
+    healthy = mock.world("untouched")
+    for file, what in ((pair.key, "no certificate in PEM"), (tmp_path / "none", "no such file")):
+        for command_line in (("conform", healthy.base_url), ("compare", *[healthy.base_url] * 2)):
+            ended = call(*command_line, "--cacert", str(file))
+            assert (ended.returncode, what in calm(ended)) == (2, True), ended.stderr
+    assert not healthy.requests()
+
+
+def test_where_nothing_answers_no_place_in_memory_is_told(call, pair, dead_port):
+    url = f"https://127.0.0.1:{dead_port}"
+    ended = call("conform", url, *FEW, "--cacert", str(pair.cert), "--report=json=-")
+    assert ended.returncode == 3, calm(ended)
+    assert "object at" not in calm(ended)

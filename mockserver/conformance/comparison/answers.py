@@ -16,6 +16,8 @@ from mockserver.values import dataclass
 
 NOTHING = object()
 """Stands where one side has no value at all."""
+SILENT = "side did not answer"
+"""Part of the reason why requests are not compared: the one to mend first."""
 _NEVER_CAME = (NoAnswer.UNREACHABLE, NoAnswer.TLS, NoAnswer.TIMED_OUT)
 # Moving prices stay within this; errors of units do not.
 _WIDE = Band(Decimal(50))
@@ -105,7 +107,7 @@ def missing_answer(left: Exchange, right: Exchange, *, complete: bool = False) -
     for name, exchange in (("left", left), ("right", right)):
         if exchange.answer.trouble in _NEVER_CAME or (complete and exchange.answer.trouble):
             trouble = exchange.answer.reason or exchange.answer.trouble
-            return f"the {name} side did not answer: {trouble}"
+            return f"the {name} {SILENT}: {trouble}"
     return ""
 
 

@@ -173,7 +173,7 @@ def _transport(target: Target, contract: Contract, options: Options, kept: int) 
     if options.budget is None:
         budget += MOST_REPEATS
     limits = replace(limits, budget=budget)
-    return Transport(target, permit_of(contract, target, options), limits)
+    return Transport(target, permit_of(contract, target, options), limits, tls=options.tls)
 
 
 def _is_fulfilled(pair: Pair) -> bool:

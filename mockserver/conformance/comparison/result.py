@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import field
 from enum import StrEnum
 
-from mockserver.conformance.comparison.answers import Difference, DifferenceKind, dotted
+from mockserver.conformance.comparison.answers import SILENT, Difference, DifferenceKind, dotted
 from mockserver.conformance.comparison.values import Place
 from mockserver.jsontext import Json, picked
 from mockserver.values import dataclass
@@ -235,7 +235,9 @@ def _reasons(comparison: Comparison, *, verbose: bool) -> Iterator[str]:
     for probe, reason in comparison.left_out.items():
         groups.setdefault(reason, []).append(probe)
     yield f"not compared: {counted(len(comparison.left_out), 'request')}"
-    ordered = dict(sorted(groups.items(), key=lambda group: -len(group[1])))
+    ordered = dict(
+        sorted(groups.items(), key=lambda group: (SILENT not in group[0], -len(group[1])))
+    )
     yield from (f"  {line}" for line in reason_lines(ordered, _MOST_REASONS, complete=verbose))
 
 

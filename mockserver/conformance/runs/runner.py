@@ -76,10 +76,10 @@ def run(  # noqa: PLR0913 (one parameter a collaborator)
         announced(ready)
     if options.wait_ms:
         # Where nothing answered in time, the run itself reports it.
-        _wait_until_ready(target, ready.permit, ready.limits, options.wait_ms)
+        _wait_until_ready(target, ready.permit, ready.limits, options)
     began = ticks_ms()
     context = context_of(contract, options)
-    with Transport(target, ready.permit, ready.limits) as transport:
+    with Transport(target, ready.permit, ready.limits, tls=options.tls) as transport:
         session = Session(
             transport,
             context,
@@ -109,19 +109,20 @@ def run(  # noqa: PLR0913 (one parameter a collaborator)
     )
 
 
-def _wait_until_ready(target: Target, permit: Permit, limits: Limits, wait_ms: int) -> None:
-    """Request each base address until it answers HTTP, or until `wait_ms` are over.
+def _wait_until_ready(target: Target, permit: Permit, limits: Limits, options: Options) -> None:
+    """Request each base address until it answers HTTP, or until `wait_ms` of the options are over.
 
     These requests read a list, and belong to no run: neither its budget nor its journal has them.
     Raises `Refusing` where not even that may be sent.
     """
+    wait_ms = options.wait_ms
     polls = int(wait_ms * _POLLS_A_SECOND) // 1000 + len(target.bases) + 1
     rate, within = min(_POLLS_A_SECOND, limits.rate), min(_POLL_MS, limits.request_ms)
     waiting = replace(limits, rate=rate, budget=polls, time_ms=wait_ms, request_ms=within)
     contract = contracts.load()
     # The generations mostly have one address; the later one reads without a signature.
     bases = {base: generation for generation, base in target.bases.items()}
-    with Transport(target, permit, waiting) as transport:
+    with Transport(target, permit, waiting, tls=options.tls) as transport:
         for generation in bases.values():
             request = Request("GET", contract.operation(OPENERS[generation]).path)
             try:

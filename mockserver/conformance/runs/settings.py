@@ -1,6 +1,7 @@
 """The options of a run: how their values are read and checked, and the settings they make."""
 
 import re
+import ssl
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
 from datetime import timedelta
@@ -20,6 +21,7 @@ from mockserver.conformance.session.target import Target, UnsafeOrWrong
 from mockserver.errors import InvalidFile
 from mockserver.signing import wallet
 from mockserver.signing.curve import SigningUnavailable
+from mockserver.userfiles import NotReadable, trusting
 from mockserver.validation import did_you_mean
 
 _OTHERWISE = {"request_time": "request_ms", "allow_hosts": "hosts"}
@@ -61,6 +63,7 @@ class RunOptions(TypedDict, total=False):
     tickets: str | Iterable[str]
     hashes: str | Iterable[str]
     timestamp: str | int
+    cacert: str | Path
     seed: int
     budget: int
     rate: int | float | str | Decimal
@@ -98,7 +101,8 @@ def options_of(keywords: Mapping[str, object], target: Target | None = None) -> 
 def options_from(values: Mapping[str, Any], target: Target | None = None) -> Options:
     """Return the options that values make which have been read; None counts as left out.
 
-    Raises `UnsafeOrWrong` for a key without its secret, `InvalidFile` for a file of bindings.
+    Raises `UnsafeOrWrong` for a key without its secret or a file without certificates,
+    `InvalidFile` for a file of bindings.
     """
     chosen = {name: value for name, value in values.items() if value is not None}
     dialect = chosen.get("dialect", Options().dialect)
@@ -110,11 +114,21 @@ def options_from(values: Mapping[str, Any], target: Target | None = None) -> Opt
         caller=_caller(chosen),
         bindings=_bindings(chosen),
         probes=read_saved(Path(chosen["probes"])) if "probes" in chosen else (),
+        tls=_trust(chosen),
     )
     if target is None:
         return options
     wanted = {name: chosen.get(name) for name in ("edges", "delivery", "examples")}
     return with_generation(options, target, **wanted)
+
+
+def _trust(chosen: Mapping[str, Any]) -> ssl.SSLContext | None:
+    if "cacert" not in chosen:
+        return None
+    try:
+        return trusting(Path(chosen["cacert"]))
+    except NotReadable as error:
+        raise UnsafeOrWrong(f"cacert: {str(chosen['cacert'])!r} {error}") from None
 
 
 def _caller(chosen: Mapping[str, Any]) -> Caller:

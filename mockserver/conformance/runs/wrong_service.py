@@ -163,7 +163,7 @@ class _AddressSearch:
         began = ticks_ms()
         try:
             permit = Permit(self._contract, target, hosts=self._options.hosts)
-            with Transport(target, permit, limits) as transport:
+            with Transport(target, permit, limits, tls=self._options.tls) as transport:
                 # Each address has a transport of its own, and the rate holds for all of them.
                 transport.wait(int(1000 / limits.rate))
                 request = Request(opener.method, opener.path)

@@ -42,12 +42,17 @@ class Transport:
         permit: Permit,
         limits: Limits,
         *,
+        tls: ssl.SSLContext | None = None,
         ticks: Callable[[], int] = ticks_ms,
     ) -> None:
-        """Take what is allowed; nothing is opened before the first request."""
+        """Take what is allowed; nothing is opened before the first request.
+
+        Without `tls` the certificates of the system are trusted.
+        """
         self._target = target
         self._permit = permit
         self._limits = limits
+        self._tls = tls
         self._ticks = ticks
         self._began: int | None = None
         self._due = 0
@@ -220,7 +225,7 @@ class Transport:
 
     async def _exchange(self, base: str, request: Request) -> Answer:
         if self._session is None:
-            self._session = _session(kept=self._is_kept)
+            self._session = _session(kept=self._is_kept, tls=self._tls)
         began = self._ticks()
         within = min(self._limits.request_ms, self.left_ms) / 1000
         part = _PartialAnswer()
@@ -234,9 +239,21 @@ class Transport:
         except (aiohttp.ClientError, ssl.SSLError, ValueError, OSError) as error:
             kinds = (trouble for kind, trouble in _TROUBLES if isinstance(error, kind))
             part.trouble = next(kinds, NoAnswer.BROKEN_HTTP)
-            part.reason = " ".join(str(error).split())[:300] or type(error).__name__
+            part.reason = self._reason(error)
         took_ms, body = self._ticks() - began, bytes(part.body)
         return Answer(part.status, part.headers, body, took_ms, part.trouble, part.reason)
+
+    def _reason(self, error: Exception) -> str:
+        told = str(error)
+        if isinstance(error, aiohttp.ClientConnectorCertificateError):
+            verdict = getattr(error.certificate_error, "verify_message", "")
+            told = (
+                f"its certificate is not trusted: {verdict}; the option cacert names one to trust"
+            )
+        elif self._tls is not None:
+            # The library writes its place in memory, another one in each run.
+            told = told.replace(repr(self._tls), "cacert")
+        return " ".join(told.split())[:300] or type(error).__name__
 
     async def _fetch(self, part: "_PartialAnswer", base: str, request: Request) -> None:
         assert self._session is not None  # noqa: S101  # opened by the caller
@@ -274,12 +291,12 @@ class _PartialAnswer:
     reason: str = ""
 
 
-def _session(*, kept: bool) -> aiohttp.ClientSession:
+def _session(*, kept: bool, tls: ssl.SSLContext | None) -> aiohttp.ClientSession:
     # A kept connection is the only one, so that each request follows the one before it there.
     connector = (
-        aiohttp.TCPConnector(limit=1, ttl_dns_cache=300)
+        aiohttp.TCPConnector(limit=1, ttl_dns_cache=300, ssl=tls or True)
         if kept
-        else aiohttp.TCPConnector(force_close=True, ttl_dns_cache=300)
+        else aiohttp.TCPConnector(force_close=True, ttl_dns_cache=300, ssl=tls or True)
     )
     session = aiohttp.ClientSession(
         connector=connector,
