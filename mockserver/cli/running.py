@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from dataclasses import replace
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
@@ -25,6 +26,8 @@ from mockserver.exchange import printable
 from mockserver.wording import counted, first_lines, reason_of
 
 if TYPE_CHECKING:
+    import ssl
+
     from mockserver.cli.run_check import RunProblem
     from mockserver.server.growing import GrowingCapsule
     from mockserver.server.service import Service
@@ -63,12 +66,14 @@ def run(
     """Serve while COMMAND runs, check all worlds at the end, and exit with its exit code.
 
     COMMAND finds the server in CROSSCHAIN_MOCK_URL, and the base addresses of the two generations
-    in CROSSCHAIN_MOCK_BASE_URL and CROSSCHAIN_MOCK_BASE_URL_V2. Where it exits with 0, what nobody
+    in CROSSCHAIN_MOCK_BASE_URL and CROSSCHAIN_MOCK_BASE_URL_V2, and with --tls-cert that file in
+    CROSSCHAIN_MOCK_CACERT. Where it exits with 0, what nobody
     expects makes the exit code 1: refusals, faults that struck nothing, defects of the server.
     """
     with serving.importing_fast(options):
         from mockserver.cli.surviving import report_file
         from mockserver.server.assembly import build
+        from mockserver.server.process import address, scheme_of
         from mockserver.testing.expecting import refusal_name
         from mockserver.testing.running import service_in_thread
         from mockserver.worlds.hosted import DEFAULT_WORLD
@@ -77,19 +82,20 @@ def run(
     # Its command may run for hours.
     gc.enable()
     rules = lint_settings(lint_rules)
+    tls = serving.tls_of(options)
     files = [file for _, file in (report_file(text, ("junit",)) for text in options["reports"])]
     with ExitStack() as stack:
         settings = stack.enter_context(taped(serving.settings_of(options), options))
-        service = build(settings)
+        service = build(replace(settings, scheme=scheme_of(tls)))
         client = service.worlds.get(DEFAULT_WORLD)
-        paged = stack.enter_context(_client_clock(service, client, command))
+        paged = stack.enter_context(_client_clock(service, client, command, tls))
         taken = stack.enter_context(
-            service_in_thread(service, port, paged.locked if paged else None)
+            service_in_thread(service, port, paged.locked if paged else None, tls)
         )
-        url = f"http://127.0.0.1:{taken}"
+        url = address("127.0.0.1", taken, tls)
         if service.replaying:
             click.echo(service.replaying, err=True)
-        environment = {**os.environ, **dict.fromkeys(_ADDRESSES, url)}
+        environment = _environment(url, options["tls_cert"])
         names = [refusal_name(name, client.contract) for name in options["expected_refusals"]]
         # Worlds that were kept from earlier runs are judged by what comes in this one.
         before = {hosted.key: hosted.journal.last_sequence for hosted in service.worlds}
@@ -244,16 +250,32 @@ def _print_lint(
 
 
 def _client_clock(
-    service: "Service", client: "HostedWorld", command: Sequence[str]
+    service: "Service",
+    client: "HostedWorld",
+    command: Sequence[str],
+    tls: "ssl.SSLContext | None",
 ) -> AbstractContextManager["PagedWorld | None"]:
     """Return what lets a command move the clock of its world, where that is a clock for clients."""
     from mockserver.clock import ClockMode
 
     if client.world.time.clock.mode is not ClockMode.CLIENT:
         return nullcontext()
+    if tls is not None:
+        raise click.UsageError(
+            "--tls-cert: a clock for clients is asked by plain HTTP; take another --clock"
+        )
     from mockserver.survive.flows import clock_page
 
     return clock_page(service, client, command)
+
+
+def _environment(url: str, cert: Path | None) -> dict[str, str]:
+    """Return where a command finds the server at an address, and the certificate to trust."""
+    environment = {**os.environ, **dict.fromkeys(_ADDRESSES, url)}
+    if cert is not None:
+        # Absolute: the command may work in another folder.
+        environment["CROSSCHAIN_MOCK_CACERT"] = str(cert.absolute())
+    return environment
 
 
 def _exit_code_of(

@@ -42,7 +42,7 @@ def serve(
         from mockserver.server.process import Listening, claim, scheme_of, serve, to_stdout
 
     claim(ready_file)
-    tls = _tls(options["tls_cert"], options["tls_key"])
+    tls = tls_of(options)
 
     taping = ExitStack()
     settings = taping.enter_context(taped(settings_of(options), options))
@@ -88,8 +88,9 @@ def serve(
     _exit_at_once()
 
 
-def _tls(cert: Path | None, key: Path | None) -> "ssl.SSLContext | None":
+def tls_of(options: Mapping[str, Any]) -> "ssl.SSLContext | None":
     """Return what serves TLS; None for plain HTTP. Raises `BadCertificate`."""
+    cert, key = options["tls_cert"], options["tls_key"]
     if cert is None:
         if key is not None:
             raise click.UsageError("--tls-key goes with --tls-cert, the certificate of the key")

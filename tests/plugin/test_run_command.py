@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.server.certificates import written_pair
+
 ROOT = Path(__file__).parents[2]
 TELL = """
 import json, os, urllib.request
@@ -41,6 +43,50 @@ def test_the_command_finds_the_server_and_its_output_is_its_own(run, tmp_path):
     assert list(tmp_path.iterdir()) == []
     with pytest.raises(ConnectionRefusedError):
         socket.create_connection(("127.0.0.1", int(url.rpartition(":")[2])), timeout=60)
+
+
+TELL_SECURELY = """
+import json, os, ssl, subprocess, sys, urllib.request
+os.chdir("/")
+told = {name: os.environ[name] for name in os.environ if name.startswith("CROSSCHAIN_MOCK_")}
+trusting = ssl.create_default_context(cafile=told["CROSSCHAIN_MOCK_CACERT"])
+address = told["CROSSCHAIN_MOCK_BASE_URL_V2"] + "/__mock/world"
+with urllib.request.urlopen(address, timeout=60, context=trusting) as answer:
+    told["place"] = json.load(answer)["url"]
+print(json.dumps(told), flush=True)
+sys.exit(subprocess.call([sys.executable, "-m", "mockserver", "clock", "show"]))
+"""
+
+
+def test_the_command_finds_a_server_with_https(run, tmp_path):
+    written_pair(tmp_path)
+    secure = ("--tls-cert", "server.pem", "--tls-key", "server.key")
+    ended = run("--clock=frozen", *secure, "--", sys.executable, "-c", TELL_SECURELY)
+    assert ended.returncode == 0, ended.stderr
+    first, _, shown = ended.stdout.partition("\n")
+    told = json.loads(first)
+    url = told["CROSSCHAIN_MOCK_URL"]
+    assert url.startswith("https://127.0.0.1:")
+    assert told["CROSSCHAIN_MOCK_BASE_URL"] == told["CROSSCHAIN_MOCK_BASE_URL_V2"] == url
+    assert told["CROSSCHAIN_MOCK_CACERT"] == str(tmp_path / "server.pem")
+    assert told["place"] == f"{url}/w/default"
+    assert "frozen" in shown
+
+
+def test_certificates_with_which_nobody_can_be_served_run_nothing(call, tmp_path):
+    pair = written_pair(tmp_path)
+    late = written_pair(tmp_path, "late", days=(-9, -8))
+    own_key = f"--tls-key={pair.key}"
+    command = ("--", sys.executable, "-c", "open('ran', 'w')")
+    for code, words, options in (
+        (2, "--tls-key goes with --tls-cert", (own_key,)),
+        (4, "expired", ("--tls-cert", str(late.cert), "--tls-key", str(late.key))),
+        (4, "late.key", ("--tls-cert", str(pair.cert), "--tls-key", str(late.key))),
+        (2, "asked by plain HTTP", ("--clock=client", f"--tls-cert={pair.cert}", own_key)),
+    ):
+        ended = call("run", *options, *command)
+        assert (ended.returncode, words in ended.stderr) == (code, True), ended.stderr
+    assert not (tmp_path / "ran").exists()
 
 
 @pytest.mark.parametrize(
