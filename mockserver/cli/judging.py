@@ -29,7 +29,7 @@ from mockserver.conformance.runs.runner import run, skip_unused_work
 from mockserver.conformance.session.target import Target, UnsafeOrWrong
 from mockserver.conformance.verdict import FAIL_ON
 from mockserver.recordings import gather
-from mockserver.userfiles import modeline, write_text
+from mockserver.userfiles import write_text
 from mockserver.values import dataclass
 from mockserver.wording import counted
 
@@ -227,7 +227,7 @@ def _after_writing(report: Report, output: Output) -> int:
         reason=output.reason,
         former=() if output.baseline is None else output.baseline.entries,
     )
-    write_text(output.written, modeline(output.written, text) + text)
+    write_text(output.written, text)
     if report.defects:
         return 3
     return 0 if report.exit_code == 1 else report.exit_code
