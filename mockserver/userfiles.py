@@ -15,6 +15,10 @@ from mockserver.wording import reason_of
 if TYPE_CHECKING:
     import ssl
 
+_MODELINE = "# yaml-language-server: "
+# The first key of our formats, below comments of whoever wrote the file.
+_FORMAT = re.compile(r"(?:#.*\n)*format: crosschain-mock/([a-z]+)@")
+
 
 class NotReadable(Exception):
     """A file that is not read; the text says why, as the end of a sentence."""
@@ -89,24 +93,34 @@ def read_stream(stream: BinaryIO, limit: limits.Limit) -> bytes:
 
 
 def modeline(path: Path, text: str) -> str:
-    """Return the line that tells editors where the schema of a YAML file is; empty without one.
+    """Return the line that tells editors where the schema of a YAML text is; empty without one.
 
     That is where `crosschain-mock schemas .crosschain-mock` has written the schemas into the folder
     of the file or one above it: no public address has them, so that the line names a file.
     """
-    found = re.match(r"format: crosschain-mock/([a-z]+)@", text)
-    if found is None:
+    found = _FORMAT.match(text)
+    if found is None or text.startswith(_MODELINE):
         return ""
     start = path.absolute().parent
     for up, folder in enumerate((start, *start.parents)):
         schema = Path(".crosschain-mock/formats", f"{found[1]}.json")
         if (folder / schema).is_file():
-            return f"# yaml-language-server: $schema={'../' * up}{schema.as_posix()}\n"
+            return f"{_MODELINE}$schema={'../' * up}{schema.as_posix()}\n"
     return ""
 
 
+def without_modeline(text: str) -> str:
+    """Return a text without the line in front that tells editors its schema."""
+    first, _, rest = text.partition("\n")
+    return rest if first.startswith(_MODELINE) else text
+
+
 def write_text(path: Path, text: str, *, parents: bool = False) -> None:
-    """Write a text file; with `parents` the folders above it too. Raises `CannotWrite`."""
+    """Write a text file, one of our formats in YAML with its `modeline`.
+
+    With `parents` the folders above it are made too. Raises `CannotWrite`.
+    """
+    text = modeline(path, text) + text
     try:
         if parents:
             path.parent.mkdir(parents=True, exist_ok=True)

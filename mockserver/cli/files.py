@@ -61,4 +61,4 @@ def write_output(text: str, output: Path | None) -> None:
     if output is None:
         click.echo(text, nl=False)
     else:
-        userfiles.write_text(output, userfiles.modeline(output, text) + text)
+        userfiles.write_text(output, text)

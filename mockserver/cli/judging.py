@@ -29,7 +29,7 @@ from mockserver.conformance.runs.runner import run, skip_unused_work
 from mockserver.conformance.session.target import Target, UnsafeOrWrong
 from mockserver.conformance.verdict import FAIL_ON
 from mockserver.recordings import gather
-from mockserver.userfiles import modeline, write_text
+from mockserver.userfiles import write_text
 from mockserver.values import dataclass
 from mockserver.wording import counted
 
@@ -141,16 +141,21 @@ def judge(target: Target, options: Options, output: Output) -> int:
 
 def _announce(options: Options, ready: Prepared) -> None:
     """Say on stderr how many requests come, and about how long they take."""
-    planned = len(ready.plan.probes)
-    submissions = sum(
-        ready.contract.operation(probe.operation_id).writes for probe in ready.plan.probes
-    )
+    # Conditional ones leave only where another was refused.
+    probes = [probe for probe in ready.plan.probes if not probe.conditional]
+    planned = len(probes)
+    submissions = sum(ready.contract.operation(probe.operation_id).writes for probe in probes)
     most = ready.limits.budget
-    each_ms = max(Decimal(1000) / ready.limits.rate, Decimal(_USUAL_MS) / options.concurrency)
+    least_ms = Decimal(1000) / ready.limits.rate
+    alone_ms = max(least_ms, Decimal(_USUAL_MS))
+    # No others are sure to go side by side.
+    beside_ms = max(least_ms, Decimal(_USUAL_MS) / options.concurrency)
+    planned_ms = (planned - submissions) * beside_ms + submissions * alone_ms
+    most_ms = planned_ms + max(0, most - planned) * alone_ms
     sys.stderr.write(
         f"sends {counted(planned, 'planned request')} ({submissions} of them submissions), "
-        f"{most} with all others at most; about {_spoken(planned * each_ms)} to "
-        f"{_spoken(most * each_ms)} where an answer takes {_USUAL_MS} ms, "
+        f"{most} with all others at most; about {_spoken(planned_ms)} to "
+        f"{_spoken(most_ms)} where an answer takes {_USUAL_MS} ms, "
         f"and never more than {_spoken(Decimal(options.time_ms))}\n"
     )
     sys.stderr.flush()
@@ -158,7 +163,8 @@ def _announce(options: Options, ready: Prepared) -> None:
 
 def _spoken(ms: Decimal) -> str:
     """Return a duration in seconds or minutes, rounded up."""
-    seconds = int(-(-ms // 1000))
+    # Of integers: Decimal's // rounds towards zero, also below it.
+    seconds = -(-int(ms) // 1000)
     return f"{seconds} s" if seconds < 120 else f"{-(-seconds // 60)} min"
 
 
@@ -227,7 +233,7 @@ def _after_writing(report: Report, output: Output) -> int:
         reason=output.reason,
         former=() if output.baseline is None else output.baseline.entries,
     )
-    write_text(output.written, modeline(output.written, text) + text)
+    write_text(output.written, text)
     if report.defects:
         return 3
     return 0 if report.exit_code == 1 else report.exit_code

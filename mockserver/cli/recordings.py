@@ -12,7 +12,7 @@ from mockserver.cli.checking import recording_of
 from mockserver.cli.files import write_output, yaml_files
 from mockserver.cli.printing import print_json, print_text, quiet_refusals
 from mockserver.cli.recording import keeper_options
-from mockserver.userfiles import write_text
+from mockserver.userfiles import without_modeline, write_text
 from mockserver.wording import counted, first_lines, listed, one_of_each_kind
 
 # Names of one line; a service may list thousands.
@@ -40,7 +40,7 @@ def simulate(files: tuple[Path, ...], check: bool) -> None:
             continue
         with quiet_refusals():
             text = text_of(answered_anew(recording))
-        if text == file.read_text("utf-8"):
+        if text == without_modeline(file.read_text("utf-8")):
             continue
         changed += 1
         click.echo(f"{'stale' if check else 'written'}: {file}")

@@ -14,6 +14,7 @@ from mockserver.errors import CrosschainMockError
 from mockserver.recordings import bodies
 from mockserver.recordings.files import exchange_text, head_text
 from mockserver.recordings.recording import RecordedExchange, Recording
+from mockserver.userfiles import modeline
 from mockserver.values import dataclass
 from mockserver.wording import reason_of
 
@@ -164,7 +165,10 @@ class RecordingFolder:
 
     @staticmethod
     def _head_of(open_file: "_OpenFile", head: Recording) -> str:
-        return head_text(replace(head, title=f"{head.title}: {open_file.group}", exchanges=()))
+        text = head_text(replace(head, title=f"{head.title}: {open_file.group}", exchanges=()))
+        if open_file.modeline is None:
+            open_file.modeline = modeline(open_file.path, text)
+        return open_file.modeline + text
 
     def _write(self, open_file: "_OpenFile", rows: list[str]) -> None:
         raw = (self._head_of(open_file, self._head) + "".join(rows)).encode()
@@ -187,6 +191,8 @@ class _OpenFile:
     rows: list[str] = field(default_factory=list)
     size: int = 0
     head: Recording | None = None
+    modeline: str | None = None
+    """As it was when the file was begun: the schemas may be written or deleted meanwhile."""
     is_full: bool = False
     """Whether it gets no further exchange; its rows are on the disk alone then."""
 

@@ -50,6 +50,31 @@ def test_a_claim_is_held_against_what_happened(payer, state, amount, cause):
     assert told(payer) == ([("not-as-claimed", cause)] if cause else [])
 
 
+@pytest.mark.parametrize("amount", ["10", "10.0", "10000000000000000000 units"])
+def test_a_finding_names_whole_tokens_in_whichever_unit_they_were_claimed(payer, amount):
+    payer.believes(order=arrived(payer), state="arrived", amount=amount)
+    (finding,) = payer.client.control("GET", "/audit")["findings"]
+    told = finding["told"]
+    assert told.endswith("10 USDT are believed to have arrived, and 9.694 USDT did")
+
+
+@pytest.mark.parametrize("units", ["1", "9694000000000000001", "123456789" * 6])
+def test_amounts_in_units_keep_all_their_digits(payer, units):
+    payer.believes(order=arrived(payer), state="arrived", amount=f"{units} units")
+    (finding,) = payer.client.control("GET", "/audit")["findings"]
+    tokens = f"{units.zfill(19)[:-18]}.{units.zfill(19)[-18:]}"
+    assert f": {tokens} USDT are believed to have arrived" in finding["told"]
+
+
+def test_a_payout_of_a_few_units_is_told_in_whole_tokens(payer):
+    payer.quote("2400")
+    payer.follow(payer.submit(payer.hash(), "2400", extra="1_18;4_18"))
+    told = [finding["told"] for finding in payer.client.control("GET", "/audit")["findings"]]
+    (short,) = [text for text in told if "that were quoted" in text]
+    assert "received 0.000000000000000018 USDT of " in short
+    assert "units" not in short
+
+
 def test_a_later_claim_replaces_an_earlier_one_and_a_reset_forgets_all(payer):
     order = arrived(payer)
     payer.believes(order=order, state="lost")

@@ -62,14 +62,23 @@ def calm(ended):
 
 
 def test_a_healthy_service_conforms(run, healthy):
-    ended = run("conform", healthy, *FEW)
+    ended = run("conform", healthy, *FEW, "--concurrency", "8")
     assert ended.returncode == 0
     [beforehand] = ended.stderr.splitlines()
-    assert re.fullmatch(
-        r"sends \d+ planned requests \(0 of them submissions\), \d+ with all others at most; "
-        r"about \d+ s to \d+ s where an answer takes 20 ms, and never more than 10 min",
+    told = re.fullmatch(
+        r"sends (\d+) planned requests \(0 of them submissions\), (\d+) with all others at most; "
+        r"about (\d+) s to (\d+) s where an answer takes 20 ms, and never more than 10 min",
         beforehand,
     )
+    assert told
+    planned, most, least_s, most_s = map(int, told.groups())
+    assert 0 < planned <= most
+    # Eight at a time, rounded up; what comes beside the plan goes one by one.
+    assert least_s == -(-planned * 20 // 8000)
+    assert most_s >= least_s > 0
+    sent = re.search(r"(\d+) requests in", ended.stdout)
+    assert sent
+    assert planned <= int(sent[1]) <= most
     lines = ended.stdout.splitlines()
     assert lines[0] == f"conformance of {healthy} (v1 and 2.0)"
     assert lines[1].endswith("submissions sent: 0")

@@ -382,7 +382,9 @@ def test_a_minimum_of_its_own_bounds_a_swap_only_if_it_is_near(wallet, minimum):
     swap_quote(wallet)
     extra = f"1_10000000000000000000;4_{minimum}"
     swap(wallet, slippage="5000", extra=extra)
-    assert ("no-minimum" in rules(wallet)) == (minimum == 1)
+    told = rules(wallet).get("no-minimum", "")
+    assert ("a minimum of 0.000000000000000001 BNB where 10 BNB are" in told) == (minimum == 1)
+    assert bool(told) == (minimum == 1)
 
 
 @pytest.mark.parametrize("amount", [10_000_001, 8_290_000, 3_333_333, 12_345_678, 999_999_999])

@@ -287,6 +287,12 @@ def test_a_journal_of_the_mock(imported, call, lines, tmp_path):
     assert call("recordings", "simulate", str(file)).returncode == 0
     answers = [one.response.body for one in kept]
     assert [one.response.body for one in load(file).exchanges] == answers
+    # A line for editors is no part of what was recorded.
+    file.write_text(
+        f"# yaml-language-server: $schema=mine.json\n{file.read_text('utf-8')}", "utf-8"
+    )
+    assert call("recordings", "simulate", "--check", str(file)).returncode == 0
+    assert [one.response.body for one in load(file).exchanges] == answers
 
 
 def test_what_was_masked_in_a_journal_is_no_refusal_when_it_is_simulated(imported, call, tmp_path):

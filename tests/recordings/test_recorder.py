@@ -26,7 +26,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from mockserver.errors import CrosschainMockError
-from mockserver.recordings import FolderBusy
+from mockserver.recordings import FolderBusy, folder
 from tests.conftest import PATIENCE_S, eventually, order
 from tests.recordings.conftest import Recorder, answer, recording
 
@@ -609,3 +609,36 @@ def test_paths_of_requests_that_were_not_kept_are_masked_on_the_terminal(record_
     assert "/v1/token/redacted/none is no operation of the service" in err
     assert "nothing was sent" in err
     assert key not in out + err
+
+
+SCHEMA_LINE = "# yaml-language-server: $schema=../.crosschain-mock/formats/recording.json\n"
+
+
+def test_files_name_their_schema_where_a_project_has_it(upstream, call, tmp_path, monkeypatch):
+    assert call("schemas", ".crosschain-mock").returncode == 0
+    monkeypatch.setattr(folder, "FULL_FILE", 1024)
+    out, sent = tmp_path / "recorded", []
+    bases = ("--upstream-v1", upstream.url, "--upstream-v2", upstream.url)
+    with recording("--out", str(out), *bases) as (port, _):
+        recorder = Recorder(port, out)
+        for number in range(12):
+            body = b'{"code": 0, "n": %d}' % number
+            # An hour of the service's own changes the head of all files, full ones at the end.
+            late = (("Date", "Thu, 01 Jan 2026 00:00:00 GMT"),) if number == 10 else ()
+            upstream.reply = lambda handler, _, body=body, late=late: answer(
+                handler, body, headers=late
+            )
+            sent.append(recorder.call()[2])
+            if number == 8:
+                shutil.rmtree(tmp_path / ".crosschain-mock")
+    files = sorted(out.glob("*.yaml"), key=lambda file: (len(file.name), file.name))
+    texts = [file.read_text("utf-8") for file in files]
+    assert len(texts) > 2
+    assert [text.count("format: ") for text in texts] == [1] * len(texts)
+    assert [text.count("clockSkew: ") for text in texts] == [1] * len(texts)
+    assert texts[0].startswith(SCHEMA_LINE)
+    assert texts[-1].startswith("format: ")
+    assert [kept.response.body for kept in recorder.exchanges] == sent
+    for words in (("validate",), ("recordings", "scan")):
+        ended = call(*words, *map(str, files))
+        assert ended.returncode == 0, ended.stderr

@@ -41,6 +41,7 @@ def mock(*words, **options):
 def exported(tmp_path_factory):
     """Search the naive example; return the folder with a test, scenarios and capsules."""
     folder = tmp_path_factory.mktemp("exported")
+    assert mock("schemas", folder / ".crosschain-mock").returncode == 0
     kinds = ("--only", "lost", "--no-pairs")
     left = ("--to-scenario", folder / "s", "--to-capsule", folder / "c")
     test = ("--report", f"test={folder / 'test_found.py'}")
@@ -54,7 +55,9 @@ def exported(tmp_path_factory):
 
 def test_a_scenario_plays_the_failure_by_hand(exported):
     file = exported / "s" / f"{LOST}.yaml"
-    assert "# FOOLED: 10 USDT paid twice" in file.read_text()
+    text = file.read_text()
+    assert text.startswith("# yaml-language-server: $schema=../.crosschain-mock/formats/scenario")
+    assert "# FOOLED: 10 USDT paid twice" in text
     assert mock("validate", file).returncode == 0
     naive = mock("run", "--scenario", file, "--audit", "--", *NAIVE)
     assert naive.returncode == 1

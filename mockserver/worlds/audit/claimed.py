@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from decimal import Decimal
 
+from mockserver.engine.catalog import Placed
 from mockserver.engine.courses import Status
 from mockserver.engine.orders import OrderView
 from mockserver.jsontext import plain
@@ -51,11 +52,19 @@ def _judged(evidence: Evidence, claim: Claim, end: OrderView) -> Iterator[Findin
             why = f"{why}: {out}"
         yield of_order(_KIND, why, evidence, order, entries, costs=costs, cause="state")
         return
-    got = Decimal(out.units) if claim.in_units else out.whole_tokens
-    if claim.amount is not None and claim.amount != got:
-        unit = "smallest units" if claim.in_units else target.symbol
-        why = f"{plain(claim.amount)} {unit} are believed to have arrived, and {plain(got)} did"
+    believed = _whole_tokens(claim, target)
+    if believed is not None and believed != out.whole_tokens:
+        why = f"{plain(believed)} {out.token} are believed to have arrived, and {out} did"
         yield of_order(_KIND, why, evidence, order, entries, cause="amount")
+
+
+def _whole_tokens(claim: Claim, placed: Placed) -> Decimal | None:
+    """Return the amount of a claim in whole tokens, exactly, whichever unit it was named in."""
+    if claim.amount is None or not claim.in_units:
+        return claim.amount
+    # By digits: no context of Decimal may round those of a large amount.
+    sign, digits, exponent = claim.amount.as_tuple()
+    return Decimal((sign, digits, int(exponent) - placed.decimals))
 
 
 _WORDS = {

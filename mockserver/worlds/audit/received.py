@@ -68,10 +68,8 @@ def _cut(evidence: Evidence, end: OrderView, submission: Submission | None) -> F
         return None
     target = evidence.target_of(order)
     missing = Money.of(quoted - end.amount_out, target)
-    why = (
-        f"received {Money.of(end.amount_out, target)} ({end.amount_out} smallest units) of "
-        f"{Money.of(quoted, target)} that were quoted, since rule 1 expects no more"
-    )
+    arrived, promised = Money.of(end.amount_out, target), Money.of(quoted, target)
+    why = f"received {arrived} of {promised} that were quoted, since rule 1 expects no more"
     entries = evidence.requests_of(order.id)
     return of_order("short", why, evidence, order, entries, costs=(missing,), cause="expected")
 

@@ -135,6 +135,7 @@ def through_float(traffic: Traffic, _: int) -> Iterator[Remark]:
         near = _beside_round(amount) or _beside_told(amount, told) or _double(amount)
         if near:
             reported.add(key)
+            # The digits themselves are what is wrong: people search their code and logs for them.
             text = f"{amount} ({amount.units} smallest units) {near}"
             yield Remark(text, [amount.call])
 
@@ -320,18 +321,19 @@ def no_minimum(traffic: Traffic, most: int) -> Iterator[Remark]:
         transfer = submission.transfer
         if transfer is None or transfer.kind is not OrderKind.AGGREGATE:
             continue
-        why = _unbounded(submission, most)
+        why = _unbounded(submission, most, traffic.ends(transfer.route)[1])
         if why:
             yield Remark(f"{_money(traffic, transfer)} is swapped {why}", [submission.call])
 
 
-def _unbounded(submission: SubmitCall, most: int) -> str:
+def _unbounded(submission: SubmitCall, most: int, bought: Placed) -> str:
     rules = submission.rules
     # A minimum far below what is expected bounds nothing.
     if rules is not None and rules.minimum is not None:
         if rules.expected is None or rules.minimum * 10_000 >= rules.expected * (10_000 - most):
             return ""
-        return f"with a minimum of {rules.minimum} where {rules.expected} are expected"
+        least, expected = Money.of(rules.minimum, bought), Money.of(rules.expected, bought)
+        return f"with a minimum of {least} where {expected} are expected"
     sent = submission.call.text("slippage")
     if not sent.isdecimal() or int(sent) <= most:
         return ""
