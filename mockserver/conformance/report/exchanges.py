@@ -135,7 +135,12 @@ class ReportedExchange:
 
     @property
     def needs(self) -> str:
-        """What has to be exported before the command runs; empty where nothing has.
+        """What has to be exported before the command runs; empty where nothing has."""
+        return ", then ".join(filter(None, self.preparation))
+
+    @property
+    def preparation(self) -> tuple[str, str]:
+        """What to export in words, and the command that makes the signature; either may be empty.
 
         Signatures are made by `crosschain-mock sign`, which finds the secret in the environment;
         the key of the example's wallet is no secret. A 2.0 signature of a wrong form stays.
@@ -145,21 +150,20 @@ class ReportedExchange:
             address = self.field("EvmAddress")
             is_known = address == EXAMPLE_ADDRESS
             key = f"--key {EXAMPLE_WALLET_KEY} " if is_known else ""
-            first = "" if is_known else "export CROSSCHAIN_MOCK_WALLET_KEY first, then "
-            return _on_one_line(
-                f"{first}export SIGNATURE=$(crosschain-mock sign v2 {key}"
+            return "" if is_known else "export CROSSCHAIN_MOCK_WALLET_KEY first", _on_one_line(
+                f"export SIGNATURE=$(crosschain-mock sign v2 {key}"
                 f"--address {shlex.quote(address)} --body {body} | sed -n 's/^Signature: //p')"
             )
         labels = [label for name, _ in self.fields if (label := label_of(name))]
         if not self.own_keys or not labels:
-            return ""
+            return "", ""
         if "SIGNATURE" not in labels or self.generation != "v1":
-            return f"export {' and '.join(dict.fromkeys(map(variable_of, labels)))} first"
+            return f"export {' and '.join(dict.fromkeys(map(variable_of, labels)))} first", ""
         literal_time = shlex.quote(self.field("timestamp"))
         time = literal_time if self.stamp_s is None else f'"{_seconds(self.stamp_s)}000"'
         expire = self.field("expireTime") if self.has_field("expireTime") else str(EXPIRE_MS)
-        return _on_one_line(
-            f"export {variable_of('APP_KEY')} and {variable_of('APP_SECRET')} first, then "
+        variables = f"{variable_of('APP_KEY')} and {variable_of('APP_SECRET')}"
+        return f"export {variables} first", _on_one_line(
             f"export TIMESTAMP={time} && export SIGNATURE=$(crosschain-mock sign v1 "
             f'--timestamp "$TIMESTAMP" --expire-time {shlex.quote(expire)} '
             f"--body {body} | sed -n 's/^signature: //p')"

@@ -1,40 +1,59 @@
-"""The report as one HTML file: nothing is fetched, no script runs, everything is escaped.
+"""The report as one HTML file: nothing is fetched, one script copies, everything is escaped.
 
-Its parts are in `report.html`. Should an escape ever fail, the browser still runs and fetches
-nothing, as the policy in the page says.
+Its parts are in `report.html`. Should an escape ever fail, the browser still fetches nothing, and
+runs and applies only the script and the style whose hashes the policy in the page names.
 """
 
+import base64
+import hashlib
 import html
 import re
-from collections.abc import Iterable, Iterator
-from functools import cache
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import cache, partial
 from pathlib import Path
 from string import Formatter
 
 from mockserver import __version__
 from mockserver.conformance.report.causes import Cause
 from mockserver.conformance.report.exchanges import ReportedExchange
+from mockserver.conformance.report.marking import MarkedSpan, answer_spans, body_spans, head_spans
+from mockserver.conformance.report.masking import BodyText
 from mockserver.conformance.report.model import Report
+from mockserver.conformance.report.testing import command_again
 from mockserver.conformance.verdict import FINDINGS, UNJUDGED, UNREACHED, Verdict
 from mockserver.wording import counted, listed, one_line
 
 _FOLDER = Path(__file__).parent
 _OPEN = 3
 _MOST_BODY = 6_000
+# So much of a body stands before a member that is marked further down.
+_MOST_BEFORE = 1_500
 _MOST_EXCHANGES = 4
 _MOST_OTHERS = 50
 _LONGEST_LINE = 2_000
+_LONGEST_MESSAGE = 600
+_CODE = re.compile(r"`([^`]+)`")
 
 
 def as_html(model: Report) -> str:
     style = f"{(_FOLDER / 'report.css').read_text('utf-8')}{_filtering()}"
+    script = (_FOLDER / "report.js").read_text("utf-8")
     return _part(
         "page",
         conclusion=model.conclusion,
         version=__version__,
         style=style,
+        style_hash=_hash(style),
+        script=script,
+        script_hash=_hash(script),
         parts=_joined(_parts(model)),
     )
+
+
+def _hash(text: str) -> str:
+    """Return what a policy calls the one text of a script or a style that counts."""
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode('utf-8')).digest()).decode()}"
 
 
 def _parts(model: Report) -> Iterator[str]:
@@ -91,7 +110,7 @@ def _findings(model: Report) -> str:
         ),
     )
     order = [cause for head in model.explained for cause in head.every]
-    causes = [_cause(cause, opened=n < _OPEN) for n, cause in enumerate(order)]
+    causes = [_cause(model, cause, opened=n < _OPEN) for n, cause in enumerate(order)]
     return _part(
         "findings",
         filters=filters if causes else "",
@@ -100,53 +119,127 @@ def _findings(model: Report) -> str:
     )
 
 
-def _cause(cause: Cause, *, opened: bool) -> str:
+def _cause(model: Report, cause: Cause, *, opened: bool) -> str:
     return _part(
         "cause",
         cause=cause,
         opened=" open" * opened,
         operations=listed(cause.operations),
+        what=_located(cause),
         findings=counted(cause.count, "finding"),
         places=counted(len(cause.operations), "operation"),
-        details=_joined(_details(cause)),
+        details=_joined(_details(model, cause)),
     )
 
 
-def _details(cause: Cause) -> Iterator[str]:
+def _located(cause: Cause) -> str:
+    """Return the message of a cause, in which its place is code."""
+    text, place = one_line(cause.located, _LONGEST_MESSAGE), cause.findings[0].place
+    if not place or not text.startswith(place):
+        return _inline(text)
+    return f"<code>{html.escape(place)}</code>{_inline(text[len(place) :])}"
+
+
+def _details(model: Report, cause: Cause) -> Iterator[str]:
     yield from (_part("hint", text=f"was {word}") for word in cause.expired)
-    yield from map(_exchange, cause.exchanges[:_MOST_EXCHANGES])
+    for exchange in cause.exchanges[:_MOST_EXCHANGES]:
+        yield _exchange(exchange, _places(cause, exchange))
     if len(cause.exchanges) > _MOST_EXCHANGES:
         more = counted(len(cause.exchanges) - _MOST_EXCHANGES, "more exchange")
         yield _part("remark", text=f"and {more}")
+    if again := command_again(model, cause):
+        yield _part("command", about="This rule alone, once more:", command=again)
     if cause.count > 1:
         rows = (_part("finding", finding=finding) for finding in cause.findings[:_MOST_OTHERS])
         yield _part("all", count=cause.count, rows=_joined(rows))
 
 
-def _exchange(reported_exchange: ReportedExchange) -> str:
-    sent, came = (
-        str(body.in_lines().shortened(_MOST_BODY))
-        for body in (reported_exchange.sent, reported_exchange.came)
+def _places(cause: Cause, exchange: ReportedExchange) -> tuple[str, ...]:
+    """Return the places of the findings that an exchange shows.
+
+    What it is compared with is marked, too, where that is another answer of the same operation:
+    the members of others only have the same name by chance.
+    """
+    return tuple(
+        finding.place
+        for finding in cause.findings
+        if exchange.number in finding.numbers
+        and (exchange.operation == finding.operation or exchange is finding.exchanges[-1])
     )
-    request = [
-        f"{reported_exchange.method} {reported_exchange.url}",
-        *(f"{name}: {value}" for name, value in reported_exchange.headers),
-    ]
-    answered = [f"HTTP {reported_exchange.status} in {reported_exchange.elapsed_ms} ms"]
-    answered += [f"{name}: {value}" for name, value in reported_exchange.answer_headers]
-    answered += [f"({reported_exchange.trouble})"] if reported_exchange.trouble else []
-    remarks = [reported_exchange.needs, "this is a submission" if reported_exchange.submits else ""]
+
+
+def _exchange(exchange: ReportedExchange, places: Sequence[str]) -> str:
+    request = "\n".join(
+        [
+            f"{exchange.method} {exchange.url}",
+            *(f"{name}: {value}" for name, value in exchange.headers),
+        ]
+    )
+    answered = [f"HTTP {exchange.status} in {exchange.elapsed_ms} ms"]
+    answered += [f"{name}: {value}" for name, value in exchange.answer_headers]
+    answered += [f"({exchange.trouble})"] if exchange.trouble else []
+    head = exchange.trouble if exchange.trouble and not exchange.status else "\n".join(answered)
+    sent = _body(exchange.sent, partial(body_spans, places=places))
+    came = _body(exchange.came, partial(answer_spans, places=places)) if exchange.status else ""
     return _part(
         "exchange",
-        exchange=reported_exchange,
-        sent="\n".join([*request, "", sent] if sent else request),
-        came=(
-            reported_exchange.trouble
-            if reported_exchange.trouble and not reported_exchange.status
-            else "\n".join([*answered, "", came] if came else answered)
-        ),
-        remarks="".join(_part("remark", text=text) + "\n" for text in remarks if text),
+        exchange=exchange,
+        sent=_with_body(_marked(request, head_spans(request, places)), sent),
+        came=_with_body(html.escape(head), came),
+        commands=_joined(_commands(exchange)),
     )
+
+
+def _commands(exchange: ReportedExchange) -> Iterator[str]:
+    in_words, signing = exchange.preparation
+    if exchange.submits:
+        yield _part("remark", text="This is a submission.")
+    if in_words:
+        yield _part("remark", text=f"Before the command: {in_words}.")
+    if signing:
+        yield _part("command", about="Before the command, sign:", command=signing)
+    yield _part("command", about="As a command:", command=exchange.command)
+    if exchange.saved:
+        about = "A line of a file for `--probes`, which sends it in every run:"
+        yield _part("command", about=about, command=exchange.saved)
+
+
+def _with_body(head: str, body: str) -> str:
+    return f"{head}\n\n{body}" if body else head
+
+
+def _body(body: BodyText, spans_of: Callable[[str], tuple[MarkedSpan, ...]]) -> str:
+    """Return a body as HTML, from its beginning or from shortly before the first mark."""
+    lines = body.in_lines()
+    spans = spans_of(lines.text) if lines.is_json else ()
+    start = 0
+    if spans and spans[0].end > _MOST_BODY:
+        near = max(spans[0].start - _MOST_BEFORE, 0)
+        start = lines.text.rfind("\n", 0, near) + 1 or near
+    shown = replace(lines, text=lines.text[start:]).shortened(_MOST_BODY)
+    end = start + len(shown.text)
+    inside = [
+        MarkedSpan(span.start - start, min(span.end, end) - start)
+        for span in spans
+        if span.start < end
+    ]
+    left_out = f"… ({start} characters before)\n" if start else ""
+    return left_out + _marked(str(shown), inside)
+
+
+def _marked(text: str, spans: Iterable[MarkedSpan]) -> str:
+    """Return a text as HTML in which what a finding is about is marked."""
+    pieces, done = [], 0
+    for span in spans:
+        pieces.append(html.escape(text[done : span.start]))
+        pieces.append(f"<mark>{html.escape(text[span.start : span.end])}</mark>")
+        done = span.end
+    return "".join((*pieces, html.escape(text[done:])))
+
+
+def _inline(text: str) -> str:
+    """Return a line as HTML; what stands between backticks is code."""
+    return _CODE.sub(r"<code>\1</code>", html.escape(text))
 
 
 def _unjudged(model: Report) -> Iterator[str]:
@@ -233,10 +326,10 @@ class _Escaping(Formatter):
         text = str(value)
         if format_spec == "raw":
             return text
-        if format_spec:
-            most = _LONGEST_LINE if format_spec == "line" else int(format_spec)
-            text = one_line(text, most)
-        return html.escape(text)
+        if not format_spec:
+            return html.escape(text)
+        most = _LONGEST_LINE if format_spec == "line" else int(format_spec)
+        return _inline(one_line(text, most))
 
 
 _FORMATTER = _Escaping()

@@ -1,5 +1,6 @@
-"""The findings of a run as pytest: saved requests, and a few lines that run the rules on them."""
+"""The findings of a run as pytest or as a command, which run the rules again that found them."""
 
+import shlex
 from collections.abc import Iterator
 
 from mockserver.conformance.generation.stages import GENERATED, SAVED, STAGES
@@ -74,6 +75,41 @@ def as_pytest(report: Report, probes: str) -> str:
         # What only a broken service answers is not there to be judged once it is mended.
         sound=(Verdict.HOLDS.value, Verdict.NOT_APPLICABLE.value),
     )
+
+
+def command_again(report: Report, cause: Cause) -> str:
+    """Return the command that runs the rule of a cause again; empty where none can.
+
+    Recordings have no service to ask, and a submission to a host of others is nobody's to repeat by
+    a click.
+    """
+    target, dialect = report.target, report.contract.dialect.name
+    far = [host for host in target.hosts if not is_loopback(host)]
+    submits = any(exchange.submits for exchange in cause.exchanges)
+    if not report.choices or (submits and far):
+        return ""
+    one_base = target.v1 if target.v1 == target.v2 else None
+    bases = () if one_base else tuple(target.bases.items())
+    words = ["crosschain-mock", "conform", *([one_base] if one_base else [])]
+    words += [word for name, base in bases for word in (f"--{name}", base)]
+    words += ["--only", cause.rule.name]
+    words += ["--seed", str(report.seed)] * (report.seed != 1)
+    words += ["--dialect", dialect] * (dialect != "documented")
+    words += [word for host in far for word in ("--allow-host", host)]
+    words += ["--arm-writes"] * submits
+    if cause.rule.check in STAGES:
+        words += _generating(report)
+    return shlex.join(words)
+
+
+def _generating(report: Report) -> Iterator[str]:
+    """Yield the options that make a run generate what this one did."""
+    for name in ("edges", "delivery"):
+        yield f"--{'' if report.choices.get(name) else 'no-'}{name}"
+    yield from ("--examples", str(report.choices.get("examples", 0)))
+    for name in ("sequences", "deep"):
+        if number := report.choices.get(name):
+            yield from ("--set", f"{name}={number}")
 
 
 def _is_saved(cause: Cause) -> bool:

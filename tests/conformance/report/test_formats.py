@@ -5,7 +5,6 @@ import re
 import unicodedata
 import xml.etree.ElementTree as ET
 from dataclasses import replace
-from html.parser import HTMLParser
 
 import jsonschema
 import pytest
@@ -17,6 +16,7 @@ from mockserver.conformance.session.exchange import Answer
 from mockserver.conformance.session.target import UnsafeOrWrong
 from mockserver.conformance.verdict import Verdict
 from mockserver.contract import fact_basis
+from tests.conformance.report.htmlpage import Page
 from tests.conformance.report.made import exchange, finding, outcome, report, result, rule
 from tests.conformance.report.pack import assumed, observed
 
@@ -230,40 +230,6 @@ def test_github_levels(found):
     lines = FORMATS["github"](found.report).splitlines()
     assert [line.split()[0] for line in lines] == ["::error"] * 4 + ["::notice"] * 2
     assert "100%25" in FORMATS["github"](report(finding("100% wrong")))
-
-
-class Page(HTMLParser):
-    """Gathers what a browser would do with a page."""
-
-    def __init__(self, text):
-        super().__init__()
-        self.tags, self.open, self.text = [], [], []
-        self.attributes = []
-        self.feed(text)
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.append(tag)
-        self.attributes += attrs
-        if tag not in ("meta", "input"):
-            self.open.append(tag)
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        self.text.append(data)
-
-
-def test_html_is_one_file_that_fetches_and_runs_nothing(told):
-    text = FORMATS["html"](told)
-    page = Page(text)
-    assert page.open == []
-    assert not {"script", "link", "img", "iframe", "object", "embed", "i", "u"} & set(page.tags)
-    names = {name for name, _ in page.attributes}
-    assert not {name for name in names if name.startswith("on")} | ({"src", "href"} & names)
-    assert "url(" not in text.replace("curl", "")
-    assert "@import" not in text
-    assert "default-src 'none'" in text
 
 
 def test_html_reads_by_day_and_night_and_filters_without_script(found):
