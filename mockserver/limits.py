@@ -112,7 +112,15 @@ AUDITED = Limit(
     "audited-orders",
 )
 FINDINGS = Limit("findings that an audit tells", 500, "findings", "a request", "only counted")
-LISTENERS = Limit("listeners to events", 100, "listeners", "the server", _REFUSED, "most-listeners")
+LISTENERS = Limit(
+    "listeners to events, and WebSockets of nodes",
+    100,
+    "listeners",
+    "the server",
+    _REFUSED,
+    "most-listeners",
+)
+SUBSCRIPTIONS = Limit("subscriptions to a node", 100, "subscriptions", "a connection", "refused")
 BATCH = Limit("JSON-RPC calls in a batch", 100, "calls", "a request", "refused")
 ALL_BYTES = Limit(
     "orders, tickets, transactions, stubs, faults and snapshots of all worlds",

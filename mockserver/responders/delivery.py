@@ -67,6 +67,28 @@ class Stream(Protocol):
         """Note that the client is gone."""
 
 
+class Conversation(Protocol):
+    """What a WebSocket is for: messages come and are answered, and there are news between them."""
+
+    def over(self) -> str:
+        """Return why it has to end; empty while it goes on."""
+
+    def answer(self, message: bytes) -> bytes | None:
+        """Return the answer to a message that needs no request; None for every other one."""
+
+    def settled(self, message: bytes, response: Response) -> bytes | None:
+        """Return what is told of the answer to a message that was sent as a request."""
+
+    def behind(self) -> bool:
+        """Work on what news need; tell if more is left, so that others have their turn."""
+
+    def news(self, *, poll: bool) -> list[bytes]:
+        """Return what is new. `poll` is set once a second, as often as a client might ask."""
+
+    def close(self) -> None:
+        """Note that the client is gone."""
+
+
 @value_class(frozen=True, slots=True)
 class Pending:
     """An answer that another service still has to give.
@@ -95,7 +117,7 @@ class Delivery:
     the response, whose body is empty then; others are answered between the pieces, some of which
     are empty for that. A response among the pieces, the first that is not empty, says the status
     and is the last. The answer of `pending` takes the place of the response. Nothing is sent
-    before its `commit`.
+    before its `commit`. With a `conversation` the connection becomes a WebSocket.
     """
 
     response: Response
@@ -106,6 +128,7 @@ class Delivery:
     gate: Gate | None = None
     pending: Pending | None = None
     commit: Commit | None = None
+    conversation: Conversation | None = None
 
     def with_body(self, body: bytes) -> "Delivery":
         return replace(self, response=self.response.with_body(body))
@@ -114,6 +137,7 @@ class Delivery:
     def at_once(self) -> bool:
         """Whether the response is sent as it is, without waiting for anything."""
         bare = self.stream is None and self.parts is None and self.pending is None
+        bare = bare and self.conversation is None
         free = self.gate is None and self.commit is None and not self.delay_ms
         return self.cut is None and bare and free
 

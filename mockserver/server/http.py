@@ -163,7 +163,24 @@ def _handler(answering: RawAnswering, server: HttpServer) -> Callable[[BaseReque
                 delivery = delivery_of(answering.respond(request))
             except Elsewhere as elsewhere:
                 delivery = cast(Delivery, await server.passed_on(http, elsewhere))
-        return await _delivered(http, server, delivery)
+        if delivery.conversation is None:
+            return await _delivered(http, server, delivery)
+
+        async def heard(message: bytes) -> Response:
+            # A message is what the same path takes by POST.
+            request = replace(head_of(http), method="POST", body=message)
+            try:
+                answer = delivery_of(answering.respond(request))
+            except Elsewhere:
+                # The app key of its head chooses another world by now.
+                return Response(503, (), b"")
+            return await _whole(server, answer)
+
+        # Few clients open one.
+        from mockserver.server.sockets import conversed  # noqa: PLC0415
+
+        delivery = await _arrived(server, delivery)
+        return await conversed(http, delivery, heard, server.stopping)
 
     return handle
 
@@ -227,7 +244,8 @@ async def _opened(gate: Gate) -> None:
         await asyncio.wait_for(opened.wait(), gate.longest_ms / 1000)
 
 
-async def _delivered(http: BaseRequest, server: HttpServer, delivery: Delivery) -> StreamResponse:
+async def _arrived(server: HttpServer, delivery: Delivery) -> Delivery:
+    """Wait for what an answer waits for, and return it as it is sent then."""
     if delivery.commit is not None and server.commits is not None:
         try:
             await server.commits.until(delivery.commit.number)
@@ -241,6 +259,21 @@ async def _delivered(http: BaseRequest, server: HttpServer, delivery: Delivery) 
         # What is on its way to another service goes on, and is noted, also if this client leaves.
         fetched = asyncio.ensure_future(_fetched(delivery.pending))
         delivery = replace(delivery, response=await asyncio.shield(fetched), pending=None)
+    return delivery
+
+
+async def _whole(server: HttpServer, delivery: Delivery) -> Response:
+    """Return an answer once all of it is there; others have their turn meanwhile."""
+    delivery = await _arrived(server, delivery)
+    parts = []
+    for part in delivery.parts or ():
+        parts.append(part)
+        await asyncio.sleep(0)
+    return joined(delivery.response, parts) if parts else delivery.response
+
+
+async def _delivered(http: BaseRequest, server: HttpServer, delivery: Delivery) -> StreamResponse:
+    delivery = await _arrived(server, delivery)
     if delivery.stream is not None:
         if http.method == "HEAD":
             delivery.stream.close()

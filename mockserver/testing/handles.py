@@ -3,6 +3,7 @@
 import re
 import threading
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import update_wrapper
 from typing import Any, TypeVar
@@ -11,7 +12,7 @@ from mockserver.engine.refusal import Refusal
 from mockserver.errors import CrosschainMockError
 from mockserver.exchange import Request, Response
 from mockserver.headers import CONTROL_PATH
-from mockserver.responders.delivery import Delivery
+from mockserver.responders.delivery import Conversation, Delivery
 from mockserver.responders.forms import BadControl
 from mockserver.server.service import Service
 from mockserver.testing.arguments import ArgumentCheck, check_of
@@ -23,6 +24,38 @@ from mockserver.worlds.journal import Entry
 
 # Requests to the control API after which nobody can say any more what a client has done.
 _FORGETS = re.compile(rf"{CONTROL_PATH}/(reset|load|journal|worlds/[^/]+)/?$")
+
+
+class LockedConversation:
+    """A conversation that holds a lock while it works on the worlds."""
+
+    def __init__(self, conversation: Conversation, lock: AbstractContextManager[object]) -> None:
+        """Guard a conversation."""
+        self._conversation = conversation
+        self._lock = lock
+
+    def over(self) -> str:
+        with self._lock:
+            return self._conversation.over()
+
+    def answer(self, message: bytes) -> bytes | None:
+        with self._lock:
+            return self._conversation.answer(message)
+
+    def settled(self, message: bytes, response: Response) -> bytes | None:
+        return self._conversation.settled(message, response)
+
+    def behind(self) -> bool:
+        with self._lock:
+            return self._conversation.behind()
+
+    def news(self, *, poll: bool) -> list[bytes]:
+        with self._lock:
+            return self._conversation.news(poll=poll)
+
+    def close(self) -> None:
+        with self._lock:
+            self._conversation.close()
 
 
 class LockedService:
@@ -61,6 +94,8 @@ class LockedService:
                 self._note_stray(list(worlds)[-1].key, request)
         if isinstance(answer, Delivery) and answer.pending is not None:
             return replace(answer, pending=replace(answer.pending, settle=self._locked(answer)))
+        if isinstance(answer, Delivery) and answer.conversation is not None:
+            return replace(answer, conversation=LockedConversation(answer.conversation, self.lock))
         return answer
 
     def bear_witness(self) -> None:

@@ -1,7 +1,8 @@
 """TronWeb and web3.js of Solana do with our nodes what the vendor's SDK has its users do.
 
 They run where Node is there and CROSSCHAIN_NODE_MODULES names a folder into which
-`npm install tronweb @solana/web3.js@1 @solana/spl-token` has put them.
+`npm install tronweb @solana/web3.js@1 @solana/spl-token` has put them; ethers and viem over a
+WebSocket, after `npm ci` in `tests/npm`.
 """
 
 import json
@@ -12,9 +13,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import USDT_BNB
 from tests.node.mock import MockChain
 from tests.node.rpc import fetch
-from tests.node.test_libraries import FOLDER
+from tests.node.test_libraries import FOLDER, NPM
 from tests.node.test_solana import ORDER
 from tests.node.test_solana import USDT as USDT_SOL
 from tests.node.test_solana import VAULT as VAULT_SOL
@@ -23,14 +25,14 @@ from tests.node.test_tron import PROXY, USDT, VAULT
 MODULES = Path(os.environ.get("CROSSCHAIN_NODE_MODULES", "node_modules"))
 
 
-def _seen(server, tmp_path, script, package, **given):
-    if shutil.which("node") is None or not (MODULES / package).is_dir():
+def _seen(server, tmp_path, script, package, *, orders=1, modules=MODULES, **given):
+    if shutil.which("node") is None or not (modules / package).is_dir():
         pytest.skip(f"needs Node and {package}; see above")
     # Polls of a clock that stands bring blocks, and so confirmations.
     chain = MockChain(server, blockPace="2s")
     given["url"] = f"{chain.control}/chains/{given['chain']}"
     (tmp_path / "given.json").write_text(json.dumps(given), "utf-8")
-    (tmp_path / "node_modules").symlink_to(MODULES.resolve())
+    (tmp_path / "node_modules").symlink_to(modules.resolve())
     shutil.copy(FOLDER / script, tmp_path)
     ended = subprocess.run(
         ["node", script, "given.json"],
@@ -41,7 +43,7 @@ def _seen(server, tmp_path, script, package, **given):
         check=False,
     )
     assert ended.returncode == 0, ended.stderr[-2000:]
-    assert len(fetch(f"{chain.control}/orders")["orders"]) == 1
+    assert len(fetch(f"{chain.control}/orders")["orders"]) == orders
     return json.loads(ended.stdout)
 
 
@@ -82,4 +84,19 @@ def test_web3_of_solana_pays_with_a_memo_and_reads(server, tmp_path):
         "again": "Transaction simulation failed: This transaction has already been processed",
         "listed": True,
         "block": True,
+        "settled": "confirmed",
+        "confirmedBySocket": None,
+        "accountChanged": 7,
+    }
+
+
+def test_ethers_and_viem_hear_over_a_websocket(server, tmp_path):
+    given = {"chain": "BNB", "key": "0x" + "11" * 32, "token": USDT_BNB}
+    seen = _seen(server, tmp_path, "with_sockets.mjs", "ethers", orders=0, modules=NPM, **given)
+    assert seen == {
+        "status": 1,
+        "deep": True,
+        "told": [[True, "5"]],
+        "pending": [True],
+        "watched": "bigint",
     }

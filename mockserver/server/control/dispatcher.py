@@ -19,6 +19,7 @@ from mockserver.responders.refusing import JSON_TYPE
 from mockserver.server import console, cors
 from mockserver.server.control.guard import Denied
 from mockserver.server.control.row import ControlRequest, NotAllowed, Row, ServerState
+from mockserver.server.control.sockets import open_socket, wants_socket
 from mockserver.validation import did_you_mean
 from mockserver.worlds.hosted import Elsewhere, HostedWorld, UnknownWorld, WorldAway
 
@@ -33,6 +34,7 @@ EVENT_HEADERS = (
 _WRITTEN_OUT = 8
 # An answer of more pieces is sent while it is made.
 _AT_ONCE = 4
+_NODE = "/chains/{chain}"
 _PART = re.compile(r"\{([a-zA-Z]+)\}")
 
 
@@ -103,6 +105,8 @@ class Control:
         """Return the answer of the row of a request, or a refusal."""
         row, place = self.row_at(path, request.method)
         if row is None or place is None:
+            if (node := self._node_at(path)) and wants_socket(request):
+                return open_socket(self.server, hosted, node)
             return Delivery(self._lost(path, request.method))
         try:
             self._require_epoch(hosted, place, request.headers.get(EPOCH_HEADER))
@@ -192,6 +196,11 @@ class Control:
         path = path.rstrip("/")
         matches = ((row, pattern.fullmatch(path)) for pattern, row in self._rows)
         return [(row, match.groupdict()) for row, match in matches if match]
+
+    def _node_at(self, path: str) -> str:
+        """Return the chain whose node takes JSON-RPC at a path; empty where none does."""
+        row, place = self.row_at(path, "POST")
+        return (place or {}).get("chain", "") if row is not None and row.path == _NODE else ""
 
     def _lost(self, path: str, method: str) -> Response:
         methods = sorted({row.method for row, _ in self._at(path)})

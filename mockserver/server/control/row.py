@@ -61,10 +61,10 @@ class WorkerState:
 class ServerState:
     """What belongs to the server as a whole; `ready` is false until everything is loaded.
 
-    `guard` tells who may use the control API. `listeners` counts the open streams of events.
-    `worker` is the number of this process, from 1, of the `workers` that share the worlds, and
-    `processes` tells how each of them is, None where there is one alone. `advertised` is the base
-    URL by which clients reach it, `scheme` the one that it speaks itself.
+    `guard` tells who may use the control API. `listeners` counts the open streams of events and
+    WebSockets. `worker` is the number of this process, from 1, of the `workers` that share the
+    worlds, and `processes` tells how each of them is, None where there is one alone. `advertised`
+    is the base URL by which clients reach it, `scheme` the one that it speaks itself.
     """
 
     worlds: Worlds

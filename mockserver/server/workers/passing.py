@@ -59,7 +59,8 @@ class PassingConnection(LaneConnection):
 
     def data_received(self, data: bytes) -> None:
         """Take bytes, and keep them until it is known that they are for this process."""
-        if not data:
+        if not data or self._payload_parser is not None:
+            # A WebSocket stays here: it was asked for with the world that it is about.
             super().data_received(data)
             return
         if self._kept:

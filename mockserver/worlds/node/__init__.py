@@ -4,8 +4,27 @@ No bytecode runs here: calls are answered from the world's lists, its balances a
 on its chains, by the rules of `mockserver.worlds.contracts`.
 """
 
-from mockserver.worlds.node.answering import answer, changes, changes_at, rest
+from mockserver.worlds.node.answering import (
+    answer,
+    changes,
+    changes_at,
+    refused,
+    rest,
+    unreadable,
+)
 from mockserver.worlds.node.methods import METHODS
 from mockserver.worlds.node.rest import RestCall
+from mockserver.worlds.node.subscriptions import Subscriptions, has_subscriptions
 
-__all__ = ["METHODS", "RestCall", "answer", "changes", "changes_at", "rest"]
+__all__ = [
+    "METHODS",
+    "RestCall",
+    "Subscriptions",
+    "answer",
+    "changes",
+    "changes_at",
+    "has_subscriptions",
+    "refused",
+    "rest",
+    "unreadable",
+]

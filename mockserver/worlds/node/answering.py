@@ -19,13 +19,19 @@ from mockserver.worlds.node.rpc import (
     INVALID,
     REFUSED,
     UNKNOWN_METHOD,
+    UNREADABLE,
     RpcCall,
     RpcError,
 )
 
 
-def answer(hosted: HostedWorld, nickname: str, body: Json) -> Json:
-    """Return the JSON-RPC answer to a call, or to a batch of them."""
+def answer(
+    hosted: HostedWorld, nickname: str, body: Json, more: Mapping[str, RpcMethod] | None = None
+) -> Json:
+    """Return the JSON-RPC answer to a call, or to a batch of them.
+
+    A single call may be of the methods in `more` as well.
+    """
     try:
         chain = hosted.world.scenario.catalog.chain(nickname)
     except Refusal as refusal:
@@ -37,7 +43,18 @@ def answer(hosted: HostedWorld, nickname: str, body: Json) -> Json:
             text = f"batch too large: at most {limits.BATCH}, got {len(body)}"
             return _error(None, RpcError(INVALID, text))
         return [_answer_to_call(hosted, chain, call) for call in body]
-    return _answer_to_call(hosted, chain, body)
+    return _answer_to_call(hosted, chain, body, more)
+
+
+def unreadable(reason: str) -> Json:
+    """Return the answer to a text that is no JSON."""
+    return _error(None, RpcError(UNREADABLE, reason))
+
+
+def refused(body: Json, reason: str) -> Json:
+    """Return the answer to a call, or a batch of them, that was not carried out."""
+    number = body.get("id") if isinstance(body, Mapping) else None
+    return _error(number, RpcError(INVALID, reason))
 
 
 def changes(body: Json) -> bool:
@@ -73,7 +90,9 @@ _CHANGING = CHANGING | solana.CHANGING
 _REST: Mapping[int, ModuleType] = MappingProxyType({TRON_FAMILY: tron, KASPA_FAMILY: kaspa})
 
 
-def _answer_to_call(hosted: HostedWorld, chain: Chain, call: Json) -> Json:
+def _answer_to_call(
+    hosted: HostedWorld, chain: Chain, call: Json, more: Mapping[str, RpcMethod] | None = None
+) -> Json:
     number: Json = None
     try:
         if not isinstance(call, Mapping) or not isinstance(call.get("method"), str):
@@ -85,7 +104,7 @@ def _answer_to_call(hosted: HostedWorld, chain: Chain, call: Json) -> Json:
         methods = _METHODS.get(chain.family)
         if methods is None:
             raise RpcError(REFUSED, f"{chain.nickname!r} has no node with JSON-RPC here")
-        method = methods.get(call["method"])
+        method = (more or {}).get(call["method"]) or methods.get(call["method"])
         if method is None and not chain.evm:
             raise RpcError(UNKNOWN_METHOD, "Method not found")
         if method is None:
@@ -106,7 +125,8 @@ def _answer_to_call(hosted: HostedWorld, chain: Chain, call: Json) -> Json:
 
 
 def _error(number: Json, error: RpcError) -> Json:
-    error_json: dict[str, Json] = {"code": error.code, "message": str(error)}
+    """Return the answer to a call of that id which failed."""
+    told: dict[str, Json] = {"code": error.code, "message": str(error)}
     if error.data is not None:
-        error_json["data"] = error.data
-    return {"jsonrpc": "2.0", "id": number, "error": error_json}
+        told["data"] = error.data
+    return {"jsonrpc": "2.0", "id": number, "error": told}

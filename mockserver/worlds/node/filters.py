@@ -23,7 +23,11 @@ from mockserver.worlds.nodestate import Filter
 # What a place of a filter allows, in lower case; empty allows any.
 _Wanted = list[list[str]]
 
-_LOGS, _BLOCKS, _POOL = "logs", "blocks", "pool"
+LOGS, BLOCKS, POOL = "logs", "blocks", "pool"
+"""The kinds of filters."""
+
+MOST_BLOCKS = 1_000
+"""Blocks that a filter shows in one answer."""
 
 
 def matching_logs(call: RpcCall) -> Json:
@@ -33,17 +37,17 @@ def matching_logs(call: RpcCall) -> Json:
 def new_log_filter(call: RpcCall) -> Json:
     query = call.members
     # A wrong filter is refused when it is made, not when it is first read.
-    _wanted(query)
+    wanted_logs(query)
     _span(call, query)
-    return _made(call, _LOGS, query)
+    return _made(call, LOGS, query)
 
 
 def new_block_filter(call: RpcCall) -> Json:
-    return _made(call, _BLOCKS)
+    return _made(call, BLOCKS)
 
 
 def new_pool_filter(call: RpcCall) -> Json:
-    return _made(call, _POOL)
+    return _made(call, POOL)
 
 
 def uninstall(call: RpcCall) -> Json:
@@ -53,25 +57,32 @@ def uninstall(call: RpcCall) -> Json:
 def all_logs(call: RpcCall) -> Json:
     """Return all logs of a filter of logs, whatever of it was shown before."""
     made = _known(call)
-    if made.kind != _LOGS:
+    if made.kind != LOGS:
         raise RpcError(REFUSED, "filter not found")
     return _matching(call, made.query)
 
 
 def changes(call: RpcCall) -> Json:
     """Return what is new to a filter since it was last read."""
-    made, node, blocks = _known(call), call.hosted.node, call.blocks
-    if made.kind == _POOL:
-        node.filters[_id(call)] = replace(made, seen=len(call.hosted.transactions))
+    read, news = read_on(call, _known(call))
+    call.hosted.node.filters[_id(call)] = read
+    return news
+
+
+def read_on(call: RpcCall, made: Filter, most: int = MOST_BLOCKS) -> tuple[Filter, list[Json]]:
+    """Return a filter as it is once read, and what is new to it, of blocks the newest `most`."""
+    blocks = call.blocks
+    if made.kind == POOL:
         since = call.hosted.transactions.since(made.seen)
-        return [tx.hash for tx in since if tx.chain == call.chain.nickname and tx.raw]
-    node.filters[_id(call)] = replace(made, seen=blocks.head, forks=blocks.forks)
+        sent = [tx.hash for tx in since if tx.chain == call.chain.nickname and tx.raw]
+        return replace(made, seen=len(call.hosted.transactions)), sent
+    read = replace(made, seen=blocks.head, forks=blocks.forks)
     least = min([made.seen, *blocks.forked_since(made.forks)]) + 1
-    if made.kind == _BLOCKS:
+    if made.kind == BLOCKS:
         # After a long time without reading, the newest are enough.
-        first = max(least, blocks.head + 1 - _MOST_BLOCKS)
-        return [blocks.hash_of(number) for number in range(first, blocks.head + 1)]
-    wanted, span = _wanted(made.query), _span(call, made.query, filtered=True)
+        first = max(least, blocks.head + 1 - most)
+        return read, [blocks.hash_of(number) for number in range(first, blocks.head + 1)]
+    wanted, span = wanted_logs(made.query), _span(call, made.query, filtered=True)
     removed = []
     if blocks.forks > made.forks:
         # What was shown of blocks that are gone is taken back, and shown again where it is now.
@@ -84,18 +95,18 @@ def changes(call: RpcCall) -> Json:
             )
         ]
     fresh = _logs_between(call, max(span[0], least), min(span[1], blocks.head))
-    return [log for log in (*removed, *fresh) if _fits(log, wanted)]
+    return read, [log for log in (*removed, *fresh) if _fits(log, wanted)]
 
 
-# Blocks that a filter shows in one answer.
-_MOST_BLOCKS = 1_000
+def begun(call: RpcCall, kind: str, query: Mapping[str, Json] | None = None) -> Filter:
+    """Return a filter to which nothing is new."""
+    blocks = call.blocks
+    seen = len(call.hosted.transactions) if kind == POOL else blocks.head
+    return Filter(call.chain.nickname, kind, seen, blocks.forks, dict(query or {}))
 
 
 def _made(call: RpcCall, kind: str, query: Mapping[str, Json] | None = None) -> str:
-    blocks = call.blocks
-    seen = len(call.hosted.transactions) if kind == _POOL else blocks.head
-    made = Filter(call.chain.nickname, kind, seen, blocks.forks, dict(query or {}))
-    return call.hosted.node.add_filter(made)
+    return call.hosted.node.add_filter(begun(call, kind, query))
 
 
 def _id(call: RpcCall) -> str:
@@ -110,7 +121,7 @@ def _known(call: RpcCall) -> Filter:
 
 
 def _matching(call: RpcCall, query: Mapping[str, Json]) -> Json:
-    wanted = _wanted(query)
+    wanted = wanted_logs(query)
     least, most = _span(call, query)
     return [log for log in _logs_between(call, least, most) if _fits(log, wanted)]
 
@@ -153,7 +164,8 @@ def _span(call: RpcCall, query: Mapping[str, Json], *, filtered: bool = False) -
     return least, most
 
 
-def _wanted(query: Mapping[str, Json]) -> _Wanted:
+def wanted_logs(query: Mapping[str, Json]) -> _Wanted:
+    """Return what logs have to have, from a query. Raises `RpcError` for a wrong one."""
     topics = query.get("topics") or []
     if not isinstance(topics, Sequence) or isinstance(topics, str):
         raise bad_parameter(f"{argument(0)}: 'topics'", "an array", topics)

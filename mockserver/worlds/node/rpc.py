@@ -10,7 +10,7 @@ from mockserver.violations import excerpt
 from mockserver.worlds.blocks import ChainBlocks
 from mockserver.worlds.hosted import HostedWorld
 
-INVALID, UNKNOWN_METHOD, BAD_PARAMS = -32600, -32601, -32602
+UNREADABLE, INVALID, UNKNOWN_METHOD, BAD_PARAMS = -32700, -32600, -32601, -32602
 """Codes of JSON-RPC 2.0."""
 REFUSED, REVERTED = -32000, 3
 """Codes of geth."""

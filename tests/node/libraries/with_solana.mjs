@@ -3,8 +3,8 @@
 // `node with_solana.mjs given.json` prints what was seen, as JSON.
 import { readFileSync } from 'node:fs'
 import {
-  Connection, Keypair, PublicKey, SystemProgram, Transaction, TransactionInstruction,
-  TransactionMessage, VersionedTransaction,
+  Connection, Keypair, PublicKey, sendAndConfirmTransaction, SystemProgram, Transaction,
+  TransactionInstruction, TransactionMessage, VersionedTransaction,
 } from '@solana/web3.js'
 import {
   createAssociatedTokenAccountIdempotentInstruction, createTransferCheckedInstruction, getAccount,
@@ -12,7 +12,9 @@ import {
 } from '@solana/spl-token'
 
 const given = JSON.parse(readFileSync(process.argv[2], 'utf-8'))
-const chain = new Connection(given.url, 'confirmed')
+// web3.js looks for the WebSocket at the next port, unless it is told where it is.
+const wsEndpoint = given.url.replace('http', 'ws')
+const chain = new Connection(given.url, { commitment: 'confirmed', wsEndpoint })
 const me = Keypair.fromSeed(Uint8Array.from(Buffer.from(given.seed, 'hex')))
 const [vault, mint] = [new PublicKey(given.vault), new PublicKey(given.token)]
 const mine = getAssociatedTokenAddressSync(mint, me.publicKey)
@@ -70,4 +72,19 @@ seen.version = (await chain.getTransaction(sent, { maxSupportedTransactionVersio
 seen.again = await error(() => chain.sendTransaction(versioned))
 seen.listed = (await chain.getSignaturesForAddress(me.publicKey)).map((each) => each.signature)[0] === sent
 seen.block = (await chain.getBlock(await chain.getSlot(), { maxSupportedTransactionVersion: 0 })) !== null
+
+const slots = []
+const listening = chain.onSlotChange((each) => slots.push(each.slot))
+const changed = new Promise((resolve) => chain.onAccountChange(vault, (each) => resolve(each.lamports)))
+const held = await chain.getBalance(vault)
+// Until it is told of the account, a transfer would not be a change.
+while (slots.length === 0) await new Promise((resolve) => setTimeout(resolve, 20))
+const more = SystemProgram.transfer({ fromPubkey: me.publicKey, toPubkey: vault, lamports: 7 })
+const settled = await sendAndConfirmTransaction(chain, new Transaction().add(more), [me])
+seen.settled = (await chain.getSignatureStatuses([settled])).value[0].confirmationStatus
+const latest = await chain.getLatestBlockhash()
+seen.confirmedBySocket = (await chain.confirmTransaction({ signature: settled, ...latest })).value.err
+seen.accountChanged = (await changed) - held
+await chain.removeSlotChangeListener(listening)
 console.log(JSON.stringify(seen))
+process.exit(0)

@@ -5,5 +5,6 @@ of SOL or of a token, with a memo; what else is in it has no effect (A-512).
 """
 
 from mockserver.worlds.node.solana.methods import CHANGING, METHODS
+from mockserver.worlds.node.solana.watches import SUBSCRIBING
 
-__all__ = ["CHANGING", "METHODS"]
+__all__ = ["CHANGING", "METHODS", "SUBSCRIBING"]

@@ -44,7 +44,7 @@ def signature_of(block: Block) -> str:
     return "" if block.payout is None else block.payout.hash
 
 
-def _err(block: Block) -> Json:
+def error_of(block: Block) -> Json:
     """Return why a transaction failed, in JSON; None where it did not."""
     if block.tx is None or not block.tx.reverted:
         return None
@@ -73,7 +73,7 @@ def statuses(call: RpcCall) -> Json:
 
 def _status_json(call: RpcCall, block: Block) -> Json:
     confirmations, word = _standing(call, block)
-    err = _err(block)
+    err = error_of(block)
     return {
         "slot": block.number,
         "confirmations": confirmations,
@@ -201,7 +201,7 @@ def _instruction_parsed(instruction: Instruction) -> Json:
 
 
 def _meta(call: RpcCall, block: Block, signed: SolanaTransaction) -> Json:
-    err = _err(block)
+    err = error_of(block)
     coin = base_coin(call.hosted, call.chain)
     before, after = block.number - 1, block.number
     fee = LAMPORTS if block.tx is None or not block.tx.raw else block.tx.gas_cost
@@ -267,7 +267,7 @@ def signatures_for(call: RpcCall) -> Json:
                 {
                     "signature": signature_of(block),
                     "slot": block.number,
-                    "err": _err(block),
+                    "err": error_of(block),
                     "memo": memo and f"[{len(memo)}] {memo}",
                     "blockTime": block.at_ms // 1000,
                     "confirmationStatus": _standing(call, block)[1],
