@@ -65,10 +65,12 @@ def for_client(environment: Mapping[str, str], mark: str) -> dict[str, str]:
 
 
 def _past_proxies(environment: Mapping[str, str]) -> dict[str, str]:
-    if not any(text and name.lower() in _PROXIES for name, text in environment.items()):
+    named = [environment.get(name, "") for name in ("no_proxy", "NO_PROXY")]
+    proxies = any(text and name.lower() in _PROXIES for name, text in environment.items())
+    # An asterisk for all places counts only where it stands alone.
+    if not proxies or "*" in map(str.strip, named):
         return {}
     # Some read the one name, some the other, and nobody both.
-    named = [environment.get(name, "") for name in ("no_proxy", "NO_PROXY")]
     places = ",".join(filter(None, [*dict.fromkeys(named), "127.0.0.1,localhost"]))
     return dict.fromkeys(("no_proxy", "NO_PROXY"), places)
 

@@ -466,15 +466,22 @@ def test_run_has_the_clock_of_the_client_as_well():
     assert time.monotonic() - begun < 200
 
 
-def test_run_has_no_proxy_between_the_client_and_the_mock():
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("a.example", "a.example,127.0.0.1,localhost"),
+        pytest.param("*", "*", marks=pytest.mark.deep),
+    ],
+)
+def test_run_has_no_proxy_between_the_client_and_the_mock(before, after):
     # What is named there already stays.
-    code = """
+    code = f"""
 import os, urllib.request
-assert os.environ["no_proxy"].split(",") == ["a.example", "127.0.0.1", "localhost"]
+assert os.environ["NO_PROXY"] == {after!r}
 urllib.request.urlopen(os.environ["CROSSCHAIN_MOCK_BASE_URL_V2"] + "/v1/getChain").read()
 """
     command = [sys.executable, "-m", "mockserver", "run", "--", sys.executable, "-c", code]
-    proxies = {"http_proxy": "http://127.0.0.1:9", "NO_PROXY": "a.example"}
+    proxies = {"http_proxy": "http://127.0.0.1:9", "NO_PROXY": before}
     ended = subprocess.run(
         command,
         env={**os.environ, **proxies},
