@@ -253,7 +253,7 @@ PROXIES = dict.fromkeys(("http_proxy", "HTTP_PROXY", "all_proxy"), "http://127.0
 PLAIN = {"LC_ALL": "C", "LANG": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
 OWN_SITE = "import builtins\nassert builtins.of_the_user == 1\npay()\n"
 
-# The code of the client, the command (`client.py` is the program; none for Python with it), the
+# The code of the client, the command (where it is empty, Python with that code as a file), the
 # environment, words of `survive`, the exit code, and a part of what is told.
 ODD = {
     "folder": ("", ["/usr"], {}, (), 126, "cannot run '/usr'"),
