@@ -15,6 +15,9 @@ MARK = "CROSSCHAIN_MOCK_STARTED_BY"
 """The environment variable with the marks of a process, one for each command that it is below."""
 
 _NAME = f"{MARK}=".encode()
+# Characters for the mark of a client that is only forked.
+_ROOM = 80
+_PROXIES = ("http_proxy", "https_proxy", "all_proxy", "ws_proxy", "wss_proxy")
 _PROCESSES = Path("/proc")
 # Asleep, ended, or idle in the kernel.
 _RESTING = (b"S", b"Z", b"X", b"I")
@@ -52,10 +55,33 @@ def _writes_to(process: Path, output: Path | None) -> bool:
     return False
 
 
-def with_mark(environment: Mapping[str, str], mark: str) -> dict[str, str]:
-    """Return an environment that has a mark beside those that it has already."""
+def for_client(environment: Mapping[str, str], mark: str) -> dict[str, str]:
+    """Return the environment of a client: with a mark beside those that it has already.
+
+    Where it names proxies, the client asks none of them for an address of this machine.
+    """
     marks = f"{environment.get(MARK, '')} {mark}".strip()
-    return {**environment, MARK: marks}
+    return {**environment, **_past_proxies(environment), MARK: marks}
+
+
+def _past_proxies(environment: Mapping[str, str]) -> dict[str, str]:
+    named = [environment.get(name, "") for name in ("no_proxy", "NO_PROXY")]
+    proxies = any(text and name.lower() in _PROXIES for name, text in environment.items())
+    # An asterisk for all places counts only where it stands alone.
+    if not proxies or "*" in map(str.strip, named):
+        return {}
+    # Some read the one name, some the other, and nobody both.
+    places = ",".join(filter(None, [*dict.fromkeys(named), "127.0.0.1,localhost"]))
+    return dict.fromkeys(("no_proxy", "NO_PROXY"), places)
+
+
+def with_room(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment of a process that forks clients, each of which has to get a mark.
+
+    The system shows a process with the environment that it was started with: only what has room
+    there can be changed.
+    """
+    return for_client(environment, "-" * _ROOM)
 
 
 def send_marked(mark: str, number: int, output: Path | None = None) -> bool:

@@ -358,7 +358,7 @@ class Child:
         self._grace = grace_seconds
         self._leads = hasattr(os, "killpg") and not _reads_terminal()
         self._mark = secrets.token_hex(8)
-        environment = processes.with_mark(environment, self._mark)
+        environment = processes.for_client(environment, self._mark)
         self._killer: threading.Timer | None = None
         self.left: list[str] = []
         """What goes on after a command that has ended by itself."""

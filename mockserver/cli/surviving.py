@@ -4,7 +4,7 @@ import os
 import shlex
 import signal
 import sys
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -48,7 +48,7 @@ def survive(
     from mockserver.survive.runs import RunLimits
     from mockserver.userfiles import write_text
 
-    plan = _plan(options)
+    plan = _plan(options, command)
     files = [report_file(text, FORMATS) for text in reports]
     _check_folders(scenarios, capsules)
     settings = settings_of(options)
@@ -132,12 +132,12 @@ def changed_options(
     return changed, "".join(f"{word} " for word in words)
 
 
-def _plan(options: dict[str, Any]) -> "SearchPlan":
+def _plan(options: dict[str, Any], command: Sequence[str]) -> "SearchPlan":
     from mockserver.survive.api import is_bad
     from mockserver.survive.search import SearchPlan
     from mockserver.survive.space import kinds_named
 
-    done, bad = _earlier(options["resume"])
+    done, bad = _earlier(options["resume"], " ".join(command))
     replay = options["replay"]
     return SearchPlan(
         kinds=kinds_named(options["only"], options["skip"], quick=options["quick"]),
@@ -155,8 +155,11 @@ def _plan(options: dict[str, Any]) -> "SearchPlan":
     )
 
 
-def _earlier(file: Path | None) -> tuple[frozenset[str], tuple[str, ...]]:
-    """Return the failures that an earlier report has tried without harm, and those with harm."""
+def _earlier(file: Path | None, flow: str) -> tuple[frozenset[str], tuple[str, ...]]:
+    """Return the failures that an earlier report has tried without harm, and those with harm.
+
+    What another command has survived says nothing of this flow.
+    """
     if file is None:
         return frozenset(), ()
     from mockserver import documents
@@ -165,6 +168,13 @@ def _earlier(file: Path | None) -> tuple[frozenset[str], tuple[str, ...]]:
     harmful = {"fooled", "harmed", "hung", "unsure"}
     tried = {result["id"]: result["outcome"] for result in report["results"]}
     done = frozenset(name for name, outcome in tried.items() if outcome not in harmful)
+    if report["flow"] != flow:
+        click.echo(
+            f"note: {str(file)!r} is the report of another command, {report['flow'][:200]!r}: "
+            "its harm comes first, and all is tried",
+            err=True,
+        )
+        done = frozenset()
     return done, tuple(name for name, outcome in tried.items() if outcome in harmful)
 
 

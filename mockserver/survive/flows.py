@@ -171,7 +171,7 @@ class SpawnedFlow:
 
     def start(self, run: str, environment: Mapping[str, str], output: Path) -> Process:
         """Start it. Raises `CannotStart`."""
-        variables = processes.with_mark(environment_of(environment), _mark(run))
+        variables = processes.for_client(environment_of(environment), _mark(run))
         try:
             with output.open("ab") as written:
                 process = subprocess.Popen(  # noqa: S603 (the command of the user)
@@ -243,7 +243,7 @@ class ForkedFlow:
     def start(self, run: str, environment: Mapping[str, str], output: Path) -> Process:
         process = _Forked(output, _mark(run))
         self._running[run] = process
-        variables = processes.with_mark(environment_of(environment), _mark(run))
+        variables = processes.for_client(environment_of(environment), _mark(run))
         order = {**self.order, "run": run, "env": variables, "out": str(output), "cwd": _folder()}
         with self._lock, contextlib.suppress(BrokenPipeError):
             # Where its process is gone, it does not begin.
@@ -337,7 +337,7 @@ def forking_process(
         words,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        env=environment,
+        env=processes.with_room(os.environ if environment is None else environment),
         start_new_session=True,
     )
     assert process.stdin is not None  # noqa: S101

@@ -32,7 +32,7 @@ from mockserver.testing.running import in_thread
 from mockserver.values import dataclass
 from mockserver.worlds.actions import heal
 from mockserver.worlds.audit import Expected, Moved, Verdict, judge, moved_by
-from mockserver.worlds.hosted import HostedWorld
+from mockserver.worlds.hosted import DEFAULT_WORLD, HostedWorld
 from mockserver.worlds.journal import Entry
 from mockserver.worlds.lint import LintResult, lint
 from mockserver.worlds.verification import unstruck
@@ -196,13 +196,21 @@ class _Watched:
         self.watches: dict[str, _Watch] = {}
         self.loop: asyncio.AbstractEventLoop | None = None
         """The loop that answers."""
+        self.astray = tuple[str, ...]()
+        """A request that lacks the path of its run's address, so that no failure strikes it."""
 
     def respond(self, request: Request) -> Response | Delivery:
         self.loop = self.loop or asyncio.get_running_loop()
         request, client = _sorted(request)
         with self._locked.lock:
-            watch = self.watches.get(self._locked.service.place(request)[1])
+            key = self._locked.service.place(request)[1]
+            watch = self.watches.get(key)
             if watch is None:
+                if key == DEFAULT_WORLD:
+                    line = f"{request.method} {request.path[:80]}"
+                    self.astray = self.astray or (
+                        f"the mock without the path of its address: {line}",
+                    )
                 return self._locked.respond(request)
             with watch.followed():
                 if watch.turns is None:
@@ -351,7 +359,7 @@ class Lab:
             while trial.wants_another(limits.reruns):
                 trial.wait()
                 trial.ended(self._step(world, state, notes, limits))
-            run = trial.judged(meant, elsewhere=_peers(notes))
+            run = trial.judged(meant, elsewhere=(*self._watched.astray, *_peers(notes)))
         shutil.rmtree(state, ignore_errors=True)
         return run
 
@@ -367,7 +375,7 @@ class Lab:
         self, world: MockWorld, state: Path, notes: Path, limits: RunLimits, *, twice: bool = False
     ) -> FlowStart:
         """Start the flow, or two of it at once, and return how the first of them ended."""
-        number, page = next(self._numbers), None
+        number, page, outputs = next(self._numbers), None, list[Path]()
         with world.hosted() as hosted:
             # Those of two that sleep by a page of their own could not be told to wait for a turn.
             if self._clock == ClockMode.CLIENT and (self._library or not twice):
@@ -379,6 +387,7 @@ class Lab:
 
         def start(copy: int) -> Process:
             output = self._folder / f"output-{number}-{copy}"
+            outputs.append(output)
             named = variables if not copy else _of_the_second(variables, world.key)
             process = self.flow.start(f"{number}-{copy}", named, output)
             watch.processes.append(process)
@@ -394,6 +403,9 @@ class Lab:
         finally:
             watch.send(signal.SIGKILL)
             del self._watched.watches[world.key]
+            for output in outputs:
+                # Two hundred runs of a flow that prints much would fill the disk.
+                output.unlink(missing_ok=True)
             with world.hosted() as hosted:
                 hosted.send_signal = None
                 if page is not None:

@@ -34,16 +34,18 @@ def survive(tmp_path):
     program, folder = tmp_path / "client.py", tmp_path / "tmp"
     folder.mkdir()
 
-    def run(code, *words, arguments=()):
-        program.write_text(PAYING + code)
-        command = [sys.executable, "-m", "mockserver", "survive", *map(str, words), "--"]
+    def run(code, *words, arguments=(), command=None, environment=None, **options):
+        program.write_text(PAYING + code, "utf-8")
+        searching = [sys.executable, "-m", "mockserver", "survive", *map(str, words), "--"]
         ended = subprocess.run(
-            [*command, sys.executable, program, *arguments],
-            env={**os.environ, "TMPDIR": str(folder)},
+            [*searching, *(command or [sys.executable, program, *arguments])],
+            env={**os.environ, "TMPDIR": str(folder), **(environment or {})},
             capture_output=True,
             text=True,
+            encoding="utf-8",
             timeout=280,
             check=False,
+            **options,
         )
         assert "Traceback" not in ended.stdout + ended.stderr
         assert not list(folder.iterdir())
@@ -194,3 +196,179 @@ def test_a_scenario_that_cannot_be_written_is_a_sentence(survive, tmp_path):
     ended = survive(code, *words)
     assert ended.returncode == 2
     assert "unsent-once-submitOrder-1.yaml" in ended.stderr
+
+
+PYTHON = sys.executable
+LONE = ("--only", "gateway", "--budget", "1")
+CHUNKED = f"""
+import http.client, urllib.parse
+place = urllib.parse.urlsplit(base)
+line = http.client.HTTPConnection(place.hostname, place.port)
+head = {{"Evmaddress": "0x19E7E376E7C213B7E7e7e46cc70A5dD086DAff2A", "Signature": "ab" * 65}}
+body = json.dumps({order()!r}).encode()
+parts = [body[:40], body[40:]]
+line.request("POST", place.path + "/v1/submitOrder", parts, head, encode_chunked=True)
+sys.exit(line.getresponse().status != 200)
+"""
+POOL = """
+import http.client, urllib.parse
+place = urllib.parse.urlsplit(base)
+lines = [http.client.HTTPConnection(place.hostname, place.port) for _ in range(50)]
+for line in lines:
+    line.request("GET", place.path + "/v1/getChain")
+for line in lines:
+    line.getresponse().read()
+pay()
+"""
+DAEMON = """
+pay()
+if not os.fork():
+    os.setsid()
+    if not os.fork():
+        os.chdir("/")
+        os.closerange(0, 64)
+        signal.pause()
+    os._exit(0)
+os.wait()
+"""
+ASIDE = (
+    "base = base.replace('127.0.0.1', '[::1]')\ntry:\n    pay()\nexcept OSError:\n    sys.exit(7)\n"
+)
+ROOT = """
+base = "/".join(base.split("/")[:3])
+try:
+    pay()
+except OSError:
+    sys.exit(7)
+"""
+STUBBORN = "signal.signal(signal.SIGTERM, signal.SIG_IGN)\npay()\ntime.sleep(90)\n"
+TERMINAL = """
+pay()
+try:
+    open("/dev/tty")
+except OSError:
+    sys.exit("a terminal is needed")
+"""
+PROXIES = dict.fromkeys(("http_proxy", "HTTP_PROXY", "all_proxy"), "http://127.0.0.1:9")
+PLAIN = {"LC_ALL": "C", "LANG": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+OWN_SITE = "import builtins\nassert builtins.of_the_user == 1\npay()\n"
+
+# The code of the client, the command (where it is empty, Python with that code as a file), the
+# environment, words of `survive`, the exit code, and a part of what is told.
+ODD = {
+    "folder": ("", ["/usr"], {}, (), 126, "cannot run '/usr'"),
+    "built-in": ("", ["source", "env.sh"], {}, (), 127, "'source' is not found"),
+    "signal": ("pay()\nos.kill(os.getpid(), 11)", [], {}, (), 2, "signal 11 ends it"),
+    "no-stdout": ("os.close(1)\npay()", [], {}, (), 0, "0 defects"),
+    "no-streams": ("os.closerange(0, 3)\npay()", [], {}, (), 0, "0 defects"),
+    "loud": ("for _ in range(100):\n    os.write(2, b'x' * 999_999 + b'\\n')\npay()", [], {},
+             (), 0, "0 defects"),
+    "daemon": (DAEMON, [], {}, (), 3, "leaves processes behind, which were ended"),
+    "chdir": ("os.chdir('/')\npay()", [], {}, (), 0, "0 defects"),
+    "terminal": (TERMINAL, [], {}, (), 2, "a terminal is needed"),
+    "proxy": ("pay()", [], PROXIES, (), 0, "0 defects"),
+    "ipv6": (ASIDE, [], {}, (), 2, "sent no request to the mock"),
+    "no-path": (ROOT, [], {}, (), 2, "without the path"),
+    "chunked": (CHUNKED, [], {}, (), 0, "0 defects"),
+    "pool": (POOL, [], {}, (), 0, "0 defects"),
+    "stdin": ("sys.stdin.read()\npay()", [], {}, (), 0, "0 defects"),
+    "stubborn": (STUBBORN, [], {}, ("--clock", "real", "--wall", "2s"), 2, "within 2 s"),
+    "locale": ("print('zahlt \xfc')\npay()", [PYTHON, "client.py", "\xfc \u20bf"], PLAIN, (), 0,
+               "0 defects"),
+    "site": (OWN_SITE, [], {"PYTHONPATH": "site"}, (), 0, "0 defects"),
+    "site-spawned": (OWN_SITE, [PYTHON, "-B", "client.py"], {"PYTHONPATH": "site"}, (), 0,
+                     "0 defects"),
+    "optimized": ("assert False\npay()", [PYTHON, "-O", "client.py"], {}, (), 0, "0 defects"),
+    "isolated": ("time.sleep(0.1)\npay()", [PYTHON, "-I", "client.py"], {}, (), 0, "0 defects"),
+    "exit": ("pay()\nos._exit(0)", [], {}, (), 0, "0 defects"),
+    "exit-early": ("os._exit(3)", [], {}, (), 2, "sent no request to the mock"),
+    "sh": ("pay()", ["sh", "-c", f"'{PYTHON}' client.py"], {}, (), 0, "0 defects"),
+    "env": ("pay()", ["env", "VAR=1", PYTHON, "client.py"], {}, (), 0, "0 defects"),
+    "windows": ("", ["C:\\Program Files\\pay.exe"], {}, (), 127, "is not found"),
+    "empty": ("", [""], {}, (), 126, "cannot run ''"),
+}  # fmt: skip
+OFTEN = ("folder", "built-in", "proxy", "no-path", "daemon", "locale", "site-spawned", "env")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=() if name in OFTEN else pytest.mark.deep) for name in ODD],
+)
+def test_an_odd_command_gets_a_sentence_and_an_exit_code(survive, tmp_path, name):
+    code, command, environment, words, exit_code, sentence = ODD[name]
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / "sitecustomize.py").write_text("import builtins\nbuiltins.of_the_user = 1")
+    mark = {"ODD_COMMAND": str(tmp_path)}
+    # Nobody ever writes to what the search itself reads.
+    reading, writing = os.pipe()
+    try:
+        ended = survive(
+            code,
+            *LONE,
+            *words,
+            command=command,
+            environment={**environment, **mark},
+            cwd=tmp_path,
+            stdin=reading,
+        )
+    finally:
+        os.close(reading)
+        os.close(writing)
+    assert (ended.returncode, sentence in ended.stdout + ended.stderr) == (exit_code, True), ended
+    assert not started_with(f"ODD_COMMAND={tmp_path}")
+
+
+def started_with(variable):
+    """Return the living processes that have a variable of the environment."""
+    there = []
+    for place in Path("/proc").glob("[0-9]*"):
+        try:
+            text = (place / "environ").read_bytes()
+        except OSError:
+            continue
+        if variable.encode() in text.split(b"\0") and alive(int(place.name)):
+            there.append(place.name)
+    return there
+
+
+def test_what_another_command_has_survived_is_tried_again(survive, tmp_path):
+    file, second = tmp_path / "report.json", tmp_path / "second.json"
+
+    def tried(*words, arguments=()):
+        ended = survive("pay()", *LONE, *words, "--report", f"json={second}", arguments=arguments)
+        assert ended.returncode == 0
+        return [result["id"] for result in json.loads(second.read_text())["results"]], ended.stderr
+
+    first, _ = tried()
+    file.write_bytes(second.read_bytes())
+    rest, told = tried("--resume", file)
+    assert not set(first) & set(rest)
+    assert told == ""
+    again, told = tried("--resume", file, arguments=("--fast",))
+    assert again == first
+    assert "is the report of another command" in told
+    assert "client.py'" in told
+
+
+def test_folders_with_spaces_and_letters(survive, tmp_path):
+    folder = tmp_path / "mein Geld \xfc\u20bf"
+    (folder / "tmp").mkdir(parents=True)
+    program = folder / "zahlt \xfc.py"
+    program.write_text(PAYING + "pay()\n")
+    words = ("--report", f"html={folder}/r \xfc.html", "--to-capsule", folder / "c \xfc")
+    ended = survive(
+        "",
+        *LONE,
+        *words,
+        command=[PYTHON, program],
+        environment={"TMPDIR": str(folder / "tmp")},
+    )
+    assert ended.returncode == 0
+    assert not list((folder / "tmp").iterdir())
+
+
+@pytest.mark.deep
+def test_a_folder_for_files_that_nobody_can_write_to(survive):
+    # Nothing is written to /proc, not even by root.
+    ended = survive("pay()", *LONE, environment={"TMPDIR": "/proc"})
+    assert ended.returncode == 0

@@ -5,6 +5,7 @@ import fcntl
 import json
 import os
 import queue
+import resource
 import shutil
 import subprocess
 import sys
@@ -363,6 +364,21 @@ def run(
     )
 
 
+@pytest.mark.deep
+def test_a_quick_search_takes_less_than_three_seconds():
+    # The cores may be busy with other things, so that only what they do for it counts.
+    def spent():
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return used.ru_utime + used.ru_stime
+
+    words = ("--quick", "--", sys.executable, str(PAY))
+    # Byte code is made once, as at the installation.
+    assert run(*words).returncode == 0
+    before = spent()
+    assert run(*words).returncode == 0
+    assert spent() - before < 3
+
+
 def test_the_naive_wallet_of_the_examples_pays_twice_and_the_other_does_not(tmp_path):
     report = tmp_path / "report.json"
     words = ["--only", "lost", "--only", "refused", "--report", f"json={report}"]
@@ -448,6 +464,33 @@ def test_run_has_the_clock_of_the_client_as_well():
     )
     assert (ended.returncode, ended.stderr) == (0, "")
     assert time.monotonic() - begun < 200
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("a.example", "a.example,127.0.0.1,localhost"),
+        pytest.param("*", "*", marks=pytest.mark.deep),
+    ],
+)
+def test_run_has_no_proxy_between_the_client_and_the_mock(before, after):
+    # What is named there already stays.
+    code = f"""
+import os, urllib.request
+assert os.environ["NO_PROXY"] == {after!r}
+urllib.request.urlopen(os.environ["CROSSCHAIN_MOCK_BASE_URL_V2"] + "/v1/getChain").read()
+"""
+    command = [sys.executable, "-m", "mockserver", "run", "--", sys.executable, "-c", code]
+    proxies = {"http_proxy": "http://127.0.0.1:9", "NO_PROXY": before}
+    ended = subprocess.run(
+        command,
+        env={**os.environ, **proxies},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert (ended.returncode, ended.stderr) == (0, "")
 
 
 @pytest.mark.skipif(not shutil.which("node"), reason="needs Node")
