@@ -72,6 +72,7 @@ class HttpServer(ConnectionServer):
             answering=self._answering,
             heads=self.heads,
             repeated=self._repeated,
+            commits=self.commits,
             **self.options,
         )
 

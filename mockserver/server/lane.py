@@ -11,7 +11,7 @@ The lane may be left out: `HttpServer(answering, lane=False)`.
 
 import asyncio
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from aiohttp.http import HttpVersion11, RawRequestMessage
 from aiohttp.streams import EMPTY_PAYLOAD, StreamReader
@@ -27,7 +27,7 @@ from mockserver.server.repeated import Repeated
 from mockserver.server.wire import RawAnswering, WireHeaders, request_of
 
 if TYPE_CHECKING:
-    from mockserver.server.http import HttpServer
+    from mockserver.server.commits import Commits
 
 _NEEDED = (
     *("_close", "_force_close", "_manager", "_messages", "_next_keepalive_close_time", "_paused"),
@@ -47,14 +47,27 @@ def is_possible() -> bool:
 class LaneConnection(Connection):
     """A connection that answers at once what it can."""
 
-    __slots__ = ("_answering", "_between", "_heads", "_keeps_s", "_later", "_owing", "_repeated")
+    __slots__ = (
+        *("_answering", "_between", "_commits", "_heads", "_keeps_s", "_later", "_owing"),
+        "_repeated",
+    )
 
     def __init__(
-        self, *args: Any, answering: RawAnswering, heads: Heads, repeated: Repeated, **options: Any
+        self,
+        *args: Any,
+        answering: RawAnswering,
+        heads: Heads,
+        repeated: Repeated,
+        commits: "Commits | None",
+        **options: Any,
     ) -> None:
-        """Serve what `answering` says; `heads` and `repeated` are shared by all connections."""
+        """Serve what `answering` says; `heads` and `repeated` are shared by all connections.
+
+        `commits` writes what answers wait for.
+        """
         super().__init__(*args, **options)
         self._answering = answering
+        self._commits = commits
         self._heads = heads
         self._repeated = repeated
         self._keeps_s = self.keepalive_timeout
@@ -165,8 +178,7 @@ class LaneConnection(Connection):
 
     def _owes(self, delivery: Delivery, commit: Commit) -> bool:
         """Have an answer sent once its commit is on the disk, if it waits for nothing else."""
-        server = cast("HttpServer | None", self._manager)
-        commits = None if server is None else server.commits
+        server, commits = self._manager, self._commits
         raw = self._heads.written(delivery.response)
         if server is None or commits is None or raw is None or self.transport is None:
             return False
