@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from mockserver import conformance, documents
+from mockserver.conformance.runs.settings import RunOptions
 from mockserver.server.tls import context_of
 from mockserver.testing import running
 from tests.cli.conftest import command
@@ -532,8 +533,13 @@ def test_a_service_with_https_is_trusted_by_a_certificate(
 
 
 def test_keywords_name_a_certificate(secure, pair):
-    options = {"only": "envelope-*", "edges": False, "delivery": False, "examples": 0}
-    assert conformance.run(secure.url, cacert=pair.cert, **options).exit_code() == 0
+    options: RunOptions = {
+        "only": "envelope-*",
+        "edges": False,
+        "delivery": False,
+        "examples": 0,
+    }
+    assert conformance.run(secure.url, **{**options, "cacert": pair.cert}).exit_code() == 0
     result = conformance.run(secure.url, **options)
     assert not any(exchange.answer.status for exchange in result.exchanges)
 

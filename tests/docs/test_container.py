@@ -9,11 +9,15 @@ import subprocess
 import sys
 import urllib.error
 import urllib.request
+from pathlib import Path
 
 import pytest
 import yaml
 
+from mockserver.server.tls import context_of
+from mockserver.testing import running
 from tests.docs.pages import ROOT
+from tests.server.certificates import written_pair
 
 DOCKERFILE = (ROOT / "Dockerfile").read_text("utf-8").replace("\\\n", " ")
 PORT = "8765"
@@ -55,6 +59,25 @@ def test_an_image_that_does_not_serve_is_not_healthy(free_port):
     probe = [word.replace(PORT, free_port) for word in instruction("HEALTHCHECK")]
     ended = subprocess.run(probe, check=False, timeout=300, stderr=subprocess.DEVNULL)
     assert ended.returncode != 0
+
+
+def test_with_https_the_health_check_of_the_page_tells_what_that_of_the_image_cannot(
+    call, monkeypatch, tmp_path
+):
+    page = (ROOT / "docs" / "how-to" / "docker.md").read_text("utf-8")
+    health = re.findall(r"--health-cmd 'crosschain-mock (.*) \|\| exit 1'", page)[0].split()
+    variables = dict(re.findall(r"-e (CROSSCHAIN_MOCK_(?:URL|CACERT))=(\S+)", page))
+    pair = written_pair(tmp_path)
+    assert Path(variables["CROSSCHAIN_MOCK_CACERT"]).name == pair.cert.name
+    monkeypatch.setenv("CROSSCHAIN_MOCK_CACERT", str(pair.cert))
+    with running(tls=context_of(pair.cert, pair.key)) as server:
+        port = server.url.rpartition(":")[2]
+        url = variables["CROSSCHAIN_MOCK_URL"].replace(PORT, port)
+        monkeypatch.setenv("CROSSCHAIN_MOCK_URL", url)
+        assert call(*health).returncode == 0
+        probe = [word.replace(PORT, port) for word in instruction("HEALTHCHECK")]
+        assert subprocess.run(probe, check=False, timeout=300).returncode != 0
+    assert call(*health).returncode != 0
 
 
 def test_the_image_names_its_base_by_digest_and_its_user_by_number():
