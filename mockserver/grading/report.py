@@ -168,7 +168,7 @@ def _html(report: GradeReport, suite: str, command: str) -> str:
             f"<h2 class=bad>{escape(trial.made.summary)}</h2>"
             f"<p><code>{escape(trial.made.name)}</code> survived in {escape(about)}; it weighs "
             f"{trial.weight} of {MONEY}.</p>{_difference_html(trial)}"
-            f"<p>Again: <code>{escape(_again(trial, command))}</code></p>"
+            f"<p>Again:</p><pre class=wrap>{escape(_again(trial, command))}</pre>"
         )
     rows = "".join(
         f"<tr><td><code>{escape(trial.made.name)}</code>"

@@ -1,5 +1,7 @@
 """Reports for browsers, for build servers, and as tests of the client."""
 
+import base64
+import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from html import escape
@@ -98,6 +100,8 @@ def _what(result: RunResult) -> str:
 
 
 _STYLE = (
+    ":root{color-scheme:light dark}h1{font-size:1.5rem}"
+    ":not(pre)>code{background:#8882;border-radius:3px;padding:0 .2rem}"
     "body{font:15px/1.5 system-ui,sans-serif;max-width:75rem;margin:2rem auto;padding:0 1rem}"
     "pre{overflow:auto;background:#8881;padding:.6rem}td{padding:.1rem .6rem}"
     ".two{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(28rem,100%),1fr));gap:1rem}"
@@ -108,16 +112,23 @@ _STYLE = (
     ".grid th[scope=row]{text-align:left}"
     "h2,p{overflow-wrap:anywhere}.grid td,.all td:nth-child(-n+2){white-space:nowrap}"
     ".all td{vertical-align:top}.all td:last-child{min-width:16rem;overflow-wrap:anywhere}"
+    # On a phone a row of many columns becomes a few lines, of which none is out of sight.
+    "@media(max-width:40rem){.all tr{display:block;border-top:1px solid #8884;padding:.3rem 0}"
+    ".all td,.all th{display:inline-block;padding:0 .6rem 0 0}.all td:last-child{min-width:0}"
+    ".all td:nth-child(-n+2){white-space:normal;overflow-wrap:anywhere}}"
     "@media(prefers-color-scheme:dark){body{background:#111;color:#ddd}.bad{color:#ff6b6b}"
     ".yes{color:#7fd896}}"
 )
 
 
 def html_page(title: str, parts: Sequence[str]) -> str:
-    """Return a page that stands alone."""
+    """Return a page that stands alone: it fetches nothing, and has no style but its own."""
+    digest = base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
+    policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
     head = (
         "<!doctype html><html lang=en><meta charset=utf-8>",
         "<meta name=viewport content='width=device-width,initial-scale=1'>",
+        f'<meta http-equiv=Content-Security-Policy content="{policy}">',
         f"<title>{title}</title><style>{_STYLE}</style><h1>{title}</h1>",
     )
     return "\n".join((*head, *parts)) + "</html>\n"
@@ -178,7 +189,7 @@ def _defect_html(defect: Defect, report: SearchReport, subject: Subject) -> str:
         f"(<code>{escape(result.name)}</code>). {escape(result.why)}</p><div class=two><div>"
         f"<h3>Undisturbed</h3><pre>{escape(theirs)}</pre></div><div><h3>With the failure</h3>"
         f"<pre>{escape(ours)}</pre></div></div>"
-        f"<p>See it again: <code>{escape(see_again(result, subject.command))}</code></p>"
+        f"<p>See it again:</p><pre class=wrap>{escape(see_again(result, subject.command))}</pre>"
     )
 
 

@@ -1,10 +1,13 @@
 """The search for failures that cost money: of functions and commands, and what it says of them."""
 
 import asyncio
+import base64
 import fcntl
+import hashlib
 import json
 import os
 import queue
+import re
 import resource
 import shutil
 import subprocess
@@ -342,7 +345,10 @@ def test_reports_have_their_form(doubled):
     assert "<doubling>" not in page
     assert "failures struck (" in page
     assert "<th scope=row><code>submitOrder#1</code>" in page
-    assert "See it again: <code>crosschain-mock survive --replay" in page
+    assert "See it again:</p><pre class=wrap>crosschain-mock survive --replay" in page
+    (style,) = re.findall(r"<style>(.*?)</style>", page)
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    assert f"content=\"default-src 'none'; style-src 'sha256-{digest}';" in page
     assert 'failures="' in FORMATS["junit"](doubled.report, subject)
     assert json.loads(FORMATS["sarif"](doubled.report, subject))["runs"][0]["results"]
     compile(FORMATS["test"](doubled.report, subject), "test", "exec")
