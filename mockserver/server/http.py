@@ -67,14 +67,17 @@ class HttpServer(ConnectionServer):
     def __call__(self) -> RequestHandler:
         if not self._lane:
             return super().__call__()
-        return LaneConnection(
-            self,
-            answering=self._answering,
-            heads=self.heads,
-            repeated=self._repeated,
-            commits=self.commits,
+        return LaneConnection(self, **self.of_lane())
+
+    def of_lane(self) -> dict[str, Any]:
+        """What each connection of the lane is made with."""
+        return {
+            "answering": self._answering,
+            "heads": self.heads,
+            "repeated": self._repeated,
+            "commits": self.commits,
             **self.options,
-        )
+        }
 
     async def passed_on(
         self, http: BaseRequest, delivery: Delivery | Exception | None

@@ -185,7 +185,7 @@ def test_a_jump_of_the_clock_tells_the_newest_blocks(server):
         async with socket_to(chain.url) as socket:
             await socket.result("eth_subscribe", "newHeads")
             await in_thread(call, f"{chain.control}/clock", {"advance": "10h"})
-            heads = []
+            heads: list[int] = []
             while not heads or heads[-1] < 36_000:
                 heads.append(int((await socket.news())[1]["number"], 16))
             return heads

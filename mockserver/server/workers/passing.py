@@ -142,13 +142,7 @@ class PassingServer(HttpServer):
         self._relayed: set[asyncio.Transport] = set()
 
     def __call__(self) -> RequestHandler:
-        return PassingConnection(
-            self,
-            answering=self._answering,
-            heads=self.heads,
-            repeated=self._repeated,
-            **self.options,
-        )
+        return PassingConnection(self, **self.of_lane())
 
     async def passed_on(
         self, http: BaseRequest, delivery: Delivery | Exception | None
