@@ -37,7 +37,7 @@ class Socket:
                 return came
             self.told.append(came)
 
-    async def result(self, method, *params):
+    async def answered(self, method, *params):
         answer = await self.ask(method, *params)
         assert "result" in answer, answer
         return answer["result"]
@@ -102,28 +102,28 @@ def test_subscribers_hear_of_blocks_logs_and_transactions(chain):
 
     async def talk():
         async with socket_to(chain.url) as socket:
-            heads = await socket.result("eth_subscribe", "newHeads")
+            heads = await socket.answered("eth_subscribe", "newHeads")
             query = {"address": chain.token, "topics": [TRANSFER]}
-            logs = await socket.result("eth_subscribe", "logs", query)
-            others = await socket.result("eth_subscribe", "logs", {"address": chain.second_token})
-            pending = await socket.result("eth_subscribe", "newPendingTransactions")
-            whole = await socket.result("eth_subscribe", "newPendingTransactions", True)
+            logs = await socket.answered("eth_subscribe", "logs", query)
+            others = await socket.answered("eth_subscribe", "logs", {"address": chain.second_token})
+            pending = await socket.answered("eth_subscribe", "newPendingTransactions")
+            whole = await socket.answered("eth_subscribe", "newPendingTransactions", True)
             assert len({heads, logs, others, pending, whole}) == 5
             to = "0x" + "37" * 20
             sent = await in_thread(
                 wallet.invoke, chain.token, "transfer(address,uint256)", to, 5 * UNIT
             )
             told = dict([await socket.news() for _ in range(4)])
-            assert await socket.result("eth_unsubscribe", heads) is True
+            assert await socket.answered("eth_unsubscribe", heads) is True
             assert error_of(await socket.ask("eth_unsubscribe", heads)) == (
                 -32000,
                 "subscription not found",
             )
             for ended in (logs, pending, whole):
-                await socket.result("eth_unsubscribe", ended)
-            await socket.result("evm_mine")
+                await socket.answered("eth_unsubscribe", ended)
+            await socket.answered("evm_mine")
             # An ended subscription is silent: the next that is told is the answer.
-            assert await socket.result("eth_chainId")
+            assert await socket.answered("eth_chainId")
             assert not socket.told
             return sent, told, (heads, logs, pending, whole)
 
@@ -146,11 +146,11 @@ def test_a_reorganisation_takes_logs_back_and_tells_the_new_blocks(chain):
 
     async def talk():
         async with socket_to(chain.url) as socket:
-            logs = await socket.result("eth_subscribe", "logs", {"address": chain.token})
+            logs = await socket.answered("eth_subscribe", "logs", {"address": chain.token})
             invoked = "transfer(address,uint256)", "0x" + "37" * 20, UNIT
             await in_thread(wallet.invoke, chain.token, *invoked)
             first = (await socket.news())[1]
-            heads = await socket.result("eth_subscribe", "newHeads")
+            heads = await socket.answered("eth_subscribe", "newHeads")
             await in_thread(call, f"{chain.url}/blocks", {"reorganise": 1})
             told = [await socket.news() for _ in range(4)]
             news = [item for name, item in told if name == logs]
@@ -166,7 +166,7 @@ def test_a_reorganisation_takes_logs_back_and_tells_the_new_blocks(chain):
 def test_payouts_are_told_where_they_arrive(chain):
     async def talk():
         async with socket_to(f"{chain.control}/chains/ARB") as socket:
-            logs = await socket.result("eth_subscribe", "logs", {"topics": [TRANSFER]})
+            logs = await socket.answered("eth_subscribe", "logs", {"topics": [TRANSFER]})
             paid = await in_thread(chain.payout)
             while True:
                 name, log = await socket.news()
@@ -183,7 +183,7 @@ def test_a_jump_of_the_clock_tells_the_newest_blocks(server):
 
     async def talk():
         async with socket_to(chain.url) as socket:
-            await socket.result("eth_subscribe", "newHeads")
+            await socket.answered("eth_subscribe", "newHeads")
             await in_thread(call, f"{chain.control}/clock", {"advance": "10h"})
             heads: list[int] = []
             while not heads or heads[-1] < 36_000:
@@ -201,11 +201,11 @@ def test_on_a_clock_that_stands_a_subscriber_gets_its_confirmations(server):
 
     async def talk():
         async with socket_to(chain.url) as socket:
-            await socket.result("eth_subscribe", "newHeads")
+            await socket.answered("eth_subscribe", "newHeads")
             sent = await in_thread(wallet.send, value=1)
             while True:
                 _, head = await socket.news()
-                receipt = await socket.result("eth_getTransactionReceipt", sent)
+                receipt = await socket.answered("eth_getTransactionReceipt", sent)
                 if int(head["number"], 16) > int(receipt["blockNumber"], 16):
                     return
 
@@ -243,7 +243,7 @@ def test_what_is_wrong_gets_an_error_and_the_socket_goes_on(chain, sent, code):
         async with socket_to(chain.url) as socket:
             await (socket.raw.send_bytes if isinstance(sent, bytes) else socket.raw.send_str)(sent)
             wrong = await socket.answer()
-            return wrong, await socket.result("eth_chainId")
+            return wrong, await socket.answered("eth_chainId")
 
     wrong, right = asyncio.run(talk())
     assert wrong["error"]["code"] == code, wrong
@@ -268,7 +268,7 @@ def test_what_needs_no_answer_gets_none(chain):
             # web3.js of Solana sends the first every five seconds.
             for method in ("ping", "evm_mine"):
                 await socket.raw.send_json({"jsonrpc": "2.0", "method": method})
-            return await socket.result("eth_blockNumber")
+            return await socket.answered("eth_blockNumber")
 
     assert asyncio.run(talk()) == "0x1"
 
@@ -291,10 +291,10 @@ def test_a_connection_has_a_bound_of_subscriptions(chain):
     async def talk():
         async with socket_to(chain.url) as socket:
             for _ in range(limits.SUBSCRIPTIONS.most):
-                await socket.result("eth_subscribe", "newHeads")
+                await socket.answered("eth_subscribe", "newHeads")
             refused = await socket.ask("eth_subscribe", "newHeads")
             async with socket_to(chain.url) as another:
-                await another.result("eth_subscribe", "newHeads")
+                await another.answered("eth_subscribe", "newHeads")
             return refused
 
     assert error_of(asyncio.run(talk()))[1].startswith(f"there are {limits.SUBSCRIPTIONS}")
@@ -374,7 +374,7 @@ def test_a_socket_ends_with_its_world(server, ending):
 
     async def talk():
         async with socket_to(chain.url) as socket:
-            await socket.result("eth_subscribe", "newHeads")
+            await socket.answered("eth_subscribe", "newHeads")
             await end()
             return await socket.closed()
 
@@ -390,7 +390,7 @@ def test_a_server_that_stops_says_goodbye():
     async def talk(mock):
         url = f"http://127.0.0.1:{mock.port}/__mock/chains/BNB"
         async with socket_to(url) as socket:
-            await socket.result("eth_subscribe", "newHeads")
+            await socket.answered("eth_subscribe", "newHeads")
             stopping = asyncio.create_task(in_thread(context.__exit__, None, None, None))
             ended = await socket.closed()
             await stopping
@@ -411,10 +411,10 @@ def test_a_signature_is_told_once_it_is_as_deep_as_asked(server, commitment):
         async with socket_to(wallet.url) as socket:
             sent = (await in_thread(wallet.send, coins(wallet.address, VAULT, 5)))["result"]
             how = {"commitment": commitment}
-            name = await socket.result("signatureSubscribe", sent, how)
+            name = await socket.answered("signatureSubscribe", sent, how)
             if depth > 1:
                 await in_thread(call, f"{wallet.url}/blocks", {"mine": depth - 1})
-                await socket.result("getHealth")
+                await socket.answered("getHealth")
                 assert not socket.told
             if depth:
                 await in_thread(call, f"{wallet.url}/blocks", {"mine": 1})
@@ -435,15 +435,15 @@ def test_slots_and_accounts_of_solana_are_told(server):
 
     async def talk():
         async with socket_to(wallet.url) as socket:
-            slots = await socket.result("slotSubscribe")
-            account = await socket.result("accountSubscribe", wallet.address)
-            vacant = await socket.result("accountSubscribe", "1" * 31 + "B")
-            before = (await socket.result("getBalance", wallet.address))["value"]
+            slots = await socket.answered("slotSubscribe")
+            account = await socket.answered("accountSubscribe", wallet.address)
+            vacant = await socket.answered("accountSubscribe", "1" * 31 + "B")
+            before = (await socket.answered("getBalance", wallet.address))["value"]
             await in_thread(wallet.send, coins(wallet.address, VAULT, 5))
             told = dict([await socket.news() for _ in range(2)])
             for ended in (slots, account, vacant):
                 kind = "slot" if ended == slots else "account"
-                assert await socket.result(f"{kind}Unsubscribe", ended) is True
+                assert await socket.answered(f"{kind}Unsubscribe", ended) is True
             return told[slots], told[account], before
 
     slot, account, before = asyncio.run(talk())
@@ -468,7 +468,7 @@ def test_slots_and_accounts_of_solana_are_told(server):
 def test_wrong_subscriptions_of_solana_are_refused(chain, method, params):
     async def talk():
         async with socket_to(f"{chain.control}/chains/SOL") as socket:
-            return await socket.ask(method, *params), await socket.result("getHealth")
+            return await socket.ask(method, *params), await socket.answered("getHealth")
 
     refused, right = asyncio.run(talk())
     assert (refused["error"]["code"], right) == (-32602, "ok")
@@ -479,7 +479,7 @@ def test_a_socket_goes_to_the_process_that_has_its_world():
         for worker in range(2):
             url = f"http://127.0.0.1:{port}/w/{keys_of(worker, workers=2)[0]}/__mock/chains/BNB"
             async with socket_to(url) as socket:
-                heads = await socket.result("eth_subscribe", "newHeads")
+                heads = await socket.answered("eth_subscribe", "newHeads")
                 await socket.raw.send_json({"jsonrpc": "2.0", "method": "evm_mine"})
                 assert (await socket.news())[0] == heads
 
@@ -495,7 +495,7 @@ def test_a_test_works_on_its_world_while_a_socket_listens_to_it():
         async with serving(scenario="frozen") as server:
             with server.world("heard", audit=False) as world:
                 async with socket_to(f"{world.base_url_v2}/__mock/chains/BNB") as socket:
-                    heads = await socket.result("eth_subscribe", "newHeads")
+                    heads = await socket.answered("eth_subscribe", "newHeads")
                     world.clock.advance("1m")
                     return heads, await socket.news()
 

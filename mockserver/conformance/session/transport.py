@@ -191,6 +191,7 @@ class Transport:
             self._run(self._session.close())
         # A connection that is being made when the loop ends would leave its socket open.
         self._run(_end_other_tasks())
+        self._run(_end_connections(self._loop))
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
@@ -337,3 +338,12 @@ async def _end_other_tasks() -> None:
     for task in others:
         task.cancel()
     await asyncio.gather(*others, return_exceptions=True)
+
+
+async def _end_connections(loop: asyncio.AbstractEventLoop) -> None:
+    """Drop what still says goodbye: over TLS that waits for the service, which this loop cannot."""
+    # asyncio has no public list of a loop's connections; a proactor, which has none, closes them.
+    for connection in tuple(getattr(loop, "_transports", {}).values()):
+        connection.abort()
+        # The socket is closed in the loop's next turn.
+        await asyncio.sleep(0)
