@@ -13,10 +13,8 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from mockserver.conformance.option_table import OPTIONS, Option
+from mockserver.conformance.option_table import OPTIONS, SWITCHED, Option
 from mockserver.conformance.verdict import DIFFERENCES, FINDINGS, Verdict
-
-_ON = {"true": True, "yes": True, "false": False, "no": False}
 
 
 def arguments(inputs: Mapping[str, str]) -> list[str]:
@@ -38,9 +36,9 @@ def arguments(inputs: Mapping[str, str]) -> list[str]:
 
 def _of_row(row: Option, text: str) -> Iterator[str]:
     if row.kind in ("flag", "switch"):
-        if text.strip() and text not in _ON:
+        if text.strip() and text not in SWITCHED:
             raise ValueError(f"{row.in_form('action')}: expected true or false, got {text!r}")
-        on = _ON.get(text)
+        on = SWITCHED.get(text)
         if on:
             yield f"--{row.name}"
         elif on is False and row.kind == "switch":

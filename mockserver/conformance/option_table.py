@@ -34,6 +34,9 @@ OptionKind = Literal[
 """What a value is: a `flag` is on or not given, a `switch` is on, off, or left to the run; an
 `address` is an argument of the command."""
 
+SWITCHED: Mapping[str, bool] = {"yes": True, "true": True, "no": False, "false": False}
+"""How a flag or a switch is written as text."""
+
 Absent = Mapping[Form, str]
 
 

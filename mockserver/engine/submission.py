@@ -219,7 +219,7 @@ def _new_order(
         service_fee,
         channel_fee,
         gas_fee,
-        0 if source.decimals <= target.decimals else _dust(request),
+        _dust(request),
         max(0, topup),
         sender,
         request.recipient,

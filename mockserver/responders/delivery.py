@@ -136,9 +136,14 @@ class Delivery:
     @property
     def at_once(self) -> bool:
         """Whether the response is sent as it is, without waiting for anything."""
+        return self.commit is None and self.once_kept
+
+    @property
+    def once_kept(self) -> bool:
+        """Whether the response is sent as it is once its commit, if it has one, is on the disk."""
         bare = self.stream is None and self.parts is None and self.pending is None
         bare = bare and self.conversation is None
-        free = self.gate is None and self.commit is None and not self.delay_ms
+        free = self.gate is None and not self.delay_ms
         return self.cut is None and bare and free
 
     def complete(self) -> Response:

@@ -10,7 +10,6 @@ The lane may be left out: `HttpServer(answering, lane=False)`.
 """
 
 import asyncio
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from aiohttp.http import HttpVersion11, RawRequestMessage
@@ -179,10 +178,10 @@ class LaneConnection(Connection):
     def _owes(self, delivery: Delivery, commit: Commit) -> bool:
         """Have an answer sent once its commit is on the disk, if it waits for nothing else."""
         server, commits = self._manager, self._commits
-        raw = self._heads.written(delivery.response)
-        if server is None or commits is None or raw is None or self.transport is None:
+        if server is None or commits is None or self.transport is None or not delivery.once_kept:
             return False
-        if not replace(delivery, commit=None).at_once:
+        raw = self._heads.written(delivery.response)
+        if raw is None:
             return False
         owing = self._owing = self._loop.create_future()
 

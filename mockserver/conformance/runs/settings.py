@@ -11,7 +11,7 @@ from typing import Any, TypedDict, TypeGuard
 
 from mockserver import documents
 from mockserver.clock import ClockRefused, Duration, parse_duration, parse_instant
-from mockserver.conformance.option_table import OPTIONS, Option, OptionKind
+from mockserver.conformance.option_table import OPTIONS, SWITCHED, Option, OptionKind
 from mockserver.conformance.options import Options, with_generation
 from mockserver.conformance.requests.saved import read_saved
 from mockserver.conformance.session.bindings import ROLES, Bindings
@@ -205,15 +205,14 @@ def value_of_text(option: Option, text: str) -> Any:
     """
     value: object = text
     if option.kind in ("flag", "switch"):
-        if text not in _SWITCHED:
+        if text not in SWITCHED:
             raise UnsafeOrWrong(f"{option.key}: expected yes or no, got {text!r}")
-        value = _SWITCHED[text]
+        value = SWITCHED[text]
     elif option.kind in ("whole", "instant") and _NUMBER.fullmatch(text):
         value = int(text)
     return value_of(option, value)
 
 
-_SWITCHED: Mapping[str, bool] = {"yes": True, "true": True, "no": False, "false": False}
 _NUMBER = re.compile(r"[0-9]{1,18}")
 
 

@@ -125,8 +125,7 @@ def _answer_to_call(
 
 
 def _error(number: Json, error: RpcError) -> Json:
-    """Return the answer to a call of that id which failed."""
-    told: dict[str, Json] = {"code": error.code, "message": str(error)}
+    error_json: dict[str, Json] = {"code": error.code, "message": str(error)}
     if error.data is not None:
-        told["data"] = error.data
-    return {"jsonrpc": "2.0", "id": number, "error": told}
+        error_json["data"] = error.data
+    return {"jsonrpc": "2.0", "id": number, "error": error_json}
