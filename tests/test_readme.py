@@ -47,6 +47,7 @@ def walk(text, port):
 
 
 @pytest.mark.parametrize("page", [README, WALK], ids=lambda page: page.name)
+@pytest.mark.deep(quick=1)
 def test_every_command_prints_what_the_page_says(page, serve):
     for command, expected, printed in walk(page.read_text(), serve().port):
         assert printed == expected, command
@@ -74,6 +75,7 @@ def extras():
     return sorted(IMPORTED.get(name, name) for name in names)
 
 
+@pytest.mark.deep
 def test_the_figures_of_a_run_hold_in_the_base_installation(serve):
     [(command, expected)] = [step for step in blocks(README.read_text()) if "conform" in step[0]]
     arguments = command.replace(PORT, f"127.0.0.1:{serve().port}").split()[1:]

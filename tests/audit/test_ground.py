@@ -253,6 +253,7 @@ RUNS = {
 
 
 @pytest.mark.parametrize("name", RUNS)
+@pytest.mark.deep(quick=2)
 def test_a_run_tells_what_its_verdict_does_not_rest_on(apart, name):
     program, words, audited, strict = RUNS[name]
     for options, code in ((["--audit"], audited), (["--audit", "--strict"], strict)):

@@ -28,11 +28,13 @@ def violations(variations, *, seed, armed, whole, quick=False):
 
 
 @pytest.mark.parametrize("armed", [False, True], ids=["reading", "submitting"])
+@pytest.mark.deep(quick=1)
 def test_a_healthy_service_is_not_accused(armed):
     assert violations((), seed=1, armed=armed, whole=not armed) == []
 
 
 @pytest.mark.parametrize("seed", [1, 3, 142])
+@pytest.mark.deep(quick=1)
 def test_a_bound_below_the_usual_amounts_shows_no_unit(seed):
     assert violations(("most-50-tokens",), seed=seed, armed=seed > 100, whole=False) == []
 

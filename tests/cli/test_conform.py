@@ -277,6 +277,7 @@ TARGETS = {
 
 
 @pytest.mark.parametrize("name", TARGETS)
+@pytest.mark.deep(quick=3)
 def test_bad_targets_are_told_and_never_take_longer_than_given(run, call, name):
     # Whether anything is left that keeps a process from its end shows in a process of its own.
     conform = run if name in ("redirect", "huge", "endless") else call

@@ -249,6 +249,7 @@ def _seen(port: int, operation: str) -> None:
 
 
 @pytest.mark.parametrize("connection", [_idle, _waiting, _deaf, _half_sent])
+@pytest.mark.deep(quick=3)
 def test_a_signal_is_obeyed_whatever_a_connection_waits_for(start, connection):
     server = start("--port", "0")
     with connection(server.port):

@@ -28,6 +28,7 @@ def words(lines):
 
 @pytest.mark.parametrize("columns", [60, 80, 120, 200])
 @pytest.mark.parametrize("listed", ["routes", "errata", "assumptions", "breaks", "conform rules"])
+@pytest.mark.deep(quick=5)
 def test_no_line_of_a_table_is_wider_than_the_terminal(listed, columns):
     lines = seen(*listed.split(), columns=columns)
     assert len(lines) > 10

@@ -81,6 +81,7 @@ def test_a_broken_one_fails_with_annotations(act):
 
 
 @pytest.mark.parametrize("url", ["http://example.org", "$(touch hacked)", "", "--help"])
+@pytest.mark.deep(quick=2)
 def test_wrong_inputs_are_sentences_and_never_commands(act, tmp_path, url):
     ended, summary, output = act(url=url)
     assert ended.returncode == 2

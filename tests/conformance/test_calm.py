@@ -54,6 +54,7 @@ EACH = [
 
 
 @pytest.mark.parametrize("name", EACH)
+@pytest.mark.deep(quick=3)
 def test_a_service_that_is_out_of_order_does_not_conform(call, name):
     with raw_server(saying(OUT_OF_ORDER[name])) as server:
         ended = call("conform", "run", server.url, "--quiet")
@@ -62,6 +63,7 @@ def test_a_service_that_is_out_of_order_does_not_conform(call, name):
 
 
 @pytest.mark.parametrize("name", EACH)
+@pytest.mark.deep(quick=2)
 def test_two_services_that_are_out_of_order_are_not_alike(name):
     with (
         raw_server(saying(OUT_OF_ORDER[name])) as left,

@@ -58,6 +58,7 @@ def of_kind(comparison, kind):
     return [cause for cause in comparison.causes if cause.kind is kind]
 
 
+@pytest.mark.deep(quick=1)
 def test_two_equal_services_do_not_differ_and_are_asked_the_same(mock, worlds):
     with gate(worlds()) as left, gate(worlds()) as right:
         comparison = compare(left.url, right.url)
@@ -70,6 +71,7 @@ def test_two_equal_services_do_not_differ_and_are_asked_the_same(mock, worlds):
 
 
 @pytest.mark.parametrize("stamps", [("world", "world"), ("world", "either"), ("either", "world")])
+@pytest.mark.deep(quick=1)
 def test_services_that_live_in_different_times_are_each_asked_at_their_own(stamps):
     years = (f"{year}-01-01T00:00:00Z" for year in (2025, 2024))
     options = Options(only=("v1.getCrossChainQuote",))
@@ -107,6 +109,7 @@ def test_orders_and_tickets_of_each_side_are_looked_up_by_its_own_ids(worlds):
         ("v1-status-missing", DifferenceKind.MISSING, "status"),
     ],
 )
+@pytest.mark.deep(quick=2)
 def test_a_difference_is_found_in_its_place_and_nothing_else(worlds, name, kind, place):
     comparison = compare(worlds(), worlds(breaks=(name,)), SOME)
     assert comparison.exit_code == 1
@@ -151,6 +154,7 @@ def test_yesterdays_journal_and_todays_service(worlds, tmp_path):
         assert [(cause.kind, cause.place) for cause in comparison.causes] == [(kind, "msg")]
 
 
+@pytest.mark.deep
 def test_a_service_on_this_machine_gets_every_request_of_a_journal(worlds, tmp_path):
     url, path = worlds(), tmp_path / "edges.jsonl"
     only = ("v2.getBridgeQuote", "v2.getAggregateQuote", "v2.getAggregateSwap")
@@ -162,6 +166,7 @@ def test_a_service_on_this_machine_gets_every_request_of_a_journal(worlds, tmp_p
     assert any("budget" in reason for reason in short.left_out.values())
 
 
+@pytest.mark.deep
 def test_a_budget_bounds_all_that_a_side_gets(worlds):
     left, right = worlds(), worlds(breaks=("bridge-whole-tokens",))
     for budget in (30, 60):

@@ -32,6 +32,7 @@ CHAINS, ASSETS, OF_CHAIN = "v2.getChain", "v2.getAssets", "v2.getAssetsByChain"
     "name",
     ["allowed-moving-prices", "allowed-suspended-chain", "allowed-list-order", "allowed-versions"],
 )
+@pytest.mark.deep(quick=2)
 def test_what_is_allowed_is_not_told(server, name):
     with broken(server, name) as url:
         assert not found(conform(url))
@@ -76,6 +77,7 @@ def test_what_is_allowed_is_not_told(server, name):
         ("v1-names-taken-by-2.0", "names-of-v1-stay-in-v1", OF_CHAIN, Verdict.EXTRA),
     ],
 )
+@pytest.mark.deep(quick=9)
 def test_a_break_is_told(server, fault, rule, operation, verdict):
     with broken(server, fault) as url:
         outcome = found(conform(url, rules=named(rule)))[f"{rule}[{operation}]"]

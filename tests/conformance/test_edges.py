@@ -40,6 +40,7 @@ def edges_of():
 
 
 @pytest.mark.parametrize("dialect", ["documented", "observed"])
+@pytest.mark.deep(quick=1)
 def test_the_healthy_mock_keeps_its_rules_at_every_edge(dialect, edges_of):
     result = edges_of(dialect)
     assert [outcome for outcome in result.outcomes if outcome.verdict.is_finding] == []
@@ -49,6 +50,7 @@ def test_the_healthy_mock_keeps_its_rules_at_every_edge(dialect, edges_of):
     assert any(one.probe.edge and not one.probe.edge.sound and one.refused for one in asked)
 
 
+@pytest.mark.deep
 def test_fees_of_a_swap_that_another_chain_executes_are_counted_there():
     # With this seed a swap to a token of 8 decimals is executed on a chain of 18.
     with running(clock="frozen", refusals="allow") as mock:
@@ -111,6 +113,7 @@ def test_edges_are_asked_by_itself_here_and_within_the_budget():
         assert not [one for one in run(mock.url, edges=False).exchanges if one.probe.edge]
 
 
+@pytest.mark.deep
 def test_submissions_have_edges_where_writes_are_armed_and_within_their_cap():
     with running(clock="frozen", refusals="allow") as mock:
         result, _ = told(mock.url, arm_writes=True, most_writes=170)

@@ -35,6 +35,7 @@ def findings(fault="", only=RULES, **options):
 
 
 @pytest.mark.parametrize(("rule", "fault"), READING)
+@pytest.mark.deep(quick=2)
 def test_reading_shows_it(rule, fault):
     assert findings(fault, rule)[1] == {rule}
 

@@ -145,6 +145,7 @@ QUOTE, SWAP_QUOTE, SWAP = "v2.getBridgeQuote", "v2.getAggregateQuote", "v2.getAg
         ("price-of-1970", "update-time-is-a-time", "v2.getPrice", ASSUMED, "data.updateTime"),
     ],
 )
+@pytest.mark.deep(quick=10)
 def test_a_break_is_told(server, fault, rule, operation, verdict, place):
     with broken(server, fault) as url:
         outcome = found(conform(url, rules=named(rule)))[f"{rule}[{operation}]"]
@@ -184,6 +185,7 @@ def test_a_break_is_told(server, fault, rule, operation, verdict, place):
         ("v2.getPrice/usual", "updateTime", "soon", "update-time-is-a-time[v2.getPrice]"),
     ],
 )
+@pytest.mark.deep(quick=5)
 def test_one_odd_member_is_told(probe, member, value, outcome):
     told = rejudged({probe: {**data_of(probe), member: value}})
     assert told[outcome].verdict.is_finding, told[outcome].reason

@@ -136,6 +136,7 @@ def also_with(*values):
         also_with("frozen", "observed"),
     ],
 )
+@pytest.mark.deep(quick=1)
 def test_a_second_run_on_the_same_server_is_as_good_as_the_first(dialect, clock):
     with running(clock=clock, dialect=dialect, refusals="allow") as mock:
         for _ in range(2):
@@ -170,7 +171,7 @@ def test_a_second_run_on_the_same_server_is_as_good_as_the_first(dialect, clock)
         also_with("frozen", "observed"),
     ],
 )
-@pytest.mark.deep(quick=2)
+@pytest.mark.deep(quick=1)
 def test_no_shipped_world_is_blamed(scenario, dialect):
     with running(scenario=scenario, dialect=dialect, clock="auto", refusals="allow") as mock:
         result = run(

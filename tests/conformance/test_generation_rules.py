@@ -58,6 +58,7 @@ RAW = "v1.getTransferToMinterRaw"
         ("v1-raw-signed-once", "raw-depends-on-the-amount", RAW, OBSERVED),
     ],
 )
+@pytest.mark.deep(quick=8)
 def test_a_break_is_told(server, fault, rule, operation, verdict):
     with broken(server, fault) as url:
         outcome = found(conform(url, rules=named(rule)))[f"{rule}[{operation}]"]

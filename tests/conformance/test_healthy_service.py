@@ -28,7 +28,7 @@ NOT_SHOWN = {
 @pytest.mark.parametrize(
     ("seed", "dialect"), [(1, "documented"), (2, "documented"), (3, "documented"), (4, "observed")]
 )
-@pytest.mark.deep(quick=2)
+@pytest.mark.deep(quick=1)
 def test_the_healthy_mock_keeps_every_rule(seed, dialect):
     with running(clock="auto", seed=seed, dialect=dialect) as mock:
         result = run(

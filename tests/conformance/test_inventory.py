@@ -136,6 +136,7 @@ def test_every_operation_has_its_usual_probe_and_names_are_unique():
 
 @pytest.mark.parametrize("dialect", ["documented", "observed"])
 @pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.deep(quick=2)
 def test_usual_requests_are_taken(dialect, seed):
     probes = tuple(f"{operation.id}/usual" for operation in CONTRACT)
     rule = Rule(
@@ -188,6 +189,7 @@ def test_what_is_quoted_again_is_what_was_taken(operation_id, taken):
 
 
 @pytest.mark.parametrize("armed", [False, True])
+@pytest.mark.deep(quick=1)
 def test_another_service_that_keeps_the_description_violates_nothing(armed):
     with other_service() as url:
         result = conform(url, armed=armed)
@@ -219,6 +221,7 @@ def test_whole_tokens_are_found_out():
         ("getPrice", {"source": ""}, "price-source-is-named[v2.getPrice]"),
     ],
 )
+@pytest.mark.deep(quick=2)
 def test_faults_of_another_service_are_told(name, change, outcome):
     with other_service({name: lambda data: {**data, **change}}) as url:
         result = conform(url)

@@ -113,6 +113,7 @@ def test_a_run_that_was_killed_sends_only_the_rest(server, tmp_path, number):
     assert [one.request for one in result.exchanges] == [one.request for one in whole.exchanges]
 
 
+@pytest.mark.deep
 def test_a_submission_whose_answer_was_lost_is_not_sent_again(server, tmp_path):
     path = tmp_path / "run.jsonl"
     world = server.world("lost", refusals="allow")

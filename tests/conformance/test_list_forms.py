@@ -77,6 +77,7 @@ def first_lacks(place, name):
 
 
 @pytest.mark.parametrize(("operation", "place", "names"), FAULTS)
+@pytest.mark.deep(quick=2)
 def test_the_first_item_of_a_service_is_judged_like_the_rest(operation, place, names):
     for name in names:
         row = fault("odd", operation, "common sense", "no name", after=first_lacks(place, name))

@@ -43,6 +43,7 @@ def arrived(world):
 
 
 @pytest.mark.parametrize("options", MODES.values(), ids=MODES)
+@pytest.mark.deep(quick=3)
 def test_no_submission_leaves_unarmed(world, options):
     result = run(Target(world.base_url, world.base_url), options)
     submissions, all_of_them = arrived(world)
@@ -62,6 +63,7 @@ def test_no_submission_leaves_unarmed(world, options):
         ("Schemathesis", 1),
     ],
 )
+@pytest.mark.deep(quick=3)
 def test_armed_submissions_stay_within_the_cap(world, mode, cap):
     options = replace(MODES[mode], arming=Arming(writes=True, most=cap))
     result = run(Target(world.base_url, world.base_url), options)

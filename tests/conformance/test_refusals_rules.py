@@ -255,6 +255,7 @@ def test_a_read_of_2_0_asks_for_no_key(came, found):
         ("v1-raw-for-a-malformed-user", "refuses-wrong-form", Verdict.DIFFERS_OBSERVED),
     ],
 )
+@pytest.mark.deep(quick=2)
 def test_a_service_with_a_fault_is_found_out(fault, rule, verdict):
     with running(clock="auto", breaks=(fault,)) as mock:
         result = run(Target(mock.url, mock.url), Options(only=(rule,)))

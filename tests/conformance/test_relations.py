@@ -71,7 +71,7 @@ def each_rule(names):
 
 
 @pytest.mark.parametrize("rule", each_rule([*ROWS]))
-@pytest.mark.deep(quick=1)
+@pytest.mark.deep
 def test_a_service_that_breaks_a_relation_is_found(rule):
     with blind_service(rows=[ROWS[rule]]) as url:
         assert rule in found(url)
@@ -84,6 +84,7 @@ def test_a_region_that_breaks_a_relation_is_found(rule):
         assert rule in found(url)
 
 
+@pytest.mark.deep
 def test_a_way_back_that_gains_is_found_on_any_route(healthy):
     [back, *_] = [one for one in healthy.exchanges if "edge: back: " in one.probe and one.succeeded]
     source, target = back.probe.edge.label.removeprefix("back: ").split(" to ")

@@ -86,6 +86,7 @@ def _changed(data, value):
         "\x1b[2J",
     ],
 )
+@pytest.mark.deep(quick=3)
 def test_the_same_odd_text_everywhere_is_judged(odd):
     answers = {}
     for exchange in healthy_exchanges():

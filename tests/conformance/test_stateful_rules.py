@@ -84,6 +84,7 @@ def test_nothing_is_submitted_and_judged_where_writes_are_not_armed(server):
         ),
     ],
 )
+@pytest.mark.deep(quick=9)
 def test_a_break_is_told(server, fault, rule, operation, verdict):
     with broken(server, fault) as url:
         result = conform(url, armed=True, rules=named(rule))

@@ -149,6 +149,7 @@ def test_a_list_without_items_is_a_way_of_saying_no():
         ("", []),
     ],
 )
+@pytest.mark.deep(quick=2)
 def test_a_service_that_does_not_look_at_its_list_is_found_out(fault, told):
     with blind_service([fault] if fault else []) as url:
         result = run(url, only=(RULE,), edges=True, examples=0, delivery=False)

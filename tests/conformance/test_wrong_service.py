@@ -49,6 +49,7 @@ def at(server, path=""):
         (b"SSH-2.0-OpenSSH_9.2\r\n", "what answers speaks no HTTP"),
     ],
 )
+@pytest.mark.deep(quick=3)
 def test_what_is_no_service_is_named_and_left_alone(answer, said):
     with raw_server(saying(answer)) as server:
         why_not, lines, result, silent = asked(at(server))

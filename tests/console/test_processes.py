@@ -3,6 +3,8 @@
 import os
 import signal
 
+import pytest
+
 from mockserver.contract import load
 from mockserver.worlds.homes import home_of
 from tests.conftest import Client
@@ -21,6 +23,7 @@ def test_one_process_is_shown_as_one(page: Page, mock: Client):
     assert page.text("[aria-label=Processes] tbody .badge") == "up"
 
 
+@pytest.mark.deep(quick=1)
 def test_a_process_that_hangs_one_that_was_killed_and_its_lost_world_are_told(page: Page, starting):
     server = starting()
     pid = server.pid_of(KEY)

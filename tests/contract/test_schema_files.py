@@ -286,6 +286,7 @@ def _request(row: Node, body: Any = None) -> Request:
 
 
 @pytest.mark.parametrize("dialect", _each_dialect())
+@pytest.mark.deep(quick=12)
 def test_every_erratum_applies_alone_and_its_examples_keep_it(dialect: str) -> None:
     plain = _source().contract()
     touched = {row["id"]: row["operations"] for row in _register("errata")["errata"]}

@@ -29,6 +29,7 @@ ODD = st.one_of(
 @pytest.mark.parametrize("operation", OPERATIONS.values(), ids=list(OPERATIONS))
 @settings(deadline=None)
 @given(data=st.data())
+@pytest.mark.deep(quick=8)
 def test_both_validators_agree_on_requests(operation, data):
     example = operation.row.get("example", {})
     instance = {location: dict(example.get(location, {})) for location in ("query", "headers")}

@@ -77,6 +77,7 @@ def service() -> Service:
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(data=st.data())
+@pytest.mark.deep(quick=10)
 def test_a_row_answers_its_form_or_a_sentence(service, row, data):
     body = data.draw(bodies(row.body) | VALUES)
     path = row.path.replace("{id}", "30000000001")

@@ -351,6 +351,7 @@ def test_an_address_that_is_none_is_a_usage_error():
     assert "'localhost' is no address" in ended.stderr
 
 
+@pytest.mark.deep(quick=1)
 def test_a_token_is_made_printed_once_and_asked_for(start):
     server = start("--host", "0.0.0.0", "--port", "0", "--clock", "frozen")  # noqa: S104
     line = server.popen.stderr.readline()
@@ -363,6 +364,7 @@ def test_a_token_is_made_printed_once_and_asked_for(start):
     assert (token in out, token in err) == (False, False)
 
 
+@pytest.mark.deep(quick=1)
 def test_a_token_may_be_given_and_is_not_printed(start, monkeypatch):
     monkeypatch.setenv("CROSSCHAIN_MOCK_TOKEN", "given-token")
     server = start("--port", "0", "--clock", "frozen")

@@ -16,6 +16,7 @@ from tests.docs.pages import ROOT, written_in
     ("generation", "hooked"),
     [pytest.param("v1", True, marks=pytest.mark.deep), ("v2", True), ("v2", False)],
 )
+@pytest.mark.deep(quick=1)
 def test_schemathesis_passes_with_the_hook_of_the_page(tmp_path, serve, generation, hooked):
     (tmp_path / "hooks.py").write_text(HOOKS.text if hooked else "")
     commands = COMMANDS.replace("crosschain-mock", f"{sys.executable} -m mockserver")

@@ -204,6 +204,7 @@ def _with_few_files(loop, errors):
         for number, (name, sent) in enumerate(BUSY.items())
     ],
 )
+@pytest.mark.deep(quick=2)
 def test_running_out_of_file_descriptors_is_told_once_and_passes(tmp_path, loop, sent):
     with contextlib.ExitStack() as stack:
         errors = stack.enter_context((tmp_path / "stderr").open("w+"))
@@ -251,6 +252,7 @@ def test_a_first_request_is_answered_though_connections_took_all_descriptors(tmp
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="counts in /proc")
 @pytest.mark.parametrize("path", ["/v1/getChain", "/v1/getAssets", "/__mock/", "/v1/none"])
+@pytest.mark.deep(quick=2)
 def test_a_request_that_finds_no_file_descriptor_is_told_so(tmp_path, path):
     errors = tmp_path / "stderr"
     command = [sys.executable, "-m", "mockserver", "serve", "--port", "0"]

@@ -51,6 +51,7 @@ def a_recording(place):
         (a_recording, "own.yaml:1: nested deeper than 50 levels"),
     ],
 )
+@pytest.mark.deep(quick=2)
 def test_a_deep_text_is_refused_in_a_sentence(made, says, tmp_path):
     ended = subprocess.run(
         [sys.executable, "-c", RAISED, *made(tmp_path)],

@@ -90,6 +90,7 @@ def test_every_way_in_refuses_deep_files(tmp_path, arguments):
     ],
     ids=lambda arguments: " ".join(arguments[:2]),
 )
+@pytest.mark.deep(quick=3)
 def test_what_is_no_file_is_not_read(tmp_path, arguments):
     os.mkfifo(tmp_path / "pipe.yaml")
     (tmp_path / "zero.yaml").symlink_to("/dev/zero")

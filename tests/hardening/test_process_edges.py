@@ -92,6 +92,7 @@ STREAMS = {
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="has no device that is always full")
 @pytest.mark.parametrize("streams", STREAMS.values(), ids=STREAMS)
+@pytest.mark.deep(quick=2)
 def test_no_stream_keeps_anybody_from_being_served(tmp_path, streams):
     file = tmp_path / "ready.json"
     line = f'exec "$0" -m mockserver serve --port 0 --ready-file ready.json {streams}'

@@ -72,6 +72,7 @@ def undisturbed(server: MockServer, file: str, folder: Path):
 
 
 @pytest.mark.parametrize("file", marked(CAREFUL))
+@pytest.mark.deep(quick=5)
 def test_careful_clients_are_not_warned(server, tmp_path, file):
     result, verdict = undisturbed(server, file, tmp_path)
     assert not result.serious

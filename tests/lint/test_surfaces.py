@@ -76,6 +76,7 @@ def test_wrong_rules_and_limits_get_a_sentence(told, mock, arguments, words):
         ([], 0, ""),
     ],
 )
+@pytest.mark.deep(quick=2)
 def test_a_run_is_judged_at_its_end(apart, arguments, code, words):
     ended = apart("-m", "mockserver", "run", *arguments, "--", sys.executable, "-c", SENDS)
     assert (ended.returncode, words in ended.stderr) == (code, True), ended.stderr

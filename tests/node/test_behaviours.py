@@ -32,6 +32,7 @@ def test_there_are_answers_to_all_behaviours():
 
 
 @pytest.mark.parametrize("name", BEHAVIOURS)
+@pytest.mark.deep(quick=24)
 def test_the_node_behaves_as_a_chain(node, name):
     assert _plain(BEHAVIOURS[name](node)) == ANSWERS[name]["answer"]
 

@@ -209,6 +209,7 @@ def _checked(server: str, seed: int, steps: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(2))
+@pytest.mark.deep(quick=1)
 def test_books_logs_and_balances_agree(server, seed):
     _checked(server, seed, 30)
 

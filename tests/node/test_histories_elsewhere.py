@@ -147,6 +147,7 @@ def _played(server: str, kind: Callable[[str], Books], seed: int, steps: int) ->
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("seed", range(2))
+@pytest.mark.deep(quick=3)
 def test_balances_are_what_was_paid_and_given(server, kind, seed):
     _played(server, kind, seed, 25)
 

@@ -52,6 +52,7 @@ def sent_to(world):
     return len(world.journal)
 
 
+@pytest.mark.deep(quick=1)
 def test_a_healthy_service_passes_and_ids_are_rules_and_operations(suite, mock, tmp_path):
     report = tmp_path / "report.xml"
     with mock.world("healthy", refusals="allow") as world:
@@ -102,6 +103,7 @@ def test_only_what_is_selected_is_asked_for(suite, mock):
         ),
     ],
 )
+@pytest.mark.deep
 def test_what_is_generated_has_tests_of_its_own(suite, mock, name, fault, examples, sequences):
     more = (f"--crosschain-mock-examples={examples}", f"--crosschain-mock-sequences={sequences}")
     with mock.world("generated", refusals="allow") as world:
@@ -123,6 +125,7 @@ def test_what_is_not_generated_is_skipped_with_the_option_that_would(suite, mock
     assert re.search(r"\b1 skipped", ended.stdout)
 
 
+@pytest.mark.deep
 def test_workers_share_one_run_and_agree_on_ids(suite, mock):
     selected = [case for case in all_cases() if case.operation_id == "v2.getPrice"]
     plan = ("--crosschain-mock-examples", "0")
@@ -145,6 +148,7 @@ def test_workers_share_one_run_and_agree_on_ids(suite, mock):
     assert int(passed[1]) > 0.8 * len(selected)
 
 
+@pytest.mark.deep
 def test_a_difference_that_is_no_violation_passes_and_is_told(suite, mock):
     # A name that nobody documents: the rule about undocumented members is the one that minds.
     with mock.world("extra", refusals="allow", breaks=("allowed-extra-field",)) as world:
@@ -157,6 +161,7 @@ def test_a_difference_that_is_no_violation_passes_and_is_told(suite, mock):
     assert "undocumented-extra: no-undocumented-members" in hard.stdout
 
 
+@pytest.mark.deep
 def test_strict_fails_what_could_not_be_judged(suite, mock):
     selected = ("-k", "body-is-strict-json-v2.getPrice", "--crosschain-mock-budget", "1")
     with mock.world("strict", refusals="allow") as world:
@@ -210,6 +215,7 @@ def test_where_nobody_answers_no_run_is_green(suite, mock, dead_port):
         ),
     ],
 )
+@pytest.mark.deep(quick=1)
 def test_what_could_not_be_sent_is_one_sentence(suite, arguments, words):
     ended = suite(None, *arguments)
     assert ended.returncode == 4
@@ -224,6 +230,7 @@ def test_ids_are_listed_without_a_service(suite):
     assert f"{len(all_cases())} tests collected" in ended.stdout
 
 
+@pytest.mark.deep
 def test_addresses_come_from_the_ini_file_and_from_the_environment(apart, mock, tmp_path):
     with mock.world("named", refusals="allow") as world:
         (tmp_path / "pytest.ini").write_text(
@@ -235,6 +242,7 @@ def test_addresses_come_from_the_ini_file_and_from_the_environment(apart, mock, 
     assert re.search(r"\b1 passed", ended.stdout)
 
 
+@pytest.mark.deep
 def test_the_environment_of_the_run_command_names_the_service(tmp_path, apart):
     ended = apart(
         *("-m", "mockserver", "run", "--no-check", "--", sys.executable, "-m", "pytest", "-p"),

@@ -47,6 +47,7 @@ def run_node(apart, folder):
 
 
 @needs_node
+@pytest.mark.deep(quick=1)
 def test_the_javascript_example(apart):
     ended = run_node(apart, EXAMPLES / "javascript")
     assert ended.returncode == 0, ended.stdout

@@ -2,6 +2,8 @@
 
 import re
 
+import pytest
+
 SOURCE = """
 import json, urllib.request
 from datetime import timedelta
@@ -40,6 +42,7 @@ def test_many_tests_on_two_workers_leak_nothing(apart, tmp_path):
     assert re.search(r"\b60 passed", ended.stdout)
 
 
+@pytest.mark.deep
 def test_a_world_that_leaks_would_be_found(apart, tmp_path):
     (tmp_path / "test_few.py").write_text(SOURCE.format(fixture=SHARED, count=4))
     ended = apart(

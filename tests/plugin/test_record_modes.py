@@ -163,6 +163,7 @@ def test_new_records_what_is_missing_also_a_further_answer_of_a_kind(
     recorded(PROJECT, "--crosschain-mock-record=none").assert_outcomes(passed=10)
 
 
+@pytest.mark.deep(quick=1)
 def test_all_takes_the_place_of_what_was_recorded_unless_nothing_came(
     recorded: Run, pytester: pytest.Pytester, lattice: tuple[Lattice, str]
 ) -> None:
@@ -177,6 +178,7 @@ def test_all_takes_the_place_of_what_was_recorded_unless_nothing_came(
     assert files(pytester) == again
 
 
+@pytest.mark.deep(quick=1)
 def test_submissions_need_the_permit_of_the_recorder(
     project: Run, lattice: tuple[Lattice, str], pytester: pytest.Pytester
 ) -> None:
@@ -200,6 +202,7 @@ for name in os.environ["TARGETS"].split():
 """
 
 
+@pytest.mark.deep(quick=1)
 def test_run_records_for_any_language(tmp_path: Path, lattice: tuple[Lattice, str]) -> None:
     chains, price = "/v1/getChain", "/v1/checkOrder?id=9"
 

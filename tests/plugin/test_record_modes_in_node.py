@@ -106,6 +106,7 @@ def files(folder: Path) -> dict[str, str]:
     return {path.name: path.read_text() for path in (folder / "recordings").iterdir()}
 
 
+@pytest.mark.deep(quick=1)
 def test_once_and_then_offline(
     node: Callable[..., Ended], lattice: tuple[Lattice, tuple[str, ...]], tmp_path: Path
 ) -> None:

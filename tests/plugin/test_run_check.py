@@ -70,6 +70,7 @@ MEANT_BY_NOBODY = {
 }
 
 
+@pytest.mark.deep(quick=1)
 def test_all_that_nobody_can_mean_is_told_at_once_unless_it_is_not_to_be_checked(run):
     program = "\n".join(MEANT_BY_NOBODY)
     ended = run(program)
@@ -119,6 +120,7 @@ def test_what_nobody_can_mean_fails_a_run_that_passed(run, program):
     ],
     ids=["by an option", "all else"],
 )
+@pytest.mark.deep(quick=1)
 def test_what_was_announced_or_met_passes_without_a_word(run, program, options):
     ended = run(program, *options)
     assert (ended.returncode, ended.stderr) == (0, "")
@@ -131,6 +133,7 @@ def test_what_was_announced_or_met_passes_without_a_word(run, program, options):
         (f'call("/w/lost/__mock/expect", {{"refusal": "unknown-order"}})\n{LIST}', ()),
     ],
 )
+@pytest.mark.deep(quick=1)
 def test_an_expected_refusal_that_never_came_fails_unless_that_is_fine(run, program, options):
     ended = run(program, *options)
     assert ended.returncode == 1
@@ -139,6 +142,7 @@ def test_an_expected_refusal_that_never_came_fails_unless_that_is_fine(run, prog
     assert (ended.returncode, ended.stderr) == (0, "")
 
 
+@pytest.mark.deep
 def test_another_refusal_than_the_expected_one_fails(run):
     ended = run(REFUSED, "--expect-refusal", "unknown-chain")
     assert ended.returncode == 1
@@ -210,6 +214,7 @@ def test_a_report_that_cannot_be_written_stops_the_run_before_it_begins(run, tmp
         assert "--report" in ended.stderr
 
 
+@pytest.mark.deep
 def test_worlds_that_are_kept_are_judged_by_what_comes_now(run, tmp_path):
     state = ("--state", str(tmp_path / "state"))
     assert run(REFUSED, *state).returncode == 1

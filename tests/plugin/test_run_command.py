@@ -96,6 +96,7 @@ def test_certificates_with_which_nobody_can_be_served_run_nothing(call, tmp_path
         ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", 137),
     ],
 )
+@pytest.mark.deep(quick=1)
 def test_the_exit_code_is_passed_on(run, source, code):
     assert run("--", sys.executable, "-c", source).returncode == code
 
@@ -118,6 +119,7 @@ def test_a_command_that_is_not_there_is_a_sentence(run, tmp_path):
         (["--erratum", "E-01", "--dialect", "observed", "--", "true"], "goes with the documented"),
     ],
 )
+@pytest.mark.deep(quick=1)
 def test_wrong_arguments_exit_2_and_nothing_is_run(run, arguments, words):
     ended = run(*arguments)
     assert (ended.returncode, ended.stdout) == (2, "")
@@ -136,6 +138,7 @@ sys.exit(3)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.deep(quick=1)
 def test_a_signal_reaches_the_command_and_nothing_is_left(number):
     popen = subprocess.Popen(
         [sys.executable, "-m", "mockserver", "run", "--", sys.executable, "-c", WAIT],

@@ -77,6 +77,7 @@ def gone(pids: list[int]) -> bool:
         *((name, session) for name in ("SIGTERM", "SIGKILL") for session in SESSIONS[1:]),
     ],
 )
+@pytest.mark.deep(quick=2)
 def test_whatever_ends_it_the_command_and_its_children_end(name, session):
     with started(session=session) as (popen, pids):
         popen.send_signal(getattr(signal, name))

@@ -80,6 +80,7 @@ def test_worlds_do_not_see_each_other():
 @pytest.mark.parametrize(
     "sent", [b"", b"GET /v1/getCh", b"GET /v1/getChain HTTP/1.1\r\n\r\n" * 999]
 )
+@pytest.mark.deep(quick=1)
 def test_no_connection_outlives_its_server(sent):
     with warnings.catch_warnings():
         # What earlier tests left open is not held against this server.

@@ -95,6 +95,7 @@ def test_the_ini_file_names_a_folder_beside_itself(
         ),
     ],
 )
+@pytest.mark.deep(quick=2)
 def test_a_world_goes_on_as_it_began_or_the_test_fails_with_the_reason(
     project: Project, settings: str, sentence: str
 ) -> None:

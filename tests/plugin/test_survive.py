@@ -90,6 +90,7 @@ def test_each_defect_is_a_failing_report_of_its_own(searched):
     )
 
 
+@pytest.mark.deep(quick=1)
 def test_a_careful_test_passes_and_says_what_it_withstood(searched):
     result = searched(CAREFUL)
     result.assert_outcomes(passed=2)
@@ -166,6 +167,7 @@ def test_it(crosschain_mock):
         ("survive={'budget': 0}", "*survive: budget has to be above 0, got 0*"),
     ],
 )
+@pytest.mark.deep(quick=4)
 def test_a_wrong_marker_is_a_sentence(searched, source, words):
     result = searched(f"""
 @pytest.mark.crosschain_mock({source})
@@ -302,6 +304,7 @@ async def test_it(crosschain_mock):
     result.stdout.fnmatch_lines(["*FOOLED: 10 USDT paid twice*"])
 
 
+@pytest.mark.deep(quick=1)
 def test_a_test_that_goes_on_for_ever_is_ended(searched):
     result = searched("""
 @pytest.mark.crosschain_mock(survive={"only": "refused", "wall": 20})
@@ -374,6 +377,7 @@ def test_exitfirst_ends_with_the_first_defect(searched):
     result.stdout.fnmatch_lines(["*stopping after 1 failures*"])
 
 
+@pytest.mark.deep(quick=1)
 def test_workers_and_junit_tell_the_same(searched, pytester):
     pytest.importorskip("xdist")
     lost = "lost:always@submitOrder#1"

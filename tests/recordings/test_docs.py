@@ -29,6 +29,7 @@ def console_lines(page):
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="the page uses curl")
 @pytest.mark.parametrize("page", ["record.md", "capsules.md"])
+@pytest.mark.deep(quick=1)
 def test_the_walk_works_word_for_word(tmp_path, free_ports, page):
     numbers = dict(zip(("8080", "8766", "8081"), free_ports, strict=True))
 

@@ -505,7 +505,7 @@ def verdict(entry):
 
 
 @pytest.mark.parametrize("name", CASES)
-@pytest.mark.deep(quick=35)
+@pytest.mark.deep(quick=12)
 def test_exchanges_say_what_they_exercise_and_no_more(name):
     exchanges, expected = CASES[name]
     entries = evidence(exchanges)

@@ -185,12 +185,14 @@ def exported(call: Callable[..., Any], folder: Path, name: str, base: str = "") 
     return file, ended.stderr
 
 
+@pytest.mark.deep(quick=2)
 def test_a_replay_answers_as_the_service_did(recorded: Recorded) -> None:
     with running(frozen(replay=(recorded.folder,))) as started:
         assert differing(f"http://127.0.0.1:{started.port}", recorded.sent) == []
 
 
 @pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.deep(quick=3)
 def test_a_flow_comes_back_from_a_file_of_another_tool(
     recorded: Recorded, call: Callable[..., Any], tmp_path: Path, name: str
 ) -> None:
@@ -207,6 +209,7 @@ def test_a_flow_comes_back_from_a_file_of_another_tool(
 
 
 @pytest.mark.parametrize("form", ["journal", "recording"])
+@pytest.mark.deep(quick=2)
 def test_a_flow_comes_back_from_the_journal_of_the_mock(
     recorded: Recorded, call: Callable[..., Any], tmp_path: Path, form: str
 ) -> None:
@@ -227,7 +230,7 @@ def test_a_flow_comes_back_from_the_journal_of_the_mock(
 
 
 @pytest.mark.parametrize("name", sorted(SERVICES))
-@pytest.mark.deep(quick=1)
+@pytest.mark.deep
 def test_what_conform_has_sent_comes_back_from_its_journal(
     call: Callable[..., Any], tmp_path: Path, name: str
 ) -> None:

@@ -28,6 +28,7 @@ UNRECORDED = {"unknown-path-is-no-success", "wrong-method-is-no-success"}
 
 
 @pytest.mark.parametrize("flow", FLOWS, ids=lambda flow: flow.name)
+@pytest.mark.deep(quick=12)
 def test_nothing_of_the_contract_is_masked(flow: Healthy, is_deep: bool):
     tour, redactor = Tour(variations=[flow.row()]), Redactor()
     for example in EXAMPLES if is_deep else EXAMPLES[:60]:

@@ -38,6 +38,7 @@ def exchanged(recorder, *parts, half=False):
     ],
     ids=["size", "length", "coding", "TLS", "HTTP/2", "2.0", "long", "lines", "large"],
 )
+@pytest.mark.deep(quick=6)
 def test_what_is_no_request_is_refused_at_once(record, upstream, parts, status, says):
     got = exchanged(record("--arm-writes"), *parts)
     head, _, body = got.partition(b"\r\n\r\n")

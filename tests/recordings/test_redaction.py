@@ -155,6 +155,7 @@ PLACES = (
 @pytest.mark.parametrize("header", CERTAINLY_SECRET)
 @costly(3, 60)
 @given(secret=SECRETS)
+@pytest.mark.deep(quick=30)
 def test_what_a_header_told_stands_nowhere(tmp_path_factory, place, header, secret):
     # A word of the contract, in whatever letters, or what could be one: it is kept by its role.
     assume(not secret.isalpha() and secret.lower() not in contract_words())
@@ -198,6 +199,7 @@ def test_what_the_user_named_stands_nowhere(tmp_path_factory, place, secret):
 @pytest.mark.parametrize("wrapped", ["plain", "hex", "base64", "query", "answer", "odd json"])
 @costly(2, 40)
 @given(secret=SECRETS)
+@pytest.mark.deep(quick=12)
 def test_members_that_are_called_as_secrets_are_masked(tmp_path_factory, name, wrapped, secret):
     told = json.dumps({"deep": [{name: secret}], "other": "stays"}).encode()
     request, response = Request("POST", "/v1/submitOrder"), Response(200, (), b"{}")

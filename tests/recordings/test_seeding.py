@@ -86,6 +86,7 @@ SWAP_NUMBERS = ("chainDecimal", "outAmount", "outAmountUsd", "serviceFee", "gasF
         ),
     ],
 )
+@pytest.mark.deep(quick=3)
 def test_numbers_of_any_size_are_read_or_left_out(tmp_path, power):
     number = f"1E{power}"
     names = ("price", "outAmount", "outAmountUsd", "serviceFee", "gasFee")

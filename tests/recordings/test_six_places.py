@@ -112,6 +112,7 @@ def test_the_reports_of_a_run_show_none(call, planted, tmp_path):
     assert readable_in(planted, *said, *all_files(tmp_path)) == []
 
 
+@pytest.mark.deep(quick=1)
 def test_reports_of_conform_show_none(upstream, call, planted, tmp_path):
     """A service that answers with secrets wherever it can: in each format, and on the terminal."""
     # One that only its request tells of, and that comes again in an answer, is not planted here.

@@ -44,6 +44,7 @@ def test_a_break_is_found_and_the_mock_as_it_is_gets_no_word(trials):
     assert healthy.submissions > 0
 
 
+@pytest.mark.deep
 def test_several_processes_make_the_same_trials_in_the_same_order(trials):
     one = [(made.name, made.findings) for made in trials]
     two = [(made.name, made.findings) for made in selftest(JOBS, processes=2)]

@@ -25,6 +25,7 @@ class Node:
         self.other = self
 
 
+@pytest.mark.deep(quick=1)
 def test_what_stays_is_put_out_of_sight():
     thresholds = gc.get_threshold()
     with rarely_collected():
@@ -37,6 +38,7 @@ def test_what_stays_is_put_out_of_sight():
     assert gc.get_threshold() == thresholds
 
 
+@pytest.mark.deep(quick=1)
 def test_little_stays_in_sight():
     with rarely_collected():
         before = gc.get_freeze_count()
@@ -46,6 +48,7 @@ def test_little_stays_in_sight():
         assert len(gc.get_objects(generation=2)) >= len(kept)
 
 
+@pytest.mark.deep(quick=1)
 def test_circles_are_found_as_ever():
     with rarely_collected():
         kept = [[number] for number in range(MANY)]
@@ -56,6 +59,7 @@ def test_circles_are_found_as_ever():
         assert len(kept) == MANY
 
 
+@pytest.mark.deep(quick=1)
 def test_nothing_goes_on_afterwards():
     with rarely_collected():
         pass

@@ -95,6 +95,7 @@ def _odd(example: Mapping[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("dialect", "count"), [("documented", 19), ("observed", 29)])
+@pytest.mark.deep(quick=1)
 def test_no_operation_opens_a_file_or_imports_a_module_once_all_is_fetched(
     tmp_path, dialect, count
 ):

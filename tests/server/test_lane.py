@@ -203,6 +203,7 @@ def test_every_stream_gets_the_same_bytes_on_both_roads(pieces, places) -> None:
 
 
 @pytest.mark.parametrize("line", LINES)
+@pytest.mark.deep(quick=6)
 def test_a_request_line_before_fields_that_came_before_is_read_as_ever(line) -> None:
     parts = [_GET, _GET, line + _GET[_GET.index(b"\r\n") :], _GET, _LAST]
     fast, ordinary = asyncio.run(_both(parts))
@@ -340,6 +341,7 @@ def test_damaged_streams_get_the_same_bytes_on_both_roads(data) -> None:
 
 
 @pytest.mark.parametrize("piece", PIECES, ids=range(len(PIECES)))
+@pytest.mark.deep(quick=6)
 def test_a_stream_byte_by_byte_gets_the_same_bytes(piece) -> None:
     head = [bytes([byte]) for byte in piece[:300]]
     parts = [*head, piece[300:], *(bytes([byte]) for byte in _LAST)]

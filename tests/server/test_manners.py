@@ -144,6 +144,7 @@ BARE = b"GET /v1/getAssetsByChain?chain=KAS HTTP/1.1\r\n"
         (b"Host: \xc3\xa9\r\n", b"got '\\xe9'"),
     ],
 )
+@pytest.mark.deep(quick=5)
 def test_a_host_that_is_none_is_refused(hosts, says, lane):
     with running(frozen(), lane=lane) as mock:
         answer = exchanged(mock.client, BARE + hosts + b"\r\n")
@@ -205,6 +206,7 @@ def test_only_chunks_are_read(lane):
     ],
 )
 @pytest.mark.parametrize("lane", [True, False])
+@pytest.mark.deep(quick=8)
 def test_a_client_that_has_said_all_is_answered(sent, answers, lane):
     with running(frozen(), lane=lane) as mock:
         told = exchanged(mock.client, sent, half=True)

@@ -72,6 +72,7 @@ KEYS = [*keys_of(0, 3, workers=2), *keys_of(1, 3, workers=2)]
 """Worlds of two processes."""
 
 
+@pytest.mark.deep(quick=2)
 def test_connections_change_the_world_with_each_request(secure: Secure) -> None:
     submitted: dict[str, list[str]] = {key: [] for key in KEYS}
     for number, key in enumerate(KEYS * 3):
@@ -116,6 +117,7 @@ def test_pipelined_requests_are_answered_in_order(secure: Secure) -> None:
 
 
 @pytest.mark.parametrize("kind", ["reset-before-headers", "empty-answer", "truncated-body"])
+@pytest.mark.deep(quick=2)
 def test_cut_connections_are_cut(secure: Secure, kind: str) -> None:
     """A reset is one, and an end is one, wherever the world lives."""
     for key in KEYS[::3]:
@@ -294,6 +296,7 @@ def test_a_good_pair_is_taken_from_one_file_or_two(pair: Pair, tmp_path: Path) -
 
 
 @pytest.mark.parametrize("workers", ["1", "2"])
+@pytest.mark.deep(quick=1)
 def test_the_command_ends_with_exit_code_4(tmp_path: Path, workers: str) -> None:
     expired = written_pair(tmp_path, days=(-9, -1))
     command = (sys.executable, "-m", "mockserver", "serve", "--port", "0", "--workers", workers)

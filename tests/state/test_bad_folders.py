@@ -262,6 +262,7 @@ def _started(folder: Path, *options: str) -> Iterator[str]:
         process.kill()
 
 
+@pytest.mark.deep(quick=1)
 def test_a_full_disk_in_the_middle_of_submissions_and_room_again(small: Path) -> None:
     """A real file system that becomes full while several clients submit, and has room later."""
     with _started(small / "state") as url:
@@ -354,6 +355,7 @@ def test_a_folder_that_nobody_may_write_is_named(serving: Serving) -> None:
 
 
 @pytest.mark.parametrize("workers", ["1", "2"])
+@pytest.mark.deep(quick=1)
 def test_of_two_servers_that_are_started_at_once_one_serves(
     tmp_path: Path, is_deep: bool, workers: str
 ) -> None:

@@ -129,6 +129,7 @@ def test_damage_is_named_and_never_told_as_the_truth(
         ("UPDATE meta SET value = 'x' WHERE name = 'version'", "no version"),
     ],
 )
+@pytest.mark.deep(quick=4)
 def test_rows_that_say_where_others_belong_are_sealed(
     kept: tuple[Path, dict[str, Any]], tmp_path: Path, call: Any, statement: str, what: str
 ) -> None:

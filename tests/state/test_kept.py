@@ -77,6 +77,7 @@ CHANGES: dict[str, list[Call]] = {
 
 
 @pytest.mark.parametrize("changes", CHANGES.values(), ids=CHANGES)
+@pytest.mark.deep(quick=8)
 def test_a_killed_server_goes_on_with_the_same_worlds(
     serving: Serving, changes: list[Call]
 ) -> None:
@@ -241,6 +242,7 @@ def test_secrets_of_requests_are_not_written(serving: Serving) -> None:
     assert b"hush" not in kept
 
 
+@pytest.mark.deep(quick=1)
 def test_a_journal_is_bounded_on_the_disk_too(serving: Serving) -> None:
     server = serving(clock=ClockMode.FROZEN)
     for number in range(1300):

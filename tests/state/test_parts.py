@@ -76,6 +76,7 @@ def test_the_parts_of_a_dump_are_the_parts_that_are_written(
 
 
 @pytest.mark.parametrize("name", HOSTING)
+@pytest.mark.deep(quick=5)
 def test_what_dumps_leave_out_is_written_beside_them(
     serving: Callable[..., Server], name: str
 ) -> None:

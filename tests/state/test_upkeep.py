@@ -45,6 +45,7 @@ def _seen(server: Server) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("processes", [(3,), (2, 3), (4, 2)])
+@pytest.mark.deep(quick=1)
 def test_worlds_move_to_the_files_of_other_processes_and_back(
     serving: Serving, processes: tuple[int, ...]
 ) -> None:
@@ -166,6 +167,7 @@ def test_export_writes_what_world_load_takes(serving: Serving, call: Any, tmp_pa
     assert (code, "no world of" in error) == (4, True)
 
 
+@pytest.mark.deep(quick=1)
 def test_prune_deletes_worlds_and_gives_the_space_back(serving: Serving, call: Any) -> None:
     server = _filled(serving)
     for number in range(200):

@@ -97,6 +97,7 @@ def test_a_naive_client_is_caught_within_fifty_examples(world, client, operation
 
 
 @pytest.mark.parametrize("client", [FloatingClient, TrustingClient, HastyClient])
+@pytest.mark.deep(quick=2)
 def test_it_is_caught_as_well_where_the_whole_flow_is_generated(world, client):
     unshrunk = settings(FEW, phases=[Phase.generate])
     wanted = surprises(world, client)

@@ -220,6 +220,7 @@ class FreshDeposits(TransferMachine):
 
 
 @pytest.mark.parametrize("machine", [WalletMachine, TransferMachine])
+@pytest.mark.deep(quick=1)
 def test_a_careful_client_of_either_flow_passes(crosschain_mock, machine):
     machine.play(crosschain_mock, settings=FEW)
 
@@ -237,6 +238,7 @@ def test_a_careful_client_of_either_flow_passes(crosschain_mock, machine):
         (FreshDeposits, "was moved 2 times"),
     ],
 )
+@pytest.mark.deep(quick=3)
 def test_a_careless_client_is_told_what_it_does(crosschain_mock, machine, told):
     with pytest.raises(MockCheckFailed, match=told):
         machine.play(crosschain_mock, settings=QUICK)

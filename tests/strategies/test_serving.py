@@ -40,6 +40,7 @@ def submit(world: MockWorld, number: int) -> str:
 
 
 @pytest.mark.parametrize("undocumented", [False, True])
+@pytest.mark.deep(quick=1)
 def test_the_id_that_is_submitted_is_the_id_that_is_checked(world, undocumented):
     @SEVERAL
     @given(services("v2.submitOrder", undocumented=undocumented))

@@ -54,6 +54,7 @@ def is_documented(violation: Violation, schema: Json) -> bool:
 
 
 @pytest.mark.parametrize(("dialect", "operation"), OPERATIONS)
+@pytest.mark.deep(quick=8)
 def test_an_answer_keeps_the_contract_of_its_dialect(dialect, operation):
     @FEW
     @given(answers(operation.id, dialect=dialect))
@@ -66,6 +67,7 @@ def test_an_answer_keeps_the_contract_of_its_dialect(dialect, operation):
 
 
 @pytest.mark.parametrize(("dialect", "operation"), OPERATIONS)
+@pytest.mark.deep(quick=8)
 def test_an_undocumented_answer_keeps_what_is_documented(dialect, operation):
     @FEW
     @given(answers(operation.id, dialect=dialect, undocumented=True))
@@ -115,6 +117,7 @@ def violations(operation: Operation, answer: Json) -> tuple[Violation, ...]:
         ("v1.getCrossChainQuote", True, lambda data: "crossChain" not in data),
     ],
 )
+@pytest.mark.deep(quick=3)
 def test_answers_go_to_the_edges_of_what_is_allowed(operation, undocumented, is_met):
     found = find(
         answers(operation, undocumented=undocumented),
@@ -155,6 +158,7 @@ def test_refusals_are_known_ones_and_others():
 
 
 @pytest.mark.parametrize(("dialect", "operation"), OPERATIONS)
+@pytest.mark.deep(quick=8)
 def test_a_request_keeps_the_contract(dialect, operation):
     @FEW
     @given(requests(operation.id, dialect=dialect))
@@ -168,6 +172,7 @@ def test_a_request_keeps_the_contract(dialect, operation):
 
 
 @pytest.mark.parametrize(("dialect", "operation"), OPERATIONS)
+@pytest.mark.deep(quick=8)
 def test_an_invalid_request_breaks_what_it_says_and_nothing_else(dialect, operation):
     strategy = invalid_requests(operation.id, dialect=dialect)
     if not operation.fields and strategy.is_empty:

@@ -73,6 +73,7 @@ def alive(number):
         f"{FORK}    signal.pause()",
     ],
 )
+@pytest.mark.deep(quick=2)
 def test_children_in_a_session_of_their_own_are_ended_and_told(survive, tmp_path, leave):
     noted = tmp_path / "children"
     code = f"pay()\n{leave}\nprint(child, file=open(sys.argv[1], 'a'))\n"
@@ -84,6 +85,7 @@ def test_children_in_a_session_of_their_own_are_ended_and_told(survive, tmp_path
     assert not [child for child in children if alive(child)]
 
 
+@pytest.mark.deep(quick=1)
 def test_another_host_is_named_once(survive):
     # Nobody listens there, and no packet leaves this machine.
     code = """
@@ -107,6 +109,7 @@ except OSError:
         ("pay()\ntime.sleep(60)", ("--clock", "real", "--wall", "2s"), "did not end within 2 s"),
     ],
 )
+@pytest.mark.deep(quick=2)
 def test_a_flow_that_needs_more_than_the_limits_is_told_which(survive, code, words, sentence):
     ended = survive(code, *words)
     assert (ended.returncode, ended.stdout) == (2, "")
@@ -114,6 +117,7 @@ def test_a_flow_that_needs_more_than_the_limits_is_told_which(survive, code, wor
     assert sentence in ended.stderr
 
 
+@pytest.mark.deep(quick=1)
 def test_a_flow_that_changes_from_run_to_run_is_unsure(survive, tmp_path):
     starts = tmp_path / "starts"
     code = """
@@ -161,6 +165,7 @@ OLDER = {"format": "crosschain-mock/survive@0", "results": []}
         ("\0\xff", "report.json"),
     ],
 )
+@pytest.mark.deep(quick=3)
 def test_a_damaged_or_older_report_to_go_on_from_is_a_sentence(survive, tmp_path, text, sentence):
     file = tmp_path / "report.json"
     file.write_bytes(text.encode("latin-1"))
@@ -181,12 +186,14 @@ def test_a_damaged_or_older_report_to_go_on_from_is_a_sentence(survive, tmp_path
         (("--wall", "soon"), 2, "--wall"),
     ],
 )
+@pytest.mark.deep(quick=3)
 def test_wrong_words_are_a_sentence(survive, words, code, sentence):
     ended = survive("pay()", *words)
     assert (ended.returncode, ended.stdout) == (code, "")
     assert sentence in ended.stderr
 
 
+@pytest.mark.deep
 def test_a_scenario_that_cannot_be_written_is_a_sentence(survive, tmp_path):
     (tmp_path / "full").mkdir()
     code = "try:\n    pay()\nexcept OSError:\n    pass\n"
@@ -294,6 +301,7 @@ OFTEN = ("folder", "built-in", "proxy", "no-path", "daemon", "locale", "site-spa
     "name",
     [pytest.param(name, marks=() if name in OFTEN else pytest.mark.deep) for name in ODD],
 )
+@pytest.mark.deep(quick=4)
 def test_an_odd_command_gets_a_sentence_and_an_exit_code(survive, tmp_path, name):
     code, command, environment, words, exit_code, sentence = ODD[name]
     (tmp_path / "site").mkdir()
@@ -331,6 +339,7 @@ def started_with(variable):
     return there
 
 
+@pytest.mark.deep
 def test_what_another_command_has_survived_is_tried_again(survive, tmp_path):
     file, second = tmp_path / "report.json", tmp_path / "second.json"
 
@@ -350,6 +359,7 @@ def test_what_another_command_has_survived_is_tried_again(survive, tmp_path):
     assert "client.py'" in told
 
 
+@pytest.mark.deep(quick=1)
 def test_folders_with_spaces_and_letters(survive, tmp_path):
     folder = tmp_path / "mein Geld \xfc\u20bf"
     (folder / "tmp").mkdir(parents=True)

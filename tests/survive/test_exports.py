@@ -53,6 +53,7 @@ def exported(tmp_path_factory):
     return folder
 
 
+@pytest.mark.deep(quick=1)
 def test_a_scenario_plays_the_failure_by_hand(exported):
     file = exported / "s" / f"{LOST}.yaml"
     text = file.read_text()
@@ -86,6 +87,7 @@ def deposits(capsule):
     }
 
 
+@pytest.mark.deep
 def test_what_ran_twice_at_the_same_time_does_so_by_the_command_in_its_scenario(tmp_path):
     client = tmp_path / "client.py"
     client.write_text(FORGETFUL)
@@ -106,6 +108,7 @@ def test_what_ran_twice_at_the_same_time_does_so_by_the_command_in_its_scenario(
     assert mock("capsule", "replay", file).returncode == 0
 
 
+@pytest.mark.deep
 def test_a_test_fails_as_the_search_did_and_passes_with_a_careful_client(exported):
     file = exported / "test_found.py"
     words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", "lost"]
@@ -120,6 +123,7 @@ def test_a_test_fails_as_the_search_did_and_passes_with_a_careful_client(exporte
     assert "seed=7" in file.read_text()
 
 
+@pytest.mark.deep
 def test_what_came_after_a_restart_replays_in_the_healed_world(tmp_path):
     client = tmp_path / "client.py"
     client.write_text(FORGETFUL)

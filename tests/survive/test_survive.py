@@ -264,6 +264,7 @@ def test_two_searches_give_the_same_bytes(doubled):
         ),
     ],
 )
+@pytest.mark.deep(quick=1)
 def test_two_searches_of_a_command_give_the_same_bytes(file):
     """With two runs at a time, on a client that restarts, one of asyncio and one of timers."""
 
@@ -309,6 +310,7 @@ def _spin(folder: Path) -> None:
         pytest.param(_spin, "survived", marks=pytest.mark.deep),
     ],
 )
+@pytest.mark.deep(quick=1)
 def test_two_at_once_come_to_the_same_each_time_however_busy_the_machine_is(lock, outcome):
     def once(service: FlowEnvironment) -> None:
         kept = lock(service.state)
@@ -412,6 +414,7 @@ def test_the_naive_wallet_of_the_examples_pays_twice_and_the_other_does_not(tmp_
         ),
     ],
 )
+@pytest.mark.deep(quick=2)
 def test_a_command_that_cannot_be_searched_is_a_sentence(words, code, sentence):
     ended = run(*words)
     assert ended.returncode == code, ended.stderr
@@ -419,6 +422,7 @@ def test_a_command_that_cannot_be_searched_is_a_sentence(words, code, sentence):
     assert "Traceback" not in ended.stderr
 
 
+@pytest.mark.deep(quick=1)
 def test_a_program_of_another_language_is_started_anew(tmp_path):
     address = "os.environ['CROSSCHAIN_MOCK_BASE_URL_V2'] + '/v1/getChain'"
     script = f"import os, urllib.request\nurllib.request.urlopen({address}).read()"
@@ -500,6 +504,7 @@ urllib.request.urlopen(os.environ["CROSSCHAIN_MOCK_BASE_URL_V2"] + "/v1/getChain
 
 
 @pytest.mark.skipif(not shutil.which("node"), reason="needs Node")
+@pytest.mark.deep(quick=1)
 def test_a_client_in_node_moves_the_world_in_place_of_sleeping(tmp_path):
     client = tmp_path / "client.cjs"
     client.write_text(NODE_SLEEPER)
@@ -541,6 +546,7 @@ def test_a_program_in_another_language_sleeps_in_the_worlds_time():
 
 @needs_compiler
 @pytest.mark.skipif(not shutil.which("curl"), reason="needs curl")
+@pytest.mark.deep
 def test_a_late_answer_is_late_for_a_program_in_another_language():
     """curl gives up after 20 seconds of the world, and waits for 90 where it may."""
     ended = in_a_shell(SHELL_WITH_A_LATE_ANSWER)
@@ -567,6 +573,7 @@ urllib.request.urlopen(urllib.request.Request(url, body, head)).read()
         ("os.kill(os.getpid(), 9)", "fails when nothing goes wrong: signal 9 ends it"),
     ],
 )
+@pytest.mark.deep(quick=3)
 def test_a_command_with_an_odd_end_is_judged_or_a_sentence(tmp_path, ending, words):
     program = tmp_path / "client.py"
     program.write_text(PAYING + ending + "\n")
@@ -603,6 +610,7 @@ def test_a_folder_that_cannot_be_made_is_a_sentence(monkeypatch, tmp_path):
         survive(doubling, only=["lost"])
 
 
+@pytest.mark.deep(quick=1)
 def test_the_example_pays_without_a_folder_of_its_own():
     ended = subprocess.run(
         # Its sleeping moves the world.

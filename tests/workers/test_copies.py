@@ -19,6 +19,7 @@ def _keys(place: int) -> list[str]:
     return [keys_of(worker, 90 + place)[-1] for worker in range(WORKERS)]
 
 
+@pytest.mark.deep(quick=1)
 def test_a_path_becomes_a_copy_wherever_both_live(multi: Multi) -> None:
     source = _keys(0)[1]
     order_id = multi.submit(1, source)
@@ -97,6 +98,7 @@ def test_a_token_holds_in_all_processes(multi: Multi) -> None:
     assert multi.ask("GET", f"/w/{keys[0]}/v1/getChain")[0] == 200
 
 
+@pytest.mark.deep(quick=1)
 def test_only_made_worlds_of_several_processes(starting: Any, tmp_path: Any) -> None:
     server = starting("--worlds", "made-only", "--state", str(tmp_path / "state"), workers=2)
     first, second = keys_of(0, workers=2)[0], keys_of(1, workers=2)[0]

@@ -29,6 +29,7 @@ def _killed(server: Multi, key: str) -> None:
     server.until_back(key)
 
 
+@pytest.mark.deep(quick=1)
 def test_a_killed_process_goes_on_from_its_state(starting, tmp_path):
     server = starting("--state", str(tmp_path / "state"))
     ids = [server.submit(number, MINE) for number in range(5)]
@@ -53,6 +54,7 @@ def test_a_killed_process_goes_on_from_its_state(starting, tmp_path):
         connection.close()
 
 
+@pytest.mark.deep(quick=1)
 def test_the_worlds_of_a_server_are_there_when_it_is_started_again(starting, tmp_path):
     folder = str(tmp_path / "state")
     server = starting("--state", folder)
@@ -65,6 +67,7 @@ def test_the_worlds_of_a_server_are_there_when_it_is_started_again(starting, tmp
     assert [server.call("GET", f"/w/{key}/__mock/dump") for key in keys] == before
 
 
+@pytest.mark.deep(quick=1)
 def test_a_world_that_was_in_memory_only_is_called_lost(starting):
     server = starting()
     order_id = server.submit(1, MINE)
@@ -88,6 +91,7 @@ def test_a_world_that_was_in_memory_only_is_called_lost(starting):
     assert server.call("GET", f"/w/{MINE}/v1/getChain")["code"] == 0
 
 
+@pytest.mark.deep(quick=1)
 def test_a_process_that_hangs_is_named(starting):
     server = starting()
     order_id = server.submit(1, OTHER)
@@ -117,6 +121,7 @@ def test_a_process_that_hangs_is_named(starting):
     assert server.call("GET", "/__mock/version", appKey="k")["world"] == "default"
 
 
+@pytest.mark.deep(quick=1)
 def test_clients_that_wait_for_a_hanging_process_are_answered(starting):
     server = starting()
     pid = server.pid_of(OTHER)
@@ -129,6 +134,7 @@ def test_clients_that_wait_for_a_hanging_process_are_answered(starting):
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.deep(quick=1)
 def test_it_ends_with_all_its_processes(starting, tmp_path, number):
     ready = tmp_path / "ready.json"
     server = starting("--ready-file", str(ready))
@@ -156,6 +162,7 @@ def _refused(*options: str) -> tuple[int, str]:
     return ended.returncode, ended.stderr
 
 
+@pytest.mark.deep(quick=1)
 def test_what_is_wrong_at_the_start_is_told_once(starting, tmp_path):
     folder = str(tmp_path / "state")
     server = starting("--state", folder, workers=2)
@@ -252,5 +259,6 @@ def _kill_one_of_three(server: Multi, rounds: int) -> None:
 
 
 @pytest.mark.parametrize("kills", [10, pytest.param(50, marks=pytest.mark.deep)])
+@pytest.mark.deep(quick=1)
 def test_no_acknowledged_order_is_lost_when_one_of_three_is_killed(starting, tmp_path, kills):
     _kill_one_of_three(starting("--state", str(tmp_path / "state")), kills)

@@ -221,6 +221,7 @@ def _plain(value: Any) -> Any:
 @pytest.mark.parametrize(
     "row", [row for row in ROWS if not row.streams], ids=lambda row: f"{row.method} {row.path}"
 )
+@pytest.mark.deep(quick=24)
 def test_each_control_call_gives_the_same_as_directly(
     proxied: Proxied, direct: Multi, row, is_deep: bool
 ):
@@ -294,6 +295,7 @@ def _typed(call: Callable[..., Any], server: Multi, key: str, folder: Path) -> d
     return printed
 
 
+@pytest.mark.deep(quick=1)
 def test_each_command_gives_the_same_as_directly(
     proxied: Proxied, direct: Multi, call: Callable[..., Any], tmp_path: Path
 ) -> None:

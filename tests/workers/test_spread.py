@@ -25,6 +25,7 @@ def test_ten_thousand_worlds_are_spread_evenly(workers):
         assert all(abs(count - even) <= 0.1 * even for count in spread.values()), spread
 
 
+@pytest.mark.deep(quick=1)
 def test_a_connection_may_change_the_world_with_each_request(multi: Multi):
     keys = [key for worker in range(WORKERS) for key in keys_of(worker, 3)]
     submitted: dict[str, list[str]] = {key: [] for key in keys}
@@ -132,6 +133,7 @@ def single():
 
 
 @pytest.mark.parametrize("pieces", STREAMS.values(), ids=STREAMS)
+@pytest.mark.deep(quick=2)
 def test_streams_get_the_bytes_that_one_process_answers(multi: Multi, single: Multi, pieces):
     if not any(word in b"".join(pieces) for word in _LAST):
         pieces = [*pieces, _request(A, "Connection: close")]
@@ -331,6 +333,7 @@ def test_both_loops_hand_connections_over(starting, loop):
     server.stop()
 
 
+@pytest.mark.deep(quick=1)
 def test_the_access_log_of_all_processes_has_each_request_once(starting, tmp_path):
     file = tmp_path / "access.jsonl"
     server = starting("--access-log", str(file))

@@ -56,6 +56,7 @@ def test_armed_submissions_respect_the_cap(counting):
     assert sum(n for (_, path), n in counting.arrived.items() if "submit" in path) == 3
 
 
+@pytest.mark.deep(quick=1)
 def test_equal_seeds_send_equal_requests(opened, is_deep):
     sent = []
     for _ in range(2):

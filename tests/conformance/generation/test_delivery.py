@@ -41,6 +41,7 @@ def deep(*values):
         ("quotes-cacheable-for-a-day", "keep the answer for 86400 s"),
     ],
 )
+@pytest.mark.deep(quick=2)
 def test_what_carries_requests_shows_though_each_alone_is_answered_well(fault, words):
     messages = [finding.message for _, _, finding in findings(fault)]
     assert any(words in message for message in messages), messages
@@ -51,6 +52,7 @@ def test_the_answer_to_somebody_elses_request_contradicts_the_description():
     assert verdicts == {Verdict.VIOLATION}
 
 
+@pytest.mark.deep
 def test_every_second_look_at_a_replica_that_is_behind_shows():
     ((operation, _, finding),) = findings("replica-without-new-orders", arm_writes=True)
     assert operation == "v2.checkOrder"
@@ -70,6 +72,7 @@ def test_every_second_look_at_a_replica_that_is_behind_shows():
         deep("refusals-with-http-400"),
     ],
 )
+@pytest.mark.deep(quick=1)
 def test_what_is_allowed_is_not_blamed(variation):
     assert not findings("", variation, arm_writes=True)
 

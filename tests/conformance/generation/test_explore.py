@@ -62,6 +62,7 @@ def test_an_input_that_is_not_required_is_found_with_the_smallest_request(opened
     assert first.request == again.request or first.request.query == again.request.query
 
 
+@pytest.mark.deep(quick=1)
 def test_equal_seeds_ask_equal_requests(opened, is_deep):
     sent = []
     for _ in range(2):

@@ -117,6 +117,7 @@ def test_without_feedback_requests_are_sent_as_they_are_drawn(opened):
     assert sent[0] != sent[1]
 
 
+@pytest.mark.deep
 def test_values_that_told_are_tried_with_other_chains():
     row = NARROW["balance-upper-case-abroad"]
     seeds = range(1, 9)

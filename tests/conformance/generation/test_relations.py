@@ -73,13 +73,14 @@ def test_each_relation_is_tried_below():
 
 
 @pytest.mark.parametrize("operation_id", [BRIDGE, AGGREGATE, SWAP, V1_QUOTE, BALANCE])
+@pytest.mark.deep(quick=2)
 def test_a_healthy_service_keeps_every_relation(operation_id):
     with blind_service() as url:
         assert not [cause for cause in problems(url, operation_id) if cause.startswith("related")]
 
 
 @pytest.mark.parametrize("words", ROWS)
-@pytest.mark.deep(quick=2)
+@pytest.mark.deep(quick=1)
 def test_a_service_that_breaks_a_relation_is_found(words):
     broken = ROWS[words]
     [operation_id] = broken.operations

@@ -101,6 +101,7 @@ def test_without_leave_only_reads_are_played(opened):
         for row in FAULTS
     ],
 )
+@pytest.mark.deep(quick=2)
 def test_a_fault_that_only_sequences_show_is_told_step_by_step(
     opened, name, words, operation_id, cause, verdict
 ):
@@ -114,6 +115,7 @@ def test_a_fault_that_only_sequences_show_is_told_step_by_step(
     assert f"; {len(finding.exchanges)}. " in finding.message
 
 
+@pytest.mark.deep
 def test_a_sequence_is_shrunk_to_the_steps_that_matter(opened):
     one = opened("order-ids-reused", after=LISTS, sequences=12, arming=ARMED)
     found = sequences(one.session, one.options, machine("orders"))
@@ -172,6 +174,7 @@ def judged_checks(url, **options):
         pytest.param({"examples": 25, "sequences": 12}, marks=pytest.mark.deep),
     ],
 )
+@pytest.mark.deep
 def test_more_effort_never_judges_fewer_checks(more):
     with running(clock="frozen", refusals="allow") as mock:
         usual, wider = judged_checks(mock.url), judged_checks(mock.url, **more)

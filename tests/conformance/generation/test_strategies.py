@@ -79,6 +79,7 @@ def test_a_valid_request_keeps_the_contract(contract, operation):
 
 
 @pytest.mark.parametrize(("contract", "operation"), OPERATIONS)
+@pytest.mark.deep(quick=8)
 def test_a_broken_request_breaks_the_contract_in_one_input(contract, operation):
     strategy = any_of(RequestStrategies(operation, RunContext(contract)).broken())
     if strategy.is_empty:

@@ -76,6 +76,7 @@ def shows(server: MockServer, report: Report, url: str, file: Path) -> None:
 
 
 @pytest.mark.parametrize("name", SAMPLE)
+@pytest.mark.deep(quick=4)
 def test_its_findings_are_a_test(server, name, tmp_path):
     report, url = judged(server, name, only=(SAMPLE[name],))
     shows(server, report, url, tmp_path / "test_findings.py")

@@ -54,6 +54,7 @@ def test_json_keeps_its_published_schema(told, tmp_path):
 
 
 @pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.deep(quick=2)
 def test_no_format_carries_what_steers_a_terminal(name):
     text = FORMATS[name](hostile())
     steering = [one for one in text if unicodedata.category(one).startswith("C") and one != "\n"]

@@ -64,6 +64,7 @@ def outcomes(file, base=None, other=None):
     return {name: ended for ended, name in words}
 
 
+@pytest.mark.deep
 def test_generated_findings_fail_where_they_are_and_pass_where_they_are_not(tmp_path):
     with blind_service(rows=(LONG, ODD)) as url:
         file = written(generated(url), tmp_path)
@@ -96,6 +97,7 @@ def test_what_one_request_shows_is_sent_again_without_generating(tmp_path):
     assert BRIDGE in ended.stdout
 
 
+@pytest.mark.deep(quick=1)
 def test_planned_requests_fail_on_the_broken_service_and_pass_on_the_healthy_one(server, tmp_path):
     # Single answers, several answers, and rules about every exchange.
     breaks = ("bridge-price-as-number", "v1-unknown-token-taken", "gzip-in-name-only")
