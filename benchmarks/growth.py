@@ -103,7 +103,8 @@ def _orders(most: int) -> Iterator[str]:
             yield _said(f"{'memory of a kept order':40}{(_resident() - before) / size:10.0f} bytes")
         columns.append({name: _median(service, make) for name, make in _requests().items()})
     yield from _table("orders in a world", sizes, columns)
-    for path, query in (("dump", ""), ("orders", ""), ("orders", "find=zz"), ("orders", _PENDING)):
+    searches = (("orders", ""), ("orders", "find=zz"), ("orders", _PENDING))
+    for path, query in (("dump", ""), *searches, ("audit", ""), ("lint", "")):
         yield _in_pieces(service, path, query)
 
 
@@ -170,6 +171,7 @@ def _requests() -> dict[str, Callable[[], Request]]:
         "GET journal?limit=100": lambda: Request("GET", "/__mock/journal", "limit=100"),
         "GET orders, first page": lambda: Request("GET", "/__mock/orders", "limit=20"),
         "GET orders, newest page": lambda: Request("GET", "/__mock/orders", page),
+        "GET ground": lambda: Request("GET", "/__mock/ground"),
         "GET orders/ID": lambda: Request("GET", "/__mock/orders/30000000001"),
         "POST verify": lambda: _control("POST", "/verify", _VERIFIED),
         "GET check": lambda: Request("GET", "/__mock/check"),

@@ -11,10 +11,12 @@ folder where `npm install express@4 ajv@8 @stoplight/prism-cli@5 wiremock@3` was
 that it finds: Express, Prism, and WireMock (it takes Java) with a journal and without. Prism
 answers constant examples, WireMock keeps no orders. pytest-httpserver comes along where it is
 installed (`pip install pytest-httpserver`). `--server NAME=COMMAND` adds any server that prints its
-address. One that does not start, or owes an answer for 20 seconds, is told and left out. `--write`
-puts a table and a chart with the date and the versions into a folder. The first round of each load
-only warms up, `--warm` seconds for each server, as just-in-time compilers want. One load takes
-servers x (warm + rounds x seconds): all six with eight servers and five rounds some ten minutes.
+address, such as that of an earlier checkout, before and after a change: `--server "before=env -C
+FOLDER python -m mockserver serve --port 0 --loop uvloop"`. One that does not start, or owes an
+answer for 20 seconds, is told and left out. `--write` puts a table and a chart with the date and
+the versions into a folder. The first round of each load only warms up, `--warm` seconds for each
+server, as just-in-time compilers want. One load takes servers x (warm + rounds x seconds): all six
+with eight servers and five rounds some ten minutes.
 """
 
 import argparse
@@ -27,7 +29,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from datetime import UTC, datetime
 from functools import partial
@@ -160,7 +162,8 @@ def main() -> None:
         for name, found in rows.items():
             for server, row in found.items():
                 print(f"{name:12}{server:20}" + "".join(f"{value:10.2f}" for value in row))
-        facts = [line for name, slices in loads.items() for line in _compared(name, slices)]
+        added = [server.partition("=")[0] for server in options.server]
+        facts = [line for name, slices in loads.items() for line in _compared(name, slices, added)]
         facts += [_facts(server) for server in servers]
         print("\n".join(facts))
         if options.write is not None:
@@ -182,8 +185,10 @@ def _facts(server: Running) -> str:
     )
 
 
-def _compared(load: str, slices: Slices) -> Iterator[str]:
-    """Tell how this mock stands to plain aiohttp and to the fastest peer that keeps a journal."""
+def _compared(load: str, slices: Slices, added: Sequence[str] = ()) -> Iterator[str]:
+    """Tell how this mock stands to plain aiohttp, to the fastest peer that keeps a journal, and to
+    the servers that were `added`.
+    """
     keeping = [name for name in _WITH_JOURNAL if name in slices]
     best = max(keeping, key=lambda name: _median(slices[name], 0), default=None)
     for ours in _OURS:
@@ -192,6 +197,7 @@ def _compared(load: str, slices: Slices) -> Iterator[str]:
         told = [f"{_ratio(slices, ours, 'plain')} plain aiohttp"]
         if best is not None:
             told.append(f"{_ratio(slices, ours, best)} {best}, the fastest that keeps a journal")
+        told += [f"{_ratio(slices, ours, name)} {name}" for name in added if name in slices]
         tail = statistics.median(
             one.p99_ms / base.p99_ms
             for one, base in zip(slices[ours], slices["plain"], strict=True)

@@ -135,7 +135,7 @@ class Operation:
         """Whether a call changes something: an order or a ticket comes into being."""
         self.request_schema = request_schema
         self.data_schema = data_schema
-        self._last: tuple[Request | None, Inputs | None] = (None, None)
+        self._last: tuple[Request | None, Inputs] = (None, Inputs({}, {}))
 
     def __repr__(self) -> str:
         return f"<Operation {self.id}: {self.method} {self.path}>"
@@ -168,11 +168,11 @@ class Operation:
         return {"if": {"required": ["code"]}, "then": inside, "else": dict(self.data_schema)}
 
     def read(self, request: Request) -> Inputs:
-        before, inputs = self._last
         # Cached, since faults, the simulation and an explanation read the same request.
-        if inputs is None or before is not request:
-            inputs = self._reader.read(request)
-            self._last = request, inputs
+        if self._last[0] is request:
+            return self._last[1]
+        inputs = self._reader.read(request)
+        self._last = request, inputs
         return inputs
 
     def violations(self, request: Request) -> tuple[Violation, ...]:

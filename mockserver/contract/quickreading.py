@@ -58,7 +58,7 @@ class QuickInput:
         except ValueError:
             # Half a surrogate pair, which is right by some schemas.
             return False
-        if text and len(value) <= _LONGEST and len(self.accepted) < _MOST_TEXTS:
+        if len(self.accepted) < _MOST_TEXTS and text and len(value) <= _LONGEST:
             self.accepted.add(value)
         return True
 
@@ -127,18 +127,17 @@ class QuickReader:
         return True
 
     def _read_query(self, query: str, values: dict[str, Json]) -> bool:
-        before, left_out = len(values), 0
-        parts = query.split("&")
-        for part in parts:
-            pair = self._pairs.get(part) or self._pair(part)
+        awaited, known = len(values), self._pairs.get
+        for part in query.split("&"):
+            pair = known(part) or self._pair(part)
             if pair is None:
                 return False
-            if pair[0]:
-                values[pair[0]] = pair[1]
-            else:
-                left_out += 1
+            role, value = pair
+            if role:
+                values[role] = value
+                awaited += 1
         # Fewer values than parts mean that a name was given twice.
-        return len(values) == before + len(parts) - left_out
+        return len(values) == awaited
 
     def _pair(self, part: str) -> tuple[str, Json] | None:
         """Return role and value of a part of a query string, or None where it may be wrong."""

@@ -115,7 +115,7 @@ class RequestReader:
         self._quick = quick_reader(schema, self.fields)
 
     def read(self, request: Request) -> Inputs:
-        body = self._body(request)
+        body = self._body(request) if self._has_body else None
         if self._quick is not None:
             values = self._quick.values(request, body)
             if values is not None:
@@ -139,7 +139,7 @@ class RequestReader:
     def violations(self, request: Request) -> tuple[Violation, ...]:
         """Return what breaks the contract in a request that can be read; faster than `read`."""
         extra: list[Violation] = []
-        instance = self._instance(request, self._body(request), extra)
+        instance = self._instance(request, self._body(request) if self._has_body else None, extra)
         if isinstance(instance, _UnreadableValue):
             return ()
         return (*extra, *self._explained(request, instance))
@@ -148,8 +148,6 @@ class RequestReader:
         return self._check.explained(instance, long=len(request.body) > _LONG)
 
     def _body(self, request: Request) -> Json:
-        if not self._has_body:
-            return None
         try:
             return jsontext.decode(request.body)
         except jsontext.NotJson as error:

@@ -89,10 +89,13 @@ def _members_writer(members: Mapping[str, Mapping[str, Any]], otherwise: Writer)
     writers = [
         encode_basestring_ascii if _is_text(node) else writer_of(node) for node in members.values()
     ]
+    texts_alone = all(writer is encode_basestring_ascii for writer in writers)
 
     def write(value: Json) -> str:
         if type(value) is dict:
             try:
+                if texts_alone:
+                    return template % tuple(map(encode_basestring_ascii, values(value)))
                 return template % tuple(map(call, writers, values(value)))
             except (KeyError, TypeError):
                 # One is missing, or should be a text and is none.

@@ -93,8 +93,7 @@ def units_exact(tokens: Decimal, decimals: int) -> int:
 
 def whole_tokens(units: int, decimals: int) -> Decimal:
     """Return smallest units as whole tokens, exactly."""
-    sign = 1 if units < 0 else 0
-    return Decimal((sign, tuple(map(int, str(abs(units)))), -decimals))
+    return Decimal(f"{units}E{-decimals}")
 
 
 def units_floor(tokens: Decimal, decimals: int) -> int:

@@ -331,12 +331,10 @@ class Catalog:
                 if chain is not None:
                     yield (nickname, address_key(chain, contract.address)), token
 
-    def _known_addresses(self, chain: Chain) -> list[str]:
-        return [
-            address
-            for (nickname, address), token in self._by_address.items()
-            if nickname == chain.nickname and token.listed
-        ]
+    def _known_addresses(self, chain: Chain) -> Iterator[str]:
+        for (nickname, address), token in self._by_address.items():
+            if nickname == chain.nickname and token.listed:
+                yield address
 
 
 def _not_on_chain(chain: Chain, token: Token, about: str) -> Refusal:

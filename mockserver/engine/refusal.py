@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from difflib import get_close_matches
+from functools import cache, cached_property
 
 from mockserver.errors import CrosschainMockError
 
@@ -27,7 +28,8 @@ class Refusal(Exception):
     `name` is one of `REFUSALS`; `reason` says what came and what would be right, with chains by the
     nicknames of 2.0; `reason_in` says it with the names of another interface. `about` is the
     role of the offending input in the domain's words (`source chain`, `token`, `amount`), or None
-    where no single input is to blame; `nearest` are valid values close to what came.
+    where no single input is to blame; `nearest` are valid values close to what came. Both are made
+    when they are read: to seek near names takes milliseconds, and many refusals are not shown.
     """
 
     def __init__(
@@ -36,7 +38,7 @@ class Refusal(Exception):
         reason: str | Callable[[Naming], str],
         *,
         about: str | None = None,
-        nearest: Iterable[str] = (),
+        nearest: Iterable[str] | Callable[[], Iterable[str]] = (),
     ) -> None:
         """Keep the parts; the text is the reason. Raises `KeyError` for a name not listed.
 
@@ -44,12 +46,22 @@ class Refusal(Exception):
         """
         if name not in REFUSALS:
             raise KeyError(name)
-        self.reason = reason if isinstance(reason, str) else reason(str)
-        super().__init__(self.reason)
+        super().__init__(name)
         self.name = name
         self._reason = reason
         self.about = about
-        self.nearest = tuple(nearest)
+        self._nearest = nearest
+
+    def __str__(self) -> str:
+        return self.reason
+
+    @cached_property
+    def reason(self) -> str:
+        return self.reason_in(str)
+
+    @cached_property
+    def nearest(self) -> tuple[str, ...]:
+        return tuple(self._nearest() if callable(self._nearest) else self._nearest)
 
     def reason_in(self, naming: Naming) -> str:
         return self._reason if isinstance(self._reason, str) else self._reason(naming)
@@ -57,14 +69,23 @@ class Refusal(Exception):
 
 def unknown(name: str, about: str, came: str, known: Iterable[str]) -> Refusal:
     """Return the refusal of a name nobody knows, with the nearest names that exist."""
-    close = nearest_names(came, known)
-    if close:
-        hint = f"did you mean {' or '.join(map(repr, close))}"
-    else:
-        names = list(dict.fromkeys(known))
-        more = " and others" if len(names) > 8 else ""
-        hint = f"known are {', '.join(map(repr, names[:8]))}{more}"
-    reason = f"{about} {excerpt(came)} is not known; {hint}"
+
+    @cache
+    def names() -> list[str]:
+        return list(dict.fromkeys(known))
+
+    @cache
+    def close() -> tuple[str, ...]:
+        return nearest_names(came, names())
+
+    def reason(_: Naming) -> str:
+        if close():
+            hint = f"did you mean {' or '.join(map(repr, close()))}"
+        else:
+            more = " and others" if len(names()) > 8 else ""
+            hint = f"known are {', '.join(map(repr, names()[:8]))}{more}"
+        return f"{about} {excerpt(came)} is not known; {hint}"
+
     return Refusal(name, reason, about=about, nearest=close)
 
 

@@ -1,14 +1,16 @@
 """What a verdict on a world rests on: how many requests, since when, and what is missing."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from mockserver.clock import iso
+from mockserver.exchange import Response
 from mockserver.jsontext import Json
 from mockserver.responders.responder import GENERATED, PLAYBACK, STUB, UPSTREAM
 from mockserver.values import dataclass
 from mockserver.wording import counted
 from mockserver.worlds.hosted import HostedWorld
-from mockserver.worlds.journal import Entry
+from mockserver.worlds.journal import was_refused
 
 _MADE_UP = {
     STUB: "stubs",
@@ -55,24 +57,35 @@ class Ground:
 
 def ground_of(hosted: HostedWorld, others: Iterable[HostedWorld] = ()) -> Ground:
     """Return what a verdict on a world rests on; `others` are the other worlds of its server."""
-    entries = [entry for entry in hosted.journal if not hosted.horizon.has_undone(entry.sequence)]
-    judged = [entry for entry in entries if entry.operation is not None]
-    since = judged[0].at_ms if judged else None
-    holes = (*_holes(hosted), *_unanswered(entries, judged), *_elsewhere(hosted, others))
+    undone = hosted.horizon.has_undone if hosted.horizon.undone else None
+    # As they are stored, and once: every verdict takes this look at up to 1000 requests.
+    kept = [
+        stored
+        for number, stored in hosted.journal.numbered()
+        if undone is None or not undone(number)
+    ]
+    judged = [(stored[0], stored[3]) for stored in kept if stored[1] is not None]
+    since = judged[0][0] if judged else None
+    holes = (
+        *_holes(hosted, len(hosted.journal) - len(kept)),
+        *_unanswered(len(kept), [answer for _, answer in judged]),
+        *_elsewhere(hosted, others),
+    )
     return Ground(hosted.key, hosted.epoch, len(judged), since, holes)
 
 
-def _unanswered(entries: Sequence[Entry], judged: Sequence[Entry]) -> Iterator[str]:
-    beside = len(entries) - len(judged)
+def _unanswered(came: int, answers: Sequence[Response]) -> Iterator[str]:
+    """Yield what is missing in these answers of operations, of so many requests that came."""
+    beside = came - len(answers)
     if beside:
         yield f"{counted(beside, 'request')} that no operation answers"
     # A client that was turned away all along has shown nothing of what it does with money.
-    if judged and all(entry.refusal or entry.response.status >= 400 for entry in judged):
-        yield f"every answer was a refusal or a failure: {counted(len(judged), 'request')}"
+    if answers and all(answer.status >= 400 or was_refused(answer) for answer in answers):
+        yield f"every answer was a refusal or a failure: {counted(len(answers), 'request')}"
 
 
-def _holes(hosted: HostedWorld) -> Iterator[str]:
-    horizon, journal = hosted.horizon, hosted.journal
+def _holes(hosted: HostedWorld, undone: int) -> Iterator[str]:
+    horizon = hosted.horizon
     if horizon.former:
         yield f"{counted(horizon.former, 'request')} to an earlier world of this name"
     if hosted.lost:
@@ -83,14 +96,13 @@ def _holes(hosted: HostedWorld) -> Iterator[str]:
         yield f"{counted(dropped, 'older request')} no longer in the journal"
     if horizon.sequence:
         yield f"{counted(horizon.sequence, 'request')} before a reset of the world"
-    undone = sum(1 for entry in journal if horizon.has_undone(entry.sequence))
     if undone:
         yield f"{counted(undone, 'request')} undone by a revert"
     if horizon.inherited_ms is not None:
         yield f"it began at {iso(horizon.inherited_ms)} with orders or transactions of before"
+    answers = Counter([stored[4] for _, stored in hosted.journal.numbered()])
     for responder, name in _MADE_UP.items():
-        count = sum(1 for entry in journal if entry.responder == responder)
-        if count:
+        if count := answers[responder]:
             yield f"{counted(count, 'answer')} by {name}, of which the world knows nothing"
 
 

@@ -303,6 +303,29 @@ class WorldJournal:
         kept = islice(self._entries or (), first - self.dropped, None)
         return [Entry(number, *item, self) for number, item in enumerate(kept, first + 1)]
 
+    def numbered(self) -> Iterator[tuple[int, StoredEntry]]:
+        """Yield each entry as it is stored, with its number: to make all entries takes longer."""
+        return enumerate(self._entries or (), self.dropped + 1)
+
+    def of(self, operation: str | None) -> list[Entry]:
+        """Return the entries of an operation; of any for None."""
+        if operation is None:
+            return self.since(0)
+        return self._where(lambda stored: stored[1] == operation)
+
+    def refused(self) -> list[Entry]:
+        """Return the entries whose answer is a refusal."""
+        return self._where(lambda stored: was_refused(stored[3]))
+
+    def disturbed(self) -> list[Entry]:
+        """Return the entries whose answer was disturbed on its way."""
+        return self._where(lambda stored: bool(stored[5]))
+
+    def _where(self, wanted: Callable[[StoredEntry], bool]) -> list[Entry]:
+        return [
+            Entry(number, *stored, self) for number, stored in self.numbered() if wanted(stored)
+        ]
+
     def redactor(self) -> "Redactor":
         """Return what takes secrets out of entries that are shown; it knows those of all."""
         if self._redactor is None:
@@ -339,6 +362,12 @@ class WorldJournal:
         if self._space is not None:
             self._space.leave(self)
         self.weight, self._entries = 0, None
+
+
+def was_refused(response: Response) -> bool:
+    """Tell whether an answer is a refusal."""
+    # Nearly all are successes, with the one header that these have.
+    return response.headers is not JSON_HEADERS and response.header(REFUSAL_HEADER) is not None
 
 
 def cut_line(text: str) -> str:

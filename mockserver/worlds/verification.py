@@ -16,7 +16,7 @@ from mockserver.validation import did_you_mean
 from mockserver.values import dataclass
 from mockserver.wording import times
 from mockserver.worlds.hosted import AwaitedRefusal, HostedWorld
-from mockserver.worlds.journal import Entry
+from mockserver.worlds.journal import Entry, WorldJournal
 from mockserver.worlds.triggers import idle
 
 
@@ -50,6 +50,9 @@ class Search:
 
     def matching(self, entries: Iterable[Entry]) -> list[Entry]:
         return [entry for entry in entries if self.takes(entry)]
+
+    def found_in(self, journal: WorldJournal) -> list[Entry]:
+        return self.matching(journal.of(self.operation))
 
     def __str__(self) -> str:
         named = self.operation or " ".join(filter(None, (self.method, self.path)))
@@ -85,9 +88,8 @@ def unexpected_refusals(hosted: HostedWorld) -> list[Entry]:
     """
     return [
         entry
-        for entry in hosted.journal
-        if entry.refusal is not None
-        and _REFUSING.isdisjoint(kind for kind, _ in entry.disturbances)
+        for entry in hosted.journal.refused()
+        if _REFUSING.isdisjoint(kind for kind, _ in entry.disturbances)
         and entry.responder != STUB
         and not is_announced(hosted, entry)
     ]
@@ -141,11 +143,10 @@ def verify(hosted: HostedWorld, wanted: Mapping[str, Json]) -> Verification:
     if len(counts) > 1 and set(counts) != {"atLeast", "atMost"}:
         raise BadControl(f"body: {' and '.join(map(repr, counts))} do not go together")
     search = search_of(wanted, hosted.contract)
-    # As the audit does: what a revert has undone has not happened.
-    came = [entry for entry in hosted.journal if not hosted.horizon.has_undone(entry.sequence)]
+    came = _came(hosted, search.operation)
     entries = tuple(search.matching(came))
     if not entries and _bounds_above(wanted):
-        _check_possible(search, hosted, came)
+        _check_possible(search, hosted)
     complaints = list(_complaints(wanted, entries, hosted.contract))
     if not complaints and hosted.dropped and _bounds_above(wanted):
         # Any of the requests that are gone may have been one too many.
@@ -161,7 +162,18 @@ def verify(hosted: HostedWorld, wanted: Mapping[str, Json]) -> Verification:
     return Verification(False, text, entries, nearest, hosted.dropped)
 
 
-def _check_possible(search: Search, hosted: HostedWorld, came: Sequence[Entry]) -> None:
+def _came(hosted: HostedWorld, operation: str | None = None) -> list[Entry]:
+    """Return the requests of an operation, or all.
+
+    As the audit does: what a revert has undone has not happened.
+    """
+    entries, horizon = hosted.journal.of(operation), hosted.horizon
+    if not horizon.undone:
+        return entries
+    return [entry for entry in entries if not horizon.has_undone(entry.sequence)]
+
+
+def _check_possible(search: Search, hosted: HostedWorld) -> None:
     """Raise `BadControl` where no request of any client is what is sought, so that none came."""
     contract, newest = hosted.contract, hosted.journal.last_sequence
     operations = [contract.operation(search.operation)] if search.operation else list(contract)
@@ -177,10 +189,11 @@ def _check_possible(search: Search, hosted: HostedWorld, came: Sequence[Entry]) 
         raise BadControl(f"'path': {operation.id} has {operation.path}, not {search.path!r}")
     if search.operation and search.method not in (None, operation.method):
         raise BadControl(f"'method': {operation.id} is a {operation.method}, no {search.method}")
-    paths = [known.path for known in contract] + [entry.path for entry in came]
-    if search.path is not None and search.path not in paths:
-        near = did_you_mean(search.path, paths)
-        raise BadControl(f"'path': no operation has {search.path[:100]!r}{near}")
+    if search.path is not None:
+        paths = [known.path for known in contract] + [entry.path for entry in _came(hosted)]
+        if search.path not in paths:
+            near = did_you_mean(search.path, paths)
+            raise BadControl(f"'path': no operation has {search.path[:100]!r}{near}")
     named = {} if search.match is None else {**search.match.query, **search.match.body}
     fields = [field.name for known in operations for field in known.fields]
     for name in named:
@@ -285,7 +298,7 @@ def unstruck(hosted: HostedWorld, ids: Collection[str] | None = None) -> list[st
 
 def _mutations_without_effect(hosted: HostedWorld) -> Iterator[str]:
     struck: dict[str, list[Entry]] = {}
-    for entry in hosted.journal:
+    for entry in hosted.journal.disturbed():
         mutations = [name for kind, name in entry.disturbances if kind == "mutation"]
         if mutations and entry.response.header(MUTATED_HEADER) is not None:
             struck.setdefault(mutations[0], []).append(entry)
@@ -303,11 +316,11 @@ def _idle_changes(hosted: HostedWorld, first: int) -> Iterator[str]:
     journal = hosted.journal
     begun = {(window.subject, window.from_ms) for window in hosted.world.outages.all()}
     for change in hosted.changes[first:]:
-        window = change.window
-        came = [entry for entry in journal.since(change.since) if entry.operation]
         # A request that the journal has dropped may have met it.
         if journal.dropped > change.since:
             continue
+        window = change.window
+        came = [entry for entry in journal.since(change.since) if entry.operation]
         if window is None:
             if not came:
                 yield f"{change.text} met no request: none came after it was set"
@@ -321,8 +334,9 @@ def _never_refused(hosted: HostedWorld) -> Iterator[str]:
     """Yield the expected refusals that did not come, unless the journal may have dropped them."""
     if hosted.journal.dropped:
         return
+    refused = hosted.journal.refused() if hosted.expected else []
     for expected in dict.fromkeys(hosted.expected):
-        if not any(is_expected(entry, expected) for entry in hosted.journal):
+        if not any(is_expected(entry, expected) for entry in refused):
             what = repr(expected.refusal) if expected.refusal else "a refusal"
             of = f" of {expected.operation}" if expected.operation else ""
             yield f"expected {what}{of}, it did not come"

@@ -1,5 +1,6 @@
 """Amounts are exact, and every rounding goes the way its name says."""
 
+from collections.abc import Iterator
 from decimal import Decimal
 from fractions import Fraction
 
@@ -104,3 +105,18 @@ def test_an_unknown_name_comes_with_the_nearest_ones() -> None:
     refusal = unknown("unknown-token", "token", "?", [f"T{n}" for n in range(9)])
     assert "known are 'T0'" in refusal.reason
     assert refusal.reason.endswith("and others")
+
+
+def test_near_names_are_sought_once_somebody_reads_them() -> None:
+    sought: list[str] = []
+
+    def known() -> Iterator[str]:
+        sought.append("USDT")
+        yield "USDT"
+
+    refusal = unknown("unknown-token", "token", "USDTT", known())
+    assert refusal.name == "unknown-token"
+    assert not sought
+    assert refusal.nearest == ("USDT",) == refusal.nearest
+    assert str(refusal) == "token 'USDTT' is not known; did you mean 'USDT'"
+    assert sought == ["USDT"]

@@ -21,6 +21,7 @@ from mockserver.server.control.guard import Denied
 from mockserver.server.control.row import ControlRequest, NotAllowed, Row, ServerState
 from mockserver.server.control.sockets import open_socket, wants_socket
 from mockserver.validation import did_you_mean
+from mockserver.values import keep
 from mockserver.worlds.hosted import Elsewhere, HostedWorld, UnknownWorld, WorldAway
 
 EVENT_HEADERS = (
@@ -32,6 +33,8 @@ EVENT_HEADERS = (
 
 # Bytes that one byte of a control request takes at most in memory.
 _WRITTEN_OUT = 8
+# Paths whose rows are remembered.
+_MOST_PATHS = 256
 # An answer of more pieces is sent while it is made.
 _AT_ONCE = 4
 _NODE = "/chains/{chain}"
@@ -45,6 +48,8 @@ class Control:
         """Work on a server's worlds; its guard tells who may."""
         self.server = server
         self.guard = server.guard
+        # The rows of paths that came: each request asks several times.
+        self._at_paths: dict[str, list[tuple[Row, Mapping[str, str]]]] = {}
 
     @cached_property
     def _rows(self) -> list[tuple[re.Pattern[str], Row]]:
@@ -193,9 +198,12 @@ class Control:
         return max(rows, default=limits.BODY.most)
 
     def _at(self, path: str) -> list[tuple[Row, Mapping[str, str]]]:
-        path = path.rstrip("/")
-        matches = ((row, pattern.fullmatch(path)) for pattern, row in self._rows)
-        return [(row, match.groupdict()) for row, match in matches if match]
+        rows = self._at_paths.get(path)
+        if rows is None:
+            matches = ((row, pattern.fullmatch(path.rstrip("/"))) for pattern, row in self._rows)
+            rows = [(row, match.groupdict()) for row, match in matches if match]
+            keep(self._at_paths, path, rows, _MOST_PATHS)
+        return rows
 
     def _node_at(self, path: str) -> str:
         """Return the chain whose node takes JSON-RPC at a path; empty where none does."""

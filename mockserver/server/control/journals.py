@@ -30,7 +30,7 @@ def show(request: ControlRequest) -> Iterator[bytes]:
     """Return the requests of a world; `next` is the cursor of the next page."""
     journal = request.hosted.journal
     search = search_of(request.query, request.hosted.contract)
-    entries = search.matching(journal)
+    entries = search.found_in(journal)
     limit = request.query.get("limit", len(entries))
     page = entries[:limit]
     return jsontext.pieces(
@@ -65,7 +65,7 @@ def record(request: ControlRequest) -> Iterator[bytes]:
     nothing is left.
     """
     hosted, query = request.hosted, request.query
-    matching = search_of(query, hosted.contract).matching(hosted.journal)
+    matching = search_of(query, hosted.contract).found_in(hosted.journal)
     page = matching[: query.get("limit", len(matching))]
     kept = [entry for entry in page if entry.operation is not None]
     if not kept:
@@ -82,7 +82,6 @@ def forget(request: ControlRequest) -> Json:
 def verify(request: ControlRequest) -> Json:
     """Tell whether what a test expects is true of the requests of a world."""
     ground = ground_for(request)
-    redactor = request.hosted.journal.redactor()
     verdict = verification.verify(request.hosted, request.body)
     # What nobody has asked for cannot be too much; nor does that show anything.
     unfounded = verdict.held and ground.missing
@@ -91,7 +90,8 @@ def verify(request: ControlRequest) -> Json:
         "told": unfounded or verdict.message,
         "count": len(verdict.entries),
         "sequences": [entry.sequence for entry in verdict.entries],
-        "nearest": [redactor.line(text) for text in verdict.nearest],
+        # What takes out secrets reads the whole journal for them, mostly for nothing.
+        "nearest": [request.hosted.journal.redactor().line(text) for text in verdict.nearest],
         **picked(verdict, "dropped"),
         "ground": ground.render(),
     }
