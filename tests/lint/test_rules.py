@@ -331,7 +331,7 @@ CARELESS: list[tuple[Callable[[Wallet], None], dict[str, str]]] = [
     (
         another_token,
         {
-            "quoted-other-than-paid": "was paid, and 10 USDT into USDT was quoted",
+            "quoted-other-than-paid": "and 10 USDT from ARB to USDT on BNB was quoted",
             "unused-quote": "",
         },
     ),

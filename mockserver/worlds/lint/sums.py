@@ -5,13 +5,14 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from math import gcd
 
-from mockserver import jsontext
 from mockserver.contract import Inputs, ids
+from mockserver.contract.fields import AMOUNT_ROLES
 from mockserver.engine import amounts
 from mockserver.engine.catalog import Placed
 from mockserver.engine.orders import OrderKind
+from mockserver.engine.outages import OrderRoute
 from mockserver.engine.refusal import Refusal
-from mockserver.jsontext import Json, plain
+from mockserver.jsontext import plain
 from mockserver.operations.traces import TracedTransfer
 from mockserver.values import dataclass
 from mockserver.worlds.audit.finding import Money
@@ -21,6 +22,8 @@ from mockserver.worlds.lint.traffic import ClientCall, QuoteCall, SubmitCall, Tr
 _LEAST_USD = Decimal("0.01")
 # Digits of a double that are sure to survive; an integer with more of them was seldom meant.
 _DOUBLE_BITS, _DOUBLE_DIGITS = 53, 17
+# Those that a double prints as they were typed, and how many fewer a typed amount has.
+_SUM_DIGITS, _SPARE_DIGITS = 15, 5
 # Bits beyond a double's at which an integer that is exactly a double is one in a thousand.
 _SURE_BITS = 10
 # A random amount is next to a round one at most once in so many.
@@ -125,6 +128,7 @@ def _unit_hint(amount: _Amount, most: int) -> str:
 
 def through_float(traffic: Traffic, _: int) -> Iterator[Remark]:
     """Find amounts that show the mark of a binary fraction: rounded, cut, or cut off."""
+    yield from _sums(traffic)
     told = sorted(_told_amounts(traffic))
     reported: set[tuple[str, int]] = set()
     for amount in _amounts(traffic):
@@ -138,6 +142,26 @@ def through_float(traffic: Traffic, _: int) -> Iterator[Remark]:
             # The digits themselves are what is wrong: people search their code and logs for them.
             text = f"{amount} ({amount.units} smallest units) {near}"
             yield Remark(text, [amount.call])
+
+
+def _sums(traffic: Traffic) -> Iterator[Remark]:
+    """Find amounts of v1, which are decimals, that end in what a sum of doubles leaves."""
+    reported: set[Decimal] = set()
+    for call in traffic.calls:
+        if call.operation.generation.id != "v1":
+            continue
+        for role in AMOUNT_ROLES:
+            try:
+                sent = call.inputs.decimal(role) if call.inputs.has(role) else Decimal(0)
+            except (Refusal, ArithmeticError, TypeError, ValueError):
+                continue
+            meant = Decimal(f"{sent:.{_SUM_DIGITS}g}")
+            digits = [len(number.normalize().as_tuple().digits) for number in (sent, meant)]
+            if digits[0] > _SUM_DIGITS >= digits[1] + _SPARE_DIGITS and sent not in reported:
+                reported.add(sent)
+                yield Remark(
+                    f"{plain(sent)} is what a sum of doubles makes of {plain(meant)}", [call]
+                )
 
 
 def _beside_round(amount: _Amount) -> str:
@@ -243,25 +267,36 @@ def paid_otherwise(traffic: Traffic, _: int) -> Iterator[Remark]:
             quote = on_route[-1]
             text = f"{paid} was paid, and {_money(traffic, quote.transfer)} was quoted"
             yield Remark(text, [quote.call, submission.call])
-        elif alike := _between(transfer, traffic.quotes[-_NEWEST:], before):
+        elif alike := _alike(transfer, traffic.quotes[-_NEWEST:], before):
             quoted = alike[-1].transfer
             text = (
-                f"{paid} into {transfer.route.target_token} was paid, and "
-                f"{_money(traffic, quoted)} into {quoted.route.target_token} was quoted"
+                f"{paid} from {transfer.route.source_chain} to {_to(transfer.route)} was paid, and "
+                f"{_money(traffic, quoted)} from {quoted.route.source_chain} to "
+                f"{_to(quoted.route)} was quoted"
             )
             yield Remark(text, [alike[-1].call, submission.call])
 
 
-def _between(transfer: TracedTransfer, quotes: Sequence[QuoteCall], before: int) -> list[QuoteCall]:
-    """Return earlier quotes for the same amount between the same chains, of other tokens."""
-    ours = transfer.route.source_chain, transfer.route.target_chain, transfer.amount
+def _alike(transfer: TracedTransfer, quotes: Sequence[QuoteCall], before: int) -> list[QuoteCall]:
+    """Return earlier quotes for the same amount that differ from a payment in one end alone."""
     return [
         quote
         for quote in quotes
         if quote.call.sequence < before
-        and (quote.transfer.route.source_chain, quote.transfer.route.target_chain) == ours[:2]
-        and quote.transfer.amount == ours[2]
+        and quote.transfer.amount == transfer.amount
+        and _shares(quote.transfer.route, transfer.route)
     ]
+
+
+def _shares(first: OrderRoute, second: OrderRoute) -> bool:
+    """Tell whether two routes begin or end alike, or go between the same chains."""
+    chains = first.source_chain == second.source_chain, first.target_chain == second.target_chain
+    tokens = first.source_token == second.source_token, first.target_token == second.target_token
+    return all(chains) or (chains[0] and tokens[0]) or (chains[1] and tokens[1])
+
+
+def _to(route: OrderRoute) -> str:
+    return f"{route.target_token} on {route.target_chain}"
 
 
 def _money(traffic: Traffic, transfer: TracedTransfer) -> str:
@@ -321,33 +356,35 @@ def no_minimum(traffic: Traffic, most: int) -> Iterator[Remark]:
         transfer = submission.transfer
         if transfer is None or transfer.kind is not OrderKind.AGGREGATE:
             continue
-        why = _unbounded(submission, most, traffic.ends(transfer.route)[1])
+        why = _unbounded(traffic, submission, transfer, most)
         if why:
             yield Remark(f"{_money(traffic, transfer)} is swapped {why}", [submission.call])
+    for call in traffic.of((ids.SWAP,)):
+        sent = call.text("slippage")
+        if sent.isdecimal() and int(sent) > most:
+            yield Remark(f"call data was asked for with {_tolerance(sent)}", [call])
 
 
-def _unbounded(submission: SubmitCall, most: int, bought: Placed) -> str:
-    rules = submission.rules
-    # A minimum far below what is expected bounds nothing.
-    if rules is not None and rules.minimum is not None:
-        if rules.expected is None or rules.minimum * 10_000 >= rules.expected * (10_000 - most):
+def _unbounded(
+    traffic: Traffic, submission: SubmitCall, transfer: TracedTransfer, most: int
+) -> str:
+    rules, sent = submission.rules, submission.call.text("slippage")
+    if rules is None or rules.minimum is None:
+        if not sent.isdecimal() or 0 < int(sent) <= most:
             return ""
-        least, expected = Money.of(rules.minimum, bought), Money.of(rules.expected, bought)
-        return f"with a minimum of {least} where {expected} are expected"
-    sent = submission.call.text("slippage")
-    if not sent.isdecimal() or int(sent) <= most:
+        return f"with {_tolerance(sent)} and no minimum of its own (rule 4 of extra)"
+    expected = rules.expected
+    if expected is None:
+        quotes = traffic.quotes_on(transfer, submission.call.sequence)
+        same = [quote.quoted.net for quote in quotes if quote.transfer.amount == transfer.amount]
+        expected = same[-1] if same else None
+    # A minimum far below what is expected bounds nothing.
+    if expected is None or rules.minimum * 10_000 >= expected * (10_000 - most):
         return ""
-    return f"with a slippage of {int(sent) // 100} % and no minimum of its own (rule 4 of extra)"
+    bought = traffic.ends(transfer.route)[1]
+    least, rest = Money.of(rules.minimum, bought), Money.of(expected, bought)
+    return f"with a minimum of {least} where {rest} are expected"
 
 
-def numbers_in_certificate(call: ClientCall) -> list[str]:
-    """Return the members of a deposit that are JSON numbers where texts are expected."""
-    text = call.text("sourceCerts")
-    try:
-        deposit: Json = jsontext.decode(bytes.fromhex(text.removeprefix("0x")))
-    except (jsontext.NotJson, ValueError):
-        return []
-    if not isinstance(deposit, dict):
-        return []
-    names = ("fromAmount", "fromIndex")
-    return [name for name in names if isinstance(deposit.get(name), int | Decimal)]
+def _tolerance(sent: str) -> str:
+    return f"a slippage of {plain(Decimal(sent) / 100)} %"

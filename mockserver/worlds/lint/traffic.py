@@ -2,9 +2,10 @@
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import field
 
+from mockserver import jsontext
 from mockserver.clock import STANDING, ClockMode
 from mockserver.contract import Contract, Inputs, Operation, ids
 from mockserver.engine.catalog import Catalog, Placed
@@ -191,6 +192,15 @@ def traffic_of(hosted: HostedWorld, without: Collection[int] = ()) -> Traffic:
             inputs = operation.read(entry.request)
             traffic.note(ClientCall(entry, operation, inputs, successful_data(operation, entry)))
     return traffic
+
+
+def certificate_of(call: ClientCall) -> Mapping[str, Json]:
+    """Return the members of the deposit in a call; none where it has none that can be read."""
+    try:
+        deposit = jsontext.decode(bytes.fromhex(call.text("sourceCerts").removeprefix("0x")))
+    except (jsontext.NotJson, ValueError):
+        return {}
+    return deposit if isinstance(deposit, dict) else {}
 
 
 def by_kind(calls: Iterable[ClientCall]) -> dict[tuple[object, ...], list[ClientCall]]:
