@@ -4,7 +4,9 @@ import json
 from collections.abc import Callable
 
 import pytest
+from eth_abi import encode
 
+from mockserver.operations.transactions import VAULT_OUT
 from mockserver.worlds.lint import RULES
 from tests.audit.wallets import Wallet
 from tests.conftest import NATIVE, USDT_ARB, USDT_BNB, WALLET, Client, certificate, order
@@ -420,6 +422,36 @@ def test_a_late_submission_of_a_paid_deposit_does_not_make_its_quote_old(wallet)
     wallet.wait("2h")
     wallet.follow(wallet.submit(paid))
     assert rules(wallet) == {}
+
+
+def contract_call(wallet: Wallet) -> None:
+    """Pay 10 USDT on ARB by a call that carries its order."""
+    [arb] = [
+        chain
+        for chain in wallet.client.get("/v1/getChain").data["list"]
+        if chain["nickName"] == "ARB"
+    ]
+    text = f"demo:BNB:{USDT_BNB}:{WALLET}:0:3_2".encode()
+    data = encode(["address", "uint256", "bool", "bytes"], [USDT_ARB, 10_000_000, False, text])
+    call = {"chain": "ARB", "from": WALLET, "hash": wallet.pay()}
+    call |= {"to": arb["builtInMinterProxyV2"], "data": f"0x{(VAULT_OUT + data).hex()}"}
+    assert wallet.client.control("POST", "/transactions", call)["order"]
+
+
+@pytest.mark.parametrize(
+    ("amount", "pause", "expected"),
+    [
+        (10_000_000, "20s", set()),
+        (10_000_000, "2m", {"stale-quote"}),
+        (9_000_000, "20s", {"quoted-other-than-paid"}),
+    ],
+)
+def test_an_order_in_a_contract_call_is_judged_as_well(wallet, amount, pause, expected):
+    read_lists(wallet)
+    wallet.quote(amount)
+    wallet.wait(pause)
+    contract_call(wallet)
+    assert set(rules(wallet)) == expected
 
 
 def test_wrong_requests_that_were_announced_are_no_mistake(wallet):

@@ -91,11 +91,18 @@ def _unlisted(traffic: Traffic, what: str, lists: tuple[str, ...]) -> Iterator[R
         return
     known: set[str] = set()
     moving = (*ids.SUBMITTED_ORDERS, ids.V1_RAW)
+    called = {
+        submission.call.sequence
+        for submission in traffic.first_submissions.values()
+        if submission.by_contract
+    }
     for call in traffic.calls:
         generation = call.operation.generation.id
         if call.operation.id in lists and not call.failed:
             known.add(generation)
-        elif call.operation.id in moving and generation not in known:
+        elif generation in known:
+            continue
+        elif call.operation.id in moving or call.sequence in called:
             # Once for each generation: whoever forgets it forgets it everywhere.
             known.add(generation)
             names = " or ".join(name for name in lists if name.startswith(f"{generation}."))
@@ -135,6 +142,8 @@ def recipient(traffic: Traffic, _: int) -> Iterator[Remark]:
     """Find recipients that cannot have what they get."""
     for submission in traffic.first_submissions.values():
         call, transfer = submission.call, submission.transfer
+        if submission.by_contract:
+            continue
         to = call.text("toAddr") or call.text("toAddress")
         if transfer is None or not to:
             continue

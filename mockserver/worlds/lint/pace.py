@@ -32,7 +32,7 @@ def old_quote(traffic: Traffic, most_ms: int) -> Iterator[Remark]:
         paid_ms = traffic.paid_ms(submission)
         fitting = [
             quote
-            for quote in traffic.quotes_on(transfer, submission.call.sequence)
+            for quote in traffic.quotes_on(transfer, submission.before)
             if quote.transfer.amount == transfer.amount and quote.call.at_ms <= paid_ms
         ]
         age = paid_ms - fitting[-1].call.at_ms if fitting else 0
@@ -195,7 +195,7 @@ def unused_quote(traffic: Traffic, _: int) -> Iterator[Remark]:
     """Find routes that were quoted and never paid."""
     paid = {
         submission.transfer.route
-        for submission in traffic.submissions
+        for submission in (*traffic.submissions, *traffic.first_submissions.values())
         if submission.transfer is not None
     }
     # Whoever pays for nothing at all only looks at prices.

@@ -56,7 +56,8 @@ def _amounts(traffic: Traffic) -> Iterator[_Amount]:
             quoted = _quoted_amount(traffic, call)
             if quoted is not None:
                 yield quoted
-    for submission in traffic.submissions:
+    called = (paid for paid in traffic.first_submissions.values() if paid.by_contract)
+    for submission in (*traffic.submissions, *called):
         yield _Amount(submission.call, submission.paid.amount, submission.paid.placed)
 
 
@@ -258,7 +259,7 @@ def paid_otherwise(traffic: Traffic, _: int) -> Iterator[Remark]:
         # A quote that was dropped, or got in another world, may have been the right one.
         if transfer is None or traffic.lost or traffic.inherited:
             continue
-        before = submission.call.sequence
+        before = submission.before
         on_route = traffic.quotes_on(transfer, before)
         if any(quote.transfer.amount == transfer.amount for quote in on_route):
             continue
@@ -354,7 +355,7 @@ def no_minimum(traffic: Traffic, most: int) -> Iterator[Remark]:
     """Find swaps that take nearly any price."""
     for submission in traffic.first_submissions.values():
         transfer = submission.transfer
-        if transfer is None or transfer.kind is not OrderKind.AGGREGATE:
+        if transfer is None or transfer.kind is not OrderKind.AGGREGATE or submission.by_contract:
             continue
         why = _unbounded(traffic, submission, transfer, most)
         if why:
