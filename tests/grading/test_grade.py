@@ -160,10 +160,29 @@ def test_a_suite_that_fails_the_second_time_is_told_so(grade, tmp_path):
     assert "fails the second time" in ended.stderr
 
 
+def test_a_suite_that_fails_without_cause_is_told_so(grade, tmp_path):
+    chance = f"assert os.environ['CROSSCHAIN_MOCK_GRADE_BREAK'] != {ZERO!r}"
+    (tmp_path / "suite.py").write_text(f"{LAZY}\n{chance}\n")
+    ended = grade(*only(ZERO, NO_LIST), "--", sys.executable, "suite.py")
+    assert ended.returncode == 3
+    assert f"unsure: the suite fails with {ZERO}, which changed no answer" in ended.stdout
+    assert "AssertionError" in ended.stdout
+    assert "the suite is not the same each time" in ended.stdout
+
+
+@pytest.mark.deep
+def test_a_suite_without_tests_is_told_so(grade):
+    ended = grade("--", sys.executable, "-m", "pytest", "-q")
+    assert (ended.returncode, ended.stdout) == (3, "")
+    assert "fails without any break (exit code 5)" in ended.stderr
+    assert "no tests ran" in ended.stderr
+
+
 @pytest.mark.parametrize(
     ("words", "code", "says"),
     [
         (["--", "no-such-program"], 127, "not found"),
+        pytest.param(["--", "."], 126, "cannot run", marks=pytest.mark.deep),
         (["--only", "bridge-amounts-as-numbres", "--", "true"], 2, f"did you mean {AMOUNTS!r}"),
         ([], 2, "COMMAND"),
         # Read as the name above is, before anything starts.
