@@ -100,7 +100,9 @@ def assertions(trial: BreakTrial) -> Iterator[str]:
     reason = trial.reason
     if reason is None:
         # It answered where the service would have refused, or keeps something to itself.
-        yield f"an assertion that notices it: a test of this alone, that not: {trial.made.summary}"
+        cost = "another order is made than was meant" if trial.alters else "a user is misled"
+        yield f"what it may cost: {cost}"
+        yield f"an assertion that notices it: a test that fails if {trial.made.summary}"
         return
     yield f"{reason.where} was {reason.came}; the true answer has {reason.true}"
     yield f"what it may cost: {reason.cost}"

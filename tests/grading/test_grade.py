@@ -11,6 +11,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+import yaml
 
 from mockserver import resources
 from mockserver.validation import SchemaCheck
@@ -76,7 +77,10 @@ def test_what_a_lazy_suite_lets_pass_is_explained(grade, tmp_path):
     assert (ended.returncode, ended.stderr) == (0, "")
     assert f"1. {AMOUNTS} survived: outAmount, serviceFee and gasFee are numbers" in ended.stdout
     assert re.search(r"   \$\.data\.outAmount was \d+; the true answer has '\d+'", ended.stdout)
-    assert "what it may cost: a user is told another amount than arrives" in ended.stdout
+    assert (
+        "what it may cost: a wrong amount is agreed to or booked, and somebody pays the difference"
+        in ended.stdout
+    )
     notices = "assert type(answer['data']['outAmount']) is str"
     assert f"an assertion that notices it: {notices}" in ended.stdout
     assert f"crosschain-mock grade --only {AMOUNTS} -- " in ended.stdout
@@ -303,12 +307,32 @@ SUITES = Path(__file__).parent / "suites"
 
 @pytest.mark.deep
 def test_a_thorough_suite_kills_what_a_lazy_one_lets_pass(grade, tmp_path):
-    scores = {}
-    for name in ("thorough", "lazy"):
-        report = tmp_path / f"{name}.json"
-        suite = ("-q", "-p", "no:cacheprovider", str(SUITES / f"{name}.py"))
-        ended = grade("--report", f"json={report}", "--", sys.executable, "-m", "pytest", *suite)
-        assert ended.returncode == 0, ended.stderr
-        scores[name] = json.loads(report.read_text())["score"]
-    assert scores["thorough"] >= 80
-    assert scores["lazy"] <= 35
+    thorough, lazy = (graded(grade, tmp_path, name) for name in ("thorough", "lazy"))
+    assert thorough["score"] >= 80
+    assert lazy["score"] <= 35
+    survived = {row["break"] for row in thorough["trials"] if row["outcome"] == "survived"}
+    assert survived == SURVIVORS.keys()
+    weights = {row["break"]: row["weight"] for row in thorough["trials"] if row["weight"]}
+    assert weights == yaml.safe_load((SUITES / "weights.yaml").read_text("utf-8"))
+
+
+SURVIVORS = yaml.safe_load((SUITES / "survivors.yaml").read_text("utf-8"))
+
+
+@pytest.mark.deep
+def test_what_survives_a_thorough_suite_is_killed_by_the_assertions_that_the_report_advises(
+    grade, tmp_path
+):
+    advised = graded(grade, tmp_path, "advised", *only(*SURVIVORS))
+    assert {row["break"]: row["outcome"] for row in advised["trials"]} == dict.fromkeys(
+        SURVIVORS, "killed"
+    )
+
+
+def graded(grade, folder, name, *options):
+    report = folder / f"{name}.json"
+    suite = ("-q", "-p", "no:cacheprovider", str(SUITES / f"{name}.py"))
+    words = (*options, "--report", f"json={report}")
+    ended = grade(*words, "--", sys.executable, "-m", "pytest", *suite)
+    assert ended.returncode == 0, ended.stderr
+    return json.loads(report.read_text())
