@@ -33,7 +33,7 @@ def grade(*, command: tuple[str, ...], reports: tuple[str, ...], **options: Any)
 
     COMMAND runs the tests, in any language: it finds the addresses in CROSSCHAIN_MOCK_BASE_URL and
     CROSSCHAIN_MOCK_BASE_URL_V2, or starts servers of its own, also by the fixture crosschain_mock.
-    It has to pass while nothing is broken.
+    It has to pass while nothing is broken, and each time: else the exit code is 3.
     """
     from mockserver.grading.flows import suite_flow
     from mockserver.grading.grade import GradePlan
