@@ -130,6 +130,13 @@ def test_a_break_that_changes_no_answer_is_no_survivor(grade, tmp_path):
     assert ended.stdout.endswith("100 % by number: 1 break killed, 0 survived, 1 not reached\n")
 
 
+def test_a_break_that_never_asks_for_the_true_answer_is_compared_with_it(grade, tmp_path):
+    (tmp_path / "suite.py").write_text(LAZY)
+    ended = grade(*only("bridge-amount-in-whole-tokens"), "--", sys.executable, "suite.py")
+    assert "$.data.outAmount was '10000000000000000000000000'" in ended.stdout
+    assert "the true answer has '10000000000000000000'" in ended.stdout
+
+
 @pytest.mark.parametrize(
     ("percent", "code"),
     [("28", 0), ("29", 1)],
