@@ -14,13 +14,12 @@ from mockserver.worlds.lint.traffic import (
     ClientCall,
     SubmitCall,
     Traffic,
-    by_kind,
     certificate_of,
 )
 
 _SECOND_MS = 1_000
-_ACCOUNTS = (ids.BALANCE, ids.TICKETS)
-"""Look-ups of all that an account has, by which some wait for an order or a ticket."""
+_ACCOUNTS = (ids.BALANCE, ids.TICKETS, ids.PRICE)
+"""Look-ups of what an account has, or of what it is worth, by which some wait for a change."""
 
 
 def old_quote(traffic: Traffic, most_ms: int) -> Iterator[Remark]:
@@ -74,7 +73,7 @@ def impatient(traffic: Traffic, most: int) -> Iterator[Remark]:
     """Find requests that failed and came again and again, without waiting longer each time."""
     if not traffic.timed:
         return
-    for calls in by_kind(traffic.calls).values():
+    for calls in _repeated(traffic):
         for failed, run in groupby(calls, key=lambda call: call.failed):
             tries = list(run)
             early = next(_before_allowed(tries), None) if failed else None
@@ -87,6 +86,15 @@ def impatient(traffic: Traffic, most: int) -> Iterator[Remark]:
                 text = f"it failed {len(tries)} times in a row, {_gaps(tries)}"
                 yield Remark(text, [tries[0], tries[-1]])
                 break
+
+
+def _repeated(traffic: Traffic) -> Iterator[list[ClientCall]]:
+    """Yield the requests for each thing; a deposit is the same whoever signs it anew."""
+    paid = {submission.call.sequence: submission.paid.key for submission in traffic.submissions}
+    groups: dict[object, list[ClientCall]] = defaultdict(list)
+    for call in traffic.calls:
+        groups[paid.get(call.sequence, call.same)].append(call)
+    yield from groups.values()
 
 
 def _before_allowed(tries: list[ClientCall]) -> Iterator[list[ClientCall]]:
@@ -163,8 +171,9 @@ def _contents(call: ClientCall) -> dict[str, Json]:
     members = {**call.entry.request.members, **deposit}
     if deposit:
         del members["sourceCerts"]
-    # Who compares these has found that both name the same transaction.
-    members.pop("certHash", None)
+    # Who compares these has found that both name the same transaction; who retries may sign anew.
+    for name in ("certHash", "signature"):
+        members.pop(name, None)
     return {name: _plain(value) for name, value in members.items()}
 
 

@@ -136,7 +136,7 @@ _RULES = (
         "polls-too-fast",
         _WARN,
         "more look-ups of the same thing in a second than anybody needs",
-        "the look-ups of orders, tickets and balances, where the world's clock goes on by itself",
+        "look-ups of orders, tickets, balances and prices, where the clock goes on by itself",
         "a service that is asked too often refuses or slows down; wait some seconds between looks",
         pace.storm,
         assumption="A-365",

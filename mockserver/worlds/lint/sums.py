@@ -1,5 +1,6 @@
 """Rules about amounts: their size, their digits, and what they were quoted as."""
 
+import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
@@ -35,6 +36,8 @@ _FAR = 4
 _WIDTHS = ((64, 5_000, 2), (32, 20, 0))
 # How many quotes a payment on another route is compared with.
 _NEWEST = 200
+# How much of an amount that cannot be read is shown.
+_LONGEST = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +89,7 @@ def _source_chain(inputs: Inputs) -> str:
 
 def magnitude(traffic: Traffic, most: int) -> Iterator[Remark]:
     """Find amounts whose value nobody means."""
+    yield from _fractions(traffic)
     reported: set[tuple[str, str, int]] = set()
     for amount in _amounts(traffic):
         key = amount.placed.chain.nickname, amount.placed.symbol, amount.units
@@ -99,6 +103,24 @@ def magnitude(traffic: Traffic, most: int) -> Iterator[Remark]:
         unit = _unit_hint(amount, most)
         text = f"{amount} on {amount.placed.chain.nickname} is worth {size} {limit}{unit}"
         yield Remark(text, [amount.call])
+
+
+def _fractions(traffic: Traffic) -> Iterator[Remark]:
+    """Find amounts of 2.0 in whole tokens, which show by their point."""
+    for call, sent in _written(traffic, re.compile(r"[0-9]*\.[0-9]+")):
+        text = f"{sent} is no number of smallest units, which 2.0 counts; v1 has whole tokens"
+        yield Remark(text, [call])
+
+
+def _written(traffic: Traffic, form: re.Pattern[str]) -> Iterator[tuple[ClientCall, str]]:
+    """Yield the amounts of 2.0 that are written in a form, each once."""
+    reported: set[str] = set()
+    for call in traffic.calls:
+        for role in AMOUNT_ROLES if call.operation.generation.id == "v2" else ():
+            sent = call.text(role)[:_LONGEST]
+            if form.fullmatch(sent) and sent not in reported:
+                reported.add(sent)
+                yield call, sent
 
 
 def _usd(traffic: Traffic, amount: _Amount) -> Decimal | None:
@@ -130,6 +152,8 @@ def _unit_hint(amount: _Amount, most: int) -> str:
 def through_float(traffic: Traffic, _: int) -> Iterator[Remark]:
     """Find amounts that show the mark of a binary fraction: rounded, cut, or cut off."""
     yield from _sums(traffic)
+    for call, sent in _written(traffic, re.compile(r"[0-9.]+[eE][+-]?[0-9]+")):
+        yield Remark(f"{sent} is how a double is printed", [call])
     told = sorted(_told_amounts(traffic))
     reported: set[tuple[str, int]] = set()
     for amount in _amounts(traffic):
@@ -335,13 +359,13 @@ def percent(traffic: Traffic, least: int) -> Iterator[Remark]:
     for call in _with_slippage(traffic):
         sent = call.text("slippage")
         try:
-            value = Decimal(sent)
+            value = Decimal(sent.strip(" %"))
         except ArithmeticError:
             continue
         if 0 < value < least and sent not in reported:
             reported.add(sent)
             text = f"slippage {sent} is {plain(value / 100)} %"
-            advice = f"for {sent} % write {plain(value * 100)}: 100 means 1 %"
+            advice = f"for {plain(value)} % write {plain(value * 100)}: 100 means 1 %"
             yield Remark(text, [call], advice)
 
 

@@ -225,11 +225,3 @@ def certificate_of(call: ClientCall) -> Mapping[str, Json]:
     except (jsontext.NotJson, ValueError):
         return {}
     return deposit if isinstance(deposit, dict) else {}
-
-
-def by_kind(calls: Iterable[ClientCall]) -> dict[tuple[object, ...], list[ClientCall]]:
-    """Return calls by what they ask for, in their order."""
-    groups: dict[tuple[object, ...], list[ClientCall]] = defaultdict(list)
-    for call in calls:
-        groups[call.same].append(call)
-    return groups
