@@ -123,6 +123,22 @@ func (w *Wallet) Status(ctx context.Context, id string) (string, error) {
 	return answer.AcceptedOrderStatus.Data.Status, nil
 }
 
+// TargetsV1 returns the chains that the first generation can be used with now.
+func (w *Wallet) TargetsV1(ctx context.Context) (map[string]bool, error) {
+	answer, _, err := w.v1.ListsAPI.GetSupportChains(ctx).Execute()
+	if err != nil {
+		return nil, err
+	}
+	if answer.Refusal != nil {
+		return nil, &Refused{answer.Refusal.Code, answer.Refusal.GetMsg()}
+	}
+	targets := map[string]bool{}
+	for _, chain := range answer.AcceptedSupportedChainList.Data.Chains {
+		targets[chain.Name] = chain.IsActive
+	}
+	return targets, nil
+}
+
 // ReceivesV1 returns the tokens that arrive for a deposit of the first generation.
 func (w *Wallet) ReceivesV1(ctx context.Context, deposit Deposit, to string) (float64, error) {
 	amount, err := tokens(deposit)

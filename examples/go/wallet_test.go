@@ -19,6 +19,9 @@ const usdt = "5"
 func TestATransferArrives(t *testing.T) {
 	world := NewWorld(t)
 	wallet := New(world.URL, world.Now)
+	if targets, err := wallet.Targets(ctx); err != nil || !targets["ARB"] || !targets["BNB"] {
+		t.Fatal(targets, err)
+	}
 	receives, err := wallet.Receives(ctx, ten, "USDT", "ARB", "BNB")
 	must(err)
 	if receives.Sign() <= 0 {
@@ -41,6 +44,9 @@ func TestAnOrderOfTheFirstGenerationIsCompleted(t *testing.T) {
 	world := NewWorld(t)
 	wallet := New(world.URL, world.Now)
 	paid := Deposit{"MATIC", "USDT", big.NewInt(10), "0x999488c5cc95ad41000dfc2fd14b621e5be984d6f0094feb131d713241303eb0"}
+	if targets, err := wallet.TargetsV1(ctx); err != nil || !targets["MATIC"] || !targets["BSC"] {
+		t.Fatal(targets, err)
+	}
 	receives, err := wallet.ReceivesV1(ctx, paid, "BSC")
 	must(err)
 	if receives <= 0 || receives >= 10 {
@@ -85,11 +91,16 @@ func TestASuspendedChainIsNotOffered(t *testing.T) {
 func TestALostAnswerDoesNotPayTwice(t *testing.T) {
 	world := NewWorld(t)
 	wallet := New(world.URL, world.Now)
-	_, err := wallet.Receives(ctx, ten, "USDT", "ARB", "BNB")
+	_, err := wallet.Targets(ctx)
+	must(err)
+	_, err = wallet.Receives(ctx, ten, "USDT", "ARB", "BNB")
 	must(err)
 	world.Fail(map[string]any{"operation": "submitOrder", "kind": "http-status", "status": 504, "does": "done", "first": 1})
-	_, err = wallet.Submit(ctx, deposit, usdt, "BNB")
+	id, err := wallet.Submit(ctx, deposit, usdt, "BNB")
 	must(err)
+	if status, err := wallet.Status(ctx, id); err != nil || status != "Unknown" {
+		t.Fatal(status, err)
+	}
 	if orders := world.Orders(); orders != 1 {
 		t.Fatalf("%d orders of one deposit", orders)
 	}

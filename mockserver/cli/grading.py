@@ -33,7 +33,7 @@ def grade(*, command: tuple[str, ...], reports: tuple[str, ...], **options: Any)
 
     COMMAND runs the tests, in any language: it finds the addresses in CROSSCHAIN_MOCK_BASE_URL and
     CROSSCHAIN_MOCK_BASE_URL_V2, or starts servers of its own, also by the fixture crosschain_mock.
-    It has to pass while nothing is broken.
+    It has to pass while nothing is broken, and each time: else the exit code is 3.
     """
     from mockserver.grading.flows import suite_flow
     from mockserver.grading.grade import GradePlan
@@ -65,9 +65,14 @@ def grade(*, command: tuple[str, ...], reports: tuple[str, ...], **options: Any)
 
 
 def _exit_code(report: "GradeReport", at_least: int | None) -> int:
+    from mockserver.grading.grade import TrialOutcome
+
     if report.score is None:
         return 3
-    return int(at_least is not None and report.score < at_least)
+    if at_least is not None and report.score < at_least:
+        return 1
+    # What fails by itself may have killed by chance.
+    return 3 if report.of(TrialOutcome.UNSURE) else 0
 
 
 def _check_names(options: dict[str, Any]) -> None:

@@ -24,10 +24,18 @@ _COSTS = (
         "amounts are off by a power of ten: a user pays or expects a thousandfold",
         MONEY,
     ),
-    (r"(?i)address|addr$|recipient", "money is sent to, or looked for at, a wrong address", MONEY),
+    (
+        r"(?i)address|addr$|recipient|^(from|to)$",
+        "money is sent to, or looked for at, a wrong address",
+        MONEY,
+    ),
     (r"(?i)usd|price|rate", "a user decides by a wrong value, and accepts a bad trade", MISLED),
     (r"(?i)fee|gas", "a user is told wrong costs, or a payment lacks what it needs", MISLED),
-    (r"(?i)amount|balance|min|max|value", "a user is told another amount than arrives", MONEY),
+    (
+        r"(?i)amount|balance|min|max|value",
+        "a wrong amount is agreed to or booked, and somebody pays the difference",
+        MONEY,
+    ),
     (
         r"(?i)status|succeeded",
         "an order counts as done or open that is not: goods leave unpaid, or a user pays twice",
@@ -189,10 +197,7 @@ def _unreadable(sent: str) -> tuple[str, str]:
 
 def _of_place(path: str, right: Json, came: Json, example: Mapping[str, Json]) -> SurvivorReason:
     name = re.sub(r"\[\d+\]$", "", path).rpartition(".")[2]
-    cost, weight = next(
-        ((text, weight) for pattern, text, weight in _COSTS if re.search(pattern, name)),
-        (f"the client acts on a wrong {name or 'answer'}", MISLED),
-    )
+    cost, weight = _cost(name, right, example)
     parts = [
         f"[{part}]" if part.isdigit() else f"[{part!r}]" for part in re.findall(r"[^.\[\]]+", path)
     ]
@@ -200,6 +205,8 @@ def _of_place(path: str, right: Json, came: Json, example: Mapping[str, Json]) -
     if came is _MISSING:
         test = f"assert {name!r} in {around}"
     elif right is _MISSING:
+        # What is added takes nothing away from who reads the rest.
+        weight = min(weight, MISLED)
         test = f"assert {name!r} not in {around}, or compare it with the members beside it"
     elif type(right) is not type(came) and not _both_numbers(right, came):
         test = f"assert type({place}) is {_type(right)}"
@@ -208,6 +215,18 @@ def _of_place(path: str, right: Json, came: Json, example: Mapping[str, Json]) -
     else:
         test = _value_assertion(place, name, right, came, _asked(right, example))
     return SurvivorReason(f"${path}", _short(right), _short(came), cost, test, weight)
+
+
+def _cost(name: str, right: Json, example: Mapping[str, Json]) -> tuple[str, int]:
+    if name == "data" and isinstance(right, dict):
+        # The member of the envelope; call data is a text.
+        if REFUSAL_HEADER.lower() in example["true"]["headers"]:
+            return "a client that reads data of a refusal stops with an error of its own", NUISANCE
+        return _NOBODY, MISLED
+    return next(
+        ((text, weight) for pattern, text, weight in _COSTS if re.search(pattern, name)),
+        (f"the client acts on a wrong {name or 'answer'}", MISLED),
+    )
 
 
 _HEX = re.compile(r"0x[0-9a-fA-F]+")
@@ -220,8 +239,8 @@ def _value_assertion(place: str, name: str, right: Json, came: Json, asked: str)
         return f"{equal}  # the {asked} that was asked for"
     if name == "data":
         return (
-            f"assert that {place} decodes to the amount, the tokens and the recipient that were "
-            "asked for, with a deadline to come"
+            f"assert that {place} decodes to the amount, the tokens, the recipient and the least "
+            "output that were asked for, with a deadline to come"
         )
     if isinstance(right, str) and len(right) > 60 and _HEX.fullmatch(right):
         if isinstance(came, str) and len(came) == len(right):

@@ -13,7 +13,7 @@ from time import monotonic
 
 from mockserver.contract import Contract
 from mockserver.errors import CrosschainMockError
-from mockserver.grading.explaining import MISLED, SurvivorReason, explained
+from mockserver.grading.explaining import MISLED, MONEY, SurvivorReason, explained
 from mockserver.jsontext import Json
 from mockserver.responders.breaks import Break
 from mockserver.responders.breaks.catalogue import BREAKS
@@ -63,11 +63,15 @@ class BreakTrial:
     late: bool = False
     reason: SurvivorReason | None = None
     """How the true answer differs from `example`; None where that is not known."""
+    alters: bool = False
+    """Whether it took a submission of which it did something else, so that money goes astray."""
 
     @property
     def weight(self) -> int:
         """What the break may cost, from 1 to 5."""
-        return MISLED if self.reason is None else self.reason.weight
+        if self.reason is not None:
+            return self.reason.weight
+        return MONEY if self.alters else MISLED
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,7 +275,12 @@ class _Bench:
             output=ended.last_lines if failed else "",
             late=ended.late,
             reason=reason,
+            alters=any(map(self._alters, struck)),
         )
+
+    def _alters(self, note: Mapping[str, Json]) -> bool:
+        operation = self.contract.get(str(note["operation"]))
+        return operation is not None and operation.writes and not note["refused"]
 
     def _run(self, name: str, limit_s: float) -> tuple[Ended, list[dict[str, Json]]]:
         """Return how the suite ended, and what its servers have noted."""

@@ -46,6 +46,11 @@ def terminal(report: GradeReport, command: str) -> Iterator[str]:
         name = trial.made.name
         yield f"unsure: the suite fails with {name}, which changed no answer{trial.output}"
         yield ""
+    if report.of(TrialOutcome.UNSURE):
+        yield (
+            "the suite is not the same each time: what it killed may have been chance, and a "
+            "survivor may be killed tomorrow. Mend the tests that failed above, then grade again"
+        )
     if late := [trial.made.name for trial in report.trials if trial.late]:
         yield f"stopped after {report.limit_s:g} s, which counts as killed: {', '.join(late)}"
     yield f"operations that the suite calls: {', '.join(report.operations)}"
@@ -95,7 +100,9 @@ def assertions(trial: BreakTrial) -> Iterator[str]:
     reason = trial.reason
     if reason is None:
         # It answered where the service would have refused, or keeps something to itself.
-        yield f"an assertion that notices it: a test of this alone, that not: {trial.made.summary}"
+        cost = "another order is made than was meant" if trial.alters else "a user is misled"
+        yield f"what it may cost: {cost}"
+        yield f"an assertion that notices it: a test that fails if {trial.made.summary}"
         return
     yield f"{reason.where} was {reason.came}; the true answer has {reason.true}"
     yield f"what it may cost: {reason.cost}"

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from mockserver.headers import REFUSAL_HEADER
 from mockserver.jsontext import Json
 from mockserver.responders.breaks.active import breaks_named
 from mockserver.responders.delivery import Delivery
@@ -52,9 +53,13 @@ class GradedRun:
     def _changed(self, name: str, call: Call, true: Delivery | None, sent: Delivery) -> None:
         key = f"{name} at {call.operation.id}"
         # The first change of each operation says enough.
-        if name == self._name and key not in self._noted:
+        if name == self._name and key not in self._noted and true != sent:
             request = call.request
-            line: dict[str, Any] = {"break": name, "operation": call.operation.id}
+            line: dict[str, Any] = {
+                "break": name,
+                "operation": call.operation.id,
+                "refused": sent.response.header(REFUSAL_HEADER) is not None,
+            }
             if true is not None:
                 line["example"] = {
                     "query": request.query,

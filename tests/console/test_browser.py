@@ -384,6 +384,16 @@ def test_the_audit_tells_of_a_lost_deposit_and_leads_to_its_request(page: Page, 
     page.shows(".refusal", "chain-suspended")
 
 
+def test_lint_names_the_rule_and_leads_to_its_request(page: Page, mock: Client):
+    query = "amount=8289999&symbol=USDT&fromChain=ARB&toChain=BNB"
+    mock.get("/v1/getBridgeQuote", query=query)
+    page.open(mock, "#checks")
+    page.press("Judge the requests so far")
+    page.shows(".cards", "8.289999 USDT (8289999 smallest units) is 1 beside 8.29 USDT")
+    page.press(f"GET /v1/getBridgeQuote?{query}", ".cards")
+    page.shows("main", "8289999")
+
+
 def test_the_audit_shows_what_it_does_not_rest_on(page: Page, mock: Client):
     mock.get("/v1/getChain")
     mock.control("POST", "/reset", {})

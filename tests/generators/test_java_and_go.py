@@ -5,6 +5,7 @@ for the other Maven with what its `pom.xml` names in its local repository. Nothi
 """
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -81,12 +82,13 @@ def test_types_are_generated_and_the_tests_run(example, tmp_path):
 
     generated = run(*example.generate)
     assert generated.returncode == 0, generated.stderr[-2000:]
-    options = ("run", "--clock", "frozen", "--audit")
+    options = ("run", "--clock", "frozen", "--audit", "--lint")
     ended = run("crosschain-mock", *options, "--", *example.test)
     if "in offline mode" in ended.stdout:
         pytest.skip("needs what pom.xml names in the local repository of Maven")
     assert ended.returncode == 0, ended.stdout[-3000:] + ended.stderr[-2000:]
     assert "audit: all is well with 3 orders" in ended.stderr
+    assert re.search(r"^lint: \d+ notes of \d+ requests$", ended.stderr, re.MULTILINE)
 
     # By itself: the tests start the mock, and what a test does not announce fails it.
     file = folder / example.tests

@@ -52,10 +52,22 @@ def test_the_assertion_is_one_that_notices_it(name, true, sent, assertion, weigh
     assert reason.where == f"$.{name}"
 
 
+def test_the_data_of_a_refusal_is_no_call_data():
+    refusal = answered({"code": 3, "msg": "no", "data": {}}, headers={"x-mock-refusal": "no"})
+    listed = {**refusal, "body": json.dumps({"code": 3, "msg": "no", "data": []})}
+    example = {"query": "", "body": "", "true": refusal, "sent": listed}
+    reason = explained("v2.getBalance", example)
+    assert (reason.where, reason.weight) == ("$.data", NUISANCE)
+    assert advice({"to": "0x1"}, {"to": "0x2"}).weight == MONEY
+
+
 def test_members_that_come_and_go():
     assert advice({"a": 1, "b": 2}, {"a": 1}).assertion == "assert 'b' in answer"
-    added = advice({"a": 1}, {"a": 1, "b": 2}).assertion
-    assert added == "assert 'b' not in answer, or compare it with the members beside it"
+    added = advice({"a": 1}, {"a": 1, "status": 2})
+    assert (
+        added.assertion == "assert 'status' not in answer, or compare it with the members beside it"
+    )
+    assert added.weight == MISLED
 
 
 def test_what_was_asked_for_is_named():

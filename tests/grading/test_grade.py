@@ -11,6 +11,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+import yaml
 
 from mockserver import resources
 from mockserver.validation import SchemaCheck
@@ -55,7 +56,7 @@ def grade(tmp_path):
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=300,
+            timeout=900,
             check=False,
         )
 
@@ -76,7 +77,10 @@ def test_what_a_lazy_suite_lets_pass_is_explained(grade, tmp_path):
     assert (ended.returncode, ended.stderr) == (0, "")
     assert f"1. {AMOUNTS} survived: outAmount, serviceFee and gasFee are numbers" in ended.stdout
     assert re.search(r"   \$\.data\.outAmount was \d+; the true answer has '\d+'", ended.stdout)
-    assert "what it may cost: a user is told another amount than arrives" in ended.stdout
+    assert (
+        "what it may cost: a wrong amount is agreed to or booked, and somebody pays the difference"
+        in ended.stdout
+    )
     notices = "assert type(answer['data']['outAmount']) is str"
     assert f"an assertion that notices it: {notices}" in ended.stdout
     assert f"crosschain-mock grade --only {AMOUNTS} -- " in ended.stdout
@@ -126,6 +130,13 @@ def test_a_break_that_changes_no_answer_is_no_survivor(grade, tmp_path):
     assert ended.stdout.endswith("100 % by number: 1 break killed, 0 survived, 1 not reached\n")
 
 
+def test_a_break_that_never_asks_for_the_true_answer_is_compared_with_it(grade, tmp_path):
+    (tmp_path / "suite.py").write_text(LAZY)
+    ended = grade(*only("bridge-amount-in-whole-tokens"), "--", sys.executable, "suite.py")
+    assert "$.data.outAmount was '10000000000000000000000000'" in ended.stdout
+    assert "the true answer has '10000000000000000000'" in ended.stdout
+
+
 @pytest.mark.parametrize(
     ("percent", "code"),
     [("28", 0), ("29", 1)],
@@ -160,10 +171,29 @@ def test_a_suite_that_fails_the_second_time_is_told_so(grade, tmp_path):
     assert "fails the second time" in ended.stderr
 
 
+def test_a_suite_that_fails_without_cause_is_told_so(grade, tmp_path):
+    chance = f"assert os.environ['CROSSCHAIN_MOCK_GRADE_BREAK'] != {ZERO!r}"
+    (tmp_path / "suite.py").write_text(f"{LAZY}\n{chance}\n")
+    ended = grade(*only(ZERO, NO_LIST), "--", sys.executable, "suite.py")
+    assert ended.returncode == 3
+    assert f"unsure: the suite fails with {ZERO}, which changed no answer" in ended.stdout
+    assert "AssertionError" in ended.stdout
+    assert "the suite is not the same each time" in ended.stdout
+
+
+@pytest.mark.deep
+def test_a_suite_without_tests_is_told_so(grade):
+    ended = grade("--", sys.executable, "-m", "pytest", "-q")
+    assert (ended.returncode, ended.stdout) == (3, "")
+    assert "fails without any break (exit code 5)" in ended.stderr
+    assert "no tests ran" in ended.stderr
+
+
 @pytest.mark.parametrize(
     ("words", "code", "says"),
     [
         (["--", "no-such-program"], 127, "not found"),
+        pytest.param(["--", "."], 126, "cannot run", marks=pytest.mark.deep),
         (["--only", "bridge-amounts-as-numbres", "--", "true"], 2, f"did you mean {AMOUNTS!r}"),
         ([], 2, "COMMAND"),
         # Read as the name above is, before anything starts.
@@ -284,12 +314,32 @@ SUITES = Path(__file__).parent / "suites"
 
 @pytest.mark.deep
 def test_a_thorough_suite_kills_what_a_lazy_one_lets_pass(grade, tmp_path):
-    scores = {}
-    for name in ("thorough", "lazy"):
-        report = tmp_path / f"{name}.json"
-        suite = ("-q", "-p", "no:cacheprovider", str(SUITES / f"{name}.py"))
-        ended = grade("--report", f"json={report}", "--", sys.executable, "-m", "pytest", *suite)
-        assert ended.returncode == 0, ended.stderr
-        scores[name] = json.loads(report.read_text())["score"]
-    assert scores["thorough"] >= 80
-    assert scores["lazy"] <= 35
+    thorough, lazy = (graded(grade, tmp_path, name) for name in ("thorough", "lazy"))
+    assert thorough["score"] >= 80
+    assert lazy["score"] <= 35
+    survived = {row["break"] for row in thorough["trials"] if row["outcome"] == "survived"}
+    assert survived == SURVIVORS.keys()
+    weights = {row["break"]: row["weight"] for row in thorough["trials"] if row["weight"]}
+    assert weights == yaml.safe_load((SUITES / "weights.yaml").read_text("utf-8"))
+
+
+SURVIVORS = yaml.safe_load((SUITES / "survivors.yaml").read_text("utf-8"))
+
+
+@pytest.mark.deep
+def test_what_survives_a_thorough_suite_is_killed_by_the_assertions_that_the_report_advises(
+    grade, tmp_path
+):
+    advised = graded(grade, tmp_path, "advised", *only(*SURVIVORS))
+    assert {row["break"]: row["outcome"] for row in advised["trials"]} == dict.fromkeys(
+        SURVIVORS, "killed"
+    )
+
+
+def graded(grade, folder, name, *options):
+    report = folder / f"{name}.json"
+    suite = ("-q", "-p", "no:cacheprovider", str(SUITES / f"{name}.py"))
+    words = (*options, "--report", f"json={report}")
+    ended = grade(*words, "--", sys.executable, "-m", "pytest", *suite)
+    assert ended.returncode == 0, ended.stderr
+    return json.loads(report.read_text())

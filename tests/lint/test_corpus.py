@@ -71,6 +71,7 @@ def undisturbed(server: MockServer, file: str, folder: Path):
     return result, verdict
 
 
+@pytest.mark.deep(quick=6)
 @pytest.mark.parametrize("file", marked(CAREFUL))
 @pytest.mark.deep(quick=5)
 def test_careful_clients_are_not_warned(server, tmp_path, file):
@@ -80,6 +81,7 @@ def test_careful_clients_are_not_warned(server, tmp_path, file):
     assert result.requests
 
 
+@pytest.mark.deep(quick=4)
 @pytest.mark.parametrize("file", marked(WRONG_AT_ONCE))
 def test_what_is_wrong_without_any_failure_is_found(server, tmp_path, file):
     result, verdict = undisturbed(server, file, tmp_path)

@@ -4,7 +4,9 @@ import json
 from collections.abc import Callable
 
 import pytest
+from eth_abi import encode
 
+from mockserver.operations.transactions import VAULT_OUT
 from mockserver.worlds.lint import RULES
 from tests.audit.wallets import Wallet
 from tests.conftest import NATIVE, USDT_ARB, USDT_BNB, WALLET, Client, certificate, order
@@ -147,6 +149,43 @@ def python_float(wallet: Wallet) -> None:
     amount = {"amount": str(int(1234.567890123456789 * 10**18))}
     query = {"symbol": "XCHNG", "fromChain": "ARB", "toChain": "FSN"}
     wallet.client.get("/v1/getBridgeQuote", query={**query, **amount})
+
+
+def javascript_exponent(wallet: Wallet) -> None:
+    query = {"symbol": "XCHNG", "fromChain": "ARB", "toChain": "FSN", "amount": "1e+21"}
+    assert wallet.client.get("/v1/getBridgeQuote", query=query).refusal
+
+
+def whole_tokens(wallet: Wallet) -> None:
+    query = {"symbol": "USDT", "fromChain": "ARB", "toChain": "BNB", "amount": "10.5"}
+    assert wallet.client.get("/v1/getBridgeQuote", query=query).refusal
+
+
+def one_percent_sign(wallet: Wallet) -> None:
+    read_lists(wallet)
+    swap_quote(wallet)
+    assert wallet.submit(amount=100_000_000, orderType="2", toIndex="8", slippage="1%") is None
+
+
+def ticker(wallet: Wallet) -> None:
+    query = {"chain": "ARB", "contractAddress": USDT_ARB, "symbol": "USDT"}
+    for _ in range(20):
+        wallet.client.get("/v1/getPrice", query=query)
+        wallet.wait("50ms")
+
+
+def signs_anew_and_hammers(wallet: Wallet) -> None:
+    read_lists(wallet)
+    wallet.quote()
+    paid = wallet.pay()
+    wallet.client.control("POST", "/faults", {"kind": "http-status", "status": 503, "first": 5})
+    for number in range(6):
+        certs = certificate(certHash=paid, signature=f"{number:06}")
+        made = wallet.client.post(
+            "/v1/submitOrder", order(sourceCerts=certs), headers=wallet.client.wallet
+        )
+        wallet.wait("1s")
+    wallet.follow(made.data["id"])
 
 
 def long_of_java(wallet: Wallet) -> None:
@@ -325,13 +364,21 @@ CARELESS: list[tuple[Callable[[Wallet], None], dict[str, str]]] = [
     (cut_off, {"float-amount": "8.289999 USDT (8289999 smallest units) is 1 beside 8.29 USDT"}),
     (javascript_number, {"float-amount": "has 17 digits and then zeros, as a double is printed"}),
     (python_float, {"float-amount": "is exactly a double"}),
+    (javascript_exponent, {"float-amount": "1e+21 is how a double is printed"}),
+    (whole_tokens, {"amount-magnitude": "10.5 is no number of smallest units, which 2.0 counts"}),
+    (one_percent_sign, {"slippage-in-percent": "slippage 1% is 0.01 %"}),
+    (ticker, {"polls-too-fast": "6 look-ups of the same within 250 ms, 20 in all"}),
+    (
+        signs_anew_and_hammers,
+        {"retry-without-backoff": "it failed 5 times in a row"},
+    ),
     (long_of_java, {"overflowed-amount": "smallest units) is what 64 bits keep of 25 USDT"}),
     (unsigned_of_c, {"overflowed-amount": "705.032704 USDT (705032704 smallest units) is what 32"}),
     (another_amount, {"quoted-other-than-paid": "10 USDT was paid, and 9 USDT was quoted"}),
     (
         another_token,
         {
-            "quoted-other-than-paid": "was paid, and 10 USDT into USDT was quoted",
+            "quoted-other-than-paid": "and 10 USDT from ARB to USDT on BNB was quoted",
             "unused-quote": "",
         },
     ),
@@ -420,6 +467,36 @@ def test_a_late_submission_of_a_paid_deposit_does_not_make_its_quote_old(wallet)
     wallet.wait("2h")
     wallet.follow(wallet.submit(paid))
     assert rules(wallet) == {}
+
+
+def contract_call(wallet: Wallet) -> None:
+    """Pay 10 USDT on ARB by a call that carries its order."""
+    [arb] = [
+        chain
+        for chain in wallet.client.get("/v1/getChain").data["list"]
+        if chain["nickName"] == "ARB"
+    ]
+    text = f"demo:BNB:{USDT_BNB}:{WALLET}:0:3_2".encode()
+    data = encode(["address", "uint256", "bool", "bytes"], [USDT_ARB, 10_000_000, False, text])
+    call = {"chain": "ARB", "from": WALLET, "hash": wallet.pay()}
+    call |= {"to": arb["builtInMinterProxyV2"], "data": f"0x{(VAULT_OUT + data).hex()}"}
+    assert wallet.client.control("POST", "/transactions", call)["order"]
+
+
+@pytest.mark.parametrize(
+    ("amount", "pause", "expected"),
+    [
+        (10_000_000, "20s", set()),
+        (10_000_000, "2m", {"stale-quote"}),
+        (9_000_000, "20s", {"quoted-other-than-paid"}),
+    ],
+)
+def test_an_order_in_a_contract_call_is_judged_as_well(wallet, amount, pause, expected):
+    read_lists(wallet)
+    wallet.quote(amount)
+    wallet.wait(pause)
+    contract_call(wallet)
+    assert set(rules(wallet)) == expected
 
 
 def test_wrong_requests_that_were_announced_are_no_mistake(wallet):

@@ -101,7 +101,11 @@ class Breaks:
             if delivery not in unbroken:
                 changed.append(break_.name)
                 if self.watch is not None:
-                    self.watch(break_.name, call, next(reversed(unbroken), None), delivery)
+                    true = next(reversed(unbroken), None)
+                    if true is None and not call.operation.writes:
+                        # Asking changes nothing, and says what the break has put aside.
+                        true = below(call)
+                    self.watch(break_.name, call, true, delivery)
             return delivery
 
         return wrapped

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 from contextlib import suppress
+from decimal import Decimal
+from math import isclose
 
 from mockserver.contract import ids
 from mockserver.contract.fields import CHAIN_ROLES
@@ -10,8 +12,7 @@ from mockserver.engine.refusal import Refusal
 from mockserver.responders.refusing import refusal_in
 from mockserver.worlds.audit.words import length
 from mockserver.worlds.lint.finding import Remark
-from mockserver.worlds.lint.sums import numbers_in_certificate
-from mockserver.worlds.lint.traffic import CHAIN_LISTS, ClientCall, Traffic
+from mockserver.worlds.lint.traffic import CHAIN_LISTS, ClientCall, Traffic, certificate_of
 
 
 def other_generation(traffic: Traffic, _: int) -> Iterator[Remark]:
@@ -22,8 +23,10 @@ def other_generation(traffic: Traffic, _: int) -> Iterator[Remark]:
         if not call.failed or call.entry.refusal is None:
             continue
         v1 = call.operation.generation.id == "v1"
-        for role in CHAIN_ROLES:
-            name = call.text(role)
+        deposit = certificate_of(call)
+        names = {role: call.text(role) for role in CHAIN_ROLES}
+        names["fromChain of the deposit"] = str(deposit.get("fromChain", ""))
+        for role, name in names.items():
             right = _own_name(traffic, name, v1=v1)
             if right and (call.operation.id, name) not in reported:
                 reported.add((call.operation.id, name))
@@ -88,11 +91,18 @@ def _unlisted(traffic: Traffic, what: str, lists: tuple[str, ...]) -> Iterator[R
         return
     known: set[str] = set()
     moving = (*ids.SUBMITTED_ORDERS, ids.V1_RAW)
+    called = {
+        submission.call.sequence
+        for submission in traffic.first_submissions.values()
+        if submission.by_contract
+    }
     for call in traffic.calls:
         generation = call.operation.generation.id
         if call.operation.id in lists and not call.failed:
             known.add(generation)
-        elif call.operation.id in moving and generation not in known:
+        elif generation in known:
+            continue
+        elif call.operation.id in moving or call.sequence in called:
             # Once for each generation: whoever forgets it forgets it everywhere.
             known.add(generation)
             names = " or ".join(name for name in lists if name.startswith(f"{generation}."))
@@ -102,7 +112,10 @@ def _unlisted(traffic: Traffic, what: str, lists: tuple[str, ...]) -> Iterator[R
 def outdated(traffic: Traffic, most_ms: int) -> Iterator[Remark]:
     """Find deposits that were paid by lists that are too old."""
     # A retry does not count: a deposit that is paid has to be submitted, whatever lists say then.
-    begun = {submission.call.sequence for submission in traffic.first_submissions.values()}
+    begun = {
+        submission.call.sequence: traffic.paid_ms(submission)
+        for submission in traffic.first_submissions.values()
+    }
     read: dict[tuple[str, str], ClientCall] = {}
     for call in traffic.calls:
         generation = call.operation.generation.id
@@ -110,11 +123,12 @@ def outdated(traffic: Traffic, most_ms: int) -> Iterator[Remark]:
             if call.operation.id in lists and not call.failed:
                 read[generation, what] = call
         if call.sequence in begun:
+            paid_ms = begun[call.sequence]
             known = [(what, listed) for (of, what), listed in read.items() if of == generation]
-            old = [(what, lst) for what, lst in known if call.at_ms - lst.at_ms > most_ms]
+            old = [(what, lst) for what, lst in known if paid_ms - lst.at_ms > most_ms]
             if old:
                 what, listed = old[0]
-                age = length(call.at_ms - listed.at_ms)
+                age = length(paid_ms - listed.at_ms)
                 text = f"the list of {what} was {age} old when money was moved"
                 yield Remark(text, [listed, call])
                 return
@@ -128,6 +142,8 @@ def recipient(traffic: Traffic, _: int) -> Iterator[Remark]:
     """Find recipients that cannot have what they get."""
     for submission in traffic.first_submissions.values():
         call, transfer = submission.call, submission.transfer
+        if submission.by_contract:
+            continue
         to = call.text("toAddr") or call.text("toAddress")
         if transfer is None or not to:
             continue
@@ -163,7 +179,7 @@ def unknown_ids(traffic: Traffic, _: int) -> Iterator[Remark]:
     reported: set[str] = set()
     for call in traffic.of((ids.CHECK, ids.V1_DETAIL_BY_NUMBER)):
         name = call.text("id") or call.text("sn")
-        wrong = refusal_in(call.entry.refusal) == "unknown-order"
+        wrong = refusal_in(call.entry.refusal) in ("unknown-order", "contract-violation")
         # An id in another form is the business of the next rule.
         near = name in traffic.orders or _nearest_id(name, traffic.orders)
         if wrong and not near and name not in reported:
@@ -178,9 +194,11 @@ def _nearest_id(name: str, known: dict[str, ClientCall]) -> str:
         value = float(name)
     except ValueError:
         return ""
+    # Whoever prints an exponent or a fraction keeps six digits, in many languages.
+    kept = 0.0 if name.isdecimal() else 1e-5
     for other in known:
         with suppress(ValueError):
-            if float(other) == value:
+            if isclose(float(other), value, rel_tol=kept):
                 return other
     return ""
 
@@ -195,7 +213,12 @@ def numeric_ids(traffic: Traffic, _: int) -> Iterator[Remark]:
             yield Remark(text, [traffic.orders[near], call])
             break
     for submission in traffic.first_submissions.values():
-        names = numbers_in_certificate(submission.call)
+        deposit = certificate_of(submission.call)
+        names = [
+            name
+            for name in ("fromAmount", "fromIndex")
+            if isinstance(deposit.get(name), int | Decimal)
+        ]
         if names:
             text = f"{' and '.join(names)} of the deposit are JSON numbers"
             yield Remark(text, [submission.call])

@@ -5,17 +5,21 @@ from collections.abc import Iterator
 from itertools import groupby, pairwise
 
 from mockserver.contract import ids
+from mockserver.jsontext import Json
 from mockserver.worlds.audit.words import length
 from mockserver.worlds.lint.finding import Remark
 from mockserver.worlds.lint.traffic import (
     CHAIN_LISTS,
     LOOK_UPS,
     ClientCall,
+    SubmitCall,
     Traffic,
-    by_kind,
+    certificate_of,
 )
 
 _SECOND_MS = 1_000
+_ACCOUNTS = (ids.BALANCE, ids.TICKETS, ids.PRICE)
+"""Look-ups of what an account has, or of what it is worth, by which some wait for a change."""
 
 
 def old_quote(traffic: Traffic, most_ms: int) -> Iterator[Remark]:
@@ -27,7 +31,7 @@ def old_quote(traffic: Traffic, most_ms: int) -> Iterator[Remark]:
         paid_ms = traffic.paid_ms(submission)
         fitting = [
             quote
-            for quote in traffic.quotes_on(transfer, submission.call.sequence)
+            for quote in traffic.quotes_on(transfer, submission.before)
             if quote.transfer.amount == transfer.amount and quote.call.at_ms <= paid_ms
         ]
         age = paid_ms - fitting[-1].call.at_ms if fitting else 0
@@ -40,21 +44,36 @@ def storm(traffic: Traffic, most: int) -> Iterator[Remark]:
     """Find more look-ups of the same thing in a second than anybody needs."""
     if not traffic.timed:
         return
-    for calls in by_kind(traffic.of(LOOK_UPS)).values():
+    for calls in _polled(traffic):
         # Pairs that are as far apart as the limit allows in a second.
         for first, call in zip(calls, calls[most:], strict=False):
             span = call.at_ms - first.at_ms
-            if span < _SECOND_MS:
+            if span <= _SECOND_MS:
                 text = f"{most + 1} look-ups of the same within {span} ms, {len(calls)} in all"
                 yield Remark(text, [first, call])
                 break
+
+
+def _polled(traffic: Traffic) -> Iterator[list[ClientCall]]:
+    """Yield the look-ups of each thing, in the order in which the first of each came."""
+    groups: dict[tuple[object, ...], list[ClientCall]] = defaultdict(list)
+    written = 0
+    for call in traffic.of((*LOOK_UPS, *_ACCOUNTS, *ids.WRITES, ids.V1_SWAP_ORDER)):
+        if call.operation.method != "GET":
+            written += 1
+        elif call.operation.id in _ACCOUNTS:
+            # Whoever moves money many times in a second may look at the account before each.
+            groups[*call.same, written].append(call)
+        else:
+            groups[call.same].append(call)
+    yield from groups.values()
 
 
 def impatient(traffic: Traffic, most: int) -> Iterator[Remark]:
     """Find requests that failed and came again and again, without waiting longer each time."""
     if not traffic.timed:
         return
-    for calls in by_kind(traffic.calls).values():
+    for calls in _repeated(traffic):
         for failed, run in groupby(calls, key=lambda call: call.failed):
             tries = list(run)
             early = next(_before_allowed(tries), None) if failed else None
@@ -67,6 +86,15 @@ def impatient(traffic: Traffic, most: int) -> Iterator[Remark]:
                 text = f"it failed {len(tries)} times in a row, {_gaps(tries)}"
                 yield Remark(text, [tries[0], tries[-1]])
                 break
+
+
+def _repeated(traffic: Traffic) -> Iterator[list[ClientCall]]:
+    """Yield the requests for each thing; a deposit is the same whoever signs it anew."""
+    paid = {submission.call.sequence: submission.paid.key for submission in traffic.submissions}
+    groups: dict[object, list[ClientCall]] = defaultdict(list)
+    for call in traffic.calls:
+        groups[paid.get(call.sequence, call.same)].append(call)
+    yield from groups.values()
 
 
 def _before_allowed(tries: list[ClientCall]) -> Iterator[list[ClientCall]]:
@@ -111,26 +139,46 @@ def _subject(call: ClientCall) -> str:
 
 def changed_body(traffic: Traffic, _: int) -> Iterator[Remark]:
     """Find deposits that were submitted with different contents."""
-    bodies: dict[object, list[ClientCall]] = defaultdict(list)
+    submitted: dict[object, list[SubmitCall]] = defaultdict(list)
     for submission in traffic.submissions:
-        bodies[submission.paid.key].append(submission.call)
-    for calls in bodies.values():
-        first = calls[0]
-        for call in calls[1:]:
-            differing = _differences(first, call)
+        submitted[submission.paid.key].append(submission)
+    for first, *later in submitted.values():
+        for submission in later:
+            differing = _differences(first, submission)
             if differing:
                 text = f"the same transaction was submitted again with another {differing}"
-                yield Remark(text, [first, call])
+                yield Remark(text, [first.call, submission.call])
                 break
 
 
-def _differences(first: ClientCall, second: ClientCall) -> str:
-    # The generations name the same things differently, so that members cannot be compared.
-    if first.operation.id != second.operation.id:
-        return "operation"
-    one, two = first.entry.request.members, second.entry.request.members
-    names = [name for name in {**one, **two} if one.get(name) != two.get(name)]
+def _differences(first: SubmitCall, second: SubmitCall) -> str:
+    if first.call.operation.id != second.call.operation.id:
+        # The generations name the same things differently; what moves can be compared.
+        return "" if _moved(first) == _moved(second) else "amount or route"
+    before, after = _contents(first.call), _contents(second.call)
+    names = [name for name in {**before, **after} if before.get(name) != after.get(name)]
     return ", ".join(map(repr, names))
+
+
+def _moved(submission: SubmitCall) -> object:
+    transfer = submission.transfer
+    return transfer and (transfer.kind, transfer.route, transfer.amount)
+
+
+def _contents(call: ClientCall) -> dict[str, Json]:
+    """Return what a submission says, whatever the order of members or the form of an address."""
+    deposit = certificate_of(call)
+    members = {**call.entry.request.members, **deposit}
+    if deposit:
+        del members["sourceCerts"]
+    # Who compares these has found that both name the same transaction; who retries may sign anew.
+    for name in ("certHash", "signature"):
+        members.pop(name, None)
+    return {name: _plain(value) for name, value in members.items()}
+
+
+def _plain(value: Json) -> Json:
+    return value.lower() if isinstance(value, str) and value[:2].lower() == "0x" else value
 
 
 def deprecated(traffic: Traffic, _: int) -> Iterator[Remark]:
@@ -156,7 +204,7 @@ def unused_quote(traffic: Traffic, _: int) -> Iterator[Remark]:
     """Find routes that were quoted and never paid."""
     paid = {
         submission.transfer.route
-        for submission in traffic.submissions
+        for submission in (*traffic.submissions, *traffic.first_submissions.values())
         if submission.transfer is not None
     }
     # Whoever pays for nothing at all only looks at prices.

@@ -1,17 +1,19 @@
 """Rules about amounts: their size, their digits, and what they were quoted as."""
 
+import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from math import gcd
 
-from mockserver import jsontext
 from mockserver.contract import Inputs, ids
+from mockserver.contract.fields import AMOUNT_ROLES
 from mockserver.engine import amounts
 from mockserver.engine.catalog import Placed
 from mockserver.engine.orders import OrderKind
+from mockserver.engine.outages import OrderRoute
 from mockserver.engine.refusal import Refusal
-from mockserver.jsontext import Json, plain
+from mockserver.jsontext import plain
 from mockserver.operations.traces import TracedTransfer
 from mockserver.values import dataclass
 from mockserver.worlds.audit.finding import Money
@@ -21,6 +23,8 @@ from mockserver.worlds.lint.traffic import ClientCall, QuoteCall, SubmitCall, Tr
 _LEAST_USD = Decimal("0.01")
 # Digits of a double that are sure to survive; an integer with more of them was seldom meant.
 _DOUBLE_BITS, _DOUBLE_DIGITS = 53, 17
+# Those that a double prints as they were typed, and how many fewer a typed amount has.
+_SUM_DIGITS, _SPARE_DIGITS = 15, 5
 # Bits beyond a double's at which an integer that is exactly a double is one in a thousand.
 _SURE_BITS = 10
 # A random amount is next to a round one at most once in so many.
@@ -32,6 +36,8 @@ _FAR = 4
 _WIDTHS = ((64, 5_000, 2), (32, 20, 0))
 # How many quotes a payment on another route is compared with.
 _NEWEST = 200
+# How much of an amount that cannot be read is shown.
+_LONGEST = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +59,8 @@ def _amounts(traffic: Traffic) -> Iterator[_Amount]:
             quoted = _quoted_amount(traffic, call)
             if quoted is not None:
                 yield quoted
-    for submission in traffic.submissions:
+    called = (paid for paid in traffic.first_submissions.values() if paid.by_contract)
+    for submission in (*traffic.submissions, *called):
         yield _Amount(submission.call, submission.paid.amount, submission.paid.placed)
 
 
@@ -82,6 +89,7 @@ def _source_chain(inputs: Inputs) -> str:
 
 def magnitude(traffic: Traffic, most: int) -> Iterator[Remark]:
     """Find amounts whose value nobody means."""
+    yield from _fractions(traffic)
     reported: set[tuple[str, str, int]] = set()
     for amount in _amounts(traffic):
         key = amount.placed.chain.nickname, amount.placed.symbol, amount.units
@@ -95,6 +103,24 @@ def magnitude(traffic: Traffic, most: int) -> Iterator[Remark]:
         unit = _unit_hint(amount, most)
         text = f"{amount} on {amount.placed.chain.nickname} is worth {size} {limit}{unit}"
         yield Remark(text, [amount.call])
+
+
+def _fractions(traffic: Traffic) -> Iterator[Remark]:
+    """Find amounts of 2.0 in whole tokens, which show by their point."""
+    for call, sent in _written(traffic, re.compile(r"[0-9]*\.[0-9]+")):
+        text = f"{sent} is no number of smallest units, which 2.0 counts; v1 has whole tokens"
+        yield Remark(text, [call])
+
+
+def _written(traffic: Traffic, form: re.Pattern[str]) -> Iterator[tuple[ClientCall, str]]:
+    """Yield the amounts of 2.0 that are written in a form, each once."""
+    reported: set[str] = set()
+    for call in traffic.calls:
+        for role in AMOUNT_ROLES if call.operation.generation.id == "v2" else ():
+            sent = call.text(role)[:_LONGEST]
+            if form.fullmatch(sent) and sent not in reported:
+                reported.add(sent)
+                yield call, sent
 
 
 def _usd(traffic: Traffic, amount: _Amount) -> Decimal | None:
@@ -125,6 +151,9 @@ def _unit_hint(amount: _Amount, most: int) -> str:
 
 def through_float(traffic: Traffic, _: int) -> Iterator[Remark]:
     """Find amounts that show the mark of a binary fraction: rounded, cut, or cut off."""
+    yield from _sums(traffic)
+    for call, sent in _written(traffic, re.compile(r"[0-9.]+[eE][+-]?[0-9]+")):
+        yield Remark(f"{sent} is how a double is printed", [call])
     told = sorted(_told_amounts(traffic))
     reported: set[tuple[str, int]] = set()
     for amount in _amounts(traffic):
@@ -138,6 +167,26 @@ def through_float(traffic: Traffic, _: int) -> Iterator[Remark]:
             # The digits themselves are what is wrong: people search their code and logs for them.
             text = f"{amount} ({amount.units} smallest units) {near}"
             yield Remark(text, [amount.call])
+
+
+def _sums(traffic: Traffic) -> Iterator[Remark]:
+    """Find amounts of v1, which are decimals, that end in what a sum of doubles leaves."""
+    reported: set[Decimal] = set()
+    for call in traffic.calls:
+        if call.operation.generation.id != "v1":
+            continue
+        for role in AMOUNT_ROLES:
+            try:
+                sent = call.inputs.decimal(role) if call.inputs.has(role) else Decimal(0)
+            except (Refusal, ArithmeticError, TypeError, ValueError):
+                continue
+            meant = Decimal(f"{sent:.{_SUM_DIGITS}g}")
+            digits = [len(number.normalize().as_tuple().digits) for number in (sent, meant)]
+            if digits[0] > _SUM_DIGITS >= digits[1] + _SPARE_DIGITS and sent not in reported:
+                reported.add(sent)
+                yield Remark(
+                    f"{plain(sent)} is what a sum of doubles makes of {plain(meant)}", [call]
+                )
 
 
 def _beside_round(amount: _Amount) -> str:
@@ -234,7 +283,7 @@ def paid_otherwise(traffic: Traffic, _: int) -> Iterator[Remark]:
         # A quote that was dropped, or got in another world, may have been the right one.
         if transfer is None or traffic.lost or traffic.inherited:
             continue
-        before = submission.call.sequence
+        before = submission.before
         on_route = traffic.quotes_on(transfer, before)
         if any(quote.transfer.amount == transfer.amount for quote in on_route):
             continue
@@ -243,25 +292,36 @@ def paid_otherwise(traffic: Traffic, _: int) -> Iterator[Remark]:
             quote = on_route[-1]
             text = f"{paid} was paid, and {_money(traffic, quote.transfer)} was quoted"
             yield Remark(text, [quote.call, submission.call])
-        elif alike := _between(transfer, traffic.quotes[-_NEWEST:], before):
+        elif alike := _alike(transfer, traffic.quotes[-_NEWEST:], before):
             quoted = alike[-1].transfer
             text = (
-                f"{paid} into {transfer.route.target_token} was paid, and "
-                f"{_money(traffic, quoted)} into {quoted.route.target_token} was quoted"
+                f"{paid} from {transfer.route.source_chain} to {_to(transfer.route)} was paid, and "
+                f"{_money(traffic, quoted)} from {quoted.route.source_chain} to "
+                f"{_to(quoted.route)} was quoted"
             )
             yield Remark(text, [alike[-1].call, submission.call])
 
 
-def _between(transfer: TracedTransfer, quotes: Sequence[QuoteCall], before: int) -> list[QuoteCall]:
-    """Return earlier quotes for the same amount between the same chains, of other tokens."""
-    ours = transfer.route.source_chain, transfer.route.target_chain, transfer.amount
+def _alike(transfer: TracedTransfer, quotes: Sequence[QuoteCall], before: int) -> list[QuoteCall]:
+    """Return earlier quotes for the same amount that differ from a payment in one end alone."""
     return [
         quote
         for quote in quotes
         if quote.call.sequence < before
-        and (quote.transfer.route.source_chain, quote.transfer.route.target_chain) == ours[:2]
-        and quote.transfer.amount == ours[2]
+        and quote.transfer.amount == transfer.amount
+        and _shares(quote.transfer.route, transfer.route)
     ]
+
+
+def _shares(first: OrderRoute, second: OrderRoute) -> bool:
+    """Tell whether two routes begin or end alike, or go between the same chains."""
+    chains = first.source_chain == second.source_chain, first.target_chain == second.target_chain
+    tokens = first.source_token == second.source_token, first.target_token == second.target_token
+    return all(chains) or (chains[0] and tokens[0]) or (chains[1] and tokens[1])
+
+
+def _to(route: OrderRoute) -> str:
+    return f"{route.target_token} on {route.target_chain}"
 
 
 def _money(traffic: Traffic, transfer: TracedTransfer) -> str:
@@ -299,13 +359,13 @@ def percent(traffic: Traffic, least: int) -> Iterator[Remark]:
     for call in _with_slippage(traffic):
         sent = call.text("slippage")
         try:
-            value = Decimal(sent)
+            value = Decimal(sent.strip(" %"))
         except ArithmeticError:
             continue
         if 0 < value < least and sent not in reported:
             reported.add(sent)
             text = f"slippage {sent} is {plain(value / 100)} %"
-            advice = f"for {sent} % write {plain(value * 100)}: 100 means 1 %"
+            advice = f"for {plain(value)} % write {plain(value * 100)}: 100 means 1 %"
             yield Remark(text, [call], advice)
 
 
@@ -319,35 +379,37 @@ def no_minimum(traffic: Traffic, most: int) -> Iterator[Remark]:
     """Find swaps that take nearly any price."""
     for submission in traffic.first_submissions.values():
         transfer = submission.transfer
-        if transfer is None or transfer.kind is not OrderKind.AGGREGATE:
+        if transfer is None or transfer.kind is not OrderKind.AGGREGATE or submission.by_contract:
             continue
-        why = _unbounded(submission, most, traffic.ends(transfer.route)[1])
+        why = _unbounded(traffic, submission, transfer, most)
         if why:
             yield Remark(f"{_money(traffic, transfer)} is swapped {why}", [submission.call])
+    for call in traffic.of((ids.SWAP,)):
+        sent = call.text("slippage")
+        if sent.isdecimal() and int(sent) > most:
+            yield Remark(f"call data was asked for with {_tolerance(sent)}", [call])
 
 
-def _unbounded(submission: SubmitCall, most: int, bought: Placed) -> str:
-    rules = submission.rules
-    # A minimum far below what is expected bounds nothing.
-    if rules is not None and rules.minimum is not None:
-        if rules.expected is None or rules.minimum * 10_000 >= rules.expected * (10_000 - most):
+def _unbounded(
+    traffic: Traffic, submission: SubmitCall, transfer: TracedTransfer, most: int
+) -> str:
+    rules, sent = submission.rules, submission.call.text("slippage")
+    if rules is None or rules.minimum is None:
+        if not sent.isdecimal() or 0 < int(sent) <= most:
             return ""
-        least, expected = Money.of(rules.minimum, bought), Money.of(rules.expected, bought)
-        return f"with a minimum of {least} where {expected} are expected"
-    sent = submission.call.text("slippage")
-    if not sent.isdecimal() or int(sent) <= most:
+        return f"with {_tolerance(sent)} and no minimum of its own (rule 4 of extra)"
+    expected = rules.expected
+    if expected is None:
+        quotes = traffic.quotes_on(transfer, submission.call.sequence)
+        same = [quote.quoted.net for quote in quotes if quote.transfer.amount == transfer.amount]
+        expected = same[-1] if same else None
+    # A minimum far below what is expected bounds nothing.
+    if expected is None or rules.minimum * 10_000 >= expected * (10_000 - most):
         return ""
-    return f"with a slippage of {int(sent) // 100} % and no minimum of its own (rule 4 of extra)"
+    bought = traffic.ends(transfer.route)[1]
+    least, rest = Money.of(rules.minimum, bought), Money.of(expected, bought)
+    return f"with a minimum of {least} where {rest} are expected"
 
 
-def numbers_in_certificate(call: ClientCall) -> list[str]:
-    """Return the members of a deposit that are JSON numbers where texts are expected."""
-    text = call.text("sourceCerts")
-    try:
-        deposit: Json = jsontext.decode(bytes.fromhex(text.removeprefix("0x")))
-    except (jsontext.NotJson, ValueError):
-        return []
-    if not isinstance(deposit, dict):
-        return []
-    names = ("fromAmount", "fromIndex")
-    return [name for name in names if isinstance(deposit.get(name), int | Decimal)]
+def _tolerance(sent: str) -> str:
+    return f"a slippage of {plain(Decimal(sent) / 100)} %"

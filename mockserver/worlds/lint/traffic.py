@@ -2,9 +2,10 @@
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import field
 
+from mockserver import jsontext
 from mockserver.clock import STANDING, ClockMode
 from mockserver.contract import Contract, Inputs, Operation, ids
 from mockserver.engine.catalog import Catalog, Placed
@@ -78,12 +79,21 @@ class QuoteCall:
 
 @dataclass(frozen=True, slots=True)
 class SubmitCall:
-    """A submission: its deposit, what it wants to move, and its rules, as far as readable."""
+    """A submission: its deposit, what it wants to move, and its rules, as far as readable.
+
+    Of an order that a contract call has made, `call` is the client's last one before it.
+    """
 
     call: ClientCall
     paid: NamedDeposit
     transfer: TracedTransfer | None
     rules: OrderRules | None
+    by_contract: bool = False
+
+    @property
+    def before(self) -> int:
+        """The number that all requests are below which came before the money moved."""
+        return self.call.sequence + self.by_contract
 
 
 @dataclass(slots=True)
@@ -106,7 +116,7 @@ class Traffic:
     """The submission whose answer had each id or number of an order."""
     payments: dict[HashKey, ChainTransaction] = field(default_factory=dict)
     first_submissions: dict[HashKey, SubmitCall] = field(default_factory=dict)
-    """The first submission of each deposit."""
+    """The first submission of each deposit, and the orders of contract calls."""
     _by_route: dict[tuple[OrderKind, OrderRoute], list[QuoteCall]] = field(
         default_factory=lambda: defaultdict(list)
     )
@@ -139,6 +149,19 @@ class Traffic:
         quotes = self._by_route.get((transfer.kind, transfer.route), [])
         place = bisect_left(quotes, before, key=lambda quote: quote.call.sequence)
         return quotes[max(0, place - _MOST_QUOTES) : place]
+
+    def note_contract_call(self, tx: ChainTransaction) -> None:
+        """Note the order that a transaction has made by itself."""
+        calls = [call for call in self.calls if call.at_ms <= tx.at_ms]
+        if tx.order_id is None or not calls:
+            return
+        order = self.world.orders.peek(tx.order_id).order
+        transfer = TracedTransfer(order.kind, order.route, order.amount)
+        key, (source, _) = hash_key(tx.chain, tx.hash), self.ends(order.route)
+        paid = NamedDeposit(key, tx.hash, source, order.amount, tx.sender)
+        self.first_submissions.setdefault(
+            key, SubmitCall(calls[-1], paid, transfer, None, by_contract=True)
+        )
 
     def note(self, call: ClientCall) -> None:
         """Note a call, and the quote, the deposit or the order in it."""
@@ -190,12 +213,15 @@ def traffic_of(hosted: HostedWorld, without: Collection[int] = ()) -> Traffic:
         if operation is not None and entry.request.method != "OPTIONS":
             inputs = operation.read(entry.request)
             traffic.note(ClientCall(entry, operation, inputs, successful_data(operation, entry)))
+    for tx in traffic.payments.values():
+        traffic.note_contract_call(tx)
     return traffic
 
 
-def by_kind(calls: Iterable[ClientCall]) -> dict[tuple[object, ...], list[ClientCall]]:
-    """Return calls by what they ask for, in their order."""
-    groups: dict[tuple[object, ...], list[ClientCall]] = defaultdict(list)
-    for call in calls:
-        groups[call.same].append(call)
-    return groups
+def certificate_of(call: ClientCall) -> Mapping[str, Json]:
+    """Return the members of the deposit in a call; none where it has none that can be read."""
+    try:
+        deposit = jsontext.decode(bytes.fromhex(call.text("sourceCerts").removeprefix("0x")))
+    except (jsontext.NotJson, ValueError):
+        return {}
+    return deposit if isinstance(deposit, dict) else {}

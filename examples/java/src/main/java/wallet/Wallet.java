@@ -8,8 +8,10 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.function.LongSupplier;
+import mock.v1.AcceptedSupportedChainList;
 import mock.v1.GetCrossChainQuoteRequest;
 import mock.v1.SubmitCrossChainRequest;
+import mock.v1.SupportedChain;
 import mock.v2.AcceptedBridgeQuote;
 import mock.v2.AcceptedChainList;
 import mock.v2.AcceptedOrderStatus;
@@ -71,6 +73,13 @@ public class Wallet {
     public String status(String id) throws ApiException, Refused {
         var answer = new mock.v2.api.OrdersApi(v2).checkOrder(id).getActualInstance();
         return accepted(answer, AcceptedOrderStatus.class).getData().getStatus().getValue();
+    }
+
+    /** Returns the chains that the first generation can be used with now. */
+    public List<String> targetsV1() throws mock.v1.client.ApiException, Refused {
+        var answer = new mock.v1.api.ListsApi(v1).getSupportChains().getActualInstance();
+        return accepted(answer, AcceptedSupportedChainList.class).getData().getChains().stream()
+            .filter(SupportedChain::getIsActive).map(SupportedChain::getName).toList();
     }
 
     /** Returns the tokens that arrive for a deposit of the first generation. */

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.math.BigInteger;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
@@ -19,6 +20,7 @@ class WalletTest {
     void aTransferArrives() throws Exception {
         try (var world = new World()) {
             var wallet = new Wallet(world.url, world::now);
+            assertTrue(wallet.targets().containsAll(List.of("ARB", "BNB")));
             assertTrue(wallet.receives(TEN, "USDT", "ARB", "BNB").signum() > 0);
             var id = wallet.submit(DEPOSIT, USDT, "BNB");
             assertEquals("Unknown", wallet.status(id));
@@ -35,6 +37,7 @@ class WalletTest {
             var wallet = new Wallet(world.url, world::now);
             var paid = new Deposit("MATIC", "USDT", BigInteger.TEN,
                 "0x999488c5cc95ad41000dfc2fd14b621e5be984d6f0094feb131d713241303eb0");
+            assertTrue(wallet.targetsV1().containsAll(List.of("MATIC", "BSC")));
             assertTrue(wallet.receivesV1(paid, "BSC") > 0);
             assertEquals(1, wallet.submitV1(paid, "BSC"));
 
@@ -72,9 +75,11 @@ class WalletTest {
     void aLostAnswerDoesNotPayTwice() throws Exception {
         try (var world = new World()) {
             var wallet = new Wallet(world.url, world::now);
+            assertTrue(wallet.targets().contains("BNB"));
             wallet.receives(TEN, "USDT", "ARB", "BNB");
             world.fail(Map.of("operation", "submitOrder", "kind", "http-status", "status", 504, "does", "done", "first", 1));
-            wallet.submit(DEPOSIT, USDT, "BNB");
+            var id = wallet.submit(DEPOSIT, USDT, "BNB");
+            assertEquals("Unknown", wallet.status(id));
             assertEquals(1, world.orders());
         }
     }

@@ -1,0 +1,1 @@
+"""Journals for lint, played by clients that were written before its rules were read."""
