@@ -141,8 +141,11 @@ class Connection(RequestHandler):
         if self.transport is not None and self.transport.get_extra_info("sslcontext"):
             # Both directions of TLS end together.
             return False
-        is_complete = self._body is not None and self._body.is_eof()
-        if not is_complete or self.idle or self._stalled is not None:
+        if self._buffer_paused or self._reading_paused:
+            # Not all that has come is parsed; uvloop tells of the end nevertheless. Once it is,
+            # `_resume_transport_reading` comes back to here.
+            return True
+        if self.idle or self._stalled is not None or not self._ends_whole():
             return False
         if self._messages and isinstance(last := self._messages[-1][0], RawRequestMessage):
             self._messages[-1] = (last._replace(should_close=True), self._messages[-1][1])
@@ -150,6 +153,23 @@ class Connection(RequestHandler):
             self._close = True
         self._stalled = self._loop.call_later(limits.STALLED.most, self._give_up)
         return True
+
+    def _ends_whole(self) -> bool:
+        """Tell whether requests have come whole, and forget one of which the rest never comes."""
+        if self._body is None or self._body.is_eof():
+            return self._body is not None
+        is_answering = self._waiter is None and self._request_count > len(self._messages)
+        if len(self._messages) + is_answering < 2 or self._messages[-1][1] is not self._body:
+            return False
+        self._messages.pop()
+        self._request_count -= 1
+        return True
+
+    def _resume_transport_reading(self) -> None:
+        if not self.ended:
+            super()._resume_transport_reading()
+        elif self._stalled is None and self.transport is not None and not self.eof_received():
+            self.transport.close()
 
     def _switch(self, data: bytes) -> None:
         """Look whether these bytes end in a request for another protocol that goes unheard."""

@@ -211,7 +211,7 @@ class LaneConnection(Connection):
             return
         later, self._later = self._later, b""
         if later and self.transport is not None:
-            self.transport.resume_reading()
+            self._resume_transport_reading()
             # Not that of a class below, which has seen these bytes.
             LaneConnection.data_received(self, later)
         finished = self.ended and self._owing is None and not super().eof_received()

@@ -1,25 +1,32 @@
 """Worlds over several servers, by the recipes of examples/scale and the real programs of Debian."""
 
+import asyncio
 import http.client
 import json
 import re
 import shutil
+import socket
+import ssl
 import subprocess
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import aiohttp
 import pytest
 
 from mockserver.cli.table import TABLE
 from mockserver.server.control.table import ROWS
 from tests.conftest import PATIENCE_S, eventually
+from tests.server.certificates import Pair, written_pair
 from tests.workers.conftest import Multi
 
 RECIPES = Path(__file__).parents[2] / "examples" / "scale"
 NODES = 3
 OF_ONE_SERVER = ("GET /worlds", "GET /workers", "GET /metrics", "GET /ground")
 """Rows whose answers are about all worlds of one server: their form is compared."""
+AWAY = (502, 503, 504)
 COMMANDS = """
 clock mode frozen
 clock show
@@ -81,8 +88,9 @@ reset
 class Proxied(Multi):
     """Three servers behind a proxy, which the client talks to."""
 
-    def __init__(self, program: str, folder: Path) -> None:
-        self.program, self._folder = program, folder
+    def __init__(self, program: str, folder: Path, pair: Pair | None = None) -> None:
+        self.program, self._folder, self.pair = program, folder, pair
+        self.trusting = pair and ssl.create_default_context(cafile=str(pair.cert))
         self.nodes = [self._node(number, 0) for number in range(NODES)]
         name = {"nginx": "nginx.conf", "haproxy": "haproxy.cfg"}[program]
         self.port = _free_port()
@@ -91,6 +99,8 @@ class Proxied(Multi):
         )
         for number, node in enumerate(self.nodes, 1):
             text = text.replace(f"127.0.0.1:877{number}", f"127.0.0.1:{node.port}")
+        if pair is not None:
+            text = _with_tls(text, pair, folder)
         assert "877" not in re.sub(r"#.*", "", text)
         (folder / name).write_text(text, "utf-8")
         (folder / "tmp").mkdir()
@@ -98,9 +108,23 @@ class Proxied(Multi):
             "nginx": ["nginx", "-c", str(folder / name), "-p", str(folder), "-g", "daemon off;"],
             "haproxy": ["haproxy", "-f", str(folder / name), "-db"],
         }
-        self.process = subprocess.Popen(command[program], stderr=subprocess.DEVNULL, text=True)
+        # Paths in a file of HAProxy are those of its working directory.
+        self.process = subprocess.Popen(
+            command[program], cwd=folder, stderr=subprocess.DEVNULL, text=True
+        )
         self._connection = None
         eventually(self._answers, f"{program} answers")
+
+    def fresh(self) -> http.client.HTTPConnection:
+        if self.trusting is None:
+            return super().fresh()
+        return http.client.HTTPSConnection(
+            "127.0.0.1", self.port, timeout=PATIENCE_S, context=self.trusting
+        )
+
+    @property
+    def url(self) -> str:
+        return f"{'http' if self.pair is None else 'https'}://127.0.0.1:{self.port}"
 
     def _node(self, number: int, port: int) -> Multi:
         state = str(self._folder / f"state-{number}")
@@ -118,11 +142,20 @@ class Proxied(Multi):
         self.nodes[number].stop()
         self.nodes[number] = self._node(number, self.nodes[number].port)
 
-    def kill_and_start(self, key: str) -> None:
-        """Kill the server of a world, start it again, and wait until the proxy knows."""
+    def kill_and_start(self, key: str, line: str = "GET /__mock/clock", body: Any = None) -> None:
+        """Kill the server of a world, start it again, and wait until the proxy knows.
+
+        A request in between gets no other server's answer, and has no effect.
+        """
         pid = self.pid_of(key)
         (number,) = [n for n, node in enumerate(self.nodes) if node.process.pid == pid]
         self.nodes[number].process.kill()
+        self.nodes[number].process.wait(PATIENCE_S)
+        method, _, target = line.partition(" ")
+        meanwhile = self.fresh()
+        meanwhile.request(method, f"/w/{key}{target}", json.dumps(body))
+        assert meanwhile.getresponse().status in AWAY
+        meanwhile.close()
         self.again(number)
 
         def known() -> bool:
@@ -139,23 +172,49 @@ class Proxied(Multi):
             node.stop()
 
 
-def _free_port() -> int:
-    import socket  # noqa: PLC0415
+def _with_tls(text: str, pair: Pair, folder: Path) -> str:
+    """Return a recipe with the line for TLS that it has as a comment in place of the one before."""
+    for source, name in ((pair.cert, "cert.pem"), (pair.key, "key.pem")):
+        shutil.copy(source, folder / name)
+    (folder / "both.pem").write_bytes(pair.cert.read_bytes() + pair.key.read_bytes())
+    text, count = re.subn(
+        r"^( +)(?:listen|bind) \S+\n(?: +#.*\n)+? +# ((?:listen|bind) .*)$",
+        r"\1\2",
+        text,
+        flags=re.MULTILINE,
+    )
+    assert count == 1
+    return text
 
+
+def _free_port() -> int:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         return int(taken.getsockname()[1])
 
 
-@pytest.fixture(scope="module", params=["nginx", "haproxy"])
+PROGRAMS = ["nginx", "haproxy"]
+
+
+def _started(program: str, folder: Path, pair: Pair | None = None) -> Iterator[Proxied]:
+    if shutil.which(program) is None:
+        pytest.skip(f"{program} is not installed")
+    started = Proxied(program, folder, pair)
+    yield started
+    started.end()
+
+
+@pytest.fixture(scope="module", params=PROGRAMS)
 def proxied(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Proxied]:
     """Three servers behind a proxy. Needs the Debian package of its name."""
-    if shutil.which(request.param) is None:
-        pytest.skip(f"{request.param} is not installed")
-    started = Proxied(request.param, tmp_path_factory.mktemp(request.param))
-    yield started
-    started.end()
+    yield from _started(request.param, tmp_path_factory.mktemp(request.param))
+
+
+@pytest.fixture(params=PROGRAMS)
+def secured(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Proxied]:
+    """The same, where clients speak TLS with the proxy."""
+    yield from _started(request.param, tmp_path, written_pair(tmp_path))
 
 
 @pytest.fixture(scope="module")
@@ -202,8 +261,8 @@ def _asked(ask: Callable[..., tuple[int, Any, Any]], key: str, sent: tuple[str, 
     signed = {"Evmaddress": "0x19E7E376E7C213B7E7e7e46cc70A5dD086DAff2A", "Signature": "ab" * 65}
     status, body, refusal = ask(method, f"/w/{key}{target}", sent[1], **signed)
     text = json.dumps(_plain(body), sort_keys=True)
-    # Ports, processes and epochs.
-    text = re.sub(r"127\.0\.0\.1:\d+|localhost:\d+|\"(pid|epoch)\": \"?\w+\"?", "-", text)
+    # Ports, processes, epochs, and how often the server of a world was killed here.
+    text = re.sub(r"127\.0\.0\.1:\d+|localhost:\d+|\"(pid|epoch|restarts)\": \"?\w+\"?", "-", text)
     return status, text, refusal
 
 
@@ -249,7 +308,7 @@ def test_each_control_call_gives_the_same_as_directly(
         # What came before a change is on the disk with it.
         for ask in (proxied.ask, direct.ask):
             assert _asked(ask, key, ("POST /__mock/clock", {"advance": "1ms"}))[0] == 200
-        proxied.kill_and_start(key)
+        proxied.kill_and_start(key, *sent[-1])
     line, body = sent[-1]
     if line == "POST /__mock/worlds":
         body = {**body, "start": _start(proxied, key)}
@@ -339,7 +398,7 @@ def test_a_killed_server_keeps_its_worlds(proxied: Proxied):
         told = answer.read()
         if pids[key] == gone.pid:
             # The proxy says so itself; no other server takes the world over.
-            assert answer.status in (502, 503, 504)
+            assert answer.status in AWAY
         else:
             assert (answer.status, json.loads(told)["code"]) == (200, 0)
         connection.close()
@@ -377,3 +436,51 @@ def test_a_world_is_copied_to_the_server_of_its_new_name(proxied: Proxied, call)
         for n in range(64)
     }  # fmt: skip
     assert refused == {"", "unknown-world"}
+
+
+def _streams(proxied: Proxied, key: str) -> None:
+    """Have events and news of a node come, until the server of the world is killed."""
+    _made(proxied, key)
+    listening = proxied.fresh()
+    listening.request("GET", f"/w/{key}/__mock/events")
+    events = listening.getresponse()
+    submitted = proxied.submit(1, key)
+    assert any(b"v2.submitOrder" in line for line in iter(events.readline, b""))
+    url = f"{proxied.url}/w/{key}/__mock/chains/BNB"
+    ended = (aiohttp.WSMsgType.CLOSE, aiohttp.WSMsgType.CLOSED, aiohttp.WSMsgType.ERROR)
+
+    async def talk() -> None:
+        async with (
+            aiohttp.ClientSession() as session,
+            session.ws_connect(url, ssl=proxied.trusting or True) as node,
+        ):
+            asked = {"jsonrpc": "2.0", "id": 1, "method": "eth_subscribe", "params": ["newHeads"]}
+            await node.send_json(asked)
+            subscription = (await node.receive_json(timeout=PATIENCE_S))["result"]
+            proxied.call("POST", f"/w/{key}/__mock/clock", {"advance": "1h"})
+            news = await node.receive_json(timeout=PATIENCE_S)
+            assert news["params"]["subscription"] == subscription
+            proxied.kill_and_start(key)
+            # It ends with its server, and no other one goes on with it.
+            while (await node.receive(timeout=PATIENCE_S)).type not in ended:
+                pass
+
+    asyncio.run(talk())
+    with suppress(http.client.IncompleteRead, ConnectionError):
+        events.read()
+    listening.close()
+    assert proxied.call("GET", f"/w/{key}/__mock/orders/{submitted}")["id"] == submitted
+
+
+def test_streams_come_through(proxied: Proxied) -> None:
+    _streams(proxied, "streams")
+
+
+def test_a_proxy_may_speak_tls(secured: Proxied, call: Callable[..., Any]) -> None:
+    _streams(secured, "secured")
+    asked = ("--url", secured.url, "--world", "secured")
+    assert secured.pair is not None
+    trusted = call("order", "list", *asked, "--cacert", str(secured.pair.cert))
+    assert (trusted.returncode, "30000000001" in trusted.stdout) == (0, True), trusted
+    refused = call("order", "list", *asked)
+    assert (refused.returncode, "certificate" in refused.stderr) == (3, True), refused
