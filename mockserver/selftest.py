@@ -1,7 +1,7 @@
 """The self-test: runs the rules against a mock that is broken on purpose."""
 
 import signal
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace
 from decimal import ROUND_FLOOR, Context, Decimal
@@ -181,7 +181,9 @@ def _cheapest(name: str) -> bool:
     return known.needs_writes or known.control
 
 
-def selftest(jobs: Sequence[Job], *, processes: int = 1) -> Iterator[tuple[Job, Trial]]:
+def selftest(
+    jobs: Sequence[Job], *, processes: int = 1
+) -> Generator[tuple[Job, Trial], None, None]:
     """Make the trials, and yield each with its job as soon as it is made.
 
     Raises `KeyboardInterrupt` where the user ends it; what was yielded until then is all there is.

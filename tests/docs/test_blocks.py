@@ -156,6 +156,15 @@ def test_what_a_page_leaves_out_may_be_anything_and_the_rest_may_not():
     assert not shows("one\n…\nsix of 6", "one\ntwo\nsix of 7")
 
 
+def test_a_block_says_where_the_wallet_comes_from():
+    imports = [
+        re.search(r"^from wallet .*", block.text, re.MULTILINE) for block in written_in("python")
+    ]
+    lines = [found[0] for found in imports if found]
+    assert len(lines) > 5
+    assert [line for line in lines if "examples/python/wallet.py" not in line] == []
+
+
 def test_what_is_typed_on_a_page_is_run():
     blocks = [block for block in written_in("text") if TYPED.search(block.text)]
     assert not [block.place for block in blocks], "say `console`, and it is run"
