@@ -1,5 +1,8 @@
 """What travels that is of the mock and not of the service: headers, the path of its control API."""
 
+import base64
+import hashlib
+
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 """The methods that change nothing, and may be sent again (RFC 9110)."""
 CONTROL_PATH = "/__mock"
@@ -18,3 +21,8 @@ ANSWER_HEADERS = (
     *(ELAPSED_HEADER, FAULT_HEADER, MUTATED_HEADER),
 )
 """The headers that answers have beside those of the service."""
+
+
+def policy_hash(text: str) -> str:
+    """Return what a Content-Security-Policy calls the one text of a script or style it allows."""
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"

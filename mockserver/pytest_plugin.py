@@ -6,6 +6,7 @@ which does not use it pays nothing.
 
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
     from mockserver.testing import MockServer, MockSettings, MockWorld
 
 _MARKER = "crosschain_mock"
+# How much of a name is ours where it is taken for a mistyped one: `crosschain_mok` is, and
+# `crosschain`, which a project may have, only with one of our settings.
+_MISTYPED, _ALIKE = 0.9, 0.75
 _WORLDS: "pytest.StashKey[list[MockWorld]]" = pytest.StashKey()
 _COMPLAINTS: pytest.StashKey[list[str]] = pytest.StashKey()
 _PASSED: pytest.StashKey[bool] = pytest.StashKey()
@@ -344,6 +348,19 @@ def _typed_search(config: pytest.Config) -> dict[str, Any]:
     return typed
 
 
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Fail a test whose marker is mistyped or says what no world can have, with a world or not."""
+    _check_marker_names(item)
+    if _MARKER in getattr(item, "fixturenames", ()):
+        # Its world is made of the settings, which tells as much.
+        return
+    if changes := _marker_settings(item):
+        from mockserver.testing import MockSettings
+
+        with _readable_failures():
+            MockSettings().changed(**changes).require_known()
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
     """Fail a test whose world has something to complain of."""
@@ -467,23 +484,35 @@ def _state_folder(item: pytest.Item, marked: Any) -> "Path | None":
 
 
 def _check_marker_names(node: pytest.Item) -> None:
-    """Fail a test whose marker is mistyped: pytest only warns, and the settings would be lost."""
-    from difflib import get_close_matches
+    """Fail a test whose marker is mistyped: pytest only warns, and the settings would be lost.
 
-    registered = {
-        line.partition(":")[0].partition("(")[0] for line in node.config.getini("markers")
-    }
+    A name that is only alike, such as one of the project's own, needs settings of ours to be one.
+    """
+    registered = None
     for mark in node.iter_markers():
-        if mark.name not in registered and get_close_matches(mark.name, [_MARKER], cutoff=0.8):
-            pytest.fail(
-                f"{mark.name!r} is no marker; did you mean {_MARKER!r}?",
-                pytrace=False,
-            )
+        if mark.name == _MARKER:
+            continue
+        if registered is None:
+            lines = node.config.getini("markers")
+            registered = {line.partition(":")[0].partition("(")[0].strip() for line in lines}
+        if mark.name in registered:
+            continue
+        with_settings = any(name in _OPTIONS or name == "survive" for name in mark.kwargs)
+        if _likeness(mark.name) >= (_ALIKE if with_settings else _MISTYPED):
+            pytest.fail(f"{mark.name!r} is no marker; did you mean {_MARKER!r}?", pytrace=False)
+
+
+@cache
+def _likeness(name: str) -> float:
+    """Return how much of a marker's name is that of ours, from 0 to 1."""
+    from difflib import SequenceMatcher
+
+    plain, ours = (text.replace("_", "").lower() for text in (name, _MARKER))
+    return 1.0 if plain.startswith(ours) else SequenceMatcher(None, plain, ours).ratio()
 
 
 def _marker_settings(node: pytest.Item) -> dict[str, Any]:
     """Return what the markers of a test say; the one closest to it wins."""
-    _check_marker_names(node)
     changes: dict[str, Any] = {}
     # pytest has the marks of a test's parameters behind those of its function.
     parameters = getattr(getattr(node, "callspec", None), "marks", ())

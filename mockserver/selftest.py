@@ -1,22 +1,24 @@
 """The self-test: runs the rules against a mock that is broken on purpose."""
 
 import signal
-from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace
 from decimal import ROUND_FLOOR, Context, Decimal
-from multiprocessing import active_children, get_context
+from multiprocessing import get_context
+from multiprocessing.connection import Connection, wait
 from threading import current_thread, main_thread
 from typing import NamedTuple
 
 from mockserver.conformance.checks.rule import Rule
 from mockserver.conformance.options import Options
 from mockserver.conformance.result import Result
+from mockserver.conformance.runs.api import raise_if_interrupted
 from mockserver.conformance.runs.runner import run, skip_unused_work
 from mockserver.conformance.session.permit import Arming
 from mockserver.conformance.session.target import Target
 from mockserver.conformance.verdict import Verdict
+from mockserver.errors import CrosschainMockError
 from mockserver.jsontext import Json, picked
 from mockserver.responders.breaks import Break
 from mockserver.responders.breaks.catalogue import CATALOGUE, NOTHING
@@ -108,7 +110,7 @@ def tried(
     if broken is not None and broken.needs_edges:
         options = replace(options, edges=True)
     with mock.world(called, breaks=() if broken is None else (called,)) as world:
-        result = run(Target(world.base_url, world.base_url), options)
+        result = raise_if_interrupted(run(Target(world.base_url, world.base_url), options))
     failed = [outcome for outcome in result.outcomes if outcome.is_defect]
     every = {outcome.rule.name for outcome in result.outcomes}
     judged = {
@@ -150,9 +152,6 @@ def _findings(result: Result) -> tuple[TrialFinding, ...]:
     )
 
 
-_MOST_IN_A_PORTION = 8
-
-
 @dataclass(frozen=True, slots=True)
 class Job:
     """A trial to make: of a break, or of the mock as it is where `name` is None."""
@@ -182,27 +181,84 @@ def _cheapest(name: str) -> bool:
     return known.needs_writes or known.control
 
 
-def selftest(jobs: Sequence[Job], *, processes: int = 1) -> Iterator[Trial]:
-    """Make the trials, and yield them in the order of the jobs."""
-    if processes <= 1:
-        yield from _made(jobs)
+def selftest(
+    jobs: Sequence[Job], *, processes: int = 1
+) -> Generator[tuple[Job, Trial], None, None]:
+    """Make the trials, and yield each with its job as soon as it is made.
+
+    Raises `KeyboardInterrupt` where the user ends it; what was yielded until then is all there is.
+    """
+    if processes > 1:
+        yield from _made_beside(jobs, processes)
         return
-    size = min(_MOST_IN_A_PORTION, max(1, len(jobs) // processes))
-    portions = [jobs[start : start + size] for start in range(0, len(jobs), size)]
+    with _mock() as mock:
+        for job in jobs:
+            yield job, _trial(mock, job)
+
+
+def _made_beside(jobs: Sequence[Job], processes: int) -> Iterator[tuple[Job, Trial]]:
+    """Make trials in processes of their own: each gets a job, and the next when that is made."""
     # Spawned, since a fork would copy threads in an undefined state.
-    spawn = get_context("spawn")
-    with ProcessPoolExecutor(processes, spawn, initializer=skip_unused_work) as pool:
-        with _interrupts_ignored():
-            made = pool.map(_portion, portions)
-        try:
-            for trials in made:
-                yield from trials
-        except (KeyboardInterrupt, GeneratorExit):
-            # Do not wait for running trials, which take seconds.
-            pool.shutdown(wait=False, cancel_futures=True)
-            for process in active_children():
-                process.terminate()
-            raise
+    spawn, pipes, workers = get_context("spawn"), [], []
+    with _interrupts_ignored():
+        for _ in range(min(processes, len(jobs))):
+            ours, theirs = spawn.Pipe()
+            workers.append(spawn.Process(target=_work, args=(theirs,), daemon=True))
+            workers[-1].start()
+            theirs.close()
+            pipes.append(ours)
+    coming, busy = iter(jobs), {}
+    try:
+        for pipe in pipes:
+            busy[pipe] = next(coming)
+            _send(pipe, busy[pipe])
+        while busy:
+            wait(list(busy))
+            for pipe in [pipe for pipe in busy if pipe.poll()]:
+                try:
+                    made = pipe.recv()
+                except _GONE:
+                    raise LostTrial(f"the process that tried {busy[pipe].name} has ended") from None
+                if isinstance(made, Exception):
+                    raise made
+                job = busy.pop(pipe)
+                if (following := next(coming, None)) is not None:
+                    busy[pipe] = following
+                    _send(pipe, following)
+                yield job, made
+    finally:
+        # Running trials take seconds, and nobody waits for them.
+        for worker in workers:
+            worker.terminate()
+        for worker in workers:
+            worker.join()
+
+
+_GONE = (EOFError, ConnectionError)
+"""What tells that a process at the other end of a pipe has ended."""
+
+
+def _send(pipe: Connection, job: Job) -> None:
+    # That the process has ended is told where its trial is read.
+    with suppress(*_GONE):
+        pipe.send(job)
+
+
+class LostTrial(CrosschainMockError):
+    """A process of the self-test that ended before its trial was made."""
+
+
+def _work(pipe: Connection) -> None:
+    """Make the trials of the jobs that come, until nobody sends any more."""
+    skip_unused_work()
+    with _mock() as mock, suppress(*_GONE):
+        while True:
+            job = pipe.recv()
+            try:
+                made: Trial | Exception = _trial(mock, job)
+            except Exception as error:  # noqa: BLE001 - raised where the trials are collected
+                made = error
+            pipe.send(made)
 
 
 @contextmanager
@@ -218,15 +274,13 @@ def _interrupts_ignored() -> Iterator[None]:
         signal.signal(signal.SIGINT, handler)
 
 
-def _portion(jobs: Sequence[Job]) -> list[Trial]:
-    return list(_made(jobs))
+def _mock() -> AbstractContextManager[MockServer]:
+    return running(clock="auto", refusals="allow")
 
 
-def _made(jobs: Iterable[Job]) -> Iterator[Trial]:
-    with running(clock="auto", refusals="allow") as mock:
-        for job in jobs:
-            broken = None if job.name is None else CATALOGUE[job.name]
-            yield tried(mock, broken, armed=job.armed, seed=job.seed)
+def _trial(mock: MockServer, job: Job) -> Trial:
+    broken = None if job.name is None else CATALOGUE[job.name]
+    return tried(mock, broken, armed=job.armed, seed=job.seed)
 
 
 FORMAT = "crosschain-mock/selftest@1"

@@ -94,7 +94,13 @@ def test_the_figures_of_plans_and_breaks_are_those_of_the_commands(serve):
     planned = printed("conform", "plan", f"http://127.0.0.1:{serve().port}")
     [requests] = re.findall(r"(\d+) requests at most, 0 of them", planned)
     [edges] = re.findall(r"up to (\d+) requests with edge cases", planned)
-    assert f"at most {requests} planned reading requests, and up to {edges} more" in readme
+    [again] = re.findall(r"up to (\d+) requests come once more", planned)
+    assert f"at most {requests} planned reading requests" in readme
+    assert f"up to {edges} more with unusual input and {again} in other deliveries" in readme
+    told = " ".join((ROOT / "docs/how-to/generate-requests.md").read_text().split())
+    assert f"a fixed list of at most {requests} reading requests" in told
+    assert f"up to {edges} requests, each different" in told
+    assert f"up to {again} requests that were answered before" in told
     breaks = json.loads(printed("breaks", "--json"))
     controls = sum(item["control"] for item in breaks)
     number = len(breaks) - controls

@@ -121,21 +121,23 @@ def plan(as_json: bool, **settings: Any) -> None:
         )
         return
     print_list(probes, {"stage": "{stage}", "probe": "{name}", "request": "{request}"})
-    for line in _plan_in_words(ready, submissions, edges=options.edges):
+    for line in _plan_in_words(ready, submissions, options):
         click.echo(line)
 
 
-def _plan_in_words(ready: "Prepared", submissions: int, *, edges: bool) -> Iterator[str]:
-    """Yield the summary of a plan; with `edges`, further requests come after it."""
-    from mockserver.conformance.options import MOST_EDGES
+def _plan_in_words(ready: "Prepared", submissions: int, options: "Options") -> Iterator[str]:
+    """Yield the summary of a plan, and what comes after it."""
+    from mockserver.conformance.options import MOST_DELIVERY, MOST_EDGES
 
     plan, rate = ready.plan, format(ready.limits.rate.normalize(), "f")
     yield (
         f"{counted(len(plan.rules), 'rule')}, {counted(len(plan.probes), 'request')} at most, "
         f"{submissions} of them submissions, no faster than {rate} a second; nothing was sent"
     )
-    if edges:
+    if options.edges:
         yield f"up to {MOST_EDGES} requests with edge cases of inputs come after them"
+    if options.delivery:
+        yield f"up to {MOST_DELIVERY} requests come once more, in other deliveries"
     for reason, number in Counter(plan.left_out.values()).most_common():
         yield f"left out: {number} x {reason}"
 

@@ -43,16 +43,17 @@ def selftest(
     chosen, side_by_side = _chosen(names), processes or _cores()
     jobs = trials.jobs_of(chosen, range(1, seeds + 1), _MODES[mode])
     _announce(jobs, chosen, side_by_side)
-    made: list[Trial] = []
+    by_job: dict[Job, Trial] = {}
     interrupted = False
     try:
-        for trial in trials.selftest(jobs, processes=side_by_side):
-            made.append(trial)
-            _progress(len(made), len(jobs))
+        for job, trial in trials.selftest(jobs, processes=side_by_side):
+            by_job[job] = trial
+            _progress(len(by_job), len(jobs))
     except KeyboardInterrupt:
         # What was found until then may have taken many minutes.
         interrupted = True
-        click.echo(f"interrupted after {len(made)} of {counted(len(jobs), 'trial')}", err=True)
+        click.echo(f"interrupted after {len(by_job)} of {counted(len(jobs), 'trial')}", err=True)
+    made = [by_job[job] for job in jobs if job in by_job]
     # Of an interrupted self-test nobody can tell which rules would have noticed nothing.
     summary = trials.summary_of(made, () if names or interrupted else RULES)
     if as_json:
@@ -94,7 +95,7 @@ def _chosen(names: Sequence[str]) -> list[str]:
         if name not in CATALOGUE:
             near = did_you_mean(name, list(CATALOGUE)) or "; `crosschain-mock breaks` lists them"
             raise UnknownBreak(f"{name!r} is no break{near}")
-    return list(names) or list(CATALOGUE)
+    return list(dict.fromkeys(names)) or list(CATALOGUE)
 
 
 def _progress(done: int, of: int) -> None:

@@ -312,6 +312,8 @@ def _option(row: "Option") -> click.Parameter:
     name = f"--{row.in_form('command')}"
     spelled = f"{name}/--no-{row.name}" if row.kind == "switch" else name
     variable = "" if row in ADDRESSES else row.variable
+    # A count that is 0 by default says in its text what comes instead.
+    shown = "not at all" if row.kind == "duration" and row.default == "0" else bool(row.default)
     return parameter(
         {
             "option": f"{spelled}, -{row.short}" if row.short else spelled,
@@ -319,7 +321,7 @@ def _option(row: "Option") -> click.Parameter:
             "heading": row.heading,
             "help": f"{row.help} Repeatable." if row.kind == "texts" else row.help,
             "default": row.default,
-            "show_default": row.default not in (None, 0, "0"),
+            "show_default": shown,
             "envvar": variable or None,
             "show_envvar": bool(variable),
             "metavar": row.metavar,

@@ -154,9 +154,11 @@ def _print_entry(entry: Json) -> None:
         # Pairs of a query that could be decoded.
         query = "&".join(f"{name}={text}" for name, text in query)
     target = f"{request['method']} {request['path']}{'?' if query else ''}{query}"
-    lines = [
+    line = (
         f"{entry['sequence']}  {entry['at']}  {target}  {response['status']}  {entry['responder']}"
-    ]
+    )
+    took = entry["durationMs"]
+    lines = [line if took is None else f"{line}  {took} ms"]
     if entry["fault"]:
         lines.append(f"    fault: {entry['fault']}")
     if entry["refusal"]:

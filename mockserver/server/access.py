@@ -1,11 +1,11 @@
 """The access log: a line of JSON for each request, without queries, bodies and secrets."""
 
-import json
 import logging
 import os
 import re
 from pathlib import Path
 
+from mockserver import jsontext
 from mockserver.clock import iso, wall_ms
 from mockserver.errors import CannotServe
 from mockserver.exchange import Request, Response, printable
@@ -13,6 +13,7 @@ from mockserver.headers import CONTROL_PATH, REFUSAL_HEADER
 from mockserver.responders.delivery import Delivery, delivery_of
 from mockserver.wording import reason_of
 from mockserver.worlds.hosted import BadWorldKey, Worlds, checked_key
+from mockserver.worlds.journal import milliseconds
 
 log = logging.getLogger("mockserver.access")
 
@@ -59,13 +60,13 @@ class AccessLog:
             "status": delivery.response.status,
             # The reason behind the name repeats what was sent.
             "refusal": refusal.partition(":")[0].partition(" ")[0] if refusal else None,
-            "durationMs": round(took_ns / 1e6, 3),
+            "durationMs": milliseconds(took_ns),
             "heldMs": delivery.delay_ms,
             "traceparent": traceparent if _TRACEPARENT.fullmatch(traceparent) else None,
         }
         try:
             # One write for a line: those of other processes come before or behind it.
-            os.write(self._number, json.dumps(line).encode() + b"\n")
+            os.write(self._number, jsontext.encode(line) + b"\n")
         except OSError as error:
             if not self._failing:
                 log.error("cannot write the access log %s: %s", self._file, reason_of(error))

@@ -157,10 +157,10 @@ class Service:
 
     def respond(self, request: Request) -> Response | Delivery:
         """Return the answer to a request, or its `Delivery` where it is not sent at once."""
-        if self.access is None:
-            return self._responded(request)
         began_ns = perf_counter_ns()
-        answer = self._responded(request)
+        answer = self._responded(request, began_ns)
+        if self.access is None:
+            return answer
         if isinstance(answer, Delivery) and answer.pending is not None:
             # Its status is that of the answer which somebody else still has to give.
             settle = partial(self._settled, request, began_ns, answer.pending.settle)
@@ -185,7 +185,7 @@ class Service:
             took_ns = perf_counter_ns() - began_ns
             self.access.note(self.worlds, self.place(request), request, answer, took_ns)
 
-    def _responded(self, request: Request) -> Response | Delivery:
+    def _responded(self, request: Request, began_ns: int) -> Response | Delivery:
         path, key = self.place(request)
         if path.startswith(CONTROL_PATH) and _is_control(path):
             return self._controlled(path.removeprefix(CONTROL_PATH), key, request)
@@ -196,8 +196,8 @@ class Service:
             return self._opened(lost, DEFAULT_WORLD, "", request.headers)
         operation = hosted.contract.find(request.method, path)
         if operation is None:
-            return self._beside(hosted, path, request)
-        return self._called(HostedCall(operation, request, hosted), path)
+            return self._beside(hosted, path, request, began_ns)
+        return self._called(HostedCall(operation, request, hosted), path, began_ns)
 
     def _controlled(self, path: str, key: str, request: Request) -> Response | Delivery:
         """Return the answer of the control API, or its denial."""
@@ -288,6 +288,7 @@ class Service:
 
     def refuse(self, request: Request, name: str, reason: str) -> Response:
         """Return the refusal of a request that could not be read, and note it in its world."""
+        began_ns = perf_counter_ns()
         path, key = self.place(request)
         if _is_control(path):
             return refused(self._contracts.get("documented").refusals[name].http, reason)
@@ -300,7 +301,8 @@ class Service:
             if self.spread is not None:
                 self.spread.note_refused(elsewhere.worker, request, name, reason)
             return self._opened(refusal, key, "", request.headers)
-        hosted.note(hosted.world.now(), None, request, refusal, "server")
+        at_ms, took_ns = hosted.world.now(), perf_counter_ns() - began_ns
+        hosted.note(at_ms, None, request, refusal, "server", took_ns=took_ns)
         return self._opened(refusal, hosted.key, hosted.epoch, request.headers)
 
     def away(self, request: Request) -> Response:
@@ -321,25 +323,31 @@ class Service:
         named = headers.lowered(_WORLD_LOWERED)
         return path, self.worlds.key_of(headers) if named is None else named
 
-    def _preflight(self, hosted: HostedWorld, path: str, request: Request) -> Response:
+    def _preflight(
+        self, hosted: HostedWorld, path: str, request: Request, began_ns: int
+    ) -> Response:
         """Return the answer to a preflight, which the journal shows as every other request."""
         response = cors.preflight(hosted.contract, path, request.headers)
-        hosted.note(hosted.world.now(), None, request, response, "preflight")
+        at_ms, took_ns = hosted.world.now(), perf_counter_ns() - began_ns
+        hosted.note(at_ms, None, request, response, "preflight", took_ns=took_ns)
         return response
 
-    def _beside(self, hosted: HostedWorld, path: str, request: Request) -> Response | Delivery:
+    def _beside(
+        self, hosted: HostedWorld, path: str, request: Request, began_ns: int
+    ) -> Response | Delivery:
         """Return the answer to a request that no operation of the contract is meant for."""
         if cors.is_preflight(request):
-            return self._preflight(hosted, path, request)
+            return self._preflight(hosted, path, request, began_ns)
         if request.method == "HEAD" and (read := hosted.contract.find(request.answered_as, path)):
-            return self._called(HostedCall(read, request, hosted), path)
+            return self._called(HostedCall(read, request, hosted), path, began_ns)
         if console.wants_front(path, request):
             return console.front(hosted.contract, request, self.control.server.scheme)
         operation = hosted.breaks.operation(hosted.contract, request.method, path)
         if operation is not None:
-            return self._called(HostedCall(operation, request, hosted), path)
+            return self._called(HostedCall(operation, request, hosted), path, began_ns)
         at_ms, response = hosted.world.now(), self._lost(hosted, path, request)
-        number = hosted.note(at_ms, None, request, response, "server")
+        took_ns = perf_counter_ns() - began_ns
+        number = hosted.note(at_ms, None, request, response, "server", took_ns=took_ns)
         self._tell(None, path, request, response)
         opened = self._opened(response, hosted.key, hosted.epoch, request.headers)
         if number:
@@ -347,7 +355,7 @@ class Service:
             return Delivery(opened, commit=_commit(number, hosted, generation))
         return opened
 
-    def _called(self, call: HostedCall, path: str) -> Response | Delivery:
+    def _called(self, call: HostedCall, path: str, began_ns: int) -> Response | Delivery:
         """Return the answer to a call of an operation, and note it in its world."""
         hosted, request = call.hosted, call.request
         if self.graded is not None:
@@ -364,12 +372,13 @@ class Service:
             hosted.world.release()
         operation, sent = call.operation, None
         if responder == UPSTREAM and hosted.upstream is not None:
-            return self._passed_on(call, path, hosted.upstream, delivery_of(answer))
+            return self._passed_on(call, path, hosted.upstream, delivery_of(answer), began_ns)
         if isinstance(answer, Response):
             response = answer
         else:
             response, sent = answer.response, answer
-        number = hosted.note(at_ms, operation.id, request, response, responder, fault)
+        took_ns = perf_counter_ns() - began_ns
+        number = hosted.note(at_ms, operation.id, request, response, responder, fault, took_ns)
         self._tell(operation, path, request, response, fault)
         opened = self._opened(response, hosted.key, hosted.epoch, request.headers)
         if number:
@@ -398,7 +407,7 @@ class Service:
         return responder, answer, fault
 
     def _passed_on(
-        self, call: HostedCall, path: str, upstream: PassingOn, delivery: Delivery
+        self, call: HostedCall, path: str, upstream: PassingOn, delivery: Delivery, began_ns: int
     ) -> Delivery:
         """Return the delivery of an answer that the service behind this one still has to give."""
         hosted, request, operation = call.hosted, call.request, call.operation
@@ -407,7 +416,8 @@ class Service:
         sent = replace(request, path=path, headers=Headers(headers))
 
         def settle(response: Response) -> Response:
-            hosted.note(hosted.world.now(), operation.id, request, response, UPSTREAM)
+            at_ms, took_ns = hosted.world.now(), perf_counter_ns() - began_ns
+            hosted.note(at_ms, operation.id, request, response, UPSTREAM, took_ns=took_ns)
             self._tell(operation, path, request, response)
             return self._opened(response, hosted.key, hosted.epoch, request.headers)
 

@@ -1,13 +1,12 @@
 """Reports for browsers, for build servers, and as tests of the client."""
 
-import base64
-import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from types import MappingProxyType
 from xml.sax.saxutils import quoteattr
 
+from mockserver.headers import policy_hash
 from mockserver.survive.exports import as_test
 from mockserver.survive.outcomes import BAD, UNDISTURBED, RunOutcome, RunResult
 from mockserver.survive.report import (
@@ -123,8 +122,8 @@ _STYLE = (
 
 def html_page(title: str, parts: Sequence[str]) -> str:
     """Return a page that stands alone: it fetches nothing, and has no style but its own."""
-    digest = base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
-    policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
+    style = policy_hash(_STYLE)
+    policy = f"default-src 'none'; style-src '{style}'; base-uri 'none'; form-action 'none'"
     head = (
         "<!doctype html><html lang=en><meta charset=utf-8>",
         "<meta name=viewport content='width=device-width,initial-scale=1'>",

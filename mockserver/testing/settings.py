@@ -10,10 +10,13 @@ from typing import Any
 
 from mockserver import limits
 from mockserver.clock import ClockMode, ClockRefused, parse_mode
+from mockserver.contract import ContractSource
+from mockserver.contract.dialect import dialect_of
 from mockserver.errors import CrosschainMockError
 from mockserver.responders.breaks import breaks_named
 from mockserver.responders.forms import BadControl
 from mockserver.responders.replay import BadMode, ReplayMode
+from mockserver.scenarios import load_scenario
 from mockserver.scenarios.library import is_file
 from mockserver.testing.options import instant_ms
 from mockserver.userfiles import anchored
@@ -141,6 +144,11 @@ class MockSettings:
                 near = did_you_mean(name, known) or f"; there are {', '.join(known)}"
                 raise BadSetting(f"{name!r} is no setting{near}")
         return replace(self, **changes)
+
+    def require_known(self) -> None:
+        """Raise `CrosschainMockError` where there is no such scenario or dialect."""
+        load_scenario(self.scenario)
+        dialect_of(self.dialect, ContractSource().errata)
 
     def anchored(self, folder: Path) -> "MockSettings":
         """Return the same settings with relative files taken from a folder, where they are there.

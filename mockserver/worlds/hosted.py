@@ -264,7 +264,7 @@ class HostedWorld(CalledWorld):
                 "anew, or the server was started again"
             )
 
-    def note(
+    def note(  # noqa: PLR0913, PLR0917 - as `WorldJournal.add`
         self,
         at_ms: int,
         operation: str | None,
@@ -272,12 +272,13 @@ class HostedWorld(CalledWorld):
         response: Response,
         responder: str,
         fault: str = "",
+        took_ns: int = 0,
     ) -> int:
         """Keep an exchange in the journal, and on a disk where worlds are kept there.
 
         Returns the number of the commit that its answer has to wait for, 0 for none.
         """
-        self.journal.add(at_ms, operation, request, response, responder, fault)
+        self.journal.add(at_ms, operation, request, response, responder, fault, took_ns)
         # The record comes last, since it writes up to the newest number of the journal.
         return 0 if self.record is None else self.record.touched()
 

@@ -4,6 +4,7 @@ import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import field
+from decimal import Decimal
 from itertools import islice
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
@@ -45,7 +46,8 @@ class Entry:
     """One request to a world. `sequence` counts from 1; `at_ms` is the world's time.
 
     `fault` names what disturbed the answer on its way; the response is what would have been sent.
-    `weight` is about how many bytes the entry takes.
+    `took_ns` is how long the server took to make the answer, of the machine's time; 0 where nobody
+    knows. `weight` is about how many bytes the entry takes.
     """
 
     sequence: int
@@ -56,6 +58,7 @@ class Entry:
     response: Response
     responder: str
     fault: str = ""
+    took_ns: int = 0
     weight: int = 0
     journal: "WorldJournal | None" = field(default=None, repr=False, compare=False)
 
@@ -121,6 +124,11 @@ class Entry:
         return cut_line(f"{self.request.method} {self.shown_path}{query}")
 
     @property
+    def duration_ms(self) -> Decimal | None:
+        """How long the answer took to be made, in milliseconds; None where nobody knows."""
+        return milliseconds(self.took_ns) if self.took_ns else None
+
+    @property
     def disturbances(self) -> tuple[tuple[str, str], ...]:
         """What disturbed the answer: the kind and the id of each fault, `break` and its name."""
         return tuple(_DISTURBANCE.findall(self.fault))
@@ -141,6 +149,7 @@ class Entry:
             "responder": self.responder,
             "refusal": self.shown_refusal,
             "fault": self.fault or None,
+            "durationMs": self.duration_ms,
             "request": {
                 "method": request.method,
                 "path": request.path,
@@ -161,7 +170,7 @@ class Entry:
 # The fields of an entry but its number; it is made of them when somebody looks.
 #
 # Of a request that can be made again there are the bytes alone: they are a tenth of its values.
-StoredEntry = tuple[int, str | None, Request | bytes, Response, str, str, int]
+StoredEntry = tuple[int, str | None, Request | bytes, Response, str, str, int, int]
 
 
 class JournalSpace:
@@ -244,7 +253,7 @@ class WorldJournal:
             self._space.leave(self)
             self._space = None
 
-    def add(
+    def add(  # noqa: PLR0913, PLR0917 - called for each request: a value of its parts would cost
         self,
         at_ms: int,
         operation: str | None,
@@ -252,6 +261,7 @@ class WorldJournal:
         response: Response,
         responder: str,
         fault: str = "",
+        took_ns: int = 0,
     ) -> None:
         entries = self._entries
         if entries is None:
@@ -270,7 +280,8 @@ class WorldJournal:
             weight += sum([len(value) for _, value in response.headers])
             if response.coded is not None:
                 weight += len(response.coded.body)
-        entries.append((at_ms, operation, raw or request, response, responder, fault, weight))
+        came = raw or request
+        entries.append((at_ms, operation, came, response, responder, fault, took_ns, weight))
         self.last_sequence += 1
         if self.follow is not None:
             self.follow(self.last_sequence, entries[-1])
@@ -368,6 +379,11 @@ def was_refused(response: Response) -> bool:
     """Tell whether an answer is a refusal."""
     # Nearly all are successes, with the one header that these have.
     return response.headers is not JSON_HEADERS and response.header(REFUSAL_HEADER) is not None
+
+
+def milliseconds(took_ns: int) -> Decimal:
+    """Return nanoseconds as milliseconds, down to a microsecond."""
+    return Decimal(took_ns // 1000).scaleb(-3)
 
 
 def cut_line(text: str) -> str:

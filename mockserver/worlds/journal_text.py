@@ -35,6 +35,8 @@ def readable_journal(entries: Iterable[Entry]) -> str:
         if sent:
             lines.append(f"   sent     {sent}")
         by = f"{entry.responder}, fault {entry.fault}" if entry.fault else entry.responder
+        if entry.duration_ms is not None:
+            by += f", {entry.duration_ms} ms"
         lines.append(f"   answered {entry.response.status} {answered} ({by})")
         if entry.refusal:
             lines.append(f"   refused  {entry.shown_refusal}")

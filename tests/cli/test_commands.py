@@ -190,21 +190,33 @@ def test_clients_look_where_a_server_listens():
     assert looks["url"] == f"http://{listens['host']}:{listens['port']}"
 
 
+NOTHING_WITHOUT = {
+    *("--advertise", "--app-keys-file", "--control-token", "--epoch", "--fall-through", "--record"),
+    *("--token", "--upstream-v1", "--upstream-v2", "--v1", "--v2"),
+    # What narrows a search, a verdict or an outage down.
+    *("--at-least", "--at-most", "--chain", "--exactly", "--for", "--from", "--method"),
+    *("--operation", "--path", "--reason", "--since", "--token-symbol", "--until", "--within"),
+}
+"""Options without which nothing happens in their place; files are the same."""
+FILES = ("file", "directory", "path")
+
+
 def test_the_help_shows_every_default():
     shown = 0
     for path in TABLE["commands"]:
         found = command(path)
         for parameter in found.params:
-            if not isinstance(parameter, click.Option) or parameter.is_flag:
-                continue
-            # `0` stands for not at all; a hidden option is no part of any help.
-            if not isinstance(parameter.default, str | int) or parameter.default in (0, "", "0"):
-                continue
-            if parameter.hidden or parameter.help is None:
+            if not isinstance(parameter, click.Option) or parameter.is_flag or parameter.hidden:
                 continue
             record = parameter.get_help_record(click.Context(found, info_name=path))
             assert record is not None
             _, text = record
+            unneeded = parameter.required or parameter.multiple or parameter.type.name in FILES
+            if not unneeded and parameter.opts[-1] not in NOTHING_WITHOUT:
+                assert "default" in text.lower(), (path, parameter.opts, text)
+            # `0` stands for not at all; a hidden option is no part of any help.
+            if not isinstance(parameter.default, str | int) or parameter.default in (0, "", "0"):
+                continue
             assert f"{parameter.default}" in text, (path, text)
             assert "default" in text.lower(), (path, text)
             shown += 1

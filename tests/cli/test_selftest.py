@@ -35,10 +35,11 @@ def test_the_command_names_what_no_break_is_called(call):
 
 
 @pytest.mark.deep
-def test_an_interruption_ends_it_at_once_and_keeps_what_was_tried():
+@pytest.mark.parametrize("processes", [1, 2])
+def test_an_interruption_ends_it_at_once_and_keeps_what_was_tried(processes):
     ours, theirs = os.openpty()
     line = command("conform", "selftest", BROKEN, "--mode", "reading", "--seeds", "30")
-    line += ["--processes", "2"]
+    line += ["--processes", str(processes)]
     with subprocess.Popen(
         line, stdout=subprocess.PIPE, stderr=theirs, start_new_session=True
     ) as popen:
@@ -54,7 +55,7 @@ def test_an_interruption_ends_it_at_once_and_keeps_what_was_tried():
         out = popen.stdout.read().decode()
     first, _, rest = err.partition("\n")
     trials = "31 trials of 1 break, 0 controls and the mock as it is"
-    assert first.strip() == f"{trials}, 2 at a time; about 47 s"
+    assert first.strip().startswith(f"{trials}, {processes} at a time; about ")
     assert rest.lstrip("\r").startswith("1 of 31 trials")
     assert re.search(r"interrupted after \d+ of 31 trials", rest)
     assert "31 of 31" not in rest

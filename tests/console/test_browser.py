@@ -187,6 +187,7 @@ def test_one_line_tells_a_transfer_from_quote_to_payout(page: Page, mock: Client
 def test_the_first_page_says_what_matters_now(page: Page, mock: Client):
     page.open(mock)
     page.shows("main", "Every chain is up.")
+    page.shows("main", "No request to judge yet.")
     order_id = submitted(mock)
     mock.get("/v1/getBridgeQuote", query=QUOTE.replace("USDT", "USDTT"))
     mock.control("POST", "/outages", {"chain": "FSN", "for": "2h"})
@@ -194,6 +195,7 @@ def test_the_first_page_says_what_matters_now(page: Page, mock: Client):
     mock.control("POST", "/clock", {"advance": "20m"})
     for shown in ("chain FSN", order_id, "unknown-token", "http-status", "order-not-followed"):
         page.shows("main", shown)
+    page.shows(".overview[aria-labelledby=remarks-title]", "warn: never-followed")
     page.press("Restore chain FSN")
     page.shows("main", "Every chain is up.")
     assert not mock.control("GET", "/outages?which=active")["outages"]

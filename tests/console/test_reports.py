@@ -7,9 +7,11 @@ from typing import Any
 import pytest
 
 from mockserver import resources
+from mockserver.conformance.report.facts import as_json
+from tests.conformance.report import made
 from tests.conftest import Client
 from tests.console.conftest import Page
-from tests.console.test_browser import HOSTILE, QUOTE
+from tests.console.test_browser import HOSTILE, QUOTE, barriers
 
 KINDS = ("survive", "grade", "conformance")
 
@@ -48,6 +50,31 @@ def survive_report(**changes: Any) -> dict[str, Any]:
         "defects": [{**result, "run": run_of("200", "200 [lost]", "200"), "same": ["slow@pay#1"]}],
         "results": [result],
         **changes,
+    }
+
+
+def grade_report() -> dict[str, Any]:
+    """Return a report with one break that survived."""
+    reason = {"where": "data.price", "true": "1", "came": "2", "cost": "much", "weight": 5}
+    trial = {
+        "break": "price-doubled",
+        "says": HOSTILE,
+        "outcome": "survived",
+        "late": False,
+        "operation": "v2.getPrice",
+        "weight": 5,
+        "reason": {**reason, "assertion": "assert price == 1"},
+    }
+    return {
+        "format": "crosschain-mock/grade@1",
+        "suite": "pytest",
+        "score": 0,
+        "percent": 0,
+        "stopped": "",
+        "notes": [],
+        "operations": ["v2.getPrice"],
+        "planned": 1,
+        "trials": [trial],
     }
 
 
@@ -113,33 +140,40 @@ def test_a_report_sets_nothing_but_failures(page: Page, mock: Client, tmp_path: 
 def test_a_report_of_grade_shows_what_would_have_noticed_it(
     page: Page, mock: Client, tmp_path: Path
 ):
-    reason = {"where": "data.price", "true": "1", "came": "2", "cost": "much", "weight": 5}
-    trial = {
-        "break": "price-doubled",
-        "says": HOSTILE,
-        "outcome": "survived",
-        "late": False,
-        "operation": "v2.getPrice",
-        "weight": 5,
-        "reason": {**reason, "assertion": "assert price == 1"},
-    }
-    report = {
-        "format": "crosschain-mock/grade@1",
-        "suite": "pytest",
-        "score": 0,
-        "percent": 0,
-        "stopped": "",
-        "notes": [],
-        "operations": ["v2.getPrice"],
-        "planned": 1,
-        "trials": [trial],
-    }
     page.open(mock, "#reports")
-    opened(page, tmp_path, "grade.json", json.dumps(report))
+    opened(page, tmp_path, "grade.json", json.dumps(grade_report()))
     page.shows(".report", "assert price == 1")
     page.shows(".report", "1 of 1 breaks survived")
     page.press("Copy the assertion")
     page.shows("#told", "the assertion is copied")
+    page.press("Close all")
+
+
+def test_open_reports_keep_nobody_out(page: Page, mock: Client, tmp_path: Path):
+    conform = as_json(made.report(made.finding(HOSTILE, made.exchange()), hints=(HOSTILE,)))
+    others = {
+        "survive": json.dumps(survive_report(lint=[HOSTILE])),
+        "grade": json.dumps(grade_report()),
+    }
+    page.open(mock, "#reports")
+    for name, content in {**others, "conform": conform}.items():
+        opened(page, tmp_path, f"{name}.json", content)
+        page.shows(f"[aria-label='{name}.json'] h2", name)
+    assert page.count(".report") == len(others) + 1
+    found = {}
+    for size in ((1400, 900), (390, 844)):
+        page.size(*size)
+        for scheme in ("light", "dark"):
+            page.scheme(scheme)
+            page.driver.execute_script(
+                "document.querySelectorAll('details').forEach((one) => one.open = true)"
+            )
+            found[size, scheme] = barriers(page)
+            wide = "return document.documentElement.scrollWidth - innerWidth"
+            assert page.driver.execute_script(wide) <= 0, (size, scheme)
+    assert {state: told for state, told in found.items() if told} == {}
+    page.driver.execute_script("document.querySelector('.report h2').style.color = '#333'")
+    assert "color-contrast" in str(barriers(page))
     page.press("Close all")
 
 

@@ -48,6 +48,17 @@ def test_it_is_searched(busy, query, found):
     assert [one["sequence"] for one in busy.get(f"/journal{query}")["entries"]] == found
 
 
+def test_each_request_tells_how_long_its_answer_took(busy, line):
+    line.send("GET", "/v1/nowhere")
+    line.send(
+        "OPTIONS", "/v1/getChain", headers={"Access-Control-Request-Method": "GET", "Origin": "x:"}
+    )
+    entries = busy.get("/journal")["entries"]
+    assert [entry["responder"] for entry in entries[-2:]] == ["server", "preflight"]
+    assert all(0 < entry["durationMs"] < 60_000 for entry in entries)
+    assert busy.get("/journal/2")["durationMs"] == entries[1]["durationMs"]
+
+
 def test_the_cursor_goes_through_it_without_loss(busy, line):
     seen, cursor = [], 0
     for _ in range(4):

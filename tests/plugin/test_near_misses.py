@@ -59,25 +59,63 @@ def test_private_names_are_refused_as_python_does(crosschain_mock):
         copy.deepcopy(crosschain_mock)
 
 
-@pytest.mark.parametrize("marker", ["crosschain_mok", "crosschainmock"])
-def test_a_mistyped_marker_fails_the_test(project, marker):
-    ended = project(
+WITHOUT_WORLD = "def test_it():"
+WITH_WORLD = "def test_it(crosschain_mock):"
+UNKNOWN_MARKS_PASS = ("-W", "ignore::pytest.PytestUnknownMarkWarning")
+
+
+@pytest.mark.parametrize("head", [WITH_WORLD, WITHOUT_WORLD])
+@pytest.mark.parametrize(
+    ("marker", "told"),
+    [
+        ('crosschain_mok(scenario="outage")', "'crosschain_mok' is no marker; did you mean"),
+        ("crosschainmock", "'crosschainmock' is no marker; did you mean 'crosschain_mock'?"),
+        ("Crosschain_Mock", "'Crosschain_Mock' is no marker; did you mean 'crosschain_mock'?"),
+        ("crosschain_mock_settings", "'crosschain_mock_settings' is no marker; did you mean"),
+        ('crosschain(audit="all")', "'crosschain' is no marker; did you mean 'crosschain_mock'?"),
+        ('crosschain_mock("outage")', "the marker crosschain_mock takes settings by name"),
+        ('crosschain_mock(scenaro="outage")', "'scenaro' is no setting; did you mean 'scenario'?"),
+        ('crosschain_mock(scenario="outge")', "'outge' is no shipped scenario"),
+        ('crosschain_mock(clock="frozn")', "clock: 'frozn' is none of "),
+        ('crosschain_mock(dialect="observd")', "unknown dialect 'observd'; did you mean"),
+        ('crosschain_mock(breaks="no-such")', "breaks: "),
+        ('crosschain_mock(audit="two-ordrs")', "audit: "),
+    ],
+)
+def test_a_mistyped_marker_fails_a_test_with_a_world_or_without(project, marker, told, head):
+    ended = project(f"@pytest.mark.{marker}\n{head} pass", *UNKNOWN_MARKS_PASS)
+    ended.assert_outcomes(errors=1)
+    ended.stdout.fnmatch_lines([f"*{told}*"])
+    ended.stdout.no_fnmatch_line("*Traceback*")
+
+
+def test_other_markers_are_left_alone(project, pytester):
+    pytester.makeini("[pytest]\nmarkers =\n    crosschain_mocks: of the project itself\n")
+    project(
         f"""
-@pytest.mark.{marker}(scenario="outage")
-def test_it(crosschain_mock):
+@pytest.mark.crosschain_mocks
+{WITH_WORLD} pass
+
+@pytest.mark.crosschain
+@pytest.mark.crosschain_smoke
+@pytest.mark.mock(scenario="outage")
+@pytest.mark.slow
+def test_of_the_project():
+    pass
+
+@pytest.mark.crosschain_mock(scenario="outage", audit="all", clock="auto", state=None)
+class TestOfBoth:
+    def test_without_a_world(self):
+        pass
+
+    def test_with_one(self, crosschain_mock):
+        crosschain_mock.clock.advance(minutes=5)
+        get(crosschain_mock, "/v1/getChain")
+
+@pytest.mark.crosschain_mok
+@pytest.mark.skip
+def test_that_does_not_run():
     pass
 """,
-        "-W",
-        "ignore::pytest.PytestUnknownMarkWarning",
-    )
-    ended.assert_outcomes(errors=1)
-    ended.stdout.fnmatch_lines([f"*'{marker}' is no marker; did you mean 'crosschain_mock'?*"])
-
-
-def test_a_marker_of_the_project_that_is_alike_is_left_alone(project, pytester):
-    pytester.makeini("[pytest]\nmarkers =\n    crosschain_mocks: of the project itself\n")
-    project("""
-@pytest.mark.crosschain_mocks
-def test_it(crosschain_mock):
-    pass
-""").assert_outcomes(passed=1)
+        *UNKNOWN_MARKS_PASS,
+    ).assert_outcomes(passed=4, skipped=1)

@@ -1,6 +1,7 @@
 """The self-test tells a pack of rules that notices from one that does not."""
 
 from dataclasses import replace
+from multiprocessing import active_children
 
 import pytest
 
@@ -9,6 +10,7 @@ from mockserver.conformance.checks.catalog import RULES
 from mockserver.responders.breaks.catalogue import CATALOGUE
 from mockserver.selftest import (
     Job,
+    LostTrial,
     Trial,
     TrialFinding,
     as_json,
@@ -24,7 +26,7 @@ JOBS = (Job(BROKEN, False), Job(None, True, 7))
 
 @pytest.fixture(scope="module")
 def trials():
-    return tuple(selftest(JOBS))
+    return tuple(made for _, made in selftest(JOBS))
 
 
 def trial(name="a", *, told=(), **changes):
@@ -45,10 +47,35 @@ def test_a_break_is_found_and_the_mock_as_it_is_gets_no_word(trials):
 
 
 @pytest.mark.deep
-def test_several_processes_make_the_same_trials_in_the_same_order(trials):
-    one = [(made.name, made.findings) for made in trials]
-    two = [(made.name, made.findings) for made in selftest(JOBS, processes=2)]
-    assert one == two
+def test_several_processes_make_the_same_trials(trials):
+    beside = dict(selftest(JOBS, processes=2))
+    assert [(made.name, made.findings) for made in trials] == [
+        (beside[job].name, beside[job].findings) for job in JOBS
+    ]
+
+
+@pytest.mark.parametrize("processes", [1, pytest.param(2, marks=pytest.mark.deep)])
+def test_a_trial_is_there_as_soon_as_it_is_made(processes):
+    made = selftest((JOBS[0], *(Job(None, True, seed) for seed in range(100))), processes=processes)
+    job, _ = next(made)
+    assert job in (JOBS[0], Job(None, True, 0))
+    made.close()
+
+
+@pytest.mark.deep
+def test_a_process_that_is_lost_is_told_and_nothing_hangs():
+    made = selftest([Job(None, True, seed) for seed in range(100)], processes=2)
+    next(made)
+    for process in active_children():
+        process.kill()
+    with pytest.raises(LostTrial, match="has ended"):
+        list(made)
+
+
+@pytest.mark.deep
+def test_a_trial_that_fails_is_told_as_it_is():
+    with pytest.raises(KeyError, match="no-such"):
+        list(selftest([Job("no-such", False)] * 2, processes=2))
 
 
 def test_each_break_is_tried_in_both_modes_or_in_the_cheapest_one():

@@ -34,7 +34,11 @@ def lines_for(
     assert [headers.get("traceparent") for headers in sent][:1] == [TRACE]
     text = file.read_text()
     assert SECRET not in text
-    return [json.loads(line) for line in text.splitlines()]
+    lines = [json.loads(line) for line in text.splitlines()]
+    logged = [line["durationMs"] for line in lines if line["world"] == "mine"]
+    for entry, logged_ms in zip(journal["entries"], logged, strict=False):
+        assert 0 < entry["durationMs"] <= logged_ms
+    return lines
 
 
 def test_each_request_is_a_line_without_secrets(tmp_path: Path) -> None:

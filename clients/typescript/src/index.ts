@@ -45,7 +45,10 @@ export async function startMock(options: StartOptions = {}): Promise<Mock> {
         options.image, ...serve, "--host", "0.0.0.0", "--port", "8765"]
     : [...(options.command ?? ["crosschain-mock"]), ...serve, "--port", "0"];
   const child = spawn(program, args, { stdio: ["ignore", "pipe", "pipe"] });
-  const ended = new Promise<void>((resolve) => child.once("close", () => resolve()));
+  // Tests that were cut off, as by a time limit, stop nothing.
+  const end = () => void child.kill("SIGTERM");
+  process.once("exit", end);
+  const ended = new Promise<void>((resolve) => child.once("close", () => (process.off("exit", end), resolve())));
   let output = "";
   const address = await new Promise<string>((resolve, reject) => {
     child.once("error", (error) => reject(new Error(`${program} cannot be started: ${error.message}; install crosschain-mock, or give its address as 'url'`)));

@@ -1,13 +1,24 @@
 // A fixture for vitest: `import { test } from "crosschain-mock/vitest"`. A file of tests has one mock.
-import { test as base } from "vitest";
+import { afterAll, test as base, beforeAll } from "vitest";
 import { type CheckOptions, type Mock, startMock, type World } from "./index.js";
+
+const PATIENCE_MS = 60_000;
+let early: Promise<Mock> | undefined;
+
+// Here, since within a test a start counts towards its time limit, which is 5 s by default.
+beforeAll(async () => void (await (early = startMock())), PATIENCE_MS);
+afterAll(async () => {
+  await (await early?.catch(() => undefined))?.stop();
+  early = undefined;
+});
 
 export const test = base.extend<{ checked: CheckOptions; mock: Mock; world: World }>({
   mock: [
     async ({}, use) => {
-      const mock = await startMock();
-      await use(mock);
-      await mock.stop();
+      // Files that share their modules have no hooks of their own but the first.
+      const own = early ? undefined : await startMock();
+      await use(own ?? (await early)!);
+      await own?.stop();
     },
     { scope: "file" },
   ],

@@ -4,8 +4,6 @@ Its parts are in `report.html`. Should an escape ever fail, the browser still fe
 runs and applies only the script and the style whose hashes the policy in the page names.
 """
 
-import base64
-import hashlib
 import html
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -22,6 +20,7 @@ from mockserver.conformance.report.masking import BodyText
 from mockserver.conformance.report.model import Report
 from mockserver.conformance.report.testing import command_again
 from mockserver.conformance.verdict import FINDINGS, UNJUDGED, UNREACHED, Verdict
+from mockserver.headers import policy_hash
 from mockserver.wording import counted, listed, one_line
 
 _FOLDER = Path(__file__).parent
@@ -44,16 +43,11 @@ def as_html(model: Report) -> str:
         conclusion=model.conclusion,
         version=__version__,
         style=style,
-        style_hash=_hash(style),
+        style_hash=policy_hash(style),
         script=script,
-        script_hash=_hash(script),
+        script_hash=policy_hash(script),
         parts=_joined(_parts(model)),
     )
-
-
-def _hash(text: str) -> str:
-    """Return what a policy calls the one text of a script or a style that counts."""
-    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode('utf-8')).digest()).decode()}"
 
 
 def _parts(model: Report) -> Iterator[str]:

@@ -97,8 +97,8 @@ def listen(request: ControlRequest) -> Events:
 def summary(hosted: HostedWorld, entry: Entry) -> dict[str, Json]:
     """Return a request in one line; `GET /journal/{id}` has all of it. The time is the world's.
 
-    `order` is the id of the order that it is about; `delay` is how long its answer was held back,
-    in milliseconds of the world.
+    `order` is the id of the order that it is about; `durationMs` is how long its answer took to be
+    made, and `delay` how long that was held back, in milliseconds of the world.
     """
     operation = hosted.contract.get(entry.operation)
     named = named_by(operation, entry.request, hosted.world) if operation else None
@@ -114,6 +114,7 @@ def summary(hosted: HostedWorld, entry: Entry) -> dict[str, Json]:
         "refusal": entry.shown_refusal,
         "fault": entry.fault or None,
         "order": named.order if named else None,
+        "durationMs": entry.duration_ms,
         "delay": int(entry.response.header(ELAPSED_HEADER) or 0),
     }
 

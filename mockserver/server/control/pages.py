@@ -19,7 +19,8 @@ from mockserver.values import dataclass
 
 _MOST_ITEMS, _MOST_TEXT = 2, 160
 _HOST = ("Host", "127.0.0.1")
-_VOLATILE = re.compile(r'("epoch": ?")[0-9a-f]+|(id: )[0-9a-f]{12}')
+_EPOCH = re.compile(r'("epoch": ?"|id: )[0-9a-f]{12}')
+_DURATION = re.compile(r'("durationMs": ?)[0-9.]+')
 _PROCESS = re.compile(r'("pid": ?)[0-9]+')
 
 
@@ -127,7 +128,7 @@ def _answered(service: Service, row: Row) -> AnsweredExample:
 
 def _steady(text: str) -> str:
     """Return a text in which epochs, of which no two are the same, are those of the example."""
-    return _VOLATILE.sub(lambda match: f"{match[1] or match[2]}0123456789ab", text)
+    return _DURATION.sub(r"\g<1>0.25", _EPOCH.sub(r"\g<1>0123456789ab", text))
 
 
 def _send(service: Service, line: str, body: Json) -> str:

@@ -187,7 +187,9 @@ def journal_entries(text: str) -> list[StoredEntry]:
 
 
 def _entry(item: list[Any], bodies: list[bytes]) -> StoredEntry:
-    at_ms, operation, asked, (status, fields, number, *came_in), responder, fault, weight = item
+    at_ms, operation, asked, (status, fields, number, *came_in), responder, fault, *rest = item
+    # Rows of earlier releases do not tell how long an answer took.
+    took_ns, weight = rest if len(rest) > 1 else (0, *rest)
     if isinstance(asked, str):
         came: Request | bytes = asked.encode("latin-1")
     else:
@@ -200,4 +202,4 @@ def _entry(item: list[Any], bodies: list[bytes]) -> StoredEntry:
         coding, packed, unasked = came_in
         coded = Coded(coding, packed.encode("latin-1"), unasked)
         response = Response(status, sent, bodies[number], coded)
-    return at_ms, operation, came, response, responder, fault, weight
+    return at_ms, operation, came, response, responder, fault, took_ns, weight

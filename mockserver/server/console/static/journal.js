@@ -97,6 +97,7 @@ export class Journal {
       el("time", { class: "cell" }, when(one.ms, this.app.time.now())),
       el("span", { class: "badge", "data-kind": one.refusal ? "bad" : one.fault ? "warn" : "good" }, String(one.status)),
       el("span", { class: "cell grow" }, el("strong", {}, one.method), ` ${one.path}`, one.query ? el("small", {}, `?${one.query}`) : null),
+      one.durationMs === null ? null : el("small", { class: "cell", title: "how long the answer took to be made" }, `${one.durationMs} ms`),
       one.delay ? el("span", { class: "cell badge", "data-kind": "warn", title: "the answer was held back for so long" }, `+${duration(one.delay)}`) : null,
       one.order ? el("small", { class: "cell", title: "the order that it is about" }, `order ${one.order}`) : null,
       bad ? el("span", { class: "cell why", title: bad }, bad) : null] };
@@ -130,7 +131,7 @@ export class Journal {
         one.operation ? button("Keep as stub", () => this.stub(one)) : null,
         one.operation ? button("Keep as recording", () => this.record({ since: one.sequence - 1, limit: 1 })) : null,
         button("Close", () => this.close())),
-      facts([["At", moment(Date.parse(one.at))], ["Operation", one.operation ?? "none"], ["Answered by", one.responder], ["Status", String(response.status)],
+      facts([["At", moment(Date.parse(one.at))], ["Operation", one.operation ?? "none"], ["Answered by", one.durationMs === null ? one.responder : `${one.responder} in ${one.durationMs} ms`], ["Status", String(response.status)],
         ...(one.order ? [["Order", el("span", {}, el("a", { href: `#orders/${encodeURIComponent(one.order.id)}` }, one.order.id), ` ${one.order.status}`)]] : []), ...(one.fault ? [["Disturbed by", one.fault]] : [])]),
       one.refusal ? el("div", { class: "refusal" }, el("h3", {}, "Refused"), el("p", {}, one.refusal)) : null,
       one.nearest ? el("div", {}, el("h3", {}, "Nearest valid form"),

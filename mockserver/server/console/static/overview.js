@@ -8,6 +8,7 @@ import { distance, duration } from "./text.js";
 
 const NEWEST = 6;
 const SLOWLY = 3000;
+const LEVELS = { error: "bad", warn: "warn" };
 
 export class Overview {
   constructor(app, journal) {
@@ -17,11 +18,14 @@ export class Overview {
     this.orders = el("div");
     this.refusals = el("div");
     this.findings = el("div", { role: "status" });
+    this.remarks = el("div", { role: "status" });
     this.disturbing = el("div");
-    // With thousands of orders an audit takes the server seconds.
-    this.judge = paced(() => this.audit().catch((error) => this.app.wrong(error.message)), SLOWLY);
+    // With thousands of orders these take the server seconds: each has a pace of its own.
+    const slowly = (judged) => paced(() => judged().catch((error) => this.app.wrong(error.message)), SLOWLY);
+    this.judges = [slowly(() => this.audit()), slowly(() => this.lint())];
     this.element = el("div", { class: "overviews" },
       card("findings", "Money", this.findings, "checks"),
+      card("remarks", "Requests", this.remarks, "checks"),
       card("outages", "Outages", this.outages, "chains"),
       card("newest-orders", "Newest orders", this.orders, "orders"),
       card("disturbing", "Set to go wrong", this.disturbing, "faults"),
@@ -39,7 +43,7 @@ export class Overview {
         faults.map((fault) => el("li", {}, el("strong", {}, fault.kind), ` ${fault.operation ?? "every operation"}, struck ${fault.struck} of ${fault.seen} calls`)),
         triggers.map((trigger) => el("li", {}, el("strong", {}, "trigger"), ` ${describe(trigger)}`)))
       : none("No fault or trigger is set."));
-    await this.judge();
+    await Promise.all(this.judges.map((judge) => judge()));
   }
 
   /** Draw what changes with the world's time alone. */
@@ -86,6 +90,17 @@ export class Overview {
         count > 1 ? [" ", el("a", { href: "#checks" }, `and ${count - 1} more`)] : null)))
       : none(verdict.ground.missing ? `No order to judge yet: ${verdict.ground.missing}.` : verdict.judged ? `The audit finds nothing wrong with ${verdict.judged} ${verdict.judged === 1 ? "order" : "orders"}.` : "No order to judge yet."),
       verdict.ground.missing ? null : holes(verdict.ground));
+  }
+
+  /** Tell what would be wrong with the requests if nothing else went wrong, the worst first. */
+  async lint() {
+    const { findings, requests } = await this.app.call("GET", "lint");
+    fill(this.remarks, findings.length
+      ? el("ul", { class: "plain" }, grouped(findings, (finding) => finding.rule).slice(0, NEWEST).map(([finding, count]) => el("li", {},
+        el("span", { class: "badge", "data-kind": LEVELS[finding.level] }, `${finding.level}: ${finding.rule}`), " ", finding.told,
+        finding.requests.slice(0, 1).map(({ sequence }) => [" ", el("a", { href: `#journal/${sequence}` }, `request ${sequence}`)]).flat(),
+        count > 1 ? [" ", el("a", { href: "#checks" }, `and ${count - 1} more`)] : null)))
+      : none(requests ? `Lint finds nothing wrong with ${requests} ${requests === 1 ? "request" : "requests"}.` : "No request to judge yet."));
   }
 
   request(entry) {
