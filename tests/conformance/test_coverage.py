@@ -192,3 +192,31 @@ def test_a_run_that_submits_exercises_95_of_100_keywords_of_our_own_mock():
     uses = coverage_of(result).keywords
     assert uses.score >= 95
     assert uses.both_ways >= 100
+    assert not uses.beyond
+    assert uses.reachable == uses.total
+
+
+def test_a_reading_run_exercises_95_of_100_keywords_that_reading_reaches():
+    with running(clock="auto", refusals="allow") as mock:
+        result = conformance.run(mock.url, edges=False, delivery=False, examples=0)
+    uses = coverage_of(result).keywords
+    assert uses.reach_score >= 95
+    assert uses.score < 95
+    assert "v2.checkOrder/answer/data.status/enum=Pending" in uses.beyond
+    # What reading could show, and this mock does not, counts as never exercised.
+    assert "v2.getChain/answer/data.list[].noSwap/type" in uses.never
+    assert not any("noSwap" in name or "getChain" in name for name in uses.beyond)
+
+
+def test_an_order_that_the_user_names_is_within_reach():
+    with running(clock="auto", scenario="published-examples", refusals="allow") as mock:
+        result = conformance.run(
+            mock.url,
+            orders=["30000002832"],
+            edges=False,
+            delivery=False,
+            examples=0,
+        )
+    uses = coverage_of(result).keywords
+    assert "v2.checkOrder/answer/data.status/enum" in uses.right
+    assert "v2.checkOrder/answer/data.status/enum" not in uses.beyond

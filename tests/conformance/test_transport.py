@@ -4,7 +4,11 @@ than it may."""
 import asyncio
 import gzip
 import json
+import socket
+import zlib
+from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
+from queue import SimpleQueue
 
 import pytest
 
@@ -17,6 +21,7 @@ from mockserver.contract import load
 from mockserver.exchange import Headers, Request, is_loopback
 from mockserver.testing import running
 from tests.conformance.rawserver import http, raw_server, saying
+from tests.conftest import PATIENCE_S
 
 CHAINS = Request("GET", "/v1/getChain")
 SUBMIT = Request("POST", "/v1/submitOrder", body=b"{}")
@@ -105,6 +110,115 @@ def test_what_is_no_whole_answer_is_a_trouble_with_a_reason(talk, trouble):
     answer = answer_of(talk, most_bytes=1_000_000)
     assert answer.trouble is trouble
     assert answer.reason
+
+
+HEAD = b"HTTP/1.1 200 OK\r\n"
+CHUNKED = HEAD + b"Transfer-Encoding: chunked\r\n\r\n"
+COUNTED = HEAD + b"Content-Length: 2\r\n\r\n"
+PACKED = gzip.compress(b"{}")
+
+
+def packed(coding, body):
+    return HEAD + b"Content-Encoding: %s\r\n\r\n" % coding + body
+
+
+@pytest.mark.parametrize(
+    "wire",
+    [
+        HEAD + b"\r\n{}",
+        b"\r\n" + COUNTED + b"{}",
+        b"HTTP/1.0 200\n\n{}",
+        b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n" + COUNTED + b"{}\r\n",
+        HEAD + b"X-A: 1\r\n 2\r\nX-B: \xe9\x01\r\nContent-Length: 002\r\n\r\n{}",
+        CHUNKED + b"2;a=b\r\n{}\r\n0\r\nX-T: 1\r\n\r\n",
+        CHUNKED + b"1 \r\n{\r\n01\r\n}\r\n0\r\n\r\n",
+        packed(b"gzip", PACKED),
+        packed(b"GZIP", gzip.compress(b"{") + gzip.compress(b"}")),
+        packed(b"deflate", zlib.compress(b"{}")),
+        packed(b"deflate", zlib.compress(b"{}")[2:-4]),
+        packed(b"odd", b"{}"),
+    ],
+)
+def test_an_answer_is_read_however_it_is_written(wire):
+    answer = answer_of(saying(wire))
+    assert (answer.status, answer.body, answer.trouble) == (200, b"{}", None)
+
+
+@pytest.mark.parametrize(
+    ("wire", "trouble", "reason"),
+    [
+        (b"HTTP/1.1 20 OK\r\n\r\n", NoAnswer.BROKEN_HTTP, "expected a status as in"),
+        (b"HTTP/1.3 200 OK\r\n\r\n", NoAnswer.BROKEN_HTTP, "expected a status as in"),
+        (b"\rHTTP/1.1 200 OK\r\n\r\n", NoAnswer.BROKEN_HTTP, "control character"),
+        (HEAD + b"X-A 1\r\n\r\n", NoAnswer.BROKEN_HTTP, "expected a header as in"),
+        (HEAD + b"X-A: a\x00b\r\n\r\n", NoAnswer.BROKEN_HTTP, "control character"),
+        (HEAD + b"X-A: " + b"a" * 70_000, NoAnswer.BROKEN_HTTP, "more than 65536 bytes"),
+        (HEAD + b"X-A: 1\r\n" * 129, NoAnswer.BROKEN_HTTP, "more than 128 headers"),
+        (HEAD + b"Content-Length: +2\r\n\r\n{}", NoAnswer.BROKEN_HTTP, "expected a number"),
+        (HEAD + b"Content-Length: 2\r\n" * 2 + b"\r\n{}", NoAnswer.BROKEN_HTTP, "two headers"),
+        (COUNTED + b"{}{}", NoAnswer.BROKEN_HTTP, "after the end of the answer came '{}'"),
+        (CHUNKED + b"0x2\r\n{}\r\n0\r\n\r\n", NoAnswer.BROKEN_HTTP, "the size of a chunk"),
+        (CHUNKED + b"2\n{}\n0\n\n", NoAnswer.BROKEN_HTTP, "control character"),
+        (CHUNKED + b"1\r\n{}\r\n0\r\n\r\n", NoAnswer.BROKEN_HTTP, "goes on with '}'"),
+        (packed(b"br", b"{}"), NoAnswer.BROKEN_HTTP, "packed as br"),
+        (CHUNKED + b"2\r\n{}\r\n0\r\n", NoAnswer.CUT, "ends before the chunked body does"),
+        (HEAD + b"Content-Length: 5\r\n\r\n{}", NoAnswer.CUT, "3 bytes before the body does"),
+        (HEAD + b"X-A", NoAnswer.CUT, "ends before the head does"),
+        (packed(b"gzip", PACKED[:-6]), NoAnswer.CUT, "ends before what is packed"),
+        (packed(b"gzip", PACKED + b"more"), NoAnswer.CUT, "cannot be unpacked as gzip"),
+    ],
+)
+def test_what_is_wrong_on_the_wire_is_said(wire, trouble, reason):
+    answer = answer_of(saying(wire))
+    assert answer.trouble is trouble
+    assert reason in answer.reason
+    assert answer.status == (200 if trouble is NoAnswer.CUT and b"\r\n\r\n" in wire else 0)
+
+
+@pytest.mark.parametrize("answers", [2, 1])
+def test_a_kept_connection_is_used_until_its_other_end_closes_it(answers):
+    accepted, closed = [], SimpleQueue()
+    with socket.create_server(("127.0.0.1", 0)) as listener, ThreadPoolExecutor(1) as pool:
+
+        def serve():
+            for _ in range(2 // answers):
+                connection, _ = listener.accept()
+                accepted.append(connection)
+                for _ in range(answers):
+                    connection.recv(65_536)
+                    connection.sendall(COUNTED + b"{}")
+                connection.close()
+                closed.put(True)
+
+        serving = pool.submit(serve)
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        with transport(url) as client, client.kept_connection():
+            assert client.send("v2", CHAINS).body == b"{}"
+            if answers == 1:
+                closed.get(timeout=PATIENCE_S)
+            assert client.send("v2", CHAINS).body == b"{}"
+        serving.result(PATIENCE_S)
+    assert len(accepted) == 2 // answers
+
+
+def test_what_refuses_a_body_before_it_is_read_has_answered():
+    with socket.create_server(("127.0.0.1", 0)) as listener, ThreadPoolExecutor(1) as pool:
+
+        def refuse():
+            connection, _ = listener.accept()
+            connection.recv(10)
+            connection.sendall(b"HTTP/1.1 413 Too Large\r\nContent-Length: 2\r\n\r\n{}")
+            connection.shutdown(socket.SHUT_WR)
+            while connection.recv(65_536):
+                pass
+            connection.close()
+
+        serving = pool.submit(refuse)
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        with transport(url, request_ms=20_000) as client:
+            large = Request("POST", "/open/v1/order/getCrossChainQuote", body=b" " * 3_000_000)
+            assert client.send("v2", large).status == 413
+        serving.result(PATIENCE_S)
 
 
 @pytest.mark.parametrize("talk", [_forever, _dripping_head, _silent])

@@ -184,7 +184,12 @@ def _quotes_agree(context: RunContext, token: ListedToken, implied: Decimal) -> 
     return not prices or any(amounts.within(price, implied, _PRICE_FACTOR) for price in prices)
 
 
-@_PACK.minor("prices.update-time", reads=EVERY)
+@_PACK.minor(
+    "prices.update-time",
+    # Which time it is there shows by the stamps that v1 takes.
+    needs=(*PRICES, *probes(ids.V1_QUOTE, "usual", clocks.STALE)),
+    reads=EVERY,
+)
 @each(answers, "data.updateTime", vacuous="no answer has an updateTime")
 def update_time_is_a_time(context: RunContext, exchange: Exchange) -> Findings:
     """`updateTime` is a time of this century, as text, and not ahead of the service's clock."""

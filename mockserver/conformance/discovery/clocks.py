@@ -23,7 +23,7 @@ _LIKE_A_TIME = re.compile(r"(?=.*\b20\d\d\b).*\b\d{1,2}\b\D+\d{1,2}\b.*")
 # No time has so many digits, and Python refuses to read thousands.
 _TOO_LONG = 20
 # The words of the probes that stamp a request with a time that ought to be refused.
-_STALE = "timestamp long past"
+STALE = "timestamp long past"
 
 
 def seconds_of(value: str) -> int | None:
@@ -75,7 +75,7 @@ def service_time(context: RunContext, exchange: Exchange) -> int | None:
 def _taken_stamps(context: RunContext) -> list[int]:
     """Return the stamps that v1 accepted, in seconds; none where it accepts stale ones as well."""
     v1 = [exchange for exchange in context.exchanges if "timestamp" in exchange.request.headers]
-    stale = [exchange for exchange in v1 if exchange.probe.words == _STALE]
+    stale = [exchange for exchange in v1 if exchange.probe.words == STALE]
     if not any(exchange.refused for exchange in stale) or any(
         exchange.succeeded for exchange in stale
     ):

@@ -8,11 +8,12 @@ from typing import Any
 from mockserver import jsontext
 from mockserver.conformance.basis import SchemaPath, basis_at, general, joined
 from mockserver.conformance.checks.schema import AppliedSchema, walk
+from mockserver.conformance.checks.submitted import ORDER, TICKET, V1_ORDER
 from mockserver.conformance.generation.constraints import KEYWORDS
 from mockserver.conformance.result import Result
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.names import ProbeName
-from mockserver.contract import Basis, Contract, Operation
+from mockserver.contract import Basis, Contract, Operation, ids
 from mockserver.exchange import Request
 from mockserver.jsontext import Json
 from mockserver.validation import Violation
@@ -20,6 +21,11 @@ from mockserver.values import dataclass
 
 _KEYWORDS = (*KEYWORDS, "const", "not")
 _BRANCHES = ("then", "else", "items")
+# Where answers are about what was submitted; the list of tickets is there without any.
+_OF_SUBMITTED = {
+    **{kind.look_id: "" for kind in (ORDER, V1_ORDER, TICKET)},
+    ids.TICKETS: "data.list[]",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +75,15 @@ class KeywordUses:
     """How messages of a run have used the keywords of the schemas, each member of an `enum` too.
 
     `right` are those that a message had to keep and kept, `wrong` those that a message broke: a
-    request on purpose, or an answer by mistake. The others of `every` were never of any effect.
+    request on purpose, or an answer by mistake. The others of `every` were never of any effect;
+    `beyond` are those of them that only submissions reach: their own messages, and what a look-up
+    says of the order or ticket that they make.
     """
 
     every: tuple[str, ...]
     right: frozenset[str]
     wrong: frozenset[str]
+    beyond: frozenset[str] = frozenset()
 
     @property
     def never(self) -> tuple[str, ...]:
@@ -96,6 +105,16 @@ class KeywordUses:
     def score(self) -> int:
         """The part that was exercised, in percent, rounded down."""
         return 100 * self.exercised // self.total if self.total else 100
+
+    @property
+    def reachable(self) -> int:
+        """How many the requests that the run was allowed could exercise."""
+        return self.total - len(self.beyond)
+
+    @property
+    def reach_score(self) -> int:
+        """The part of the reachable ones that was exercised, in percent, rounded down."""
+        return 100 * self.exercised // self.reachable if self.reachable else 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +190,24 @@ def coverage_of(result: Result) -> Coverage:
         if result.contract.operation(fact.operation).generation.id in result.target.bases
     ]
     targets = targets_of_run(result.exchanges, result.unsent or {})
-    return replace(exercised(facts, result.exchanges), targets=targets)
+    coverage = exercised(facts, result.exchanges)
+    if not result.submissions:
+        only_submitted = {
+            name
+            for fact in facts
+            if _needs_a_submission(fact, result.contract)
+            for name in (fact.id, *fact.members)
+        }
+        beyond = only_submitted.intersection(coverage.keywords.never)
+        coverage = replace(coverage, keywords=replace(coverage.keywords, beyond=frozenset(beyond)))
+    return replace(coverage, targets=targets)
+
+
+def _needs_a_submission(fact: CoveredFact, contract: Contract) -> bool:
+    if contract.operation(fact.operation).writes:
+        return True
+    place = _OF_SUBMITTED.get(fact.operation)
+    return place is not None and fact.side == "answer" and fact.place.startswith(place)
 
 
 def targets_of_run(exchanges: Iterable[Exchange], unsent: Mapping[str, str]) -> Targets:

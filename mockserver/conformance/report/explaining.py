@@ -49,10 +49,10 @@ _ORDER = (
         " same-deposit-is-one-order same-v1-deposit-is-one-order same-report-is-one-ticket"
         " each-order-is-told-for-itself accepted-orders-are-known accepted-tickets-are-known"
         " accepted-v1-orders-are-found final-statuses-stay final-v1-statuses-stay"
-        " solved-tickets-stay-solved settled-orders-are-told-alike"
+        " check-agrees-with-the-list solved-tickets-stay-solved settled-orders-are-told-alike"
         " tickets-echo-what-was-reported tickets-are-listed-for-their-address"
         " tickets-are-of-the-address tickets-have-one-status tickets-are-listed"
-        " check-agrees-with-the-list each-ticket-is-listed-once"
+        " each-ticket-is-listed-once"
     ),
     # Amounts.
     (

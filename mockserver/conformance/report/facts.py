@@ -146,12 +146,13 @@ def _coverage(coverage: Coverage) -> dict[str, Json]:
             for fact in coverage.unproven
         ],
         "keywords": {
-            **picked(coverage.keywords, "total", "exercised", "score"),
+            **picked(coverage.keywords, "total", "exercised", "score", "reachable", "reach_score"),
             **{
                 name: [each for each in coverage.keywords.every if each in used]
                 for name, used in (
                     ("right", coverage.keywords.right),
                     ("wrong", coverage.keywords.wrong),
+                    ("beyond", coverage.keywords.beyond),
                 )
             },
             "never": list(coverage.keywords.never),

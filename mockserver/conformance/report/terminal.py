@@ -138,6 +138,11 @@ class _Page:
             f"keywords of the schemas: {uses.exercised} of {uses.total} exercised "
             f"({uses.score} %), {uses.both_ways} right and wrong"
         )
+        if uses.beyond:
+            self._indented(
+                f"{uses.reach_score} % of the {uses.reachable} that reading reaches; "
+                f"{len(uses.beyond)} are of submissions and of what they make"
+            )
         if self._verbose:
             for operation, share in coverage.operations.items():
                 self._indented(f"{operation}: {share.proven} of {share.total}")

@@ -40,6 +40,8 @@ def result():
 def test_finding(judged):
     (outcome,) = (outcome for outcome in result().outcomes if outcome.id == judged)
     assert not outcome.findings, outcome.findings[0].message
+    if outcome.verdict == {vacuous!r}:
+        pytest.skip(outcome.reason)
     assert outcome.verdict in {sound!r}, outcome.reason
 """
 
@@ -73,6 +75,7 @@ def as_pytest(report: Report, probes: str) -> str:
         ),
         arguments="".join(f"        {argument},\n" for argument in _arguments(report, probes)),
         # What only a broken service answers is not there to be judged once it is mended.
+        vacuous=Verdict.VACUOUS.value,
         sound=(Verdict.HOLDS.value, Verdict.NOT_APPLICABLE.value),
     )
 

@@ -1,6 +1,5 @@
 """Recognises that something other than the service answers, and finds its base address."""
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -31,9 +30,6 @@ _TROUBLES = {
     NoAnswer.CUT: "the connection ends without an answer",
     NoAnswer.BROKEN_HTTP: "what answers speaks no HTTP",
 }
-# The library repeats the address and its TLS settings around the reason.
-_CONNECTING = re.compile(r"Cannot connect to host \S+ ssl:\S+ \[(.*)\]")
-_AT = re.compile(r", url='[^']*'")
 
 
 class WrongService:
@@ -68,9 +64,7 @@ def why_wrong_service(exchanges: Iterable[Exchange], generation: str) -> str:
 def _not_ours(exchange: Exchange) -> str:
     answer = exchange.answer
     if answer.trouble is not None and not answer.status:
-        detail = _AT.sub("", _CONNECTING.sub(r"\1", answer.reason))
-        trouble = _TROUBLES.get(answer.trouble, str(answer.trouble))
-        return f"{trouble} ({detail})" if detail else trouble
+        return f"{_TROUBLES.get(answer.trouble, answer.trouble)} ({answer.reason})"
     if 300 <= answer.status < 400:
         return f"it redirects (HTTP {answer.status} to {answer.header('Location') or 'nowhere'})"
     start = answer.body[:500].lstrip(b"\xef\xbb\xbf \t\r\n").lower()

@@ -63,6 +63,8 @@ class RunContext(Cached):
         self._reasons: dict[ProbeName, str] = {}
         self._forbidden: set[str] = set()
         self._access: Access | None = None
+        # What each access shows of how many exchanges; views of one run share it.
+        self._visible: dict[Access, tuple[int, tuple[Exchange, ...]]] = {}
 
     def emptied(self) -> "RunContext":
         """Return a run with the same settings and without exchanges."""
@@ -101,8 +103,14 @@ class RunContext(Cached):
     @property
     def exchanges(self) -> tuple[Exchange, ...]:
         """Everything that was sent, in order, as far as it may be read."""
-        every = self._all
-        return tuple(every if self._access is None else filter(self._access.shows, every))
+        if self._access is None:
+            return tuple(self._all)
+        # Rules ask again and again, most of them once everything was sent.
+        known = self._visible.get(self._access)
+        if known is None or known[0] != len(self._all):
+            known = len(self._all), tuple(filter(self._access.shows, self._all))
+            self._visible[self._access] = known
+        return known[1]
 
     @property
     def unsent(self) -> dict[str, str]:

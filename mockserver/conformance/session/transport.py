@@ -1,31 +1,34 @@
 """The one place where bytes leave: every request of every mode goes through `Transport.send`."""
 
-import asyncio
+import socket
 import ssl
-import threading
+import time
 from collections import Counter
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from functools import partial
-from typing import Any, Self, TypeVar
-
-import aiohttp
-from multidict import CIMultiDict
-from yarl import URL
+from typing import Self
+from urllib.parse import SplitResult, urlsplit
 
 from mockserver.clock import ticks_ms
 from mockserver.conformance.session.exchange import Answer, NoAnswer
+from mockserver.conformance.session.http_answer import (
+    BrokenHttp,
+    EndsEarly,
+    PartialAnswer,
+    TooLarge,
+    read_answer,
+)
 from mockserver.conformance.session.permit import Limits, Permit, Refusing, Spent
 from mockserver.conformance.session.target import Target
 from mockserver.exchange import Request
-from mockserver.values import dataclass
 
-_T = TypeVar("_T")
-_CHUNK = 65_536
-_HEAD = 65_536
+_PART = 65_536
 # How many bytes are kept of an answer that is too large; only people read them.
 _BEGINNING = 65_536
+_PORTS = {"http": 80, "https": 443}
+_BODILESS = ("GET", "HEAD")
 
 
 class Transport:
@@ -57,9 +60,7 @@ class Transport:
         self._began: int | None = None
         self._due = 0
         self._kept = 0
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._thread: threading.Thread | None = None
-        self._session: aiohttp.ClientSession | None = None
+        self._open: dict[socket.socket, str] = {}
         self._is_kept = False
         self.sent: Counter[tuple[str, str]] = Counter()
         """How many requests left, by method and path."""
@@ -103,8 +104,7 @@ class Transport:
         `leaving` is called when nothing keeps the request from leaving any more. Raises `Refusing`
         where it may not leave, `Spent` where budget or time is used up.
         """
-        base = self._admitted(generation, request, leaving)
-        answer = self._run(self._exchange(base, request))
+        answer = self._exchange(self._admitted(generation, request, leaving), request)
         self._kept += len(answer.body)
         return answer
 
@@ -128,21 +128,20 @@ class Transport:
             for _, request in admitted:
                 self.sent[request.method, request.path] -= 1
             raise
-        answers = self._run(self._exchange_together(admitted))
+        answers = self._exchange_together(admitted)
         self._kept += sum(len(answer.body) for answer in answers)
         return answers
 
     @contextmanager
     def kept_connection(self) -> Iterator[None]:
         """Send what follows, one after the other, on a connection that stays open."""
-        self._session, usual = None, self._session
         self._is_kept = True
         try:
             yield
         finally:
-            if self._session is not None:
-                self._run(self._session.close())
-            self._session, self._is_kept = usual, False
+            self._is_kept = False
+            for connection in tuple(self._open):
+                self._end(connection)
 
     def _admitted(
         self, generation: str, request: Request, leaving: Callable[[], None] | None
@@ -181,21 +180,12 @@ class Transport:
         """Let wall time pass, no more than the run has left."""
         wanted = min(ms, self.left_ms)
         if wanted > 0:
-            self._run(asyncio.sleep(wanted / 1000))
+            time.sleep(wanted / 1000)
 
     def close(self) -> None:
         """Close the connections; the transport may not be used afterwards."""
-        if self._loop is None or self._thread is None:
-            return
-        if self._session is not None:
-            self._run(self._session.close())
-        # A connection that is being made when the loop ends would leave its socket open.
-        self._run(_end_other_tasks())
-        self._run(_end_connections(self._loop))
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
-        self._loop.close()
-        self._loop = self._thread = self._session = None
+        for connection in tuple(self._open):
+            self._end(connection)
 
     def _pause(self) -> None:
         """Keep the rate: requests leave no closer to each other than it allows."""
@@ -205,115 +195,144 @@ class Transport:
             self.wait(self._due - now)
         self._due = max(now, self._due) + gap
 
-    def _run(self, work: Coroutine[Any, Any, _T]) -> _T:
-        # An event loop of its own, in a thread, since the caller may have a running loop.
-        if self._loop is None:
-            self._loop = asyncio.new_event_loop()
-            self._thread = threading.Thread(
-                target=self._loop.run_forever, name="conformance-transport", daemon=True
-            )
-            self._thread.start()
-        future = asyncio.run_coroutine_threadsafe(work, self._loop)
+    def _exchange_together(self, requests: Sequence[tuple[str, Request]]) -> list[Answer]:
+        with ThreadPoolExecutor(max(1, len(requests)), "conformance-transport") as senders:
+            try:
+                return list(senders.map(lambda sent: self._exchange(*sent), requests))
+            except KeyboardInterrupt:
+                # Nothing of these requests may go on after the run has ended.
+                self.close()
+                raise
+
+    def _exchange(self, base: str, request: Request) -> Answer:
+        began = self._ticks()
+        within_ms = min(self._limits.request_ms, self.left_ms)
+        partial, trouble, reason = PartialAnswer(), None, ""
         try:
-            return future.result()
-        except KeyboardInterrupt:
-            # Nothing of this request may go on after the run has ended.
-            future.cancel()
+            self._fetch(partial, base, request, ticks_ms() + within_ms)
+        except BrokenHttp as error:
+            # What cannot be read as an answer is none, wherever its first fault is.
+            partial, trouble, reason = PartialAnswer(), NoAnswer.BROKEN_HTTP, str(error)
+        except TooLarge as error:
+            del partial.body[min(self._limits.most_bytes, _BEGINNING) :]
+            trouble, reason = NoAnswer.TOO_LARGE, str(error)
+        except _NotConnected as error:
+            trouble, reason = NoAnswer.UNREACHABLE, str(error)
+        except TimeoutError:
+            what = "the head" if not partial.status else "the end of the answer"
+            trouble = NoAnswer.TIMED_OUT
+            reason = f"no answer within {within_ms / 1000:g} s: {what} did not come"
+        except ssl.SSLError as error:
+            trouble, reason = NoAnswer.TLS, _reason(error)
+        except (EndsEarly, OSError) as error:
+            trouble, reason = NoAnswer.CUT, _reason(error)
+        took_ms, body = self._ticks() - began, bytes(partial.body)
+        return Answer(partial.status, partial.headers, body, took_ms, trouble, reason)
+
+    def _fetch(self, partial: PartialAnswer, base: str, request: Request, due_ms: int) -> None:
+        """Send a request, and read its answer until `due_ms` of the steady clock."""
+        parts = urlsplit(base)
+        connection = self._taken_again(base)
+        if connection is None:
+            connection = self._connected(parts, due_ms)
+        self._open[connection] = base
+        stays_open = False
+        try:
+            head = _head_of(request, parts, keeps=self._is_kept)
+            # Who refuses a body may answer before it is read whole, and close.
+            with suppress(BrokenPipeError, ConnectionResetError):
+                connection.settimeout(_left_s(due_ms))
+                connection.sendall(head + request.body)
+
+            def receive() -> bytes:
+                connection.settimeout(_left_s(due_ms))
+                return connection.recv(_PART)
+
+            read_answer(partial, receive, request.method, self._limits.most_bytes)
+            stays_open = self._is_kept and partial.stays_open
+        finally:
+            if not stays_open:
+                self._end(connection)
+
+    def _taken_again(self, base: str) -> socket.socket | None:
+        """Return a kept connection to an address, unless its other end has closed it."""
+        for connection, known in tuple(self._open.items()) if self._is_kept else ():
+            if known == base:
+                connection.settimeout(0)
+                try:
+                    connection.recv(1)
+                except (BlockingIOError, ssl.SSLWantReadError):
+                    return connection
+                except OSError:
+                    pass
+            self._end(connection)
+        return None
+
+    def _connected(self, parts: SplitResult, due_ms: int) -> socket.socket:
+        host, port = parts.hostname or "", parts.port or _PORTS[parts.scheme]
+        try:
+            connection = socket.create_connection((host, port), _left_s(due_ms))
+        except TimeoutError:
+            raise
+        except (OSError, UnicodeError) as error:
+            raise _NotConnected(f"cannot connect to {host}:{port}: {_reason(error)}") from None
+        if parts.scheme == "http":
+            return connection
+        try:
+            if self._tls is None:
+                self._tls = ssl.create_default_context()
+            connection.settimeout(_left_s(due_ms))
+            return self._tls.wrap_socket(connection, server_hostname=host)
+        except BaseException:
+            connection.close()
             raise
 
-    async def _exchange_together(self, requests: Iterable[tuple[str, Request]]) -> list[Answer]:
-        return await asyncio.gather(*(self._exchange(base, request) for base, request in requests))
-
-    async def _exchange(self, base: str, request: Request) -> Answer:
-        if self._session is None:
-            self._session = _session(kept=self._is_kept, tls=self._tls)
-        began = self._ticks()
-        within = min(self._limits.request_ms, self.left_ms) / 1000
-        part = _PartialAnswer()
-        try:
-            async with asyncio.timeout(within):
-                await self._fetch(part, base, request)
-        except TimeoutError:
-            what = "the head" if not part.status else "the end of the answer"
-            part.trouble = NoAnswer.TIMED_OUT
-            part.reason = f"no answer within {within:g} s: {what} did not come"
-        except (aiohttp.ClientError, ssl.SSLError, ValueError, OSError) as error:
-            kinds = (trouble for kind, trouble in _TROUBLES if isinstance(error, kind))
-            part.trouble = next(kinds, NoAnswer.BROKEN_HTTP)
-            part.reason = self._reason(error)
-        took_ms, body = self._ticks() - began, bytes(part.body)
-        return Answer(part.status, part.headers, body, took_ms, part.trouble, part.reason)
-
-    def _reason(self, error: Exception) -> str:
-        told = str(error)
-        if isinstance(error, aiohttp.ClientConnectorCertificateError):
-            verdict = getattr(error.certificate_error, "verify_message", "")
-            told = (
-                f"its certificate is not trusted: {verdict}; the option cacert names one to trust"
-            )
-        elif self._tls is not None:
-            # The library writes its place in memory, another one in each run.
-            told = told.replace(repr(self._tls), "cacert")
-        return " ".join(told.split())[:300] or type(error).__name__
-
-    async def _fetch(self, part: "_PartialAnswer", base: str, request: Request) -> None:
-        assert self._session is not None  # noqa: S101  # opened by the caller
-        async with self._session.request(
-            request.method,
-            URL(base + request.target, encoded=True),
-            headers=CIMultiDict(request.headers.items_sent),
-            data=request.body or None,
-            allow_redirects=False,
-        ) as response:
-            part.status = response.status
-            part.headers = tuple(
-                (name.decode("latin-1"), value.decode("latin-1"))
-                for name, value in response.raw_headers
-            )
-            async for chunk in response.content.iter_chunked(_CHUNK):
-                part.body += chunk
-                if len(part.body) > self._limits.most_bytes:
-                    most = self._limits.most_bytes
-                    del part.body[min(most, _BEGINNING) :]
-                    part.trouble = NoAnswer.TOO_LARGE
-                    part.reason = f"the answer has more than {most} bytes"
-                    response.close()
-                    return
+    def _end(self, connection: socket.socket) -> None:
+        self._open.pop(connection, None)
+        with suppress(OSError):
+            # Wakes up a thread that waits for its answer.
+            connection.shutdown(socket.SHUT_RDWR)
+        connection.close()
 
 
-@dataclass(slots=True)
-class _PartialAnswer:
-    """An answer as far as it has arrived."""
-
-    status: int = 0
-    headers: tuple[tuple[str, str], ...] = ()
-    body: bytearray = field(default_factory=bytearray)
-    trouble: NoAnswer | None = None
-    reason: str = ""
+class _NotConnected(Exception):
+    """There is no connection, and why."""
 
 
-def _session(*, kept: bool, tls: ssl.SSLContext | None) -> aiohttp.ClientSession:
-    # A kept connection is the only one, so that each request follows the one before it there.
-    connector = (
-        aiohttp.TCPConnector(limit=1, ttl_dns_cache=300, ssl=tls or True)
-        if kept
-        else aiohttp.TCPConnector(force_close=True, ttl_dns_cache=300, ssl=tls or True)
-    )
-    session = aiohttp.ClientSession(
-        connector=connector,
-        cookie_jar=aiohttp.DummyCookieJar(),
-        timeout=aiohttp.ClientTimeout(total=None),
-        trust_env=False,
-        headers=_OWN_HEADERS,
-        skip_auto_headers=("Content-Type",),
-        max_line_size=_HEAD,
-        max_field_size=_HEAD,
-    )
-    # The library would send a GET a second time where a connection drops, past every count; its own
-    # test client switches that off in the same way. Connections are usually not kept, so that none
-    # is lost for having been idle.
-    session._retry_connection = False
-    return session
+def _left_s(due_ms: int) -> float:
+    """Return the seconds until a time of the steady clock. Raises `TimeoutError`."""
+    left_ms = due_ms - ticks_ms()
+    if left_ms <= 0:
+        raise TimeoutError
+    return left_ms / 1000
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, ssl.SSLCertVerificationError):
+        told = error.verify_message
+        return f"its certificate is not trusted: {told}; the option cacert names one to trust"
+    told = (isinstance(error, OSError) and error.strerror) or str(error) or type(error).__name__
+    return " ".join(told.split())[:300]
+
+
+def _head_of(request: Request, parts: SplitResult, *, keeps: bool) -> bytes:
+    """Return a request up to its body, as it stands on the wire.
+
+    Headers of the request stand in place of our own. Raises `BrokenHttp` where there is none.
+    """
+    sent = request.headers
+    host = parts.netloc.lower().removesuffix(f":{_PORTS[parts.scheme]}").encode("idna").decode()
+    added = {"Host": host, **_OWN_HEADERS}
+    if request.body or request.method not in _BODILESS:
+        added["Content-Length"] = str(len(request.body))
+    if not keeps:
+        added["Connection"] = "close"
+    lines = [f"{request.method} {parts.path}{request.target} HTTP/1.1"]
+    lines += [f"{name}: {value}" for name, value in added.items() if name not in sent]
+    lines += [f"{name}: {value}" for name, value in sent.items_sent]
+    if " " in request.target or not all(map(str.isprintable, lines)):
+        raise BrokenHttp(f"no request can have this target or these headers: {lines[0]!a}")
+    return "\r\n".join((*lines, "", "")).encode()
 
 
 _OWN_HEADERS: Mapping[str, str] = {
@@ -322,28 +341,3 @@ _OWN_HEADERS: Mapping[str, str] = {
     # Compression is declined, so that a rule can report a service that compresses anyway.
     "Accept-Encoding": "identity",
 }
-# The trouble for each error of the library, the first that fits; else broken HTTP.
-_TROUBLES = (
-    (aiohttp.ClientSSLError, NoAnswer.TLS),
-    (aiohttp.ClientConnectorError, NoAnswer.UNREACHABLE),
-    (aiohttp.ClientPayloadError, NoAnswer.CUT),
-    (aiohttp.ServerDisconnectedError, NoAnswer.CUT),
-    (aiohttp.ClientOSError, NoAnswer.CUT),
-)
-
-
-async def _end_other_tasks() -> None:
-    """Cancel what else runs in this loop, such as a request that was given up, and wait for it."""
-    others = asyncio.all_tasks() - {asyncio.current_task()}
-    for task in others:
-        task.cancel()
-    await asyncio.gather(*others, return_exceptions=True)
-
-
-async def _end_connections(loop: asyncio.AbstractEventLoop) -> None:
-    """Drop what still says goodbye: over TLS that waits for the service, which this loop cannot."""
-    # asyncio has no public list of a loop's connections; a proactor, which has none, closes them.
-    for connection in tuple(getattr(loop, "_transports", {}).values()):
-        connection.abort()
-        # The socket is closed in the loop's next turn.
-        await asyncio.sleep(0)
