@@ -314,6 +314,8 @@ _SERVED = {
     ids.SWAP: "requests.lists",
     ids.PRICE: "tokens.priced",
     ids.BALANCE: "v2.get-balance",
+    ids.OF_CHAIN: "requests.lists",
+    ids.V1_TOKENS: "requests.lists",
 }
 _OF_AMOUNTS = ("amount", "cover", "liquid", "insufficient", "minimum", "maximum", "small", "large")
 
@@ -321,7 +323,7 @@ _OF_AMOUNTS = ("amount", "cover", "liquid", "insufficient", "minimum", "maximum"
 @_PACK.major("requests.lists", *_SERVED, needs=CHAINS_LOOKED_AT_TWICE, every_exchange=True)
 @counting(vacuous="no listed chain was requested at the edges of inputs", requires=EDGES)
 def each_listed_chain_is_served(context: RunContext, operation: Operation) -> Judgements:
-    """No listed chain is refused with each token of it, where other chains are taken."""
+    """No listed chain is refused each time, with whatever token, where other chains are taken."""
     # The plan alone requests too few chains to tell anything.
     if any(exchange.succeeded and exchange.probe.edge for exchange in context.of(operation)):
         yield JUDGED
@@ -330,7 +332,7 @@ def each_listed_chain_is_served(context: RunContext, operation: Operation) -> Ju
         about_amounts = any(word in text for text in words for word in _OF_AMOUNTS)
         if len(refused) < FEWEST_REQUESTS or about_amounts:
             continue
-        what = f"{role} {chain} is listed, and refused with each of {len(refused)} tokens"
+        what = f"{role} {chain} is listed, and refused each of {len(refused)} times"
         basis = fact_basis(_SERVED[operation.id])
         cause = f"{role} refused"
         with suppress(Inconclusive):

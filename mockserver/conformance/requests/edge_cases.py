@@ -24,6 +24,7 @@ from mockserver.conformance.discovery.routes import (
     bridges,
     cross_routes,
     plain_tokens,
+    price_of,
     swaps,
     usable_tokens,
     v1_bridges,
@@ -57,7 +58,7 @@ _EdgeSubject = tuple[Edge, _About]
 DIGITS = (1, 3, 16, 18, 19, 20, 23, 24, 31, 38, 60, 77)
 """Numbers of digits at which amounts outgrow some type: a byte, 2**53, 64 bits, a float's
 notation, 128 bits, and the 77 that the contract allows."""
-_MANY_DIGITS = (33, 43)
+_MANY_DIGITS, _DIGITS_OF_ORDERS = (33, 43), (25, 26)
 # Quotes of the same tokens were asked with all of them; their calls are asked with some.
 _NOT_FOR_CALLS = tuple(f"of {digits} digits" for digits in (3, 18, 23, 31, 60))
 NAMES = ("symbol", "token", "chain", "fromChain", "toChain", "fromToken")
@@ -69,6 +70,7 @@ _FEW_TOKENS, _SOME_CHAINS, _SOME_EVM_CHAINS = 3, 6, 4
 # How many chains are tried as what a service may take for one that is missing or unknown.
 _MOST_DEFAULTS = 6
 _NEXT_TO_NOTHING = "500"
+_LESS_THAN_A_DOLLAR, _FEW_DIGITS = Decimal("0.7"), 6
 _MANY_COINS = Decimal(10)
 _SLIPPAGES = ("1", "500", "1001", "2001")
 _FEE_LEVELS = (1, 5)
@@ -145,13 +147,19 @@ def once_more_for_refused_chains(
     """
     if ids.TICKET in within:
         yield from _tickets_in_other_forms(context)
-    for operation_id in (ids.BRIDGE, ids.SWAP_QUOTE, ids.SWAP, ids.PRICE, ids.BALANCE):
+    of_lists = (ids.OF_CHAIN, ids.V1_TOKENS)
+    for operation_id in (ids.BRIDGE, ids.SWAP_QUOTE, ids.SWAP, ids.PRICE, ids.BALANCE, *of_lists):
         if operation_id not in within:
             continue
         operation = context.contract.operation(operation_id)
-        key, name, items = _POOLS[operation_id]
+        key, name, items = _POOLS.get(operation_id, ("", "", bridges))
         for role, chain, tried in refused_chains(context, operation):
             with suppress(NotRun, Inconclusive):
+                if operation_id in of_lists:
+                    edge = Edge(f"again, {chain}", EdgeKind.ROUTE)
+                    draft = valid_request(context, operation_id, chain=chain)
+                    yield EdgeCase(operation_id, edge, draft)
+                    continue
                 drawn = _drawn(context, f"again {name}", items(context))
                 other = next(
                     (item for item in drawn if _is_another(item, role, chain, tried)), None
@@ -188,12 +196,14 @@ def refused_chains(
     context: RunContext, operation: Operation
 ) -> Iterator[tuple[str, str, tuple[Exchange, ...]]]:
     """Yield each input and listed chain with its refusals, where no request with it was taken."""
-    offered = {chain.name for chain in inventory_of(context).offered}
+    inventory = inventory_of(context, operation.generation.id)
+    offered = {inventory.listing_name(chain.name) for chain in inventory.offered}
+    offered |= {chain.name for chain in inventory.offered}
     for role in ("chain", "fromChain", "toChain"):
         refused: dict[str, list[Exchange]] = {}
         taken: set[str] = set()
         for exchange in context.of(operation):
-            named = exchange.parameters.get(role, "")
+            named = exchange.parameters.get(role) or exchange.request.headers.get(role, "")
             if exchange.succeeded:
                 taken.add(named)
             elif exchange.refused and _is_of_usual_worth(exchange) and named in offered:
@@ -405,9 +415,11 @@ def _odd_values(field: Field, draft: Draft) -> Iterator[tuple[str, Json]]:
 
 
 def _hard_to_read(field: Field, before: str) -> Iterator[tuple[str, Json]]:
-    yield f"of {_LONGER} characters", (before + "x" * _LONGER)[:_LONGER]
-    if field.location != "headers":
-        yield "that is not ASCII", f"{before}'é漢\""
+    long = (before + "x" * _LONGER)[:_LONGER]
+    if field.location == "headers":
+        yield f"of {_LONGER} characters", long
+    else:
+        yield f"of {_LONGER} characters, not all ASCII", f"{long[:-4]}'é漢\""
         if field.role in NAMES:
             yield "with a control character", f"{before}\x01"
 
@@ -449,7 +461,8 @@ def _subjects(context: RunContext, operation_id: str) -> Iterator[_EdgeSubject]:
         inventory = inventory_of(context, operation_id.partition(".")[0])
         for chain in inventory.chains[:_MOST_CHAINS]:
             if chain.offered:
-                yield Edge(chain.name), {"chain": inventory.listing_name(chain.name)}
+                about = {"chain": inventory.listing_name(chain.name)}
+                yield Edge(chain.name, EdgeKind.ROUTE), about
 
 
 def _pool_subjects(
@@ -460,6 +473,11 @@ def _pool_subjects(
     drawn = _drawn(context, name, items(context))
     features = _features(context, by_symbol=operation_id == ids.PRICE)
     chosen = list(_cover(drawn, features))
+    if operation_id == ids.V1_RAW:
+        # Most people move the tokens that are on most chains, or a chain's own coin.
+        often = Counter(token.symbol for token in drawn)
+        by_use = sorted(items(context), key=lambda token: -often[token.symbol])
+        chosen = list(_covering(by_use, _moved, _MOST_CHAINS))
     # Each route that is asked for an odd amount is asked for a usual one as well.
     routes = [route for _, route in chosen]
     if operation_id == ids.BRIDGE:
@@ -468,6 +486,10 @@ def _pool_subjects(
             yield Edge(f"next to nothing of {label}"), about
     if operation_id in (ids.BRIDGE, ids.SWAP_QUOTE):
         yield from _large_amounts(routes, usual)
+        price = price_of(context, usual.source) if usual else None
+        if price:
+            about = {"route": usual, "tokens": round(_LESS_THAN_A_DOLLAR / price, _FEW_DIGITS)}
+            yield Edge("worth less than a dollar", sound=False), about
     somebody = _somebody(context) if operation_id == ids.SWAP else {}
     yield from ((Edge(label, EdgeKind.ROUTE), {key: item, **somebody}) for label, item in chosen)
     if operation_id in (ids.BRIDGE, ids.SWAP_QUOTE):
@@ -627,6 +649,7 @@ def _submissions(context: RunContext, operation_id: str) -> Iterator[_EdgeSubjec
         for label, route in _covering(drawn, lambda candidate: ends(candidate)[2:3], _MOST_ORDERS):
             yield Edge(label), {"route": route}
     if operation_id == ids.ORDER:
+        yield from _large_orders(context)
         yield Edge("channel that is not ASCII", sound=False), {"channel": "é漢"}
         yield Edge(f"channel of {_LONG} characters", sound=False), {"channel": "x" * _LONG}
         label = "long sourceCerts"
@@ -635,6 +658,20 @@ def _submissions(context: RunContext, operation_id: str) -> Iterator[_EdgeSubjec
         yield Edge(label, sound=False), {"sourceCerts": longer}
     if operation_id == ids.TICKET:
         yield from _tickets(context)
+
+
+def _large_orders(context: RunContext) -> Iterator[_EdgeSubject]:
+    """Yield orders whose numbers are large: their amounts, and the index of what is bought."""
+    routes = _drawn(context, "large orders", bridges(context))
+    indexed = [route for route in routes if route.target.index.isdecimal()]
+    if indexed:
+        route = max(indexed, key=lambda candidate: int(candidate.target.index))
+        yield Edge(f"the largest index, {route.target.symbol}"), {"route": route}
+    for route in sorted(routes, key=lambda candidate: -(candidate.target.decimals or 0))[:1]:
+        for number, digits in enumerate(_DIGITS_OF_ORDERS):
+            amount = ("1234567890" * 8)[number : number + digits]
+            about = {"route": route, "amount": amount}
+            yield Edge(f"amount of {digits} digits", sound=False), about
 
 
 def _tickets(context: RunContext) -> Iterator[_EdgeSubject]:
@@ -747,6 +784,12 @@ def _features(
         return (*ends, within, *symbols)
 
     return of
+
+
+def _moved(token: ListedToken) -> tuple[str, ...]:
+    """Return what a transaction that moves a token depends on, but for its contract."""
+    kind = "coin" if token.is_native else "contract"
+    return (f"{kind} on {token.chain}", f"{kind} of {token.decimals} decimals")
 
 
 def _drawn(context: RunContext, what: str, items: Iterable[_T]) -> list[_T]:
