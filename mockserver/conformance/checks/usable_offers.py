@@ -31,11 +31,15 @@ from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgem
 from mockserver.conformance.discovery import amounts, routes
 from mockserver.conformance.discovery.amount_units import accepted, attempts
 from mockserver.conformance.discovery.inventory import inventory_of, requested_chain
-from mockserver.conformance.requests.edge_cases import refused_chains
+from mockserver.conformance.requests.edge_cases import (
+    order_again,
+    refused_chains,
+    refused_orders,
+)
 from mockserver.conformance.requests.labels import SAMPLES
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange, refusal_of
-from mockserver.conformance.session.names import plain_probe
+from mockserver.conformance.session.names import ProbeName, plain_probe
 from mockserver.conformance.verdict import Inconclusive, Verdict
 from mockserver.contract import Layer, Operation, fact_basis, ids, shipped_facts
 
@@ -345,6 +349,24 @@ def each_listed_chain_is_served(context: RunContext, operation: Operation) -> Ju
                 basis=basis,
                 cause=cause,
             )
+
+
+@_PACK.major(
+    "requests.lists", ids.ORDER, ids.V1_ORDER, needs=CHAINS_LOOKED_AT_TWICE, every_exchange=True
+)
+@counting(vacuous="no order was accepted at the edges of inputs", requires=EDGES)
+def each_listed_token_can_be_ordered(context: RunContext, operation: Operation) -> Judgements:
+    """No order of listed tokens on EVM chains is refused twice, where others are taken."""
+    if any(exchange.succeeded and exchange.probe.edge for exchange in context.of(operation)):
+        yield JUDGED
+    for edge, _ in refused_orders(context, operation.id):
+        refused = context.sent(
+            *(ProbeName.at(operation.id, each) for each in (edge, order_again(edge)))
+        )
+        if len(refused) == FEWEST_REQUESTS and all(exchange.refused for exchange in refused):
+            what = f"an order for {edge.label} is refused for each of two deposits"
+            with suppress(Inconclusive):
+                yield wrongly_refused(context, refused[-1], what, refused[0], cause="order refused")
 
 
 @_PACK.minor("v2.get-assets-by-chain", ids.OF_CHAIN, each=("v1 name", "usual"))

@@ -147,6 +147,9 @@ def once_more_for_refused_chains(
     """
     if ids.TICKET in within:
         yield from _tickets_in_other_forms(context)
+    for operation_id in (ids.ORDER, ids.V1_ORDER):
+        if operation_id in within:
+            yield from _orders_again(context, operation_id)
     of_lists = (ids.OF_CHAIN, ids.V1_TOKENS)
     for operation_id in (ids.BRIDGE, ids.SWAP_QUOTE, ids.SWAP, ids.PRICE, ids.BALANCE, *of_lists):
         if operation_id not in within:
@@ -168,6 +171,32 @@ def once_more_for_refused_chains(
                     edge = Edge(f"again, {role} {chain}", EdgeKind.ROUTE)
                     draft = valid_request(context, operation_id, **{key: other})
                     yield EdgeCase(operation_id, edge, draft)
+
+
+def refused_orders(context: RunContext, operation_id: str) -> Iterator[tuple[Edge, _About]]:
+    """Yield orders of listed tokens on EVM chains that were refused, where others were taken."""
+    edges = [exchange for exchange in context.of(operation_id) if exchange.probe.edge]
+    if not any(exchange.succeeded for exchange in edges):
+        return
+    is_plain = plain_tokens(context)
+    for edge, about in _submissions(context, operation_id):
+        refused = context.get(ProbeName.at(operation_id, edge))
+        is_sound = edge.kind is EdgeKind.ROUTE and is_plain(about["route"].source)
+        if is_sound and refused is not None and refused.refused:
+            yield edge, about
+
+
+def order_again(edge: Edge) -> Edge:
+    """Return the edge of the same order for another deposit."""
+    return Edge(f"again, {edge.label}", EdgeKind.ROUTE)
+
+
+def _orders_again(context: RunContext, operation_id: str) -> Iterator[EdgeCase]:
+    with suppress(NotRun, Inconclusive):
+        for edge, about in refused_orders(context, operation_id):
+            again = order_again(edge)
+            draft = valid_request(context, operation_id, **_paid(context, again, about))
+            yield EdgeCase(operation_id, again, draft)
 
 
 def tickets_by_chain(context: RunContext) -> dict[str, list[Exchange]]:
@@ -240,7 +269,7 @@ class _EdgeCases:
     def submissions(self) -> Iterator[EdgeCase]:
         with suppress(NotRun, Inconclusive):
             for edge, about in _submissions(self._context, self._operation.id):
-                yield self._about(edge, deposit=_deposit(self._context, edge.label), **about)
+                yield self._about(edge, **_paid(self._context, edge, about))
 
     def reads(self) -> Iterator[EdgeCase]:
         context, operation_id = self._context, self._operation.id
@@ -647,9 +676,10 @@ def _submissions(context: RunContext, operation_id: str) -> Iterator[_EdgeSubjec
         ends = _features(context)
         drawn = _drawn(context, name, routes(context))
         for label, route in _covering(drawn, lambda candidate: ends(candidate)[2:3], _MOST_ORDERS):
-            yield Edge(label), {"route": route}
+            yield Edge(label, EdgeKind.ROUTE), {"route": route}
     if operation_id == ids.ORDER:
         yield from _large_orders(context)
+        yield from _orders_of_other_chains(context)
         yield Edge("channel that is not ASCII", sound=False), {"channel": "é漢"}
         yield Edge(f"channel of {_LONG} characters", sound=False), {"channel": "x" * _LONG}
         label = "long sourceCerts"
@@ -666,12 +696,22 @@ def _large_orders(context: RunContext) -> Iterator[_EdgeSubject]:
     indexed = [route for route in routes if route.target.index.isdecimal()]
     if indexed:
         route = max(indexed, key=lambda candidate: int(candidate.target.index))
-        yield Edge(f"the largest index, {route.target.symbol}"), {"route": route}
+        yield Edge(f"the largest index, {route.target.symbol}", EdgeKind.ROUTE), {"route": route}
     for route in sorted(routes, key=lambda candidate: -(candidate.target.decimals or 0))[:1]:
         for number, digits in enumerate(_DIGITS_OF_ORDERS):
-            amount = ("1234567890" * 8)[number : number + digits]
-            about = {"route": route, "amount": amount}
+            units = Decimal(("1234567890" * 8)[number : number + digits])
+            about = {"route": route, "tokens": units.scaleb(-(route.source.decimals or 0))}
             yield Edge(f"amount of {digits} digits", sound=False), about
+
+
+def _orders_of_other_chains(context: RunContext) -> Iterator[_EdgeSubject]:
+    """Yield an order from each chain that is no EVM chain, whose hashes have forms of their own."""
+    chains = {chain.name: chain for chain in inventory_of(context).offered if chain.evm is False}
+    routes = _drawn(context, "orders of other chains", bridges(context))
+    for name, route in _covering(routes, lambda each: {each.source.chain} & chains.keys()):
+        # How these hashes are spelled is not published.
+        edge = Edge(f"deposit on {name}", sound=False)
+        yield edge, {"route": route, "deposit": hash_forms(context, chains[name])[0][1]}
 
 
 def _tickets(context: RunContext) -> Iterator[_EdgeSubject]:
@@ -708,6 +748,11 @@ def own_form(chain: ListedChain) -> str:
     return next((form for form, known in _HASH_FORMS.items() if names & known), "") or (
         "" if chain.evm is False else "with 0x"
     )
+
+
+def _paid(context: RunContext, edge: Edge, about: _About) -> _About:
+    """Return what a submission is about, with a deposit of its own."""
+    return {"deposit": _deposit(context, edge.label), **about}
 
 
 def _deposit(context: RunContext, label: str) -> str:
