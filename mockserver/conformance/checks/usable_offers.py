@@ -320,6 +320,8 @@ _SERVED = {
     ids.BALANCE: "v2.get-balance",
     ids.OF_CHAIN: "requests.lists",
     ids.V1_TOKENS: "requests.lists",
+    ids.ORDER: "requests.lists",
+    ids.V1_ORDER: "requests.lists",
 }
 _OF_AMOUNTS = ("amount", "cover", "liquid", "insufficient", "minimum", "maximum", "small", "large")
 
@@ -327,7 +329,9 @@ _OF_AMOUNTS = ("amount", "cover", "liquid", "insufficient", "minimum", "maximum"
 @_PACK.major("requests.lists", *_SERVED, needs=CHAINS_LOOKED_AT_TWICE, every_exchange=True)
 @counting(vacuous="no listed chain was requested at the edges of inputs", requires=EDGES)
 def each_listed_chain_is_served(context: RunContext, operation: Operation) -> Judgements:
-    """No listed chain is refused each time, with whatever token, where other chains are taken."""
+    """No listed chain is refused each time, with whatever token, where other chains are taken; nor
+    is an order of listed tokens on EVM chains, whatever its deposit.
+    """
     # The plan alone requests too few chains to tell anything.
     if any(exchange.succeeded and exchange.probe.edge for exchange in context.of(operation)):
         yield JUDGED
@@ -338,35 +342,18 @@ def each_listed_chain_is_served(context: RunContext, operation: Operation) -> Ju
             continue
         what = f"{role} {chain} is listed, and refused each of {len(refused)} times"
         basis = fact_basis(_SERVED[operation.id])
-        cause = f"{role} refused"
+        place, cause = f"query.{role}", f"{role} refused"
         with suppress(Inconclusive):
             yield wrongly_refused(
-                context,
-                refused[-1],
-                what,
-                *refused[:-1],
-                place=f"query.{role}",
-                basis=basis,
-                cause=cause,
+                context, refused[-1], what, *refused[:-1], place=place, basis=basis, cause=cause
             )
-
-
-@_PACK.major(
-    "requests.lists", ids.ORDER, ids.V1_ORDER, needs=CHAINS_LOOKED_AT_TWICE, every_exchange=True
-)
-@counting(vacuous="no order was accepted at the edges of inputs", requires=EDGES)
-def each_listed_token_can_be_ordered(context: RunContext, operation: Operation) -> Judgements:
-    """No order of listed tokens on EVM chains is refused twice, where others are taken."""
-    if any(exchange.succeeded and exchange.probe.edge for exchange in context.of(operation)):
-        yield JUDGED
     for edge, _ in refused_orders(context, operation.id):
-        refused = context.sent(
-            *(ProbeName.at(operation.id, each) for each in (edge, order_again(edge)))
-        )
-        if len(refused) == FEWEST_REQUESTS and all(exchange.refused for exchange in refused):
+        tried = (ProbeName.at(operation.id, each) for each in (edge, order_again(edge)))
+        orders = context.sent(*tried)
+        if len(orders) == FEWEST_REQUESTS and all(exchange.refused for exchange in orders):
             what = f"an order for {edge.label} is refused for each of two deposits"
             with suppress(Inconclusive):
-                yield wrongly_refused(context, refused[-1], what, refused[0], cause="order refused")
+                yield wrongly_refused(context, orders[-1], what, orders[0], cause="order refused")
 
 
 @_PACK.minor("v2.get-assets-by-chain", ids.OF_CHAIN, each=("v1 name", "usual"))

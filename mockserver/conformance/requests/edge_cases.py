@@ -175,6 +175,8 @@ def once_more_for_refused_chains(
 
 def refused_orders(context: RunContext, operation_id: str) -> Iterator[tuple[Edge, _About]]:
     """Yield orders of listed tokens on EVM chains that were refused, where others were taken."""
+    if operation_id not in (ids.ORDER, ids.V1_ORDER):
+        return
     edges = [exchange for exchange in context.of(operation_id) if exchange.probe.edge]
     if not any(exchange.succeeded for exchange in edges):
         return
