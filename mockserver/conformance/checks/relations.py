@@ -13,7 +13,7 @@ from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgem
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.session.names import EdgeKind
+from mockserver.conformance.session.names import EdgeKind, plain_probe
 from mockserver.contract import Layer, Operation, ids
 from mockserver.jsontext import Json
 
@@ -168,6 +168,8 @@ def unlike_its_parts(all_at_once: AnsweredQuote, *parts: AnsweredQuote) -> Findi
 @counting(vacuous="no amounts of many digits were answered", requires=EDGES)
 def amounts_are_reckoned_exactly(context: RunContext, operation: Operation) -> Judgements:
     """Amounts of many digits stay exact; a float would lose digits."""
+    if operation.id == ids.CHECK:
+        context.require_success(plain_probe(ids.ORDER))
     name = _EXACT[operation.id]
     outputs = {
         out: exchange

@@ -332,6 +332,8 @@ def each_listed_chain_is_served(context: RunContext, operation: Operation) -> Ju
     """No listed chain is refused each time, with whatever token, where other chains are taken; nor
     is an order of listed tokens on EVM chains, whatever its deposit.
     """
+    if operation.writes:
+        context.require_success(plain_probe(operation))
     # The plan alone requests too few chains to tell anything.
     if any(exchange.succeeded and exchange.probe.edge for exchange in context.of(operation)):
         yield JUDGED
