@@ -6,11 +6,16 @@ from tests.blind.service_six import (
     meaning,
     mechanical,
     regions,
+    third_infrastructure,
+    third_meaning,
+    third_regions,
     variations,
 )
 from tests.blind.service_six.flaws import FAULTS, VARIATIONS, Flaw
 
-MODULES = (infrastructure, regions, meaning, later, variations)  # importing them registers theirs
+# Importing them registers theirs.
+MODULES = (infrastructure, regions, meaning, later, variations)
+MODULES += (third_infrastructure, third_regions, third_meaning)
 
 
 def names() -> list[str]:
