@@ -19,6 +19,8 @@ from mockserver.conformance.report.writing import NAMES
 from tests.recordings.conftest import answer
 from tests.recordings.test_planted import CASES, answered, readable_in, send
 from tests.secrets_corpus.more import more_cases
+from tests.secrets_corpus.planted import Case
+from tests.secrets_corpus.reading import Reader
 
 MORE = list(more_cases())
 _SENDER = """\
@@ -56,6 +58,35 @@ def all_files(folder: Path) -> list[bytes]:
     return raw
 
 
+def told_by_requests(planted):
+    """The cases whose secret the mock can know: its own answers tell of none."""
+
+    def is_told(case: Case) -> bool:
+        first = case.exchanges[0]
+        sent = repr((first.path, first.query, first.headers)).encode()
+        return len(case.exchanges) == 1 or Reader(sent, first.body).reads(case.secret)
+
+    return [*filter(is_told, planted)]
+
+
+def plan_of(scratch: Path, planted) -> tuple[Path, Path]:
+    """Write a program that sends the cases, and what it sends."""
+    rows = [
+        (
+            exchange.method,
+            quote(exchange.path, safe="/%:;@") + (f"?{exchange.query}" if exchange.query else ""),
+            exchange.headers,
+            base64.b64encode(exchange.body).decode(),
+        )
+        for case in planted
+        for exchange in case.exchanges
+    ]
+    sender, plan = scratch / "sender.py", scratch / "plan.json"
+    sender.write_text(_SENDER)
+    plan.write_text(json.dumps(rows))
+    return sender, plan
+
+
 def test_sixty_more_are_written():
     assert len(MORE) >= 60
     assert len({case.name for case in MORE}) == len(MORE)
@@ -90,21 +121,9 @@ def test_the_mock_shows_none(serve, call, planted, tmp_path, caplog):
 
 
 def test_the_reports_of_a_run_show_none(call, planted, tmp_path):
-    rows = [
-        (
-            exchange.method,
-            quote(exchange.path, safe="/%:;@") + (f"?{exchange.query}" if exchange.query else ""),
-            exchange.headers,
-            base64.b64encode(exchange.body).decode(),
-        )
-        for case in planted
-        for exchange in case.exchanges
-    ]
     scratch = tmp_path.parent / f"{tmp_path.name}-sender"
     scratch.mkdir()
-    (scratch / "sender.py").write_text(_SENDER)
-    (scratch / "plan.json").write_text(json.dumps(rows))
-    command = (sys.executable, str(scratch / "sender.py"), str(scratch / "plan.json"))
+    command = (sys.executable, *map(str, plan_of(scratch, planted)))
     ended = call("run", "--report", "junit=run.xml", "--capsule", "run.capsule", "--", *command)
     assert "Traceback" not in ended.stderr
     assert (tmp_path / "run.xml").read_text().count("<") > 3
