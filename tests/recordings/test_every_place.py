@@ -20,8 +20,9 @@ from mockserver import resources
 from mockserver.cli.agents import tools_of
 from mockserver.testing import running
 from tests.recordings.test_planted import CASES, readable_in, send
-from tests.recordings.test_six_places import MORE, all_files, plan_of, told_by_requests
+from tests.recordings.test_six_places import MORE, all_files, plan_of
 from tests.secrets_corpus.planted import text
+from tests.secrets_corpus.reading import told_by_requests
 
 SECRET = text("every place", 20)
 FLOW = """\

@@ -15,7 +15,7 @@ from mockserver.recordings.redaction import Redactor
 from tests.recordings.conftest import answer
 from tests.secrets_corpus.odd import odd_cases
 from tests.secrets_corpus.planted import Case, Planted, cases
-from tests.secrets_corpus.reading import Reader
+from tests.secrets_corpus.reading import Reader, told_by_requests
 
 CASES = [*cases(), *odd_cases()]
 FEWEST = 340
@@ -136,7 +136,7 @@ def test_the_recorder_writes_and_prints_none(record_process, upstream, call, sen
 
 
 def test_the_journal_and_what_is_made_of_it_show_none(serve, call, sent):
-    mock = serve()
+    mock, sent = serve(), told_by_requests(sent)
     for planted in (planted for case in sent for planted in case.exchanges):
         send(mock.port, planted)
     url = f"http://127.0.0.1:{mock.port}"

@@ -19,8 +19,7 @@ from mockserver.conformance.report.writing import NAMES
 from tests.recordings.conftest import answer
 from tests.recordings.test_planted import CASES, answered, readable_in, send
 from tests.secrets_corpus.more import more_cases
-from tests.secrets_corpus.planted import Case
-from tests.secrets_corpus.reading import Reader
+from tests.secrets_corpus.reading import told_by_requests
 
 MORE = list(more_cases())
 _SENDER = """\
@@ -58,17 +57,6 @@ def all_files(folder: Path) -> list[bytes]:
     return raw
 
 
-def told_by_requests(planted):
-    """The cases whose secret the mock can know: its own answers tell of none."""
-
-    def is_told(case: Case) -> bool:
-        first = case.exchanges[0]
-        sent = repr((first.path, first.query, first.headers)).encode()
-        return len(case.exchanges) == 1 or Reader(sent, first.body).reads(case.secret)
-
-    return [*filter(is_told, planted)]
-
-
 def plan_of(scratch: Path, planted) -> tuple[Path, Path]:
     """Write a program that sends the cases, and what it sends."""
     rows = [
@@ -94,6 +82,7 @@ def test_sixty_more_are_written():
 
 def test_the_mock_shows_none(serve, call, planted, tmp_path, caplog):
     """Journal, check, recording, capsule, access log and log of the server."""
+    planted = told_by_requests(planted)
     log = tmp_path / "access.log"
     with caplog.at_level(logging.DEBUG):
         mock = serve(access_log=log)
@@ -121,6 +110,7 @@ def test_the_mock_shows_none(serve, call, planted, tmp_path, caplog):
 
 
 def test_the_reports_of_a_run_show_none(call, planted, tmp_path):
+    planted = told_by_requests(planted)
     scratch = tmp_path.parent / f"{tmp_path.name}-sender"
     scratch.mkdir()
     command = (sys.executable, *map(str, plan_of(scratch, planted)))

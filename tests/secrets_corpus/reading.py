@@ -9,6 +9,8 @@ import urllib.parse
 import zlib
 from collections.abc import Iterator
 
+from tests.secrets_corpus.planted import Case
+
 _BASE64 = re.compile(rb"[A-Za-z0-9+/_-]{12,}={0,2}")
 _HEX = re.compile(rb"(?:[0-9A-Fa-f]{2}){6,}")
 _BYTES = re.compile(rb"[0-9]{1,3}(?:,\s*[0-9]{1,3}){5,}")
@@ -78,3 +80,14 @@ def _inflated(data: bytes) -> Iterator[bytes]:
             continue
         if text:
             yield text
+
+
+def told_by_requests(planted: list[Case]) -> list[Case]:
+    """The cases whose secret the mock can know: its own answers tell of none."""
+
+    def is_told(case: Case) -> bool:
+        first = case.exchanges[0]
+        sent = repr((first.path, first.query, first.headers)).encode()
+        return len(case.exchanges) == 1 or Reader(sent, first.body).reads(case.secret)
+
+    return [*filter(is_told, planted)]
