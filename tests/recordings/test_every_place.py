@@ -84,7 +84,7 @@ def test_console_events_and_tools_show_none(planted):
         shown = [fetched(f"{url}/__mock{path}") for path in paths]
         shown += [fetched(f"{url}/__mock/journal/{number + 1}") for number in range(len(exchanges))]
         shown += [fetched(f"{url}/__mock/{page}") for page in ("console", "console/app.js")]
-        events = streamed(port, len(exchanges) // 2)
+        events = streamed(port, min(len(exchanges) // 2, 100))
         tools = tools_of(server)
 
         async def told() -> list[str]:

@@ -125,11 +125,13 @@ _RULES: tuple[tuple[re.Pattern[str], int], ...] = tuple(
     )
 )
 _HINTS = re.compile(
-    r"-----BEGIN|eyJ|@|(?i:bearer|basic|token|negotiate|key|://|bot\d|akia|asia|aiza|prv|gh[pousr]_|github_pat|gl(?:pat|dt|rt|cbt|ptt|ft|agent|oas)-|xox|[rs]k[_-]|npm_|shp[a-z]{2}_"
-    r"|pypi-|hf_|whsec_|dop_v1_|glsa_|figd_|hv[sb]\.|lin_api_|ya29\.|sg\.|v[1-4]\.|nsec1|age-)|[5KL][\w]{50}"
+    # Keys of services have a prefix with a sign before what is random.
+    r"[_.-][\w-]{10}|-----BEGIN|eyJ|@"
+    r"|(?i:bearer|basic|token|negotiate|key|://|bot\d|akia|asia|aiza|prv|nsec1)|[5KL][\w]{50}"
 )
 _PHRASE = re.compile(r"(?<![a-zA-Z])[a-zA-Z]{3,8}(?:[^a-zA-Z]{1,6}[a-zA-Z]{3,8}){11,}(?![a-zA-Z])")
 _FEWEST_WORDS = 12
+_SHORTEST_PHRASE = 4 * _FEWEST_WORDS - 1
 
 
 def without_forms(text: str, hide: Callable[[str], str]) -> str:
@@ -137,6 +139,8 @@ def without_forms(text: str, hide: Callable[[str], str]) -> str:
     if _HINTS.search(text):
         for pattern, group in _RULES:
             text = pattern.sub(partial(_swapped, group, hide), text)
+    if len(text) < _SHORTEST_PHRASE:
+        return text
     return _PHRASE.sub(lambda match: _phrase(match[0], hide), text)
 
 

@@ -163,7 +163,8 @@ def _views(text: str) -> Iterator[str]:
         yield _ESCAPE.sub(_unescaped, text)
     if "\0" in text:
         yield text.replace("\0", "")
-    if "\n" in text:
+    # In JSON, a line that is folded has an escape in its place, and is looked at by itself.
+    if "\n" in text and text[:1] not in "{[":
         yield _FOLD.sub("", text)
 
 

@@ -128,10 +128,9 @@ def unpacked_runs(text: str, change: Callable[[Packed, str], str | None]) -> str
         return match[0]
 
     # A run with `-` or `_` is one of its own alphabet, of which the first one sees only pieces.
-    text = _HEX_APART.sub(
-        lambda match: _apart(match[0], match[1], change) or match[0],
-        _BASE64_OF_ADDRESSES.sub(changed, text),
-    )
+    text = _BASE64_OF_ADDRESSES.sub(changed, text)
+    if " " in text or ":" in text:
+        text = _HEX_APART.sub(lambda match: _apart(match[0], match[1], change) or match[0], text)
     return _BASE64.sub(changed, text) if "/" in text or "+" in text else text
 
 
