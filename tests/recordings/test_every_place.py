@@ -55,7 +55,8 @@ def listed_paths() -> list[str]:
 def fetched(url: str | urllib.request.Request) -> bytes:
     try:
         with urllib.request.urlopen(url, timeout=60) as answer:
-            return answer.read()
+            raw: bytes = answer.read()
+            return raw
     except urllib.error.HTTPError as error:
         return error.read()
 
@@ -76,7 +77,7 @@ def test_console_events_and_tools_show_none(planted):
     pytest.importorskip("mcp")
     exchanges = [exchange for case in planted for exchange in case.exchanges]
     with running(clock="frozen") as server:
-        url, port = server.url, urlsplit(server.url).port
+        url, port = server.url, urlsplit(server.url).port or 0
         for exchange in exchanges:
             send(port, exchange)
         paths = [path for path in listed_paths() if path != "/events"]
