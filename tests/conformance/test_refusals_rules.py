@@ -245,6 +245,13 @@ def test_a_read_of_2_0_asks_for_no_key(came, found):
     assert (outcome.verdict is Verdict.VIOLATION) is found
 
 
+def test_a_refused_parameter_that_is_named_asks_for_no_key():
+    came = answer({"code": 3, "msg": "unknown parameter 'apiKey'"})
+    for query, verdict in (({"apiKey": "redacted"}, Verdict.HOLDS), ({}, Verdict.VIOLATION)):
+        one = exchange("v2.getPrice", came, query=query)
+        assert judged("asks-for-no-key", "v2.getPrice", one).verdict is verdict
+
+
 @pytest.mark.parametrize(
     ("fault", "rule", "verdict"),
     [

@@ -53,12 +53,15 @@ def ask(port: int, example, more=()):
     return content
 
 
-def test_through_the_recorder_every_body_stays(record):
-    rows = [flow.row() for flow in FLOWS if flow.answer]
-    sent = [header for flow in FLOWS for header in flow.request]
+@pytest.mark.parametrize("part", [0, 1], ids=["half", "other half"])
+def test_through_the_recorder_every_body_stays(record, part):
+    # A client of Python takes no more than a hundred headers.
+    flows = FLOWS[part::2]
+    rows = [flow.row() for flow in flows if flow.answer]
+    sent = [header for flow in flows for header in flow.request]
     with blind_service(rows=rows) as url:
         recorder = record("--arm-writes", url=url)
-        came = [ask(recorder.port, example, sent) for example in EXAMPLES[:40]]
+        came = [ask(recorder.port, example, sent) for example in EXAMPLES[part:40:2]]
     kept = [one.response.body for file in load_folder(recorder.folder) for one in file.exchanges]
     assert sorted(kept) == sorted(came)
 

@@ -13,11 +13,12 @@ from mockserver.recordings import RecordedExchange
 from mockserver.recordings.files import exchange_text
 from mockserver.recordings.redaction import Redactor
 from tests.recordings.conftest import answer
+from tests.secrets_corpus.odd import odd_cases
 from tests.secrets_corpus.planted import Case, Planted, cases
-from tests.secrets_corpus.reading import Reader
+from tests.secrets_corpus.reading import Reader, told_by_requests
 
-CASES = cases()
-FEWEST = 250
+CASES = [*cases(), *odd_cases()]
+FEWEST = 340
 
 
 def exchange_of(planted: Planted) -> RecordedExchange:
@@ -57,7 +58,11 @@ def test_there_are_enough_and_each_can_be_read_where_it_is_planted():
     assert len({case.name for case in CASES}) == len(CASES)
     for case in CASES:
         raw = [exchange_text(exchange_of(one).unpacked(), "captured") for one in case.exchanges]
-        bodies = [part for one in case.exchanges for part in (one.body, one.answer)]
+        bodies = [
+            part
+            for one in case.exchanges
+            for part in (one.body, one.answer, repr((one.headers, one.answer_headers)).encode())
+        ]
         assert Reader(*map(str.encode, raw), *bodies).reads(case.secret), case.name
 
 
@@ -131,7 +136,7 @@ def test_the_recorder_writes_and_prints_none(record_process, upstream, call, sen
 
 
 def test_the_journal_and_what_is_made_of_it_show_none(serve, call, sent):
-    mock = serve()
+    mock, sent = serve(), told_by_requests(sent)
     for planted in (planted for case in sent for planted in case.exchanges):
         send(mock.port, planted)
     url = f"http://127.0.0.1:{mock.port}"

@@ -19,6 +19,7 @@ from mockserver.conformance.report.writing import NAMES
 from tests.recordings.conftest import answer
 from tests.recordings.test_planted import CASES, answered, readable_in, send
 from tests.secrets_corpus.more import more_cases
+from tests.secrets_corpus.reading import told_by_requests
 
 MORE = list(more_cases())
 _SENDER = """\
@@ -56,6 +57,24 @@ def all_files(folder: Path) -> list[bytes]:
     return raw
 
 
+def plan_of(scratch: Path, planted) -> tuple[Path, Path]:
+    """Write a program that sends the cases, and what it sends."""
+    rows = [
+        (
+            exchange.method,
+            quote(exchange.path, safe="/%:;@") + (f"?{exchange.query}" if exchange.query else ""),
+            exchange.headers,
+            base64.b64encode(exchange.body).decode(),
+        )
+        for case in planted
+        for exchange in case.exchanges
+    ]
+    sender, plan = scratch / "sender.py", scratch / "plan.json"
+    sender.write_text(_SENDER)
+    plan.write_text(json.dumps(rows))
+    return sender, plan
+
+
 def test_sixty_more_are_written():
     assert len(MORE) >= 60
     assert len({case.name for case in MORE}) == len(MORE)
@@ -63,6 +82,7 @@ def test_sixty_more_are_written():
 
 def test_the_mock_shows_none(serve, call, planted, tmp_path, caplog):
     """Journal, check, recording, capsule, access log and log of the server."""
+    planted = told_by_requests(planted)
     log = tmp_path / "access.log"
     with caplog.at_level(logging.DEBUG):
         mock = serve(access_log=log)
@@ -90,21 +110,10 @@ def test_the_mock_shows_none(serve, call, planted, tmp_path, caplog):
 
 
 def test_the_reports_of_a_run_show_none(call, planted, tmp_path):
-    rows = [
-        (
-            exchange.method,
-            quote(exchange.path, safe="/%:;@") + (f"?{exchange.query}" if exchange.query else ""),
-            exchange.headers,
-            base64.b64encode(exchange.body).decode(),
-        )
-        for case in planted
-        for exchange in case.exchanges
-    ]
+    planted = told_by_requests(planted)
     scratch = tmp_path.parent / f"{tmp_path.name}-sender"
     scratch.mkdir()
-    (scratch / "sender.py").write_text(_SENDER)
-    (scratch / "plan.json").write_text(json.dumps(rows))
-    command = (sys.executable, str(scratch / "sender.py"), str(scratch / "plan.json"))
+    command = (sys.executable, *map(str, plan_of(scratch, planted)))
     ended = call("run", "--report", "junit=run.xml", "--capsule", "run.capsule", "--", *command)
     assert "Traceback" not in ended.stderr
     assert (tmp_path / "run.xml").read_text().count("<") > 3

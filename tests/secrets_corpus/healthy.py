@@ -119,5 +119,27 @@ FLOWS: tuple[Healthy, ...] = (
     Healthy("client ids", request=(("X-Request-Id", "Succeeded"), ("X-Client-Version", "1.0000"), ("X-Device-Id", "100001"))),
     Healthy("referer", request=(("Referer", "https://wallet.example/v1/getBridgeQuote?symbol=USDT&fromChain=ETH"), ("Origin", "https://wallet.example"))),
     Healthy("a real key beside", request=(("Authorization", "Bearer 9uT7wq2ZpLm4XcVb8NrK"), ("X-Api-Key", "kQ83hfLwPz72mNcbVx"))),
+    # What stands in front of services: networks of caches, balancers, gateways, tracing.
+    Healthy("Cloudflare", (("CF-Ray", "8a1b2c3d4e5f6a7b-FRA"), ("Set-Cookie", "__cf_bm={hash}-{time}-0-{data}; path=/; HttpOnly; Secure"),
+        ("Set-Cookie2", "cf_clearance={id}"), ("Report-To", '{"endpoints":[{"url":"https://a.example/report?s={data}"}]}'))),
+    Healthy("balancer of AWS", (("Set-Cookie", "AWSALB={data}; Expires=Mon, 30 Nov 2026 10:00:00 GMT; Path=/"), ("X-Amz-Apigw-Id", "{hash}="),
+        ("x-amzn-RequestId", "0f8f5a1e-{id}-4a6e"), ("X-Amzn-Trace-Id", "Root=1-{time}-{id};Sampled=0;Lineage=1:{id}:0"))),
+    Healthy("balancer of Google", (("X-Cloud-Trace-Context", "{hash}/{id};o=1"), ("Set-Cookie", 'GCLB="{hash}"; path=/; HttpOnly'), ("Via", "1.1 google"))),
+    Healthy("front of Azure", (("X-Azure-Ref", "{data}"), ("x-ms-request-id", "{id}"), ("Set-Cookie", "ARRAffinity={hash};Path=/;HttpOnly;Domain=a.example"),
+        ("Request-Context", "appId=cid-v1:{id}"), ("x-ms-session-token", "0:{amount}"))),
+    Healthy("several tracers", (("b3", "{hash}-{id}-1"), ("uber-trace-id", "{hash}:{id}:0:1"), ("sentry-trace", "{hash}-{id}-1"),
+        ("baggage", "sentry-public_key={address},sentry-trace_id={hash},session.id={id}"), ("x-datadog-trace-id", "{id}"), ("newrelic", "{data}"))),
+    Healthy("gateway", (("X-Kong-Request-Id", "{hash}"), ("X-Kong-Upstream-Latency", "{version}"), ("X-RateLimit-Remaining-Minute", "{amount}"),
+        ("X-Consumer-Username", "{symbol}"), ("X-Credential-Identifier", "{symbol}"), ("X-Authenticated-Scope", "{msg}"), ("X-Envoy-Upstream-Service-Time", "{id}"))),
+    Healthy("policies", (("Content-Security-Policy", "script-src 'nonce-{hash}' 'sha256-{data}'"), ("Public-Key-Pins", 'pin-sha256="{hash}"; max-age={time}'),
+        ("Permissions-Policy", "publickey-credentials-get=(), otp-credentials=(self)"), ("Expect-CT", "max-age={time}, enforce"))),
+    Healthy("sticky sessions", (("Set-Cookie", "JSESSIONID={id}.{chain}; Path=/; HttpOnly"), ("Set-Cookie3", "SRV=s1|{time}|{time}"),
+        ("X-Session-Affinity", "{chain}"), ("X-Upstream-Addr", "10.0.0.1:8080"), ("X-Sid", "{status}"))),
+    Healthy("digests", (("Repr-Digest", "sha-256=:{hash}:"), ("Content-MD5", "{hash}"), ("X-Signature-Timestamp", "{time}"),
+        ("Signature-Input", 'sig1=("@method" "x-{symbol}");created={time};keyid="{chain}"'), ("X-Checksum", "{data}"))),
+    Healthy("caches", (("X-Varnish", "{id} {time}"), ("Surrogate-Key", "{chain} {symbol} {status}"), ("X-Akamai-Request-ID", "{id}"),
+        ("X-Token-Bucket-Remaining", "{amount}"), ("X-Fastly-Request-ID", "{hash}"), ("X-Cache-Key", "/v1/getPrice?symbol={symbol}&key={price}"))),
+    Healthy("names of chains in a row", (("X-Chains", "ethereum arbitrum optimism polygon base tron solana kaspa fusion koinos bitcoin linea zksync"),),
+        (("X-Tokens", "USDT, USDC, DAI, WBTC, WETH, BNB, TRX, SOL, KAS, FSN, KOIN, ETH, MATIC"),)),
 )  # fmt: skip
-assert len(FLOWS) >= 40
+assert len(FLOWS) >= 50

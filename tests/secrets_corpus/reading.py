@@ -9,8 +9,14 @@ import urllib.parse
 import zlib
 from collections.abc import Iterator
 
+from tests.secrets_corpus.planted import Case
+
 _BASE64 = re.compile(rb"[A-Za-z0-9+/_-]{12,}={0,2}")
 _HEX = re.compile(rb"(?:[0-9A-Fa-f]{2}){6,}")
+_BYTES = re.compile(rb"[0-9]{1,3}(?:,\s*[0-9]{1,3}){5,}")
+_PRINTABLE = re.compile(
+    rb"((?:=[0-9A-F]{2}){6,})|((?:\\{1,4}x[0-9a-f]{2}){6,})|((?:[0-9a-fA-F]{2}[ :]){5,}[0-9a-fA-F]{2})"
+)
 _ESCAPE = re.compile(rb"\\u([0-9A-Fa-f]{4})")
 _BETWEEN = re.compile(rb"[\s\"',-]+")
 _DEEPEST = 12
@@ -57,6 +63,12 @@ def _unpacked(data: bytes) -> Iterator[bytes]:
         yield base64.b64decode(run[: len(run) - (len(run) % 4 == 1)] + b"=" * (-len(run) % 4))
     for match in _HEX.finditer(data):
         yield bytes.fromhex(match[0].decode())
+    for match in _BYTES.finditer(data):
+        numbers = [int(number) for number in match[0].split(b",")]
+        if max(numbers) < 256:
+            yield bytes(numbers)
+    for match in _PRINTABLE.finditer(data):
+        yield re.sub(rb"[^0-9a-fA-F]", b"", match[0])
     yield from _inflated(data)
 
 
@@ -68,3 +80,14 @@ def _inflated(data: bytes) -> Iterator[bytes]:
             continue
         if text:
             yield text
+
+
+def told_by_requests(planted: list[Case]) -> list[Case]:
+    """The cases whose secret the mock can know: its own answers tell of none."""
+
+    def is_told(case: Case) -> bool:
+        first = case.exchanges[0]
+        sent = repr((first.path, first.query, first.headers)).encode()
+        return len(case.exchanges) == 1 or Reader(sent, first.body).reads(case.secret)
+
+    return [*filter(is_told, planted)]

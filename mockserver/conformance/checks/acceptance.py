@@ -168,7 +168,10 @@ def asks_for_no_key(_: RunContext, exchange: Exchange) -> Findings:
     """An operation without documented authentication requires none."""
     message = exchange.member("msg")
     text = message.lower()[:2000] if isinstance(message, str) else ""
-    of_keys = any(word in text for word in shipped_facts().names["words"]["keys"])
+    # A refusal of a parameter that the request had names it, and asks for nothing.
+    sent = exchange.request.query.lower()
+    words = shipped_facts().names["words"]["keys"]
+    of_keys = any(word in text and word not in sent for word in words)
     if exchange.refused and (exchange.answer.status in (401, 403, 407) or of_keys):
         yield Finding(
             f"the request is refused for want of a key: {in_words(exchange)}", cause="key"

@@ -4,7 +4,12 @@ import re
 from collections.abc import Callable
 from functools import partial
 
-from mockserver.recordings.redaction.names import Secrecy, contract_words, secrecy
+from mockserver.recordings.redaction.names import (
+    Secrecy,
+    contract_words,
+    phrase_words,
+    secrecy,
+)
 
 MASK = "redacted"
 SHORTEST = 6
@@ -19,7 +24,7 @@ _ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}")
 _WORD = re.compile(r"[A-Za-z]{1,12}|[A-Z][A-Z0-9]{0,9}(?:\.[a-zA-Z]{1,4})?")
 _HEX = re.compile(r"(?:0x)?[0-9a-fA-F]{16,}")
 _LONG_HEX = re.compile(r"(?:0x)?[0-9a-fA-F]+")
-_PLACEHOLDER = re.compile(r"(?:0x)?0{16,}|1{1,90}|(?:redacted)+")
+_PLACEHOLDER = re.compile(r"(?:0x)?0{16,}|1{1,90}|(?:redacted)+r?e?d?a?c?t?e?")
 _TOKEN = re.compile(r"[A-Za-z0-9_+/=.~$-]{20,}")
 _FEWEST_CHARACTERS = 4
 _LONG = 16
@@ -94,9 +99,18 @@ _RULES: tuple[tuple[re.Pattern[str], int], ...] = tuple(
         (r"\b[a-zA-Z][a-zA-Z0-9+.-]{1,20}://[^\s/?#:@\"'<>]{0,99}:([^\s/?#@\"'<>]{1,200})@", 1),
         (r"(?<![\w/:.])[\w.+-]{1,64}:([^\s/:@\"'<>&=,]{6,200})@[\w-]+", 1),
         (
-            r"(?<![\w-])(sk_(?:live|test)_\w{10,}|gh[pousr]_\w{20,}|glpat-[\w-]{15,}|xox[a-z]-[\w-]{10,})",
+            r"(?<![\w-])([rs]k_(?:live|test)_\w{10,}|gh[pousr]_\w{20,}|github_pat_\w{20,}|gl(?:pat|dt|rt|cbt|ptt|ft|agent|oas)-[\w-]{15,}|xox[a-z]-[\w-]{10,})",
             1,
         ),
+        (
+            r"(?<![\w-])((?:npm_|shp[a-z]{2}_|pypi-|hf_|whsec_|dop_v1_|glsa_|figd_|hv[sb]\.|lin_api_|ya29\.)[\w-]{20,})",
+            1,
+        ),
+        (
+            r"(?<![\w-])(sk-[\w-]{20,}|SG\.[\w-]{16,}\.[\w-]{16,}|v[1-4]\.(?:local|public)\.[\w.-]{20,})",
+            1,
+        ),
+        (r"(?i)(?<![\w-])(AGE-SECRET-KEY-1[a-z0-9]{20,}|nsec1[a-z0-9]{50,})", 1),
         (
             r"(?<![\w-])((?:AKIA|ASIA)[A-Z0-9]{12,}|AIza[\w-]{30,}|[xyz]prv[A-HJ-NP-Za-km-z1-9]{50,})",
             1,
@@ -111,16 +125,13 @@ _RULES: tuple[tuple[re.Pattern[str], int], ...] = tuple(
     )
 )
 _HINTS = re.compile(
-    r"-----BEGIN|eyJ|@|(?i:bearer|basic|token|negotiate|key|://|bot\d|akia|asia|aiza|prv|gh[pousr]_|glpat|xox|sk_)|[5KL][\w]{50}"
+    # Keys of services have a prefix with a sign before what is random.
+    r"[_.-][\w-]{10}|-----BEGIN|eyJ|@"
+    r"|(?i:bearer|basic|token|negotiate|key|://|bot\d|akia|asia|aiza|prv|nsec1)|[5KL][\w]{50}"
 )
-_PHRASE = re.compile(r"(?<![a-z])[a-z]{3,8}(?:[ \t\n,]{1,3}[a-z]{3,8}){11,}(?![a-z])")
-_PROSE = frozenset(
-    """
-    the and for are was from has have not but its been were which will would your than must may
-    does cannot
-    """.split()
-)
+_PHRASE = re.compile(r"(?<![a-zA-Z])[a-zA-Z]{3,8}(?:[^a-zA-Z]{1,6}[a-zA-Z]{3,8}){11,}(?![a-zA-Z])")
 _FEWEST_WORDS = 12
+_SHORTEST_PHRASE = 4 * _FEWEST_WORDS - 1
 
 
 def without_forms(text: str, hide: Callable[[str], str]) -> str:
@@ -128,11 +139,9 @@ def without_forms(text: str, hide: Callable[[str], str]) -> str:
     if _HINTS.search(text):
         for pattern, group in _RULES:
             text = pattern.sub(partial(_swapped, group, hide), text)
-    return (
-        _PHRASE.sub(lambda match: _phrase(match[0], hide), text)
-        if text.count(" ") >= _FEWEST_WORDS - 1
-        else text
-    )
+    if len(text) < _SHORTEST_PHRASE:
+        return text
+    return _PHRASE.sub(lambda match: _phrase(match[0], hide), text)
 
 
 def _swapped(group: int, hide: Callable[[str], str], match: re.Match[str]) -> str:
@@ -149,15 +158,15 @@ def _swapped(group: int, hide: Callable[[str], str], match: re.Match[str]) -> st
 
 
 def _phrase(text: str, hide: Callable[[str], str]) -> str:
-    """Return a run of words: twelve and more without a word of prose are a mnemonic phrase."""
-    stretch: list[str] = []
-    hidden = text
-    for word in [*re.findall("[a-z]+", text), "the"]:
-        if word not in _PROSE:
+    """Return a run of words in which twelve and more of a mnemonic phrase are hidden."""
+    hidden, done, stretch = [], 0, list[re.Match[str]]()
+    for word in [*re.finditer("[a-zA-Z]+", text), None]:
+        if word is not None and word[0].lower() in phrase_words():
             stretch.append(word)
             continue
         if len(stretch) >= _FEWEST_WORDS:
-            phrase = re.search(r"[ \t\n,]+".join(stretch), hidden)
-            hidden = hidden.replace(phrase[0], hide(phrase[0])) if phrase else hidden
+            start, end = stretch[0].start(), stretch[-1].end()
+            hidden += [text[done:start], hide(text[start:end])]
+            done = end
         stretch = []
-    return hidden
+    return "".join(hidden) + text[done:]

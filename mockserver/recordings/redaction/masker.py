@@ -27,15 +27,29 @@ WALKED = 8 * 1024 * 1024
 _SIMPLE = re.compile(r"[\w .:+-]{0,11}|0x[0-9a-fA-F]{40}|-?[0-9]{1,80}(?:\.[0-9]{1,80})?")
 _JSON_START = ("{", "[", '"')
 _HASH_LENGTH = 66
-_LABELS = ("name", "key", "k", "header", "field", "param", "parameter")
+_LABELS = ("name", "key", "k", "header", "field", "param", "parameter", "loc")
 # Members that name what their neighbours are only where they say it plainly.
 _PLAIN_LABELS = ("type", "path")
-_LABELLED = frozenset(("value", "val", "v", "content", "text", "data"))
+_LABELLED = frozenset("value val v content text data rejectedvalue input received actual".split())
+# Members of a key of JWK that is not public.
+_OF_JWK = frozenset("d p q dp dq qi k".split())
 _PAIR = 2
 _LONGEST_COLUMN = 40
 _SEGMENT = re.compile(r"[\w-]{24,}")
 _SERVICE = re.compile(r"v\d+|rpc")
 _LARGE_MEMBER = re.compile(rb'"([^"\\]{2,60})"\s*:\s*"([^"\\]*+(?:\\.[^"\\]*+)*+)"')
+
+
+def _label(members: dict[str, Json]) -> str:
+    """Return the name of a secret that a member tells of what its neighbours hold."""
+    for keys, least in ((_LABELS, Secrecy.POSSIBLE), (_PLAIN_LABELS, Secrecy.CERTAIN)):
+        for key in keys:
+            name = members.get(key)
+            if isinstance(name, list) and name:
+                name = name[-1]
+            if isinstance(name, str) and secrecy(name) >= least:
+                return name
+    return ""
 
 
 def _columns(members: dict[str, Json]) -> list[str]:
@@ -238,18 +252,7 @@ class Masker(Notes):
 
     def _members(self, members: dict[str, Json], below: Secrecy) -> Json:
         self._publish(members)
-        label = next(
-            (
-                members[key]
-                for keys, least in (
-                    (_LABELS, Secrecy.POSSIBLE),
-                    (_PLAIN_LABELS, Secrecy.CERTAIN),
-                )
-                for key in keys
-                if isinstance(members.get(key), str) and secrecy(members[key]) >= least
-            ),
-            "",
-        )
+        label, is_jwk = _label(members), isinstance(members.get("kty"), str)
         columns = _columns(members)
         changed: dict[str, Json] = {}
         for key, item in members.items():
@@ -257,6 +260,8 @@ class Masker(Notes):
             if columns and isinstance(item, list):
                 item = self._cells(columns, item)  # noqa: PLW2901 (walked below as any other)
             as_key = label if label and key.lower() in _LABELLED else key
+            if is_jwk and key in _OF_JWK:
+                as_key = "privateKey"
             inner = (
                 below
                 if below is Secrecy.CERTAIN or isinstance(item, dict | list) or not is_kept(key)

@@ -17,7 +17,8 @@ _BEGINNING_FROM = 16
 _BEGINNING_DIVERSE = 5
 _LONGEST = 4096
 _MOST_UNQUOTED = 4
-_ESCAPE = re.compile(r"\\+u([0-9a-fA-F]{4})|\\+(.)", re.DOTALL)
+_FOLD = re.compile(r"[ \t\r]*\n[ \t]*")
+_ESCAPE = re.compile(r"\\+(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))", re.DOTALL)
 
 
 class Memory:
@@ -146,7 +147,7 @@ def _stand_in(match: re.Match[str]) -> str:
 
 
 def _views(text: str) -> Iterator[str]:
-    """Yield a text as it is, and without the escapes of addresses, HTML and JSON."""
+    """Yield a text as it is, without the escapes of addresses, HTML and JSON, and in one line."""
     yield text
     plain = text
     for _ in range(_MOST_UNQUOTED):
@@ -162,16 +163,21 @@ def _views(text: str) -> Iterator[str]:
         yield _ESCAPE.sub(_unescaped, text)
     if "\0" in text:
         yield text.replace("\0", "")
+    # In JSON, a line that is folded has an escape in its place, and is looked at by itself.
+    if "\n" in text and text[:1] not in "{[":
+        yield _FOLD.sub("", text)
 
 
 def _unescaped(match: re.Match[str]) -> str:
-    return chr(int(match[1], 16)) if match[1] else match[2]
+    digits = match[1] or match[2]
+    return chr(int(digits, 16)) if digits else match[3]
 
 
 @lru_cache(1024)
 def _spellings(secret: str) -> re.Pattern[str]:
-    """Return an expression of a text in lower case, with any of its characters escaped."""
-    return re.compile("".join(map(_spelling, secret)), re.IGNORECASE)
+    """Return an expression of a text in lower case: folded, with any of its characters escaped."""
+    fold = rf"(?:{_FOLD.pattern})?"
+    return re.compile(fold.join(map(_spelling, secret)), re.IGNORECASE)
 
 
 def _spelling(character: str) -> str:
@@ -179,7 +185,9 @@ def _spelling(character: str) -> str:
     for letter in dict.fromkeys((character, character.upper())):
         bytes_ = letter.encode("utf-8", "surrogatepass")
         forms.append("".join(rf"%(?:25)*{byte:02x}" for byte in bytes_))
-        forms.append(rf"\\+u{ord(letter):04x}")
+        forms.append(
+            rf"\\+(?:u00|x){ord(letter):02x}" if ord(letter) < 256 else rf"\\+u{ord(letter):04x}"
+        )
         forms.append(rf"&(?:amp;)*#(?:0*{ord(letter)}|x0*{ord(letter):x});")
     names = {'"': "quot", "&": "amp", "<": "lt", ">": "gt", "'": "apos"}
     if character in names:

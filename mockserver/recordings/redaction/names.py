@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from enum import IntEnum
 from functools import cache, lru_cache
+from pathlib import Path
 
 from mockserver import documents, resources
 from mockserver.jsontext import Json
@@ -36,13 +37,17 @@ _CERTAIN_ELSEWHERE = tuple(
     "密码 密碼 口令 私钥 私鑰 助记词 パスワード 秘密鍵 비밀번호 пароль סיסמה κωδικός".split()
 )
 _CERTAIN_WORDS = frozenset(
-    "pwd pass pin pins otp otps totp hotp mfa 2fa wif sig cvv cvc jwt jws hmac csrf".split()
+    """
+    pwd pass pin pins otp otps totp hotp mfa 2fa wif sig cvv cvc jwt jws hmac csrf cred creds
+    """.split()
 )
 _POSSIBLE_WORDS = frozenset(
     """
     token tokens key keys session sessions sid seed salt sk auth sign seeds words phrase assertion
     """.split()
 )
+# Letters of other scripts that look like those of ASCII.
+_ALIKE = str.maketrans("аеорсухіѕјԁԝοακντ", "aeopcyxisjdwoakvt")
 _PUBLIC_PARTS = ("publickey", "pubkey", "idempotency")
 _PUBLIC_ENDINGS = frozenset(
     """
@@ -54,6 +59,7 @@ _PUBLIC_ENDINGS = frozenset(
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[a-zA-Z]{2})(?=[0-9]{2,})")
 _APART = re.compile(r"[^a-z0-9]+")
 _LONGEST = 80
+_WORDS_OF_PHRASES = Path("foreign", "bip-39-english.txt")
 
 FREE_TEXTS = frozenset(
     """
@@ -75,7 +81,9 @@ def secrecy(name: str) -> Secrecy:
             return Secrecy.CERTAIN
         # `contraseña` without its mark.
         plain = "".join(
-            sign for sign in unicodedata.normalize("NFKD", plain) if not unicodedata.combining(sign)
+            sign
+            for sign in unicodedata.normalize("NFKD", plain).translate(_ALIKE)
+            if not unicodedata.combining(sign)
         )
     words = [word for word in _APART.split(_CAMEL.sub(" ", plain).lower()) if word]
     joined = "".join(words)
@@ -120,6 +128,12 @@ def contract_words() -> frozenset[str]:
     """Return the words of the contract, in lower case: names, and the values that it lists."""
     listed = {word.lower() for document in _documents() for word in _listed(document)}
     return frozenset(listed | contract_names() | {"success", "redacted"})
+
+
+@cache
+def phrase_words() -> frozenset[str]:
+    """Return the words that mnemonic phrases are made of (BIP 39)."""
+    return frozenset((resources.schemas() / _WORDS_OF_PHRASES).read_text("ascii").split())
 
 
 @cache

@@ -32,7 +32,7 @@ _REDIRECTED = ("token", "code", "state", "ticket")
 _STEMS = tuple(
     stem.encode()
     for stem in """
-    pass pwd pin otp secret key priv token auth cookie session seed salt mnemonic phrase credential
+    pass pwd pin otp secret key priv token auth cookie session seed salt mnemonic phrase cred
     hmac jwt jws csrf xsrf sid "sk" cvv cvc mfa "2fa onetime one-time one_time factor cipher xprv
     wif security backup recover verif confirm activat sms reset access words
     h4si 1f8b08 ejw ejx enp 789c 78da

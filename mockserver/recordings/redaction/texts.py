@@ -14,6 +14,7 @@ TextChange = Callable[[str, str], str]
 _FORM = re.compile(r"[^\s=&<>{}\"]{1,100}=[^\s&<>{}\"]*(?:&[^\s=&<>{}\"]*=[^\s&<>{}\"]*)*&?")
 _BOUNDARY = re.compile(r"\s*--([^\r\n]{1,200})\r?\n")
 _PART_NAME = re.compile(r"(?i)\bname=\"?([^\";\r\n]+)")
+_DATA_LINES = re.compile(r"(?m)^data:[^\r\n]*\r?\n(?:data:[^\r\n]*(?:\r?\n|\Z))+")
 _BLANK_LINE = re.compile(r"\r?\n\r?\n")
 
 
@@ -27,7 +28,19 @@ def split(text: str, change: TextChange) -> str | None:
         )
     if text.lstrip("\ufeff \t\r\n")[:1] == "<":
         return Markup(change).changed(text)
+    if _DATA_LINES.search(text):
+        return change("", _DATA_LINES.sub(lambda match: _joined_data(match[0], change), text))
     return None
+
+
+def _joined_data(lines: str, change: TextChange) -> str:
+    """Return the data of an event, whose lines are a text together."""
+    ends = lines[len(lines.rstrip("\r\n")) :]
+    data = "\n".join(line.removeprefix("data:").strip() for line in lines.splitlines())
+    changed = change("", data)
+    if changed == data:
+        return lines
+    return "\n".join(f"data: {line}" for line in changed.split("\n")) + ends
 
 
 def _pair(pair: str, change: TextChange) -> str:
@@ -136,7 +149,8 @@ class Markup:
 _NAME = re.compile(
     r"(?<![\w.\-])(?P<quote>\\{0,8}[\"']?)"
     r"(?P<name>[\w$%][\w.\-\[\]$%]{0,63}+(?:[ ][A-Za-z]{2,12}+)?)(?P=quote)"
-    r"[ \t]{0,4}(?P<sign>=>|[:=])[ \t]{0,4}"
+    # YAML has an anchor or a tag before some values.
+    r"[ \t]{0,4}(?P<sign>=>|[:=])[ \t]{0,4}(?:[&!][\w!-]{1,40}[ \t]{1,4})?"
 )
 _SAID = re.compile(
     r"(?i)(?<!\w)[\w-]{0,20}?"
@@ -151,9 +165,29 @@ _OPTION = re.compile(
     r"(?<!\S)(?P<head>--?(?P<name>[A-Za-z][\w-]{1,40})(?:\s+|=)[\"']?)(?P<value>[^\s\"'-][^\s\"']*)"
 )
 _USER = re.compile(
-    r"(?<!\S)(?P<head>(?:-u|--user|--proxy-user)[ =]?[\"']?[^\s:\"'/]+:)(?P<value>[^\s\"']+)"
+    r"(?<!\S)(?P<head>(?:-u|--user|--proxy-user)[ =]?[\"']?[^\s:\"'/]+:"
+    r"|(?i:identified\s+by\s+(?:password\s+)?[\"']))(?P<value>[^\s\"']+)"
 )
 _SERIALIZED = re.compile(r'(?P<head>s:\d+:"(?P<name>[^"]{1,64})";s:\d+:")(?P<value>[^"]*)')
+_QUESTION = re.compile(
+    r"(?m)^(?P<head>[ \t]*\?[ \t]+(?P<name>[\w.-]{1,64})[ \t]*\r?\n[ \t]*:[ \t]+)"
+    r"(?P<value>[^\r\n]+)"
+)
+# What a service writes to a person.
+_CODE = re.compile(
+    r"(?i)(?P<head>\b(?:pin|otp|passcode"
+    r"|(?:verification|security|confirmation|login|one[- ]time|2fa|sms)[- ](?:code|pass\w*))"
+    r"(?:\s+is)?\s*:?\s+)(?P<value>[0-9]{4,10})\b"
+)
+_INSERTED = re.compile(
+    r"\((?P<names>[^()]{1,2000})\)(?P<between>\s*VALUES\s*)(?P<rows>\([^()]*\)(?:\s*,\s*\([^()]*\))*)",
+    re.IGNORECASE,
+)
+# Binary forms, such as MessagePack and CBOR, have the length of a value between it and its name.
+_BEFORE_BYTES = re.compile(r"(?P<name>[A-Za-z][A-Za-z0-9_.-]{1,40})(?:[^!-~]{1,8}|x[ -~])")
+_PRINTED = re.compile("[!-~]{6,}")
+_CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x9f]")
+_BLOCK_BELOW = re.compile(r"[|>][+-]?[ \t]*\r?\n")
 _WHOLE_LINES = re.compile(r"(?i).*(?:authori[sz]ation|cookie)\b")
 _QUOTED = re.compile(r"(\\{0,8})([\"'`])((?:(?!\1\2)(?:[^\\]|\\.))*)", re.DOTALL)
 _BARE = {":": re.compile(r"[^\r\n,;\"'<>{}&]+"), "=": re.compile(r"[^\s\"'&,;<>(){}\[\]\\|]+")}
@@ -174,8 +208,12 @@ def by_names(text: str, change: TextChange) -> str:
             parts += [text[done:start], _changed(text[start:end], _plain(match["name"]), change)]
             done = end
     text = _blocks("".join(parts) + text[done:], change)
-    text = _USER.sub(lambda match: match["head"] + change("password", match["value"]), text)
-    for notation in (_OPTION, _SERIALIZED):
+    for notation in (_USER, _CODE):
+        text = notation.sub(lambda match: match["head"] + change("password", match["value"]), text)
+    text = _INSERTED.sub(lambda match: _inserted(match, change), text)
+    if _CONTROL.search(text):
+        text = _in_bytes(text, change)
+    for notation in (_OPTION, _SERIALIZED, _QUESTION):
         text = notation.sub(lambda match: _after_name(match, change), text)
     return _SAID.sub(lambda match: _said(match, change), _table(text, change))
 
@@ -195,6 +233,8 @@ def _plain(name: str) -> str:
 def _value_at(text: str, match: re.Match[str]) -> tuple[int, int]:
     """Return where the value of a name begins and ends."""
     at = match.end()
+    if _BLOCK_BELOW.match(text, at):
+        return at, at
     if at < len(text) and text[at] in "{[":
         return at, _balanced(text, at)
     if _WHOLE_LINES.match(match["name"]) and (line := _LINE.match(text, at)):
@@ -227,6 +267,32 @@ def _after_name(match: re.Match[str], change: TextChange) -> str:
     return match["head"] + change(match["name"], match["value"])
 
 
+def _inserted(match: re.Match[str], change: TextChange) -> str:
+    """Return rows of SQL without what stands in columns of secrets."""
+    columns = _secret_columns(match["names"], ",")
+    if not columns:
+        return match[0]
+    rows = re.sub(
+        r"\(([^()]*)\)",
+        lambda row: f"({_row(row[1].split(','), columns, ',', change)})",
+        match["rows"],
+    )
+    return f"({match['names']}){match['between']}{rows}"
+
+
+def _in_bytes(text: str, change: TextChange) -> str:
+    """Return bytes with values as long as they were, since their lengths stand before them."""
+    parts, done = [], 0
+    for match in _BEFORE_BYTES.finditer(text):
+        value = _PRINTED.match(text, match.end())
+        if match.start() < done or not value or secrecy(match["name"]) is not Secrecy.CERTAIN:
+            continue
+        if (changed := change(match["name"], value[0])) != value[0]:
+            parts += [text[done : value.start()], (changed * len(value[0]))[: len(value[0])]]
+            done = value.end()
+    return "".join(parts) + text[done:]
+
+
 def _said(match: re.Match[str], change: TextChange) -> str:
     value, mark = match["quoted"] or match["value"], match["mark"] or ""
     if not looks_secret(value, is_token=True) or MASK in value:
@@ -235,7 +301,8 @@ def _said(match: re.Match[str], change: TextChange) -> str:
 
 
 _BLOCK = re.compile(
-    r"^([ \t]*)(?:- )?[\"']?([^\s\"':#][^\"':#\r\n]{0,63})[\"']?:[ \t]*(?:[|>][+-]?)?[ \t]*\r?$"
+    r"^([ \t]*)(?:- )?[\"']?([^\s\"':#][^\"':#\r\n]{0,63})[\"']?:[ \t]*"
+    r"(?:![\w!]{1,40}[ \t]+)?(?:[|>][+-]?)?[ \t]*\r?$"
 )
 _ITEM = re.compile(r"^([ \t]*(?:- )?(?:[^\s:#]{1,64}:(?=[ \t]|$))?[ \t]*)(.*?)(\r?)$")
 
@@ -270,8 +337,8 @@ def _table(text: str, change: TextChange) -> str:
     mark = next((mark for mark in (",", ";", "\t", "|") if mark in first), None)
     if mark is None or not rest:
         return text
-    names = [name.strip(" \"'\r") for name in first.split(mark)]
-    columns = {at: name for at, name in enumerate(names) if secrecy(name)}
+    names = _names(first, mark)
+    columns = _secret_columns(first, mark)
     # A row of Markdown begins and ends with its mark.
     inner = names[1:-1] if mark == "|" and not names[0] and not names[-1] else names
     if not columns or not all(re.fullmatch(r"[\w .-]{1,40}", name) for name in inner):
@@ -280,10 +347,18 @@ def _table(text: str, change: TextChange) -> str:
     return "\n".join([first, *rows])
 
 
+def _names(line: str, mark: str) -> list[str]:
+    return [name.strip(" \"'`\r") for name in line.split(mark)]
+
+
+def _secret_columns(line: str, mark: str) -> dict[int, str]:
+    return {at: name for at, name in enumerate(_names(line, mark)) if secrecy(name)}
+
+
 def _row(cells: list[str], columns: dict[int, str], mark: str, change: TextChange) -> str:
     return mark.join(
         cell.replace(inner, change(columns[at], inner))
-        if at in columns and (inner := cell.strip()) and inner.strip("-:")
+        if at in columns and (inner := cell.strip(" \t\r\"'")) and inner.strip("-:")
         else cell
         for at, cell in enumerate(cells)
     )

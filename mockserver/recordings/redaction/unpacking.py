@@ -16,6 +16,7 @@ DEEPEST = 8
 
 _MOST_BYTES = 16 * 1024 * 1024
 _HEX = re.compile(r"(0x)?((?:[0-9a-fA-F]{2}){6,})")
+_HEX_APART = re.compile(r"(?<!\w)[0-9a-fA-F]{2}([ :])[0-9a-fA-F]{2}(?:\1[0-9a-fA-F]{2}){4,}(?!\w)")
 _BASE64 = re.compile(r"[A-Za-z0-9+/]{12,}={0,2}")
 _BASE64_OF_ADDRESSES = re.compile(r"[A-Za-z0-9_-]{12,}={0,2}")
 _PRINTED = re.compile(r"[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]+")
@@ -128,6 +129,8 @@ def unpacked_runs(text: str, change: Callable[[Packed, str], str | None]) -> str
 
     # A run with `-` or `_` is one of its own alphabet, of which the first one sees only pieces.
     text = _BASE64_OF_ADDRESSES.sub(changed, text)
+    if " " in text or ":" in text:
+        text = _HEX_APART.sub(lambda match: _apart(match[0], match[1], change) or match[0], text)
     return _BASE64.sub(changed, text) if "/" in text or "+" in text else text
 
 
@@ -156,6 +159,11 @@ def _hex(text: str) -> Packed | None:
         return None
     raw, prefix, upper = bytes.fromhex(match[2]), match[1] or "", match[2].isupper()
     return Packed(raw, lambda data: prefix + (data.hex().upper() if upper else data.hex()))
+
+
+def _apart(run: str, mark: str, change: Callable[[Packed, str], str | None]) -> str | None:
+    raw = bytes.fromhex(run.replace(mark, ""))
+    return change(Packed(raw, lambda data: data.hex(mark)), run)
 
 
 def _base64(text: str) -> Packed | None:
