@@ -144,8 +144,8 @@ def _no_account(traffic: Traffic, chain: Chain, to: str) -> str:
         where = "" if other is chain else f", on {other.nickname}"
         if to.lower() in other.deposit_addresses:
             return f"is an address of the service, where deposits go{where}"
-        with suppress(Refusal):
-            token = traffic.catalog.placed_at(other, to)
+        token = traffic.catalog.token_at(other, to)
+        if token is not None:
             return f"is the contract of {token.symbol}{where}"
     if to.lower() == f"0x{'0' * 40}":
         return "is the zero address, of which nobody has the key"
