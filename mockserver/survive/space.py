@@ -86,6 +86,11 @@ class InjectedFailure:
         filled: Mapping[str, Json] = _filled(self.kind.forms[self.form], dict(self.names))
         return filled
 
+    def strikes_all_of(self, operation: str) -> bool:
+        """Tell whether no call of an operation is left for another failure."""
+        always = self.kind.forms[self.form].get("times") == "always"
+        return always and self.point.operation == operation
+
     @property
     def is_of_the_world(self) -> bool:
         """Whether nothing fails, and the service is merely another one than the mock is."""
@@ -137,8 +142,11 @@ class InjectedFailure:
 def _fault_step(
     fault: Mapping[str, Json], times: Json, place: Mapping[str, Json]
 ) -> tuple[str, dict[str, Json]]:
-    """Return a fault at one call, or one that a trigger sets there for the calls from then on."""
-    if times == 1:
+    """Return a fault at a first call, or one that a trigger sets for the calls from then on.
+
+    A fault of a later call would not count those that another fault has struck.
+    """
+    if times == 1 and place["nth"] == 1:
         return "/faults", {**fault, **place}
     lasting = {**fault, "operation": place["operation"]}
     if times != "always":
