@@ -132,9 +132,11 @@ class InjectedFailure:
 
     def smaller(self) -> Iterator["InjectedFailure"]:
         """Yield milder failures of the same kind: later forms, and the first call."""
-        forms = list(self.kind.forms)
+        # A quick search tries few forms, and yet shows the mildest.
+        kind = kinds()[self.kind.name]
+        forms = list(kind.forms)
         for form in reversed(forms[forms.index(self.form) + 1 :]):
-            yield InjectedFailure(self.kind, form, self.point, self.names)
+            yield InjectedFailure(kind, form, self.point, self.names)
         if self.point.nth > 1:
             yield InjectedFailure(self.kind, self.form, Point(self.point.operation), self.names)
 

@@ -98,6 +98,11 @@ def test_a_second_deposit_is_found_with_what_it_cost_and_made_small(doubled):
     assert refused.result.costs == ("10 USDT paid without an order",)
 
 
+def test_a_quick_search_shows_the_smallest_failure_as_well():
+    found = survive(doubling, only=["lost"], quick=True, reruns=0)
+    assert [defect.result.name for defect in found.defects] == ["lost:once@submitOrder#1"]
+
+
 def test_a_careful_flow_survives_and_its_sleeping_takes_no_time():
     begun = time.monotonic()
     found = survive(careful, only=["lost", "refused", "course", "late"], budget=12)
