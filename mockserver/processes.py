@@ -30,25 +30,50 @@ def marked(mark: str, output: Path | None = None) -> list[int]:
     found as well. One that was started with an environment and an output of its own is not.
     """
     pids = []
-    for place in _PROCESSES.glob("[0-9]*"):
+    for name in _numbers():
         try:
-            text = (place / "environ").read_bytes()
+            # Most have no such word at all, which is seen without a look at each variable.
+            text = _read(f"{_PROCESSES}/{name}/environ")
         except OSError:
             # It has ended, or is somebody else's.
             continue
-        values = (item.partition(b"=")[2] for item in text.split(b"\0") if item.startswith(_NAME))
-        ours = any(mark.encode() in value.split() for value in values)
-        if (ours or _writes_to(place, output)) and int(place.name) != os.getpid():
-            pids.append(int(place.name))
+        ours = mark.encode() in text and any(
+            mark.encode() in item.removeprefix(_NAME).split()
+            for item in text.split(b"\0")
+            if item.startswith(_NAME)
+        )
+        if (ours or _writes_to(name, output)) and int(name) != os.getpid():
+            pids.append(int(name))
     return sorted(pids)
 
 
-def _writes_to(process: Path, output: Path | None) -> bool:
+def _numbers() -> list[str]:
+    """Return the numbers of all processes, as names of folders."""
+    with os.scandir(_PROCESSES) as entries:
+        return [entry.name for entry in entries if entry.name.isdecimal()]
+
+
+def _read(path: str) -> bytes:
+    """Read a file of the system, of which there are hundreds to read: no more than is needed."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        text = part = os.read(descriptor, 65536)
+        while part:
+            part = os.read(descriptor, 65536)
+            text += part
+        return text
+    finally:
+        os.close(descriptor)
+
+
+def _writes_to(number: str, output: Path | None) -> bool:
     if output is None:
         return False
     for stream in ("1", "2"):
         try:
-            if (process / "fd" / stream).readlink() == output:
+            # A path of pathlib takes longer than what it is asked.
+            written = os.readlink(f"{_PROCESSES}/{number}/fd/{stream}")  # noqa: PTH115
+            if written == str(output):
                 return True
         except OSError:
             continue
@@ -112,25 +137,27 @@ def rests(pid: int) -> bool | None:
     """
     if not (_PROCESSES / "self" / "task").is_dir():
         return None
-    if not _threads_rest(_PROCESSES / str(pid)):
+    if not _threads_rest(str(pid)):
         return False
-    for place in _PROCESSES.glob("[0-9]*"):
+    for number in _numbers():
         with contextlib.suppress(OSError, IndexError):
-            group = (place / "stat").read_bytes().rpartition(b")")[2].split()[2]
-            if int(group) == pid and not _threads_rest(place):
+            group = _read(f"{_PROCESSES}/{number}/stat").rpartition(b")")[2].split()[2]
+            if int(group) == pid and not _threads_rest(number):
                 return False
     return True
 
 
-def _threads_rest(process: Path) -> bool:
+def _threads_rest(number: str) -> bool:
+    folder = f"{_PROCESSES}/{number}"
     try:
-        for thread in (process / "task").iterdir():
-            state = (thread / "stat").read_bytes().rpartition(b")")[2].split()[0]
-            if state not in _RESTING:
-                return False
+        with os.scandir(f"{folder}/task") as threads:
+            for thread in threads:
+                state = _read(f"{thread.path}/stat").rpartition(b")")[2].split()[0]
+                if state not in _RESTING:
+                    return False
     except (OSError, IndexError):
         # It has ended meanwhile, wholly or in part: the next look tells.
-        return not process.exists()
+        return not Path(folder).exists()
     return True
 
 

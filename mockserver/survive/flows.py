@@ -84,8 +84,8 @@ class Process(Protocol):
     def send(self, number: int) -> None:
         """Send a signal to all of its processes; nothing where they are gone."""
 
-    def wait(self, seconds: float) -> Ended:
-        """Return how it ended, killed after so many seconds of wall time."""
+    def wait(self, seconds: float, goes_on: Callable[[], bool]) -> Ended:
+        """Return how it ended, killed after so many seconds in which it did not go on."""
 
 
 class Runnable(Protocol):
@@ -212,12 +212,15 @@ class _Spawned:
         with contextlib.suppress(OSError):
             os.killpg(self._process.pid, number)
 
-    def wait(self, seconds: float) -> Ended:
+    def wait(self, seconds: float, goes_on: Callable[[], bool]) -> Ended:
         late = False
-        try:
-            self._process.wait(seconds)
-        except subprocess.TimeoutExpired:
-            late = True
+        while not late:
+            try:
+                self._process.wait(seconds)
+                break
+            except subprocess.TimeoutExpired:
+                late = not goes_on()
+        if late:
             self.send(signal.SIGKILL)
             self._process.wait()
         left = processes.send_marked(self._mark, signal.SIGKILL, self._output)
@@ -293,8 +296,9 @@ class _Forked:
             with contextlib.suppress(OSError):
                 os.killpg(self.pid, number)
 
-    def wait(self, seconds: float) -> Ended:
-        late = not self.ended.wait(seconds)
+    def wait(self, seconds: float, goes_on: Callable[[], bool]) -> Ended:
+        while (late := not self.ended.wait(seconds)) and goes_on():
+            pass
         if late:
             self.send(signal.SIGKILL)
             self.ended.wait(10)

@@ -198,7 +198,12 @@ def _outcome(
     if run.verdict.unjudged or any(start.unsure for start in run.steps):
         return RunOutcome.UNSURE, ()
     fair = all(failure.kind.notice_is_fair for failure in run.failures)
-    excused = [finding for finding in costly if not (fair and _is_of_the_service(finding))]
+    excused = [
+        finding
+        for finding in costly
+        # Whoever has failed and reported a payment with a ticket has done what a client can.
+        if finding.cause != "reported" and not (fair and _is_of_the_service(finding))
+    ]
     if not run.restartable:
         excused = [finding for finding in excused if _is_beyond_repair(finding)]
     if any(start.too_slow for start in run.steps):

@@ -5,6 +5,7 @@ import contextlib
 import shutil
 import signal
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent import futures
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
@@ -31,7 +32,7 @@ from mockserver.testing.handles import LockedService
 from mockserver.testing.running import in_thread
 from mockserver.values import dataclass
 from mockserver.worlds.actions import heal
-from mockserver.worlds.audit import Expected, Moved, Verdict, judge, moved_by
+from mockserver.worlds.audit import Expected, Moved, Verdict, judge_run
 from mockserver.worlds.hosted import DEFAULT_WORLD, HostedWorld
 from mockserver.worlds.journal import Entry
 from mockserver.worlds.lint import LintResult, lint
@@ -48,7 +49,10 @@ _OWN = ("127.", "::1", "localhost")
 
 @dataclass(frozen=True, slots=True)
 class RunLimits:
-    """How far a run may go before it counts as hung; `wall_s` is for all that needs no request."""
+    """How far a run may go before it counts as hung; `wall_s` is for all that needs no request.
+
+    It begins anew with each request: on a busy machine, a run that goes on is slow, and not hung.
+    """
 
     most_requests: int = 2_500
     most_ms: int = 7 * 24 * HOUR_MS
@@ -158,6 +162,7 @@ class _Watch:
         """Watch the processes of a world, which `page` tells how long they have slept."""
         self._hosted, self._limits, self._page = hosted, limits, page
         self._began_ms, self._before = hosted.world.now(), hosted.requests
+        self._seen = hosted.requests
         self.processes: list[Process] = []
         self.turns: Turns | None = None
         """Whose turn it is, where the flow runs twice at once."""
@@ -182,6 +187,11 @@ class _Watch:
             self.hung = f"it was still running after {days} days of the world"
         if self.hung:
             self.send(signal.SIGKILL)
+
+    def goes_on(self) -> bool:
+        """Tell whether a request has come since this was asked before."""
+        before, self._seen = self._seen, self._hosted.requests
+        return self._seen != before and not self.hung
 
     def send(self, number: int) -> None:
         for process in self.processes:
@@ -283,14 +293,14 @@ class TrialRun:
         """Let the orders come to their ends, and return what has become of the money."""
         with self._world.hosted() as hosted:
             hosted.world.time.advance(_AT_THE_END_MS)
-            verdict = judge(hosted, meant=meant, unread=self._unread)
+            verdict, moved = judge_run(hosted, meant, unread=self._unread)
             entries = [entry for entry in hosted.journal if entry.operation]
             calm = all(failure.is_of_the_world for failure in self._failures)
             return RunOfFlow(
                 self._failures,
                 tuple(self.steps),
                 tuple(map(Line, entries)),
-                moved_by(hosted),
+                moved,
                 verdict,
                 self._reached,
                 first_requests=sum(1 for entry in entries if entry.sequence <= self._first),
@@ -395,11 +405,12 @@ class Lab:
 
         try:
             if twice:
-                watch.turns = Turns(hosted, start, limits.wall_s)
-                self._take(watch.turns, limits.wall_s)
+                watch.turns = Turns(hosted, start)
+                self._take(watch.turns, watch, limits.wall_s)
             else:
                 start(0)
-            ends = _all_ended(watch.processes, limits.wall_s if not twice else 1)
+            patience = 1 if twice else limits.wall_s
+            ends = [process.wait(patience, watch.goes_on) for process in watch.processes]
         finally:
             watch.send(signal.SIGKILL)
             del self._watched.watches[world.key]
@@ -414,19 +425,21 @@ class Lab:
                     page.close()
                 hosted.release(lambda held: True)
         late = next((ended for ended in ends if ended.late), None)
-        hung = watch.hung or (f"it did not end within {limits.wall_s:g} s" if late else "")
+        quiet = f"it did not end within {limits.wall_s:g} s of its last request"
+        hung = watch.hung or (quiet if late else "")
         worst = max(ends, key=lambda ended: ended.code != 0)
         unsure = watch.turns.unsure if watch.turns else ""
         return FlowStart(worst, hung, bool(late) and not watch.hung, unsure)
 
-    def _take(self, turns: Turns, wall_s: float) -> None:
-        """Let two clients take turns until both have ended, or the time is over."""
+    def _take(self, turns: Turns, watch: _Watch, wall_s: float) -> None:
+        """Let two clients take turns until both have ended, or neither goes on."""
         assert self._watched.loop is not None  # noqa: S101 (the undisturbed run has used it)
         taken = asyncio.run_coroutine_threadsafe(turns.run(), self._watched.loop)
-        try:
-            taken.result(wall_s)
-        except TimeoutError:
-            taken.cancel()
+        while not futures.wait([taken], wall_s).done:
+            if not watch.goes_on():
+                taken.cancel()
+                return
+        taken.result()
 
     def _variables(self, world: MockWorld, state: Path, page: ClockPage | None) -> dict[str, str]:
         named = {
@@ -453,10 +466,6 @@ def _peers(notes: Path) -> tuple[str, ...]:
     except OSError:
         return ()
     return tuple(sorted({peer for peer in noted if not peer.startswith(_OWN)}))
-
-
-def _all_ended(processes: Sequence[Process], wall_s: float) -> list[Ended]:
-    return [process.wait(wall_s) for process in processes]
 
 
 def _unread(hosted: HostedWorld) -> tuple[int, ...]:

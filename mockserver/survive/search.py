@@ -317,7 +317,8 @@ def _pairs(
             continue
         calls = Counter(result.run.operations)
         for operation, times in calls.items():
-            if operation not in writes or times <= undisturbed_calls[operation]:
+            made = times > undisturbed_calls[operation] and operation in writes
+            if not made or result.run.failures[0].strikes_all_of(operation):
                 continue
             for kind in seconds:
                 point = Point(operation, undisturbed_calls[operation] + 1)

@@ -86,6 +86,11 @@ class InjectedFailure:
         filled: Mapping[str, Json] = _filled(self.kind.forms[self.form], dict(self.names))
         return filled
 
+    def strikes_all_of(self, operation: str) -> bool:
+        """Tell whether no call of an operation is left for another failure."""
+        always = self.kind.forms[self.form].get("times") == "always"
+        return always and self.point.operation == operation
+
     @property
     def is_of_the_world(self) -> bool:
         """Whether nothing fails, and the service is merely another one than the mock is."""
@@ -127,9 +132,11 @@ class InjectedFailure:
 
     def smaller(self) -> Iterator["InjectedFailure"]:
         """Yield milder failures of the same kind: later forms, and the first call."""
-        forms = list(self.kind.forms)
+        # A quick search tries few forms, and yet shows the mildest.
+        kind = kinds()[self.kind.name]
+        forms = list(kind.forms)
         for form in reversed(forms[forms.index(self.form) + 1 :]):
-            yield InjectedFailure(self.kind, form, self.point, self.names)
+            yield InjectedFailure(kind, form, self.point, self.names)
         if self.point.nth > 1:
             yield InjectedFailure(self.kind, self.form, Point(self.point.operation), self.names)
 
@@ -137,8 +144,11 @@ class InjectedFailure:
 def _fault_step(
     fault: Mapping[str, Json], times: Json, place: Mapping[str, Json]
 ) -> tuple[str, dict[str, Json]]:
-    """Return a fault at one call, or one that a trigger sets there for the calls from then on."""
-    if times == 1:
+    """Return a fault at a first call, or one that a trigger sets for the calls from then on.
+
+    A fault of a later call would not count those that another fault has struck.
+    """
+    if times == 1 and place["nth"] == 1:
         return "/faults", {**fault, **place}
     lasting = {**fault, "operation": place["operation"]}
     if times != "always":

@@ -35,6 +35,8 @@ _KNOWN_LOOKS = 2
 _UNKNOWN_LOOKS = 15 if Path("/proc/self/schedstat").exists() else 80
 # Nothing that a client waits for on its own machine takes longer. What follows is of no use.
 _LONGEST_S = 10.0
+# What is held goes on in its turn, or at the end of all turns, and not by itself.
+_NO_END_MS = 86_400_000
 
 
 @dataclass(slots=True)
@@ -71,11 +73,9 @@ class _TurnTaker:
 class Turns:
     """Lets two clients of a world go on in turns; `unsure` tells why it could not."""
 
-    def __init__(
-        self, hosted: HostedWorld, start: Callable[[int], Process], longest_s: float
-    ) -> None:
-        """Take what starts the client of a number, 0 or 1, and how long all of it may take."""
-        self._hosted, self._start, self._longest_s = hosted, start, longest_s
+    def __init__(self, hosted: HostedWorld, start: Callable[[int], Process]) -> None:
+        """Take what starts the client of a number, 0 or 1."""
+        self._hosted, self._start = hosted, start
         self._clients = (_TurnTaker(), _TurnTaker())
         self._turn, self._came, self._free = 0, 0, False
         self.unsure = ""
@@ -91,14 +91,14 @@ class Turns:
             delivery = delivery_of(answer(request))
             if delivery.gate is not None:
                 return delivery
-            gate = Gate(round(self._longest_s * 1000))
+            gate = Gate(_NO_END_MS)
             waiting.answers.append(gate)
             return replace(delivery, gate=gate)
         way, length = asked
         if way == "wait" and not waiting.answers:
             # What it waits for is on its way already.
             return answer(request)
-        gate, until = Gate(round(self._longest_s * 1000)), self._hosted.world.now() + length
+        gate, until = Gate(_NO_END_MS), self._hosted.world.now() + length
         sleepers = waiting.waits if way == "wait" else waiting.sleeps
         sleepers.append((until, gate))
 

@@ -5,7 +5,7 @@ from decimal import Decimal
 
 import pytest
 
-from mockserver.worlds.audit import Expected, Finding, expected_of, judge, moved_by
+from mockserver.worlds.audit import Expected, Finding, expected_of, judge, judge_run
 from tests.audit.flows.payer import FRIEND, Payer
 from tests.conftest import WALLET, Running
 
@@ -51,7 +51,7 @@ def base(serve: Callable[..., Running]) -> tuple[Expected, ...]:
     """What a run does that sends 10 USDT once."""
     running = serve()
     pays("10")(Payer(running.client))
-    return expected_of(moved_by(running.service.worlds.get("default")))
+    return expected_of(judge_run(running.service.worlds.get("default"))[1])
 
 
 def test_a_base_run_says_what_is_meant(base: tuple[Expected, ...]) -> None:

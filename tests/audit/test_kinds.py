@@ -131,6 +131,7 @@ def test_a_refused_submission_that_is_given_up_is_a_deposit_without_order(wallet
     wallet.ticket(paid)
     assert told.endswith("submit the same deposit again, or report it with a ticket")
     assert wallet.told("deposit-without-order").endswith("so that its ticket helps nobody")
+    assert wallet.audit()["findings"][0]["cause"] == "reported"
     minter = "0x6d696e74657270726f787976320000006d6f636b"
     data = f"0x{abi.encoded(abi.TRANSFER, minter, 10_000_000).hex()}"
     body = {"chain": "ARB", "from": WALLET, "hash": paid, "to": USDT_ARB, "data": data}

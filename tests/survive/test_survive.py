@@ -2,6 +2,7 @@
 
 import asyncio
 import base64
+import contextlib
 import fcntl
 import hashlib
 import json
@@ -31,7 +32,7 @@ from mockserver.survive.search import SearchPlan
 from mockserver.survive.space import UnknownFailure, kinds, kinds_named
 from mockserver.testing import MockSettings
 from mockserver.validation import SchemaCheck
-from tests.conftest import WALLET, certificate, order
+from tests.conftest import DEPOSIT, WALLET, certificate, order
 from tests.survive.corpus import FOLDER as CLIENTS
 from tests.survive.corpus import command_of
 
@@ -95,6 +96,11 @@ def test_a_second_deposit_is_found_with_what_it_cost_and_made_small(doubled):
     assert defect.result.outcome == "fooled"
     # It says that it was refused, and yet its deposit is paid and nobody submits it again.
     assert refused.result.costs == ("10 USDT paid without an order",)
+
+
+def test_a_quick_search_shows_the_smallest_failure_as_well():
+    found = survive(doubling, only=["lost"], quick=True, reruns=0)
+    assert [defect.result.name for defect in found.defects] == ["lost:once@submitOrder#1"]
 
 
 def test_a_careful_flow_survives_and_its_sleeping_takes_no_time():
@@ -166,6 +172,45 @@ def test_a_run_that_only_the_wall_ends_is_no_harm():
 def test_what_never_struck_is_not_called_survived():
     found = survive(believing, replay=["lost:once@submitTicket#1"])
     assert [result.outcome for result in found.report.results.values()] == ["not reached"]
+
+
+def duplicate(service: FlowEnvironment) -> None:
+    """Take a refusal of the second attempt for an order that is there already."""
+    try:
+        call(service, "/v1/submitOrder", order())
+    except OSError:
+        with contextlib.suppress(RuntimeError):
+            call(service, "/v1/submitOrder", order())
+            careful(service)
+        return
+    careful(service)
+
+
+def test_a_second_failure_strikes_the_call_after_that_of_the_first():
+    second = "unsent:once@submitOrder#1+refused:once@submitOrder#2"
+    found = survive(duplicate, replay=[second], reruns=0, jobs=0)
+    assert found.report.results[second].outcome == "fooled"
+    assert found.harm[0].costs == ("10 USDT paid without an order",)
+
+
+def reporting(service: FlowEnvironment) -> None:
+    """Give up with a ticket, and never submit again."""
+    done = Path(os.environ["CROSSCHAIN_MOCK_STATE"]) / "given-up"
+    if done.exists():
+        raise RuntimeError("reported")
+    try:
+        careful(service)
+    except RuntimeError:
+        done.touch()
+        call(service, "/v1/submitTicket", {"chain": "ARB", "hash": DEPOSIT["certHash"]})
+        raise
+
+
+def test_a_payment_that_is_given_up_with_a_ticket_is_no_harm_and_without_one_is():
+    given_up = "refused:once@submitOrder#1"
+    assert survive(reporting, replay=[given_up]).report.results[given_up].outcome == "noticed"
+    alone = survive(careful, replay=[given_up], reruns=0)
+    assert alone.report.results[given_up].outcome == "harmed"
 
 
 def test_an_answer_that_is_late_times_out_in_the_clients_time():

@@ -14,8 +14,10 @@ function install(url) {
   const promises = require("node:timers/promises");
   const real = { setTimeout, clearTimeout, setInterval, setImmediate, Date, now: performance.now.bind(performance) };
   const QUIET_MS = 5;
-  // How long an answer is waited for that no clock holds back: a busy machine is no slow service.
-  const PATIENCE_MS = 2_000;
+  // How long an answer is waited for that no clock holds back: one from elsewhere, and one of the world,
+  // which is as slow as a busy machine. Its answers go out before it says what time it is, so that after
+  // so many looks at its clock there is none to come.
+  const PATIENCE_MS = 2_000, OF_THE_WORLD_MS = 60_000, MOST_LOOKS = 50;
   const waiting = new Map();
   let elsewhere = false, began = 0, world = 0, ids = 0, pump = null, moving = false;
 
@@ -54,6 +56,7 @@ function install(url) {
 
   function move(body, done) {
     const data = JSON.stringify(body);
+    if (body.wait) for (const one of under_way.values()) one.looks += 1;
     const headers = { "Content-Length": Buffer.byteLength(data), Connection: "close" };
     const options = { host: url.hostname, port: url.port, path: url.pathname, method: "POST", headers, agent: false };
     const request = http.request(options, (answer) => {
@@ -68,7 +71,7 @@ function install(url) {
   // Requests on their way. While there is one, the world moves on to a late answer, and no further.
   const channels = require("node:diagnostics_channel");
   const under_way = new Map();
-  const sent = (request) => under_way.set(request, real.now());
+  const sent = (request) => under_way.set(request, { since: real.now(), looks: 0 });
   const came = (request) => under_way.delete(request);
   // Requests whose answer has begun to come: it is no late one, and its end comes by itself.
   const reading = new Set();
@@ -83,14 +86,16 @@ function install(url) {
     for (const name of ["close", "error"]) request.once(name, () => { came(request); reading.delete(request); });
   });
   function is_waiting() {
-    for (const [request, since] of under_way) if (real.now() - since > PATIENCE_MS) came(request);
+    const patience = elsewhere ? PATIENCE_MS : OF_THE_WORLD_MS;
+    for (const [request, { since, looks }] of under_way)
+      if (looks > MOST_LOOKS || real.now() - since > patience) came(request);
     return under_way.size > 0;
   }
 
   // The newest request may be one that is answered at once: nobody moves on before that is likely.
   const LIKELY_MS = 60;
   function is_fresh() {
-    const newest = Math.max(...under_way.values());
+    const newest = Math.max(...[...under_way.values()].map((one) => one.since));
     return real.now() - newest < LIKELY_MS;
   }
 

@@ -41,8 +41,9 @@ def _lost_deposit(evidence: Evidence, key: HashKey) -> Finding:
         paid = tried[-1].paid
         moved = Money.of(paid.amount, paid.placed)
         what = f"{moved} of {paid.sender} on {key[0]}, {paid.hash}"
-    right = "submit the same deposit again, or report it with a ticket"
+    right, cause = "submit the same deposit again, or report it with a ticket", ""
     if evidence.world.tickets.reported(key):
+        cause = "reported"
         right = "submit the same deposit again: no chain shows it, so that its ticket helps nobody"
     return Finding(
         "deposit-without-order",
@@ -51,6 +52,7 @@ def _lost_deposit(evidence: Evidence, key: HashKey) -> Finding:
         tuple(submission.entry for submission in tried),
         () if tx is None else (tx,),
         () if moved is None else (moved,),
+        cause,
     )
 
 

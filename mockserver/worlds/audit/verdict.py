@@ -13,7 +13,7 @@ from mockserver.validation import did_you_mean
 from mockserver.values import dataclass
 from mockserver.wording import audit_lines
 from mockserver.worlds.audit.claimed import all_arrived
-from mockserver.worlds.audit.evidence import evidence_of
+from mockserver.worlds.audit.evidence import Evidence, evidence_of
 from mockserver.worlds.audit.expected import Moved, moved_in, not_as_expected
 from mockserver.worlds.audit.finding import Finding
 from mockserver.worlds.audit.findings import KINDS
@@ -70,7 +70,6 @@ def judge(  # noqa: PLR0913 - what is known beside the world has names
     quote_age_ms: int = QUOTE_AGE_MS,
     as_is: bool = False,
     meant: Sequence[Expected] | None = None,
-    unread: Sequence[int] = (),
     exit_claims: bool = False,
     others: Iterable[HostedWorld] = (),
 ) -> Verdict:
@@ -78,11 +77,34 @@ def judge(  # noqa: PLR0913 - what is known beside the world has names
 
     Orders are judged by how they will have ended, unless `as_is`; the world is not changed. `meant`
     are all the transfers that were to happen, as those of a base run: any other is a finding.
-    `unread` are the numbers of requests whose client died before it had read the answer.
     With `exit_claims` a client has said by its exit code that all orders arrived. `others` are the
     other worlds of the server, whose traffic is told of in the ground.
     """
-    evidence = evidence_of(hosted, quote_age_ms, as_is=as_is, unread=unread)
+    evidence = evidence_of(hosted, quote_age_ms, as_is=as_is)
+    return _judged(hosted, evidence, kinds, meant, exit_claims=exit_claims, others=others)
+
+
+def judge_run(
+    hosted: HostedWorld, meant: Sequence[Expected] | None = None, *, unread: Sequence[int] = ()
+) -> tuple[Verdict, tuple[Moved, ...]]:
+    """Judge a run of a client as `judge` does, and return what its orders move beside that.
+
+    `unread` are the numbers of requests whose client died before it had read the answer.
+    `expected_of` makes of the moves of one run what is meant by the next. The journal is read once.
+    """
+    evidence = evidence_of(hosted, QUOTE_AGE_MS, unread=unread)
+    return _judged(hosted, evidence, (), meant), moved_in(evidence)
+
+
+def _judged(
+    hosted: HostedWorld,
+    evidence: Evidence,
+    kinds: Sequence[str],
+    meant: Sequence[Expected] | None,
+    *,
+    exit_claims: bool = False,
+    others: Iterable[HostedWorld] = (),
+) -> Verdict:
     findings = chain.from_iterable(KINDS[name].find(evidence) for name in kinds or KINDS)
     if meant is not None:
         findings = chain(not_as_expected(evidence, meant, nothing_else=True), findings)
@@ -94,11 +116,6 @@ def judge(  # noqa: PLR0913 - what is known beside the world has names
     judged = len(evidence.views) + evidence.older - unjudged
     ground = ground_of(hosted, others)
     return Verdict(kept, judged, unjudged, more, tuple(kinds or KINDS), ground)
-
-
-def moved_by(hosted: HostedWorld, *, as_is: bool = False) -> tuple[Moved, ...]:
-    """Return what the orders of a world move; `expected_of` makes of it what is meant."""
-    return moved_in(evidence_of(hosted, QUOTE_AGE_MS, as_is=as_is))
 
 
 def kinds_named(named: object) -> tuple[str, ...]:

@@ -24,8 +24,10 @@ from urllib.parse import urlsplit
 _REAL_SLEEP, _REAL_MONOTONIC = time.sleep, time.monotonic
 # How long a socket is waited for before the world is asked whether its answer is a late one.
 _PATIENCE_S = 0.03
-# How long the answer to another thread's request is waited for that no clock holds back.
-_LONGEST_S = 2.0
+# How long an answer is waited for that no clock holds back: one from elsewhere, and one of the
+# world, which is as slow as a busy machine. Its answers go out before it says what time it is, so
+# that after so many looks at its clock there is none to come.
+_LONGEST_S, _OF_THE_WORLD_S, _MOST_LOOKS = 2.0, 60.0, 50
 # How often a thread that sleeps looks whether it is the one to move the world.
 _STEP_S = 0.002
 _TASKS = "/proc/self/task"
@@ -70,8 +72,11 @@ class WorldClock:
         self._entrants, self._dozing, self._asleep = [], [], set()
         # Where the other threads were, and how often all of them were seen there, at rest.
         self._seen, self._looks = None, 0
-        # Sockets on which a request was sent and nothing has come yet, with when it was sent.
+        # Sockets on which a request was sent and nothing has come yet, with until when that is
+        # waited for, and how many looks there were at the clock.
         self._under_way = {}
+        # Whether something has come since the world last said that it has sent all of it.
+        self._unfinished = False
         # How many requests the world has taken when it has those of this client that were sent.
         self._expected = 0
         self._line = None
@@ -141,7 +146,10 @@ class WorldClock:
             if self.is_waiting():
                 if self.has_arrived():
                     # A busy machine is no slow service: on to a late answer, no further.
-                    self._read(self._move({"wait": f"{until - self._ms}ms"}))
+                    self._wait(until - self._ms)
+            elif self._unfinished and threading.active_count() > 1:
+                # What another thread has read in part comes first.
+                self.finish()
             elif self._page is not None:
                 self._go_ahead(until)
             else:
@@ -182,23 +190,46 @@ class WorldClock:
         with self._lock:
             self._catch_up()
             before = self._ms
-            self._read(self._move({"wait": f"{max(1, round(seconds * 1000))}ms"}))
+            self._wait(max(1, round(seconds * 1000)))
             return (self._ms - before) / 1000
+
+    def _wait(self, length_ms):
+        for entry in self._under_way.values():
+            entry[1] += 1
+        self._read(self._move({"wait": f"{length_ms}ms"}))
+
+    def finish(self):
+        """Have the world send the rest of what it has begun; tell whether there was such a thing.
+
+        It answers in the order of what came, so that all is on its way before it says what time it
+        is.
+        """
+        with self._lock:
+            unfinished, self._unfinished = self._unfinished, False
+            if unfinished:
+                self._read(self._ask("GET", b""))
+            return unfinished
 
     def sent(self, line):
         if id(line) not in self._under_way and self._page is not None:
             taken = self._page[_TAKEN]
             self._expected = (max(self._expected, taken) if self._under_way else taken) + 1
-        self._under_way[id(line)] = _REAL_MONOTONIC()
+        try:
+            ours = line.getpeername()[1] == self._peer[1]
+        except OSError:
+            ours = False
+        ends = _REAL_MONOTONIC() + (_OF_THE_WORLD_S if ours else _LONGEST_S)
+        self._under_way[id(line)] = [ends, 0]
 
     def came(self, line):
+        self._unfinished = True
         self._under_way.pop(id(line), None)
 
     def is_waiting(self):
         """Tell whether an answer is to come that no clock holds back, as far as is known."""
-        longest = _REAL_MONOTONIC() - _LONGEST_S
-        for line, since in list(self._under_way.items()):
-            if since < longest:
+        now = _REAL_MONOTONIC()
+        for line, (ends, looks) in list(self._under_way.items()):
+            if looks > _MOST_LOOKS or ends < now:
                 self._under_way.pop(line, None)
         return bool(self._under_way)
 
@@ -270,6 +301,7 @@ class WorldClock:
     def forked(self):
         """Share nothing with the process that this is a copy of."""
         self._line, self._under_way, self._sleepers, self._expected = None, {}, [], 0
+        self._unfinished = False
         self._lock, self._entrants = threading.RLock(), []
         self._dozing, self._asleep = [], set()
 
@@ -296,6 +328,7 @@ class _LateSelector:
                 break
         if not events and len(self._selector.get_map()) > 1:
             # More is open than what wakes the loop up: something may come by itself.
+            clock.finish()
             events = self._selector.select(0.002)
         while not events and clock.is_waiting():
             if not clock.has_arrived():

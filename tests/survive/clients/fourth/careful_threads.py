@@ -101,6 +101,9 @@ def pay(name, whole, receiver, codes):
     codes[name] = 9
     ledger = Ledger()
     payout = ledger.read(name)
+    if payout["tx"] and not (STATE / "chain" / str(payout["nonce"])).exists():
+        # It was signed and never sent, and its quote may be old: another is made.
+        payout["tx"] = None
     if not payout["tx"]:
         try:
             patient(lambda: prepared(ledger, name, whole, receiver), 600, refused=False)
