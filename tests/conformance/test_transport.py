@@ -177,7 +177,8 @@ def test_what_is_wrong_on_the_wire_is_said(wire, trouble, reason):
 
 @pytest.mark.parametrize("answers", [2, 1])
 def test_a_kept_connection_is_used_until_its_other_end_closes_it(answers):
-    accepted, closed = [], SimpleQueue()
+    accepted: list[socket.socket] = []
+    closed: SimpleQueue[bool] = SimpleQueue()
     with socket.create_server(("127.0.0.1", 0)) as listener, ThreadPoolExecutor(1) as pool:
 
         def serve():
