@@ -18,12 +18,25 @@ READING = [
     deep("each-call-carries-its-request", "slippage-above-ten-percent-ignored"),
     ("equal-quotes-cost-the-same", "fee-grows-with-each-quote"),
     ("each-listed-chain-is-served", "optimism-not-reachable"),
+    deep("each-listed-chain-is-served", "tokens-of-classic-refused"),
+    deep("each-listed-chain-is-served", "v1-tokens-of-fantom-refused"),
+    deep("raw-moves-the-amount", "v1-raw-on-avalanche-of-another-token"),
+    deep("raw-moves-the-amount", "v1-raw-of-ether-without-value"),
+    deep("usd-value-fits-output", "cents-worth-nothing"),
+    deep("fees-are-smallest-units", "gas-to-tron-in-eighteen"),
+    deep("refuses-wrong-form", "fraction-cut-off"),
+    deep("refusal-is-told", "refusals-with-traceback"),
+    deep("each-call-carries-its-request", "call-data-of-previous-amount"),
     ("aggregator-is-that-of-its-own-quote", "aggregator-of-the-previous"),
 ]
 SUBMITTING = [
     ("success-pays-what-was-quoted", "order-amount-gross"),
     ("each-chain-takes-reports", "solana-hashes-refused"),
     ("each-chain-takes-reports", "kaspa-hashes-refused"),
+    ("success-has-a-hash", "execution-hash-of-all"),
+    ("amounts-are-reckoned-exactly", "order-amount-through-float"),
+    ("each-listed-chain-is-served", "indices-above-fifty-refused"),
+    ("accepted-orders-are-known", "orders-of-tron-unknown"),
 ]
 RULES = tuple({getattr(case, "values", case)[0] for case in (*READING, *SUBMITTING)})
 

@@ -34,7 +34,7 @@ from mockserver.conformance.discovery.inventory import (
     twins_of,
 )
 from mockserver.conformance.discovery.listing import folded, scalar
-from mockserver.conformance.discovery.routes import price_of
+from mockserver.conformance.discovery.routes import price_of, v1_tokens
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.names import plain_probe
@@ -285,7 +285,12 @@ def v1_quote_is_like_that_of_2(context: RunContext, operation: Operation) -> Fin
 @_PACK.critical(
     "v1-raw.deposit",
     ids.V1_RAW,
-    needs=(*probes(ids.V1_RAW, "usual", "tenfold", "of the coin"), *probes(ids.V1_TOKENS, "usual")),
+    needs=(
+        *probes(ids.V1_RAW, "usual", "tenfold", "of the coin"),
+        *probes(ids.V1_TOKENS, "usual"),
+        *probes(ids.CHAINS, "usual"),
+        *probes(ids.ASSETS, "usual"),
+    ),
 )
 @each(
     succeeded,
@@ -298,7 +303,7 @@ def raw_moves_the_amount(context: RunContext, exchange: Exchange) -> Findings:
     to its user.
     """
     body = exchange.members
-    tokens = inventory_of(context, "v1").on(str(body.get("chain")))
+    tokens = [token for token in v1_tokens(context) if token.chain == body.get("chain")]
     named = (token for token in tokens if token.symbol == body.get("token"))
     token, raw = needs.value(next(named, None)), _raw(exchange)
     if _SIGNED.fullmatch(raw) and _rlp_items(raw) is None:

@@ -164,6 +164,22 @@ def success_has_a_hash(context: RunContext, operation: Operation) -> Judgements:
     paid = succeeded_orders(context, operation)
     hashes = ((exchange, exchange.data.get("execHash")) for exchange in paid)
     yield from judged_hashes(hashes, "data.execHash", certs, fact_basis("order-status.exec-hash"))
+    yield from _hashes_of_several_chains(context, operation)
+
+
+def _hashes_of_several_chains(context: RunContext, operation: Operation) -> Findings:
+    """Yield a finding where orders are executed on several chains by one and the same hash."""
+    targets = {ORDER.number(made): str(made.members.get("toChain")) for made in ORDER.made(context)}
+    by_hash: dict[str, tuple[Exchange, str]] = {}
+    for exchange in succeeded_orders(context, operation):
+        value = exchange.text("execHash")
+        target = targets.get(exchange.parameters.get("id", ""), "")
+        before, was = by_hash.setdefault(value.lower(), (exchange, target))
+        if value and target and was and target != was:
+            message = f"orders that are paid on {was} and on {target} have the same execHash"
+            basis = fact_basis("order-status.exec-hash")
+            yield Finding(message, (before, exchange), "data.execHash", basis, cause="same hash")
+            return
 
 
 def in_hex(value: str) -> str:

@@ -45,6 +45,8 @@ _OWN_PRICE_FACTOR = Decimal("1.1")
 _NEGLIGIBLE_SHARE = Decimal("1e-10")
 _LARGE_OUTPUT = Decimal(1_000_000)
 _RATE = "serviceFeeRate"
+# In USD; no transaction costs as much.
+_FORTUNE = 1_000
 _DIGITS = {"serviceFee": "quotes.service-fee-digits", "gasFee": "quotes.gas-fee-digits"}
 _RATE_OF_ALL, _FEE_TOLERANCE = Decimal(10_000), Decimal("0.02")
 # USD values may be off by this however small they are: their last digit is cut off.
@@ -288,7 +290,11 @@ def _used_up_by_fees(context: RunContext, quote: AnsweredQuote, total: Decimal) 
     target, got = quote.route.target, quote.got or Decimal(0)
     worth = amounts.EXACT.multiply(quote.put, price_of(context, quote.route.source) or 0)
     fees = amounts.EXACT.scaleb(total, -quote.decimals)
-    if worth >= 90 and 0 < got <= fees and price_of(context, target) is not None:
+    price = price_of(context, target)
+    # Fixed fees may use up a small amount, but not a fortune.
+    if price is None or (worth < 90 and amounts.EXACT.multiply(fees, price) < _FORTUNE):
+        return
+    if 0 < got <= fees:
         left = f"{_brief(fees)} {target.symbol}, which leaves nothing of {_brief(got)}"
         yield Finding(f"serviceFee and gasFee are {left}", place="data.gasFee")
 

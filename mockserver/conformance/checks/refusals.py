@@ -1,5 +1,7 @@
 """Rules about wrong requests: the service refuses them, with a code and a message."""
 
+import re
+
 from mockserver.conformance.basis import basis_of
 from mockserver.conformance.checks.evidence import (
     answered,
@@ -42,6 +44,12 @@ _TYPED = tuple(
 _HAVING_REQUIRED_INPUTS = tuple(
     operation.id for operation in load() if any(field.required for field in operation.fields)
 )
+# What Python, Java, JavaScript, Go and .NET write where an error is not caught.
+_STACK_TRACE = re.compile(
+    r"Traceback \(most recent call last\)|File \"[^\"]+\", line \d+|goroutine \d+ \["
+    r"|\bat [\w.$<>]+ ?\([\w./:\\ -]+:\d+(?::\d+)?\)|\bin [^\s]+\.cs:line \d+"
+)
+_MOST_READ = 4_000
 # The inputs that take the name of a chain, by their roles.
 _CHAINS = ("chain", "fromChain", "toChain")
 _PACK = RulePack(Layer.EXCHANGE, operations=EVERY, needs=(PLAIN,))
@@ -198,8 +206,8 @@ def check_that_refusals_mean_something(context: RunContext, operation: Operation
 @_PACK.minor("refusals.envelope", layer=Layer.SCHEMA, every_exchange=True)
 @each(answered, once=True)
 def refusal_is_told(_: RunContext, exchange: Exchange) -> Findings:
-    """The `msg` of a refusal does not say success, and a v1 refusal has a `status` like every
-    answer.
+    """The `msg` of a refusal neither says success nor shows where a program broke, and a v1 refusal
+    has a `status` like every answer.
     """
     if not exchange.refused or exchange.answer.status >= 300 or is_outside_the_contract(exchange):
         return
@@ -211,6 +219,10 @@ def refusal_is_told(_: RunContext, exchange: Exchange) -> Findings:
         wrong = "msg of a refusal is no text"
     if wrong:
         yield Finding(wrong, place="msg", cause=wrong)
+    elif isinstance(message, str) and (trace := _STACK_TRACE.search(message[:_MOST_READ])):
+        shown = f"msg of a refusal shows where a program broke: {trace[0][:80]!r}"
+        basis = fact_basis("refusals.no-breakdown")
+        yield Finding(shown, place="msg", basis=basis, cause="stack trace")
     # Only successes were observed with a text; without a status only the code is left.
     if exchange.operation.generation.id == "v1" and exchange.member("status") is None:
         yield Finding("a refusal has no status", place="status", cause="a refusal has no status")

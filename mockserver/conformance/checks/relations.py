@@ -13,7 +13,7 @@ from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgem
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.session.names import EdgeKind
+from mockserver.conformance.session.names import EdgeKind, plain_probe
 from mockserver.contract import Layer, Operation, ids
 from mockserver.jsontext import Json
 
@@ -29,6 +29,8 @@ _SHARE_OF_PARTS = {
 # A float keeps 17 digits, so that an exact amount of more equals its float only by chance.
 _FLOAT_DIGITS = 24
 _FEWEST_LONG_AMOUNTS = 2
+# Where outputs of large amounts are answered, by operation.
+_EXACT = {ids.BRIDGE: "outAmount", ids.CHECK: "amountOut"}
 _FEWEST_REFUSALS = 2
 
 _PACK = RulePack(Layer.CROSS, operations=(ids.SWAP,), every_exchange=True)
@@ -162,23 +164,26 @@ def unlike_its_parts(all_at_once: AnsweredQuote, *parts: AnsweredQuote) -> Findi
         yield Finding(message, tuple(exchanges), all_at_once.place)
 
 
-@_PACK.critical("quotes.exact", ids.BRIDGE)
-@counting(vacuous="no amounts of many digits were quoted", requires=EDGES)
+@_PACK.critical("quotes.exact", *_EXACT)
+@counting(vacuous="no amounts of many digits were answered", requires=EDGES)
 def amounts_are_reckoned_exactly(context: RunContext, operation: Operation) -> Judgements:
     """Amounts of many digits stay exact; a float would lose digits."""
-    outputs = [
-        (exchange, amounts.units(exchange.data.get("outAmount")))
+    if operation.id == ids.CHECK:
+        context.require_success(plain_probe(ids.ORDER))
+    name = _EXACT[operation.id]
+    outputs = {
+        out: exchange
         for exchange in context.of(operation)
-        if exchange.succeeded and len(str(exchange.data.get("outAmount"))) >= _FLOAT_DIGITS
-    ]
-    long = [(exchange, out) for exchange, out in outputs if out is not None]
-    if len(long) < _FEWEST_LONG_AMOUNTS:
+        if exchange.succeeded and len(str(exchange.data.get(name))) >= _FLOAT_DIGITS
+        if (out := amounts.units(exchange.data.get(name))) is not None
+    }
+    if len(outputs) < _FEWEST_LONG_AMOUNTS:
         return
     yield JUDGED
-    if all(int(float(out)) == out for _, out in long):
-        exchange, out = long[0]
-        message = f"outAmount {out}, like all of so many digits, is what a float makes of an amount"
-        yield Finding(message, (exchange,), "data.outAmount")
+    if all(int(float(out)) == out for out in outputs):
+        out, exchange = next(iter(outputs.items()))
+        message = f"{name} {out}, like all of so many digits, is what a float makes of an amount"
+        yield Finding(message, (exchange,), f"data.{name}")
 
 
 @_PACK.major("v2.get-aggregate-swap.aggregator")

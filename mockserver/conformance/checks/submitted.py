@@ -22,7 +22,7 @@ from mockserver.conformance.requests.planned import (
 from mockserver.conformance.requests.valid import valid_request
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
-from mockserver.conformance.session.exchange import Exchange
+from mockserver.conformance.session.exchange import Exchange, refusal_of
 from mockserver.conformance.session.names import ProbeName, ProbeNames, plain_probe
 from mockserver.conformance.verdict import Inconclusive
 from mockserver.contract import Operation, ids
@@ -264,8 +264,29 @@ def breaking(line: Timeline, exchange: Exchange, broken: Property) -> StatusChan
     return next((change for change in line.follow(exchange) if change.breaks is broken), None)
 
 
+@dataclass(frozen=True, slots=True)
+class StampControls:
+    """What tells whether a look-up was refused for the age of its stamp: a request that is stamped
+    like it, one with a stamp that is long past, and a look-up of what never was.
+    """
+
+    now: ProbeName
+    stale: ProbeName
+    unknown: ProbeName
+
+    def explain(self, context: RunContext, refused: Exchange) -> bool:
+        def is_like(name: ProbeName) -> bool:
+            every = context.sent(name)
+            return any(each.refused and refusal_of(each) == refusal_of(refused) for each in every)
+
+        return is_like(self.stale) and not is_like(self.unknown)
+
+
 def is_known(
-    context: RunContext, operation: Operation, cause: str = "", control: ProbeName | None = None
+    context: RunContext,
+    operation: Operation,
+    cause: str = "",
+    controls: StampControls | None = None,
 ) -> Judgements:
     what = _BY_OPERATION[operation.id]
     for made in what.made(context):
@@ -280,9 +301,14 @@ def is_known(
             # and knows it again later has somebody who does not.
             lost = before or not later
             if exchange.refused and lost and is_its_own(exchange) and not says_it_is_away(exchange):
-                controls = [control] if control and exchange.probe != names[0] else []
-                # It may be about the age of the stamp that v1 requests carry: a quote tells.
-                if controls and not any(exchange.succeeded for exchange in context.sent(*controls)):
+                # It may be about the age of the stamp that v1 requests carry.
+                if controls and controls.explain(context, exchange):
+                    continue
+                if (
+                    controls
+                    and exchange.probe != names[0]
+                    and not any(now.succeeded for now in context.sent(controls.now))
+                ):
                     raise Inconclusive(
                         "v1 no longer accepts requests with these stamps, not even a quote"
                     )

@@ -483,6 +483,7 @@ def each_call_carries_its_request(context: RunContext, operation: Operation) -> 
         for alike in by_method.values():
             place = _place_of(alike, role)
             if place is None:
+                yield from _of_other_requests(alike, role)
                 continue
             yield JUDGED
             odd = next((each for each in alike if not each.is_at(place, role)), None)
@@ -513,6 +514,21 @@ class _Argument:
         # How a least output is rounded is not shown.
         most = self.wanted * _SLIPPAGE_TOLERANCE + 1 if role == _LEAST else 0
         return abs(self.words[place] - self.wanted) <= most
+
+
+def _of_other_requests(alike: Sequence[_Argument], role: str) -> Findings:
+    """Yield a finding where a word of most calls is the argument of some other request."""
+    first = {each.wanted: each.call for each in reversed(alike)}
+    for place in range(len(alike[0].words)) if role != _LEAST else ():
+        known = [each for each in alike if each.words[place] in first]
+        foreign = [each for each in known if each.words[place] != each.wanted]
+        several = len({each.words[place] for each in foreign}) >= _FEWEST_ALIKE
+        if several and len(known) * 3 > len(alike) * 2:
+            odd = foreign[0]
+            message = f"the call has {odd.words[place]}, {role} of another request"
+            exchanges, basis = (first[odd.words[place]], odd.call), fact_basis(_ARGUMENTS[role][1])
+            yield Finding(message, exchanges, "data.data", basis, cause=role)
+            return
 
 
 def _place_of(alike: Sequence[_Argument], role: str) -> int | None:

@@ -1,7 +1,7 @@
 """Rules about HTTP and JSON: statuses, connections, bodies as bytes, and how long answers take."""
 
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from itertools import pairwise
 from statistics import median
 
@@ -132,15 +132,19 @@ def answers_as_soon_as_its_kind(context: RunContext, operation: Operation) -> Ju
             return
 
 
-# So many answers show a pattern, in so many parts of a run.
+# So many answers show a pattern, in so many parts of a run, or of the answers of an operation.
 _FEWEST_ANSWERS, _PARTS = 200, 10
+_FEWEST_OF_OPERATION, _PARTS_OF_OPERATION, _FEWEST_KINDS = 40, 4, 4
 _LATE_TIMES, _LATE_MS = 10, 100
 _LEAST_LATE_SHARE, _MOST_LATE_SHARE = 0.03, 0.4
-# A busy machine delays answers by whatever it has to do; what waits on purpose waits alike.
-_MOST_LATE_SPREAD = 2
-_FEWEST_OF_OPERATION, _QUARTERS = 24, 4
+# A busy machine delays answers by whatever it has to do, and of all operations; what waits on
+# purpose waits alike.
+_MOST_LATE_SPREAD, _MOST_LATE_ELSEWHERE = 2, 0.2
+# The quickest answers of each part show what a service takes at least, however busy the machine is.
+_QUICKEST = 0.1
 _RISE_TIMES, _RISE_MS = 3, 60
-_LEAST_STEP, _MOST_STEP = 0.15, 0.6
+# How far each step may be from an even one: what rises all at once has another reason.
+_LEAST_STEP, _MOST_STEP = 0.3, 2.2
 
 
 @_PACK.minor("http.steady", ids.CHAINS, needs=(PLAIN,), reads=EVERY)
@@ -151,54 +155,69 @@ def answers_take_as_long_throughout_a_run(context: RunContext, _: Operation) -> 
     if len(every) < _FEWEST_ANSWERS:
         return
     yield JUDGED
-    late = _late_again_and_again(every)
-    if late:
+    for of, answers, late in _late_again_and_again(every):
         times = f"{_taken_ms(late[0])} to {_taken_ms(late[-1])} ms"
-        usual = f"the usual ones {median(map(_taken_ms, every)):.0f} ms"
-        message = f"{len(late)} of {len(every)} answers took {times}, {usual}"
+        usual = f"the usual ones {_usual_ms(answers):.0f} ms"
+        message = f"{len(late)} of {len(answers)} answers{of} took {times}, {usual}"
         yield Finding(message, (late[-1],), cause="late again and again")
+        break
     rising = _rising(every)
     if rising:
         first, last = rising
-        message = f"answers took {first:.0f} ms at first and {last:.0f} ms at last, ever more"
+        message = f"the quickest answers took {first} ms at first and {last} ms at last, ever more"
         yield Finding(message, (every[-1],), cause="ever later")
 
 
-def _late_again_and_again(every: Sequence[Exchange]) -> list[Exchange]:
-    """Return the late answers, by their time, where some come in each part of a run alike."""
-    usual = median(map(_taken_ms, every))
+def _usual_ms(every: Sequence[Exchange]) -> float:
+    return median(map(_taken_ms, every))
+
+
+def _late_again_and_again(
+    every: Sequence[Exchange],
+) -> Iterator[tuple[str, Sequence[Exchange], list[Exchange]]]:
+    """Yield the late answers, by their time, among all, or among those of one operation alone."""
+    late = _late_among(every, _PARTS)
+    if len({each.operation.id for each in late}) >= _FEWEST_KINDS:
+        yield "", every, late
+    by_operation: defaultdict[str, list[Exchange]] = defaultdict(list)
+    for exchange in every:
+        by_operation[exchange.operation.id].append(exchange)
+    for operation_id, mine in by_operation.items():
+        late = _late_among(mine, _PARTS_OF_OPERATION) if len(mine) >= _FEWEST_OF_OPERATION else []
+        others = [each for each in every if each.operation.id != operation_id]
+        if late and others:
+            bound = _taken_ms(late[0]) / _MOST_LATE_SPREAD
+            elsewhere = sum(_taken_ms(each) >= bound for each in others) / len(others)
+            if elsewhere <= _MOST_LATE_ELSEWHERE * len(late) / len(mine):
+                yield f" of {operation_id}", mine, late
+
+
+def _late_among(every: Sequence[Exchange], count: int) -> list[Exchange]:
+    """Return the late answers, by their time, where some come in each of so many parts alike."""
+    usual = _usual_ms(every)
     bound = max(usual * _LATE_TIMES, usual + _LATE_MS)
     late = sorted((each for each in every if _taken_ms(each) >= bound), key=_taken_ms)
     if not _LEAST_LATE_SHARE * len(every) <= len(late) <= _MOST_LATE_SHARE * len(every):
         return []
-    lengths = [_taken_ms(late[len(late) * tenth // 10]) for tenth in (1, 9)]
+    shortest, longest = (_taken_ms(late[len(late) * tenth // 10]) for tenth in (1, 9))
     numbers = {each.number for each in late}
-    size = len(every) // _PARTS
-    parts = [every[start : start + size] for start in range(0, size * _PARTS, size)]
-    in_each = all(any(each.number in numbers for each in part) for part in parts)
-    of_all_kinds = len({each.operation.id for each in late}) >= _QUARTERS
-    alike = lengths[1] <= lengths[0] * _MOST_LATE_SPREAD
-    return late if in_each and of_all_kinds and alike else []
+    in_each = all(any(each.number in numbers for each in part) for part in _parts(every, count))
+    return late if in_each and longest <= shortest * _MOST_LATE_SPREAD else []
 
 
-def _rising(every: Sequence[Exchange]) -> tuple[float, float] | None:
-    """Return the times at first and at last where those of all operations rise steadily."""
-    by_operation: defaultdict[str, list[int]] = defaultdict(list)
-    for exchange in every:
-        by_operation[exchange.operation.id].append(_taken_ms(exchange))
-    firsts, lasts, steady, judged = [], [], 0, 0
-    for times in by_operation.values():
-        if len(times) < _FEWEST_OF_OPERATION:
-            continue
-        judged += 1
-        size = len(times) // _QUARTERS
-        quarters = [median(times[at * size : (at + 1) * size]) for at in range(_QUARTERS)]
-        rise = quarters[-1] - quarters[0]
-        steps = [later - earlier for earlier, later in pairwise(quarters)]
-        if rise >= _RISE_MS and quarters[-1] >= quarters[0] * _RISE_TIMES:
-            steady += all(_LEAST_STEP * rise <= step <= _MOST_STEP * rise for step in steps)
-        firsts.append(quarters[0])
-        lasts.append(quarters[-1])
-    if judged < _QUARTERS or steady * 3 < judged * 2:
+def _parts(every: Sequence[Exchange], count: int) -> list[Sequence[Exchange]]:
+    size = len(every) // count
+    return [every[start : start + size] for start in range(0, size * count, size)]
+
+
+def _rising(every: Sequence[Exchange]) -> tuple[int, int] | None:
+    """Return the times of the quickest answers at first and at last where these rise evenly."""
+    parts = [sorted(map(_taken_ms, part)) for part in _parts(every, _PARTS)]
+    quickest = [times[int(len(times) * _QUICKEST)] for times in parts]
+    first, last = quickest[0], quickest[-1]
+    even = (last - first) / (_PARTS - 1)
+    if last - first < _RISE_MS or last < first * _RISE_TIMES:
         return None
-    return median(firsts), median(lasts)
+    steps = [later - earlier for earlier, later in pairwise(quickest)]
+    is_even = all(_LEAST_STEP * even <= step <= _MOST_STEP * even for step in steps)
+    return (first, last) if is_even else None

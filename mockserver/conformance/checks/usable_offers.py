@@ -31,11 +31,15 @@ from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgem
 from mockserver.conformance.discovery import amounts, routes
 from mockserver.conformance.discovery.amount_units import accepted, attempts
 from mockserver.conformance.discovery.inventory import inventory_of, requested_chain
-from mockserver.conformance.requests.edge_cases import refused_chains
+from mockserver.conformance.requests.edge_cases import (
+    order_again,
+    refused_chains,
+    refused_orders,
+)
 from mockserver.conformance.requests.labels import SAMPLES
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange, refusal_of
-from mockserver.conformance.session.names import plain_probe
+from mockserver.conformance.session.names import ProbeName, plain_probe
 from mockserver.conformance.verdict import Inconclusive, Verdict
 from mockserver.contract import Layer, Operation, fact_basis, ids, shipped_facts
 
@@ -314,6 +318,10 @@ _SERVED = {
     ids.SWAP: "requests.lists",
     ids.PRICE: "tokens.priced",
     ids.BALANCE: "v2.get-balance",
+    ids.OF_CHAIN: "requests.lists",
+    ids.V1_TOKENS: "requests.lists",
+    ids.ORDER: "requests.lists",
+    ids.V1_ORDER: "requests.lists",
 }
 _OF_AMOUNTS = ("amount", "cover", "liquid", "insufficient", "minimum", "maximum", "small", "large")
 
@@ -321,7 +329,11 @@ _OF_AMOUNTS = ("amount", "cover", "liquid", "insufficient", "minimum", "maximum"
 @_PACK.major("requests.lists", *_SERVED, needs=CHAINS_LOOKED_AT_TWICE, every_exchange=True)
 @counting(vacuous="no listed chain was requested at the edges of inputs", requires=EDGES)
 def each_listed_chain_is_served(context: RunContext, operation: Operation) -> Judgements:
-    """No listed chain is refused with each token of it, where other chains are taken."""
+    """No listed chain is refused each time, with whatever token, where other chains are taken; nor
+    is an order of listed tokens on EVM chains, whatever its deposit.
+    """
+    if operation.writes:
+        context.require_success(plain_probe(operation))
     # The plan alone requests too few chains to tell anything.
     if any(exchange.succeeded and exchange.probe.edge for exchange in context.of(operation)):
         yield JUDGED
@@ -330,19 +342,20 @@ def each_listed_chain_is_served(context: RunContext, operation: Operation) -> Ju
         about_amounts = any(word in text for text in words for word in _OF_AMOUNTS)
         if len(refused) < FEWEST_REQUESTS or about_amounts:
             continue
-        what = f"{role} {chain} is listed, and refused with each of {len(refused)} tokens"
+        what = f"{role} {chain} is listed, and refused each of {len(refused)} times"
         basis = fact_basis(_SERVED[operation.id])
-        cause = f"{role} refused"
+        place, cause = f"query.{role}", f"{role} refused"
         with suppress(Inconclusive):
             yield wrongly_refused(
-                context,
-                refused[-1],
-                what,
-                *refused[:-1],
-                place=f"query.{role}",
-                basis=basis,
-                cause=cause,
+                context, refused[-1], what, *refused[:-1], place=place, basis=basis, cause=cause
             )
+    for edge, _ in refused_orders(context, operation.id):
+        tried = (ProbeName.at(operation.id, each) for each in (edge, order_again(edge)))
+        orders = context.sent(*tried)
+        if len(orders) == FEWEST_REQUESTS and all(exchange.refused for exchange in orders):
+            what = f"an order for {edge.label} is refused for each of two deposits"
+            with suppress(Inconclusive):
+                yield wrongly_refused(context, orders[-1], what, orders[0], cause="order refused")
 
 
 @_PACK.minor("v2.get-assets-by-chain", ids.OF_CHAIN, each=("v1 name", "usual"))

@@ -17,6 +17,7 @@ from mockserver.conformance.checks.quoting import echoed, named_quote
 from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements, RulePack
 from mockserver.conformance.checks.submitted import (
     V1_ORDER,
+    StampControls,
     has_its_own_number,
     is_known,
     is_one,
@@ -44,6 +45,11 @@ _ECHOED = {
 }
 
 _MOST_PAID_SHARE = Decimal("1.02")
+_STAMPS = StampControls(
+    now=probe(ids.V1_QUOTE, "at the end"),
+    stale=probe(ids.V1_QUOTE, "timestamp long past"),
+    unknown=probe(ids.V1_DETAIL, "unknown"),
+)
 _PACK = RulePack(
     Layer.STATEFUL,
     operations=(ids.V1_DETAIL,),
@@ -52,7 +58,8 @@ _PACK = RulePack(
         *probes(
             ids.V1_DETAIL, "named, of another", "another address", "another chain", "another case"
         ),
-        *probes(ids.V1_QUOTE, "at the end"),
+        *probes(ids.V1_DETAIL, "unknown"),
+        *probes(ids.V1_QUOTE, "at the end", "timestamp long past"),
     ),
     reads=(ids.V1_ORDER,),
 )
@@ -65,7 +72,7 @@ _PACK = RulePack(
 )
 def accepted_v1_orders_are_found(context: RunContext, operation: Operation) -> Judgements:
     """A v1 order that was accepted is found by its transaction and its user."""
-    return is_known(context, operation, "order not found", probe(ids.V1_QUOTE, "at the end"))
+    return is_known(context, operation, "order not found", _STAMPS)
 
 
 @_PACK.major("v1.get-order-detail")

@@ -8,6 +8,7 @@ as browsers and proxies send them, on a connection that is used again, and side 
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -62,6 +63,7 @@ _KEYS = shipped_facts().names["words"]["keys"]
 # What the hash of a deposit is called where a valid request is made about it.
 _DEPOSIT = {ids.TICKET: "hash"}
 _CHANGING = (*ids.QUOTES, ids.SWAP, ids.CHECK, ids.PRICE, ids.BALANCE, ids.V1_DETAIL)
+_FURTHER, _SHORT, _LONG = "utm_source", 3, 600
 _OLD = {
     "If-None-Match": '"never-sent-by-this-service"',
     "If-Modified-Since": "Sat, 01 Jan 1994 00:00:00 GMT",
@@ -111,6 +113,20 @@ def _escaped_body(draft: Draft) -> Draft:
     return replace(draft, raw_body=f"{{{','.join(members)}}}".encode())
 
 
+def _with_further_input(length: int) -> DeliveryEdit:
+    """Return a change that puts an input in front which no operation has, as trackers do.
+
+    The query is longer then, so that cuts show. v1 may sign the query, so it stays as it is there.
+    """
+
+    def change(draft: Draft) -> Draft:
+        if not draft.raw_query or "signature" in {name.lower() for name in draft.headers}:
+            return draft
+        return replace(draft, raw_query=f"{_FURTHER}={'x' * length}&{draft.raw_query}")
+
+    return change
+
+
 def _blanks_as_plus(draft: Draft) -> Draft:
     return replace(draft, raw_query=(draft.raw_query or "").replace("%20", "+"))
 
@@ -118,6 +134,8 @@ def _blanks_as_plus(draft: Draft) -> Draft:
 def _named_charset(draft: Draft) -> Draft:
     return replace(draft, content_type=f"{JSON_TYPE}; charset=utf-8")
 
+
+_LONGER_QUERY = f"a further input of {_LONG} characters in front"
 
 # Ways of sending that change nothing of the meaning. All of a group are sent in one request, and
 # one by one only where that is answered otherwise.
@@ -129,6 +147,7 @@ _FORMS: Mapping[str, Mapping[str, DeliveryEdit]] = {
         "the name and cookies of a browser": _headers(User_Agent="Mozilla/5.0", Cookie="seen=1"),
         "letters as escapes": _escaped,
         "blanks as +": _blanks_as_plus,
+        _LONGER_QUERY: _with_further_input(_LONG),
         "the charset of the body named": _named_charset,
     },
     "as proxies send it": {
@@ -193,6 +212,7 @@ class _Delivery:
         self._touched: set[str] = set()
         self._reads = reads
         self._targets: list[RepeatedRequest] = []
+        self._ignores_further: bool | None = None
 
     def run(self) -> None:
         """Send everything that reads; stop where nothing more may leave."""
@@ -299,7 +319,10 @@ class _Delivery:
         for target in [target for target in self._targets if target.label == "usual"]:
             # Where nothing but the usual headers travels, one form with others shows enough.
             has_own = any(field.location == "headers" for field in target.operation.fields)
-            for words, changes in [*_FORMS.items()][: 2 if has_own else 1]:
+            for words, every in [*_FORMS.items()][: 2 if has_own else 1]:
+                changes = dict(every)
+                if _LONGER_QUERY in changes and not self._takes_further_inputs(target):
+                    del changes[_LONGER_QUERY]
                 exchange = self._ask(target, _applied(target.make(), *changes.values()))
                 if exchange is None:
                     return
@@ -313,6 +336,13 @@ class _Delivery:
                     together = partial(_applied, target.make(), *changes.values())
                     self._confirmed(target, together, words)
 
+    def _takes_further_inputs(self, target: RepeatedRequest) -> bool:
+        """Tell whether an input that is not known is ignored: a service may refuse it."""
+        if self._ignores_further is None and target.make().raw_query and target.succeeded:
+            exchange = self._ask(target, _with_further_input(_SHORT)(target.make()))
+            self._ignores_further = exchange is not None and not self._differs(target, exchange)
+        return bool(self._ignores_further)
+
     def _http(self) -> None:
         """Ask for the head alone, with old validators, and with a slash at the end of the path."""
         for target in [target for target in self._targets if target.label == "usual"]:
@@ -324,6 +354,8 @@ class _Delivery:
             if _fails(again) and again is not None:
                 message = f"HEAD fails, where GET is answered: {in_words(again)}"
                 self._finds(target, message, (again,), "HTTP status", "delivery.head", "HEAD")
+            elif head is not None and head.answer.status == target.sameness.first.answer.status:
+                self._judge_length(target, head)
             old = self._ask(target, replace(draft, headers={**draft.headers, **_OLD}))
             if old is not None and old.answer.status == 304:
                 message = "HTTP 304 (not modified) to a client that has nothing but a copy of 1994"
@@ -332,11 +364,38 @@ class _Delivery:
                 )
             elif old is not None:
                 self._look(target, old, "validators of an old copy")
+            self._judge_tags(target)
             if target.operation.id not in ids.LISTS:
                 continue
             slash = self._ask(target, replace(draft, path=f"{target.operation.path}/"))
             if slash is not None and slash.succeeded:
                 self._look(target, slash, "a slash at the end of the path")
+
+    def _judge_length(self, target: RepeatedRequest, head: Exchange) -> None:
+        """Report a length of nothing, where GET has a body: who trusts it asks for nothing."""
+        body = target.sameness.first.answer.body
+        if body and (head.answer.header("Content-Length") or "").strip() == "0":
+            message = f"HEAD says that the answer has no bytes, GET has {len(body)}"
+            exchanges, place = (target.sameness.first, head), "HTTP headers"
+            self._finds(target, message, exchanges, place, "delivery.head", "length")
+
+    def _judge_tags(self, target: RepeatedRequest) -> None:
+        """Ask for something else with the tag of the usual answer, where answers have tags."""
+        usual = target.sameness.first
+        tag = usual.answer.header("ETag")
+        others = [each for each in self._targets if each.operation is target.operation]
+        for each in others if tag else ():
+            if each is target or each.sameness.first.answer.body == usual.answer.body:
+                continue
+            draft = each.make()
+            tagged = replace(draft, headers={**draft.headers, "If-None-Match": tag})
+            exchange = self._ask(each, tagged)
+            if exchange is not None and exchange.answer.status == 304:
+                message = (
+                    "HTTP 304 (not modified) to a client that has the answer to something else"
+                )
+                place, fact = "HTTP status", "delivery.validators"
+                self._finds(each, message, (usual, exchange), place, fact, "tag of another")
 
     def _kept(self) -> None:
         """Ask for everything in a row on a connection that stays open, twice if need be."""
@@ -416,6 +475,7 @@ class _Delivery:
     ) -> None:
         """Submit something else in each form, where it is taken in the usual one."""
         signed_raw = operation.auth == "developer-key"
+        transport, is_first = self._session.transport, True
         for how, change in _FORMS_OF_SUBMISSIONS.items() if accepted else ():
             if signed_raw and change is _escaped_body:
                 continue
@@ -423,7 +483,12 @@ class _Delivery:
             draft = if_known(valid_request, self._context, operation.id, **about)
             if draft is None:
                 continue
-            exchange = self._sender.send(operation.id, change(draft))
+            with transport.kept_connection() if is_first else nullcontext():
+                exchange = self._sender.send(operation.id, change(draft))
+                here = self._look_at(kind, exchange, about) if is_first else None
+            if here is not None and here.succeeded:
+                self._judge_elsewhere(kind, here, self._look_at(kind, exchange, about))
+            is_first = False
             if exchange is None:
                 return
             # How a body is signed that is written otherwise is not shown.
@@ -438,6 +503,26 @@ class _Delivery:
             elif exchange.succeeded and kind.number(exchange) in map(kind.number, accepted):
                 message = f"with {how}: it is answered as the one before, of another deposit"
                 self._finds_in(operation, message, (accepted[0], exchange), "order.id", "data.id")
+
+    def _look_at(
+        self, kind: Submitted, made: Exchange | None, about: Mapping[str, str]
+    ) -> Exchange | None:
+        """Look up what was submitted just now; None where it was not accepted."""
+        if made is None or not made.succeeded:
+            return None
+        number = kind.number(made)
+        names = {"id": number, "ticketId": number, **about}
+        draft = if_known(valid_request, self._context, kind.look_id, **names)
+        return None if draft is None else self._sender.send(kind.look_id, draft)
+
+    def _judge_elsewhere(self, kind: Submitted, here: Exchange, there: Exchange | None) -> None:
+        """Report what its own connection knows, and the next one does not."""
+        if there is not None and there.refused and not _is_busy(there):
+            message = f"what its own connection knows is refused on another ({in_words(there)})"
+            fact, operation = _KNOWN_ONCE[kind.look_id], here.operation
+            self._touched.add(operation.id)
+            finding = Finding(message, (here, there), "", fact_basis(fact), cause="elsewhere")
+            self._findings[operation.id].append(finding)
 
     def _look_often(self, operation: Operation, draft: Draft) -> None:
         self._touched.add(operation.id)
@@ -493,6 +578,8 @@ class _Delivery:
     def _differs(self, target: RepeatedRequest, exchange: Exchange) -> str:
         if exchange.answer.status in GATEWAY_STATUSES or _is_busy(exchange):
             return ""
+        if _is_coded_unasked(exchange) and not _is_coded_unasked(target.sameness.first):
+            return "the body is compressed, which was not requested"
         return target.sameness.difference(exchange)
 
     def _look(self, target: RepeatedRequest, exchange: Exchange, how: str) -> None:
@@ -638,6 +725,12 @@ def _applied(draft: Draft, *changes: DeliveryEdit) -> Draft:
     for change in changes:
         draft = change(draft)
     return draft
+
+
+def _is_coded_unasked(exchange: Exchange) -> bool:
+    """Tell whether an answer is compressed, though its client names no coding."""
+    coding = (exchange.answer.header("Content-Encoding") or "identity").strip().lower()
+    return coding != "identity" and not exchange.request.headers.get("Accept-Encoding", "")
 
 
 def _fails(exchange: Exchange | None) -> bool:

@@ -24,10 +24,12 @@ from mockserver.conformance.discovery.routes import (
     bridges,
     cross_routes,
     plain_tokens,
+    price_of,
     swaps,
     usable_tokens,
     v1_bridges,
     v1_bridges_by_twins,
+    v1_tokens,
 )
 from mockserver.conformance.discovery.unlisted import tokens_elsewhere, unlisted_chains
 from mockserver.conformance.requests.choices import BASE58, LENGTH_IN_BASE58
@@ -56,7 +58,7 @@ _EdgeSubject = tuple[Edge, _About]
 DIGITS = (1, 3, 16, 18, 19, 20, 23, 24, 31, 38, 60, 77)
 """Numbers of digits at which amounts outgrow some type: a byte, 2**53, 64 bits, a float's
 notation, 128 bits, and the 77 that the contract allows."""
-_MANY_DIGITS = (33, 43)
+_MANY_DIGITS, _DIGITS_OF_ORDERS = (33, 43), (25, 26)
 # Quotes of the same tokens were asked with all of them; their calls are asked with some.
 _NOT_FOR_CALLS = tuple(f"of {digits} digits" for digits in (3, 18, 23, 31, 60))
 NAMES = ("symbol", "token", "chain", "fromChain", "toChain", "fromToken")
@@ -68,6 +70,7 @@ _FEW_TOKENS, _SOME_CHAINS, _SOME_EVM_CHAINS = 3, 6, 4
 # How many chains are tried as what a service may take for one that is missing or unknown.
 _MOST_DEFAULTS = 6
 _NEXT_TO_NOTHING = "500"
+_LESS_THAN_A_DOLLAR, _FEW_DIGITS = Decimal("0.7"), 6
 _MANY_COINS = Decimal(10)
 _SLIPPAGES = ("1", "500", "1001", "2001")
 _FEE_LEVELS = (1, 5)
@@ -75,7 +78,7 @@ _FEE_LEVELS = (1, 5)
 _AMOUNTS = ((3, EdgeKind.PART), (7, EdgeKind.PART), (10, EdgeKind.SUM))
 _OTHER_CASES = ("in upper-case hex", "in lower-case hex")
 # The usual amount in other spellings, since one unit alone may be refused for being too little.
-_ODD_AMOUNTS = ("0{}", "+{}", "-{}", "{}.5", "{}e0", "")
+_ODD_AMOUNTS = ("0{}", "+{}", "-{}", "{}e0", "")
 _ODD_NUMBERS = (Decimal("0.0000001"), Decimal("0.123456789012345678"))
 _LARGE_NUMBERS = (Decimal(100_000), Decimal(2_000_000), Decimal(10) ** 12)
 _ALLOWED = {
@@ -144,13 +147,22 @@ def once_more_for_refused_chains(
     """
     if ids.TICKET in within:
         yield from _tickets_in_other_forms(context)
-    for operation_id in (ids.BRIDGE, ids.SWAP_QUOTE, ids.SWAP, ids.PRICE, ids.BALANCE):
+    for operation_id in (ids.ORDER, ids.V1_ORDER):
+        if operation_id in within:
+            yield from _orders_again(context, operation_id)
+    of_lists = (ids.OF_CHAIN, ids.V1_TOKENS)
+    for operation_id in (ids.BRIDGE, ids.SWAP_QUOTE, ids.SWAP, ids.PRICE, ids.BALANCE, *of_lists):
         if operation_id not in within:
             continue
         operation = context.contract.operation(operation_id)
-        key, name, items = _POOLS[operation_id]
+        key, name, items = _POOLS.get(operation_id, ("", "", bridges))
         for role, chain, tried in refused_chains(context, operation):
             with suppress(NotRun, Inconclusive):
+                if operation_id in of_lists:
+                    edge = Edge(f"again, {chain}", EdgeKind.ROUTE)
+                    draft = valid_request(context, operation_id, chain=chain)
+                    yield EdgeCase(operation_id, edge, draft)
+                    continue
                 drawn = _drawn(context, f"again {name}", items(context))
                 other = next(
                     (item for item in drawn if _is_another(item, role, chain, tried)), None
@@ -159,6 +171,34 @@ def once_more_for_refused_chains(
                     edge = Edge(f"again, {role} {chain}", EdgeKind.ROUTE)
                     draft = valid_request(context, operation_id, **{key: other})
                     yield EdgeCase(operation_id, edge, draft)
+
+
+def refused_orders(context: RunContext, operation_id: str) -> Iterator[tuple[Edge, _About]]:
+    """Yield orders of listed tokens on EVM chains that were refused, where others were taken."""
+    if operation_id not in (ids.ORDER, ids.V1_ORDER):
+        return
+    edges = [exchange for exchange in context.of(operation_id) if exchange.probe.edge]
+    if not any(exchange.succeeded for exchange in edges):
+        return
+    is_plain = plain_tokens(context)
+    for edge, about in _submissions(context, operation_id):
+        refused = context.get(ProbeName.at(operation_id, edge))
+        is_sound = edge.kind is EdgeKind.ROUTE and is_plain(about["route"].source)
+        if is_sound and refused is not None and refused.refused:
+            yield edge, about
+
+
+def order_again(edge: Edge) -> Edge:
+    """Return the edge of the same order for another deposit."""
+    return Edge(f"again, {edge.label}", EdgeKind.ROUTE)
+
+
+def _orders_again(context: RunContext, operation_id: str) -> Iterator[EdgeCase]:
+    with suppress(NotRun, Inconclusive):
+        for edge, about in refused_orders(context, operation_id):
+            again = order_again(edge)
+            draft = valid_request(context, operation_id, **_paid(context, again, about))
+            yield EdgeCase(operation_id, again, draft)
 
 
 def tickets_by_chain(context: RunContext) -> dict[str, list[Exchange]]:
@@ -187,12 +227,14 @@ def refused_chains(
     context: RunContext, operation: Operation
 ) -> Iterator[tuple[str, str, tuple[Exchange, ...]]]:
     """Yield each input and listed chain with its refusals, where no request with it was taken."""
-    offered = {chain.name for chain in inventory_of(context).offered}
+    inventory = inventory_of(context, operation.generation.id)
+    offered = {inventory.listing_name(chain.name) for chain in inventory.offered}
+    offered |= {chain.name for chain in inventory.offered}
     for role in ("chain", "fromChain", "toChain"):
         refused: dict[str, list[Exchange]] = {}
         taken: set[str] = set()
         for exchange in context.of(operation):
-            named = exchange.parameters.get(role, "")
+            named = exchange.parameters.get(role) or exchange.request.headers.get(role, "")
             if exchange.succeeded:
                 taken.add(named)
             elif exchange.refused and _is_of_usual_worth(exchange) and named in offered:
@@ -229,7 +271,7 @@ class _EdgeCases:
     def submissions(self) -> Iterator[EdgeCase]:
         with suppress(NotRun, Inconclusive):
             for edge, about in _submissions(self._context, self._operation.id):
-                yield self._about(edge, deposit=_deposit(self._context, edge.label), **about)
+                yield self._about(edge, **_paid(self._context, edge, about))
 
     def reads(self) -> Iterator[EdgeCase]:
         context, operation_id = self._context, self._operation.id
@@ -393,16 +435,24 @@ def _odd_values(field: Field, draft: Draft) -> Iterator[tuple[str, Json]]:
         yield f"of {_LONGER} characters", "a" * _LONGER
     if "string" not in field.types or field.role not in (*NAMES, *_ADDRESSES):
         return
-    yield f"of {_LONGER} characters", (before + "x" * _LONGER)[:_LONGER]
-    if field.location != "headers":
-        yield "that is not ASCII", f"{before}'é漢\""
+    # What breaks on such a name does so in whichever of two chains has it.
+    if field.role != "toChain":
+        yield from _hard_to_read(field, before)
     if field.role in NAMES:
-        if field.location != "headers":
-            yield "with a control character", f"{before}\x01"
         yield "in lower case", before.lower()
         yield "with blanks around it", f" {before} "
     else:
         yield "that is short", before[:6]
+
+
+def _hard_to_read(field: Field, before: str) -> Iterator[tuple[str, Json]]:
+    long = (before + "x" * _LONGER)[:_LONGER]
+    if field.location == "headers":
+        yield f"of {_LONGER} characters", long
+    else:
+        yield f"of {_LONGER} characters, not all ASCII", f"{long[:-4]}'é漢\""
+        if field.role in NAMES:
+            yield "with a control character", f"{before}\x01"
 
 
 # What a request is about: one token or route for each class of them.
@@ -420,7 +470,7 @@ _POOLS: Mapping[str, tuple[str, str, Callable[[RunContext], Iterable[Any]]]] = {
     ids.PRICE: ("asset", "prices", addressed_tokens),
     ids.BALANCE: ("asset", "balances", addressed_tokens),
     ids.V1_QUOTE: ("route", ids.V1_QUOTE, v1_bridges_by_twins),
-    ids.V1_RAW: ("asset", "v1 raw", lambda run: inventory_of(run, "v1").tokens),
+    ids.V1_RAW: ("asset", "v1 raw", v1_tokens),
 }
 
 
@@ -442,7 +492,8 @@ def _subjects(context: RunContext, operation_id: str) -> Iterator[_EdgeSubject]:
         inventory = inventory_of(context, operation_id.partition(".")[0])
         for chain in inventory.chains[:_MOST_CHAINS]:
             if chain.offered:
-                yield Edge(chain.name), {"chain": inventory.listing_name(chain.name)}
+                about = {"chain": inventory.listing_name(chain.name)}
+                yield Edge(chain.name, EdgeKind.ROUTE), about
 
 
 def _pool_subjects(
@@ -451,7 +502,13 @@ def _pool_subjects(
     """Yield each class of tokens or routes; of quotes, amounts that are next to nothing or huge."""
     key, name, items = _POOLS[operation_id]
     drawn = _drawn(context, name, items(context))
-    chosen = list(_cover(drawn, _features(context)))
+    features = _features(context, by_symbol=operation_id == ids.PRICE)
+    chosen = list(_cover(drawn, features))
+    if operation_id == ids.V1_RAW:
+        # Most people move the tokens that are on most chains, or a chain's own coin.
+        often = Counter(token.symbol for token in drawn)
+        by_use = sorted(items(context), key=lambda token: -often[token.symbol])
+        chosen = list(_covering(by_use, _moved, _MOST_CHAINS))
     # Each route that is asked for an odd amount is asked for a usual one as well.
     routes = [route for _, route in chosen]
     if operation_id == ids.BRIDGE:
@@ -460,6 +517,10 @@ def _pool_subjects(
             yield Edge(f"next to nothing of {label}"), about
     if operation_id in (ids.BRIDGE, ids.SWAP_QUOTE):
         yield from _large_amounts(routes, usual)
+        price = price_of(context, usual.source) if usual else None
+        if price:
+            about = {"route": usual, "tokens": round(_LESS_THAN_A_DOLLAR / price, _FEW_DIGITS)}
+            yield Edge("worth less than a dollar", sound=False), about
     somebody = _somebody(context) if operation_id == ids.SWAP else {}
     yield from ((Edge(label, EdgeKind.ROUTE), {key: item, **somebody}) for label, item in chosen)
     if operation_id in (ids.BRIDGE, ids.SWAP_QUOTE):
@@ -580,8 +641,13 @@ def _known_and_unlisted(context: RunContext, operation_id: str) -> Iterator[_Edg
                     yield _unlisted(role, label), {"route": TokenRoute(token, elsewhere)}
                     break
     unlisted = unlisted_chains(context, generation)
-    for chain in unlisted[:_SOME_CHAINS] if operation_id == ids.SWAP_QUOTE else unlisted:
-        for role in _CHAIN_ROLES.get(operation_id, ()):
+    roles = _CHAIN_ROLES.get(operation_id, ())
+    for number, chain in enumerate(unlisted):
+        is_further = number >= _SOME_CHAINS
+        if is_further and operation_id == ids.SWAP_QUOTE:
+            break
+        # Of two roles the first chains are tried in both, further ones in turn.
+        for role in roles[number % len(roles) :][:1] if is_further and roles else roles:
             yield _unlisted(role, chain.name), {role: chain.name}
 
 
@@ -612,8 +678,10 @@ def _submissions(context: RunContext, operation_id: str) -> Iterator[_EdgeSubjec
         ends = _features(context)
         drawn = _drawn(context, name, routes(context))
         for label, route in _covering(drawn, lambda candidate: ends(candidate)[2:3], _MOST_ORDERS):
-            yield Edge(label), {"route": route}
+            yield Edge(label, EdgeKind.ROUTE), {"route": route}
     if operation_id == ids.ORDER:
+        yield from _large_orders(context)
+        yield from _orders_of_other_chains(context)
         yield Edge("channel that is not ASCII", sound=False), {"channel": "é漢"}
         yield Edge(f"channel of {_LONG} characters", sound=False), {"channel": "x" * _LONG}
         label = "long sourceCerts"
@@ -622,6 +690,32 @@ def _submissions(context: RunContext, operation_id: str) -> Iterator[_EdgeSubjec
         yield Edge(label, sound=False), {"sourceCerts": longer}
     if operation_id == ids.TICKET:
         yield from _tickets(context)
+
+
+def _large_orders(context: RunContext) -> Iterator[_EdgeSubject]:
+    """Yield orders whose numbers are large: their amounts, and the index of what is bought."""
+    routes = _drawn(context, "large orders", bridges(context))
+    indexed = {
+        int(index): route for route in routes if (index := route.target.index or "").isdecimal()
+    }
+    if indexed:
+        route = indexed[max(indexed)]
+        yield Edge(f"the largest index, {route.target.symbol}", EdgeKind.ROUTE), {"route": route}
+    for route in sorted(routes, key=lambda candidate: -(candidate.target.decimals or 0))[:1]:
+        for number, digits in enumerate(_DIGITS_OF_ORDERS):
+            units = Decimal(("1234567890" * 8)[number : number + digits])
+            about = {"route": route, "tokens": units.scaleb(-(route.source.decimals or 0))}
+            yield Edge(f"amount of {digits} digits", sound=False), about
+
+
+def _orders_of_other_chains(context: RunContext) -> Iterator[_EdgeSubject]:
+    """Yield an order from each chain that is no EVM chain, whose hashes have forms of their own."""
+    chains = {chain.name: chain for chain in inventory_of(context).offered if chain.evm is False}
+    routes = _drawn(context, "orders of other chains", bridges(context))
+    for name, route in _covering(routes, lambda each: {each.source.chain} & chains.keys()):
+        # How these hashes are spelled is not published.
+        edge = Edge(f"deposit on {name}", sound=False)
+        yield edge, {"route": route, "deposit": hash_forms(context, chains[name])[0][1]}
 
 
 def _tickets(context: RunContext) -> Iterator[_EdgeSubject]:
@@ -658,6 +752,11 @@ def own_form(chain: ListedChain) -> str:
     return next((form for form, known in _HASH_FORMS.items() if names & known), "") or (
         "" if chain.evm is False else "with 0x"
     )
+
+
+def _paid(context: RunContext, edge: Edge, about: _About) -> _About:
+    """Return what a submission is about, with a deposit of its own."""
+    return {"deposit": _deposit(context, edge.label), **about}
 
 
 def _deposit(context: RunContext, label: str) -> str:
@@ -710,11 +809,13 @@ def _cover(
         yield ", ".join(new), item
 
 
-def _features(context: RunContext) -> Callable[[TokenRoute | ListedToken], tuple[str, ...]]:
+def _features(
+    context: RunContext, *, by_symbol: bool = False
+) -> Callable[[TokenRoute | ListedToken], tuple[str, ...]]:
     """Return a function that lists the features of a token or a route.
 
     Features are its chain, whether that is an EVM chain, coin or contract, and decimals; of a
-    route also which tokens it is between.
+    route also which tokens it is between, and of a token its symbol where that counts.
     """
     is_plain = plain_tokens(context)
 
@@ -725,13 +826,19 @@ def _features(context: RunContext) -> Callable[[TokenRoute | ListedToken], tuple
 
     def of(item: TokenRoute | ListedToken) -> tuple[str, ...]:
         if isinstance(item, ListedToken):
-            return of_token(item)
+            return *of_token(item), *([item.symbol] if by_symbol else [])
         ends = (*of_token(item.source, "from "), *of_token(item.target, "to "))
         within = "within one chain" if item.is_within_a_chain else "between chains"
         symbols = dict.fromkeys((f"from {item.source.symbol}", f"to {item.target.symbol}"))
         return (*ends, within, *symbols)
 
     return of
+
+
+def _moved(token: ListedToken) -> tuple[str, ...]:
+    """Return what a transaction that moves a token depends on, but for its contract."""
+    kind = "coin" if token.is_native else "contract"
+    return (f"{kind} on {token.chain}", f"{kind} of {token.decimals} decimals")
 
 
 def _drawn(context: RunContext, what: str, items: Iterable[_T]) -> list[_T]:

@@ -15,7 +15,7 @@ from typing import Any, TypeGuard
 
 from mockserver import jsontext
 from mockserver.conformance.basis import basis_of_input, basis_of_required
-from mockserver.conformance.discovery.amount_units import ATTEMPT_NAMES
+from mockserver.conformance.discovery.amount_units import ATTEMPT_NAMES, Reading, reading_of
 from mockserver.conformance.discovery.inventory import inventories, inventory_of
 from mockserver.conformance.discovery.routes import OTHER_AMOUNTS, usable_tokens
 from mockserver.conformance.requests.labels import made_of, shipped_requests
@@ -336,6 +336,13 @@ def _negative(value: Json, _: RunContext, __: str) -> Json:
     return -value if _is_number(value) else -1
 
 
+def _with_fraction(value: Json, context: RunContext, _: str) -> Json:
+    """Return an amount with half a smallest unit. Raises `NotRun` where tokens are counted."""
+    if reading_of(context, ids.BRIDGE) is not Reading.UNITS:
+        raise NotRun("amounts are whole tokens here, and may have a fraction")
+    return f"{value}.5"
+
+
 def _as_number(value: Json, *_: object) -> Json:
     digits = isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) < 40
     return int(value) if digits else 5
@@ -405,6 +412,7 @@ _VALUES: Mapping[str, Callable[[Json, RunContext, str], Json]] = {
     "zero": lambda value, _, __: "0" if isinstance(value, str) else 0,
     # A careless parser reads the digits and ignores the rest.
     "with letters": lambda value, _, __: f"{value}abc",
+    "with a fraction": _with_fraction,
     "no number": lambda _, context, label: context.draw(label).choice(_NO_NUMBERS),
     "odd number": lambda _, context, label: context.draw(label).choice(_ODD_NUMBERS),
     "as text": lambda value, _, __: plain(Decimal(value)) if _is_number(value) else str(value),

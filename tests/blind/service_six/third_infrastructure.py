@@ -45,7 +45,9 @@ async def compressed_from_cache(call: Call, answer: Answer) -> web.Response:
 @fault("head-length-of-nothing", "wrap")
 async def head_length(call: Call, answer: Answer) -> web.Response:
     response = await answer()
-    return with_body(response, b"") if call.request.method == "HEAD" else response
+    if call.request.method != "HEAD":
+        return response
+    return with_body(response, b"", **{"Content-Length": "0"})
 
 
 @fault("label-latin-one", "wrap")
