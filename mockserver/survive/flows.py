@@ -30,6 +30,10 @@ _MOST_OUTPUT = 20_000
 _PREFIX = "CROSSCHAIN_MOCK_"
 
 
+def _never() -> bool:
+    return False
+
+
 class CannotStart(CrosschainMockError):
     """A command that cannot be started: 127 where it is not found, 126 where it cannot run."""
 
@@ -84,7 +88,7 @@ class Process(Protocol):
     def send(self, number: int) -> None:
         """Send a signal to all of its processes; nothing where they are gone."""
 
-    def wait(self, seconds: float, goes_on: Callable[[], bool]) -> Ended:
+    def wait(self, seconds: float, goes_on: Callable[[], bool] = _never) -> Ended:
         """Return how it ended, killed after so many seconds in which it did not go on."""
 
 
@@ -212,7 +216,7 @@ class _Spawned:
         with contextlib.suppress(OSError):
             os.killpg(self._process.pid, number)
 
-    def wait(self, seconds: float, goes_on: Callable[[], bool]) -> Ended:
+    def wait(self, seconds: float, goes_on: Callable[[], bool] = _never) -> Ended:
         late = False
         while not late:
             try:
@@ -296,7 +300,7 @@ class _Forked:
             with contextlib.suppress(OSError):
                 os.killpg(self.pid, number)
 
-    def wait(self, seconds: float, goes_on: Callable[[], bool]) -> Ended:
+    def wait(self, seconds: float, goes_on: Callable[[], bool] = _never) -> Ended:
         while (late := not self.ended.wait(seconds)) and goes_on():
             pass
         if late:

@@ -67,7 +67,7 @@ def test_deleted_worlds_leave_nothing(serve, worlds: int) -> None:
     for number in range(worlds):
         live(f"short-{number}")
     # One world has some thousands. What stays has a bound, however many worlds there were: a
-    # hundred timers of the loop that are over, and as many addresses that its HTTP library has read.
+    # hundred timers of the loop that are over, as many addresses that its HTTP library has read.
     assert objects() - before < 200 + worlds
 
 

@@ -695,9 +695,11 @@ def _submissions(context: RunContext, operation_id: str) -> Iterator[_EdgeSubjec
 def _large_orders(context: RunContext) -> Iterator[_EdgeSubject]:
     """Yield orders whose numbers are large: their amounts, and the index of what is bought."""
     routes = _drawn(context, "large orders", bridges(context))
-    indexed = [route for route in routes if route.target.index.isdecimal()]
+    indexed = {
+        int(index): route for route in routes if (index := route.target.index or "").isdecimal()
+    }
     if indexed:
-        route = max(indexed, key=lambda candidate: int(candidate.target.index))
+        route = indexed[max(indexed)]
         yield Edge(f"the largest index, {route.target.symbol}", EdgeKind.ROUTE), {"route": route}
     for route in sorted(routes, key=lambda candidate: -(candidate.target.decimals or 0))[:1]:
         for number, digits in enumerate(_DIGITS_OF_ORDERS):

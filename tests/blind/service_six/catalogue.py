@@ -14,8 +14,10 @@ from tests.blind.service_six import (
 from tests.blind.service_six.flaws import FAULTS, VARIATIONS, Flaw
 
 # Importing them registers theirs.
-MODULES = (infrastructure, regions, meaning, later, variations)
-MODULES += (third_infrastructure, third_regions, third_meaning)
+MODULES = (
+    *(infrastructure, regions, meaning, later, variations),
+    *(third_infrastructure, third_regions, third_meaning),
+)
 
 
 def names() -> list[str]:

@@ -179,7 +179,7 @@ def previous_amount(call: Call, data: Data) -> None:
 @fault("balance-halves-each-time", "data", "getBalance")
 def balance_halves(call: Call, data: Data) -> None:
     memory = call.service.memory
-    key = tuple(str(value) for value in call.inputs.values())
+    key = " ".join(map(str, call.inputs.values()))
     times(data, "balance", Decimal(1) / 2 ** memory.get(key, 0))
     memory[key] = memory.get(key, 0) + 1
     places = call.service.token(call.inputs["chain"], "address", call.inputs["contractAddress"])
