@@ -2,26 +2,16 @@
 import { afterAll, test as base, beforeAll } from "vitest";
 import { type CheckOptions, type Mock, startMock, type World } from "./index.js";
 
-const PATIENCE_MS = 60_000;
-let early: Promise<Mock> | undefined;
-
-// Here, since within a test a start counts towards its time limit, which is 5 s by default.
-beforeAll(async () => void (await (early = startMock())), PATIENCE_MS);
+let started: Promise<Mock> | undefined;
+const start = () => (started ??= startMock());
+beforeAll(async () => void (await start()), 60_000); // Within a test it counts towards its 5 s.
 afterAll(async () => {
-  await (await early?.catch(() => undefined))?.stop();
-  early = undefined;
+  await (await started?.catch(() => undefined))?.stop();
+  started = undefined;
 });
 
 export const test = base.extend<{ checked: CheckOptions; mock: Mock; world: World }>({
-  mock: [
-    async ({}, use) => {
-      // Files that share their modules have no hooks of their own but the first.
-      const own = early ? undefined : await startMock();
-      await use(own ?? (await early)!);
-      await own?.stop();
-    },
-    { scope: "file" },
-  ],
+  mock: [async ({}, use) => use(await start()), { scope: "file" }],
   // `test.extend({ checked: { unused: "allow" } })` changes what a test fails for.
   checked: {},
   world: async ({ checked, mock, task }, use) => {
