@@ -25,7 +25,18 @@ _SELECTOR = 4
 def decoded(entry: Entry) -> list[Json]:
     """Return what can be decoded in an exchange: where it is, what it is, and its value."""
     items = [item for part in _parts(entry) for item in _named_values(*part, depth=0)][:_MOST]
-    return [entry.masker().json(item) for item in items]
+    masker = entry.masker()
+    shown = [masker.json(item) for item in items]
+    # A sentence quotes a value cut short, which may be the beginning of a packed secret.
+    return [
+        {
+            name: masker.memory.without_beginnings(text) if isinstance(text, str) else text
+            for name, text in item.items()
+        }
+        if isinstance(item, dict)
+        else item
+        for item in shown
+    ]
 
 
 def _parts(entry: Entry) -> Iterator[tuple[str, str, Json]]:
