@@ -380,7 +380,7 @@ def test_exitfirst_ends_with_the_first_defect(searched):
 @pytest.mark.deep(quick=1)
 def test_workers_and_junit_tell_the_same(searched, pytester):
     pytest.importorskip("xdist")
-    lost = "lost:always@submitOrder#1"
+    lost = "lost:once@submitOrder#1"
     arguments = ("--crosschain-mock-survive", "--crosschain-mock-survive-quick")
     workers = ("-p", "xdist.plugin", "-n", "2", "--junitxml=j.xml")
     result = searched(NAIVE + CAREFUL, *arguments, *workers)
