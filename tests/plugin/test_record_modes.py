@@ -16,11 +16,7 @@ pytest_plugins = ["pytester"]
 PROJECT = """
 import os
 
-pytestmark = [
-    pytest.mark.crosschain_mock(record="once"),
-    # A test that fails here leaves the answer of its error open, which a later one would notice.
-    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
-]
+pytestmark = pytest.mark.crosschain_mock(record="once")
 USDC = "0xaf88d065e77c8cC2239327C5EDb3A432268e5831"
 
 
@@ -32,9 +28,8 @@ def quoted(world, amount):
 def post(world, path, body):
     headers = {"Evmaddress": "0x" + "52" * 20, "Signature": "0x" + "5a" * 65}
     headers["Content-Type"] = "application/json"
-    request = urllib.request.Request(world.base_url_v2 + path, json.dumps(body).encode(), headers)
-    with urllib.request.urlopen(request, timeout=60) as answer:
-        return json.load(answer)
+    raw = json.dumps(body).encode()
+    return asked(urllib.request.Request(world.base_url_v2 + path, raw, headers))
 
 
 @pytest.mark.parametrize("amount", ["10000000", "20000000", os.environ.get("AMOUNT", "30000000")])

@@ -20,8 +20,8 @@ from tests.recordings.conftest import recording
 from tests.secrets_corpus.healthy import FLOWS, Healthy
 
 EXAMPLES = [example for example in examples() if not example.headers]
-# Headers that were once taken for secrets; the rest of the flows behind `--deep`.
-QUICK = ("rate limits",)
+# Four flows at once, in the first of which are the rate limits that were once taken for secrets.
+TOGETHER = [FLOWS[at::14] for at in (1, 0, *range(2, 14))]
 CONFORM: RunOptions = {"edges": False, "arm_writes": True, "examples": 0, "delivery": False}
 # What these ask is no operation of the service, and not recorded.
 UNRECORDED = {"unknown-path-is-no-success", "wrong-method-is-no-success"}
@@ -66,20 +66,22 @@ def test_through_the_recorder_every_body_stays(record, part):
     assert sorted(kept) == sorted(came)
 
 
-@pytest.mark.parametrize("flow", FLOWS, ids=lambda flow: flow.name)
+@pytest.mark.parametrize(
+    "flows", TOGETHER, ids=lambda flows: ", ".join(flow.name for flow in flows)
+)
+@pytest.mark.deep(quick=1)
 def test_a_recording_is_judged_as_the_service_was_and_answers_as_it_did(
-    flow: Healthy, is_deep: bool, tmp_path
+    flows: list[Healthy], tmp_path
 ):
-    if not is_deep and flow.name not in QUICK:
-        pytest.skip("all flows with --deep")
+    sent = [header for flow in flows for header in flow.request]
     kept = tmp_path / "kept"
     options = ("--out", str(kept), "--arm-writes")
-    with blind_service(rows=[flow.row()] if flow.answer else []) as url:
+    with blind_service(rows=[flow.row() for flow in flows if flow.answer]) as url:
         with recording(*options, "--upstream-v1", url, "--upstream-v2", url) as (port, proxy):
             base = f"http://127.0.0.1:{port}"
             lived = run(base, **CONFORM)
-            # What a client of the flow sends besides is kept, and told apart, as well.
-            came = [ask(port, example, flow.request) for example in EXAMPLES[:20]]
+            # What a client of a flow sends besides is kept, and told apart, as well.
+            came = [ask(port, example, sent) for example in EXAMPLES[:20]]
         assert not proxy.not_kept.keys() - {*filter(_is_no_operation, proxy.not_kept)}
     exchanges = [each for file in load_folder(kept) for each in file.exchanges]
     assert [place for each in exchanges for place, _ in each.masked if "response" in place] == []
@@ -91,7 +93,7 @@ def test_a_recording_is_judged_as_the_service_was_and_answers_as_it_did(
         again = Counter(replayed(mock.port, each) for each in lived.exchanges if is_kept(each))
         assert again == {True: again.total()}
         assert again.total() > 400
-        assert [ask(mock.port, example, flow.request) for example in EXAMPLES[:20]] == came
+        assert [ask(mock.port, example, sent) for example in EXAMPLES[:20]] == came
 
 
 def differences(lived, recorded):

@@ -57,13 +57,24 @@ def test_there_are_enough_and_each_can_be_read_where_it_is_planted():
     assert len(CASES) >= FEWEST
     assert len({case.name for case in CASES}) == len(CASES)
     for case in CASES:
-        raw = [exchange_text(exchange_of(one).unpacked(), "captured") for one in case.exchanges]
-        bodies = [
-            part
-            for one in case.exchanges
-            for part in (one.body, one.answer, repr((one.headers, one.answer_headers)).encode())
-        ]
-        assert Reader(*map(str.encode, raw), *bodies).reads(case.secret), case.name
+        assert Reader(*shown(case)).reads(case.secret), case.name
+
+
+def test_each_can_be_read_in_a_long_text_of_many():
+    some = CASES[::24]
+    together = Reader(b"\n".join(part for case in some for part in shown(case)))
+    assert [case.name for case in some if not together.reads(case.secret)] == []
+
+
+def shown(case: Case) -> list[bytes]:
+    """What a recording would have of a case if nothing were masked, and its bodies."""
+    raw = [exchange_text(exchange_of(one).unpacked(), "captured") for one in case.exchanges]
+    bodies = [
+        part
+        for one in case.exchanges
+        for part in (one.body, one.answer, repr((one.headers, one.answer_headers)).encode())
+    ]
+    return [*map(str.encode, raw), *bodies]
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)

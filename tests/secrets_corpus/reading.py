@@ -21,6 +21,9 @@ _ESCAPE = re.compile(rb"\\u([0-9A-Fa-f]{4})")
 _BETWEEN = re.compile(rb"[\s\"',-]+")
 _DEEPEST = 12
 _SHORTEST = 6
+_WINDOW = 16384
+_OVERLAP = 8192
+"""Bytes: no secret of a case is longer, with all of its codings."""
 
 
 class Reader:
@@ -44,6 +47,11 @@ class Reader:
 
 
 def _unpacked(data: bytes) -> Iterator[bytes]:
+    yield from _runs(data)
+    if len(data) > _WINDOW:
+        # Each way to spell a long text would be a text as long, and so would each two together.
+        yield from (data[at : at + _WINDOW] for at in range(0, len(data), _WINDOW - _OVERLAP))
+        return
     yield re.sub(rb"\n +", b"", data)
     yield re.sub(rb"\n +", b" ", data)
     if b"%" in data:
@@ -58,6 +66,9 @@ def _unpacked(data: bytes) -> Iterator[bytes]:
         yield html.unescape(data.decode("latin-1")).encode("utf-8")
     if b"\0" in data:
         yield data.replace(b"\0", b"")
+
+
+def _runs(data: bytes) -> Iterator[bytes]:
     for match in _BASE64.finditer(data):
         run = match[0].rstrip(b"=").replace(b"-", b"+").replace(b"_", b"/")
         yield base64.b64decode(run[: len(run) - (len(run) % 4 == 1)] + b"=" * (-len(run) % 4))

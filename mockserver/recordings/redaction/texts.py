@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Iterator
 from urllib.parse import quote_plus, unquote_plus
 
-from mockserver.recordings.redaction.forms import MASK, looks_secret
+from mockserver.recordings.redaction.forms import MASK, has_any, looks_secret
 from mockserver.recordings.redaction.names import Secrecy, secrecy
 
 TextChange = Callable[[str, str], str]
@@ -179,6 +179,8 @@ _CODE = re.compile(
     r"|(?:verification|security|confirmation|login|one[- ]time|2fa|sms)[- ](?:code|pass\w*))"
     r"(?:\s+is)?\s*:?\s+)(?P<value>[0-9]{4,10})\b"
 )
+_SPOKEN = ("pass", "pwd", "pin", "otp", "secret", "token", "key", "credential", "code")
+"""What `_SAID` and `_CODE` cannot do without."""
 _INSERTED = re.compile(
     r"\((?P<names>[^()]{1,2000})\)(?P<between>\s*VALUES\s*)(?P<rows>\([^()]*\)(?:\s*,\s*\([^()]*\))*)",
     re.IGNORECASE,
@@ -208,14 +210,17 @@ def by_names(text: str, change: TextChange) -> str:
             parts += [text[done:start], _changed(text[start:end], _plain(match["name"]), change)]
             done = end
     text = _blocks("".join(parts) + text[done:], change)
-    for notation in (_USER, _CODE):
+    is_spoken = has_any(_SPOKEN, text)
+    for notation in (_USER, _CODE) if is_spoken else (_USER,):
         text = notation.sub(lambda match: match["head"] + change("password", match["value"]), text)
-    text = _INSERTED.sub(lambda match: _inserted(match, change), text)
+    if "(" in text:
+        text = _INSERTED.sub(lambda match: _inserted(match, change), text)
     if _CONTROL.search(text):
         text = _in_bytes(text, change)
     for notation in (_OPTION, _SERIALIZED, _QUESTION):
         text = notation.sub(lambda match: _after_name(match, change), text)
-    return _SAID.sub(lambda match: _said(match, change), _table(text, change))
+    text = _table(text, change)
+    return _SAID.sub(lambda match: _said(match, change), text) if is_spoken else text
 
 
 def _is_sentence(text: str, start: int, end: int) -> bool:

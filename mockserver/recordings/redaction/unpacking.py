@@ -17,6 +17,7 @@ DEEPEST = 8
 _MOST_BYTES = 16 * 1024 * 1024
 _HEX = re.compile(r"(0x)?((?:[0-9a-fA-F]{2}){6,})")
 _HEX_APART = re.compile(r"(?<!\w)[0-9a-fA-F]{2}([ :])[0-9a-fA-F]{2}(?:\1[0-9a-fA-F]{2}){4,}(?!\w)")
+_BETWEEN_MARKS = re.compile(r"[ :][0-9a-fA-F]{2}[ :]")
 _BASE64 = re.compile(r"[A-Za-z0-9+/]{12,}={0,2}")
 _BASE64_OF_ADDRESSES = re.compile(r"[A-Za-z0-9_-]{12,}={0,2}")
 _PRINTED = re.compile(r"[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]+")
@@ -129,7 +130,7 @@ def unpacked_runs(text: str, change: Callable[[Packed, str], str | None]) -> str
 
     # A run with `-` or `_` is one of its own alphabet, of which the first one sees only pieces.
     text = _BASE64_OF_ADDRESSES.sub(changed, text)
-    if " " in text or ":" in text:
+    if _BETWEEN_MARKS.search(text):
         text = _HEX_APART.sub(lambda match: _apart(match[0], match[1], change) or match[0], text)
     return _BASE64.sub(changed, text) if "/" in text or "+" in text else text
 
