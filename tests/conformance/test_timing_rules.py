@@ -164,6 +164,15 @@ def in_turn(*times):
         # One operation that is slow each time is the matter of another rule.
         ([405 if number % 5 == 0 else 5 for number in range(400)], []),
         ([405 if number % 11 == 0 else 5 for number in range(100)], []),
+        # Each seventh answer of one operation, and what a busy machine does to it and to others.
+        ([405 if number % 35 == 0 else 5 for number in range(400)], ["late again and again"]),
+        ([405 if number % 35 in {0, 18} else 5 for number in range(400)], []),
+        ([405 if number % 35 == 0 and number < 200 else 5 for number in range(400)], []),
+        ([105 + number if number % 35 == 0 else 5 for number in range(400)], []),
+        ([405 if number % 35 == 0 else 5 for number in range(190)], []),
+        # A busy machine hides neither what rises, nor does it make anything rise.
+        ([5 + number * 2 // 5 + number % 3 * 90 for number in range(400)], ["ever later"]),
+        ([5 + number % 4 * number * 2 // 5 for number in range(400)], []),
     ],
 )
 def test_a_pattern_in_the_times_of_all_answers(times, causes):

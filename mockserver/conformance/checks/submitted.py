@@ -28,8 +28,10 @@ from mockserver.conformance.verdict import Inconclusive
 from mockserver.contract import Operation, ids
 from mockserver.values import dataclass
 
-LOOKS = 2
-"""How often what was accepted at an edge is looked up: at once, and after all others."""
+LOOKS_AT_ALL, LOOKS = 2, 3
+"""How often everything that was accepted at edges is looked up, and at most what goes on."""
+LOOK_AGAIN_MS = 1_000
+"""How long such a look-up waits before it is sent, while something goes on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +42,8 @@ class Submitted:
     `look_id` looks it up; `named` are the look-ups of those that the user has named. `number` reads
     the answer to a submission, where it stands at `place`; with `always_numbered` every answer has
     to show it. `key` is the input that it is looked up by. `status` reads a look-up, at
-    `status_place`; statuses in `final` never change, nor do the `facts` that come with them.
+    `status_place`; statuses in `final` never change, nor do the `facts` that come with them, and
+    those in `resting` not by waiting.
     """
 
     called: str
@@ -54,6 +57,7 @@ class Submitted:
     status_place: str
     named: Mapping[str, ProbeNames] = field(default_factory=dict)
     final: tuple[str, ...] = ()
+    resting: tuple[str, ...] = ()
     facts: tuple[str, ...] = ()
     always_numbered: bool = True
 
@@ -122,6 +126,11 @@ class Submitted:
     def answered(self, context: RunContext, submission: ProbeName) -> list[Exchange]:
         return [exchange for exchange in self.looks(context, submission) if exchange.succeeded]
 
+    def goes_on(self, context: RunContext, made: Exchange) -> bool:
+        """Tell whether the last look-up shows a status, and none that it comes to rest in."""
+        looks = self.answered(context, made.probe)
+        return bool(looks) and self.status(looks[-1]) not in ("", *self.resting)
+
     def lines(self, context: RunContext) -> list[list[Exchange]]:
         """Return the successful look-ups of each. Raises where there are none at all."""
         looks = (*self.look_ups.values(), *self.named.values())
@@ -152,6 +161,7 @@ ORDER = Submitted(
     status_place="data.status",
     named=look_ups_of_named(ids.CHECK),
     final=ORDER_STATUSES.final,
+    resting=ORDER_STATUSES.resting,
     facts=("execHash", "amountOut", "reason"),
 )
 V1_ORDER = Submitted(
@@ -166,6 +176,7 @@ V1_ORDER = Submitted(
     status_place="data.order.status",
     named=look_ups_of_named(ids.V1_DETAIL),
     final=V1_ORDER_STATUSES.final,
+    resting=V1_ORDER_STATUSES.resting,
     always_numbered=False,
 )
 TICKET = Submitted(

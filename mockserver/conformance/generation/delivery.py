@@ -212,7 +212,8 @@ class _Delivery:
         self._touched: set[str] = set()
         self._reads = reads
         self._targets: list[RepeatedRequest] = []
-        self._ignores_further: bool | None = None
+        # Whether a generation ignores inputs that are not known.
+        self._further: dict[str, bool] = {}
 
     def run(self) -> None:
         """Send everything that reads; stop where nothing more may leave."""
@@ -328,6 +329,11 @@ class _Delivery:
                     return
                 if not self._differs(target, exchange):
                     continue
+                if _LONGER_QUERY in changes and not self._is_taken(
+                    target, _with_further_input(_SHORT)
+                ):
+                    # This operation alone refuses what it does not know.
+                    del changes[_LONGER_QUERY]
                 alone = [
                     self._confirmed(target, partial(_applied, target.make(), change), part)
                     for part, change in changes.items()
@@ -337,11 +343,16 @@ class _Delivery:
                     self._confirmed(target, together, words)
 
     def _takes_further_inputs(self, target: RepeatedRequest) -> bool:
-        """Tell whether an input that is not known is ignored: a service may refuse it."""
-        if self._ignores_further is None and target.make().raw_query and target.succeeded:
-            exchange = self._ask(target, _with_further_input(_SHORT)(target.make()))
-            self._ignores_further = exchange is not None and not self._differs(target, exchange)
-        return bool(self._ignores_further)
+        """Tell whether its generation ignores an input that is not known: it may refuse it."""
+        generation, short = target.operation.generation.id, _with_further_input(_SHORT)
+        changes_it = short(target.make()).raw_query != target.make().raw_query
+        if generation not in self._further and changes_it and target.succeeded:
+            self._further[generation] = self._is_taken(target, short)
+        return changes_it and self._further.get(generation, False)
+
+    def _is_taken(self, target: RepeatedRequest, change: DeliveryEdit) -> bool:
+        exchange = self._ask(target, change(target.make()))
+        return exchange is not None and not self._differs(target, exchange)
 
     def _http(self) -> None:
         """Ask for the head alone, with old validators, and with a slash at the end of the path."""

@@ -37,14 +37,16 @@ V1_ORDER_STATUSES = shipped_facts().statuses["v1"]
 
 
 def orders_settled(context: RunContext) -> bool:
-    """Tell whether each order that was looked at, of 2.0 and of v1, has come to its end.
+    """Tell whether each order that is looked at again, of 2.0 and of v1, has come to its end.
 
-    An order that shows no status counts as settled: there is nothing to wait for.
+    Of v1, that is the usual one: whatever the others show, waiting would show no more of them. An
+    order that shows no status counts as settled: there is nothing to wait for.
     """
     if _is_not_known_yet(context, ids.ORDER, ids.CHECK, "id"):
         return False
     statuses = {exchange.text("status") for exchange in _last_looks(context, ids.CHECK)}
-    looks = _last_looks(context, ids.V1_DETAIL)
+    every = context.sent(*probes_about(ids.V1_DETAIL)["usual"])
+    looks = [exchange for exchange in every if exchange.succeeded][-1:]
     v1_statuses = {text(scalar(exchange.member("data"), "status")) for exchange in looks}
     at_rest = statuses <= {"", *ORDER_STATUSES.resting}
     return at_rest and v1_statuses <= {"", *V1_ORDER_STATUSES.resting}

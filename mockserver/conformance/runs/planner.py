@@ -10,7 +10,7 @@ from itertools import chain, zip_longest
 from mockserver import contract as contracts
 from mockserver.conformance.checks.catalog import RULES
 from mockserver.conformance.checks.rule import Rule
-from mockserver.conformance.checks.submitted import LOOKS, ORDER, V1_ORDER
+from mockserver.conformance.checks.submitted import LOOKS_AT_ALL, ORDER, V1_ORDER
 from mockserver.conformance.generation.stages import stage_rules
 from mockserver.conformance.options import MOST_EDGES, Options
 from mockserver.conformance.requests.catalog import probes_of
@@ -259,15 +259,25 @@ def once_more(session: Session, options: Options, kept: int, within: Collection[
             yield case.probe, case.draft
 
 
-def followed(session: Session, kept: int) -> Requests:
-    """Yield the look-ups of what was accepted at edges: all of them once, and once more."""
+def followed(session: Session, kept: int, turn: int) -> Requests:
+    """Yield the look-ups of what was accepted at edges: all of it twice, then what goes on."""
     context = session.context
-    for turn in range(LOOKS):
-        for kind in (ORDER, V1_ORDER):
-            for made in kind.made_at_edges(context):
-                draft = if_known(kind.look, context, made)
-                if draft is not None and session.left > kept:
-                    yield kind.names_of_looks(made.probe)[turn], draft
+    for kind in (ORDER, V1_ORDER):
+        for made in kind.made_at_edges(context):
+            if turn >= LOOKS_AT_ALL and not kind.goes_on(context, made):
+                continue
+            draft = if_known(kind.look, context, made)
+            if draft is not None and session.left > kept:
+                yield kind.names_of_looks(made.probe)[turn], draft
+
+
+def is_followed_on(context: RunContext) -> bool:
+    """Tell whether something that was accepted at edges has not come to its end yet."""
+    return any(
+        kind.goes_on(context, made)
+        for kind in (ORDER, V1_ORDER)
+        for made in kind.made_at_edges(context)
+    )
 
 
 def what_was_late(session: Session, rules: Iterable[Rule], kept: int) -> Requests:

@@ -3,6 +3,7 @@
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 
+from mockserver.conformance.checks.submitted import LOOK_AGAIN_MS, LOOKS
 from mockserver.conformance.checks.timing import is_late
 from mockserver.conformance.options import Options
 from mockserver.conformance.requests.probe import Probe, Stage
@@ -12,6 +13,7 @@ from mockserver.conformance.runs.planner import (
     Requests,
     at_edges,
     followed,
+    is_followed_on,
     once_more,
     what_was_late,
 )
@@ -181,9 +183,19 @@ class PlanSender:
         ended = self._send_each(edges, self._options.concurrency)
         again = once_more(self._session, self._options, self._kept, within)
         ended = ended or self._send_each(again, self._options.concurrency)
-        ended = ended or self._send_each(followed(self._session, self._kept), 1)
+        ended = ended or self._follow()
         # One after the other: how long an answer takes alone is what is asked.
         return ended or self._send_each(what_was_late(self._session, rules, self._kept), 1)
+
+    def _follow(self) -> str:
+        """Look up what was accepted at edges until it has come to its end, as patience goes."""
+        for turn in range(LOOKS):
+            wait_ms = LOOK_AGAIN_MS if turn and is_followed_on(self._context) else 0
+            for look in followed(self._session, self._kept, turn):
+                if ended := self._ask([look], wait_ms):
+                    return ended
+                wait_ms = 0
+        return ""
 
     def _send_each(self, requests: Requests, most: int) -> str:
         """Send requests, readings up to `most` at a time; return what ended the run."""
@@ -209,7 +221,7 @@ class PlanSender:
         self._session.collected.clear()
         return self._ask(batch)
 
-    def _ask(self, batch: Sequence[tuple[str, Draft]]) -> str:
+    def _ask(self, batch: Sequence[tuple[str, Draft]], wait_ms: int = 0) -> str:
         if len(batch) > 1:
             try:
                 self._session.ask_together(batch, patiently=True)
@@ -219,7 +231,7 @@ class PlanSender:
                 return ""
         for probe, draft in batch:
             try:
-                self._session.ask(probe, draft)
+                self._session.ask(probe, draft, wait_ms)
             except Refusing as error:
                 self._context.leave_out(probe, str(error))
             except Spent as error:

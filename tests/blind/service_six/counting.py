@@ -108,7 +108,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Count, and print what was not found, or what was blamed."""
     parser = argparse.ArgumentParser(prog="python -m tests.blind.service_six.counting")
     parser.add_argument("--kind", choices=("faults", "mechanical", "variations"), default="faults")
-    parser.add_argument("--group", help="only the faults of this group")
+    parser.add_argument("--group", action="append", help="only the faults of this group")
     parser.add_argument("--every", type=int, default=1, help="try each Nth alone")
     parser.add_argument("--only", action="append", default=[], metavar="NAME")
     parser.add_argument("--armed", action="store_true", help="with submissions, all of them")
@@ -154,7 +154,9 @@ def _names(options: argparse.Namespace) -> list[str]:
     if options.kind == "mechanical":
         return [name for name in catalogue.names() if "@" in name][:: options.every]
     groups = {entry["name"]: entry["group"] for entry in INDEX["faults"]}
-    return [name for name in groups if options.group in (None, groups[name])][:: options.every]
+    return [name for name in groups if not options.group or groups[name] in options.group][
+        :: options.every
+    ]
 
 
 if __name__ == "__main__":

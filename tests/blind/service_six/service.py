@@ -249,6 +249,8 @@ class Service:
         if not re.fullmatch(r"0x[0-9a-fA-F]{40}|(?!0x)[0-9A-Za-z:]{20,90}", recipient):
             raise RefusalError("recipient has to be an address")
         out = self.swapped(amount, here, there, same_chain=True)["out"]
+        if out >= 2**256:
+            raise RefusalError("fromAmount is too large for a call")
         steps = {"least": out * (10_000 - int(slippage)) // 10_000, "recipient": recipient}
         steps |= {"amount": amount, "here": here, "there": there}
         value = amount if here["address"] == world.NATIVE else 0

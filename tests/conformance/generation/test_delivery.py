@@ -1,17 +1,26 @@
 """The stage that asks again in other ways: what stands in front of a service shows there."""
 
+from collections import defaultdict
+from dataclasses import replace
+from functools import partial
+
 import pytest
 
 from mockserver.conformance import Verdict, run
 from tests.blind.service_six import catalogue
 from tests.blind.service_six.counting import service_six
+from tests.blind.service_six.flaws import FAULTS, VARIATIONS, Flaw
 
 RULE = "same-answer-in-every-delivery"
 
 
 def findings(fault="", variation="", **options):
-    with service_six(catalogue.flaw(fault or None, variation or None)) as url:
-        result = run(url, only=RULE, edges=False, examples=0, **options)
+    return findings_about(catalogue.flaw(fault or None, variation or None), **options)
+
+
+def findings_about(flaw, **options):
+    with service_six(flaw) as url:
+        result = run(url, only=RULE, edges=False, examples=0, patience="0s", **options)
     return [
         (outcome.operation.id, outcome.verdict_of(finding), finding)
         for outcome in result.outcomes
@@ -31,11 +40,12 @@ def deep(*values):
         deep("gzip-large-cut", "compression accepted: the body cannot be read"),
         ("keep-alive-dies", "on a connection that is used again: no whole answer came"),
         ("connection-remembers-chain", "on a connection that is used again"),
-        ("answers-swapped", "this is the answer to another request"),
+        deep("answers-swapped", "this is the answer to another request"),
         deep("latest-inputs", "with other requests at the same time"),
         deep("json-charset-refused", "the charset of the body named: the request is refused"),
         deep("percent-encoding-kept", "letters as escapes: the request is refused"),
         deep("trailing-slash-empty", "a slash at the end of the path"),
+        deep("query-limit", "with a further input of 600 characters in front"),
         ("head-fails", "HEAD fails, where GET is answered: HTTP 500"),
         ("not-modified-status", "HTTP 304 (not modified)"),
         ("quotes-cacheable-for-a-day", "keep the answer for 86400 s"),
@@ -45,6 +55,46 @@ def deep(*values):
 def test_what_carries_requests_shows_though_each_alone_is_answered_well(fault, words):
     messages = [finding.message for _, _, finding in findings(fault)]
     assert any(words in message for message in messages), messages
+
+
+def together(*flaws):
+    """Return what several do to an answer as one, each for the operations that are its own."""
+
+    async def wrap(call, answer):
+        for flaw in flaws:
+            if not flaw.operations or call.operation in flaw.operations:
+                answer = partial(flaw.steps["wrap"], call, answer)
+        return await answer()
+
+    return Flaw("together", steps={"wrap": wrap})
+
+
+def test_heads_tags_and_compression_are_held_against_the_first_answer():
+    """Three causes in one run, each at an operation that the others leave alone."""
+    lengths = replace(FAULTS["head-length-of-nothing"], operations=frozenset({"getBridgeQuote"}))
+    tags = replace(FAULTS["etag-without-query"], operations=frozenset({"getAssetsByChain"}))
+    packed = replace(FAULTS["compressed-from-cache"], operations=frozenset({"getChain"}))
+    several = together(packed, lengths, tags)
+    messages = defaultdict(list)
+    for operation, _, finding in findings_about(several):
+        messages[operation].append(finding.message)
+    assert [text for text in messages["v2.getBridgeQuote"] if "HEAD says that the answer" in text]
+    assert [
+        text for text in messages["v2.getAssetsByChain"] if "the answer to something else" in text
+    ]
+    assert [text for text in messages["v2.getChain"] if "which was not requested" in text]
+
+
+def test_right_tags_and_compression_that_was_accepted_are_not_blamed():
+    right = together(VARIATIONS["etags-that-are-right"], VARIATIONS["gzip-where-accepted"])
+    assert not findings_about(right)
+
+
+def test_an_order_is_known_on_each_connection():
+    """That of a healthy service is not blamed, as the variations below show."""
+    told = findings("orders-known-on-their-connection", arm_writes=True)
+    assert [operation for operation, _, _ in told] == ["v2.checkOrder"]
+    assert "is refused on another" in told[0][2].message
 
 
 def test_the_answer_to_somebody_elses_request_contradicts_the_description():
