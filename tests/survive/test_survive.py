@@ -558,6 +558,30 @@ def test_a_client_in_node_moves_the_world_in_place_of_sleeping(tmp_path):
     assert "1 survived" in ended.stdout
 
 
+NODE_BESIDE_A_BUSY_MOCK = """
+const { spawnSync } = require("node:child_process");
+process.kill(process.ppid, "SIGSTOP");
+spawnSync("sh", ["-c", `(sleep 3; kill -CONT ${process.ppid}) > /dev/null 2>&1 &`]);
+const control = new AbortController();
+const url = process.env.CROSSCHAIN_MOCK_BASE_URL_V2 + "/v1/getChain";
+const timer = setTimeout(() => control.abort(), 30_000);
+fetch(url, { signal: control.signal })
+  .then((answer) => console.log(answer.status), (error) => console.log(error.name))
+  .finally(() => clearTimeout(timer));
+"""
+
+
+@pytest.mark.skipif(not shutil.which("node"), reason="needs Node")
+@pytest.mark.deep
+def test_a_mock_that_has_no_core_for_seconds_is_no_slow_service(tmp_path):
+    """It answers three seconds of the wall later, and at once by the clock that times out."""
+    client = tmp_path / "client.cjs"
+    client.write_text(NODE_BESIDE_A_BUSY_MOCK)
+    command = [sys.executable, "-m", "mockserver", "run", "--clock", "client", "--", "node", client]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert (ended.stdout, ended.returncode) == ("200\n", 0), ended.stderr
+
+
 SHELL_SLEEPER = """
 begun=$(date +%s); sleep 3600; sleep 18000.5; test $(($(date +%s) - begun)) -ge 21600
 """

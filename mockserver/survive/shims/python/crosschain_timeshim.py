@@ -37,7 +37,7 @@ _LOOKS = 1 if os.path.exists("/proc/self/schedstat") else 5
 
 
 # The numbers of a page of the clock, and how far a client goes ahead of its world at most.
-_LEAD, _NOW, _TAKEN = 0, 1, 3
+_LEAD, _NOW, _TAKEN, _IN_TURNS, _SEVERAL = 0, 1, 3, 4, 5
 _FAR_MS = 86_400_000
 
 
@@ -55,7 +55,7 @@ def _page():
     path = os.environ.get("CROSSCHAIN_MOCK_CLOCK_PAGE")
     try:
         with open(path or "", "r+b") as file:
-            return memoryview(mmap.mmap(file.fileno(), 32)).cast("q")
+            return memoryview(mmap.mmap(file.fileno(), 48)).cast("q")
     except OSError:
         # None is named, or its run has ended: the clock is asked for at its address.
         return None
@@ -150,7 +150,7 @@ class WorldClock:
             elif self._unfinished and threading.active_count() > 1:
                 # What another thread has read in part comes first.
                 self.finish()
-            elif self._page is not None:
+            elif self._page is not None and not self._page[_IN_TURNS]:
                 self._go_ahead(until)
             else:
                 self._read(self._move({"advance": f"{until - self._ms}ms"}))
@@ -211,6 +211,10 @@ class WorldClock:
             return unfinished
 
     def sent(self, line):
+        if self._page is not None and (
+            self._under_way.keys() - {id(line)} or threading.active_count() > 1
+        ):
+            self._page[_SEVERAL] = 1
         if id(line) not in self._under_way and self._page is not None:
             taken = self._page[_TAKEN]
             self._expected = (max(self._expected, taken) if self._under_way else taken) + 1
