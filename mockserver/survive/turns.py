@@ -156,12 +156,14 @@ class Turns:
         assert client.process is not None  # noqa: S101 (it was started)
         began = monotonic()
         while not client.is_over:
-            rests = processes.rests(client.process.pid)
             known = any(True for _ in client.gates())
             looks += 1
+            enough = looks >= (_KNOWN_LOOKS if known else _UNKNOWN_LOOKS)
+            # Its children count as well, which takes the longest to see: once in a turn will do.
+            rests = processes.rests(client.process.pid, alone=not enough)
             if came != self._came or rests is False or (rests is None and not known):
-                came, looks = self._came, 0
-            if looks >= (_KNOWN_LOOKS if known else _UNKNOWN_LOOKS):
+                came, looks, enough = self._came, 0, False
+            if enough:
                 return
             if rests is None and monotonic() - began > _LONGEST_S / 10:
                 # Where the system does not show it, a lock and a long computation look alike.
