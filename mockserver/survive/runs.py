@@ -325,9 +325,10 @@ class Lab:
         self._numbers = count(1)
         self._folder = folder_of_runs("survive")
         self._library = None
-        self._in_turns = False
-        """Whether the flow sends several requests at once, and is answered in turn."""
         self._several = False
+        """Whether the flow was seen to send several requests at once."""
+        self._in_turns: bool | None = None
+        """Whether they are answered in turn; None before there were any."""
         if self._clock == ClockMode.CLIENT and isinstance(flow, SpawnedFlow):
             self._library = library_for(flow.command, self._folder)
         self._closing = contextlib.ExitStack()
@@ -366,9 +367,13 @@ class Lab:
         comes first is the machine's chance otherwise.
         """
         run = self._run(failures, meant, most_requests)
-        if self._several and not failures and not self._in_turns:
+        if self._several and not failures and self._in_turns is None:
             self._in_turns = True
             run = self._run(failures, meant, most_requests)
+            if run.first.unsure or not run.first.good:
+                # Who never rests has no turns, and goes on as it likes.
+                self._in_turns = False
+                run = self._run(failures, meant, most_requests)
         return run
 
     def _run(
@@ -407,7 +412,7 @@ class Lab:
     ) -> FlowStart:
         """Start the flow, or two of it at once, and return how the first of them ended."""
         number, page, outputs = next(self._numbers), None, list[Path]()
-        single = self._in_turns and not twice
+        single = bool(self._in_turns) and not twice
         with world.hosted() as hosted:
             # Those of two that sleep by a page of their own could not be told to wait for a turn.
             if self._clock == ClockMode.CLIENT and (self._library or not twice):

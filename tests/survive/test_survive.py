@@ -27,7 +27,7 @@ from mockserver.survive.api import searched
 from mockserver.survive.flows import command_flow, function_flow
 from mockserver.survive.formats import FORMATS
 from mockserver.survive.report import Subject
-from mockserver.survive.runs import RunLimits
+from mockserver.survive.runs import Lab, RunLimits
 from mockserver.survive.search import SearchPlan
 from mockserver.survive.space import UnknownFailure, kinds, kinds_named
 from mockserver.testing import MockSettings
@@ -323,6 +323,45 @@ def test_two_searches_of_a_command_give_the_same_bytes(file):
     first, second = reports(), reports()
     assert first == second
     assert {"json", "html", "sarif"} <= set(first)
+
+
+AT_ONCE = """
+import json, os, subprocess, sys, threading, time, urllib.request
+BASE = os.environ["CROSSCHAIN_MOCK_BASE_URL_V2"]
+
+def ask(chain):
+    for look in range(4):
+        url = f"{BASE}/v1/getAssetsByChain?chain={chain}"
+        json.load(urllib.request.urlopen(url, timeout=20))
+        time.sleep(5)
+
+beside = subprocess.Popen([sys.executable, "-c", "while True: pass"]) if SPINS else None
+askers = [threading.Thread(target=ask, args=(chain,)) for chain in ("ARB", "BNB")]
+for thread in askers:
+    thread.start()
+for thread in askers:
+    thread.join()
+if beside:
+    beside.kill()
+    beside.wait()
+"""
+
+
+@pytest.mark.parametrize("spins", [False, pytest.param(True, marks=pytest.mark.deep)])
+def test_requests_at_once_come_in_the_same_order_each_time(tmp_path, spins):
+    """A client of which a part never rests has no turns; it is run as it is."""
+    client = tmp_path / "client.py"
+    client.write_text(AT_ONCE.replace("SPINS", str(spins)))
+    flow = command_flow([sys.executable, str(client)])
+    lab = Lab(flow, MockSettings(clock="client"), RunLimits(wall_s=3 if spins else 60))
+    try:
+        runs = [lab.run() for _ in range(2 if spins else 4)]
+    finally:
+        lab.close()
+    assert all(run.first.good and len(run.lines) == 8 for run in runs)
+    assert spins or {tuple(line.text for line in run.lines) for run in runs} == {
+        tuple(line.text for line in runs[0].lines)
+    }
 
 
 def _no_lock(folder: Path) -> None:

@@ -70,6 +70,8 @@ class WorldClock:
         self._lock, self._sleepers = threading.RLock(), []
         # Who waits for the lock, who sleeps, and which threads do nothing else.
         self._entrants, self._dozing, self._asleep = [], [], set()
+        # The threads that are about to send.
+        self._sending = set()
         # Where the other threads were, and how often all of them were seen there, at rest.
         self._seen, self._looks = None, 0
         # Sockets on which a request was sent and nothing has come yet, with until when that is
@@ -140,7 +142,8 @@ class WorldClock:
             self._catch_up()
             if self._ms >= until:
                 return True
-            if self._sleepers[0] != until or not self.others_rest() or self._entrants:
+            first = self._sleepers[0] == until and not self._sending
+            if not first or not self.others_rest() or self._entrants:
                 # Others sleep for less, are about to, or are about to send a request.
                 return False
             if self.is_waiting():
@@ -165,7 +168,7 @@ class WorldClock:
         seen = {
             ident: (id(frame), frame.f_lasti)
             for ident, frame in sys._current_frames().items()
-            if ident not in self._dozing
+            if ident not in self._dozing and ident not in self._sending
         }
         if seen != self._seen or not self._all_rest(own):
             self._seen, self._looks = seen, 0
@@ -215,6 +218,13 @@ class WorldClock:
             self._under_way.keys() - {id(line)} or threading.active_count() > 1
         ):
             self._page[_SEVERAL] = 1
+        if (
+            self._page is not None
+            and self._page[_IN_TURNS]
+            and id(line) not in self._under_way
+            and threading.active_count() > 1
+        ):
+            self._await_turn()
         if id(line) not in self._under_way and self._page is not None:
             taken = self._page[_TAKEN]
             self._expected = (max(self._expected, taken) if self._under_way else taken) + 1
@@ -224,6 +234,25 @@ class WorldClock:
             ours = False
         ends = _REAL_MONOTONIC() + (_OF_THE_WORLD_S if ours else _LONGEST_S)
         self._under_way[id(line)] = [ends, 0]
+
+    def _await_turn(self):
+        """Let threads that send at the same time do so in the order in which they were started."""
+        own = threading.get_ident()
+        self._sending.add(own)
+        self._asleep.add(threading.get_native_id())
+        try:
+            while not self._has_turn(own):
+                _REAL_SLEEP(_STEP_S)
+        finally:
+            self._asleep.discard(threading.get_native_id())
+            self._sending.discard(own)
+
+    def _has_turn(self, own):
+        with self._entering():
+            started = [thread.ident for thread in threading.enumerate()]
+            first = next((ident for ident in started if ident in self._sending), own)
+            is_taken = not self.is_waiting() or self.has_arrived()
+            return first == own and is_taken and self.others_rest() and not self._entrants
 
     def came(self, line):
         self._unfinished = True
@@ -307,7 +336,7 @@ class WorldClock:
         self._line, self._under_way, self._sleepers, self._expected = None, {}, [], 0
         self._unfinished = False
         self._lock, self._entrants = threading.RLock(), []
-        self._dozing, self._asleep = [], set()
+        self._dozing, self._asleep, self._sending = [], set(), set()
 
 
 class _LateSelector:
