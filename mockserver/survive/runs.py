@@ -140,6 +140,8 @@ class RunOfFlow:
     """The dump of its world before the first request, with what goes wrong."""
     restartable: bool = True
     """Whether a flow that failed is started again; if not, what a restart mends is no harm."""
+    at_once: bool = False
+    """Whether the flow sends several requests at once."""
 
     @property
     def first(self) -> FlowStart:
@@ -291,6 +293,7 @@ class TrialRun:
         *,
         elsewhere: tuple[str, ...] = (),
         restartable: bool = True,
+        at_once: bool = False,
     ) -> RunOfFlow:
         """Let the orders come to their ends, and return what has become of the money."""
         with self._world.hosted() as hosted:
@@ -311,6 +314,7 @@ class TrialRun:
                 left_open=self._left_open,
                 start=self._start,
                 restartable=restartable,
+                at_once=at_once,
             )
 
 
@@ -395,7 +399,8 @@ class Lab:
             while trial.wants_another(limits.reruns):
                 trial.wait()
                 trial.ended(self._step(world, state, notes, limits))
-            run = trial.judged(meant, elsewhere=(*self._watched.astray, *_peers(notes)))
+            elsewhere = (*self._watched.astray, *_peers(notes))
+            run = trial.judged(meant, elsewhere=elsewhere, at_once=self._several)
         shutil.rmtree(state, ignore_errors=True)
         return run
 

@@ -364,6 +364,45 @@ def test_requests_at_once_come_in_the_same_order_each_time(tmp_path, spins):
     }
 
 
+PAYS_TWO = """
+import sys, threading
+sys.path.insert(0, PLACE)
+from common import CUSTOMER, get, load, order, post, save, transfer
+
+bodies = load("bodies.json", [])
+for number in range(2) if not bodies else ():
+    amount = (20 + number) * 10**6
+    get("getBridgeQuote", amount=amount, symbol="USDT", fromChain="ARB", toChain="BNB")
+    tx = transfer("ARB", "USDT", amount)
+    bodies.append(order(tx, amount, "ARB", 5, "BNB", 5, CUSTOMER))
+save("bodies.json", bodies)
+done = []
+
+def submit(body):
+    done.append(post("submitOrder", body)["id"])
+
+threads = [threading.Thread(target=submit, args=(body,)) for body in bodies]
+for thread in threads:
+    thread.start() if AT_ONCE else thread.run()
+for thread in threads if AT_ONCE else ():
+    thread.join()
+sys.exit(len(done) != 2)
+"""
+
+
+@pytest.mark.parametrize("at_once", [True, pytest.param(False, marks=pytest.mark.deep)])
+def test_who_was_killed_beside_a_payment_has_not_paid_on_an_old_quote(tmp_path, at_once):
+    """The mock hears of the second payment six hours later, which threads cannot help."""
+    client = tmp_path / "client.py"
+    text = PAYS_TWO.replace("PLACE", repr(str(CLIENTS / "py")))
+    client.write_text(text.replace("AT_ONCE", str(at_once)))
+    failure = "killed:before@submitOrder#1"
+    plan = SearchPlan(kinds_named(["killed"], ()), replay=[failure])
+    flow = command_flow([sys.executable, str(client)])
+    report = searched(flow, plan, MockSettings(clock="client"), RunLimits())
+    assert ("other-quote/old" in report.results[failure].kinds) is not at_once
+
+
 def _no_lock(folder: Path) -> None:
     """Let anybody in."""
 
