@@ -130,16 +130,17 @@ def named(pid: int) -> str:
     return b" ".join(words).decode("utf-8", "replace").strip()[:200]
 
 
-def rests(pid: int) -> bool | None:
+def rests(pid: int, *, alone: bool = False) -> bool | None:
     """Tell whether all threads of a process and of its group wait for something.
 
     None where the system does not show it. A thread that could run, and has no core, does not rest.
+    `alone` leaves the others of the group out, to find which takes a look at all processes.
     """
     if not (_PROCESSES / "self" / "task").is_dir():
         return None
     if not _threads_rest(str(pid)):
         return False
-    for number in _numbers():
+    for number in () if alone else _numbers():
         with contextlib.suppress(OSError, IndexError):
             group = _read(f"{_PROCESSES}/{number}/stat").rpartition(b")")[2].split()[2]
             if int(group) == pid and not _threads_rest(number):

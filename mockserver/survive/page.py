@@ -1,13 +1,16 @@
 """The clock of a world in a file that its client maps: sleeping costs no request.
 
-Four whole numbers of 64 bits in the machine's order, milliseconds since 1970 of the world's time:
+Six whole numbers of 64 bits in the machine's order, milliseconds since 1970 of the world's time:
 
 - `lead`: up to when the client has slept; the world goes there before it takes the next request,
 - `now`: the world's time after its last request,
 - `due`: when its next late answer goes out; 0 where none is held,
-- `taken`: how many requests the world has taken, so that nobody moves it before it has his.
+- `taken`: how many requests the world has taken, so that nobody moves it before it has his,
+- `in turns`: whether the client has to ask for all its time, and is told when it goes on,
+- `several`: whether the client has sent a request while another of its own was under way.
 
-The client's time is the larger of the first two. It writes the first alone, the server the others.
+The client's time is the larger of the first two. It writes `lead` and `several`, the server the
+rest.
 """
 
 import contextlib
@@ -22,14 +25,14 @@ from mockserver.server.service import Service
 from mockserver.testing.handles import LockedService
 from mockserver.worlds.hosted import HostedWorld
 
-_LEAD, _NOW, _DUE, _TAKEN = range(4)
-SIZE = 32
+_LEAD, _NOW, _DUE, _TAKEN, _IN_TURNS, _SEVERAL = range(6)
+SIZE = 48
 
 
 class ClockPage:
     """The server's side of such a file."""
 
-    def __init__(self, path: Path, hosted: HostedWorld) -> None:
+    def __init__(self, path: Path, hosted: HostedWorld, *, in_turns: bool = False) -> None:
         """Make the file, with the time of the world that it stands for."""
         self.path = path
         with path.open("w+b") as file:
@@ -38,6 +41,12 @@ class ClockPage:
             self._map = mmap.mmap(file.fileno(), SIZE)
         self._cells = memoryview(self._map).cast("q")
         self._before = self._cells[_LEAD] = self._cells[_NOW] = hosted.world.now()
+        self._cells[_IN_TURNS] = in_turns
+
+    @property
+    def several(self) -> bool:
+        """Whether the client was seen to have several requests under way at once."""
+        return bool(self._cells[_SEVERAL])
 
     def follow(self, hosted: HostedWorld) -> None:
         """Move the world on to where its client has slept; late answers go whose time has come."""

@@ -70,6 +70,8 @@ class FlowStart:
     """Whether it was stopped by the clock on the wall, which says nothing about its money."""
     unsure: str = ""
     """Why nobody can say what it would do the next time."""
+    unread: tuple[int, ...] = ()
+    """The numbers of the requests whose answers were held when it ended."""
 
     @property
     def good(self) -> bool:
@@ -138,6 +140,8 @@ class RunOfFlow:
     """The dump of its world before the first request, with what goes wrong."""
     restartable: bool = True
     """Whether a flow that failed is started again; if not, what a restart mends is no harm."""
+    at_once: bool = False
+    """Whether the flow sends several requests at once."""
 
     @property
     def first(self) -> FlowStart:
@@ -270,7 +274,7 @@ class TrialRun:
             self._first = hosted.journal.last_sequence
             missed = unstruck(hosted, self._set)
             self._reached = bool(hosted.requests) and not missed
-            self._unread = _unread(hosted)
+            self._unread = _unread(hosted, step.unread)
             heal(hosted)
 
     def wants_another(self, reruns: int) -> bool:
@@ -289,6 +293,7 @@ class TrialRun:
         *,
         elsewhere: tuple[str, ...] = (),
         restartable: bool = True,
+        at_once: bool = False,
     ) -> RunOfFlow:
         """Let the orders come to their ends, and return what has become of the money."""
         with self._world.hosted() as hosted:
@@ -309,6 +314,7 @@ class TrialRun:
                 left_open=self._left_open,
                 start=self._start,
                 restartable=restartable,
+                at_once=at_once,
             )
 
 
@@ -323,6 +329,10 @@ class Lab:
         self._numbers = count(1)
         self._folder = folder_of_runs("survive")
         self._library = None
+        self._several = False
+        """Whether the flow was seen to send several requests at once."""
+        self._in_turns: bool | None = None
+        """Whether they are answered in turn; None before there were any."""
         if self._clock == ClockMode.CLIENT and isinstance(flow, SpawnedFlow):
             self._library = library_for(flow.command, self._folder)
         self._closing = contextlib.ExitStack()
@@ -355,7 +365,27 @@ class Lab:
         meant: Sequence[Expected] | None = None,
         most_requests: int | None = None,
     ) -> RunOfFlow:
-        """Run the flow once with these failures, and once more as long as it fails."""
+        """Run the flow once with these failures, and once more as long as it fails.
+
+        A flow that sends several requests at once is answered in turn from then on: which of them
+        comes first is the machine's chance otherwise.
+        """
+        run = self._run(failures, meant, most_requests)
+        if self._several and not failures and self._in_turns is None:
+            self._in_turns = True
+            run = self._run(failures, meant, most_requests)
+            if run.first.unsure or not run.first.good:
+                # Who never rests has no turns, and goes on as it likes.
+                self._in_turns = False
+                run = self._run(failures, meant, most_requests)
+        return run
+
+    def _run(
+        self,
+        failures: Sequence[InjectedFailure],
+        meant: Sequence[Expected] | None,
+        most_requests: int | None,
+    ) -> RunOfFlow:
         number = next(self._numbers)
         state = self._folder / f"state-{number}"
         state.mkdir()
@@ -369,7 +399,8 @@ class Lab:
             while trial.wants_another(limits.reruns):
                 trial.wait()
                 trial.ended(self._step(world, state, notes, limits))
-            run = trial.judged(meant, elsewhere=(*self._watched.astray, *_peers(notes)))
+            elsewhere = (*self._watched.astray, *_peers(notes))
+            run = trial.judged(meant, elsewhere=elsewhere, at_once=self._several)
         shutil.rmtree(state, ignore_errors=True)
         return run
 
@@ -386,10 +417,12 @@ class Lab:
     ) -> FlowStart:
         """Start the flow, or two of it at once, and return how the first of them ended."""
         number, page, outputs = next(self._numbers), None, list[Path]()
+        single = bool(self._in_turns) and not twice
         with world.hosted() as hosted:
             # Those of two that sleep by a page of their own could not be told to wait for a turn.
             if self._clock == ClockMode.CLIENT and (self._library or not twice):
-                page = ClockPage(self._folder / f"clock-{number}", hosted)
+                path = self._folder / f"clock-{number}"
+                page = ClockPage(path, hosted, in_turns=single)
             watch = _Watch(hosted, limits, page)
             hosted.send_signal = watch.send
         self._watched.watches[world.key] = watch
@@ -404,12 +437,12 @@ class Lab:
             return process
 
         try:
-            if twice:
-                watch.turns = Turns(hosted, start)
+            if twice or single:
+                watch.turns = Turns(hosted, start, 1 if single else 2, page if single else None)
                 self._take(watch.turns, watch, limits.wall_s)
             else:
                 start(0)
-            patience = 1 if twice else limits.wall_s
+            patience = 1 if watch.turns else limits.wall_s
             ends = [process.wait(patience, watch.goes_on) for process in watch.processes]
         finally:
             watch.send(signal.SIGKILL)
@@ -422,14 +455,17 @@ class Lab:
                 if page is not None:
                     # It may have slept after its last request.
                     page.follow(hosted)
+                    self._several = self._several or page.several
                     page.close()
                 hosted.release(lambda held: True)
         late = next((ended for ended in ends if ended.late), None)
         quiet = f"it did not end within {limits.wall_s:g} s of its last request"
         hung = watch.hung or (quiet if late else "")
         worst = max(ends, key=lambda ended: ended.code != 0)
-        unsure = watch.turns.unsure if watch.turns else ""
-        return FlowStart(worst, hung, bool(late) and not watch.hung, unsure)
+        too_slow = bool(late) and not watch.hung
+        if watch.turns is None:
+            return FlowStart(worst, hung, too_slow)
+        return FlowStart(worst, hung, too_slow, watch.turns.unsure, watch.turns.unread)
 
     def _take(self, turns: Turns, watch: _Watch, wall_s: float) -> None:
         """Let two clients take turns until both have ended, or neither goes on."""
@@ -468,9 +504,9 @@ def _peers(notes: Path) -> tuple[str, ...]:
     return tuple(sorted({peer for peer in noted if not peer.startswith(_OWN)}))
 
 
-def _unread(hosted: HostedWorld) -> tuple[int, ...]:
+def _unread(hosted: HostedWorld, held: tuple[int, ...]) -> tuple[int, ...]:
     """Return the numbers of the requests whose answer nobody read, since the client was killed."""
     killed = [trigger for trigger in hosted.triggers if trigger.action == "signal"]
     if not any(map(hosted.triggers.struck, killed)):
         return ()
-    return (hosted.journal.last_sequence,)
+    return (*held, hosted.journal.last_sequence)

@@ -1,4 +1,4 @@
-"""Two clients at once, of which one goes on at a time: a run with them is the same each time.
+"""Clients, or parts of one, of which one goes on at a time: a run is the same each time.
 
 Each request of a client is answered in its next turn. A turn ends where the client waits: for an
 answer, for the world's time, or for something of the machine, such as a lock that the other has.
@@ -18,6 +18,7 @@ from mockserver.headers import CONTROL_PATH
 from mockserver.responders.delivery import Delivery, Gate, Pending, delivery_of
 from mockserver.responders.forms import duration_ms
 from mockserver.survive.flows import Process
+from mockserver.survive.page import ClockPage
 from mockserver.values import dataclass
 from mockserver.worlds.hosted import HostedWorld
 
@@ -41,10 +42,11 @@ _NO_END_MS = 86_400_000
 
 @dataclass(slots=True)
 class _TurnTaker:
-    """One of the two: its process, and what it waits for."""
+    """One of the clients: its process, and what it waits for."""
 
     process: Process | None = None
-    answers: deque[Gate] = field(default_factory=deque)
+    answers: deque[tuple[Gate, int]] = field(default_factory=deque)
+    """What holds each answer, and the number of its request in the journal."""
     sleeps: list[tuple[int, Gate]] = field(default_factory=list)
     """Until when it sleeps, in ms of the world."""
     waits: list[tuple[int, Gate]] = field(default_factory=list)
@@ -66,19 +68,31 @@ class _TurnTaker:
         sleeper[1].open()
 
     def gates(self) -> Iterator[Gate]:
-        yield from self.answers
+        yield from (gate for gate, _ in self.answers)
         yield from (gate for _, gate in (*self.sleeps, *self.waits))
 
 
 class Turns:
-    """Lets two clients of a world go on in turns; `unsure` tells why it could not."""
+    """Lets the clients of a world go on in turns; `unsure` tells why it could not.
 
-    def __init__(self, hosted: HostedWorld, start: Callable[[int], Process]) -> None:
-        """Take what starts the client of a number, 0 or 1."""
-        self._hosted, self._start = hosted, start
-        self._clients = (_TurnTaker(), _TurnTaker())
+    One client alone gets its answers in turn: what it asks at once, by threads or coroutines, comes
+    back in the order in which it was asked, whatever the machine does meanwhile.
+    """
+
+    def __init__(
+        self,
+        hosted: HostedWorld,
+        start: Callable[[int], Process],
+        clients: int,
+        page: ClockPage | None = None,
+    ) -> None:
+        """Take what starts the client of a number, and the page of the clock of a single one."""
+        self._hosted, self._start, self._page = hosted, start, page
+        self._clients = tuple(_TurnTaker() for _ in range(clients))
         self._turn, self._came, self._free = 0, 0, False
         self.unsure = ""
+        self.unread = tuple[int, ...]()
+        """The numbers of the requests whose answers were held until the end."""
 
     def respond(self, request: Request, client: int, answer: Respond) -> Response | Delivery:
         """Answer a request in its client's next turn. The server calls it, with its lock held."""
@@ -92,7 +106,7 @@ class Turns:
             if delivery.gate is not None:
                 return delivery
             gate = Gate(_NO_END_MS)
-            waiting.answers.append(gate)
+            waiting.answers.append((gate, self._hosted.journal.last_sequence))
             return replace(delivery, gate=gate)
         way, length = asked
         if way == "wait" and not waiting.answers:
@@ -111,7 +125,7 @@ class Turns:
         return Delivery(_NOTHING, gate=gate, pending=Pending(fetch, settle))
 
     async def run(self) -> None:
-        """Start both, and let them go on in turns until both have ended; in the server's loop."""
+        """Start all, and let them go on in turns until they have ended; in the server's loop."""
         try:
             await self._begin(0)
             idle_since = monotonic()
@@ -120,13 +134,18 @@ class Turns:
                 if await self._pass_on():
                     idle_since = monotonic()
                 elif monotonic() - idle_since > _LONGEST_S:
-                    self.unsure = "two at once: nobody can say what they wait for"
+                    self.unsure = f"{self._several}: nobody can say what they wait for"
                     break
         finally:
             self._free = True
+            self.unread = tuple(number for c in self._clients for _, number in c.answers)
             for client in self._clients:
                 for gate in list(client.gates()):
                     gate.open()
+
+    @property
+    def _several(self) -> str:
+        return "two at once" if len(self._clients) > 1 else "requests at once"
 
     async def _begin(self, number: int) -> None:
         self._clients[number].process = await asyncio.to_thread(self._start, number)
@@ -137,22 +156,25 @@ class Turns:
         assert client.process is not None  # noqa: S101 (it was started)
         began = monotonic()
         while not client.is_over:
-            rests = processes.rests(client.process.pid)
             known = any(True for _ in client.gates())
             looks += 1
+            enough = looks >= (_KNOWN_LOOKS if known else _UNKNOWN_LOOKS)
+            # Its children count as well, which takes the longest to see: once in a turn will do.
+            rests = processes.rests(client.process.pid, alone=not enough)
             if came != self._came or rests is False or (rests is None and not known):
-                came, looks = self._came, 0
-            if looks >= (_KNOWN_LOOKS if known else _UNKNOWN_LOOKS):
+                came, looks, enough = self._came, 0, False
+            if enough:
                 return
             if rests is None and monotonic() - began > _LONGEST_S / 10:
                 # Where the system does not show it, a lock and a long computation look alike.
-                self.unsure = "two at once: this system does not show whether a client waits"
+                self.unsure = f"{self._several}: this system does not show whether a client waits"
                 return
             await asyncio.sleep(_STEP_S)
 
     async def _pass_on(self) -> bool:
-        """Let the other client go on, else the same, else who sleeps for less; tell if one does."""
-        order = (1 - self._turn, self._turn)
+        """Let the next client go on, else the same, else who sleeps for less; tell if one does."""
+        count = len(self._clients)
+        order = [(self._turn + step) % count for step in range(1, count + 1)]
         for number in order:
             client = self._clients[number]
             if client.process is None:
@@ -163,7 +185,7 @@ class Turns:
                 continue
             wakes_at = client.wakes_at
             if client.answers:
-                client.answers.popleft().open()
+                client.answers.popleft()[0].open()
                 for _, gate in client.waits:
                     gate.open()
                 client.waits.clear()
@@ -185,6 +207,8 @@ class Turns:
         until, _, self._turn = min(asleep)
         self._hosted.world.time.advance(max(0, until - self._hosted.world.now()))
         self._hosted.release_due()
+        if self._page is not None:
+            self._page.tell(self._hosted)
         self._clients[self._turn].wake()
         await self._sent()
         return True

@@ -27,7 +27,7 @@ from mockserver.survive.api import searched
 from mockserver.survive.flows import command_flow, function_flow
 from mockserver.survive.formats import FORMATS
 from mockserver.survive.report import Subject
-from mockserver.survive.runs import RunLimits
+from mockserver.survive.runs import Lab, RunLimits
 from mockserver.survive.search import SearchPlan
 from mockserver.survive.space import UnknownFailure, kinds, kinds_named
 from mockserver.testing import MockSettings
@@ -325,6 +325,84 @@ def test_two_searches_of_a_command_give_the_same_bytes(file):
     assert {"json", "html", "sarif"} <= set(first)
 
 
+AT_ONCE = """
+import json, os, subprocess, sys, threading, time, urllib.request
+BASE = os.environ["CROSSCHAIN_MOCK_BASE_URL_V2"]
+
+def ask(chain):
+    for look in range(4):
+        url = f"{BASE}/v1/getAssetsByChain?chain={chain}"
+        json.load(urllib.request.urlopen(url, timeout=20))
+        time.sleep(5)
+
+beside = subprocess.Popen([sys.executable, "-c", "while True: pass"]) if SPINS else None
+askers = [threading.Thread(target=ask, args=(chain,)) for chain in ("ARB", "BNB")]
+for thread in askers:
+    thread.start()
+for thread in askers:
+    thread.join()
+if beside:
+    beside.kill()
+    beside.wait()
+"""
+
+
+@pytest.mark.parametrize("spins", [False, pytest.param(True, marks=pytest.mark.deep)])
+def test_requests_at_once_come_in_the_same_order_each_time(tmp_path, spins):
+    """A client of which a part never rests has no turns; it is run as it is."""
+    client = tmp_path / "client.py"
+    client.write_text(AT_ONCE.replace("SPINS", str(spins)))
+    flow = command_flow([sys.executable, str(client)])
+    lab = Lab(flow, MockSettings(clock="client"), RunLimits(wall_s=3 if spins else 60))
+    try:
+        runs = [lab.run() for _ in range(2 if spins else 4)]
+    finally:
+        lab.close()
+    assert all(run.first.good and len(run.lines) == 8 for run in runs)
+    assert spins or {tuple(line.text for line in run.lines) for run in runs} == {
+        tuple(line.text for line in runs[0].lines)
+    }
+
+
+PAYS_TWO = """
+import sys, threading
+sys.path.insert(0, PLACE)
+from common import CUSTOMER, get, load, order, post, save, transfer
+
+bodies = load("bodies.json", [])
+for number in range(2) if not bodies else ():
+    amount = (20 + number) * 10**6
+    get("getBridgeQuote", amount=amount, symbol="USDT", fromChain="ARB", toChain="BNB")
+    tx = transfer("ARB", "USDT", amount)
+    bodies.append(order(tx, amount, "ARB", 5, "BNB", 5, CUSTOMER))
+save("bodies.json", bodies)
+done = []
+
+def submit(body):
+    done.append(post("submitOrder", body)["id"])
+
+threads = [threading.Thread(target=submit, args=(body,)) for body in bodies]
+for thread in threads:
+    thread.start() if AT_ONCE else thread.run()
+for thread in threads if AT_ONCE else ():
+    thread.join()
+sys.exit(len(done) != 2)
+"""
+
+
+@pytest.mark.parametrize("at_once", [True, pytest.param(False, marks=pytest.mark.deep)])
+def test_who_was_killed_beside_a_payment_has_not_paid_on_an_old_quote(tmp_path, at_once):
+    """The mock hears of the second payment six hours later, which threads cannot help."""
+    client = tmp_path / "client.py"
+    text = PAYS_TWO.replace("PLACE", repr(str(CLIENTS / "py")))
+    client.write_text(text.replace("AT_ONCE", str(at_once)))
+    failure = "killed:before@submitOrder#1"
+    plan = SearchPlan(kinds_named(["killed"], ()), replay=[failure])
+    flow = command_flow([sys.executable, str(client)])
+    report = searched(flow, plan, MockSettings(clock="client"), RunLimits())
+    assert ("other-quote/old" in report.results[failure].kinds) is not at_once
+
+
 def _no_lock(folder: Path) -> None:
     """Let anybody in."""
 
@@ -556,6 +634,30 @@ def test_a_client_in_node_moves_the_world_in_place_of_sleeping(tmp_path):
     ended = run("--only", "clock", "--budget", "1", "--", "node", str(client))
     assert ended.returncode == 0, ended.stdout + ended.stderr
     assert "1 survived" in ended.stdout
+
+
+NODE_BESIDE_A_BUSY_MOCK = """
+const { spawnSync } = require("node:child_process");
+process.kill(process.ppid, "SIGSTOP");
+spawnSync("sh", ["-c", `(sleep 3; kill -CONT ${process.ppid}) > /dev/null 2>&1 &`]);
+const control = new AbortController();
+const url = process.env.CROSSCHAIN_MOCK_BASE_URL_V2 + "/v1/getChain";
+const timer = setTimeout(() => control.abort(), 30_000);
+fetch(url, { signal: control.signal })
+  .then((answer) => console.log(answer.status), (error) => console.log(error.name))
+  .finally(() => clearTimeout(timer));
+"""
+
+
+@pytest.mark.skipif(not shutil.which("node"), reason="needs Node")
+@pytest.mark.deep
+def test_a_mock_that_has_no_core_for_seconds_is_no_slow_service(tmp_path):
+    """It answers three seconds of the wall later, and at once by the clock that times out."""
+    client = tmp_path / "client.cjs"
+    client.write_text(NODE_BESIDE_A_BUSY_MOCK)
+    command = [sys.executable, "-m", "mockserver", "run", "--clock", "client", "--", "node", client]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert (ended.stdout, ended.returncode) == ("200\n", 0), ended.stderr
 
 
 SHELL_SLEEPER = """

@@ -32,17 +32,20 @@ function install(url) {
   function open_page(path) {
     let file;
     try { file = fs.openSync(path, "r+"); } catch { return null; }
-    const bytes = Buffer.alloc(16), cells = new BigInt64Array(bytes.buffer, bytes.byteOffset, 2);
-    const read = () => fs.readSync(file, bytes, 0, 16, 0);
+    const bytes = Buffer.alloc(48), cells = new BigInt64Array(bytes.buffer, bytes.byteOffset, 6);
+    const read = () => fs.readSync(file, bytes, 0, 48, 0);
     return {
       time() { read(); return Number(cells[0] > cells[1] ? cells[0] : cells[1]); },
       /** Be at a later time; false where only the server may go so far. */
       go_ahead(to) {
         read();
-        if (to - Number(cells[1]) > FAR_MS) return false;
+        if (cells[4] || to - Number(cells[1]) > FAR_MS) return false;
         if (to > Number(cells[0])) { cells[0] = BigInt(to); fs.writeSync(file, bytes, 0, 8, 0); }
         return true;
       },
+      taken() { read(); return Number(cells[3]); },
+      /** Note that several requests are under way at once. */
+      note_several() { cells[5] = 1n; fs.writeSync(file, bytes, 40, 8, 40); },
     };
   }
 
@@ -71,7 +74,16 @@ function install(url) {
   // Requests on their way. While there is one, the world moves on to a late answer, and no further.
   const channels = require("node:diagnostics_channel");
   const under_way = new Map();
-  const sent = (request) => under_way.set(request, { since: real.now(), looks: 0 });
+  // How many requests the world has taken when it has those of this client that were sent.
+  let expected = 0;
+  const sent = (request) => {
+    if (page) {
+      const taken = page.taken();
+      expected = (under_way.size ? Math.max(expected, taken) : taken) + 1;
+      if (under_way.size) page.note_several();
+    }
+    under_way.set(request, { since: real.now(), looks: 0 });
+  };
   const came = (request) => under_way.delete(request);
   // Requests whose answer has begun to come: it is no late one, and its end comes by itself.
   const reading = new Set();
@@ -92,11 +104,13 @@ function install(url) {
     return under_way.size > 0;
   }
 
-  // The newest request may be one that is answered at once: nobody moves on before that is likely.
-  const LIKELY_MS = 60;
+  // Nobody moves on before the world has taken the newest request, which may be one that is answered at
+  // once. Without a page that is likely after a while; one that fails on its way is never taken.
+  const LIKELY_MS = 60, TAKEN_MS = 10_000;
   function is_fresh() {
     const newest = Math.max(...[...under_way.values()].map((one) => one.since));
-    return real.now() - newest < LIKELY_MS;
+    const passed = real.now() - newest;
+    return page ? passed < TAKEN_MS && page.taken() < expected : passed < LIKELY_MS;
   }
 
   function due() {

@@ -37,7 +37,7 @@ _LOOKS = 1 if os.path.exists("/proc/self/schedstat") else 5
 
 
 # The numbers of a page of the clock, and how far a client goes ahead of its world at most.
-_LEAD, _NOW, _TAKEN = 0, 1, 3
+_LEAD, _NOW, _TAKEN, _IN_TURNS, _SEVERAL = 0, 1, 3, 4, 5
 _FAR_MS = 86_400_000
 
 
@@ -55,7 +55,7 @@ def _page():
     path = os.environ.get("CROSSCHAIN_MOCK_CLOCK_PAGE")
     try:
         with open(path or "", "r+b") as file:
-            return memoryview(mmap.mmap(file.fileno(), 32)).cast("q")
+            return memoryview(mmap.mmap(file.fileno(), 48)).cast("q")
     except OSError:
         # None is named, or its run has ended: the clock is asked for at its address.
         return None
@@ -70,6 +70,8 @@ class WorldClock:
         self._lock, self._sleepers = threading.RLock(), []
         # Who waits for the lock, who sleeps, and which threads do nothing else.
         self._entrants, self._dozing, self._asleep = [], [], set()
+        # The threads that are about to send.
+        self._sending = set()
         # Where the other threads were, and how often all of them were seen there, at rest.
         self._seen, self._looks = None, 0
         # Sockets on which a request was sent and nothing has come yet, with until when that is
@@ -140,17 +142,19 @@ class WorldClock:
             self._catch_up()
             if self._ms >= until:
                 return True
-            if self._sleepers[0] != until or not self.others_rest() or self._entrants:
+            first = self._sleepers[0] == until and not self._sending
+            if not first or not self.others_rest() or self._entrants:
                 # Others sleep for less, are about to, or are about to send a request.
                 return False
             if self.is_waiting():
-                if self.has_arrived():
+                if self.has_arrived() and not self._in_turns():
                     # A busy machine is no slow service: on to a late answer, no further.
+                    # In turns, who reads asks for that.
                     self._wait(until - self._ms)
             elif self._unfinished and threading.active_count() > 1:
                 # What another thread has read in part comes first.
                 self.finish()
-            elif self._page is not None:
+            elif self._page is not None and not self._in_turns():
                 self._go_ahead(until)
             else:
                 self._read(self._move({"advance": f"{until - self._ms}ms"}))
@@ -165,7 +169,7 @@ class WorldClock:
         seen = {
             ident: (id(frame), frame.f_lasti)
             for ident, frame in sys._current_frames().items()
-            if ident not in self._dozing
+            if ident not in self._dozing and ident not in self._sending
         }
         if seen != self._seen or not self._all_rest(own):
             self._seen, self._looks = seen, 0
@@ -187,10 +191,34 @@ class WorldClock:
 
     def wait(self, seconds):
         """Move the world on to the next late answer, by so much at most; return how far, in s."""
+        length_ms = max(1, round(seconds * 1000))
+        if self._in_turns():
+            return self._wait_apart(length_ms)
         with self._lock:
             self._catch_up()
             before = self._ms
-            self._wait(max(1, round(seconds * 1000)))
+            self._wait(length_ms)
+            return (self._ms - before) / 1000
+
+    def _in_turns(self):
+        return self._page is not None and bool(self._page[_IN_TURNS])
+
+    def _wait_apart(self, length_ms):
+        """Wait for a turn without the lock, or a thread that has one could not read the time."""
+        with self._lock:
+            self._catch_up()
+            before = self._ms
+            for entry in self._under_way.values():
+                entry[1] += 1
+        body = json.dumps({"wait": f"{length_ms}ms"}).encode()
+        line = _socket.socket(_socket.AF_INET, _socket.SOCK_STREAM)
+        try:
+            line.connect(self._peer)
+            clock = _exchange(line, self._request("POST", body))
+        finally:
+            line.close()
+        with self._lock:
+            self._read(clock)
             return (self._ms - before) / 1000
 
     def _wait(self, length_ms):
@@ -211,6 +239,12 @@ class WorldClock:
             return unfinished
 
     def sent(self, line):
+        if self._page is not None and (
+            self._under_way.keys() - {id(line)} or threading.active_count() > 1
+        ):
+            self._page[_SEVERAL] = 1
+        if self._in_turns() and id(line) not in self._under_way and threading.active_count() > 1:
+            self._await_turn()
         if id(line) not in self._under_way and self._page is not None:
             taken = self._page[_TAKEN]
             self._expected = (max(self._expected, taken) if self._under_way else taken) + 1
@@ -220,6 +254,29 @@ class WorldClock:
             ours = False
         ends = _REAL_MONOTONIC() + (_OF_THE_WORLD_S if ours else _LONGEST_S)
         self._under_way[id(line)] = [ends, 0]
+
+    def _await_turn(self):
+        """Let threads that send at the same time do so in the order in which they were started."""
+        own = threading.get_ident()
+        self._sending.add(own)
+        self._asleep.add(threading.get_native_id())
+        try:
+            while not self._has_turn(own):
+                # Who has its turn is seen to run, or the answer that another waits for would come.
+                _REAL_SLEEP(0 if self._first_to_send(own) else _STEP_S)
+        finally:
+            self._asleep.discard(threading.get_native_id())
+            self._sending.discard(own)
+
+    def _has_turn(self, own):
+        with self._entering():
+            is_taken = not self.is_waiting() or self.has_arrived()
+            first = self._first_to_send(own)
+            return first and is_taken and self.others_rest() and not self._entrants
+
+    def _first_to_send(self, own):
+        started = (thread.ident for thread in threading.enumerate())
+        return next((ident for ident in started if ident in self._sending), own) == own
 
     def came(self, line):
         self._unfinished = True
@@ -266,44 +323,49 @@ class WorldClock:
     def _move(self, body):
         return self._ask("POST", json.dumps(body).encode())
 
-    def _ask(self, method, body):
+    def _request(self, method, body):
         head = f"{method} {self._path} HTTP/1.1\r\nHost: {self._peer[0]}\r\n"
-        request = f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body
+        return f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body
+
+    def _ask(self, method, body):
+        request = self._request(method, body)
         with self._lock:
             if self._line is not None:
                 try:
-                    return self._exchange(request)
+                    return _exchange(self._line, request)
                 except (OSError, ValueError):
                     # The server has closed it meanwhile, or the client has closed all its files.
                     self._line = None
             # The C socket, whose methods are not shimmed.
             self._line = _socket.socket(_socket.AF_INET, _socket.SOCK_STREAM)
             self._line.connect(self._peer)
-            return self._exchange(request)
-
-    def _exchange(self, request):
-        self._line.sendall(request)
-        answer = b""
-        while b"\r\n\r\n" not in answer:
-            answer += self._read_some()
-        head, _, body = answer.partition(b"\r\n\r\n")
-        length = int(head.lower().partition(b"content-length:")[2].split(b"\r\n")[0])
-        while len(body) < length:
-            body += self._read_some()
-        return json.loads(body)
-
-    def _read_some(self):
-        part = self._line.recv(65536)
-        if not part:
-            raise ConnectionResetError("the clock of the world has closed the connection")
-        return part
+            return _exchange(self._line, request)
 
     def forked(self):
         """Share nothing with the process that this is a copy of."""
         self._line, self._under_way, self._sleepers, self._expected = None, {}, [], 0
         self._unfinished = False
         self._lock, self._entrants = threading.RLock(), []
-        self._dozing, self._asleep = [], set()
+        self._dozing, self._asleep, self._sending = [], set(), set()
+
+
+def _exchange(line, request):
+    line.sendall(request)
+    answer = b""
+    while b"\r\n\r\n" not in answer:
+        answer += _read_some(line)
+    head, _, body = answer.partition(b"\r\n\r\n")
+    length = int(head.lower().partition(b"content-length:")[2].split(b"\r\n")[0])
+    while len(body) < length:
+        body += _read_some(line)
+    return json.loads(body)
+
+
+def _read_some(line):
+    part = line.recv(65536)
+    if not part:
+        raise ConnectionResetError("the clock of the world has closed the connection")
+    return part
 
 
 class _LateSelector:
