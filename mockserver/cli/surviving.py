@@ -52,7 +52,9 @@ def survive(
     files = [report_file(text, FORMATS) for text in reports]
     _check_folders(scenarios, capsules)
     settings = settings_of(options)
-    limits = RunLimits(wall_s=options["wall_ms"] / 1000, reruns=options["reruns"])
+    limits = RunLimits(
+        wall_s=options["wall_ms"] / 1000, reruns=options["reruns"], in_turn=options["in_turn"]
+    )
     with termination_as_interrupt() as code_of_stop:
         report = searched(command_flow(command), plan, settings, limits, _progress())
     changed, words = changed_options(options, _OF_RUNS)

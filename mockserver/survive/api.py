@@ -85,10 +85,11 @@ def survive(
     `budget` is how many runs there are at most, each of the undisturbed ones left out.
 
     Of the `options`, `seconds`, `jobs`, `pairs`, `first` (stop at the first harm), `thorough`,
-    `refund_is_fine` and `replay` (ids of failures to run alone) go to the search, and `reruns` is
-    how often a flow that failed is started again; others are settings of worlds, with `clock` as
-    `client`. Raises `NotUsable` where the flow fails by itself, `BadSetting`, `UnknownKind`, and
-    `CannotStart` on a system that cannot fork.
+    `refund_is_fine` and `replay` (ids of failures to run alone) go to the search, `reruns` is how
+    often a flow that failed is started again, and `in_turn` answers what a flow asks at once one
+    after the other: the same on a busy machine, and several times slower. Others are settings of
+    worlds, with `clock` as `client`. Raises `NotUsable` where the flow fails by itself,
+    `BadSetting`, `UnknownKind`, and `CannotStart` on a system that cannot fork.
     """
     if not callable(flow):
         raise BadSetting(f"flow: expected a function, got {flow!r}")
@@ -99,7 +100,7 @@ def survive(
     plan = SearchPlan(
         kinds_named(only, skip, quick=quick), budget, enough=is_bad if first else None, **searching
     )
-    limits = RunLimits(reruns=options.pop("reruns", 2))
+    limits = RunLimits(reruns=options.pop("reruns", 2), in_turn=options.pop("in_turn", False))
     chosen = MockSettings().changed(**{"clock": ClockMode.CLIENT.value, **options})
     name = getattr(flow, "__qualname__", repr(flow))
     report = searched(function_flow(_called(flow), name), plan, chosen, limits)

@@ -58,6 +58,8 @@ class RunLimits:
     most_ms: int = 7 * 24 * HOUR_MS
     wall_s: float = 60.0
     reruns: int = 2
+    in_turn: bool = False
+    """Whether a flow's requests at once are answered in turn, which takes several times as long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -367,14 +369,15 @@ class Lab:
     ) -> RunOfFlow:
         """Run the flow once with these failures, and once more as long as it fails.
 
-        A flow that sends several requests at once is answered in turn from then on: which of them
-        comes first is the machine's chance otherwise.
+        Where the limits ask for it, a flow that sends several requests at once is answered in turn
+        from then on: which of them comes first is the machine's chance otherwise.
         """
         run = self._run(failures, meant, most_requests)
         if self._several and not failures and self._in_turns is None:
-            self._in_turns = True
-            run = self._run(failures, meant, most_requests)
-            if run.first.unsure or not run.first.good:
+            self._in_turns = self.limits.in_turn
+            if self._in_turns:
+                run = self._run(failures, meant, most_requests)
+            if self._in_turns and (run.first.unsure or not run.first.good):
                 # Who never rests has no turns, and goes on as it likes.
                 self._in_turns = False
                 run = self._run(failures, meant, most_requests)
@@ -392,7 +395,7 @@ class Lab:
         notes = self._folder / f"peers-{number}"
         limits = self.limits
         if most_requests is not None:
-            limits = RunLimits(most_requests, limits.most_ms, limits.wall_s, limits.reruns)
+            limits = replace(limits, most_requests=most_requests)
         with self._world(number) as world:
             trial = TrialRun(world, failures)
             trial.ended(self._step(world, state, notes, limits, twice=trial.doubled))

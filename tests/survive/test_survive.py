@@ -353,7 +353,9 @@ def test_requests_at_once_come_in_the_same_order_each_time(tmp_path, spins):
     client = tmp_path / "client.py"
     client.write_text(AT_ONCE.replace("SPINS", str(spins)))
     flow = command_flow([sys.executable, str(client)])
-    lab = Lab(flow, MockSettings(clock="client"), RunLimits(wall_s=3 if spins else 60))
+    lab = Lab(
+        flow, MockSettings(clock="client"), RunLimits(wall_s=3 if spins else 60, in_turn=True)
+    )
     try:
         runs = [lab.run() for _ in range(2 if spins else 4)]
     finally:
