@@ -159,6 +159,8 @@ PLACES = (
 def test_what_a_header_told_stands_nowhere(tmp_path_factory, place, header, secret):
     # A word of the contract, in whatever letters, or what could be one: it is kept by its role.
     assume(not secret.isalpha() and secret.lower() not in contract_words())
+    # Numbers are never masked because a header had the same text.
+    assume(not secret.replace(".", "").isdecimal())
     request, response = planted(place, secret)
     value = {"Cookie": f"id=1; session={secret}", "Authorization": f"Bearer {secret}"}.get(
         header, secret
