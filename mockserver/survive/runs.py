@@ -377,10 +377,10 @@ class Lab:
             self._in_turns = self.limits.in_turn
             if self._in_turns:
                 run = self._run(failures, meant, most_requests)
-            if self._in_turns and (run.first.unsure or not run.first.good):
-                # Who never rests has no turns, and goes on as it likes.
-                self._in_turns = False
-                run = self._run(failures, meant, most_requests)
+                if run.first.unsure or not run.first.good:
+                    # Who never rests has no turns, and goes on as it likes.
+                    self._in_turns = False
+                    run = self._run(failures, meant, most_requests)
         return run
 
     def _run(
