@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from mockserver.clock import ClockMode
-from tests.conftest import PATIENCE_S, order
+from tests.conftest import PATIENCE_S, eventually, order
 from tests.state.conftest import SIGNED, Server, certificate_of
 
 CLIENTS = 8
@@ -146,7 +146,9 @@ def _round(
         threads = [threading.Thread(target=user.run) for user in users]
         for thread in threads:
             thread.start()
-        # Any moment will do, also one before the first answer.
+        # Any moment will do, also one before the first answer; but some order has to come.
+        if seed % 2:
+            eventually(lambda: told.orders or process.poll() is not None, "an order")
         threads[0].join(random.Random(seed).uniform(0, longest_s))  # noqa: S311
         process.send_signal(signal.SIGKILL)
         for thread in threads:

@@ -350,6 +350,7 @@ def _typed(call: Callable[..., Any], server: Multi, key: str, folder: Path) -> d
             text = re.sub(r"  [\d.]+ ms\n", "\n", text)
             # What is told of the other worlds of a server.
             text = re.sub(r"[;,]? ?\(?\d+ requests? in (an)?other worlds?: [^)\n]*", "", text)
+            text = re.sub(r"^ground:\n", "", text, flags=re.MULTILINE)
             if line == "world list":
                 text = " ".join(text.splitlines()[0].split())
             printed[f"{number} {line}"] = done.returncode, re.sub(r"epoch \w+", "", text)
