@@ -8,6 +8,8 @@ their median. Two load generators send to each, processes of their own, each con
 of its own. CPU is that of all processes of a server. The machine may have no more cores than
 servers and generators together, so the rate is given twice: as it was, and with the generators
 counted out (`alone`): what the processes would answer with a core for each, by their CPU seconds.
+Two servers that stand apart, with a generator each, show what the machine itself takes for two
+processes at once: a virtual core is dearer while its neighbour works.
 Connections are spread evenly over the processes; how evenly worlds are is told apart.
 
 `restart` makes a folder of many worlds with the store's own code and starts a server with it.
@@ -133,24 +135,29 @@ def _generator(
 
 
 class Server:
-    """The processes of a server under measurement."""
+    """The processes of a server under measurement; of several servers where they stand apart."""
 
-    def __init__(self, name: str, running: Running, workers: int = 1) -> None:
+    def __init__(self, name: str, running: Running, *apart: Running, workers: int = 1) -> None:
         self.name, self.running, self.workers = name, running, workers
+        self._all = (running, *apart)
 
     def cpu_s(self) -> dict[int, float]:
         """Return the CPU seconds of each of its processes."""
-        pid = self.running.process.pid
-        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-        return {number: _cpu_s(number) for number in (pid, *map(int, children))}
+        pids = [running.process.pid for running in self._all]
+        for pid in tuple(pids):
+            pids += map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split())
+        return {pid: _cpu_s(pid) for pid in pids}
 
     def slice(
         self, pool: "multiprocessing.pool.Pool", load: str, ways: str, seconds: float
     ) -> Slice:
         """Send a load from all generators, and return what that came to."""
         before, first = self.cpu_s(), next(_COUNT) * 1_000_000
-        port = self.running.port
-        jobs = [(port, load, number, seconds, first, ways) for number in range(GENERATORS)]
+        ports = [running.port for running in self._all]
+        jobs = [
+            (ports[number % len(ports)], load, number, seconds, first, ways)
+            for number in range(GENERATORS)
+        ]
         answers = pool.starmap(_generator, jobs)
         used = sum(self.cpu_s().values()) - sum(before.values())
         total, failed = sum(answer[0] for answer in answers), sum(answer[1] for answer in answers)
@@ -167,11 +174,21 @@ def _cpu_s(pid: int) -> float:
 
 def _start(running: ExitStack, name: str, *options: str, workers: int = 1) -> Server:
     more = ("--workers", str(workers)) if workers > 1 else ()
-    command = (sys.executable, "-m", "mockserver", "serve", "--port", "0", *more, *options)
+    return Server(name, _started(running, name, *more, *options), workers=workers)
+
+
+def _start_apart(running: ExitStack, count: int) -> Server:
+    """Start servers that know nothing of each other: what the machine takes for so many at once."""
+    name = f"{count} apart"
+    return Server(name, *(_started(running, name) for _ in range(count)), workers=count)
+
+
+def _started(running: ExitStack, name: str, *options: str) -> Running:
+    command = (sys.executable, "-m", "mockserver", "serve", "--port", "0", *options)
     server = started(name, *command, core=None)
     running.callback(server.kill)
     running.callback(server.process.terminate)
-    return Server(name, server, workers)
+    return server
 
 
 def _turns(
@@ -208,6 +225,7 @@ def _workers(options: argparse.Namespace) -> None:
             _start(running, f"{workers} workers", workers=workers)
             for workers in map(int, options.workers.split(","))
         ]
+        servers.append(_start_apart(running, GENERATORS))
         for load in options.loads.split(","):
             for ways in options.ways.split(","):
                 slices = _turns(servers, load, ways, options)

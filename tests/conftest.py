@@ -56,6 +56,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """Half of the time tests wait for processes of their own, so a core has two workers."""
+    return 2 * (os.cpu_count() or 1)
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Choose how many examples a property gets."""
     hypothesis.settings.load_profile("deep" if config.getoption("--deep") else "quick")

@@ -12,7 +12,7 @@ from mockserver.responders.refusing import refusal_in
 from mockserver.testing.handles import WorldHandle
 from mockserver.validation import did_you_mean
 from mockserver.values import dataclass
-from mockserver.wording import times
+from mockserver.wording import listed, times
 from mockserver.worlds.entry_details import nearest_form
 from mockserver.worlds.hosted import HostedWorld
 from mockserver.worlds.journal import Entry
@@ -110,15 +110,16 @@ def complaints(
     """
     entries = hosted.journal.since(since)
     complaints = [*_defects(hosted, entries)]
-    if not allow:
-        complaints += [
-            _refused(hosted, entry, remedies)
-            for entry in unexpected_refusals(hosted)
-            if entry.sequence > since and entry.sequence not in expected
-            # A defect is reported as such already.
-            if refusal_in(entry.refusal) != _MOCK_FAILED
-        ]
-    return complaints
+    if allow:
+        return complaints
+    alike: dict[tuple[str, str], list[Entry]] = {}
+    for entry in unexpected_refusals(hosted):
+        # A defect is reported as such already.
+        is_defect = refusal_in(entry.refusal) == _MOCK_FAILED
+        if entry.sequence > since and entry.sequence not in expected and not is_defect:
+            alike.setdefault((entry.operation, entry.shown_refusal), []).append(entry)
+    # A client that polls with a mistake makes it a thousand times.
+    return [*complaints, *(_refused(hosted, entries, remedies) for entries in alike.values())]
 
 
 def unused(
@@ -135,13 +136,20 @@ def unused(
     ]
 
 
-def _refused(hosted: HostedWorld, entry: Entry, remedies: Remedies) -> str:
+def _refused(hosted: HostedWorld, entries: list[Entry], remedies: Remedies) -> str:
+    entry, *again = entries
+    numbers = [str(entry.sequence) for entry in again]
     form = nearest_form(hosted.contract, entry, hosted.world.scenario.catalog)
     near = "; ".join(form["changed"]) if form else ""
     is_unrecorded = refusal_in(entry.refusal) == _NOT_RECORDED
     return (
         f"unexpected refusal: {entry.shown_refusal}\n"
         f"  of request {entry.sequence}: {entry.request_line}\n"
+        + (
+            f"  and of {'requests' if again[1:] else 'request'} {listed(numbers)}\n"
+            if again
+            else ""
+        )
         + (f"  nearest valid form: {near}\n" if near else "")
         + (f"  {_BY_WALL_CLOCK}: {remedies.stamps}\n" if _stamped_by_wall(entry) else "")
         + f"  {remedies.unrecorded if is_unrecorded else remedies.refused}"

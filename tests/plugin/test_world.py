@@ -254,6 +254,16 @@ def test_an_unexpected_refusal_is_told_once_with_what_would_be_right(world, clie
     assert world.complaints() == []
 
 
+def test_the_same_refusal_again_and_again_is_one_complaint(world, client):
+    for _ in range(10):
+        client.get(BAD_QUOTE)
+    client.get("/v1/checkOrder?id=7")
+    bad_quote, unknown_order = world.complaints()
+    assert "of request 1: GET" in bad_quote
+    assert "  and of requests 2, 3, 4, 5, 6, 7 and 3 more\n" in bad_quote
+    assert "and of request" not in unknown_order
+
+
 def test_an_expected_refusal_is_no_complaint(world, client):
     with world.expect_refusal("contract-violation", operation="getBridgeQuote") as expected:
         client.get(BAD_QUOTE)
