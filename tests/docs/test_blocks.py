@@ -5,6 +5,7 @@ import re
 import shlex
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import click
@@ -64,8 +65,12 @@ def test_every_block_is_run_or_known_to_be_only_shown(block):
 
 def is_excerpt(block: Block) -> bool:
     """Tell whether a block stands in the package as it is shown; such a one runs nowhere else."""
-    sources = (ROOT / "mockserver").rglob("*.py")
-    return any(block.text in source.read_text("utf-8") for source in sources)
+    return any(block.text in text for text in sources())
+
+
+@cache
+def sources() -> tuple[str, ...]:
+    return tuple(file.read_text("utf-8") for file in (ROOT / "mockserver").rglob("*.py"))
 
 
 @pytest.mark.parametrize(("page", "blocks"), by_page("python"), ids=name)
