@@ -8,6 +8,8 @@ import urllib.request
 
 import pytest
 
+from mockserver import __version__
+
 pytest.importorskip("mcp")
 
 from mcp import ClientSession, StdioServerParameters
@@ -31,7 +33,7 @@ async def tasks():
     """Return what the tools said, by task, and the listing that an agent reads."""
     said = {}
     async with stdio_client(SERVER) as streams, ClientSession(*streams) as session:
-        await session.initialize()
+        said["server"] = (await session.initialize()).server_info
         listing = (await session.list_tools()).tools
 
         async def use(tool, **arguments):
@@ -76,6 +78,7 @@ def session():
 
 def test_an_agent_gets_ten_tasks_done(session):
     said, _ = session
+    assert (said["server"].name, said["server"].version) == ("crosschain-mock", __version__)
     assert said["works"][0] == 200
     assert "unknown-token" in said["journal"]
     assert "did you mean 'USDT'" in said["journal"]
