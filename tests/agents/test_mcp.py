@@ -36,7 +36,8 @@ async def tasks():
     """Return what the tools said, by task, and the listing that an agent reads."""
     said = {}
     async with stdio_client(SERVER) as streams, ClientSession(*streams) as session:
-        said["server"] = (await session.initialize()).server_info
+        server = (await session.initialize()).server_info
+        said["server"] = f"{server.name} {server.version}"
         listing = (await session.list_tools()).tools
 
         async def use(tool, **arguments):
@@ -81,7 +82,7 @@ def session():
 
 def test_an_agent_gets_ten_tasks_done(session):
     said, _ = session
-    assert (said["server"].name, said["server"].version) == ("crosschain-mock", __version__)
+    assert said["server"] == f"crosschain-mock {__version__}"
     assert said["works"][0] == 200
     assert "unknown-token" in said["journal"]
     assert "did you mean 'USDT'" in said["journal"]
