@@ -416,6 +416,12 @@ def exchanged(port: int, look: Callable[[], object], *parts: bytes, half: bool =
         return b"".join(iter(lambda: raw.recv(65_536), b""))
 
 
+def twice(popen: "subprocess.Popen[str] | subprocess.Popen[bytes]", number: int) -> None:
+    """End a command as `timeout` does, whose signal goes to a process and to its group."""
+    popen.send_signal(number)
+    popen.send_signal(number)
+
+
 @pytest.fixture
 def serve() -> Iterator[Callable[..., Running]]:
     """Serve with other settings than the usual: `serve(scenario="outage")`."""

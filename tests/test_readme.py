@@ -115,6 +115,24 @@ def test_no_page_has_another_number_of_breaks(page):
     assert set(numbers) <= {str(sum(not broken.control for broken in CATALOGUE.values()))}
 
 
+def servers():
+    """Return the options of each `serve` in the README's table."""
+    typed = re.findall(r"^\|.*`crosschain-mock serve (--[^`]+)`", README.read_text(), re.MULTILINE)
+    return [options.replace("NAME", "bridge-whole-tokens").split() for options in typed]
+
+
+@pytest.mark.parametrize("options", servers(), ids=" ".join)
+@pytest.mark.deep(quick=1)
+def test_the_servers_of_the_table_start(options, tmp_path):
+    line = [sys.executable, "-m", "mockserver", "serve", "--port", "0", *options]
+    with subprocess.Popen(line, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        assert server.stdout.readline().startswith("crosschain-mock ready on ")
+        server.terminate()
+        server.communicate(timeout=60)
+    assert server.returncode == 0
+
+
 def test_a_wrong_output_would_be_found(serve):
     text = '```console\n$ curl -s http://127.0.0.1:8765/__mock/live\n{"live":false}\n```\n'
     [(_, expected, printed)] = walk(text, serve().port)

@@ -3,7 +3,12 @@
 import errno
 import gc
 import logging
+import signal
 import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
 from typing import Any
 
 import click
@@ -20,6 +25,47 @@ _NO_ROOM_ERRNOS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 _SELDOM_COLLECTED = (20_000, 20, 50)
 _SIGPIPE = 13  # `signal.SIGPIPE`, which Windows lacks
+
+
+_SAME_SECONDS = 1.0
+
+
+class Interruption:
+    """A handler of signals that ends a command by `KeyboardInterrupt`.
+
+    One end often comes as several signals: `timeout` sends its own to the process and to the group,
+    and a wrapper such as `npx` hands on what the terminal has sent as well. The second would take
+    what the first lets the command tell.
+    """
+
+    def __init__(self) -> None:
+        """Begin with no signal."""
+        self.number = 0
+        """The signal that came last."""
+        self._until = 0.0
+
+    def __call__(self, number: int, frame: FrameType | None) -> None:
+        """Take a signal. Raises `KeyboardInterrupt`, unless it belongs to one just before."""
+        now = time.monotonic()
+        if now < self._until:
+            return
+        self.number, self._until = number, now + _SAME_SECONDS
+        raise KeyboardInterrupt
+
+    @contextmanager
+    def of(self, *numbers: int) -> Iterator[None]:
+        """Take these signals, but for those that are ignored already, as under nohup."""
+        left = (signal.SIG_IGN, None)
+        before = {n: taken for n in numbers if (taken := signal.getsignal(n)) not in left}
+        for number in before:
+            signal.signal(number, self)
+        try:
+            yield
+        finally:
+            # What still comes of the signal that has ended a command changes no exit code.
+            if not self.number:
+                for number, handler in before.items():
+                    signal.signal(number, handler)
 
 
 class _ReaderLeft(Exception):
@@ -49,7 +95,8 @@ def main() -> None:
     logging.basicConfig(handlers=[streams.Log()], format="%(asctime)s %(levelname)s %(message)s")
     try:
         try:
-            _cli.main(prog_name="crosschain-mock", standalone_mode=False)
+            with Interruption().of(signal.SIGINT):
+                _cli.main(prog_name="crosschain-mock", standalone_mode=False)
         finally:
             sys.stdout.flush()
     except CrosschainMockError as error:

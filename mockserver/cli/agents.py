@@ -10,6 +10,7 @@ from urllib.parse import quote, urlencode
 
 import click
 
+from mockserver import __version__
 from mockserver.headers import CONTROL_PATH, EPOCH_HEADER
 from mockserver.jsontext import Json
 
@@ -91,7 +92,9 @@ def tools_of(server: "MockServer") -> "MCPServer[Any]":
     """Return the tools, twelve at most: each of their descriptions costs an agent tokens."""
     from mcp.server import MCPServer
 
-    tools: MCPServer[Any] = MCPServer("crosschain-mock", instructions=_INSTRUCTIONS)
+    tools: MCPServer[Any] = MCPServer(
+        "crosschain-mock", instructions=_INSTRUCTIONS, version=__version__
+    )
     worlds = _Worlds(server)
 
     @tools.tool(structured_output=False)

@@ -8,8 +8,9 @@ from mockserver.exchange import printable
 from mockserver.responders.refusing import refusal_in
 from mockserver.testing.expecting import Remedies, complaints, unused
 from mockserver.values import dataclass
-from mockserver.wording import one_line
-from mockserver.worlds.hosted import DEFAULT_WORLD, HostedWorld
+from mockserver.wording import counted, one_line
+from mockserver.worlds.ground import ground_of
+from mockserver.worlds.hosted import DEFAULT_WORLD, HostedWorld, Worlds
 from mockserver.worlds.journal_text import readable_journal
 
 _REMEDIES = Remedies(
@@ -30,6 +31,57 @@ class RunProblem:
     world: str
     source: str
     text: str
+
+
+@dataclass(frozen=True, slots=True)
+class RunGround:
+    """What the verdicts on a run rest on.
+
+    `requests` are those that can be judged at its end, `holes` are sentences on what is missing,
+    and `passed` tells of worlds that the command has judged itself before it deleted them.
+    """
+
+    requests: int
+    holes: tuple[str, ...]
+    passed: str
+
+    @property
+    def missing(self) -> str:
+        """Why there is nothing to judge; empty where there is."""
+        if self.requests or self.passed:
+            return ""
+        if not self.holes:
+            return "there is nothing to judge: no request came to any world"
+        return f"there is nothing left to judge: {'; '.join(self.holes)}"
+
+    @property
+    def whole(self) -> bool:
+        return not (self.missing or self.holes)
+
+
+def run_ground(worlds: Worlds, before: Mapping[str, int], wanted: Sequence[str]) -> RunGround:
+    """Return what the verdicts that are wanted of a run rest on.
+
+    `before` has the last requests of earlier runs, by worlds.
+    """
+    used = [hosted for hosted in worlds if hosted.journal.last_sequence > before.get(hosted.key, 0)]
+    grounds = [ground_of(hosted) for hosted in used]
+    holes = [f"world {ground.world}: {hole}" for ground in grounds for hole in ground.holes]
+    passed = []
+    for key, departed in worlds.gone.items():
+        lacking = [name for name in wanted if name not in departed.passed]
+        if wanted and not lacking:
+            passed.append(departed.requests)
+            continue
+        without = f", and passed no {' and no '.join(lacking)} until then" if lacking else ""
+        requests = counted(departed.requests, "request")
+        holes.append(f"world {key}: {requests} before it was deleted{without}")
+    told = ""
+    if passed:
+        judged = f"{counted(len(passed), 'world')} with {counted(sum(passed), 'request')}"
+        they = "it was" if len(passed) == 1 else "they were"
+        told = f"{judged} passed {' and '.join(wanted)} before {they} deleted"
+    return RunGround(sum(ground.requests for ground in grounds), tuple(holes), told)
 
 
 def expected_in(hosted: HostedWorld, names: Collection[str]) -> set[int]:

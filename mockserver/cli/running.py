@@ -28,7 +28,7 @@ from mockserver.wording import counted, first_lines, reason_of
 if TYPE_CHECKING:
     import ssl
 
-    from mockserver.cli.run_check import RunProblem
+    from mockserver.cli.run_check import RunGround, RunProblem
     from mockserver.server.growing import GrowingCapsule
     from mockserver.server.service import Service
     from mockserver.survive.flows import PagedWorld
@@ -109,18 +109,20 @@ def run(
             click.echo(f"{options['capsule']}: {capsule.finish()}", err=True)
     problems: list[RunProblem] = []
     if options["checked"]:
-        fine = options["unused"] == "allow"
-        problems += _print_check(service.worlds, before, names, idle_is_fine=fine)
+        problems += _print_check(
+            service.worlds, before, names, idle_is_fine=options["unused"] == "allow"
+        )
     judged = audited or linted
     # Of a command that failed, its own words come first.
     silent = not judged and (code != 0 or not (options["checked"] or options["strict"]))
-    missing, holes = _print_ground(service.worlds, before, judged=judged, silent=silent)
-    if not missing and audited:
+    asked = {"check": options["checked"], "audit": audited, "lint": linted}
+    ground = _print_ground(service.worlds, before, asked, judged=judged, silent=silent)
+    if ground.requests and audited:
         problems += _print_audits(service.worlds, exit_claims=exit_claims and code == 0)
-    if not missing and linted:
+    if ground.requests and linted:
         problems += _print_lint(service.worlds, rules, names)
     # Nothing is known to be well, which is not the same as well.
-    unfounded = (missing and judged) or (options["strict"] and (missing or holes))
+    unfounded = (ground.missing and judged) or (options["strict"] and not ground.whole)
     _print_journals(service.worlds, problems)
     for file in files:
         from mockserver.cli.run_check import junit
@@ -132,27 +134,25 @@ def run(
 
 
 def _print_ground(
-    worlds: "Worlds", before: Mapping[str, int], *, judged: bool, silent: bool
-) -> tuple[bool, int]:
-    """Print what the verdicts on a run do not rest on; return whether on nothing, and the holes."""
-    from mockserver.worlds.ground import ground_of
+    worlds: "Worlds",
+    before: Mapping[str, int],
+    asked: Mapping[str, bool],
+    *,
+    judged: bool,
+    silent: bool,
+) -> "RunGround":
+    """Print what the verdicts that are asked of a run do not rest on, and return the ground."""
+    from mockserver.cli.run_check import run_ground
 
-    used = [hosted for hosted in worlds if hosted.journal.last_sequence > before.get(hosted.key, 0)]
-    grounds = [ground_of(hosted) for hosted in used]
-    holes = [f"world {ground.world}: {hole}" for ground in grounds for hole in ground.holes]
-    holes += [
-        f"world {key}: {counted(requests, 'request')} before it was deleted"
-        for key, requests in worlds.gone.items()
-    ]
-    missing = not any(ground.requests for ground in grounds)
-    if missing and not silent:
-        why = f" ({'; '.join(holes)})" if holes else ""
-        text = f"there is nothing to judge: no request came to any world{why}"
-        click.echo(text if judged else f"check: {text}", err=True)
+    ground = run_ground(worlds, before, [verdict for verdict in asked if asked[verdict]])
+    if ground.missing and not silent:
+        click.echo(printable(ground.missing if judged else f"check: {ground.missing}"), err=True)
     elif judged:
-        for line in first_lines([f"ground: {hole}" for hole in holes], _MOST_LINES):
+        told = [f"ground: {hole}" for hole in ground.holes]
+        told += [f"ground: {ground.passed}"] if ground.passed else []
+        for line in first_lines(told, _MOST_LINES):
             click.echo(printable(line), err=True)
-    return missing, len(holes)
+    return ground
 
 
 @contextmanager

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from mockserver.cli import Interruption
 from mockserver.cli.printing import print_text
 from mockserver.errors import CrosschainMockError
 from mockserver.exchange import printable_lines
@@ -85,20 +86,13 @@ def termination_as_interrupt() -> Iterator[Callable[[], int]]:
 
     Yields what returns the exit code of what was stopped.
     """
-    came: list[int] = []
-
-    def stop(number: int, _: object) -> None:
-        came.append(number)
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, stop)
-    try:
-        yield lambda: 128 + (came[0] if came else signal.SIGINT)
-    except KeyboardInterrupt:
-        # Before anything is known there is nothing to tell.
-        sys.exit(128 + (came[0] if came else signal.SIGINT))
-    finally:
-        signal.signal(signal.SIGTERM, before)
+    interruption = Interruption()
+    with interruption.of(signal.SIGTERM, signal.SIGINT):
+        try:
+            yield lambda: 128 + (interruption.number or signal.SIGINT)
+        except KeyboardInterrupt:
+            # Before anything is known there is nothing to tell.
+            sys.exit(128 + (interruption.number or signal.SIGINT))
 
 
 def settings_of(options: Mapping[str, Any]) -> "MockSettings":

@@ -140,6 +140,18 @@ class Horizon:
 
 
 @dataclass(frozen=True, slots=True)
+class Departed:
+    """What is known of a world that was dropped.
+
+    `requests` came to it and to earlier ones of its key; `passed` are the verdicts, such as
+    `check`, that found nothing after all that happened in it.
+    """
+
+    requests: int = 0
+    passed: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
 class Snapshot:
     """What a snapshot has beside the engine's state; `sequence` is the newest request then."""
 
@@ -239,6 +251,8 @@ class HostedWorld(CalledWorld):
     """Requests that the journal has not got, since a server was killed before they were written."""
     record: Record | None = field(init=False, default=None)
     """Where its changes are noted, if it is kept on a disk."""
+    _passed: Mapping[str, tuple[int, int]] = field(init=False, default_factory=dict)
+    """How far the world was when a verdict last found nothing, by the verdict's name."""
     _snapshots: dict[str, Snapshot] | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
@@ -255,6 +269,17 @@ class HostedWorld(CalledWorld):
     def dropped(self) -> int:
         """How many of these requests the journal has dropped, or lost with a killed server."""
         return max(0, self.journal.dropped - self.horizon.sequence) + self.lost
+
+    def judged(self, verdict: str, *, well: bool) -> None:
+        """Note whether a verdict, such as `check`, found nothing in all that happened up to now."""
+        passed = {name: stage for name, stage in self._passed.items() if name != verdict}
+        self._passed = {**passed, verdict: self._stage()} if well else passed
+
+    def departed(self) -> Departed:
+        """Return what is to be known of this world when it is gone."""
+        stage = self._stage()
+        passed = frozenset(name for name, reached in self._passed.items() if reached == stage)
+        return Departed(self.requests + self.horizon.former, passed)
 
     def require_epoch(self, wanted: str) -> None:
         """Raise `BadControl` where this is not the world that had an epoch, but a later one."""
@@ -472,6 +497,10 @@ class HostedWorld(CalledWorld):
         """Return independent copies of the parts of the world beside that of the engine."""
         return {name: getattr(self, name).copy() for name in _PARTS}
 
+    def _stage(self) -> tuple[int, int]:
+        """Return what each request to the world changes, be it of a client or of control."""
+        return self.journal.last_sequence, self.revision
+
     def _begun(self) -> Horizon:
         last = self.journal.last_sequence
         orders, sent = self.world.orders.count(), len(self.transactions)
@@ -554,8 +583,7 @@ class Worlds:
         self._bound: dict[str, tuple[str, ...]] = {}
         self._space = JournalSpace(bounds[limits.ALL_JOURNAL_BYTES].most)
         self._keeping: Keeping | None = None
-        # How many requests came to worlds that were dropped, by their keys.
-        self._gone: dict[str, int] = {}
+        self._gone: dict[str, Departed] = {}
         self._model: HostedWorld | None = None
         self.homes: Homes | None = None
         """The processes that share the worlds; None where this one has them all."""
@@ -580,8 +608,8 @@ class Worlds:
         return (self.get(key) for key in keys)
 
     @property
-    def gone(self) -> Mapping[str, int]:
-        """How many requests came to worlds that were dropped, by their keys."""
+    def gone(self) -> Mapping[str, Departed]:
+        """The worlds that were dropped after requests had come to them, by their keys."""
         return self._gone
 
     def __len__(self) -> int:
@@ -652,7 +680,8 @@ class Worlds:
         `forked_from` is the world of which it is a fork.
         """
         self._room(checked_key(hosted.key))
-        before, former = self._worlds.get(hosted.key), self._gone.pop(hosted.key, 0)
+        before = self._worlds.get(hosted.key)
+        former = self._gone.pop(hosted.key, Departed()).requests
         if before is not None and before is not hosted:
             former += before.requests + before.horizon.former
         if former:
@@ -676,10 +705,11 @@ class Worlds:
         gone = self._worlds.pop(key, None)
         if gone is not None:
             gone.journal.leave()
-            if not for_good and (former := gone.requests + gone.horizon.former):
+            departed = gone.departed()
+            if not for_good and departed.requests:
                 if len(self._gone) >= _MOST_GONE:
                     del self._gone[next(iter(self._gone))]
-                self._gone[key] = former
+                self._gone[key] = departed
         if self._keeping is not None and key in self._keeping:
             self._keeping.leave(key)
         if self.homes is not None:

@@ -2,17 +2,22 @@
 
 import asyncio
 import json
+import runpy
 import sys
 import urllib.error
 import urllib.request
+from pathlib import Path
 
 import pytest
+
+from mockserver import __version__
 
 pytest.importorskip("mcp")
 
 from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
+ROOT = Path(__file__).parents[2]
 SERVER = StdioServerParameters(command=sys.executable, args=["-m", "mockserver", "mcp"])
 QUOTE = "/v1/getBridgeQuote?amount=10000000&symbol={}&fromChain=ARB&toChain=BNB"
 CHARACTERS_A_TOKEN = 3
@@ -31,7 +36,8 @@ async def tasks():
     """Return what the tools said, by task, and the listing that an agent reads."""
     said = {}
     async with stdio_client(SERVER) as streams, ClientSession(*streams) as session:
-        await session.initialize()
+        server = (await session.initialize()).server_info
+        said["server"] = f"{server.name} {server.version}"
         listing = (await session.list_tools()).tools
 
         async def use(tool, **arguments):
@@ -76,6 +82,7 @@ def session():
 
 def test_an_agent_gets_ten_tasks_done(session):
     said, _ = session
+    assert said["server"] == f"crosschain-mock {__version__}"
     assert said["works"][0] == 200
     assert "unknown-token" in said["journal"]
     assert "did you mean 'USDT'" in said["journal"]
@@ -94,6 +101,45 @@ def test_an_agent_gets_ten_tasks_done(session):
     assert "documented in section 4.2 row 7" in said["signature"]
     assert "chain-suspended" in said["refusal"]
     assert said["wrong"].startswith("not carried out: ")
+
+
+async def judged(client, service):
+    """Return what the tools say of a client and of a service, and of an order that is steered."""
+    said = {}
+    async with stdio_client(SERVER) as streams, ClientSession(*streams) as session:
+        await session.initialize()
+
+        async def use(tool, **arguments):
+            result = await session.call_tool(tool, arguments)
+            return getattr(result.content[0], "text", "")
+
+        made = await use("world", name="agent", scenario="default")
+        address = made.splitlines()[0].removeprefix("base address: ")
+        wallet = runpy.run_path(str(ROOT / "examples/python/wallet.py"))
+        send = wallet["Wallet"](address, wallet["Node"]()).send
+        order = await asyncio.to_thread(send, 10_000_000, "USDT", source="ARB", target="BNB")
+        said["steered"] = await use("orders", order=order, course="fail", world="agent")
+        await use("advance", duration="1d", world="agent")
+        said["order"] = await use("orders", order=order, world="agent")
+        said["survive"] = await use("survive", command=[sys.executable, str(client)])
+        said["conform"] = await use("conform", url=service)
+    return said
+
+
+@pytest.mark.deep
+def test_an_agent_steers_an_order_and_judges_a_client_and_a_service(tmp_path, serve):
+    client = tmp_path / "client.py"
+    client.write_text(
+        "import os, urllib.request\n"
+        "urllib.request.urlopen(os.environ['CROSSCHAIN_MOCK_URL'] + '/v1/getChain').read()\n"
+    )
+    service = serve(breaks=("bridge-whole-tokens",))
+    said = asyncio.run(judged(client, f"http://127.0.0.1:{service.port}"))
+    assert json.loads(said["order"])["status"] == "Failed", said["steered"]
+    assert "0 defects" in said["survive"]
+    assert said["survive"].endswith("exit code 0")
+    assert "bridge-keeps-the-amount" in said["conform"]
+    assert said["conform"].endswith("exit code 1")
 
 
 def test_the_listing_is_short(session):

@@ -229,16 +229,33 @@ def ask(method, path, body=None):
 def seen(world=""):
     ask("GET", f"{world}/v1/getChain")
     ask("GET", f"{world}/v1/getAssets")
+def asked(*verdicts):
+    for verdict in verdicts:
+        ask("GET", f"/w/mine/__mock/{verdict}")
+def gone():
+    ask("DELETE", "/__mock/worlds/mine")
 """
 
 # What a command does, what a run says of it, and its exit codes with --audit and with --strict.
 RUNS = {
     "well": ("seen()", "", 0, 0),
     "reset": ("seen(); ask('POST', '/__mock/reset'); seen()", "2 requests before a reset", 0, 3),
-    "reset last": ("seen(); ask('POST', '/__mock/reset')", "nothing to judge", 3, 3),
+    "reset last": ("seen(); ask('POST', '/__mock/reset')", "nothing left to judge", 3, 3),
     "deleted": (
-        "seen(); seen('/w/mine'); ask('DELETE', '/__mock/worlds/mine')",
-        "world mine: 2 requests before it was deleted",
+        "seen(); seen('/w/mine'); gone()",
+        "world mine: 2 requests before it was deleted, and passed no check and no audit until then",
+        0,
+        3,
+    ),
+    "judged and deleted": (
+        "seen(); seen('/w/mine'); asked('check', 'audit'); gone()",
+        "ground: 1 world with 2 requests passed check and audit before it was deleted",
+        0,
+        0,
+    ),
+    "used again after it was judged": (
+        "seen('/w/mine'); asked('audit'); seen(); seen('/w/mine'); asked('check'); gone()",
+        "world mine: 4 requests before it was deleted, and passed no audit until then",
         0,
         3,
     ),
@@ -262,6 +279,27 @@ def test_a_run_tells_what_its_verdict_does_not_rest_on(apart, name):
         assert ended.returncode == code, ended.stderr
         assert words in ended.stderr
         assert ("all is well" in ended.stderr) is (audited == 0)
+
+
+def test_a_run_whose_worlds_were_all_judged_and_deleted_is_well(apart):
+    program = f"{LISTS}\nseen('/w/mine'); asked('check'); gone()"
+    told = "passed no audit until then"
+    for options, code, words in (([], 0, ""), (["--strict"], 0, ""), (["--audit"], 3, told)):
+        ended = apart("-m", "mockserver", "run", *options, "--", sys.executable, "-c", program)
+        assert ended.returncode == code, ended.stderr
+        assert words in ended.stderr
+        assert bool(words) is bool(ended.stderr)
+
+
+@pytest.mark.deep
+def test_a_world_that_failed_its_check_and_was_deleted_is_told(apart):
+    program = f"{LISTS}\nask('GET', '/w/mine/v1/checkOrder?id=7'); asked('check'); gone()"
+    ended = apart("-m", "mockserver", "run", "--", sys.executable, "-c", program)
+    assert ended.returncode == 0
+    assert ended.stderr == (
+        "check: there is nothing left to judge: world mine: 1 request before it was deleted, "
+        "and passed no check until then\n"
+    )
 
 
 def test_a_run_without_any_request_says_so_whatever_was_asked(apart):

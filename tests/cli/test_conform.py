@@ -20,6 +20,7 @@ from mockserver.testing import running
 from tests.cli.conftest import command
 from tests.conformance.conftest import ticks
 from tests.conformance.rawserver import http, raw_server, saying
+from tests.conftest import twice
 from tests.server.certificates import written_pair
 
 __all__ = ["ticks"]
@@ -462,7 +463,7 @@ def test_an_interruption_tells_what_there_is(tmp_path, sent):
         ) as popen,
     ):
         assert enough.wait(60)
-        popen.send_signal(signal.SIGINT)
+        twice(popen, signal.SIGINT)
         out, err = popen.communicate(timeout=60)
     assert popen.returncode == 130, err
     assert "Traceback" not in err

@@ -49,6 +49,7 @@ def test_an_interruption_ends_it_at_once_and_keeps_what_was_tried(processes):
             shown += os.read(ours, 4096)
         # Ctrl-C goes to all processes of a terminal's group.
         os.killpg(popen.pid, signal.SIGINT)
+        popen.send_signal(signal.SIGINT)
         err = (shown.decode() + everything(ours)).strip()
         assert popen.wait(60) == 130
         assert popen.stdout is not None

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 import shlex
 from collections.abc import Iterator
 from dataclasses import replace
@@ -178,6 +179,12 @@ def test_one_line_tells_a_transfer_from_quote_to_payout(page: Page, mock: Client
         )
     ]
     assert places == sorted(places)
+    # A date and seconds, also on another day: statuses follow each other within a minute.
+    mock.control("POST", "/clock", {"advance": "2d"})
+    page.shows(".story", "2d 10h ago")
+    times = page.text(".story time").splitlines()
+    assert len(set(times)) == len(times) > 4
+    assert all(re.match(r"2026-01-01 \d\d:\d\d:\d\d ", line) for line in times)
     page.press("request 3")
     page.shows(".detail h2", "submitOrder")
     page.press(order_id, ".detail")
@@ -233,6 +240,19 @@ def test_a_small_screen_shows_content_before_the_clock_bar(page: Page, mock: Cli
     page.press("Move the clock")
     page.press("+15 s")
     page.until(lambda: now(mock) == "2026-01-01T00:00:15Z", "the clock is moved")
+
+
+def test_a_small_screen_shows_the_whole_path_and_date_of_a_request_of_another_day(
+    page: Page, mock: Client
+):
+    mock.get("/v1/getChain")
+    mock.control("POST", "/clock", {"advance": "2d"})
+    page.size(390, 844)
+    page.open(mock, "#journal")
+    page.shows(".list-row time", "2026-01-01\n00:00:00")
+    cut = "const cell = document.querySelector('.grow'); return cell.scrollWidth > cell.clientWidth"
+    assert page.text(".list-row .grow") == "GET /v1/getChain"
+    assert not page.driver.execute_script(cut)
 
 
 def test_a_request_is_copied_as_a_test_that_passes(page: Page, mock: Client, apart):

@@ -14,6 +14,7 @@ import yaml
 
 from mockserver import documents
 from mockserver.cli import _cli
+from mockserver.cli.table import NAMES
 from mockserver.clock import ClockMode
 from tests.docs.pages import BLOCKS, PAGES, ROOT, Block, blocks_of, written_in
 from tests.plugin.conftest import apart, installed
@@ -228,6 +229,35 @@ def commands(block: Block) -> list[list[str]]:
 def test_every_command_shown_exists_with_its_options(block):
     for words in commands(block):
         assert unknown(words) == [], f"{block.place}: crosschain-mock {shlex.join(words)}"
+
+
+IN_LINE = re.compile(r"(?<!`)`([^`]+)`(?!`)")
+
+
+def mentioned(text: str) -> list[list[str]]:
+    """Return the words of the calls of our command in running text, as in the tables of a page.
+
+    `run --audit` is one as well, but not `run` alone, which may be a word of something else.
+    """
+    spans = IN_LINE.findall(re.sub(r"^```.*?^```$", "", text, flags=re.DOTALL | re.MULTILINE))
+    calls = []
+    for words in (span.replace("'", " ").replace('"', " ").split() for span in spans):
+        if words[:1] == ["crosschain-mock"] and len(words) > 1:
+            calls.append(words[1:])
+        elif words[:1] and words[0] in NAMES and any(word.startswith("--") for word in words):
+            calls.append(words)
+    return calls
+
+
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "clients/typescript/README.md"], ids=name)
+def test_every_command_that_a_page_mentions_exists_with_its_options(page):
+    for words in mentioned(page.read_text("utf-8")):
+        assert unknown(words) == [], f"{page}: crosschain-mock {' '.join(words)}"
+
+
+def test_a_wrong_command_in_a_table_would_be_found():
+    table = "| a | `crosschain-mock serve --braek x`, `run --adit` and `run` |"
+    assert [unknown(words) for words in mentioned(table)] == [["--braek"], ["--adit"]]
 
 
 def test_an_unknown_option_would_be_found():

@@ -1,6 +1,7 @@
 """The image is right as far as that can be told without building it: its commands are run here."""
 
 import json
+import os
 import re
 import shlex
 import shutil
@@ -174,6 +175,155 @@ def test_the_recipe_in_typescript_has_the_types_of_the_library(tmp_path):
         check=False,
     )
     assert ended.returncode == 0, ended.stdout
+
+
+# What the recipes in Java and Go use of the libraries, whose packages not every machine can get:
+# names, parameters and types alone, as they stand in their sources.
+#
+# testcontainers-java (1.18.3 and 2.0 have the same), below core/src/main/java/org/testcontainers:
+# containers/GenericContainer.java (ab0f60e01cbb), containers/Container.java (9671b939f1ed),
+# containers/ContainerState.java (ded632fde37e), containers/wait/strategy/Wait.java (06fadaefb39b),
+# containers/wait/strategy/HttpWaitStrategy.java (0aeaec327140), utility/DockerImageName.java
+# (002e2b6c5f9b).
+JAVA = {
+    "containers/ContainerState": """
+        public interface ContainerState {
+            default String getHost() { return null; }
+            default Integer getMappedPort(int originalPort) { return null; }
+        }""",
+    "containers/Container": """
+        import org.testcontainers.containers.wait.strategy.WaitStrategy;
+        public interface Container<SELF extends Container<SELF>> extends ContainerState {
+            SELF waitingFor(WaitStrategy waitStrategy);
+            SELF withExposedPorts(Integer... ports);
+            SELF withEnv(String key, String value);
+            SELF withCommand(String cmd);
+            SELF withCommand(String... commandParts);
+        }""",
+    "containers/GenericContainer": """
+        import java.util.concurrent.Future;
+        import org.testcontainers.containers.wait.strategy.WaitStrategy;
+        import org.testcontainers.utility.DockerImageName;
+        public class GenericContainer<SELF extends GenericContainer<SELF>>
+                implements Container<SELF>, AutoCloseable {
+            public GenericContainer(DockerImageName dockerImageName) {}
+            public GenericContainer(String dockerImageName) {}
+            public GenericContainer(Future<String> image) {}
+            public SELF waitingFor(WaitStrategy waitStrategy) { return null; }
+            public SELF withExposedPorts(Integer... ports) { return null; }
+            public SELF withEnv(String key, String value) { return null; }
+            public SELF withCommand(String cmd) { return null; }
+            public SELF withCommand(String... commandParts) { return null; }
+            public void close() {}
+        }""",
+    "containers/wait/strategy/WaitStrategy": "public interface WaitStrategy {}",
+    "containers/wait/strategy/HttpWaitStrategy": """
+        public class HttpWaitStrategy implements WaitStrategy {
+            public HttpWaitStrategy forStatusCode(int statusCode) { return this; }
+            public HttpWaitStrategy forPort(int port) { return this; }
+        }""",
+    "containers/wait/strategy/Wait": """
+        public class Wait {
+            public static HttpWaitStrategy forHttp(String path) { return null; }
+        }""",
+    "utility/DockerImageName": """
+        public final class DockerImageName {
+            public static DockerImageName parse(String fullImageName) { return null; }
+        }""",
+}
+# testcontainers-go: container.go (015081466b57), generic.go (0ce34a8eef49) and wait/http.go
+# (292157a3f0a1), in which a port is a nat.Port; since v0.42 it is a string (pull request 3591).
+GO = {
+    "container.go": """package testcontainers
+        import ("context"; "github.com/testcontainers/testcontainers-go/wait")
+        type Container interface {
+            PortEndpoint(context.Context, wait.Port, string) (string, error)
+        }
+        type FromDockerfile struct { Context string }
+        type ContainerRequest struct {
+            FromDockerfile
+            Image string
+            Env map[string]string
+            ExposedPorts []string
+            Cmd []string
+            WaitingFor wait.Strategy
+        }
+        type GenericContainerRequest struct {
+            ContainerRequest
+            Started bool
+        }
+        func GenericContainer(context.Context, GenericContainerRequest) (Container, error) {
+            return nil, nil
+        }""",
+    "wait/http.go": """package wait
+        import "context"
+        type StrategyTarget interface { Host(context.Context) (string, error) }
+        type Strategy interface { WaitUntilReady(context.Context, StrategyTarget) error }
+        type Port PORT
+        type HTTPStrategy struct {}
+        func (*HTTPStrategy) WaitUntilReady(context.Context, StrategyTarget) error { return nil }
+        func (ws *HTTPStrategy) WithPort(port Port) *HTTPStrategy { return ws }
+        func ForHTTP(path string) *HTTPStrategy { return nil }""",
+    "go.mod": "module github.com/testcontainers/testcontainers-go\n\ngo 1.19\n",
+}
+LIBRARY = "github.com/testcontainers/testcontainers-go"
+
+
+def compiled_java(folder, text):
+    if shutil.which("javac") is None:
+        pytest.skip("javac is not installed")
+    for place, source in JAVA.items():
+        package = ".".join(("org.testcontainers", *place.split("/")[:-1]))
+        file = folder / "org" / "testcontainers" / f"{place}.java"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(f"package {package};\n{source}\n")
+    (folder / "Mock.java").write_text(text)
+    words = ["javac", "-Xlint:all", "-d", "out", "-sourcepath", ".", "Mock.java"]
+    return subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)
+
+
+def compiled_go(folder, text, port):
+    if shutil.which("go") is None:
+        pytest.skip("go is not installed")
+    for place, source in GO.items():
+        file = folder / "library" / place
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(source.replace("PORT", port))
+    mock = folder / "mock"
+    mock.mkdir()
+    (mock / "mock.go").write_text(text)
+    needs = f"require {LIBRARY} v0.0.0\nreplace {LIBRARY} => ../library\n"
+    (mock / "go.mod").write_text(f"module mock\n\ngo 1.19\n\n{needs}")
+    offline = {**os.environ, "GOFLAGS": "-mod=mod", "GOPROXY": "off", "GOCACHE": str(folder / "c")}
+    words = ["go", "vet", "./..."]
+    return subprocess.run(words, cwd=mock, capture_output=True, text=True, check=False, env=offline)
+
+
+@pytest.mark.deep  # Compilers take seconds.
+@pytest.mark.parametrize(
+    "wrong", [None, ("forPort(PORT)", "withPort(PORT)"), ("PORT = 8765", 'PORT = "8765"')]
+)
+def test_the_recipe_in_java_fits_the_signatures_of_the_library(tmp_path, wrong):
+    text = (ROOT / "examples" / "testcontainers" / "Mock.java").read_text("utf-8")
+    ended = compiled_java(tmp_path, text if wrong is None else text.replace(*wrong))
+    assert (ended.returncode == 0) is (wrong is None), ended.stderr
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize(
+    ("port", "wrong"),
+    [
+        ("string", None),
+        ("= string", None),
+        ("= string", ("WithPort(port)", "WithPort(8765)")),
+        ("= string", ("Image:  ", "Imgae:  ")),
+    ],
+    ids=["a type of its own, until 0.41", "a string, since 0.42", "a number", "a wrong member"],
+)
+def test_the_recipe_in_go_fits_the_signatures_of_the_library(tmp_path, port, wrong):
+    text = (ROOT / "examples" / "testcontainers" / "mock.go").read_text("utf-8")
+    ended = compiled_go(tmp_path, text if wrong is None else text.replace(*wrong), port)
+    assert (ended.returncode == 0) is (wrong is None), ended.stderr
 
 
 def test_the_hook_for_pre_commit_finds_a_mistake(tmp_path):

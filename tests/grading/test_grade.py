@@ -15,7 +15,7 @@ import yaml
 
 from mockserver import resources
 from mockserver.validation import SchemaCheck
-from tests.conftest import lives
+from tests.conftest import lives, twice
 
 ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.skipif(not hasattr(os, "killpg"), reason="ends processes by their group")
@@ -275,7 +275,7 @@ def test_what_is_known_is_told_when_it_is_stopped(tmp_path, number, code):
     while not (tmp_path / "begun").exists():
         assert grading.poll() is None
         time.sleep(0.05)
-    grading.send_signal(number)
+    twice(grading, number)
     output, error = grading.communicate(timeout=60)
     assert (grading.returncode, "Traceback" in error) == (code, False)
     assert output.endswith("1 break killed, 0 survived, 1 not tried (stopped by Ctrl-C)\n")

@@ -40,6 +40,7 @@ NOT_KEPT = {
     "epoch": "another one after each restart, so that listeners notice",
     "changes": "what the check of one run looks for",
     "restarts": "counted from the starts of the server",
+    "_passed": "what was asked of a world before it is deleted, which `run` tells at its end",
     "send_signal": "how the server's own process gets a signal",
     "record": "what notes the changes",
 }

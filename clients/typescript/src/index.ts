@@ -37,7 +37,7 @@ export interface StartOptions {
 export async function startMock(options: StartOptions = {}): Promise<Mock> {
   const token = options.token ?? randomUUID();
   const url = options.url ?? (options.command || options.image ? undefined : process.env["CROSSCHAIN_MOCK_URL"]);
-  if (url) return new Mock(url, options.token ?? process.env["CROSSCHAIN_MOCK_TOKEN"], async () => {});
+  if (url) return new Mock(url, options.token ?? process.env["CROSSCHAIN_MOCK_TOKEN"], async () => {}, true);
   const serve = ["serve", "--clock", "frozen", "--start", "2026-01-01T00:00:00Z", ...(options.args ?? [])];
   const port = options.image ? await freePort() : 0;
   const [program = "crosschain-mock", ...args] = options.image
@@ -78,7 +78,8 @@ function freePort(): Promise<number> {
 }
 
 export class Mock {
-  constructor(readonly url: string, readonly token: string | undefined, readonly stop: () => Promise<void>) {}
+  /** `shared` is whether somebody else has started it, so that it goes on after `stop`. */
+  constructor(readonly url: string, readonly token: string | undefined, readonly stop: () => Promise<void>, readonly shared = false) {}
 
   /** Returns a world that no other test sees. */
   world(name = "test"): World {

@@ -2,12 +2,18 @@
 import { afterAll, test as base, beforeAll } from "vitest";
 import { type CheckOptions, type Mock, startMock, type World } from "./index.js";
 
+const SHARED =
+  "this file of tests shares its modules with an earlier one, whose mock has ended: leave --no-isolate out, " +
+  "or start one mock for all files with `crosschain-mock run -- npx vitest`";
 let started: Promise<Mock> | undefined;
 const start = () => (started ??= startMock());
 beforeAll(async () => void (await start()), 60_000); // Within a test it counts towards its 5 s.
 afterAll(async () => {
-  await (await started?.catch(() => undefined))?.stop();
-  started = undefined;
+  const mock = await started?.catch(() => undefined);
+  if (!mock || mock.shared) return;
+  await mock.stop();
+  started = Promise.reject(new Error(SHARED));
+  started.catch(() => undefined); // Told by the tests of the next file, if there is one.
 });
 
 export const test = base.extend<{ checked: CheckOptions; mock: Mock; world: World }>({

@@ -120,9 +120,11 @@ def check(request: ControlRequest) -> Iterator[bytes]:
     ]
     refusals = unexpected_refusals(hosted)
     failures, met_nothing = list(hosted.failures), [] if silent else unmet(hosted)
+    well = not (unused or refusals or failures or met_nothing or ground.missing)
+    hosted.judged("check", well=well)
     return jsontext.pieces(
         {
-            "ok": not (unused or refusals or failures or met_nothing or ground.missing),
+            "ok": well,
             "unmet": met_nothing,
             "unusedStubs": unused,
             "failures": failures,

@@ -97,6 +97,7 @@ def audit(request: ControlRequest) -> Json:
         exit_claims=query.get("exitClaims", False),
         others=request.server.worlds,
     )
+    request.hosted.judged("audit", well=not verdict)
     return verdict.render()
 
 

@@ -94,7 +94,7 @@ export class Journal {
     const one = this.found[index];
     const bad = one.refusal ?? one.fault;
     return { key: one.sequence, children: () => [
-      el("time", { class: "cell" }, when(one.ms, this.app.time.now())),
+      el("time", { class: "cell" }, when(one.ms, this.app.time.now()).split(" ").map((part) => [el("span", {}, part), " "]).flat()),
       el("span", { class: "badge", "data-kind": one.refusal ? "bad" : one.fault ? "warn" : "good" }, String(one.status)),
       el("span", { class: "cell grow" }, el("strong", {}, one.method), ` ${one.path}`, one.query ? el("small", {}, `?${one.query}`) : null),
       one.durationMs === null ? null : el("small", { class: "cell", title: "how long the answer took to be made" }, `${one.durationMs} ms`),

@@ -2,7 +2,7 @@
 
 import { el } from "./dom.js";
 import { tone } from "./axis.js";
-import { distance, short, when } from "./text.js";
+import { distance, moment, short } from "./text.js";
 
 const WORDS = { quote: "quote", payment: "payment", request: "request", status: "status", booking: "money", outage: "outage" };
 
@@ -12,7 +12,7 @@ export function story(lines, now) {
   return el("ol", { class: "story" }, lines.map((line) => {
     const ms = Date.parse(line.at);
     const ahead = ms > now;
-    const time = ms === before ? null : el("time", { datetime: line.at }, `${when(ms, now)} `, el("small", {}, distance(ms, now)));
+    const time = ms === before ? null : el("time", { datetime: line.at }, `${moment(ms)} `, el("small", {}, distance(ms, now)));
     before = ms;
     return el("li", { class: ahead ? "ahead" : "", "data-kind": line.kind },
       time,

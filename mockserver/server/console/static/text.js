@@ -24,7 +24,7 @@ export function moment(ms) {
 /** Return a moment as short as it can be read: the time alone on the day of `now`, else with its date. */
 export function when(ms, now) {
   const text = moment(ms);
-  return text.slice(0, 10) === moment(now ?? ms).slice(0, 10) ? text.slice(11) : text.slice(0, 16);
+  return text.slice(0, 10) === moment(now ?? ms).slice(0, 10) ? text.slice(11) : text;
 }
 
 /** Return the time of the day alone, of a moment. */
