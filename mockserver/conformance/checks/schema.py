@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from functools import cached_property, lru_cache
+from typing import Literal
 
 from mockserver import jsontext
 from mockserver.conformance.basis import SchemaPath, basis_of, joined, place_of
@@ -61,13 +62,19 @@ def walk(schema: Schema, value: Json) -> list[SchemaPart]:
 @cached
 def parts_of(exchange: Exchange) -> tuple[SchemaPart, ...]:
     """Return the parts of an answer, by the schema of its operation."""
-    return tuple(_of_answers(exchange.operation).walked(exchange.body))
+    return tuple(_placed(exchange.operation, "answer").walked(exchange.body))
+
+
+def parts_of_request(operation: Operation, instance: Json) -> list[SchemaPart]:
+    """Return the parts of a request as the schema of its operation sees it."""
+    return _placed(operation, "request").walked(instance)
 
 
 # Bounded: a process may make many runs, and each loads a contract of its own.
 @lru_cache(maxsize=64)
-def _of_answers(operation: Operation) -> "_PlacedSchemas":
-    return _PlacedSchemas([((), operation.response_schema)], ())
+def _placed(operation: Operation, side: Literal["request", "answer"]) -> "_PlacedSchemas":
+    schema = operation.request_schema if side == "request" else operation.response_schema
+    return _PlacedSchemas([((), schema)], ())
 
 
 def first_parts(
