@@ -45,7 +45,7 @@ def inputs(request, is_deep):
 
 def answered(service: Service, request: Request, told: object) -> int:
     """Answer a request that must not show a defect, and return the status."""
-    response = service.answer(request).response
+    response = service.answer(request).complete()
     assert response.status < 500, (told, response)
     assert service.failures == [], told
     for name, value in response.headers:
