@@ -13,6 +13,8 @@ from typing import Any
 MIB = 1024 * 1024
 MOST_MS = 50
 """How much CPU time a turn of the server's loop may take on a machine that is not slow."""
+# The first inputs import what explains a refusal and read the contracts of other dialects, once.
+_READS_FILES = 200
 _CALIBRATED_MS = 12
 """What `_machine_ms` takes on the machine for which the bound holds."""
 _PER_RSS_UNIT = 1 if sys.platform == "darwin" else 1024
@@ -74,7 +76,7 @@ class Cost:
         yield
         took = time.process_time() - self.collecting - began
         self.count += 1
-        if took > self.slowest:
+        if took > self.slowest and self.count > _READS_FILES:
             self.slowest, self.by = took, what
 
 

@@ -65,8 +65,6 @@ def answered(service: Service, request: Request, told: object) -> int:
 def test_requests_by_operation(inputs):
     service = build(frozen(dialect="observed", check_answers=True))
     operations = list(service.worlds.get("default").contract)
-    # The first refusal imports what explains it, which is not what is measured here.
-    service.answer(Request("GET", "/v1/getBridgeQuote", "", Headers()))
     with bounded(mebibytes=300) as cost:
         for number, rng in inputs("operations"):
             operation = rng.choice(operations)
