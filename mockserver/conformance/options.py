@@ -25,6 +25,8 @@ NAMED_COST = 8
 """How many requests each named order, ticket or transaction may add."""
 MOST_DELIVERY = 200
 """How many requests ask again in other ways of delivery, where nothing differs."""
+MOST_READING = 1_000
+"""How many requests a run sends by default that submits nothing, whatever it has to ask again."""
 MOST_EDGES = 760
 """How many requests at the edges of inputs a run may add to its plan, where it has room."""
 
@@ -116,12 +118,16 @@ class Options:
     def _default_budget(self, operations: int | None) -> int:
         described = len(load().operations)
         operations = described if operations is None else operations
-        generated = operations * (self.examples + self.deep * 4) + 60 * self.sequences
-        generated += len(self.probes)
+        usual = min(self.examples, DEFAULT_EXAMPLES)
         planned = (430 if self.arming.writes else 210) * operations // described
-        planned += NAMED_COST * self.caller.names + FALSE_SIGNATURES * self.caller.own_keys
-        generated += (MOST_DELIVERY + 40 * self.arming.writes) * self.delivery
-        return planned + (MOST_EDGES if self.edges else 0) + generated
+        planned += MOST_EDGES * self.edges + operations * usual
+        planned += (MOST_DELIVERY + 40 * self.arming.writes) * self.delivery
+        if not self.arming.writes:
+            planned = min(planned, MOST_READING)
+        # What a user asks for beside that is sent beside it.
+        named = NAMED_COST * self.caller.names + FALSE_SIGNATURES * self.caller.own_keys
+        generated = operations * (self.examples - usual + self.deep * 4) + 60 * self.sequences
+        return planned + named + generated + len(self.probes)
 
 
 def with_generation(

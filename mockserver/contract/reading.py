@@ -115,7 +115,7 @@ class RequestReader:
         self._quick = quick_reader(schema, self.fields)
 
     def read(self, request: Request) -> Inputs:
-        body = self._body(request) if self._has_body else None
+        body = self._body(request)
         if self._quick is not None:
             values = self._quick.values(request, body)
             if values is not None:
@@ -139,7 +139,7 @@ class RequestReader:
     def violations(self, request: Request) -> tuple[Violation, ...]:
         """Return what breaks the contract in a request that can be read; faster than `read`."""
         extra: list[Violation] = []
-        instance = self._instance(request, self._body(request) if self._has_body else None, extra)
+        instance = self._instance(request, self._body(request), extra)
         if isinstance(instance, _UnreadableValue):
             return ()
         return (*extra, *self._explained(request, instance))
@@ -148,6 +148,9 @@ class RequestReader:
         return self._check.explained(instance, long=len(request.body) > _LONG)
 
     def _body(self, request: Request) -> Json:
+        """Return the body, or why it is no JSON; None where none is declared."""
+        if not self._has_body:
+            return None
         try:
             return jsontext.decode(request.body)
         except jsontext.NotJson as error:
@@ -162,11 +165,11 @@ class RequestReader:
         except BadEncoding as error:
             return _UnreadableValue("not-utf8", f"query: {error}")
         headers = self._read_headers(request.headers, extra) if self._headers else {}
-        if isinstance(body, jsontext.NotJson):
-            name = "not-utf8" if str(body).startswith("not UTF-8") else "not-json"
-            return _UnreadableValue(name, f"body: {body}; expected a JSON object")
         instance: dict[str, Json] = {"query": query, "headers": headers}
         if self._has_body:
+            if isinstance(body, jsontext.NotJson):
+                name = "not-utf8" if str(body).startswith("not UTF-8") else "not-json"
+                return _UnreadableValue(name, f"body: {body}; expected a JSON object")
             instance["body"] = body
         return instance
 

@@ -94,9 +94,17 @@ def _named_in(document: Document, field: str, folder: str, name: str) -> Path:
     except InvalidFile as error:
         text = error.problems[0].message
     else:
-        if file.is_file():
+        if _is_there(file, Path.is_file):
             return file
     raise InvalidFile([document.problem((field,), text)])
+
+
+def _is_there(path: Path, kind: Callable[[Path], bool]) -> bool:
+    try:
+        return kind(path)
+    except OSError:
+        # A name may be longer than that of any file.
+        return False
 
 
 def _merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
@@ -174,7 +182,7 @@ def _catalog(layers: Layers) -> Catalog:
     owner = layers.owner(("catalog",))
     if isinstance(catalog, str):
         folder = owner.file.parent / catalog
-        if not folder.is_dir():
+        if not _is_there(folder, Path.is_dir):
             raise InvalidFile([owner.problem(("catalog",), f"there is no folder {str(folder)!r}")])
         return load_catalog(folder)
     return load_catalog(added=part_of(owner, "catalog", catalog, ("catalog",)))

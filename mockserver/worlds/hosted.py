@@ -270,14 +270,14 @@ class HostedWorld(CalledWorld):
         """How many of these requests the journal has dropped, or lost with a killed server."""
         return max(0, self.journal.dropped - self.horizon.sequence) + self.lost
 
-    def judged(self, verdict: str, *, well: bool) -> None:
-        """Note whether a verdict, such as `check`, found nothing in all that happened up to now."""
-        passed = {name: stage for name, stage in self._passed.items() if name != verdict}
-        self._passed = {**passed, verdict: self._stage()} if well else passed
+    def judged(self, verdict: str, stage: tuple[int, int], *, well: bool) -> None:
+        """Note whether a verdict, such as `check`, found nothing in all up to a `stage`."""
+        passed = {name: reached for name, reached in self._passed.items() if name != verdict}
+        self._passed = {**passed, verdict: stage} if well else passed
 
     def departed(self) -> Departed:
         """Return what is to be known of this world when it is gone."""
-        stage = self._stage()
+        stage = self.stage()
         passed = frozenset(name for name, reached in self._passed.items() if reached == stage)
         return Departed(self.requests + self.horizon.former, passed)
 
@@ -497,7 +497,7 @@ class HostedWorld(CalledWorld):
         """Return independent copies of the parts of the world beside that of the engine."""
         return {name: getattr(self, name).copy() for name in _PARTS}
 
-    def _stage(self) -> tuple[int, int]:
+    def stage(self) -> tuple[int, int]:
         """Return what each request to the world changes, be it of a client or of control."""
         return self.journal.last_sequence, self.revision
 

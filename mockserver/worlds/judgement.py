@@ -1,11 +1,68 @@
 """What the audit and lint have in common: findings, and the ground that they rest on."""
 
-from collections.abc import Iterator
-from typing import Generic, TypeVar
+from collections.abc import Generator, Iterable, Iterator
+from typing import Generic, Protocol, TypeVar
 
+from mockserver import jsontext
+from mockserver.clock import ticks_ms
+from mockserver.jsontext import Json
 from mockserver.worlds.ground import Ground
+from mockserver.worlds.hosted import HostedWorld
 
-_Finding = TypeVar("_Finding")
+
+class _Rendered(Protocol):
+    def render(self) -> dict[str, Json]: ...
+
+
+_Finding = TypeVar("_Finding", bound=_Rendered)
+_T = TypeVar("_T")
+_SLICE_MS = 5
+
+Steps = Generator[None, None, _T]
+"""Work that may stop after each step, so that others have their turn, and what comes of it."""
+
+
+def at_once(steps: Steps[_T]) -> _T:
+    """Return what comes of steps, taken one right after the other."""
+    try:
+        while True:
+            next(steps)
+    except StopIteration as end:
+        result: _T = end.value
+        return result
+
+
+def in_slices(steps: Steps[_T]) -> Generator[bytes, None, _T]:
+    """Take steps, and yield nothing each time they have kept others waiting for a while."""
+    until = ticks_ms() + _SLICE_MS
+    try:
+        while True:
+            next(steps)
+            if ticks_ms() >= until:
+                yield b""
+                until = ticks_ms() + _SLICE_MS
+    except StopIteration as end:
+        result: _T = end.value
+        return result
+
+
+def counted_up_to(most: int, items: Iterable[_T | None]) -> Steps[tuple[tuple[_T, ...], int]]:
+    """Return the first items, and how many others there are, which are made and not kept.
+
+    None among the items is a step like each of them.
+    """
+    kept: list[_T] = []
+    more = 0
+    for item in items:
+        yield
+        if item is None:
+            continue
+        if len(kept) < most:
+            kept.append(item)
+        else:
+            more += 1
+    yield
+    return tuple(kept), more
 
 
 class Judgement(Generic[_Finding]):
@@ -20,10 +77,30 @@ class Judgement(Generic[_Finding]):
     findings: tuple[_Finding, ...]
     ground: Ground | None
 
+    def render(self) -> dict[str, Json]:
+        """Return it as JSON for the control API."""
+        return at_once(self.rendered())
+
+    def rendered(self) -> Steps[dict[str, Json]]:
+        """Render it in steps: a finding tells of requests, each of which has to be read."""
+        findings: list[Json] = []
+        for finding in self.findings:
+            yield
+            findings.append(finding.render())
+        return self._members(findings)
+
+    def _members(self, findings: list[Json]) -> dict[str, Json]:
+        raise NotImplementedError
+
     @property
     def missing(self) -> str:
         """Why there is nothing to judge; empty where there is, and where nobody knows."""
         return "" if self.ground is None else self.ground.missing
+
+    @property
+    def passed(self) -> bool:
+        """Whether nothing was found that a test fails for, where there was something to judge."""
+        return not self
 
     def __iter__(self) -> Iterator[_Finding]:
         return iter(self.findings)
@@ -36,3 +113,15 @@ class Judgement(Generic[_Finding]):
 
     def __bool__(self) -> bool:
         return bool(self.findings or self.missing)
+
+
+def rendered(
+    steps: Steps[Judgement[_Finding]], hosted: HostedWorld, verdict: str
+) -> Iterator[bytes]:
+    """Yield the JSON of a judgement, made in slices; the world notes whether it passed."""
+    # What comes between two slices was not judged.
+    stage = hosted.stage()
+    judgement = yield from in_slices(steps)
+    hosted.judged(verdict, stage, well=judgement.passed)
+    members = yield from in_slices(judgement.rendered())
+    yield jsontext.encode(members)

@@ -13,6 +13,7 @@ from mockserver.worlds.audit import QUOTE_AGE_MS, Money
 from mockserver.worlds.audit.evidence import Evidence, StatusAnswer, evidence_of
 from mockserver.worlds.hosted import HostedWorld
 from mockserver.worlds.journal import Entry
+from mockserver.worlds.judgement import Steps
 
 _QUOTES = 3
 """How many quotes before the payment are shown: clients ask again while a person types."""
@@ -39,12 +40,12 @@ class StoryLine:
     disturbed: str = ""
 
 
-def story_of(hosted: HostedWorld, order_id: str) -> list[StoryLine]:
+def story_of(hosted: HostedWorld, order_id: str) -> Steps[list[StoryLine]]:
     """Return what is known of an order, oldest first. Raises `Refusal` where there is none.
 
     Requests that the journal has let go of are missing; what the world itself knows is not.
     """
-    evidence = evidence_of(hosted, QUOTE_AGE_MS, as_is=True)
+    evidence = yield from evidence_of(hosted, QUOTE_AGE_MS, as_is=True)
     order = hosted.world.orders.peek(order_id).order
     lines = [
         *_quotes(evidence, order),

@@ -1,15 +1,17 @@
 """A run: what is sent of a plan where the budget does not suffice."""
 
 import gc
+import json
 import weakref
 from contextlib import suppress
 from decimal import Decimal
+from urllib.request import urlopen
 
 import pytest
 
 from mockserver import conformance
 from mockserver.conformance.checks.rule import Rule
-from mockserver.conformance.options import Options
+from mockserver.conformance.options import Options, with_generation
 from mockserver.conformance.requests.probe import Probe, Stage
 from mockserver.conformance.runs.runner import run
 from mockserver.conformance.session.context import RunContext
@@ -144,6 +146,53 @@ def test_a_reading_run_needs_no_more_than_its_budget(seed):
         result = conformance.run(mock.url, seed=seed, edges=False, delivery=False, examples=0)
     assert not result.notes
     assert len(result.exchanges) <= 210
+
+
+HERE, ELSEWHERE = Target("http://127.0.0.1:1", None), Target("http://example.com", None)
+
+
+@pytest.mark.parametrize(
+    ("target", "options", "most"),
+    [
+        (HERE, Options(), 1_000),
+        (HERE, Options(examples=25), 1_000 + 19 * 23),
+        (HERE, Options(probes=("",) * 3), 1_003),  # type: ignore[arg-type]
+        (ELSEWHERE, Options(), 210),
+    ],
+)
+def test_a_run_that_submits_nothing_has_a_bound_of_its_own(target, options, most):
+    wanted = options.examples or None
+    assert with_generation(options, target, examples=wanted).limits(target).budget == most
+
+
+@pytest.mark.parametrize("budget", [60, pytest.param(110, marks=pytest.mark.deep)])
+def test_where_the_budget_is_short_each_operation_has_a_generated_request(budget):
+    """As on a busy machine, where what was late is asked again."""
+    stages = ("same-answer-in-every-delivery", "generated-requests")
+    with running() as mock:
+        result = conformance.run(mock.url, only=stages, edges=False, examples=2, budget=budget)
+    assert len(result.exchanges) == budget
+    generated = [one.operation.id for one in result.exchanges if one.probe.stage == "generated"]
+    assert len(set(generated)) == sum(not one.writes for one in result.contract)
+    held = [
+        one
+        for one in result.outcomes
+        if (one.rule.name, one.verdict) == ("generated-requests", Verdict.HOLDS)
+    ]
+    assert len(held) == len(set(generated))
+
+
+@pytest.mark.deep
+def test_a_reading_run_on_a_busy_machine_keeps_its_bound():
+    """Answers are late by chance: what was late is asked again, and others are left out for it."""
+    late = {"kind": "latency", "delay": "700ms", "probability": 0.2}
+    late["operation"] = "v2.getAssetsByChain"
+    with running(clock="real") as mock:
+        urlopen(f"{mock.url}/__mock/faults", json.dumps(late).encode(), timeout=60).close()
+        result = conformance.run(mock.url)
+    assert any("slower than its kind" in one.probe for one in result.exchanges)
+    assert 990 <= len(result.exchanges) <= 1_000
+    assert not [one.id for one in result.outcomes if one.verdict is Verdict.NOT_RUN]
 
 
 def test_nothing_of_a_run_stays_in_memory_once_its_result_is_gone():

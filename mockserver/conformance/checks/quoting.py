@@ -72,7 +72,7 @@ def quotes_accepted(context: RunContext, operation: Operation) -> tuple[Answered
 def v1_quotes(context: RunContext, operation: Operation) -> Iterator[AnsweredQuote]:
     """Yield the quotes of v1 for listed tokens whose requests keep the contract."""
     for exchange in answered_quotes(context, operation):
-        sound = not operation.read(exchange.request).violations
+        sound = not exchange.reading.violations
         quote = quote_of(context, exchange) if sound else None
         if quote is not None:
             yield quote

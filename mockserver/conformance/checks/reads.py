@@ -224,7 +224,7 @@ def update_time_never_goes_back(_: RunContext, pair: tuple[Exchange, Exchange]) 
         yield Finding(f"updateTime goes back from {times[0]} to {times[1]}")
 
 
-@_PACK.minor("price.source")
+@_PACK.minor("price.source-named")
 @each(answers, "data.source", vacuous="source is a text in no answer")
 def price_source_is_named(_: RunContext, exchange: Exchange) -> Findings:
     """The price names its provider."""

@@ -174,7 +174,7 @@ def _basis(negative: NegativeCase, exchange: Exchange) -> Basis | None:
     if negative.basis is not None:
         return negative.basis
     operation = exchange.operation
-    for violation in operation.read(exchange.request).violations:
+    for violation in exchange.reading.violations:
         if ".".join(map(str, violation.path[:2])) == negative.place:
             basis = basis_of(operation, violation, "request")
             # The type is published; that a value of another type is refused is not.

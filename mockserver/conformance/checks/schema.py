@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from functools import cached_property, lru_cache
+from typing import Any, Literal
 
 from mockserver import jsontext
 from mockserver.conformance.basis import SchemaPath, basis_of, joined, place_of
@@ -61,13 +62,19 @@ def walk(schema: Schema, value: Json) -> list[SchemaPart]:
 @cached
 def parts_of(exchange: Exchange) -> tuple[SchemaPart, ...]:
     """Return the parts of an answer, by the schema of its operation."""
-    return tuple(_of_answers(exchange.operation).walked(exchange.body))
+    return tuple(_placed(exchange.operation, "answer").walked(exchange.body))
+
+
+def parts_of_request(operation: Operation, instance: Json) -> list[SchemaPart]:
+    """Return the parts of a request as the schema of its operation sees it."""
+    return _placed(operation, "request").walked(instance)
 
 
 # Bounded: a process may make many runs, and each loads a contract of its own.
 @lru_cache(maxsize=64)
-def _of_answers(operation: Operation) -> "_PlacedSchemas":
-    return _PlacedSchemas([((), operation.response_schema)], ())
+def _placed(operation: Operation, side: Literal["request", "answer"]) -> "_PlacedSchemas":
+    schema = operation.request_schema if side == "request" else operation.response_schema
+    return _PlacedSchemas([((), schema)], ())
 
 
 def first_parts(
@@ -389,16 +396,16 @@ def _is_refusal_with_odd_data(exchange: Exchange) -> bool:
 def _broken(exchanges: Iterable[Exchange], which: Which) -> Findings:
     """Yield one finding for each keyword that is broken at a place, however often it is.
 
-    Members that an object lacks on the same basis are one finding.
+    Members that an object lacks on the same basis are one finding; each wrong type is its own.
     """
-    cases_by_place: dict[tuple[str, str], list[BrokenPlace]] = {}
+    cases_by_place: dict[tuple[str, str, str], list[BrokenPlace]] = {}
     for exchange in exchanges:
         for violation in exchange.violations:
             if which(exchange, violation):
-                key = (place_of(violation), violation.keyword)
+                key = (place_of(violation), violation.keyword, _type_of(exchange, violation))
                 cases_by_place.setdefault(key, []).append((exchange, violation))
     missing: dict[tuple[str, BasisKind, str], list[tuple[str, list[BrokenPlace]]]] = {}
-    for (place, keyword), cases in cases_by_place.items():
+    for (place, keyword, _), cases in cases_by_place.items():
         # Where an observed and a documented schema both say it, the documented one counts.
         first = max(cases, key=lambda case: _basis(case).firmness)
         cases.insert(0, cases.pop(cases.index(first)))
@@ -436,4 +443,16 @@ def _missing_members(parent: str, lacking: list[tuple[str, list[BrokenPlace]]]) 
 def _finding(message: str, place: str, basis: Basis, cases: list[BrokenPlace]) -> Finding:
     often = f" ({len(cases)} times)" if len(cases) > 1 else ""
     exchange, violation = cases[0]
-    return Finding(f"{message}{often}", (exchange,), place, basis, cause=violation.keyword)
+    # Who accepts that a text is a number accepts no null in its place.
+    cause = f"{violation.keyword} {_type_of(exchange, violation)}".strip()
+    return Finding(f"{message}{often}", (exchange,), place, basis, cause=cause)
+
+
+def _type_of(exchange: Exchange, violation: Violation) -> str:
+    """Return the JSON type that came in place of the right one; empty for other violations."""
+    if violation.keyword != "type":
+        return ""
+    value: Any = exchange.body
+    for part in violation.path:
+        value = value[part]
+    return jsontext.kind_of(value)

@@ -73,7 +73,7 @@ class ListedToken:
     @property
     def is_native(self) -> bool:
         """Whether it has the observed address of a chain's own coin, or none (DEMO)."""
-        return set(self.address[2:].lower()) <= {"e"} or set(self.address[2:]) <= {"0"}
+        return not self.address[2:].strip("eE") or not self.address[2:].strip("0")
 
 
 @dataclass(frozen=True, slots=True)

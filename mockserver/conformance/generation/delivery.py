@@ -191,20 +191,23 @@ def delivery(session: Session, options: Options) -> tuple[Outcome, ...]:
         for operation in session.context.contract
         if options.chooses(DELIVERY.rule(), operation.id) and is_answered(session, operation)
     ]
-    stage = _Delivery(session, [operation for operation in chosen if not operation.writes])
+    reads = [operation for operation in chosen if not operation.writes]
+    # One generated request of each operation shows more than the same answers once more.
+    stage = _Delivery(session, reads, kept=len(reads) if options.examples else 0)
     stage.run()
+    writes = [operation for operation in chosen if operation.writes]
     if options.arming.writes:
-        stage.submissions([operation for operation in chosen if operation.writes])
-    return stage.outcomes(chosen)
+        stage.submissions(writes)
+    return stage.outcomes(chosen, never=() if options.arming.writes else writes)
 
 
 class _Delivery:
     """The requests of the stage, and what was found by operation."""
 
-    def __init__(self, session: Session, reads: Sequence[Operation]) -> None:
+    def __init__(self, session: Session, reads: Sequence[Operation], kept: int) -> None:
         self._session = session
         self._context = session.context
-        self._sender = Sender(session, DELIVERY.words)
+        self._sender = Sender(session, DELIVERY.words, kept)
         self._findings: defaultdict[str, list[Finding]] = defaultdict(list)
         # Answers that differed once, and not when the same was asked once more.
         self._flickers: defaultdict[str, list[tuple[Exchange, Exchange, str]]] = defaultdict(list)
@@ -223,24 +226,21 @@ class _Delivery:
                 return
         self._begin_again()
 
-    def outcomes(self, chosen: Sequence[Operation]) -> tuple[Outcome, ...]:
+    def outcomes(
+        self, chosen: Sequence[Operation], never: Sequence[Operation]
+    ) -> tuple[Outcome, ...]:
+        """Return an outcome for each of them; those that are `never` asked lack no budget."""
         self._report_flickers()
-        return tuple(
-            self._sender.outcome(
-                DELIVERY.rule(operation.id),
-                operation,
-                self._findings[operation.id],
-                self._sender.stopped,
-            )
-            if operation.id in self._touched
-            else Outcome(
-                DELIVERY.rule(operation.id),
-                operation,
-                Verdict.NOT_RUN if self._sender.stopped else Verdict.NOT_APPLICABLE,
-                reason=self._sender.stopped or "no answer of it was there to be asked for again",
-            )
-            for operation in chosen
-        )
+        return tuple(self._outcome(operation, never) for operation in chosen)
+
+    def _outcome(self, operation: Operation, never: Sequence[Operation]) -> Outcome:
+        rule, stopped = DELIVERY.rule(operation.id), self._sender.stopped
+        if operation.id in self._touched:
+            return self._sender.outcome(rule, operation, self._findings[operation.id], stopped)
+        if stopped and operation not in never:
+            return Outcome(rule, operation, Verdict.NOT_RUN, reason=stopped)
+        reason = "no answer of it was there to be asked for again"
+        return Outcome(rule, operation, Verdict.NOT_APPLICABLE, reason=reason)
 
     # What is asked again.
 

@@ -4,6 +4,7 @@ import zlib
 from collections.abc import Hashable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import cached_property
 
 from hypothesis import strategies as st
 from hypothesis.errors import HypothesisException
@@ -82,6 +83,7 @@ def explore(session: Session, options: Options, *, feedback: bool = True) -> tup
                 operation,
                 options,
                 share=_share(session, chosen[number:]),
+                kept=options.examples * len(chosen[number + 1 :]),
                 feedback=feedback,
             ).outcome()
             for number, operation in enumerate(chosen)
@@ -116,23 +118,31 @@ class _Exploration:
         options: Options,
         *,
         share: int,
+        kept: int,
         feedback: bool,
     ) -> None:
         self._session = session
         self._operation = operation
         self._wanted = options.examples
         self._examples = min(options.examples, share)
+        self._kept = kept
         self._feedback = feedback
         self._contract: Contract = session.context.contract
         self._seed = zlib.crc32(f"{options.seed}:{operation.id}".encode())
         self._sender = stages.Sender(session, stages.GENERATED.words)
-        self._known = stages.reported_before(session.context, operation)
+        self._before = len(session.context.exchanges)
         if operation.auth == "developer-key" and options.arming.writes:
             # Looking orders up may make the clock of a mock jump.
             self._adopt_service_time()
         self._requests = RequestStrategies(operation, session.context)
         self._kinds = tuple(self._common_kinds())
         self._novelty = Novelty(operation, session.context.of(operation))
+
+    @cached_property
+    def _known(self) -> frozenset[stages.Key]:
+        """What rules found before this stage; most services show nothing to compare with it."""
+        earlier = self._session.context.as_after(self._before)
+        return stages.reported_before(earlier, self._operation)
 
     def outcome(self) -> Outcome:
         """Send requests, shrink what is found, and return the outcome."""
@@ -262,7 +272,9 @@ class _Exploration:
         self, key: stages.Key, first: stages.StageProblem, drawn: _Round
     ) -> tuple[GeneratedCase | None, stages.StageProblem]:
         best: list[tuple[GeneratedCase | None, stages.StageProblem]] = [(None, first)]
-        most = self._sender.count + _MOST_SHRINKING
+        # The examples of other operations may find more than a shorter request shows.
+        spare = max(0, self._session.transport.left - self._kept)
+        most = self._sender.count + min(_MOST_SHRINKING, spare)
 
         def body(case: GeneratedCase) -> None:
             # Until known answers have reproduced the problem, nothing is sent, and at most `most`

@@ -84,7 +84,7 @@ def server_error(exchange: Exchange) -> Iterator[StageProblem]:
     status = exchange.answer.status
     if not exchange.has_answer or status < 500:
         return
-    reading = exchange.operation.read(exchange.request)
+    reading = exchange.reading
     if not reading.violations and reading.refusal is None:
         message = f"a request that keeps the contract is answered with HTTP {status}"
         # The HTTP status of a success is published, that of a refusal is not.
@@ -115,11 +115,7 @@ def accepted_though_broken(
         return
     operation = exchange.operation
     # A repeated name breaks no schema, and its meaning is not published.
-    broken = [
-        violation
-        for violation in operation.read(exchange.request).violations
-        if violation.schema_path
-    ]
+    broken = [violation for violation in exchange.reading.violations if violation.schema_path]
     with_basis = [(violation, basis_of(operation, violation, "request")) for violation in broken]
     # Only the firmest fact that it breaks is reported.
     for violation, basis in sorted(with_basis, key=lambda pair: -pair[1].firmness)[:1]:
@@ -242,10 +238,11 @@ class Sender:
     only new requests leave.
     """
 
-    def __init__(self, session: Session, words: str) -> None:
-        """Name the probes `<operation id>/<words> N`."""
+    def __init__(self, session: Session, words: str, kept: int = 0) -> None:
+        """Name the probes `<operation id>/<words> N`, and leave `kept` requests to others."""
         self.session = session
         self.words = words
+        self._kept = kept
         self.count = 0
         """How many requests were sent."""
         self.stopped = ""
@@ -254,7 +251,7 @@ class Sender:
 
     def send(self, operation_id: str, draft: Draft) -> Exchange | None:
         """Send a request and return the exchange; None where it may not be sent."""
-        if self.stopped:
+        if not self._has_room_for(1):
             return None
         try:
             name = f"{operation_id}/{self.words} {self.count + 1}"
@@ -267,7 +264,7 @@ class Sender:
 
     def send_together(self, drafts: Sequence[tuple[str, Draft]]) -> list[Exchange]:
         """Send requests at the same time, each for an operation; none where one may not be sent."""
-        if self.stopped:
+        if not self._has_room_for(len(drafts)):
             return []
         named = [
             (ProbeName(f"{operation_id}/{self.words} {number}", stage=self.words), draft)
@@ -280,6 +277,12 @@ class Sender:
             return []
         self.count += len(exchanges)
         return exchanges
+
+    def _has_room_for(self, number: int) -> bool:
+        left = self.session.transport.left
+        if not self.stopped and number <= left < number + self._kept:
+            self.stopped = "what is left of the budget is kept for generated requests"
+        return not self.stopped
 
     def send_once(
         self, operation: Operation, draft: Draft, form: str = "", *, new: bool = True

@@ -7,7 +7,12 @@ from typing import Any
 
 from mockserver import jsontext
 from mockserver.conformance.basis import SchemaPath, basis_at, general, joined
-from mockserver.conformance.checks.schema import AppliedSchema, walk
+from mockserver.conformance.checks.schema import (
+    AppliedSchema,
+    SchemaPart,
+    parts_of,
+    parts_of_request,
+)
 from mockserver.conformance.checks.submitted import ORDER, TICKET, V1_ORDER
 from mockserver.conformance.generation.constraints import KEYWORDS
 from mockserver.conformance.result import Result
@@ -300,16 +305,16 @@ _NO_USES = _Uses()
 def _of_answer(exchange: Exchange) -> _Uses:
     if not exchange.has_answer or exchange.unreadable:
         return _NO_USES
-    return _uses(exchange.operation.response_schema, exchange.body, exchange.violations)
+    return _uses(parts_of(exchange), exchange.violations)
 
 
 def _of_request(exchange: Exchange) -> _Uses:
     operation = exchange.operation
-    reading = operation.read(exchange.request)
+    reading = exchange.reading
     if reading.refusal is not None:
         return _NO_USES
     instance = _instance(operation, exchange.request)
-    return _uses(operation.request_schema, instance, reading.violations)
+    return _uses(parts_of_request(operation, instance), reading.violations)
 
 
 def _put_to_the_test(exchange: Exchange, uses: _Uses) -> tuple[_Paths, _Paths]:
@@ -321,10 +326,12 @@ def _put_to_the_test(exchange: Exchange, uses: _Uses) -> tuple[_Paths, _Paths]:
     return uses.touched, uses.touched if exchange.succeeded else frozenset()
 
 
-def _uses(schema: Mapping[str, Any], value: Json, violations: Iterable[Violation]) -> _Uses:
-    parts = [part for part in walk(schema, value) if isinstance(part, AppliedSchema)]
+def _uses(every: Iterable[SchemaPart], violations: Iterable[Violation]) -> _Uses:
+    parts = [part for part in every if isinstance(part, AppliedSchema)]
+    # The items of a list, of which there may be thousands, are at one path.
+    kinds = {(part.path, isinstance(part.value, Mapping)): part for part in parts}
     return _Uses(
-        frozenset(path for part in parts for path in _paths(part)),
+        frozenset(path for part in kinds.values() for path in _paths(part)),
         frozenset(map(_broken, violations)),
         frozenset(
             ((*part.path, "enum"), str(part.value)) for part in parts if "enum" in part.schema

@@ -203,6 +203,8 @@ def prepared(
     return Prepared(contract, permit, limits, made)
 
 
+# How many requests other ways of delivery take of a service of usual size where nothing differs.
+_IN_OTHER_WAYS = 140
 # The rule for which requests that were answered late are sent again.
 _OF_ITS_KIND = "answers-as-soon-as-its-kind"
 
@@ -213,9 +215,9 @@ Requests = Iterator[tuple[str, Draft]]
 def at_edges(session: Session, options: Options, kept: int, within: Collection[str]) -> Requests:
     """Yield the requests at the edges of inputs of the operations in `within`.
 
-    The budget keeps room for `kept` requests of the last look at the lists, and for generated ones:
-    at most half of what is left, since edges show more than as many requests by chance. What has no
-    room is left out with the reason.
+    The budget keeps room for `kept` requests of the last look at the lists, and for what comes
+    after the plan: at most half of what is left, since edges show more than as many requests by
+    chance. What has no room is left out with the reason.
     """
     if not options.edges:
         return
@@ -225,9 +227,8 @@ def at_edges(session: Session, options: Options, kept: int, within: Collection[s
         for candidate in context.contract
         if candidate.generation.id in transport.generations
     ]
-    generated = options.examples * len(served)
-    kept += min(generated, max(0, transport.left - kept) // 2)
     submitted = options.examples * sum(operation.writes for operation in served)
+    kept += min(_after_the_plan(session, options), max(0, transport.left - kept) // 2)
     kept_writes = min(submitted, transport.writes_left // 2)
     columns = []
     for operation in served:
@@ -250,6 +251,16 @@ def at_edges(session: Session, options: Options, kept: int, within: Collection[s
             yield case.probe, case.draft
             continue
         context.leave_out(case.probe, reason)
+
+
+def _after_the_plan(session: Session, options: Options) -> int:
+    """Return how many requests the stages after the plan need where nothing is amiss."""
+    generated = sum(
+        operation.generation.id in session.transport.generations
+        and (options.arming.writes or not operation.writes)
+        for operation in session.context.contract
+    )
+    return (_IN_OTHER_WAYS if options.delivery else 0) + options.examples * generated
 
 
 def once_more(session: Session, options: Options, kept: int, within: Collection[str]) -> Requests:

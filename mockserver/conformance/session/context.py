@@ -76,6 +76,15 @@ class RunContext(Cached):
             slow_ms=self.slow_ms,
         )
 
+    def as_after(self, count: int) -> "RunContext":
+        """Return the run as it was after so many exchanges."""
+        view = copy(self)
+        view._cached, view._visible = {}, {}
+        view._by_probe, view._by_operation, view._all = {}, {}, []
+        for exchange in self._all[:count]:
+            view._remember(exchange)
+        return view
+
     def limited(self, access: Access) -> "RunContext":
         """Return a view of the same run in which only some of it can be read."""
         view = copy(self)
@@ -123,13 +132,16 @@ class RunContext(Cached):
         return tuple(self._reasons)
 
     def add(self, exchange: Exchange) -> None:
-        self._all.append(exchange)
-        self._by_probe[exchange.probe] = exchange
-        self._by_operation.setdefault(exchange.operation.id, []).append(exchange)
+        self._remember(exchange)
         self._reasons.pop(ProbeName(exchange.probe), None)
         if exchange.succeeded and is_first_list(exchange):
             # What is cached follows from the lists alone.
             self._cached.clear()
+
+    def _remember(self, exchange: Exchange) -> None:
+        self._all.append(exchange)
+        self._by_probe[exchange.probe] = exchange
+        self._by_operation.setdefault(exchange.operation.id, []).append(exchange)
 
     def leave_out(self, probe: str, reason: str, *, forbidden: bool = False) -> None:
         """Note why a probe was not sent; `forbidden` where the run is not permitted to send it."""

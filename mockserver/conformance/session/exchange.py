@@ -8,7 +8,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from mockserver import jsontext
 from mockserver.conformance.session.names import ProbeName
-from mockserver.contract import Operation
+from mockserver.contract import Inputs, Operation
 from mockserver.exchange import Request
 from mockserver.jsontext import Json
 from mockserver.validation import Violation
@@ -103,14 +103,19 @@ class Exchange(Cached):
     def __repr__(self) -> str:
         return f"<Exchange {self.number} {self.probe}: {self.answer.status}>"
 
-    @property
-    def parameters(self) -> dict[str, str]:
+    @cached_property
+    def parameters(self) -> Mapping[str, str]:
         return self.request.parameters
 
-    @property
+    @cached_property
     def members(self) -> dict[str, Json]:
         """The members of the request's body; none where it is no JSON object."""
         return self.request.members
+
+    @cached_property
+    def reading(self) -> Inputs:
+        """The request as the contract reads it, with what it breaks."""
+        return self.operation.read(self.request)
 
     @property
     def has_answer(self) -> bool:

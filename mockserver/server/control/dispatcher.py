@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
-from itertools import chain, islice
+from itertools import chain
 
 from mockserver import jsontext, limits
 from mockserver.engine.refusal import Refusal, StateNotLoadable
@@ -226,10 +226,13 @@ class Control:
 
 def _in_pieces(pieces: Iterator[bytes | Response]) -> Delivery:
     """Return an answer that is sent while it is made, or whole where it is short."""
-    first = list(islice(pieces, _AT_ONCE))
-    if len(first) < _AT_ONCE:
-        return Delivery(joined(Response(200, (JSON_TYPE,), b""), first))
-    return Delivery(Response(200, (JSON_TYPE,), b""), parts=chain(first, pieces))
+    first: list[bytes | Response] = []
+    for piece in pieces:
+        first.append(piece)
+        # An empty piece says that others have waited for long enough.
+        if not piece or len(first) == _AT_ONCE:
+            return Delivery(Response(200, (JSON_TYPE,), b""), parts=chain(first, pieces))
+    return Delivery(joined(Response(200, (JSON_TYPE,), b""), first))
 
 
 def refused(status: int, reason: str) -> Response:

@@ -121,7 +121,7 @@ def check(request: ControlRequest) -> Iterator[bytes]:
     refusals = unexpected_refusals(hosted)
     failures, met_nothing = list(hosted.failures), [] if silent else unmet(hosted)
     well = not (unused or refusals or failures or met_nothing or ground.missing)
-    hosted.judged("check", well=well)
+    hosted.judged("check", hosted.stage(), well=well)
     return jsontext.pieces(
         {
             "ok": well,

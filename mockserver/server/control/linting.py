@@ -1,13 +1,14 @@
 """What lint says of the requests of a world."""
 
-from mockserver.jsontext import Json
+from collections.abc import Iterator
+
 from mockserver.server.control.row import ControlRequest
 from mockserver.worlds import lint as linting
+from mockserver.worlds.judgement import rendered
 
 
-def lint(request: ControlRequest) -> Json:
+def lint(request: ControlRequest) -> Iterator[bytes]:
     """Return what would be wrong with the requests of a world if nothing else went wrong."""
     settings = linting.lint_settings(request.query.get("rules", "all"))
-    result = linting.lint(request.hosted, settings, others=request.server.worlds)
-    request.hosted.judged("lint", well=not result.serious)
-    return result.render()
+    steps = linting.lint_in_steps(request.hosted, settings, others=request.server.worlds)
+    return rendered(steps, request.hosted, "lint")

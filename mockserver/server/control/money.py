@@ -1,5 +1,6 @@
 """The money of a world: balances, a quote on demand, and what is wrong with it."""
 
+from collections.abc import Iterator
 from decimal import Decimal
 
 from mockserver.engine import amounts
@@ -12,6 +13,7 @@ from mockserver.responders.forms import BadControl, duration_ms
 from mockserver.server.control.row import ControlRequest
 from mockserver.wording import times
 from mockserver.worlds import audit as audits
+from mockserver.worlds.judgement import rendered
 
 _MOST = 200
 _PRICED = ("from", "to", "token", "amount")
@@ -85,11 +87,11 @@ def _placed(catalog: Catalog, chain: str, token: str, end: str) -> Placed:
     return catalog.placed(catalog.chain(chain, about[0]), catalog.token(token, about[1]), about[1])
 
 
-def audit(request: ControlRequest) -> Json:
+def audit(request: ControlRequest) -> Iterator[bytes]:
     """Return what is wrong with the money of a world, by the requests of its clients."""
     query = request.query
     age = duration_ms(query["quoteAge"]) if "quoteAge" in query else audits.QUOTE_AGE_MS
-    verdict = audits.judge(
+    steps = audits.judge_in_steps(
         request.hosted,
         audits.kinds_named(query.get("kinds", "all")),
         quote_age_ms=age,
@@ -97,8 +99,7 @@ def audit(request: ControlRequest) -> Json:
         exit_claims=query.get("exitClaims", False),
         others=request.server.worlds,
     )
-    request.hosted.judged("audit", well=not verdict)
-    return verdict.render()
+    return rendered(steps, request.hosted, "audit")
 
 
 def claims(request: ControlRequest) -> Json:

@@ -14,6 +14,8 @@ from mockserver.jsontext import Json
 from mockserver.responders.forms import BadControl
 from mockserver.server.control.row import ControlRequest
 from mockserver.worlds.audit import Money
+from mockserver.worlds.hosted import HostedWorld
+from mockserver.worlds.judgement import in_slices
 from mockserver.worlds.story import story_of
 
 # After so many orders of a search, other requests have their turn.
@@ -89,19 +91,24 @@ def detail(request: ControlRequest) -> Json:
     return _detail(world, order_id(world, request.place["id"]))
 
 
-def story(request: ControlRequest) -> Json:
+def story(request: ControlRequest) -> Iterator[bytes]:
     """Tell an order from its quote to its payout, by time, with the requests about it."""
     hosted = request.hosted
     order = order_id(hosted.world, request.place["id"])
+    return _told(hosted, order)
+
+
+def _told(hosted: HostedWorld, order: str) -> Iterator[bytes]:
+    story_lines = yield from in_slices(story_of(hosted, order))
     lines = [
         {
             "at": iso(line.at_ms),
             **jsontext.picked(line, "kind", "text", "past", "sequence", "hash", "chain"),
             **jsontext.picked(line, "times", "disturbed"),
         }
-        for line in story_of(hosted, order)
+        for line in story_lines
     ]
-    return {"id": order, "now": iso(hosted.world.now()), "lines": lines}
+    yield jsontext.encode({"id": order, "now": iso(hosted.world.now()), "lines": lines})
 
 
 def steer(request: ControlRequest) -> Json:

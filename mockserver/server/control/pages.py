@@ -138,7 +138,7 @@ def _send(service: Service, line: str, body: Json) -> str:
     headers = Headers((_HOST, ("EvmAddress", EXAMPLE_ADDRESS), ("Signature", "ab" * 65)))
     delivery = service.answer(Request(method, path, query, headers, raw))
     if delivery.stream is None:
-        return delivery.response.body.decode()
+        return delivery.complete().body.decode()
     try:
         return delivery.stream.pull().decode()
     finally:

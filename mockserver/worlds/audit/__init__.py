@@ -3,7 +3,14 @@
 from mockserver.worlds.audit.expected import Moved, expected_of
 from mockserver.worlds.audit.finding import Finding, Money
 from mockserver.worlds.audit.findings import KINDS
-from mockserver.worlds.audit.verdict import QUOTE_AGE_MS, Verdict, judge, judge_run, kinds_named
+from mockserver.worlds.audit.verdict import (
+    QUOTE_AGE_MS,
+    Verdict,
+    judge,
+    judge_in_steps,
+    judge_run,
+    kinds_named,
+)
 from mockserver.worlds.claims import Beliefs, Claim, Expected
 
 __all__ = [
@@ -18,6 +25,7 @@ __all__ = [
     "Verdict",
     "expected_of",
     "judge",
+    "judge_in_steps",
     "judge_run",
     "kinds_named",
 ]

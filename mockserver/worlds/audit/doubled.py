@@ -24,7 +24,7 @@ _SLOW = (
 _BACK = (Status.FAILED, Status.REFUNDED)
 
 
-def doubled(evidence: Evidence) -> Iterator[Finding]:
+def doubled(evidence: Evidence) -> Iterator[Finding | None]:
     """Find orders of the same sender for the same recipient that have no intent of their own.
 
     Orders are the same intent where the same amount of a token is to arrive as the same token on
@@ -33,6 +33,7 @@ def doubled(evidence: Evidence) -> Iterator[Finding]:
     meant = announced(evidence)
     equal: dict[object, list[Order]] = defaultdict(list)
     for order in sorted((view.order for view in evidence.views), key=evidence.moment):
+        yield None
         # An order that no client has made, as one of a scenario, is nobody's intent.
         made = evidence.submissions_of(order) or evidence.payment_of(order)
         if order.amount and made and order.id not in meant:
@@ -41,6 +42,7 @@ def doubled(evidence: Evidence) -> Iterator[Finding]:
             target = route.source_token, route.target_chain, route.target_token
             equal[*ends, *target, paid(evidence, order).whole_tokens].append(order)
     for orders in equal.values():
+        yield None
         if len(orders) > 1:
             unquoted = dict(_unquoted(evidence, orders))
             for before, after in pairwise(orders):

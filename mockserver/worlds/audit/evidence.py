@@ -1,7 +1,7 @@
 """The traffic of a world that is about money, read once from its journal and transactions."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import field, replace
 
 from mockserver import jsontext, limits
@@ -30,6 +30,7 @@ from mockserver.values import dataclass
 from mockserver.worlds.claims import Beliefs
 from mockserver.worlds.hosted import HostedWorld
 from mockserver.worlds.journal import Entry
+from mockserver.worlds.judgement import Steps
 from mockserver.worlds.transactions import ChainTransaction
 
 _MADE_UP = (STUB, PLAYBACK, GENERATED, UPSTREAM)
@@ -269,7 +270,7 @@ class Evidence:
 
 def evidence_of(
     hosted: HostedWorld, quote_age_ms: int, *, as_is: bool = False, unread: Iterable[int] = ()
-) -> Evidence:
+) -> Steps[Evidence]:
     """Return the evidence of a world since its journal began, without what a revert has undone.
 
     Of very many orders only the newest are read. `as_is` takes how orders stand now for how they
@@ -278,29 +279,33 @@ def evidence_of(
     world, horizon, journal = hosted.world, hosted.horizon, hosted.journal
     orders, now = world.orders.stored()[horizon.orders :], world.now()
     newest = orders[-hosted.bounds[limits.AUDITED].most :]
-    views = [world.orders.peek(order.id) for order in newest]
+    views = yield from _each(lambda order: world.orders.peek(order.id), newest)
     rest = _rest(world)
+    ends = views if as_is else (yield from _each(rest.view, newest))
     believed = hosted.beliefs.claims or horizon.expects
     before = world.orders.stored()[: horizon.orders] if believed else ()
+    inherited = yield from _each(rest.view, before)
+    entries = tuple(journal)
     evidence = Evidence(
         world=world,
         views=views,
-        ends=views if as_is else [rest.view(order) for order in newest],
+        ends=ends,
         older=len(orders) - len(newest),
         quote_age_ms=quote_age_ms,
         now=now,
         halted=any(window.covers(now) for window in world.outages.all()),
         at_rest=not as_is,
         lost=hosted.dropped,
-        lost_ms=next((entry.at_ms for entry in journal), now),
+        lost_ms=next((entry.at_ms for entry in entries), now),
         unread=frozenset((*hosted.beliefs.unread, *unread)),
         inherited_ms=horizon.inherited_ms,
         beliefs=hosted.beliefs,
-        inherited=[rest.view(order) for order in before],
+        inherited=inherited,
         inherited_expects=horizon.expects,
     )
     undone: dict[HashKey, tuple[int, TracedTransfer]] = {}
-    for entry in journal:
+    for entry in entries:
+        yield
         operation = hosted.contract.get(entry.operation)
         if operation is None:
             continue
@@ -326,6 +331,14 @@ def evidence_of(
             if tx.number > horizon.transactions:
                 evidence.recent.append(key)
     return evidence
+
+
+def _each(look: Callable[[Order], OrderView], orders: Iterable[Order]) -> Steps[list[OrderView]]:
+    views = []
+    for order in orders:
+        yield
+        views.append(look(order))
+    return views
 
 
 def _rest(world: World) -> OrderStates:

@@ -28,7 +28,8 @@ class Kind:
     """A kind of finding: what it is, and how it is found."""
 
     summary: str
-    find: Callable[[Evidence], Iterator[Finding]]
+    find: Callable[[Evidence], Iterator[Finding | None]]
+    """None stands for a step without a finding, after which others may have their turn."""
 
 
 KINDS: Mapping[str, Kind] = MappingProxyType(

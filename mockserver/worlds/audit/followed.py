@@ -12,9 +12,10 @@ from mockserver.worlds.audit.words import money, of_order, paid
 _BACK = (Status.REFUNDED, Status.FAILED)
 
 
-def not_followed(evidence: Evidence) -> Iterator[Finding]:
+def not_followed(evidence: Evidence) -> Iterator[Finding | None]:
     """Find orders that have ended, or will end badly, without a client that looks."""
     for view, end in evidence.standings():
+        yield None
         if evidence.at_rest and _never_ends(end):
             continue
         why = _left(evidence, view) or _ends_badly(evidence, view, end)

@@ -17,7 +17,7 @@ _LESS_PERCENT = 1
 """How much less than quoted may arrive before it counts: rounding and small moves of prices."""
 
 
-def short(evidence: Evidence) -> Iterator[Finding]:
+def short(evidence: Evidence) -> Iterator[Finding | None]:
     """Find orders that delivered less than they had to.
 
     A part that was filled is enough where the client named a minimum that it reaches, reported the
@@ -26,6 +26,7 @@ def short(evidence: Evidence) -> Iterator[Finding]:
     """
     known = {claim.order for claim in evidence.beliefs.claims if claim.state is State.PARTLY}
     for end in evidence.ends:
+        yield None
         order = end.order
         if end.status is not Status.SUCCEEDED or not order.amount or order.id in known:
             continue

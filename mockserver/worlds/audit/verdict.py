@@ -3,8 +3,8 @@
 One judge: the audit, `run --audit`, the fixture, the machine and `survive` all ask `judge`.
 """
 
-from collections.abc import Iterable, Sequence
-from itertools import chain, islice
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 
 from mockserver import limits
 from mockserver.jsontext import Json
@@ -20,7 +20,7 @@ from mockserver.worlds.audit.findings import KINDS
 from mockserver.worlds.claims import Expected
 from mockserver.worlds.ground import Ground, ground_of
 from mockserver.worlds.hosted import HostedWorld
-from mockserver.worlds.judgement import Judgement
+from mockserver.worlds.judgement import Judgement, Steps, at_once, counted_up_to
 
 QUOTE_AGE_MS = 300_000
 """The age at which a quote counts as old; for how long a quote is valid is not published."""
@@ -50,11 +50,10 @@ class Verdict(Judgement[Finding]):
     def __str__(self) -> str:
         return "\n".join(audit_lines(self.render()))
 
-    def render(self) -> dict[str, Json]:
-        """Return the verdict as JSON for the control API."""
+    def _members(self, findings: list[Json]) -> dict[str, Json]:
         return {
             "ok": not self,
-            "findings": [finding.render() for finding in self.findings],
+            "findings": findings,
             "more": self.more,
             "judged": self.judged,
             "unjudged": self.unjudged,
@@ -63,7 +62,28 @@ class Verdict(Judgement[Finding]):
         }
 
 
-def judge(  # noqa: PLR0913 - what is known beside the world has names
+def judge(
+    hosted: HostedWorld,
+    kinds: Sequence[str] = (),
+    *,
+    quote_age_ms: int = QUOTE_AGE_MS,
+    as_is: bool = False,
+    meant: Sequence[Expected] | None = None,
+    exit_claims: bool = False,
+) -> Verdict:
+    """Judge the money of a world, by the kinds named or by all of them.
+
+    Orders are judged by how they will have ended, unless `as_is`; the world is not changed. `meant`
+    are all the transfers that were to happen, as those of a base run: any other is a finding.
+    With `exit_claims` a client has said by its exit code that all orders arrived.
+    """
+    steps = judge_in_steps(
+        hosted, kinds, quote_age_ms=quote_age_ms, as_is=as_is, meant=meant, exit_claims=exit_claims
+    )
+    return at_once(steps)
+
+
+def judge_in_steps(  # noqa: PLR0913 - as of `judge`
     hosted: HostedWorld,
     kinds: Sequence[str] = (),
     *,
@@ -72,16 +92,12 @@ def judge(  # noqa: PLR0913 - what is known beside the world has names
     meant: Sequence[Expected] | None = None,
     exit_claims: bool = False,
     others: Iterable[HostedWorld] = (),
-) -> Verdict:
-    """Judge the money of a world, by the kinds named or by all of them.
-
-    Orders are judged by how they will have ended, unless `as_is`; the world is not changed. `meant`
-    are all the transfers that were to happen, as those of a base run: any other is a finding.
-    With `exit_claims` a client has said by its exit code that all orders arrived. `others` are the
-    other worlds of the server, whose traffic is told of in the ground.
-    """
-    evidence = evidence_of(hosted, quote_age_ms, as_is=as_is)
-    return _judged(hosted, evidence, kinds, meant, exit_claims=exit_claims, others=others)
+) -> Steps[Verdict]:
+    """Judge as `judge` does; `others` are the other worlds of the server, told of in the ground."""
+    evidence = yield from evidence_of(hosted, quote_age_ms, as_is=as_is)
+    return (
+        yield from _judged(hosted, evidence, kinds, meant, exit_claims=exit_claims, others=others)
+    )
 
 
 def judge_run(
@@ -92,8 +108,8 @@ def judge_run(
     `unread` are the numbers of requests whose client died before it had read the answer.
     `expected_of` makes of the moves of one run what is meant by the next. The journal is read once.
     """
-    evidence = evidence_of(hosted, QUOTE_AGE_MS, unread=unread)
-    return _judged(hosted, evidence, (), meant), moved_in(evidence)
+    evidence = at_once(evidence_of(hosted, QUOTE_AGE_MS, unread=unread))
+    return at_once(_judged(hosted, evidence, (), meant)), moved_in(evidence)
 
 
 def _judged(
@@ -104,14 +120,17 @@ def _judged(
     *,
     exit_claims: bool = False,
     others: Iterable[HostedWorld] = (),
-) -> Verdict:
-    findings = chain.from_iterable(KINDS[name].find(evidence) for name in kinds or KINDS)
+) -> Steps[Verdict]:
+    findings: Iterator[Finding | None]
+    # A step before each, since most kinds find nothing.
+    findings = chain.from_iterable(
+        chain([None], KINDS[name].find(evidence)) for name in kinds or KINDS
+    )
     if meant is not None:
         findings = chain(not_as_expected(evidence, meant, nothing_else=True), findings)
     if exit_claims:
         findings = chain(findings, all_arrived(evidence))
-    kept = tuple(islice(findings, limits.FINDINGS.most))
-    more = sum(1 for _ in findings)
+    kept, more = yield from counted_up_to(limits.FINDINGS.most, findings)
     unjudged = evidence.older + sum(map(evidence.unknown, evidence.views))
     judged = len(evidence.views) + evidence.older - unjudged
     ground = ground_of(hosted, others)

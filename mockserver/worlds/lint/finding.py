@@ -68,7 +68,8 @@ class LintRule:
     summary: str
     reads: str
     why: str
-    find: Callable[[Traffic, int], Iterator[Remark]]
+    find: Callable[[Traffic, int], Iterator[Remark | None]]
+    """None stands for a step without a remark, after which others may have their turn."""
     section: str = ""
     assumption: str = ""
     limit: RuleLimit | None = None

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
+from itertools import chain
 from typing import Any
 
 from mockserver import limits
@@ -15,7 +15,7 @@ from mockserver.values import dataclass
 from mockserver.wording import counted, lint_lines
 from mockserver.worlds.ground import Ground, ground_of
 from mockserver.worlds.hosted import HostedWorld
-from mockserver.worlds.judgement import Judgement
+from mockserver.worlds.judgement import Judgement, Steps, at_once, counted_up_to
 from mockserver.worlds.lint.finding import LimitUnit, LintFinding, LintLevel, LintRule
 from mockserver.worlds.lint.rules import RULES
 from mockserver.worlds.lint.traffic import traffic_of
@@ -56,12 +56,15 @@ class LintResult(Judgement[LintFinding]):
         """The findings that are more than a note."""
         return self.at_least(LintLevel.WARN)
 
-    def render(self) -> dict[str, Json]:
-        """Return it as JSON for the control API."""
+    @property
+    def passed(self) -> bool:
+        return not self.serious
+
+    def _members(self, findings: list[Json]) -> dict[str, Json]:
         tally = Counter(finding.rule.level for finding in self.findings)
         return {
             "ok": not self.serious,
-            "findings": [finding.render() for finding in self.findings],
+            "findings": findings,
             "counts": {level.value: tally[level] for level in LintLevel},
             "more": self.more,
             "requests": self.requests,
@@ -75,24 +78,36 @@ def lint(
     settings: LintSettings | None = None,
     *,
     without: Collection[int] = (),
-    others: Iterable[HostedWorld] = (),
 ) -> LintResult:
     """Judge the requests that a world got: whatever would be wrong without any failure.
 
     It is a function of the journal, the catalog and the world's clock, and changes nothing. Without
     settings, all rules apply with their own limits; `lint_settings` makes settings of what people
     write. Requests whose numbers are in `without`, and refusals that were announced, do not count.
-    `others` are the other worlds of the server, whose traffic is told of in the ground.
     """
+    return at_once(lint_in_steps(hosted, settings, without=without))
+
+
+def lint_in_steps(
+    hosted: HostedWorld,
+    settings: LintSettings | None = None,
+    *,
+    without: Collection[int] = (),
+    others: Iterable[HostedWorld] = (),
+) -> Steps[LintResult]:
+    """Judge as `lint` does; `others` are the other worlds of the server, told of in the ground."""
     chosen = lint_settings("all") if settings is None else settings
-    traffic = traffic_of(hosted, without)
+    traffic = yield from traffic_of(hosted, without)
     remarks = (
         (RULES[name], remark)
         for name, limit in chosen.items()
-        for remark in RULES[name].find(traffic, limit)
+        # A step before each, since most rules find nothing.
+        for remark in chain([None], RULES[name].find(traffic, limit))
     )
     findings = (
-        LintFinding(
+        None
+        if remark is None
+        else LintFinding(
             rule,
             remark.text,
             remark.advice,
@@ -101,8 +116,7 @@ def lint(
         for rule, remark in remarks
     )
     # Rules are generators: beyond what is kept, nothing is written, only counted.
-    kept = tuple(islice(findings, limits.FINDINGS.most))
-    more = sum(1 for _ in findings)
+    kept, more = yield from counted_up_to(limits.FINDINGS.most, findings)
     ground = ground_of(hosted, others)
     return LintResult(kept, len(traffic.calls), traffic.lost, more, ground)
 

@@ -138,9 +138,10 @@ _EVM_LIKE = 42
 """The length of an address of EVM chains, with its `0x`."""
 
 
-def recipient(traffic: Traffic, _: int) -> Iterator[Remark]:
+def recipient(traffic: Traffic, _: int) -> Iterator[Remark | None]:
     """Find recipients that cannot have what they get."""
     for submission in traffic.first_submissions.values():
+        yield None
         call, transfer = submission.call, submission.transfer
         if submission.by_contract:
             continue
@@ -172,12 +173,13 @@ def _no_account(traffic: Traffic, chain: Chain, to: str) -> str:
     return ""
 
 
-def unknown_ids(traffic: Traffic, _: int) -> Iterator[Remark]:
+def unknown_ids(traffic: Traffic, _: int) -> Iterator[Remark | None]:
     """Find look-ups of orders that no answer has named."""
     if traffic.lost or traffic.inherited or not traffic.orders:
         return
     reported: set[str] = set()
     for call in traffic.of((ids.CHECK, ids.V1_DETAIL_BY_NUMBER)):
+        yield None
         name = call.text("id") or call.text("sn")
         wrong = refusal_in(call.entry.refusal) in ("unknown-order", "contract-violation")
         # An id in another form is the business of the next rule.
@@ -203,9 +205,10 @@ def _nearest_id(name: str, known: dict[str, ClientCall]) -> str:
     return ""
 
 
-def numeric_ids(traffic: Traffic, _: int) -> Iterator[Remark]:
+def numeric_ids(traffic: Traffic, _: int) -> Iterator[Remark | None]:
     """Find ids and amounts that travel as numbers where texts came."""
     for call in traffic.of((ids.CHECK, ids.V1_DETAIL_BY_NUMBER, ids.CHECK_TICKET)):
+        yield None
         name = call.text("id") or call.text("sn") or call.text("ticketId")
         near = _nearest_id(name, traffic.orders)
         if near and name not in traffic.orders:
@@ -213,6 +216,7 @@ def numeric_ids(traffic: Traffic, _: int) -> Iterator[Remark]:
             yield Remark(text, [traffic.orders[near], call])
             break
     for submission in traffic.first_submissions.values():
+        yield None
         deposit = certificate_of(submission.call)
         names = [
             name
@@ -224,6 +228,7 @@ def numeric_ids(traffic: Traffic, _: int) -> Iterator[Remark]:
             yield Remark(text, [submission.call])
             break
     for call in traffic.calls:
+        yield None
         wrong = _numbers_for_texts(call)
         if wrong:
             yield Remark(f"{', '.join(wrong)}: a JSON number, where a text is expected", [call])

@@ -276,9 +276,10 @@ def _before_overflow(amount: _Amount) -> tuple[int, int] | None:
     return None
 
 
-def paid_otherwise(traffic: Traffic, _: int) -> Iterator[Remark]:
+def paid_otherwise(traffic: Traffic, _: int) -> Iterator[Remark | None]:
     """Find deposits for which nobody asked a price, beside quotes for something like it."""
     for submission in traffic.first_submissions.values():
+        yield None
         transfer = submission.transfer
         # A quote that was dropped, or got in another world, may have been the right one.
         if transfer is None or traffic.lost or traffic.inherited:

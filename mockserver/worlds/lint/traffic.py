@@ -21,6 +21,7 @@ from mockserver.values import dataclass
 from mockserver.worlds.audit.evidence import successful_data
 from mockserver.worlds.hosted import HostedWorld
 from mockserver.worlds.journal import Entry
+from mockserver.worlds.judgement import Steps
 from mockserver.worlds.transactions import ChainTransaction
 from mockserver.worlds.verification import is_announced
 
@@ -186,7 +187,7 @@ class Traffic:
                     self.orders[data[name]] = call
 
 
-def traffic_of(hosted: HostedWorld, without: Collection[int] = ()) -> Traffic:
+def traffic_of(hosted: HostedWorld, without: Collection[int] = ()) -> Steps[Traffic]:
     """Return the requests of a world since its journal began, without those of some numbers.
 
     Refusals that were announced are left out as well: a test that sends something wrong on purpose
@@ -205,7 +206,8 @@ def traffic_of(hosted: HostedWorld, without: Collection[int] = ()) -> Traffic:
     for tx in hosted.transactions.values():
         if tx.number > horizon.transactions:
             traffic.payments[hash_key(tx.chain, tx.hash)] = tx
-    for entry in hosted.journal:
+    for entry in tuple(hosted.journal):
+        yield
         operation = hosted.contract.get(entry.operation)
         # A test that sends something wrong on purpose is no client that does.
         if entry.sequence in without or is_announced(hosted, entry):

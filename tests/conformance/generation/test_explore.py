@@ -90,9 +90,8 @@ def test_the_budget_ends_it_without_a_finding(counting):
     with session_with(counting.url, options(examples=10, budget=40), after=()) as one:
         found = outcomes(one)
         assert one.transport.count == 40
-    # Its undocumented member, and what shrinking that takes, is all there is to tell.
-    verdicts = {each.verdict for each in found.values()}
-    assert verdicts == {Verdict.HOLDS, Verdict.EXTRA, Verdict.NOT_RUN}
+    # Its undocumented member is all there is to tell; shrinking that takes nothing from others.
+    assert {each.verdict for each in found.values()} == {Verdict.HOLDS, Verdict.EXTRA}
     short = [one for one in found.values() if "other operations have theirs" in one.reason]
     assert len(short) > len(found) // 2
 
