@@ -106,24 +106,10 @@ func (w World) Orders() int {
 // check fails the test for refusals that it did not expect, for faults and outages that met no
 // request, and for money that the audit misses.
 func (w World) check() {
-	var check struct {
-		Failures, Unmet    []string
-		UnexpectedRefusals []struct {
-			Refusal string
-			Request struct{ Method, Path string }
-		}
-	}
-	w.control("GET", "/check?unused=fail", nil, &check)
-	for _, text := range append(check.Failures, check.Unmet...) {
+	var check struct{ Told []string }
+	w.control("GET", "/check?audit=true", nil, &check)
+	for _, text := range check.Told {
 		w.Error(text)
-	}
-	for _, entry := range check.UnexpectedRefusals {
-		w.Errorf("unexpected refusal: %s of %s %s", entry.Refusal, entry.Request.Method, entry.Request.Path)
-	}
-	var audit struct{ Findings []struct{ Told string } }
-	w.control("GET", "/audit", nil, &audit)
-	for _, finding := range audit.Findings {
-		w.Error("audit: " + finding.Told)
 	}
 }
 

@@ -6,9 +6,9 @@ from xml.etree.ElementTree import Element, SubElement
 from mockserver.conformance.report.pipelines import xml_text
 from mockserver.exchange import printable
 from mockserver.responders.refusing import refusal_in
-from mockserver.testing.expecting import Remedies, complaints, unused
 from mockserver.values import dataclass
 from mockserver.wording import counted, one_line
+from mockserver.worlds.complaints import Remedies, complaints, unused
 from mockserver.worlds.ground import ground_of
 from mockserver.worlds.hosted import DEFAULT_WORLD, HostedWorld, Worlds
 from mockserver.worlds.journal_text import readable_journal
@@ -97,7 +97,7 @@ def problems_of(
     Refusals by one of the `names` are expected; what was set and met no request is told, unless
     `idle_is_fine`.
     """
-    sentences = complaints(hosted, since, expected_in(hosted, names), remedies=_REMEDIES)
+    sentences = [*complaints(hosted, since, expected_in(hosted, names), remedies=_REMEDIES)]
     if not idle_is_fine:
         sentences += unused(hosted, remedies=_REMEDIES)
     return [RunProblem(hosted.key, "check", sentence) for sentence in sentences]

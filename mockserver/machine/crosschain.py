@@ -24,9 +24,9 @@ from mockserver.engine.catalog import Catalog
 from mockserver.engine.courses import Status, V1Status
 from mockserver.engine.orders import OrderGeneration, OrderView
 from mockserver.testing import BadSetting, MockCheckFailed, MockWorld, running
-from mockserver.testing.expecting import entry_lines
 from mockserver.testing.options import Course, Does, FaultKind, FaultOptions, OutageMode
 from mockserver.values import dataclass
+from mockserver.worlds.complaints import entry_lines
 
 Flow = Literal["v1", "v2"]
 """A generation of the interface, through which a transfer goes."""

@@ -1,49 +1,17 @@
 """Refusals that a test expects, its journal as text, and the checks at its end."""
 
-from collections.abc import Iterable, Iterator
 from typing import Self
 
-from mockserver.clock import wall_ms
 from mockserver.contract import Contract
 from mockserver.contract.operation import refusal_near
 from mockserver.errors import CrosschainMockError
-from mockserver.responders.authentication import REFUSED_FOR_TIME, timestamp_ms
 from mockserver.responders.refusing import refusal_in
 from mockserver.testing.handles import WorldHandle
 from mockserver.validation import did_you_mean
-from mockserver.values import dataclass
-from mockserver.wording import listed, times
-from mockserver.worlds.entry_details import nearest_form
-from mockserver.worlds.hosted import HostedWorld
+from mockserver.worlds.complaints import entry_lines
 from mockserver.worlds.journal import Entry
-from mockserver.worlds.verification import unexpected_refusals, unmet
 
 _MOCK_FAILED = "internal-error"
-_NOT_RECORDED = "not-recorded"
-# A stamp so near to the wall clock was taken from it; a hint then names the world's clock.
-_WALL_CLOCK_TOLERANCE_MS = 300_000
-_BY_WALL_CLOCK = (
-    "the client stamps its requests with the wall clock, and stamps='world' goes by this world's "
-    "alone"
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Remedies:
-    """What to do about a complaint, as it is said where the complaint is read."""
-
-    refused: str
-    unrecorded: str
-    unused: str
-    stamps: str
-
-
-IN_PYTEST = Remedies(
-    "put the call into `with crosschain_mock.expect_refusal():` if that is meant",
-    "record it with --crosschain-mock-record=new where the test has a record mode",
-    "take it away, or say unused='allow' (marker, --crosschain-mock-unused or ini key)",
-    "stamps='either' takes both (marker, --crosschain-mock-stamps or ini key)",
-)
 
 
 class MockCheckFailed(AssertionError):
@@ -96,96 +64,6 @@ class ExpectedRefusal:
         return f"expected {what}{of}, it did not come; what came:\n{entry_lines(came)}"
 
 
-def complaints(
-    hosted: HostedWorld,
-    since: int,
-    expected: set[int],
-    *,
-    allow: bool = False,
-    remedies: Remedies = IN_PYTEST,
-) -> list[str]:
-    """Return what a test did not expect of a world after the entry `since`, in sentences.
-
-    `expected` are the numbers of refusals that it did; with `allow` all refusals are fine.
-    """
-    entries = hosted.journal.since(since)
-    complaints = [*_defects(hosted, entries)]
-    if allow:
-        return complaints
-    alike: dict[tuple[str, str], list[Entry]] = {}
-    for entry in unexpected_refusals(hosted):
-        # A defect is reported as such already.
-        is_defect = refusal_in(entry.refusal) == _MOCK_FAILED
-        if entry.sequence > since and entry.sequence not in expected and not is_defect:
-            alike.setdefault((entry.operation, entry.shown_refusal), []).append(entry)
-    # A client that polls with a mistake makes it a thousand times.
-    return [*complaints, *(_refused(hosted, entries, remedies) for entries in alike.values())]
-
-
-def unused(
-    hosted: HostedWorld, changed_since: int = 0, remedies: Remedies = IN_PYTEST
-) -> list[str]:
-    """Return what was set and met no request, in sentences: stubs, faults, outages and the like.
-
-    Of outages, prices and breaks, those behind the first so many.
-    """
-    hint = f"so it disturbed nothing; {remedies.unused}"
-    return [
-        *_unused_stubs(hosted),
-        *(f"{what}\n  {hint}" for what in unmet(hosted, changed_since)),
-    ]
-
-
-def _refused(hosted: HostedWorld, entries: list[Entry], remedies: Remedies) -> str:
-    entry, *again = entries
-    numbers = [str(entry.sequence) for entry in again]
-    form = nearest_form(hosted.contract, entry, hosted.world.scenario.catalog)
-    near = "; ".join(form["changed"]) if form else ""
-    is_unrecorded = refusal_in(entry.refusal) == _NOT_RECORDED
-    return (
-        f"unexpected refusal: {entry.shown_refusal}\n"
-        f"  of request {entry.sequence}: {entry.request_line}\n"
-        + (
-            f"  and of {'requests' if again[1:] else 'request'} {listed(numbers)}\n"
-            if again
-            else ""
-        )
-        + (f"  nearest valid form: {near}\n" if near else "")
-        + (f"  {_BY_WALL_CLOCK}: {remedies.stamps}\n" if _stamped_by_wall(entry) else "")
-        + f"  {remedies.unrecorded if is_unrecorded else remedies.refused}"
-    )
-
-
-def _stamped_by_wall(entry: Entry) -> bool:
-    """Tell whether a v1 request was refused for having the time of the wall clock."""
-    if refusal_in(entry.refusal) not in REFUSED_FOR_TIME:
-        return False
-    text = entry.request.headers.get("timestamp") or ""
-    wall, sent = wall_ms(), timestamp_ms(int(text)) if text.isdecimal() else 0
-    return abs(sent - wall) < _WALL_CLOCK_TOLERANCE_MS
-
-
-def _defects(hosted: HostedWorld, entries: list[Entry]) -> Iterator[str]:
-    for entry in entries:
-        if refusal_in(entry.refusal) == _MOCK_FAILED:
-            yield (
-                f"the mock failed: {entry.refusal}\n"
-                f"  at request {entry.sequence}: {entry.request_line}"
-                + "".join(f"\n  {failure}" for failure in hosted.failures)
-            )
-
-
-def _unused_stubs(hosted: HostedWorld) -> Iterator[str]:
-    for stub in hosted.stubs.unused():
-        used, wanted = hosted.stubs.used(stub), stub.times or 1
-        came = [entry for entry in hosted.journal if entry.operation == stub.operation]
-        parts = f" with {dict(stub.definition['match'])!r}" if "match" in stub.definition else ""
-        yield (
-            f"stub {stub.id!r} was not used up: expected {stub.operation}{parts} {times(wanted)}, "
-            f"it was used {times(used)}; requests of {stub.operation}:\n{entry_lines(came)}"
-        )
-
-
 class UnknownName(CrosschainMockError):
     """An operation or a refusal that the contract does not have."""
 
@@ -214,9 +92,3 @@ def refusal_name(name: str, contract: Contract) -> str:
         return name
     near = refusal_near(name, contract.refusals) or "; `docs/reference/refusals.md` lists all"
     raise UnknownName(f"{name!r} is no refusal{near}")
-
-
-def entry_lines(entries: Iterable[Entry]) -> str:
-    """Return a line for each entry: the request and its outcome."""
-    lines = [f"  {entry.sequence}. {entry.request_line} -> {entry.outcome}" for entry in entries]
-    return "\n".join(lines) or "  nothing"

@@ -12,14 +12,7 @@ from mockserver.responders.faults.registry import Fault
 from mockserver.responders.forms import check, form
 from mockserver.responders.stubs import Stub
 from mockserver.testing.clock import MockClock
-from mockserver.testing.expecting import (
-    ExpectedRefusal,
-    MockCheckFailed,
-    complaints,
-    entry_lines,
-    operation_ids,
-    unused,
-)
+from mockserver.testing.expecting import ExpectedRefusal, MockCheckFailed, operation_ids
 from mockserver.testing.handles import WorldHandle, public_api
 from mockserver.testing.options import (
     AuditKind,
@@ -46,6 +39,7 @@ from mockserver.testing.triggers import At, When, price_body
 from mockserver.worlds.actions import new_price
 from mockserver.worlds.audit import QUOTE_AGE_MS, Claim, Expected, Verdict, judge, kinds_named
 from mockserver.worlds.chain import announce
+from mockserver.worlds.complaints import complaints, entry_lines, unused
 from mockserver.worlds.ground import ground_of
 from mockserver.worlds.hosted import HostedWorld
 from mockserver.worlds.journal import Entry
@@ -414,7 +408,7 @@ class MockWorld:
         """
         hosted = self._handle.hosted
         allow = self.settings.refusals == "allow"
-        sentences = complaints(hosted, self._checked, self._expected, allow=allow)
+        sentences = [*complaints(hosted, self._checked, self._expected, allow=allow)]
         if self.settings.unused == "fail":
             sentences += unused(hosted, self._changes_judged)
             self._changes_judged = len(hosted.changes)

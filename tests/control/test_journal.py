@@ -395,6 +395,7 @@ def test_a_quiet_world_has_nothing_to_complain_of(control, line):
     assert stubbed in told.pop("ground")["holes"]
     assert told == {
         "ok": True,
+        "told": [],
         "unusedStubs": [],
         "unmet": [],
         "failures": [],
@@ -458,6 +459,22 @@ def test_refusals_are_told_unless_they_are_expected_or_put_in(control, line):
     assert control.get("/check")["unmet"] == [
         "expected 'unknown-order' of v2.checkTicket, it did not come"
     ]
+
+
+def test_a_test_in_any_language_is_told_the_sentences_of_pytest(control, line):
+    control.post("/stubs", stub(id="idle", match={"query": {"toChain": "ETH"}}))
+    line.get("/v1/checkOrder?id=7")
+    line.get("/v1/checkOrder?id=7")
+    control.post("/outages", {"chain": "BNB"})
+    control.post("/claims", {"expects": [{"amount": "10 USDT", "to": "BNB"}]})
+    refused, idle, unmet = control.get("/check")["told"]
+    assert refused.startswith("unexpected refusal: unknown-order: ")
+    assert "\n  and of request 2\n" in refused
+    assert idle.startswith("stub 'idle' was not used up: ")
+    assert "outage of chain BNB met no request" in unmet
+    *sentences, audited = control.get("/check?unused=allow&audit=true")["told"]
+    assert sentences == [refused]
+    assert audited.startswith("audit: 10 USDT for BNB: expected")
 
 
 @pytest.mark.parametrize("kind", ["latency", "mutation", "wrong-content-type", "false-success"])

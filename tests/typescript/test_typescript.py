@@ -26,7 +26,9 @@ COMPLAINTS = {
     "fault without a request": [
         "operation submitOrder, first 1) never struck: no such request came"
     ],
-    "stub without a request": ["stub '1' was not used up: expected getPrice, it was used 0 times"],
+    "stub without a request": [
+        "stub '1' was not used up: expected v2.getPrice once, it was used never"
+    ],
     "a control call that cannot be carried out": ["'NOWHERE' is no nickname of the catalog"],
     "money that is missing": ["audit: 10 USDT to BNB: expected, and nothing of the kind was paid"],
 }
@@ -162,4 +164,4 @@ def test_little_of_it_is_written_by_hand():
     text = "".join(file.read_text("utf-8") for file in (PACKAGE / "src").glob("*.ts"))
     # Without blank lines and comments.
     code = [line for line in text.splitlines() if re.match(r" *(?!//|/\*|\*)\S", line)]
-    assert len(code) < 200
+    assert len(code) <= 170

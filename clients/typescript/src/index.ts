@@ -1,7 +1,8 @@
 // Starts the mock for tests, or connects to one, and gives each test a world of its own.
 import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { createServer } from "node:net";
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
 import createClient, { type Client } from "openapi-fetch";
 import type { components, paths as Control } from "./control.js";
 import type { paths as V1 } from "./v1.js";
@@ -68,13 +69,11 @@ export async function startMock(options: StartOptions = {}): Promise<Mock> {
   });
 }
 
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, "127.0.0.1", () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => resolve(port));
-    });
-  });
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  return new Promise((resolve) => server.close(() => resolve(port)));
 }
 
 export class Mock {
@@ -159,42 +158,16 @@ export class World {
   async check(options: CheckOptions = {}): Promise<{ missing: string | null; holes: string[] }> {
     const epoch = options.epoch ?? this.epoch;
     const header = epoch === undefined ? {} : { "X-Mock-Epoch": epoch };
-    const answer = await this.control.GET("/__mock/check", { params: { query: { unused: options.unused ?? "fail" }, header } });
+    const query = { unused: options.unused ?? "fail", audit: options.audit ?? true };
+    const answer = await this.control.GET("/__mock/check", { params: { query, header } });
     // A world comes into being with its first request; a question makes none.
-    if (answer.response.status === 404 && epoch === undefined) return grounded({ missing: "there is nothing to judge: no request came", holes: [] }, options);
-    const check = done(answer);
-    const lines = [
-      ...check.failures.map((failure) => `the mock failed: ${failure}`),
-      ...check.unexpectedRefusals.map(refusal),
-      ...check.unusedStubs.map((stub) => `stub '${stub.id}' was not used up: expected ${stub.operation}, it was used ${stub.used} times`),
-      ...check.unmet.map((text) => `${text}\n  leave it out, have the test send what it is for, or say unused: "allow"`),
-    ];
-    if (options.audit ?? true) {
-      lines.push(...done(await this.control.GET("/__mock/audit", { params: { header } })).findings.map((finding) => `audit: ${finding.told}`));
-    }
+    const nobody = answer.response.status === 404 && epoch === undefined;
+    const { told, ground } = nobody ? { told: [], ground: { missing: "there is nothing to judge: no request came", holes: [] } } : done(answer);
+    const lacking = ground.missing && (options.audit || options.strict) ? [ground.missing] : [];
+    const lines = [...told, ...lacking, ...(options.strict ? ground.holes : [])];
     if (lines.length) throw new MockCheckFailed(lines.join("\n"));
-    return grounded({ missing: check.ground.missing, holes: check.ground.holes }, options);
+    return { missing: ground.missing, holes: ground.holes };
   }
-}
-
-function grounded<T extends { missing: string | null; holes: string[] }>(ground: T, options: { audit?: boolean; strict?: boolean }): T {
-  const lacking = [
-    ...(ground.missing && (options.audit || options.strict) ? [ground.missing] : []),
-    ...(options.strict ? ground.holes : []),
-  ];
-  if (lacking.length) throw new MockCheckFailed(lacking.join("\n"));
-  return ground;
-}
-
-function refusal(entry: Forms["JournalEntry"]): string {
-  const query = entry.request.query.map((pair) => pair.map(encodeURIComponent).join("=")).join("&");
-  const path = entry.request.path.replace(/^\/w\/[^/]+/, "");
-  return [
-    `unexpected refusal: ${entry.refusal}`,
-    `  of request ${entry.sequence}: ${entry.request.method} ${path}${query && `?${query}`}`,
-    ...(entry.nearest ? [`  nearest valid form: ${entry.nearest.changed.join("; ")}`] : []),
-    "  call `await world.expectRefusal()` before it if that is meant",
-  ].join("\n");
 }
 
 function done<T>(answer: { data?: T; error?: { error: string } | { ready: boolean } }): T {

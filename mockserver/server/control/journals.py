@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 
 from mockserver import jsontext
 from mockserver.clock import iso
@@ -15,11 +16,14 @@ from mockserver.responders.forms import BadControl
 from mockserver.responders.named import named_by
 from mockserver.responders.responder import SIMULATION
 from mockserver.server.control.row import ControlRequest
+from mockserver.worlds import audit as audits
 from mockserver.worlds import verification
+from mockserver.worlds.complaints import IN_ANY_LANGUAGE, complaints, unused
 from mockserver.worlds.entry_details import decoded, nearest_form
 from mockserver.worlds.ground import Ground, ground_of
 from mockserver.worlds.hosted import AwaitedRefusal, HostedWorld
 from mockserver.worlds.journal import Entry
+from mockserver.worlds.judgement import in_slices
 from mockserver.worlds.verification import search_of, unexpected_refusals, unmet
 
 _ENTRIES_AT_ONCE = 1
@@ -113,26 +117,42 @@ def check(request: ControlRequest) -> Iterator[bytes]:
     """Return the problems that a test should fail for at its end."""
     hosted, ground = request.hosted, ground_for(request)
     silent = request.query.get("unused") == "allow"
-    unused = [
+    findings: Sequence[audits.Finding] = ()
+    stage = hosted.stage()
+    if request.query.get("audit", False):
+        verdict = yield from in_slices(
+            audits.judge_in_steps(hosted, audits.kinds_named("all"), others=request.server.worlds)
+        )
+        hosted.judged("audit", stage, well=verdict.passed)
+        findings = verdict.findings
+    stubs = [
         {**stub.definition, "id": stub.id, "used": hosted.stubs.used(stub)}
         for stub in hosted.stubs.unused()
         if not silent
     ]
     refusals = unexpected_refusals(hosted)
     failures, met_nothing = list(hosted.failures), [] if silent else unmet(hosted)
-    well = not (unused or refusals or failures or met_nothing or ground.missing)
-    hosted.judged("check", hosted.stage(), well=well)
-    return jsontext.pieces(
+    well = not (stubs or refusals or failures or met_nothing or findings or ground.missing)
+    hosted.judged("check", stage, well=well)
+    audited = (f"audit: {finding.message}" for finding in findings)
+    yield from jsontext.pieces(
         {
             "ok": well,
+            "told": jsontext.LazyArray(chain(_told(hosted, silent=silent), audited)),
             "unmet": met_nothing,
-            "unusedStubs": unused,
+            "unusedStubs": stubs,
             "failures": failures,
             "unexpectedRefusals": jsontext.LazyArray(_entry(hosted, entry) for entry in refusals),
             "ground": ground.render(),
         },
         _ENTRIES_AT_ONCE,
     )
+
+
+def _told(hosted: HostedWorld, *, silent: bool) -> Iterator[str]:
+    yield from complaints(hosted, 0, set(), remedies=IN_ANY_LANGUAGE)
+    if not silent:
+        yield from unused(hosted, remedies=IN_ANY_LANGUAGE)
 
 
 def ground(request: ControlRequest) -> Json:
