@@ -183,7 +183,7 @@ def test_where_the_budget_is_short_each_operation_has_a_generated_request(budget
 
 
 @pytest.mark.deep
-def test_a_reading_run_on_a_busy_machine_keeps_its_bound():
+def test_a_reading_run_on_a_busy_machine_keeps_its_bound(wall_time):
     """Answers are late by chance: what was late is asked again, and others are left out for it."""
     late = {"kind": "latency", "delay": "700ms", "probability": 0.2}
     late["operation"] = "v2.getAssetsByChain"
