@@ -11,7 +11,7 @@ import gzip
 import json
 import urllib.parse
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from itertools import cycle
 
 from tests.secrets_corpus.planted import (
@@ -41,6 +41,15 @@ def _noted(value: str) -> Planted:
 
 def _deflated(value: str) -> str:
     return base64.b64encode(zlib.compress(value.encode())[2:-4]).decode()
+
+
+def _filled(rows: Mapping[str, str], placed: _Form) -> dict[str, _Form]:
+    """Return a form for each row that has a place for a secret."""
+
+    def form(row: str) -> _Form:
+        return lambda secret: placed(row.format(secret))
+
+    return {name: form(row) for name, row in rows.items()}
 
 
 def _headers() -> dict[str, _Form]:
@@ -143,7 +152,7 @@ def _shells() -> dict[str, _Form]:
         "curl bearer": "curl --oauth2-bearer {} https://a.example", "wget": "wget --http-password={} https://a.example", "export": 'export API_TOKEN="{}"',
         "windows": "set DB_PASSWORD={}", "power shell": "$Password = ConvertTo-SecureString '{}' -AsPlainText", "helm": "helm install x --set auth.password={},a=b",
     }  # fmt: skip
-    return {name: lambda s, row=row: _noted(row.format(s)) for name, row in rows.items()}  # type: ignore[misc]
+    return _filled(rows, _noted)
 
 
 def _addresses() -> dict[str, _Form]:
@@ -152,9 +161,7 @@ def _addresses() -> dict[str, _Form]:
         "bus": "Endpoint=sb://a.example/;SharedAccessKeyName=r;SharedAccessKey={}=", "oracle": "jdbc:oracle:thin:me/{}@h:1521", "odbc": "DRIVER={{x}};UID=a;PWD={};",
         "mail": "smtps://me%40a.example:{}@mail.example:465", "git": "https://oauth2:{}@git.example/a.git", "node": "https://eth.example/v2/?apikey={}", "proxy": "socks5h://me:{}@p.example:1080",
     }  # fmt: skip
-    return {
-        name: lambda s, row=row: ordered({"endpoint": row.format(s)}) for name, row in rows.items()
-    }  # type: ignore[misc]
+    return _filled(rows, lambda filled: ordered({"endpoint": filled}))
 
 
 def _files() -> dict[str, _Form]:
@@ -170,7 +177,7 @@ def _files() -> dict[str, _Form]:
         "markdown table": "| name | value |\n|---|---|\n| password | {} |\n", "markdown bold": "**Password:** `{}`\n", "bencode": "d8:password28:{}e",
         "container": "env:\n  - name: DB_PASSWORD\n    value: {}\n", "yaml folded": "password: >-\n  {}\nuser: me\n", "yaml quoted": '"api key": "{}"\n', "yaml in a list": "- user: me\n- password: {}\n",
     }  # fmt: skip
-    return {name: lambda s, row=row: texted(row.format(s)) for name, row in rows.items()}  # type: ignore[misc]
+    return _filled(rows, texted)
 
 
 def _markup() -> dict[str, _Form]:
@@ -181,9 +188,7 @@ def _markup() -> dict[str, _Form]:
         "link of a page": '<a href="/x?a=1&amp;token={}">x</a>', "table of a page": "<tr><td>Password</td><td>{}</td></tr>", "list of a page": "<dl><dt>API key</dt><dd>{}</dd></dl>",
         "soap": '<s:Header><wsse:Password Type="#PasswordText">{}</wsse:Password></s:Header>', "in an attribute": "<login><data pwd = '{}'\n/></login>", "with a child between": "<secret><!-- c --><v>{}</v></secret>",
     }  # fmt: skip
-    return {
-        name: lambda s, row=row: texted(row.format(s), "text/html") for name, row in rows.items()
-    }  # type: ignore[misc]
+    return _filled(rows, lambda filled: texted(filled, "text/html"))
 
 
 def _forms() -> dict[str, _Form]:

@@ -29,8 +29,10 @@ _JSON_START = ("{", "[", '"')
 _HASH_LENGTH = 66
 _LABELS = ("name", "key", "k", "header", "field", "param", "parameter", "loc")
 # Members that name what their neighbours are only where they say it plainly.
-_PLAIN_LABELS = ("type", "path")
-_LABELLED = frozenset("value val v content text data rejectedvalue input received actual".split())
+_PLAIN_LABELS = ("type", "path", "id", "label", "variable", "method")
+_LABELLED = frozenset(
+    "value val v content text data rejectedvalue input received actual params args".split()
+)
 # Members of a key of JWK that is not public.
 _OF_JWK = frozenset("d p q dp dq qi k".split())
 _PAIR = 2
@@ -164,7 +166,9 @@ class Masker(Notes):
     def text(self, name: str, text: str) -> str:
         """Return a text without secrets, whatever its form."""
         if _SIMPLE.fullmatch(text):
-            return self._known(name, text)
+            known = self._known(name, text)
+            # Digits alone may be those of bytes.
+            return self._packed(known) if known.isdecimal() and unpacking.is_hex(known) else known
         taken_apart = self._structured(text)
         changed = text if taken_apart is None else taken_apart
         if taken_apart is None:

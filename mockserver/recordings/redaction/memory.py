@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from urllib.parse import unquote
 
-from mockserver.recordings.redaction.forms import MASK, is_ordinary, stand_in
+from mockserver.recordings.redaction.forms import MASK, is_everywhere, stand_in
 from mockserver.signing.keyring import DEMO_APP_KEY
 
 _WINDOW = 6
@@ -24,9 +24,9 @@ _ESCAPE = re.compile(r"\\+(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))", re.DOTAL
 class Memory:
     """Texts that are secrets, and only those: ordinary traffic cannot fill it. It forgets none.
 
-    Values of an ordinary form are not taken in, since they stand in many places for other reasons;
-    those that a user has named are. A value that a member of the contract has is no secret,
-    whatever else has it.
+    Numbers, dates, words and the like are not taken in, since they stand everywhere for other
+    reasons; those that a user has named are. A value that a member of the contract has is no
+    secret, whatever else has it.
     """
 
     def __init__(self, named: Iterable[str] = ()) -> None:
@@ -46,7 +46,7 @@ class Memory:
             text in self._texts
             or text in self._public
             or len(value) > _LONGEST
-            or is_ordinary(value.strip())
+            or is_everywhere(value.strip())
         ):
             return
         self._texts[text] = None

@@ -20,6 +20,7 @@ _HEX_APART = re.compile(r"(?<!\w)[0-9a-fA-F]{2}([ :])[0-9a-fA-F]{2}(?:\1[0-9a-fA
 _BETWEEN_MARKS = re.compile(r"[ :][0-9a-fA-F]{2}[ :]")
 _BASE64 = re.compile(r"[A-Za-z0-9+/]{12,}={0,2}")
 _BASE64_OF_ADDRESSES = re.compile(r"[A-Za-z0-9_-]{12,}={0,2}")
+_BASE64_LINES = re.compile(r"(?:[A-Za-z0-9+/]{60,76}\r?\n)+[A-Za-z0-9+/]{1,76}={0,2}")
 _PRINTED = re.compile(r"[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]+")
 _MARKS = (
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -128,6 +129,8 @@ def unpacked_runs(text: str, change: Callable[[Packed, str], str | None]) -> str
                 return repacked
         return match[0]
 
+    if "\n" in text:
+        text = _BASE64_LINES.sub(lambda match: _lines(match[0], change) or match[0], text)
     # A run with `-` or `_` is one of its own alphabet, of which the first one sees only pieces.
     text = _BASE64_OF_ADDRESSES.sub(changed, text)
     if _BETWEEN_MARKS.search(text):
@@ -165,6 +168,15 @@ def _hex(text: str) -> Packed | None:
 def _apart(run: str, mark: str, change: Callable[[Packed, str], str | None]) -> str | None:
     raw = bytes.fromhex(run.replace(mark, ""))
     return change(Packed(raw, lambda data: data.hex(mark)), run)
+
+
+def _lines(run: str, change: Callable[[Packed, str], str | None]) -> str | None:
+    packed = _base64("".join(run.split()))
+    changed = None if packed is None else change(packed, run)
+    if changed is None:
+        return None
+    width, end = len(run.split(None, 1)[0]), "\r\n" if "\r\n" in run else "\n"
+    return end.join(changed[at : at + width] for at in range(0, len(changed), width))
 
 
 def _base64(text: str) -> Packed | None:
