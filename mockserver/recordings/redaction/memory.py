@@ -7,6 +7,7 @@ from functools import lru_cache
 from urllib.parse import unquote
 
 from mockserver.recordings.redaction.forms import MASK, is_everywhere, stand_in
+from mockserver.recordings.redaction.unpacking import SHORT
 from mockserver.signing.keyring import DEMO_APP_KEY
 
 _WINDOW = 6
@@ -36,6 +37,8 @@ class Memory:
         self._public: set[str] = {DEMO_APP_KEY, MASK}
         self._windows: dict[str, set[str]] = {}
         self._starts: dict[str, set[str]] = {}
+        self.has_short = any(len(text) < SHORT for text in self._named)
+        """Whether a secret is as short that its base64 looks like a word."""
         self.size = 0
         """Grows with each new secret, and with each that turns out to be none."""
 
@@ -50,6 +53,7 @@ class Memory:
         ):
             return
         self._texts[text] = None
+        self.has_short = self.has_short or len(text) < SHORT
         self._windows.setdefault(text[:_WINDOW], set()).add(text)
         self.add_packed(text)
         self.size += 1

@@ -189,8 +189,10 @@ _OPTION = re.compile(
 )
 _USER = re.compile(
     r"(?<!\S)(?P<head>(?:-u|--user|--proxy-user)[ =]?[\"']?[^\s:\"'/]+:"
-    r"|(?i:identified\s+by\s+(?:password\s+)?[\"'])"
-    r"|(?:sshpass|docker login|mysql\w*|redis-cli)\b[^\r\n|;&]{0,200}?\s-[ap]\s?[\"']?)"
+    r"|(?i:identified\s+by\s+(?:password\s+)?[\"']))(?P<value>[^\s\"']+)"
+)
+_SHELL = re.compile(
+    r"(?P<head>\b(?:sshpass|docker login|mysql\w*|redis-cli)\b[^\r\n|;&]{0,200}?\s-[ap]\s?[\"']?)"
     r"(?P<value>[^\s\"']+)"
 )
 _SERIALIZED = re.compile(r'(?P<head>s:\d+:"(?P<name>[^"]{1,64})";s:\d+:")(?P<value>[^"]*)')
@@ -257,7 +259,8 @@ def by_names(text: str, change: TextChange) -> str:
             done = end
     text = _blocks("".join(parts) + text[done:], change)
     is_spoken = has_any(_SPOKEN, text)
-    for notation in (_USER, _CODE) if is_spoken else (_USER,):
+    notations = ((_USER, True), (_CODE, is_spoken), (_SHELL, " -" in text))
+    for notation in (notation for notation, is_possible in notations if is_possible):
         text = notation.sub(lambda match: match["head"] + change("password", match["value"]), text)
     if "(" in text:
         text = _INSERTED.sub(lambda match: _inserted(match, change), text)

@@ -20,6 +20,9 @@ _HEX_APART = re.compile(r"(?<!\w)[0-9a-fA-F]{2}([ :])[0-9a-fA-F]{2}(?:\1[0-9a-fA
 _BETWEEN_MARKS = re.compile(r"[ :][0-9a-fA-F]{2}[ :]")
 _BASE64 = re.compile(r"[A-Za-z0-9+/]{12,}={0,2}")
 _BASE64_OF_ADDRESSES = re.compile(r"[A-Za-z0-9_-]{12,}={0,2}")
+_SHORT_BASE64 = re.compile(r"(?<![\w+/-])[A-Za-z0-9+/_-]{8,11}={0,2}(?![\w+/=-])")
+SHORT = 9
+"""Characters: shorter texts have a base64 that looks like any word."""
 _BASE64_LINES = re.compile(r"(?:[A-Za-z0-9+/]{60,76}\r?\n)+[A-Za-z0-9+/]{1,76}={0,2}")
 _PRINTED = re.compile(r"[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]+")
 _MARKS = (
@@ -30,6 +33,7 @@ _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
 )
 _FEWEST = 6
+_GZIP = b"\x1f\x8b"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +53,9 @@ def encoding_of(raw: bytes, declared: str = "") -> str | None:
     for mark, name in _MARKS:
         if raw.startswith(mark) and _is_text(raw, name, marked=True):
             return name
+    if raw.startswith(_GZIP) and inflated(raw) is not None:
+        # A short one may be letters of UTF-16 as well.
+        return None
     if b"\0" in raw[:64]:
         for name in ("utf-32-le", "utf-32-be", "utf-16-le", "utf-16-be"):
             if _is_text(raw, name):
@@ -117,10 +124,12 @@ def is_packed_text(raw: bytes) -> bool:
     )
 
 
-def unpacked_runs(text: str, change: Callable[[Packed, str], str | None]) -> str:
+def unpacked_runs(
+    text: str, change: Callable[[Packed, str], str | None], *, short: bool = False
+) -> str:
     """Return a text with changed runs of hexadecimal digits and base64; None leaves a run.
 
-    `change` gets a run unpacked, and as it is.
+    `change` gets a run unpacked, and as it is; short words too where a secret is as short.
     """
 
     def changed(match: re.Match[str]) -> str:
@@ -135,7 +144,8 @@ def unpacked_runs(text: str, change: Callable[[Packed, str], str | None]) -> str
     text = _BASE64_OF_ADDRESSES.sub(changed, text)
     if _BETWEEN_MARKS.search(text):
         text = _HEX_APART.sub(lambda match: _apart(match[0], match[1], change) or match[0], text)
-    return _BASE64.sub(changed, text) if "/" in text or "+" in text else text
+    text = _BASE64.sub(changed, text) if "/" in text or "+" in text else text
+    return _SHORT_BASE64.sub(changed, text) if short else text
 
 
 def unescaped(text: str) -> Packed | None:
