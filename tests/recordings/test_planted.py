@@ -13,12 +13,13 @@ from mockserver.recordings import RecordedExchange
 from mockserver.recordings.files import exchange_text
 from mockserver.recordings.redaction import Redactor
 from tests.recordings.conftest import answer
+from tests.secrets_corpus.fresh import fresh_cases
 from tests.secrets_corpus.odd import odd_cases
 from tests.secrets_corpus.planted import Case, Planted, cases
 from tests.secrets_corpus.reading import Reader, told_by_requests
 
-CASES = [*cases(), *odd_cases()]
-FEWEST = 340
+CASES = [*cases(), *odd_cases(), *fresh_cases()]
+FEWEST = 720
 
 
 def exchange_of(planted: Planted) -> RecordedExchange:

@@ -170,6 +170,48 @@ def test_what_a_header_told_stands_nowhere(tmp_path_factory, place, header, secr
     assert traces(secret, raw) == [], secret
 
 
+FEW = st.sampled_from(["0-", "1+", "_7", "12:", "T0:-", "$1", "#9", "3=", "/5", "|0", "a9"])
+OF_FEW_CHARACTERS = FEW.flatmap(lambda few: st.text(few, min_size=7, max_size=24)).filter(
+    lambda text: len(set(text)) > 1 and text.strip(";,\"'= ") == text and text not in OWN_WORDS
+)
+"""What looks like a date that is none, like a line, or like nothing at all."""
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("header", ["Authorization", "X-Api-Key", "Cookie"])
+@costly(3, 60)
+@given(secret=OF_FEW_CHARACTERS)
+@pytest.mark.deep(quick=8)
+def test_what_has_few_characters_stands_nowhere(tmp_path_factory, place, header, secret):
+    # Numbers are never masked because a header had the same text.
+    assume(not secret.lstrip("+-").replace(".", "").isdecimal())
+    request, response = planted(place, secret)
+    value = {"Cookie": f"id=1; session={secret}", "Authorization": f"Bearer {secret}"}.get(
+        header, secret
+    )
+    request = replace(request, headers=Headers((*request.headers.items_sent, (header, value))))
+    raw = on_disk(tmp_path_factory.mktemp("kept"), exchange(request, response), Redactor())
+    assert traces(secret, raw) == [], secret
+
+
+@pytest.mark.parametrize("secret", ["0x0x0x", "aa#a#a", "-1-1-1-1"])
+@pytest.mark.parametrize(
+    "packed",
+    [
+        base64.b64encode,
+        lambda raw: base64.urlsafe_b64encode(raw).rstrip(b"="),
+        lambda raw: base64.b64encode(gzip.compress(raw, mtime=0)),
+        lambda raw: base64.b64encode(raw.hex().encode()),
+    ],
+)
+def test_a_short_secret_is_found_where_it_is_packed(packed, secret):
+    told = Request("GET", "/v1/getChain", "", Headers((("X-Api-Key", secret),)))
+    body = json.dumps({"note": packed(secret.encode()).decode(), "symbol": "USDTUSDT"}).encode()
+    kept = Redactor().exchange(exchange(told, Response(200, (), body))).response.body
+    assert packed(secret.encode()) not in kept
+    assert b'"USDTUSDT"' in kept
+
+
 @pytest.mark.parametrize("word", ["priceChange24h", "PRICECHANGE24H"])
 def test_a_word_of_the_contract_stays_whatever_a_header_told(word):
     request, response = planted("answer key", word)

@@ -397,6 +397,10 @@ def test_a_chain_that_is_taken_off_the_lists_leaves_the_recorded_list(serve):
          {"list": [{"key": "ETH"}]}),
         ("v1.getSupportTokens", {"chain": "BSC"}, {"list": [{"ticker": "USDT", "at": "0x1"}]},
          {"list": []}),
+        ("v2.getAssets", "", [{"chain": "BNB", "symbol": "BTC"}, {"chain": "ETH", "symbol": "BNB"}],
+         [{"chain": "ETH", "symbol": "BNB"}]),
+        ("v2.getAssetsByChain", {"chain": "BNB"}, {"list": [{"symbol": "USDT"}, {"symbol": "ODD"}]},
+         {"list": []}),
         ("v1.getSupportTokens", {"chain": "ETH"}, {"list": [{"ticker": "USDT", "at": "0x1"}]},
          {"list": [{"ticker": "USDT", "at": "0x1"}]}),
     ],
@@ -404,6 +408,18 @@ def test_a_chain_that_is_taken_off_the_lists_leaves_the_recorded_list(serve):
 def test_an_outage_takes_its_chain_from_lists_of_any_form(
     serve, tmp_path, operation, query, data, left
 ):
+    client, ask = replayed_list(serve, tmp_path, operation, query, data)
+    assert ask() == data
+    client.control("POST", "/outages", {"chain": "BNB", "mode": "delisted"})
+    shown = ask()
+    if isinstance(shown, dict):
+        shown.pop("version", None)
+        left = {name: value for name, value in left.items() if name != "version"}
+    assert shown == left
+
+
+def replayed_list(serve, tmp_path, operation, query, data):
+    """Replay one list of a service's own form; return the client and what asks for it."""
     spec = load("observed").operation(operation)
     code = 200 if operation.startswith("v1.") else 0
     body = json.dumps({"code": code, "msg": "success", "status": 0, "data": data})
@@ -420,13 +436,16 @@ def test_an_outage_takes_its_chain_from_lists_of_any_form(
         with urllib.request.urlopen(address) as response:
             return json.load(response)["data"]
 
-    assert ask() == data
-    running.client.control("POST", "/outages", {"chain": "BNB", "mode": "delisted"})
-    shown = ask()
-    if isinstance(shown, dict):
-        shown.pop("version", None)
-        left = {name: value for name, value in left.items() if name != "version"}
-    assert shown == left
+    return running.client, ask
+
+
+@pytest.mark.parametrize(("where", "left"), [({"chain": "BNB"}, [1, 2]), ({}, [2])])
+def test_a_token_that_is_listed_no_more_on_one_chain_stays_on_others(serve, tmp_path, where, left):
+    listed = [{"chainName": chain, "ticker": "USDT"} for chain in ("BNB", "ETH")]
+    listed.append({"chainName": "BNB", "ticker": "ODD"})
+    client, ask = replayed_list(serve, tmp_path, "v2.getAssets", "", listed)
+    client.control("POST", "/outages", where | {"token": "USDT", "mode": "delisted"})
+    assert ask() == [listed[at] for at in left]
 
 
 def test_a_naked_recording_knows_no_outage(serve, folder):

@@ -141,5 +141,21 @@ FLOWS: tuple[Healthy, ...] = (
         ("X-Token-Bucket-Remaining", "{amount}"), ("X-Fastly-Request-ID", "{hash}"), ("X-Cache-Key", "/v1/getPrice?symbol={symbol}&key={price}"))),
     Healthy("names of chains in a row", (("X-Chains", "ethereum arbitrum optimism polygon base tron solana kaspa fusion koinos bitcoin linea zksync"),),
         (("X-Tokens", "USDT, USDC, DAI, WBTC, WETH, BNB, TRX, SOL, KAS, FSN, KOIN, ETH, MATIC"),)),
+    # Gateways and meshes of still others, with their ordinary headers.
+    Healthy("Apigee", (("X-Apigee-Message-Id", "{hash}"), ("x-apigee-target-latency", "{version}"), ("X-Quota-Reset", "{time}"), ("X-Quota-Used", "{amount}"),
+        ("X-Developer-App-Name", "{symbol}"), ("X-Api-Product", "{chain}"), ("X-Client-Key-Status", "{status}"))),
+    Healthy("Tyk", (("X-RateLimit-Reset", "{time}"), ("X-Tyk-Api-Expires", "{time}"), ("X-Generator", "tyk.io"), ("X-Tyk-Trace-Id", "{hash}"), ("X-Tyk-Session-Lifetime", "{amount}"))),
+    Healthy("Envoy", (("x-envoy-decorator-operation", "api.{chain}.svc:80/*"), ("x-envoy-attempt-count", "{version}"), ("x-request-id", "{hash}"),
+        ("x-envoy-peer-metadata-id", "sidecar~10.0.0.1~{id}"), ("x-envoy-auth-partial-body", "false"), ("x-envoy-ratelimited", "true"))),
+    Healthy("Istio with a token check", (("x-jwt-status", "{status}"), ("x-jwt-claim-exp", "{time}"), ("x-auth-request-user", "{symbol}"), ("x-auth-request-groups", "{chain},{symbol}"),
+        ("x-ext-authz-check-result", "allowed"))),
+    Healthy("Traefik", (("X-Forwarded-Tls-Client-Cert-Info", 'Subject="CN={chain}"'), ("X-Traefik-Auth-Level", "{version}"), ("X-Real-Ip", "10.0.0.1"), ("X-Retry-Key", "{id}"))),
+    Healthy("API management", (("Ocp-Apim-Trace-Location", "https://a.example/trace/{id}"), ("X-Subscription-Name", "{symbol}"), ("x-ms-activity-id", "{hash}"),
+        ("X-Token-Expires-In", "{amount}"), ("X-Token-Type", "{status}"), ("X-Key-Version", "{version}"))),
+    Healthy("nginx with hashes", (("X-Cache-Key-Hash", "{hash}"), ("X-Secure-Link-Expires", "{time}"), ("X-Accel-Expires", "{version}"), ("X-Request-Hash", "{hash}"), ("X-Auth-Request-Redirect", "/v1/checkOrder?id={id}"))),
+    Healthy("firewall", (("X-Sucuri-Id", "{id}"), ("X-Iinfo", "{id}-{time}-{id} NNNN CT"), ("X-CDN", "Imperva"), ("Set-Cookie", "visid_incap_{id}={data}; path=/"), ("Set-Cookie2", "nlbi_{id}={hash}; path=/"))),
+    Healthy("models of prices for tokens", (("X-RateLimit-Limit-Tokens", "{amount}"), ("X-RateLimit-Reset-Tokens", "{version}s"), ("X-Tokens-Used", "{price}"), ("X-Key-Quota", "{amount}"), ("X-Session-Cost", "{price}"))),
+    Healthy("gateway that authenticates", (("X-Authenticated-Userid", "{address}"), ("X-Auth-Method", "{msg}"), ("X-Auth-Time", "{time}"), ("X-Auth-Chain", "{chain}"), ("X-Key-Id", "{id}"), ("X-Sign-Algorithm", "{symbol}")),
+        (("X-Gateway-Key-Id", "100001"), ("X-Sign-Version", "1"), ("X-Auth-Timestamp", "1795000000"))),
 )  # fmt: skip
-assert len(FLOWS) >= 50
+assert len(FLOWS) >= 66

@@ -17,14 +17,19 @@ SHORTEST = 6
 
 _NUMBER = re.compile(r"[-+]?[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
 _DATE = re.compile(
-    r"\d{4}-\d\d-\d\d(?:[T ][\d:.]+(?:Z|[+-]\d\d:?\d\d)?)?"
+    r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])"
+    r"(?:[T ](?:[01]\d|2[0-3]):[0-5]\d(?::[0-6]\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?)?"
     r"|[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} [\d:]{8} GMT"
 )
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}")
 _WORD = re.compile(r"[A-Za-z]{1,12}|[A-Z][A-Z0-9]{0,9}(?:\.[a-zA-Z]{1,4})?")
 _HEX = re.compile(r"(?:0x)?[0-9a-fA-F]{16,}")
 _LONG_HEX = re.compile(r"(?:0x)?[0-9a-fA-F]+")
-_PLACEHOLDER = re.compile(r"(?:0x)?0{16,}|1{1,90}|(?:redacted)+r?e?d?a?c?t?e?")
+_PLACEHOLDER = re.compile(r"(?:0x)?0{16,}|1{1,90}|\*+|(?:redacted)+r?e?d?a?c?t?e?")
+# What fills addresses and data up, and what holds JSON together, stands in most messages.
+_FILLING = re.compile(
+    r"(?:0x)?[0-9a-fA-F]*(?:0{4}|[fF]{4})[0-9a-fA-F]*|0x[0-9a-fA-F]{4}|[\[\]{}\",:\\\s]+"
+)
 _TOKEN = re.compile(r"[A-Za-z0-9_+/=.~$-]{20,}")
 _FEWEST_CHARACTERS = 4
 _LONG = 16
@@ -34,6 +39,12 @@ _PEM = "-----BEGIN"
 def is_ordinary(value: str) -> bool:
     """Tell whether a value is one that many things have: a number, a date, an address, a word."""
     return len(value) < SHORTEST or len(set(value)) < _FEWEST_CHARACTERS or is_public(value)
+
+
+def is_everywhere(value: str) -> bool:
+    """Tell whether a certain secret cannot be searched, since healthy messages have that text."""
+    is_filling = len(set(value)) < _FEWEST_CHARACTERS and _FILLING.fullmatch(value) is not None
+    return len(value) < SHORTEST or is_filling or is_public(value)
 
 
 def is_public(value: str) -> bool:
@@ -120,6 +131,11 @@ _RULES: tuple[tuple[re.Pattern[str], int], ...] = tuple(
             1,
         ),
         (r"\bbot\d{6,}:([\w-]{20,})", 1),
+        (r"\bjdbc:oracle:\w+:[^/\s]{1,64}/([^@\s]{1,200})@", 1),
+        (
+            r"(?<![\w$])\$(?:apr1|2[abxy]?|[156y]|argon2\w+|scrypt|pbkdf2[\w-]*)\$([\w./$,=+-]{16,})",
+            1,
+        ),
         (r"(?i)\b(?:private|secret|signing|wallet)?[ _-]?key\W{1,4}((?:0x)?[0-9a-f]{64})\b", 1),
         (r"(?<![0-9a-zA-Z])([5KL][1-9A-HJ-NP-Za-km-z]{50,51})(?![0-9a-zA-Z])", 1),
     )
@@ -127,7 +143,7 @@ _RULES: tuple[tuple[re.Pattern[str], int], ...] = tuple(
 # What the rules cannot do without: words, which are cheap to look for, and keys of services, which
 # have a prefix with a sign before what is random.
 _HINTS = tuple(
-    "-----begin eyj @ bearer basic token negotiate key :// bot akia asia aiza prv nsec1".split()
+    "-----begin eyj @ $ bearer basic token negotiate key :// bot akia asia aiza prv nsec1".split()
 )
 _RANDOM = re.compile(r"[_.-][\w-]{10}|[5KL]\w{50}")
 _PHRASE = re.compile(r"(?<![a-zA-Z])[a-zA-Z]{3,8}(?:[^a-zA-Z]{1,6}[a-zA-Z]{3,8}){11,}(?![a-zA-Z])")

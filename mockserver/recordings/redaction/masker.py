@@ -25,12 +25,17 @@ WALKED = 8 * 1024 * 1024
 """Bodies of more bytes are not taken apart: members are found by their names, and known secrets."""
 
 _SIMPLE = re.compile(r"[\w .:+-]{0,11}|0x[0-9a-fA-F]{40}|-?[0-9]{1,80}(?:\.[0-9]{1,80})?")
+# Digits alone may be those of bytes.
+_DIGITS_OF_TEXT = re.compile(r"(?:[2-7][0-9]){6,}")
 _JSON_START = ("{", "[", '"')
 _HASH_LENGTH = 66
 _LABELS = ("name", "key", "k", "header", "field", "param", "parameter", "loc")
 # Members that name what their neighbours are only where they say it plainly.
-_PLAIN_LABELS = ("type", "path")
-_LABELLED = frozenset("value val v content text data rejectedvalue input received actual".split())
+_PLAIN_LABELS = ("type", "path", "id", "label", "variable", "method")
+_ANY_LABEL = frozenset((*_LABELS, *_PLAIN_LABELS))
+_LABELLED = frozenset(
+    "value val v content text data rejectedvalue input received actual params args".split()
+)
 # Members of a key of JWK that is not public.
 _OF_JWK = frozenset("d p q dp dq qi k".split())
 _PAIR = 2
@@ -42,6 +47,8 @@ _LARGE_MEMBER = re.compile(rb'"([^"\\]{2,60})"\s*:\s*"([^"\\]*+(?:\\.[^"\\]*+)*+
 
 def _label(members: dict[str, Json]) -> str:
     """Return the name of a secret that a member tells of what its neighbours hold."""
+    if _ANY_LABEL.isdisjoint(members):
+        return ""
     for keys, least in ((_LABELS, Secrecy.POSSIBLE), (_PLAIN_LABELS, Secrecy.CERTAIN)):
         for key in keys:
             name = members.get(key)
@@ -164,7 +171,10 @@ class Masker(Notes):
     def text(self, name: str, text: str) -> str:
         """Return a text without secrets, whatever its form."""
         if _SIMPLE.fullmatch(text):
-            return self._known(name, text)
+            known = self._known(name, text)
+            if _DIGITS_OF_TEXT.fullmatch(known) or self.memory.has_short:
+                return self._packed(known)
+            return known
         taken_apart = self._structured(text)
         changed = text if taken_apart is None else taken_apart
         if taken_apart is None:
@@ -177,7 +187,7 @@ class Masker(Notes):
         return self._known(name, self._packed(changed))
 
     def _packed(self, text: str) -> str:
-        changed = unpacking.unpacked_runs(text, self._coded)
+        changed = unpacking.unpacked_runs(text, self._coded, short=self.memory.has_short)
         if self._stand_ins is None or changed != text:
             return changed
         digits = text.removeprefix("0x")

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from urllib.parse import unquote
 
-from mockserver.recordings.redaction.forms import MASK, is_ordinary, stand_in
+from mockserver.recordings.redaction.forms import MASK, is_everywhere, stand_in
+from mockserver.recordings.redaction.unpacking import SHORT
 from mockserver.signing.keyring import DEMO_APP_KEY
 
 _WINDOW = 6
@@ -24,9 +25,9 @@ _ESCAPE = re.compile(r"\\+(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))", re.DOTAL
 class Memory:
     """Texts that are secrets, and only those: ordinary traffic cannot fill it. It forgets none.
 
-    Values of an ordinary form are not taken in, since they stand in many places for other reasons;
-    those that a user has named are. A value that a member of the contract has is no secret,
-    whatever else has it.
+    Numbers, dates, words and the like are not taken in, since they stand everywhere for other
+    reasons; those that a user has named are. A value that a member of the contract has is no
+    secret, whatever else has it.
     """
 
     def __init__(self, named: Iterable[str] = ()) -> None:
@@ -36,6 +37,8 @@ class Memory:
         self._public: set[str] = {DEMO_APP_KEY, MASK}
         self._windows: dict[str, set[str]] = {}
         self._starts: dict[str, set[str]] = {}
+        self.has_short = any(len(text) < SHORT for text in self._named)
+        """Whether a secret is as short that its base64 looks like a word."""
         self.size = 0
         """Grows with each new secret, and with each that turns out to be none."""
 
@@ -46,10 +49,11 @@ class Memory:
             text in self._texts
             or text in self._public
             or len(value) > _LONGEST
-            or is_ordinary(value.strip())
+            or is_everywhere(value.strip())
         ):
             return
         self._texts[text] = None
+        self.has_short = self.has_short or len(text) < SHORT
         self._windows.setdefault(text[:_WINDOW], set()).add(text)
         self.add_packed(text)
         self.size += 1

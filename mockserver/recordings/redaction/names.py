@@ -28,7 +28,8 @@ _CERTAIN_PARTS = tuple(
     mnemonic seedphrase recoveryphrase recoverykey credential authoris authoriz keystore keypair
     csrf xsrf jwt hmac cookie xprv signature encryptionkey sessionid sessionkey onetime twofactor
     verificationcode securitycode backupcode recoverycode confirmationcode activationcode smscode
-    resetcode accesscode authcode jsessionid phpsessid ciphertext
+    resetcode accesscode authcode jsessionid phpsessid ciphertext codeverifier userpass userpwd
+    rawkey unlockaccount
     contrasena motdepasse senha parola wachtwoord kennwort haslo lozinka losenord
     """.split()
 )

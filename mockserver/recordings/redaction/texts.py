@@ -22,7 +22,7 @@ def split(text: str, change: TextChange) -> str | None:
     """Return a text whose values are changed by their names; None without such a structure."""
     if _FORM.fullmatch(text):
         return "&".join(_pair(pair, change) for pair in text.split("&"))
-    if (boundary := _BOUNDARY.match(text)) and "ontent-" in text:
+    if (boundary := _BOUNDARY.match(text)) and "ontent-" in text.lower():
         return f"--{boundary[1]}".join(
             _part(part, change) for part in text.split(f"--{boundary[1]}")
         )
@@ -68,6 +68,10 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 _ATTRIBUTE = re.compile(r"([\w:.-]+)(\s*=\s*)(\"[^\"]*\"|'[^']*'|[^\s\"'>]+)")
+_DECLARED = re.compile(
+    r"(?P<head><!ENTITY\s+(?P<name>[\w.-]+)\s+)(?P<mark>[\"'])(?P<value>[^\"'<>]+)(?P=mark)"
+)
+_CELLS = frozenset(("td", "th", "dt", "dd"))
 _LABELS = frozenset(("name", "key", "id", "property", "type"))
 _VALUES = frozenset(("value", "content", "val", "text", "data", "string"))
 _EMPTY_ELEMENTS = frozenset(("input", "meta", "br", "img", "link", "hr"))
@@ -80,6 +84,7 @@ class Markup:
         self._change = change
         self._open: list[tuple[str, str]] = []
         self._label = ""
+        self._cell = ""
 
     def changed(self, text: str) -> str:
         return _TOKEN.sub(self._token, text)
@@ -92,7 +97,7 @@ class Markup:
         if match["text"] is not None:
             return self._text(match["text"])
         if match["tag"] is None:
-            return match[0]
+            return _DECLARED.sub(self._declared, match[0])
         return self._end(match) if match["end"] else self._begin(match)
 
     def _text(self, text: str) -> str:
@@ -101,8 +106,18 @@ class Markup:
             return text
         if self._open and self._open[-1][0].lower() in _LABELS:
             self._label = plain.strip()
-        changed = self._change(self._name(), plain)
+        name = self._name()
+        if self._open and self._open[-1][0].lower() in _CELLS:
+            # A row of a name and a value; of words it may be a row of names.
+            if secrecy(self._cell) and looks_secret(plain.strip()):
+                name = self._cell
+            self._cell = plain.strip()
+        changed = self._change(name, plain)
         return text if changed == plain else html.escape(changed, quote=False)
+
+    def _declared(self, match: re.Match[str]) -> str:
+        mark = match["mark"]
+        return match["head"] + mark + self._change(match["name"], match["value"]) + mark
 
     def _begin(self, match: re.Match[str]) -> str:
         tag = match["tag"].rpartition(":")[2]
@@ -148,9 +163,17 @@ class Markup:
 
 _NAME = re.compile(
     r"(?<![\w.\-])(?P<quote>\\{0,8}[\"']?)"
-    r"(?P<name>[\w$%][\w.\-\[\]$%]{0,63}+(?:[ ][A-Za-z]{2,12}+)?)(?P=quote)"
-    # YAML has an anchor or a tag before some values.
-    r"[ \t]{0,4}(?P<sign>=>|[:=])[ \t]{0,4}(?:[&!][\w!-]{1,40}[ \t]{1,4})?"
+    r"(?P<name>[\w$%][\w.\-\[\]$%]{0,63}+(?:[ ][A-Za-z]{2,12}+)?)(?P=quote)\]?\*{0,2}"
+    # YAML has an anchor or a tag before some values, others have comments.
+    r"[ \t]{0,4}(?P<sign>=>|[:=])\*{0,2}[ \t]{0,4}"
+    r"(?:(?:[&!][\w!-]{1,40}|/\*[^*]{0,80}\*/)[ \t]{1,4})?"
+)
+# A call or a type before a text in marks, and texts in marks of several characters.
+_WRAPPED = re.compile(r"(?:\s{0,40}string\(\d{1,6}\)\s|[A-Za-z][\w:.-]{1,60}[ (])(?=[\"'])")
+_LONG_MARKS = re.compile(
+    r"(?:\"{3}|'{3}|\[\[)(?P<marked>[^\"'\[\]]*)(?:\"{3}|'{3}|\]\])"
+    r"|<<[-~]?[\"']?(?P<end>\w+)[\"']?\r?\n(?P<document>.*?)\r?\n[ \t]*(?P=end)\b",
+    re.DOTALL,
 )
 _SAID = re.compile(
     r"(?i)(?<!\w)[\w-]{0,20}?"
@@ -168,10 +191,30 @@ _USER = re.compile(
     r"(?<!\S)(?P<head>(?:-u|--user|--proxy-user)[ =]?[\"']?[^\s:\"'/]+:"
     r"|(?i:identified\s+by\s+(?:password\s+)?[\"']))(?P<value>[^\s\"']+)"
 )
+_SHELL = re.compile(
+    r"(?P<head>\b(?:sshpass|docker login|mysql\w*|redis-cli)\b[^\r\n|;&]{0,200}?\s-[ap]\s?[\"']?)"
+    r"(?P<value>[^\s\"']+)"
+)
 _SERIALIZED = re.compile(r'(?P<head>s:\d+:"(?P<name>[^"]{1,64})";s:\d+:")(?P<value>[^"]*)')
 _QUESTION = re.compile(
     r"(?m)^(?P<head>[ \t]*\?[ \t]+(?P<name>[\w.-]{1,64})[ \t]*\r?\n[ \t]*:[ \t]+)"
     r"(?P<value>[^\r\n]+)"
+)
+_NAMED_ITEM = re.compile(
+    r"(?m)^(?P<head>[ \t]*-?[ \t]*(?:name|key):[ \t]*[\"']?(?P<name>[\w.-]{2,64})[\"']?[ \t]*\r?\n"
+    r"[ \t]*value:[ \t]*[\"']?)(?P<value>[^\r\n\"']+)"
+)
+# `setPassword("VALUE")`, `define('NAME', 'VALUE')`, and a row of Markdown: of words it may be a
+# list of names.
+_CALL = re.compile(
+    r"(?P<head>\b(?P<name>[A-Za-z_]\w{2,40})\(\s*[\"'])(?P<value>[^\"'\r\n]+)(?=[\"']\s*\))"
+)
+_ARGUMENTS = re.compile(
+    r"(?P<head>\(\s*[\"'](?P<name>[\w.-]{2,40})[\"']\s*,\s*[\"'])(?P<value>[^\"'\r\n]+)"
+)
+_MARKDOWN = re.compile(
+    r"(?m)^(?P<head>[ \t]*\|[ \t]*[`*]{0,2}(?P<name>[\w .-]{2,40}?)[`*]{0,2}[ \t]*\|"
+    r"[ \t]*[`*]{0,2})(?P<value>[^|`*\s]+)"
 )
 # What a service writes to a person.
 _CODE = re.compile(
@@ -179,6 +222,11 @@ _CODE = re.compile(
     r"|(?:verification|security|confirmation|login|one[- ]time|2fa|sms)[- ](?:code|pass\w*))"
     r"(?:\s+is)?\s*:?\s+)(?P<value>[0-9]{4,10})\b"
 )
+_AFTER_NAMES = (
+    (_OPTION, "-"), (_SERIALIZED, '";s:'), (_QUESTION, "?"), (_NAMED_ITEM, "value:"), (_CALL, "("),
+    (_ARGUMENTS, "("), (_MARKDOWN, "|"),
+)  # fmt: skip
+"""Values behind names, and what each notation cannot do without."""
 _SPOKEN = ("pass", "pwd", "pin", "otp", "secret", "token", "key", "credential", "code")
 """What `_SAID` and `_CODE` cannot do without."""
 _INSERTED = re.compile(
@@ -211,14 +259,16 @@ def by_names(text: str, change: TextChange) -> str:
             done = end
     text = _blocks("".join(parts) + text[done:], change)
     is_spoken = has_any(_SPOKEN, text)
-    for notation in (_USER, _CODE) if is_spoken else (_USER,):
+    notations = ((_USER, True), (_CODE, is_spoken), (_SHELL, " -" in text))
+    for notation in (notation for notation, is_possible in notations if is_possible):
         text = notation.sub(lambda match: match["head"] + change("password", match["value"]), text)
     if "(" in text:
         text = _INSERTED.sub(lambda match: _inserted(match, change), text)
     if _CONTROL.search(text):
         text = _in_bytes(text, change)
-    for notation in (_OPTION, _SERIALIZED, _QUESTION):
-        text = notation.sub(lambda match: _after_name(match, change), text)
+    for notation, mark in _AFTER_NAMES:
+        if mark in text:
+            text = notation.sub(lambda match: _after_name(match, change), text)
     text = _table(text, change)
     return _SAID.sub(lambda match: _said(match, change), text) if is_spoken else text
 
@@ -240,8 +290,12 @@ def _value_at(text: str, match: re.Match[str]) -> tuple[int, int]:
     at = match.end()
     if _BLOCK_BELOW.match(text, at):
         return at, at
+    if marked := _LONG_MARKS.match(text, at):
+        return marked.span("marked" if marked["end"] is None else "document")
     if at < len(text) and text[at] in "{[":
         return at, _balanced(text, at)
+    if wrapped := _WRAPPED.match(text, at):
+        at = wrapped.end()
     if _WHOLE_LINES.match(match["name"]) and (line := _LINE.match(text, at)):
         return at, line.end()
     if quoted := _QUOTED.match(text, at):
@@ -267,9 +321,11 @@ def _balanced(text: str, at: int) -> int:
 
 
 def _after_name(match: re.Match[str], change: TextChange) -> str:
-    if secrecy(match["name"]) is not Secrecy.CERTAIN:
+    name, value = match["name"], match["value"]
+    is_listed = match.re in (_CALL, _ARGUMENTS, _MARKDOWN)
+    if not secrecy(name) or (is_listed and (not looks_secret(value) or secrecy(value))):
         return match[0]
-    return match["head"] + change(match["name"], match["value"])
+    return match["head"] + change(name, value)
 
 
 def _inserted(match: re.Match[str], change: TextChange) -> str:

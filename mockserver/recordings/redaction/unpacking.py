@@ -20,6 +20,10 @@ _HEX_APART = re.compile(r"(?<!\w)[0-9a-fA-F]{2}([ :])[0-9a-fA-F]{2}(?:\1[0-9a-fA
 _BETWEEN_MARKS = re.compile(r"[ :][0-9a-fA-F]{2}[ :]")
 _BASE64 = re.compile(r"[A-Za-z0-9+/]{12,}={0,2}")
 _BASE64_OF_ADDRESSES = re.compile(r"[A-Za-z0-9_-]{12,}={0,2}")
+_SHORT_BASE64 = re.compile(r"(?<![\w+/-])[A-Za-z0-9+/_-]{8,11}={0,2}(?![\w+/=-])")
+SHORT = 9
+"""Characters: shorter texts have a base64 that looks like any word."""
+_BASE64_LINES = re.compile(r"(?:[A-Za-z0-9+/]{60,76}\r?\n)+[A-Za-z0-9+/]{1,76}={0,2}")
 _PRINTED = re.compile(r"[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]+")
 _MARKS = (
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -29,6 +33,7 @@ _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
 )
 _FEWEST = 6
+_GZIP = b"\x1f\x8b"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +53,9 @@ def encoding_of(raw: bytes, declared: str = "") -> str | None:
     for mark, name in _MARKS:
         if raw.startswith(mark) and _is_text(raw, name, marked=True):
             return name
+    if raw.startswith(_GZIP) and inflated(raw) is not None:
+        # A short one may be letters of UTF-16 as well.
+        return None
     if b"\0" in raw[:64]:
         for name in ("utf-32-le", "utf-32-be", "utf-16-le", "utf-16-be"):
             if _is_text(raw, name):
@@ -116,10 +124,12 @@ def is_packed_text(raw: bytes) -> bool:
     )
 
 
-def unpacked_runs(text: str, change: Callable[[Packed, str], str | None]) -> str:
+def unpacked_runs(
+    text: str, change: Callable[[Packed, str], str | None], *, short: bool = False
+) -> str:
     """Return a text with changed runs of hexadecimal digits and base64; None leaves a run.
 
-    `change` gets a run unpacked, and as it is.
+    `change` gets a run unpacked, and as it is; short words too where a secret is as short.
     """
 
     def changed(match: re.Match[str]) -> str:
@@ -128,11 +138,14 @@ def unpacked_runs(text: str, change: Callable[[Packed, str], str | None]) -> str
                 return repacked
         return match[0]
 
+    if "\n" in text:
+        text = _BASE64_LINES.sub(lambda match: _lines(match[0], change) or match[0], text)
     # A run with `-` or `_` is one of its own alphabet, of which the first one sees only pieces.
     text = _BASE64_OF_ADDRESSES.sub(changed, text)
     if _BETWEEN_MARKS.search(text):
         text = _HEX_APART.sub(lambda match: _apart(match[0], match[1], change) or match[0], text)
-    return _BASE64.sub(changed, text) if "/" in text or "+" in text else text
+    text = _BASE64.sub(changed, text) if "/" in text or "+" in text else text
+    return _SHORT_BASE64.sub(changed, text) if short else text
 
 
 def unescaped(text: str) -> Packed | None:
@@ -165,6 +178,15 @@ def _hex(text: str) -> Packed | None:
 def _apart(run: str, mark: str, change: Callable[[Packed, str], str | None]) -> str | None:
     raw = bytes.fromhex(run.replace(mark, ""))
     return change(Packed(raw, lambda data: data.hex(mark)), run)
+
+
+def _lines(run: str, change: Callable[[Packed, str], str | None]) -> str | None:
+    packed = _base64("".join(run.split()))
+    changed = None if packed is None else change(packed, run)
+    if changed is None:
+        return None
+    width, end = len(run.split(None, 1)[0]), "\r\n" if "\r\n" in run else "\n"
+    return end.join(changed[at : at + width] for at in range(0, len(changed), width))
 
 
 def _base64(text: str) -> Packed | None:

@@ -1,5 +1,6 @@
 """Applies the outages of a world to recorded answers."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -9,8 +10,9 @@ from mockserver.engine.calendar import Phase
 from mockserver.engine.catalog import Catalog
 from mockserver.engine.courses import Status, V1Status
 from mockserver.engine.orders import Event
-from mockserver.engine.outages import OrderRoute
+from mockserver.engine.outages import Mode, OrderRoute
 from mockserver.engine.refusal import Refusal
+from mockserver.engine.world import World
 from mockserver.exchange import Request, Response
 from mockserver.jsontext import Json
 from mockserver.operations import v1, v2
@@ -22,6 +24,10 @@ _MOVING = tuple(
     status.value for status in Status if not status.resting and status is not Status.REFUNDING
 )
 
+
+_CHAIN_MEMBER = re.compile("(?i)chain|network|nickname")
+_NAMED_CHAIN = re.compile("(?i)chain|network|nickname|^name$")
+_TOKEN_MEMBER = re.compile("(?i)^(?!.*chain)(?:.*(?:symbol|token|ticker|asset|currency).*|name)$")
 
 Simulate = Callable[[Call], Response]
 """Returns the answer that the world's state gives."""
@@ -125,9 +131,24 @@ def disturbed(call: Call, answer: Response, simulate: Simulate) -> Response:
     except jsontext.NotJson:
         return answer
     changed = _changed(recorded, undisturbed, now)
-    if _items(changed) == _items(recorded):
+    if _items(undisturbed) and not _items(now):
+        changed = _with_items(changed, [])
+    else:
         # A service has lists of its own form; what is gone is known there by its names.
-        changed = _without_gone(changed, _items(undisturbed), _items(now))
+        gone = _names(_items(undisturbed)) - _names(_items(now))
+        listed = _ListedChains(
+            call.hosted.world, of_chains=call.operation.id in (ids.CHAINS, ids.V1_CHAINS)
+        )
+        is_own_form = _items(changed) == _items(recorded)
+        changed = _with_items(
+            changed,
+            [
+                item
+                for item in _items(changed)
+                if not listed.takes(item)
+                and (not is_own_form or listed.chain_of(item) or gone.isdisjoint(_names([item])))
+            ],
+        )
     return answer if changed == recorded else answer.with_body(jsontext.encode(changed))
 
 
@@ -140,18 +161,63 @@ def _items(body: Json) -> list[Json]:
     return next((member for member in members if isinstance(member, list)), [])
 
 
-def _without_gone(recorded: Json, before: list[Json], after: list[Json]) -> Json:
-    """Return an answer without the items that an outage has taken from the simulated list."""
-    gone = _names(before) - _names(after)
-    items = _items(recorded)
-    left = [item for item in items if gone.isdisjoint(_names([item]))] if after else []
-    if not gone or len(left) == len(items):
-        return recorded
-    data = recorded["data"]
+def _with_items(body: Json, items: list[Json]) -> Json:
+    """Return an answer with these in place of the items of its list."""
+    before = _items(body)
+    data = body.get("data") if isinstance(body, dict) else None
+    if items == before or not isinstance(body, dict) or data is None:
+        return body
     if isinstance(data, list):
-        return recorded | {"data": left}
-    name = next(name for name, member in data.items() if member is items)
-    return recorded | {"data": data | {name: left}}
+        return body | {"data": items}
+    name = next(name for name, member in data.items() if member is before)
+    return body | {"data": data | {name: items}}
+
+
+class _ListedChains:
+    """What outages take from lists whose items say on which chain they are."""
+
+    def __init__(self, world: World, *, of_chains: bool) -> None:
+        self._of_chain = _NAMED_CHAIN if of_chains else _CHAIN_MEMBER
+        # No outage of a token takes a chain.
+        self._of_token = None if of_chains else _TOKEN_MEMBER
+        chains = world.scenario.catalog.chains
+        self._nicknames = {chain.nickname.lower(): chain.nickname for chain in chains}
+        # One chain may be called in v1 as another one by its nickname.
+        self._others = {
+            name.lower(): chain.nickname
+            for chain in chains
+            for name in (chain.full_name, chain.v1_name)
+            if name
+        }
+        self._gone = [one for one in world.outages.active() if one.mode is Mode.DELISTED]
+
+    def chain_of(self, item: Json) -> str | None:
+        """Return the chain of an item; None where it says none that is known."""
+        # A token may be called as a chain is.
+        called = _named_by(item, self._of_chain)
+        return next(
+            (
+                known[name]
+                for known in (self._nicknames, self._others)
+                for name in sorted(called & known.keys())
+            ),
+            None,
+        )
+
+    def takes(self, item: Json) -> bool:
+        chain = self.chain_of(item)
+        tokens = _named_by(item, self._of_token)
+        return chain is not None and any(
+            window.chain in (None, chain)
+            and (window.token is None or window.token.lower() in tokens)
+            for window in self._gone
+        )
+
+
+def _named_by(item: Json, members: re.Pattern[str] | None) -> set[str]:
+    if members is None or not isinstance(item, dict):
+        return set()
+    return _names([{name: value for name, value in item.items() if members.search(name)}])
 
 
 def _names(items: list[Json]) -> set[str]:
