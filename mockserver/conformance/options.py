@@ -19,6 +19,8 @@ from mockserver.values import dataclass
 
 DEFAULT_EXAMPLES = 2
 """How many generated requests an operation gets by itself."""
+DEFAULT_SEQUENCES = 2
+"""How many sequences each flow is tried with by itself, where submissions are allowed."""
 FALSE_SIGNATURES = 7
 """How many requests an account of the user's own adds at most: a key and six signatures."""
 NAMED_COST = 8
@@ -27,6 +29,17 @@ MOST_DELIVERY = 200
 """How many requests ask again in other ways of delivery, where nothing differs."""
 MOST_EDGES = 760
 """How many requests at the edges of inputs a run may add to its plan, where it has room."""
+
+
+MOST_CELLS = 1_400
+"""How many requests for each token on each chain a run may add with more examples."""
+# The operations that are asked for each token: quotes, calls, prices, balances, orders.
+_WITH_CELLS = 8
+CELLS_AN_EXAMPLE = 8
+"""How many further tokens of chains each example beyond the usual ones reaches, for an operation.
+
+A service with eighty tokens on its chains has them all asked for with twelve examples.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +106,16 @@ class Options:
         )
 
     @property
+    def most_cells(self) -> int:
+        """How many requests an operation gets for tokens on chains that no edge case has."""
+        return max(0, self.examples - DEFAULT_EXAMPLES) * CELLS_AN_EXAMPLE if self.edges else 0
+
+    @property
+    def most_edges(self) -> int:
+        """How many requests at the edges of inputs are sent, with those for each token."""
+        return MOST_EDGES + min(MOST_CELLS, self.most_cells * _WITH_CELLS)
+
+    @property
     def choices(self) -> dict[str, object]:
         """What decides which requests are made, as `run` takes it."""
         names = ("edges", "delivery", "examples", "sequences", "deep", "only", "skip")
@@ -121,7 +144,7 @@ class Options:
         planned = (430 if self.arming.writes else 210) * operations // described
         planned += NAMED_COST * self.caller.names + FALSE_SIGNATURES * self.caller.own_keys
         generated += (MOST_DELIVERY + 40 * self.arming.writes) * self.delivery
-        return planned + (MOST_EDGES if self.edges else 0) + generated
+        return planned + (self.most_edges if self.edges else 0) + generated
 
 
 def with_generation(
@@ -131,18 +154,24 @@ def with_generation(
     edges: bool | None = None,
     delivery: bool | None = None,
     examples: int | None = None,
+    sequences: int | None = None,
 ) -> Options:
     """Return options with the usual amount of generation where none is set.
 
-    A service on this machine gets edge cases of its inputs, requests in other ways of delivery, and
-    some requests of Hypothesis; another one gets only what options name.
+    A service on this machine gets edge cases of its inputs, requests in other ways of delivery,
+    some requests of Hypothesis, and short sequences where submissions are allowed; another one gets
+    only what options name.
     """
     default_examples = DEFAULT_EXAMPLES if target.is_local else 0
+    examples = default_examples if examples is None else examples
+    # Who wants no examples wants nothing of chance.
+    has_sequences = target.is_local and options.arming.writes and examples
     return replace(
         options,
         edges=target.is_local if edges is None else edges,
         delivery=target.is_local if delivery is None else delivery,
-        examples=default_examples if examples is None else examples,
+        examples=examples,
+        sequences=(DEFAULT_SEQUENCES if has_sequences else 0) if sequences is None else sequences,
     )
 
 

@@ -87,9 +87,9 @@ def halved(call: Call, data: Data) -> None:
         times(data, "outAmount", Decimal("0.5"))
 
 
-@fault("recipient-cut-on-fantom", "data", SWAP)
+@fault("recipient-cut-on-optimism", "data", SWAP)
 def recipient_cut(call: Call, data: Data) -> None:
-    if call.inputs["chain"] == "FTM":
+    if call.inputs["chain"] == "OP":
         word = world.word(call.inputs["recipient"])
         data["data"] = data["data"].replace(word, word[:-2] + "00")
 
