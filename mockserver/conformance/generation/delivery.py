@@ -518,11 +518,12 @@ class _Delivery:
                 continue
             another = {name: fresh_hash(self._context, "another at once") for name in about}
             beside = if_known(valid_request, self._context, operation.id, **another)
-            *pair, other = self._sent_together(
+            sent = self._sent_together(
                 [(operation, draft), (operation, draft), (operation, beside or draft)]
-            ) or [None]
-            if other is None:
+            )
+            if not sent:
                 continue
+            *pair, other = sent
             accepted = [exchange for exchange in pair if exchange.succeeded]
             numbers = list(dict.fromkeys(map(kind.number, accepted)))
             if len(numbers) > 1 and kind is not TICKET:

@@ -201,7 +201,9 @@ class Transport:
         ready = Barrier(max(1, len(requests)))
         with ThreadPoolExecutor(max(1, len(requests)), "conformance-transport") as senders:
             try:
-                return list(senders.map(lambda sent: self._exchange(*sent, ready), requests))
+                return list(
+                    senders.map(partial(self._exchange, ready=ready), *zip(*requests, strict=True))
+                )
             except KeyboardInterrupt:
                 # Nothing of these requests may go on after the run has ended.
                 self.close()
