@@ -127,7 +127,7 @@ def plan(as_json: bool, **settings: Any) -> None:
 
 def _plan_in_words(ready: "Prepared", submissions: int, options: "Options") -> Iterator[str]:
     """Yield the summary of a plan, and what comes after it."""
-    from mockserver.conformance.options import MOST_DELIVERY, MOST_EDGES
+    from mockserver.conformance.options import MOST_DELIVERY
 
     plan, rate = ready.plan, format(ready.limits.rate.normalize(), "f")
     yield (
@@ -135,7 +135,7 @@ def _plan_in_words(ready: "Prepared", submissions: int, options: "Options") -> I
         f"{submissions} of them submissions, no faster than {rate} a second; nothing was sent"
     )
     if options.edges:
-        yield f"up to {MOST_EDGES} requests with edge cases of inputs come after them"
+        yield f"up to {options.most_edges} requests with edge cases of inputs come after them"
     if options.delivery:
         yield f"up to {MOST_DELIVERY} requests come once more, in other deliveries"
     for reason, number in Counter(plan.left_out.values()).most_common():

@@ -19,6 +19,8 @@ from mockserver.values import dataclass
 
 DEFAULT_EXAMPLES = 2
 """How many generated requests an operation gets by itself."""
+DEFAULT_SEQUENCES = 2
+"""How many sequences each flow is tried with by itself, where submissions are allowed."""
 FALSE_SIGNATURES = 7
 """How many requests an account of the user's own adds at most: a key and six signatures."""
 NAMED_COST = 8
@@ -29,6 +31,17 @@ MOST_READING = 1_000
 """How many requests a run sends by default that submits nothing, whatever it has to ask again."""
 MOST_EDGES = 760
 """How many requests at the edges of inputs a run may add to its plan, where it has room."""
+
+
+MOST_CELLS = 1_400
+"""How many requests for each token on each chain a run may add with more examples."""
+# The operations that are asked for each token: quotes, calls, prices, balances, orders.
+_WITH_CELLS = 8
+CELLS_AN_EXAMPLE = 8
+"""How many further tokens of chains each example beyond the usual ones reaches, for an operation.
+
+A service with eighty tokens on its chains has them all asked for with twelve examples.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +108,16 @@ class Options:
         )
 
     @property
+    def most_cells(self) -> int:
+        """How many requests an operation gets for tokens on chains that no edge case has."""
+        return max(0, self.examples - DEFAULT_EXAMPLES) * CELLS_AN_EXAMPLE if self.edges else 0
+
+    @property
+    def most_edges(self) -> int:
+        """How many requests at the edges of inputs are sent, with those for each token."""
+        return MOST_EDGES + min(MOST_CELLS, self.most_cells * _WITH_CELLS)
+
+    @property
     def choices(self) -> dict[str, object]:
         """What decides which requests are made, as `run` takes it."""
         names = ("edges", "delivery", "examples", "sequences", "deep", "only", "skip")
@@ -127,6 +150,7 @@ class Options:
         # What a user asks for beside that is sent beside it.
         named = NAMED_COST * self.caller.names + FALSE_SIGNATURES * self.caller.own_keys
         generated = operations * (self.examples - usual + self.deep * 4) + 60 * self.sequences
+        generated += (self.most_edges - MOST_EDGES) * self.edges
         return planned + named + generated + len(self.probes)
 
 
@@ -137,18 +161,24 @@ def with_generation(
     edges: bool | None = None,
     delivery: bool | None = None,
     examples: int | None = None,
+    sequences: int | None = None,
 ) -> Options:
     """Return options with the usual amount of generation where none is set.
 
-    A service on this machine gets edge cases of its inputs, requests in other ways of delivery, and
-    some requests of Hypothesis; another one gets only what options name.
+    A service on this machine gets edge cases of its inputs, requests in other ways of delivery,
+    some requests of Hypothesis, and short sequences where submissions are allowed; another one gets
+    only what options name.
     """
     default_examples = DEFAULT_EXAMPLES if target.is_local else 0
+    examples = default_examples if examples is None else examples
+    # Who wants no examples wants nothing of chance.
+    has_sequences = target.is_local and options.arming.writes and examples
     return replace(
         options,
         edges=target.is_local if edges is None else edges,
         delivery=target.is_local if delivery is None else delivery,
-        examples=default_examples if examples is None else examples,
+        examples=examples,
+        sequences=(DEFAULT_SEQUENCES if has_sequences else 0) if sequences is None else sequences,
     )
 
 

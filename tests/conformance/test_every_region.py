@@ -3,7 +3,7 @@
 import pytest
 
 from mockserver.conformance import Verdict, run
-from tests.blind.service_six import catalogue
+from tests.blind.service_six import catalogue, world
 from tests.blind.service_six.counting import service_six
 
 
@@ -28,6 +28,8 @@ READING = [
     deep("refusal-is-told", "refusals-with-traceback"),
     deep("each-call-carries-its-request", "call-data-of-previous-amount"),
     ("aggregator-is-that-of-its-own-quote", "aggregator-of-the-previous"),
+    deep("each-listed-chain-is-served", "swaps-within-arbitrum-refused"),
+    deep("each-call-carries-its-request", "call-data-without-recipient"),
 ]
 SUBMITTING = [
     ("success-pays-what-was-quoted", "order-amount-gross"),
@@ -37,6 +39,11 @@ SUBMITTING = [
     ("amounts-are-reckoned-exactly", "order-amount-through-float"),
     ("each-listed-chain-is-served", "indices-above-fifty-refused"),
     ("accepted-orders-are-known", "orders-of-tron-unknown"),
+    ("timestamps-are-seconds-and-go-on", "order-time-an-hour-ahead"),
+    ("timestamps-are-seconds-and-go-on", "order-time-of-last-year"),
+    ("order-ids-are-unique", "solana-deposits-fold-case"),
+    ("failure-has-a-reason", "orders-to-solana-fail-without-reason"),
+    ("v1-order-settles-its-amount", "v1-order-pays-what-was-sent"),
 ]
 # This service takes any slippage of a transfer, against the description.
 _BLAMED = {"refuses-wrong-form"}
@@ -52,7 +59,9 @@ def findings(fault="", only=RULES, **options):
 @pytest.mark.parametrize(("rule", "fault"), READING)
 @pytest.mark.deep(quick=2)
 def test_reading_shows_it(rule, fault):
-    assert findings(fault, rule)[1] == {rule}
+    # Routes at edges are requested for a rule about all of them.
+    rules = (rule, "each-call-carries-its-request", "each-listed-chain-is-served")
+    assert findings(fault, rules if rule == "usd-value-fits-output" else rule)[1] == {rule}
 
 
 @pytest.mark.parametrize(("rule", "fault"), SUBMITTING)
@@ -67,4 +76,56 @@ def test_nothing_is_said_of_the_service_without_faults():
     result, told = findings(arm_writes=True)
     assert told == set()
     held = {one.rule.name for one in result.outcomes if one.verdict is Verdict.HOLDS}
-    assert held == set(RULES)
+    # None of its orders fails.
+    assert held == set(RULES) - {"failure-has-a-reason"}
+
+
+def with_examples(fault, rule, examples):
+    """Return a run with a rule about all requests beside, for which edges are asked for."""
+    with service_six(catalogue.flaw(fault)) as url:
+        rules = (rule, "each-listed-chain-is-served")
+        return run(url, only=rules, edges=True, examples=examples, delivery=False)
+
+
+def told_by(result):
+    return {outcome.rule.name for outcome in result.outcomes if outcome.findings}
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize(
+    ("rule", "fault"),
+    [
+        ("price-is-a-price", "usdc-on-kaspa-for-a-cent"),
+        ("bridge-keeps-the-amount", "usdc-from-solana-thousandfold"),
+    ],
+)
+def test_more_examples_show_what_is_wrong_for_one_token_on_one_chain(rule, fault):
+    assert told_by(with_examples(fault, rule, 2)) == set()
+    assert told_by(with_examples(fault, rule, 12)) == {rule}
+
+
+def test_with_more_examples_each_token_is_moved_from_and_to_each_of_its_chains():
+    rule = "bridge-keeps-the-amount"
+    result = with_examples("bitcoin-from-bnb-unscaled", rule, 12)
+    assert told_by(result) == {rule}
+    rows = ((symbol, places.split()) for _, symbol, _, _, places in world.TOKENS)
+    wanted = {
+        (symbol, place.partition(":")[0])
+        for symbol, places in rows
+        for place in places
+        if len(places) > 1
+    }
+    for side in ("fromChain", "toChain"):
+        assert wanted <= {
+            (exchange.parameters["symbol"], exchange.parameters[side])
+            for exchange in result.exchanges
+            if exchange.operation.id == "v2.getBridgeQuote" and exchange.succeeded
+        }
+
+
+@pytest.mark.deep
+def test_a_report_says_how_many_tokens_were_not_asked_for():
+    result = with_examples("", "bridge-keeps-the-amount", 3)
+    said = {why for name, why in result.unsent.items() if "further tokens" in name}
+    assert said == {"8 were sent; more --examples reach further ones"}
+    assert told_by(result) == set()

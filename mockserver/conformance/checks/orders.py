@@ -31,9 +31,9 @@ from mockserver.conformance.checks.submitted import (
 )
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.amount_units import accepted
-from mockserver.conformance.discovery.clocks import LEAST_S
+from mockserver.conformance.discovery.clocks import LEAST_S, seconds_of
 from mockserver.conformance.discovery.inventory import ListedToken, inventory_of
-from mockserver.conformance.discovery.listing import folded
+from mockserver.conformance.discovery.listing import folded, text
 from mockserver.conformance.discovery.routes import TokenRoute
 from mockserver.conformance.requests.planned import ORDER_STATUSES
 from mockserver.conformance.requests.valid import order_route
@@ -57,6 +57,8 @@ _FEES = ("serviceFee", "gasFee")
 _LEAST_PAID, _MOST_PAID = Decimal("0.5"), Decimal("1.1")
 # What is larger are milliseconds.
 _LATEST_S = 10**11
+# Clocks of one service may differ; and a deposit may be older than its order.
+_SKEW_S, _A_DAY_S = 600, 86_400
 
 _PACK = RulePack(
     Layer.STATEFUL,
@@ -115,10 +117,10 @@ def status_is_spelled_as_published(context: RunContext, _: Operation) -> Finding
             return
 
 
-@_PACK.major("orders.timestamp")
+@_PACK.major("orders.timestamp", reads=(ids.ORDER, ids.PRICE))
 @counting(vacuous="timestamp is an integer in no answer")
 def timestamps_are_seconds_and_go_on(context: RunContext, _: Operation) -> Judgements:
-    """The timestamp of an order is in seconds, and never decreases."""
+    """The timestamp of an order is in seconds, never decreases, and fits the service's clock."""
     for looks in ORDER.lines(context):
         line = Timeline(ORDER)
         for exchange in looks:
@@ -135,6 +137,38 @@ def timestamps_are_seconds_and_go_on(context: RunContext, _: Operation) -> Judge
                 message = f"timestamp goes back from {change.was} to {now}"
                 yield Finding(message, change.looks, "data.timestamp", cause="goes back")
                 break
+
+    yield from _against_the_clock(context)
+
+
+def _against_the_clock(context: RunContext) -> Findings:
+    """Yield a finding where an order changed after it had ended, or long before it was submitted.
+
+    What is still to come may be announced (A-295), what has ended may not. The header `Date` is the
+    clock, where prices that the service dates itself agree with it.
+    """
+    prices = [(text(each.data.get("updateTime")), each) for each in context.of(ids.PRICE)]
+    dated = [(seconds_of(when), _date_of(each)) for when, each in prices if each.succeeded and when]
+    if not any(when and now and abs(when - now) <= _SKEW_S for when, now in dated):
+        return
+    for made in ORDER.made(context):
+        for exchange in ORDER.answered(context, made.probe):
+            then, began, now = time_of(exchange), _date_of(made), _date_of(exchange)
+            if then is None or began is None or now is None or not LEAST_S <= then < _LATEST_S:
+                continue
+            if ORDER.is_over(exchange) and then > now + _SKEW_S:
+                message = f"timestamp of an order that has ended is {then}, {then - now} s to come"
+                basis = fact_basis("orders.past")
+                yield Finding(message, (exchange,), "data.timestamp", basis, cause="ahead")
+                return
+            if then < began - _A_DAY_S:
+                message = f"timestamp is {then}, {began - then} s before the order was submitted"
+                yield Finding(message, (made, exchange), "data.timestamp", cause="long past")
+                return
+
+
+def _date_of(exchange: Exchange) -> int | None:
+    return seconds_of(exchange.answer.header("Date") or "")
 
 
 def _ends(context: RunContext) -> Iterator[Exchange]:

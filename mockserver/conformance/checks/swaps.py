@@ -495,6 +495,24 @@ def each_call_carries_its_request(context: RunContext, operation: Operation) -> 
                 )
                 basis = fact_basis(fact)
                 yield Finding(message, (before, odd.call), "data.data", basis, cause=role)
+    yield from _same_for_another(context, operation)
+
+
+def _same_for_another(context: RunContext, operation: Operation) -> Findings:
+    """Yield a finding where calls that differ in their recipient alone have the same data.
+
+    Where another slippage changes nothing either, another rule compares them.
+    """
+    usual, other = (context.get(probe(operation, words)) for words in ("usual", "to another"))
+    data = usual.text("data") if usual is not None else ""
+    if usual is None or not data or (other is not None and other.text("data") == data):
+        return
+    for call in succeeded(context, operation):
+        edge = call.probe.edge
+        if edge and edge.kind is EdgeKind.RECIPIENT and call.text("data") == data:
+            message, basis = "the call is the same for another recipient", "calls.recipient"
+            place, cause = "query.recipient", "same call"
+            yield Finding(message, (usual, call), place, fact_basis(basis), cause=cause)
 
 
 def _outgrows_words(call: Exchange) -> bool:

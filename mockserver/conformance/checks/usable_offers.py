@@ -32,6 +32,7 @@ from mockserver.conformance.discovery import amounts, routes
 from mockserver.conformance.discovery.amount_units import accepted, attempts
 from mockserver.conformance.discovery.inventory import inventory_of, requested_chain
 from mockserver.conformance.requests.edge_cases import (
+    WITHIN,
     order_again,
     refused_chains,
     refused_orders,
@@ -344,7 +345,8 @@ def each_listed_chain_is_served(context: RunContext, operation: Operation) -> Ju
             continue
         what = f"{role} {chain} is listed, and refused each of {len(refused)} times"
         basis = fact_basis(_SERVED[operation.id])
-        place, cause = f"query.{role}", f"{role} refused"
+        place = "query.toChain" if role == WITHIN else f"query.{role}"
+        cause = f"{role} refused"
         with suppress(Inconclusive):
             yield wrongly_refused(
                 context, refused[-1], what, *refused[:-1], place=place, basis=basis, cause=cause

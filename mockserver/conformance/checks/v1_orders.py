@@ -190,6 +190,9 @@ def v1_order_settles_its_amount(context: RunContext, _: Operation) -> Judgements
             ):
                 more = f" and refunds {back}" if returned else ""
                 message, place = f"pays {paid}{more}", "data.order.toAmount"
+            elif is_done and out == put and share < 1:
+                message = f"takes no fees, the quote paid {put * share:.6g},"
+                place = "data.order.toAmount"
             elif is_done and paid is not None and out * QUOTED_FACTOR < put * share:
                 message = f"pays {paid}, the quote said {put * share:.6g},"
                 place = "data.order.toAmount"

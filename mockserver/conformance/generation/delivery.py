@@ -7,7 +7,7 @@ as browsers and proxies send them, on a connection that is used again, and side 
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
@@ -18,12 +18,13 @@ from mockserver.conformance.checks.evidence import GATEWAY_STATUSES, in_words
 from mockserver.conformance.checks.rule import Finding, Outcome
 from mockserver.conformance.checks.submitted import ORDER, TICKET, V1_ORDER, Submitted
 from mockserver.conformance.discovery.inventory import inventory_of
-from mockserver.conformance.discovery.routes import v1_chain_pair
+from mockserver.conformance.discovery.routes import addressed_tokens, v1_chain_pair
 from mockserver.conformance.generation.sameness import Sameness
 from mockserver.conformance.generation.stages import DELIVERY, Sender, is_answered
 from mockserver.conformance.options import Options
 from mockserver.conformance.requests.valid import (
     first_chains,
+    fresh_address,
     fresh_hash,
     plain_or_unknown,
     valid_request,
@@ -50,7 +51,7 @@ _LONGEST_AGE_S = 3600
 LOOKS = 12
 # One answer that differs once may be a busy moment; two are not.
 _FEWEST_FLICKERS = 2
-_AT_ONCE, _AGAIN = 8, 4
+_AT_ONCE, _AGAIN, _MOST_NEAR = 8, 4, 3
 _FIRST_LISTS = (ids.CHAINS, ids.ASSETS)
 # What was submitted and is known once may not be unknown at the next look.
 _KNOWN_ONCE = {
@@ -58,10 +59,17 @@ _KNOWN_ONCE = {
     ids.CHECK_TICKET: "v2.check-ticket",
     ids.V1_DETAIL: "v1.get-order-detail",
 }
+# What a submission gets a number of its own by.
+_NUMBERED = {
+    ids.ORDER: "order.id",
+    ids.V1_ORDER: "v1-orders.number",
+    ids.TICKET: "ticket.submitted",
+}
 _KINDS = (ORDER, V1_ORDER, TICKET)
 _KEYS = shipped_facts().names["words"]["keys"]
 # What the hash of a deposit is called where a valid request is made about it.
 _DEPOSIT = {ids.TICKET: "hash"}
+_LENGTH_REQUIRED = 411
 _CHANGING = (*ids.QUOTES, ids.SWAP, ids.CHECK, ids.PRICE, ids.BALANCE, ids.V1_DETAIL)
 _FURTHER, _SHORT, _LONG = "utm_source", 3, 600
 _OLD = {
@@ -135,6 +143,11 @@ def _named_charset(draft: Draft) -> Draft:
     return replace(draft, content_type=f"{JSON_TYPE}; charset=utf-8")
 
 
+def _in_chunks(draft: Draft) -> Draft:
+    """Return a request whose body travels in chunks, as that of a client does that streams."""
+    return _headers(Transfer_Encoding="chunked")(draft) if draft.sent_body else draft
+
+
 _LONGER_QUERY = f"a further input of {_LONG} characters in front"
 
 # Ways of sending that change nothing of the meaning. All of a group are sent in one request, and
@@ -155,6 +168,7 @@ _FORMS: Mapping[str, Mapping[str, DeliveryEdit]] = {
         "compression accepted, plain preferred": _headers(Accept_Encoding="identity, gzip;q=0.5"),
         "the names of proxies": _headers(Via="1.1 proxy", X_Forwarded_For="192.0.2.7"),
         "any type accepted": _headers(Accept="*/*"),
+        "the body in chunks": _in_chunks,
     },
 }
 
@@ -164,6 +178,7 @@ _FORMS_OF_SUBMISSIONS: Mapping[str, DeliveryEdit] = {
     "names of headers in lower case": _header_names(str.lower),
     "letters of its body as escapes": _escaped_body,
     "the charset of the body named": _named_charset,
+    "the body in chunks": _in_chunks,
 }
 
 
@@ -215,6 +230,8 @@ class _Delivery:
         self._touched: set[str] = set()
         self._reads = reads
         self._targets: list[RepeatedRequest] = []
+        # Of each operation requests that differ from the usual in as little as can be.
+        self._near: dict[str, list[Exchange]] = {}
         # Whether a generation ignores inputs that are not known.
         self._further: dict[str, bool] = {}
 
@@ -275,7 +292,7 @@ class _Delivery:
         return False
 
     def _chosen(self, operation: Operation) -> Iterator[tuple[str, Exchange]]:
-        """Yield the usual request of an operation, and the one whose answer differs most."""
+        """Yield the usual request of an operation, and the one that differs from it most."""
         every = [
             exchange
             for exchange in self._context.of(operation)
@@ -296,13 +313,25 @@ class _Delivery:
             return
         yield "usual", first
         others = [each for each in good if _wanted(each) != _wanted(first)]
-        if others:
-            yield "other", max(others, key=lambda each: _distance(each, first))
-            return
-        draft = if_known(_other_request, self._context, operation)
+        draft = if_known(_other_request, self._context, operation, others)
         second = None if draft is None else self._sender.send(operation.id, draft)
         if second is not None and second.succeeded:
-            yield "other", second
+            others.append(second)
+        if not others:
+            return
+        # Requests at the same time are mistaken for each other where the rest is equal, and what a
+        # connection remembers of the one before may be any input.
+        alone: dict[frozenset[str], Exchange] = {}
+        for each in sorted(others, key=lambda each: len(_varied(each, first))):
+            if _varied(each, first) and each.answer.body != first.answer.body:
+                alone.setdefault(_varied(each, first), each)
+        least = min(map(len, alone), default=0)
+        near = [each for varied, each in alone.items() if len(varied) == least]
+        self._near[operation.id] = near[:_MOST_NEAR]
+        yield (
+            "other",
+            max(others, key=lambda each: (len(_varied(each, first)), _distance(each, first))),
+        )
 
     def _maker(self, operation: Operation, exchange: Exchange) -> Callable[[], Draft]:
         request = exchange.request
@@ -410,6 +439,7 @@ class _Delivery:
 
     def _kept(self) -> None:
         """Ask for everything in a row on a connection that stays open, twice if need be."""
+        self._unsigned()
         rows = [*self._targets, *self._targets[:_AGAIN]]
         for turn in range(2):
             with self._session.transport.kept_connection():
@@ -420,22 +450,49 @@ class _Delivery:
             if turn:
                 self._report_wrong(wrong, "on a connection that is used again")
 
+    def _unsigned(self) -> None:
+        """Ask without a signature right behind a signed request, on one connection."""
+        signed = (each for each in self._targets if each.operation.auth == "developer-key")
+        target = next((each for each in signed if each.succeeded), None)
+        if target is None:
+            return
+        draft = target.make()
+        bare = replace(draft, headers=_without(draft.headers, HEADERS))
+        with self._session.transport.kept_connection():
+            before, exchange = self._ask(target, draft), self._ask(target, bare)
+        if before is None or exchange is None or not exchange.succeeded:
+            return
+        alone = self._ask(target, bare)
+        if alone is not None and alone.refused:
+            message = "unsigned, and refused alone, it is taken behind a signed one on a connection"
+            exchanges, fact = (before, exchange, alone), "auth.v1"
+            self._finds(target, message, exchanges, "headers.signature", fact, "unsigned")
+
     def _together(self) -> None:
         """Ask for several things at once: for others of the same operation, and for all kinds."""
-        by_operation: defaultdict[str, list[RepeatedRequest]] = defaultdict(list)
-        for target in self._targets:
-            by_operation[target.operation.id].append(target)
-        pairs = [[*targets, targets[0]] for targets in by_operation.values() if len(targets) > 1]
         apart = [target for target in self._targets if target.label == "usual"]
+        # Quotes are asked for twice at once as well.
+        alike = [
+            [usual, *near, *([usual] if usual.operation.id in ids.QUOTES else [])]
+            for usual in apart
+            if (near := self._near_to(usual))
+        ]
         groups = [apart[start : start + _AT_ONCE] for start in range(0, len(apart), _AT_ONCE)]
         usual = [target for target in self._targets if target.operation.id == ids.CHAINS]
-        for group in chain(pairs, groups, ([target] * _AT_ONCE for target in usual)):
+        for group in chain(alike, groups, ([target] * _AT_ONCE for target in usual)):
             for turn in range(2):
                 wrong = self._wrong(self._ask_together(group))
                 if not wrong:
                     break
                 if turn:
                     self._report_wrong(wrong, "with other requests at the same time")
+
+    def _near_to(self, usual: RepeatedRequest) -> list[RepeatedRequest]:
+        operation = usual.operation
+        return [
+            RepeatedRequest("near", operation, self._maker(operation, near), Sameness(near))
+            for near in self._near.get(operation.id, ())
+        ]
 
     def _begin_again(self) -> None:
         """Ask for the lists once more at the end: those of a replica that is behind fall back."""
@@ -459,7 +516,14 @@ class _Delivery:
             draft = if_known(valid_request, self._context, operation.id, **about)
             if kind is None or draft is None:
                 continue
-            pair = self._sent_together([(operation, draft), (operation, draft)])
+            another = {name: fresh_hash(self._context, "another at once") for name in about}
+            beside = if_known(valid_request, self._context, operation.id, **another)
+            sent = self._sent_together(
+                [(operation, draft), (operation, draft), (operation, beside or draft)]
+            )
+            if not sent:
+                continue
+            *pair, other = sent
             accepted = [exchange for exchange in pair if exchange.succeeded]
             numbers = list(dict.fromkeys(map(kind.number, accepted)))
             if len(numbers) > 1 and kind is not TICKET:
@@ -468,6 +532,15 @@ class _Delivery:
                     f"one deposit that is submitted twice at the same time makes orders {made}"
                 )
                 self._finds_in(operation, message, pair, "orders.one-deposit", "data.id")
+            number = kind.number(other)
+            if beside is not None and other.succeeded and number and number in numbers:
+                message = (
+                    f"two {kind.submission}s at the same time are both {kind.called} {number!r}"
+                )
+                first = next(each for each in accepted if kind.number(each) == number)
+                self._finds_in(
+                    operation, message, (first, other), _NUMBERED[operation.id], kind.place
+                )
             for exchange in pair:
                 if exchange.answer.status == 500:
                     message = f"submitted twice at the same time: {in_words(exchange)}"
@@ -504,7 +577,8 @@ class _Delivery:
                 return
             # How a body is signed that is written otherwise is not shown.
             of_keys = any(word in in_words(exchange).lower() for word in _KEYS)
-            if exchange.refused and not _is_busy(exchange) and not of_keys:
+            length_required = exchange.answer.status == _LENGTH_REQUIRED
+            if exchange.refused and not (_is_busy(exchange) or of_keys or length_required):
                 plain = self._sender.send(operation.id, draft)
                 if plain is not None and plain.succeeded:
                     message = f"with {how}: the submission is refused ({in_words(exchange)})"
@@ -589,6 +663,8 @@ class _Delivery:
     def _differs(self, target: RepeatedRequest, exchange: Exchange) -> str:
         if exchange.answer.status in GATEWAY_STATUSES or _is_busy(exchange):
             return ""
+        if exchange.answer.status == _LENGTH_REQUIRED:
+            return ""  # HTTP lets a server insist on a length.
         if _is_coded_unasked(exchange) and not _is_coded_unasked(target.sameness.first):
             return "the body is compressed, which was not requested"
         return target.sameness.difference(exchange)
@@ -656,11 +732,20 @@ class _Delivery:
         for target, before, exchange, difference in wrong:
             if (target.operation.id, how) in self._reported:
                 continue
+            plain = self._ask(target, target.make())
+            if plain is not None and self._has_moved(target, plain):
+                target.sameness.add(plain)
+                continue
             self._reported.add((target.operation.id, how))
             is_foreign = self._is_foreign(target, exchange)
             what = "this is the answer to another request: " if is_foreign else ""
             fact = "interface.inputs" if foreign else ""
             self._finds(target, f"{how}: {what}{difference}", (before, exchange), "", fact, how)
+
+    def _has_moved(self, target: RepeatedRequest, plain: Exchange) -> bool:
+        """Tell whether something else is answered now, whichever way it is asked for."""
+        is_whole = plain.succeeded and not _is_coded_unasked(plain)
+        return target.succeeded and is_whole and bool(self._differs(target, plain))
 
     def _is_foreign(self, target: RepeatedRequest, exchange: Exchange) -> bool:
         return exchange.succeeded and any(
@@ -714,8 +799,14 @@ class _Delivery:
         )
 
 
-def _other_request(context: RunContext, operation: Operation) -> Draft:
-    """Return a request for something else than usual. Raises `NotRun`."""
+def _other_request(context: RunContext, operation: Operation, known: Sequence[Exchange]) -> Draft:
+    """Return a request for something else than usual, or than what is known. Raises `NotRun`."""
+    if operation.id == ids.BALANCE:
+        somebody, tokens = fresh_address(context, "delivery"), addressed_tokens(context)
+        asset = context.draw("balances of others").choice(tokens)
+        return valid_request(context, operation.id, address=somebody, asset=asset)
+    if known:
+        raise NotRun("others were asked for already")
     if operation.amount is not None:
         return valid_request(context, operation.id, times=3)
     if operation.id == ids.OF_CHAIN:
@@ -736,6 +827,11 @@ def _applied(draft: Draft, *changes: DeliveryEdit) -> Draft:
     for change in changes:
         draft = change(draft)
     return draft
+
+
+def _without(headers: Mapping[str, Json], names: Collection[str]) -> dict[str, Json]:
+    left_out = {name.lower() for name in names}
+    return {name: value for name, value in headers.items() if name.lower() not in left_out}
 
 
 def _is_coded_unasked(exchange: Exchange) -> bool:
@@ -767,6 +863,15 @@ def _is_equal(exchange: Exchange, target: RepeatedRequest) -> bool:
     edge, first = exchange.probe.edge, target.sameness.first
     again = edge is not None and edge.kind in (EdgeKind.ONCE_MORE, EdgeKind.AFTERWARDS)
     return again and exchange is not first and _wanted(exchange) == _wanted(first)
+
+
+def _varied(exchange: Exchange, first: Exchange) -> frozenset[str]:
+    """Return the inputs that have other values than in the usual request."""
+    pairs = [
+        {"chain": each.request.headers.get("chain", ""), **each.parameters, **each.members}
+        for each in (exchange, first)
+    ]
+    return frozenset(name for name in pairs[0] if pairs[0][name] != pairs[1].get(name))
 
 
 def _distance(exchange: Exchange, first: Exchange) -> int:

@@ -23,6 +23,7 @@ from mockserver.conformance.discovery.routes import (
     addressed_tokens,
     bridges,
     cross_routes,
+    is_stable,
     plain_tokens,
     price_of,
     swaps,
@@ -61,6 +62,8 @@ notation, 128 bits, and the 77 that the contract allows."""
 _MANY_DIGITS, _DIGITS_OF_ORDERS = (33, 43), (25, 26)
 # Quotes of the same tokens were asked with all of them; their calls are asked with some.
 _NOT_FOR_CALLS = tuple(f"of {digits} digits" for digits in (3, 18, 23, 31, 60))
+WITHIN = "within one chain"
+"""The role of a chain that a swap begins and ends on."""
 NAMES = ("symbol", "token", "chain", "fromChain", "toChain", "fromToken")
 _LONG, _LONGER, _LONGEST = 120, 400, 600
 _MOST_ROUTES, _MOST_ORDERS, _MOST_BACK = 24, 4, 3
@@ -120,6 +123,17 @@ def edge_cases_of(context: RunContext, operation: Operation) -> tuple[EdgeCase, 
     for case in cases.submissions() if operation.writes else cases.reads():
         edge_cases.setdefault(case.probe, case)
     return tuple(edge_cases.values())
+
+
+def cells_of(context: RunContext, operation: Operation) -> tuple[Iterator[EdgeCase], int]:
+    """Return a request for each token on each chain that no edge case has, and their number.
+
+    What fails for one token on one chain alone shows in no smaller number of requests.
+    """
+    cells: list[_EdgeSubject] = []
+    with suppress(NotRun, Inconclusive):
+        cells = list(_cells(context, operation.id))
+    return _EdgeCases(context, operation).about_each(cells), len(cells)
 
 
 def inputs(operation: Operation) -> Iterator[Field]:
@@ -230,11 +244,11 @@ def refused_chains(
     inventory = inventory_of(context, operation.generation.id)
     offered = {inventory.listing_name(chain.name) for chain in inventory.offered}
     offered |= {chain.name for chain in inventory.offered}
-    for role in ("chain", "fromChain", "toChain"):
+    for role in ("chain", "fromChain", "toChain", WITHIN):
         refused: dict[str, list[Exchange]] = {}
         taken: set[str] = set()
         for exchange in context.of(operation):
-            named = exchange.parameters.get(role) or exchange.request.headers.get(role, "")
+            named = _chain_of(exchange, role)
             if exchange.succeeded:
                 taken.add(named)
             elif exchange.refused and _is_of_usual_worth(exchange) and named in offered:
@@ -242,6 +256,14 @@ def refused_chains(
         for chain, exchanges in refused.items():
             if chain not in taken and len(taken) >= _FEW_TOKENS:
                 yield role, chain, tuple(exchanges)
+
+
+def _chain_of(exchange: Exchange, role: str) -> str:
+    """Return the chain that a request has in a role; empty where it has none."""
+    if role == WITHIN:
+        ends = {exchange.parameters.get(name, "") for name in ("fromChain", "toChain")}
+        return ends.pop() if len(ends) == 1 else ""
+    return exchange.parameters.get(role) or exchange.request.headers.get(role, "")
 
 
 def _is_of_usual_worth(exchange: Exchange) -> bool:
@@ -255,6 +277,8 @@ def _is_another(
     """Tell whether a token or a route has a chain in its role, and was not tried with it."""
     ends = (item,) if isinstance(item, ListedToken) else (item.source, item.target)
     if ends[-1 if role == "toChain" else 0].chain != chain:
+        return False
+    if role == WITHIN and ends[-1].chain != chain:
         return False
     values = {value.lower() for exchange in tried for value in exchange.parameters.values()}
     token = ends[-1 if role == "toChain" else 0]
@@ -272,6 +296,12 @@ class _EdgeCases:
         with suppress(NotRun, Inconclusive):
             for edge, about in _submissions(self._context, self._operation.id):
                 yield self._about(edge, **_paid(self._context, edge, about))
+
+    def about_each(self, subjects: Iterable[_EdgeSubject]) -> Iterator[EdgeCase]:
+        for edge, about in subjects:
+            paid = _paid(self._context, edge, about) if self._operation.writes else about
+            with suppress(NotRun, Inconclusive):
+                yield self._about(edge, **paid)
 
     def reads(self) -> Iterator[EdgeCase]:
         context, operation_id = self._context, self._operation.id
@@ -500,15 +530,8 @@ def _pool_subjects(
     context: RunContext, operation_id: str, usual: TokenRoute | None
 ) -> Iterator[_EdgeSubject]:
     """Yield each class of tokens or routes; of quotes, amounts that are next to nothing or huge."""
-    key, name, items = _POOLS[operation_id]
-    drawn = _drawn(context, name, items(context))
-    features = _features(context, by_symbol=operation_id == ids.PRICE)
-    chosen = list(_cover(drawn, features))
-    if operation_id == ids.V1_RAW:
-        # Most people move the tokens that are on most chains, or a chain's own coin.
-        often = Counter(token.symbol for token in drawn)
-        by_use = sorted(items(context), key=lambda token: -often[token.symbol])
-        chosen = list(_covering(by_use, _moved, _MOST_CHAINS))
+    key, _, _ = _POOLS[operation_id]
+    chosen = _chosen(context, operation_id)
     # Each route that is asked for an odd amount is asked for a usual one as well.
     routes = [route for _, route in chosen]
     if operation_id == ids.BRIDGE:
@@ -516,18 +539,77 @@ def _pool_subjects(
             about = {"route": route, "amount": _NEXT_TO_NOTHING}
             yield Edge(f"next to nothing of {label}"), about
     if operation_id in (ids.BRIDGE, ids.SWAP_QUOTE):
-        yield from _large_amounts(routes, usual)
+        yield from _large_amounts(context, operation_id, routes, usual)
         price = price_of(context, usual.source) if usual else None
         if price:
             about = {"route": usual, "tokens": round(_LESS_THAN_A_DOLLAR / price, _FEW_DIGITS)}
             yield Edge("worth less than a dollar", sound=False), about
     somebody = _somebody(context) if operation_id == ids.SWAP else {}
     yield from ((Edge(label, EdgeKind.ROUTE), {key: item, **somebody}) for label, item in chosen)
+    if operation_id == ids.SWAP_QUOTE:
+        # Mostly the usual swap is within a chain, where it costs no fees that could be compared.
+        across = (route for route in routes if not route.is_within_a_chain)
+        for route in sorted(across, key=lambda route: not is_stable(route.source))[:1]:
+            yield Edge("between chains, once more", EdgeKind.ROUTE), {"route": route}
     if operation_id in (ids.BRIDGE, ids.SWAP_QUOTE):
         for _, route in chosen[:_MOST_BACK]:
             label = f"back: {route.target.chain} to {route.source.chain}"
             back = TokenRoute(route.target, route.source)
             yield Edge(label, EdgeKind.ROUTE), {"route": back}
+
+
+def _chosen(context: RunContext, operation_id: str) -> list[tuple[str, Any]]:
+    """Return few tokens or routes that have every feature between them, with those of each."""
+    _, name, items = _POOLS[operation_id]
+    drawn = _drawn(context, name, items(context))
+    if operation_id == ids.V1_RAW:
+        # Most people move the tokens that are on most chains, or a chain's own coin.
+        often = Counter(token.symbol for token in drawn)
+        by_use = sorted(items(context), key=lambda token: -often[token.symbol])
+        return list(_covering(by_use, _moved, _MOST_CHAINS))
+    return list(_cover(drawn, _features(context, by_symbol=operation_id == ids.PRICE)))
+
+
+def _cells(context: RunContext, operation_id: str) -> Iterator[_EdgeSubject]:
+    """Yield tokens or routes until each token was met on each chain, on either side of a route.
+
+    Those of `_chosen` are met already. Raises `NotRun`.
+    """
+    pools = {**_POOLS, ids.ORDER: ("route", "orders", bridges)}
+    if operation_id not in pools:
+        return
+    key, name, items = pools[operation_id]
+    is_order = operation_id == ids.ORDER
+    met = [] if is_order else [item for _, item in _chosen(context, operation_id)]
+    known = {feature for item in met for feature in _places(item)}
+    somebody = _somebody(context) if operation_id == ids.SWAP else {}
+    drawn = _drawn(context, f"each of {name}", items(context))
+    # Each order may be one that somebody pays for: it shows each token and each chain once.
+    features = _ends if is_order else _places
+    chains = {chain.name: chain for chain in inventory_of(context).offered if chain.evm is False}
+    for label, item in _cover(drawn, lambda each: [f for f in features(each) if f not in known]):
+        about: dict[str, Any] = {key: item, **somebody}
+        source = chains.get(item.source.chain) if is_order else None
+        if source is not None:
+            about["deposit"] = hash_forms(context, source, label)[0][1]
+        # How hashes of chains that are no EVM chains are spelled is not published.
+        yield Edge(f"each: {label}", EdgeKind.ROUTE, sound=source is None), about
+
+
+def _places(item: TokenRoute | ListedToken) -> tuple[str, ...]:
+    """Return the tokens of an item, each with its chain and its side."""
+    if isinstance(item, ListedToken):
+        return (f"{item.symbol} on {item.chain}",)
+    source, target = item.source, item.target
+    return f"{source.symbol} from {source.chain}", f"{target.symbol} to {target.chain}"
+
+
+def _ends(route: TokenRoute) -> tuple[str, ...]:
+    return (
+        *dict.fromkeys((f"from {route.source.symbol}", f"to {route.target.symbol}")),
+        f"from chain {route.source.chain}",
+        f"to chain {route.target.chain}",
+    )
 
 
 def _first_listed(context: RunContext, by_chain: Mapping[str, _T]) -> list[tuple[str, _T]]:
@@ -537,7 +619,9 @@ def _first_listed(context: RunContext, by_chain: Mapping[str, _T]) -> list[tuple
     return [(name, by_chain[name]) for name in chosen] or sorted(by_chain.items())[:_MOST_DEFAULTS]
 
 
-def _large_amounts(drawn: Iterable[TokenRoute], usual: TokenRoute | None) -> Iterator[_EdgeSubject]:
+def _large_amounts(
+    context: RunContext, operation_id: str, drawn: Iterable[TokenRoute], usual: TokenRoute | None
+) -> Iterator[_EdgeSubject]:
     """Yield amounts beyond 64 and 128 bits of routes whose decimals change otherwise than usual.
 
     What outgrows a type may be the amount, the output, or what lies between them.
@@ -548,11 +632,13 @@ def _large_amounts(drawn: Iterable[TokenRoute], usual: TokenRoute | None) -> Ite
         ends = "the same" if source == target else "more" if source < target else "fewer"
         return f"{ends} decimals"
 
+    field = context.contract.operation(operation_id).amount
+    role = "amount" if field is None else field.role
     for label, route in _covering(drawn, lambda candidate: (change(candidate),)):
         if usual is None or change(usual) != label:
             for digits in _MANY_DIGITS:
                 amount = ("1234567890" * 8)[:digits]
-                yield Edge(f"{digits} digits, to {label}"), {"route": route, "amount": amount}
+                yield Edge(f"{digits} digits, to {label}"), {"route": route, role: amount}
 
 
 def _somebody(context: RunContext) -> _About:
@@ -709,13 +795,35 @@ def _large_orders(context: RunContext) -> Iterator[_EdgeSubject]:
 
 
 def _orders_of_other_chains(context: RunContext) -> Iterator[_EdgeSubject]:
-    """Yield an order from each chain that is no EVM chain, whose hashes have forms of their own."""
+    """Yield orders from and to each chain that is no EVM chain: its hashes have their own form."""
     chains = {chain.name: chain for chain in inventory_of(context).offered if chain.evm is False}
     routes = _drawn(context, "orders of other chains", bridges(context))
-    for name, route in _covering(routes, lambda each: {each.source.chain} & chains.keys()):
+    in_base58: _EdgeSubject | None = None
+
+    def ends(route: TokenRoute) -> list[str]:
+        sides = (("deposit on", route.source), ("payment on", route.target))
+        return [f"{side} {token.chain}" for side, token in sides if token.chain in chains]
+
+    for label, route in _cover(routes, ends):
+        source = chains.get(route.source.chain)
+        about: dict[str, Any] = {"route": route}
+        if source is not None:
+            form, about["deposit"] = hash_forms(context, source)[0]
+            if form == "in base58" and in_base58 is None:
+                cased = {**about, "deposit": _other_case(about["deposit"])}
+                in_base58 = Edge(f"{label}, in other letters", sound=False), cased
         # How these hashes are spelled is not published.
-        edge = Edge(f"deposit on {name}", sound=False)
-        yield edge, {"route": route, "deposit": hash_forms(context, chains[name])[0][1]}
+        yield Edge(label, sound=source is None), about
+    if in_base58 is not None:
+        yield in_base58
+
+
+def _other_case(spelled: str) -> str:
+    """Return another hash in base58, which differs in the case of its letters alone."""
+    turned = (letter.swapcase() for letter in spelled)
+    return "".join(
+        other if other in BASE58 else letter for letter, other in zip(spelled, turned, strict=True)
+    )
 
 
 def _tickets(context: RunContext) -> Iterator[_EdgeSubject]:
@@ -733,10 +841,13 @@ def _tickets(context: RunContext) -> Iterator[_EdgeSubject]:
     yield Edge(f"hash of {_LONG} characters", sound=False), {"hash": "9" * _LONG}
 
 
-def hash_forms(context: RunContext, chain: ListedChain) -> list[tuple[str, str]]:
-    """Return the forms that hashes of transactions have on chains, that of a chain's own first."""
-    digits = _deposit(context, f"on {chain.name}")[2:]
-    draw = context.draw(f"hash in base58 on {chain.name}{context.salt}")
+def hash_forms(context: RunContext, chain: ListedChain, of: str = "") -> list[tuple[str, str]]:
+    """Return the forms that hashes of transactions have on chains, that of a chain's own first.
+
+    `of` is what the transaction is for, where it is another one than usual.
+    """
+    digits = _deposit(context, f"on {chain.name}{of}")[2:]
+    draw = context.draw(f"hash in base58 on {chain.name}{of}{context.salt}")
     forms = {
         "with 0x": f"0x{digits}",
         "without 0x": digits,
@@ -796,6 +907,7 @@ def _cover(
         (-len(features), number, item, features)
         for number, item in enumerate(items)
         for features in [tuple(features_of(item))]
+        if features
     ]
     heapify(waiting)
     while waiting:
@@ -828,7 +940,7 @@ def _features(
         if isinstance(item, ListedToken):
             return *of_token(item), *([item.symbol] if by_symbol else [])
         ends = (*of_token(item.source, "from "), *of_token(item.target, "to "))
-        within = "within one chain" if item.is_within_a_chain else "between chains"
+        within = f"within {item.source.chain}" if item.is_within_a_chain else "between chains"
         symbols = dict.fromkeys((f"from {item.source.symbol}", f"to {item.target.symbol}"))
         return (*ends, within, *symbols)
 

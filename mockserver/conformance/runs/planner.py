@@ -3,18 +3,20 @@
 After it, a run sends requests at the edges of inputs, and repeats those answered late.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
-from itertools import chain, zip_longest
+from itertools import chain, islice, zip_longest
 
 from mockserver import contract as contracts
 from mockserver.conformance.checks.catalog import RULES
 from mockserver.conformance.checks.rule import Rule
 from mockserver.conformance.checks.submitted import LOOKS_AT_ALL, ORDER, V1_ORDER
 from mockserver.conformance.generation.stages import stage_rules
-from mockserver.conformance.options import MOST_EDGES, Options
+from mockserver.conformance.options import Options
 from mockserver.conformance.requests.catalog import probes_of
 from mockserver.conformance.requests.edge_cases import (
+    EdgeCase,
+    cells_of,
     edge_cases_of,
     once_more_for_refused_chains,
 )
@@ -22,12 +24,14 @@ from mockserver.conformance.requests.late_answers import FEWEST_ROUNDS, ROUNDS, 
 from mockserver.conformance.requests.probe import Need, Probe, ProbeIndex, Stage
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
+from mockserver.conformance.session.names import Edge, EdgeKind, ProbeName
 from mockserver.conformance.session.permit import Limits, Permit
 from mockserver.conformance.session.session import Session
 from mockserver.conformance.session.target import Target, UnsafeOrWrong
 from mockserver.conformance.verdict import Severity, if_known
-from mockserver.contract import Contract
+from mockserver.contract import Contract, Operation
 from mockserver.exchange import Request
+from mockserver.signing.developer import HEADERS
 from mockserver.validation import did_you_mean
 from mockserver.values import dataclass
 
@@ -236,13 +240,16 @@ def at_edges(session: Session, options: Options, kept: int, within: Collection[s
             for case in edge_cases_of(context, operation):
                 context.leave_out(case.probe, "needs --arm-writes")
         elif operation.id in within:
-            columns.append(edge_cases_of(context, operation))
+            cells = _cells(context, operation, options.most_cells)
+            columns.append([*edge_cases_of(context, operation), *cells])
     # The operations take turns, so that a small budget reaches all of them.
     in_turn = filter(None, chain.from_iterable(zip_longest(*columns)))
-    for number, case in enumerate(in_turn):
+    asked = {_asked(exchange.request) for exchange in context.exchanges}
+    new = (case for case in in_turn if case.edge.kind not in _ONCE or _is_new(case, context, asked))
+    for number, case in enumerate(new):
         writes = context.contract.operation(case.operation_id).writes
-        if number >= MOST_EDGES:
-            reason = f"{MOST_EDGES} requests with edge cases of inputs were sent before it"
+        if number >= options.most_edges:
+            reason = f"{options.most_edges} requests with edge cases of inputs were sent before it"
         elif session.left <= kept:
             reason = "what is left of the budget is kept for what comes after"
         elif writes and transport.writes_left <= kept_writes:
@@ -261,6 +268,43 @@ def _after_the_plan(session: Session, options: Options) -> int:
         for operation in session.context.contract
     )
     return (_IN_OTHER_WAYS if options.delivery else 0) + options.examples * generated
+
+
+# What is asked once shows no more when it is asked for another reason.
+_ONCE = (EdgeKind.INPUT, EdgeKind.WRONG)
+
+
+def _asked(request: Request) -> Hashable:
+    """Return what tells a request from others, but for its stamp and signature."""
+    made = {name.lower() for name in HEADERS}
+    headers = {
+        (name.lower(), value)
+        for name, value in request.headers.items_sent
+        if name.lower() not in made
+    }
+    names = {name.lower() for name, _ in request.headers.items_sent}
+    target = (request.method, request.path, request.query, request.body)
+    return (*target, frozenset(headers), frozenset(names))
+
+
+def _is_new(case: EdgeCase, context: RunContext, asked: set[Hashable]) -> bool:
+    """Tell whether a request was not asked yet; it counts as asked from then on."""
+    operation = context.contract.operation(case.operation_id)
+    wanted = _asked(case.draft.request(operation))
+    is_new = wanted not in asked
+    asked.add(wanted)
+    return is_new
+
+
+def _cells(context: RunContext, operation: Operation, most: int) -> Iterator[EdgeCase]:
+    """Yield up to `most` requests for each token on each chain; tell what more there are."""
+    if not most:
+        return
+    cells, count = cells_of(context, operation)
+    yield from islice(cells, most)
+    if count > most:
+        further = ProbeName.at(operation.id, Edge(f"each of {count - most} further tokens"))
+        context.leave_out(further, f"{most} were sent; more --examples reach further ones")
 
 
 def once_more(session: Session, options: Options, kept: int, within: Collection[str]) -> Requests:

@@ -118,7 +118,7 @@ def options_from(values: Mapping[str, Any], target: Target | None = None) -> Opt
     )
     if target is None:
         return options
-    wanted = {name: chosen.get(name) for name in ("edges", "delivery", "examples")}
+    wanted = {name: chosen.get(name) for name in ("edges", "delivery", "examples", "sequences")}
     return with_generation(options, target, **wanted)
 
 

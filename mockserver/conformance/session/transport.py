@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import partial
+from threading import Barrier, BrokenBarrierError
 from typing import Self
 from urllib.parse import SplitResult, urlsplit
 
@@ -196,20 +197,24 @@ class Transport:
         self._due = max(now, self._due) + gap
 
     def _exchange_together(self, requests: Sequence[tuple[str, Request]]) -> list[Answer]:
+        # Connecting takes longer than sending: nothing is sent before all are connected.
+        ready = Barrier(max(1, len(requests)))
         with ThreadPoolExecutor(max(1, len(requests)), "conformance-transport") as senders:
             try:
-                return list(senders.map(lambda sent: self._exchange(*sent), requests))
+                return list(
+                    senders.map(partial(self._exchange, ready=ready), *zip(*requests, strict=True))
+                )
             except KeyboardInterrupt:
                 # Nothing of these requests may go on after the run has ended.
                 self.close()
                 raise
 
-    def _exchange(self, base: str, request: Request) -> Answer:
+    def _exchange(self, base: str, request: Request, ready: Barrier | None = None) -> Answer:
         began = self._ticks()
         within_ms = min(self._limits.request_ms, self.left_ms)
         partial, trouble, reason = PartialAnswer(), None, ""
         try:
-            self._fetch(partial, base, request, ticks_ms() + within_ms)
+            self._fetch(partial, base, request, ticks_ms() + within_ms, ready)
         except BrokenHttp as error:
             # What cannot be read as an answer is none, wherever its first fault is.
             partial, trouble, reason = PartialAnswer(), NoAnswer.BROKEN_HTTP, str(error)
@@ -229,20 +234,38 @@ class Transport:
         took_ms, body = self._ticks() - began, bytes(partial.body)
         return Answer(partial.status, partial.headers, body, took_ms, trouble, reason)
 
-    def _fetch(self, partial: PartialAnswer, base: str, request: Request, due_ms: int) -> None:
-        """Send a request, and read its answer until `due_ms` of the steady clock."""
+    def _fetch(
+        self,
+        partial: PartialAnswer,
+        base: str,
+        request: Request,
+        due_ms: int,
+        ready: Barrier | None = None,
+    ) -> None:
+        """Send a request, and read its answer until `due_ms` of the steady clock.
+
+        Requests that leave at the same time are `ready` together, unless one has no connection.
+        """
         parts = urlsplit(base)
         connection = self._taken_again(base)
-        if connection is None:
-            connection = self._connected(parts, due_ms)
+        try:
+            head = _head_of(request, parts, keeps=self._is_kept)
+            if connection is None:
+                connection = self._connected(parts, due_ms)
+        except BaseException:
+            if ready is not None:
+                ready.abort()
+            raise
         self._open[connection] = base
         stays_open = False
         try:
-            head = _head_of(request, parts, keeps=self._is_kept)
+            if ready is not None:
+                with suppress(BrokenBarrierError):
+                    ready.wait(_left_s(due_ms))
             # Who refuses a body may answer before it is read whole, and close.
             with suppress(BrokenPipeError, ConnectionResetError):
                 connection.settimeout(_left_s(due_ms))
-                connection.sendall(head + request.body)
+                connection.sendall(head + _body_of(request))
 
             def receive() -> bytes:
                 connection.settimeout(_left_s(due_ms))
@@ -315,6 +338,20 @@ def _reason(error: Exception) -> str:
     return " ".join(told.split())[:300]
 
 
+def _in_chunks(request: Request) -> bool:
+    return str(request.headers.get("Transfer-Encoding", "")).lower() == "chunked"
+
+
+def _body_of(request: Request) -> bytes:
+    """Return the body as it travels: in two chunks where the request says that it is chunked."""
+    body = request.body
+    if not _in_chunks(request):
+        return body
+    middle = len(body) // 2
+    parts = [part for part in (body[:middle], body[middle:]) if part]
+    return b"".join(b"%x\r\n%b\r\n" % (len(part), part) for part in (*parts, b""))
+
+
 def _head_of(request: Request, parts: SplitResult, *, keeps: bool) -> bytes:
     """Return a request up to its body, as it stands on the wire.
 
@@ -323,7 +360,8 @@ def _head_of(request: Request, parts: SplitResult, *, keeps: bool) -> bytes:
     sent = request.headers
     host = parts.netloc.lower().removesuffix(f":{_PORTS[parts.scheme]}").encode("idna").decode()
     added = {"Host": host, **_OWN_HEADERS}
-    if request.body or request.method not in _BODILESS:
+    is_sized = request.body or request.method not in _BODILESS
+    if is_sized and not _in_chunks(request):
         added["Content-Length"] = str(len(request.body))
     if not keeps:
         added["Connection"] = "close"

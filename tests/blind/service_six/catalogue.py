@@ -1,6 +1,9 @@
 """All faults and variations by name."""
 
 from tests.blind.service_six import (
+    fourth_infrastructure,
+    fourth_meaning,
+    fourth_regions,
     infrastructure,
     later,
     meaning,
@@ -17,6 +20,7 @@ from tests.blind.service_six.flaws import FAULTS, VARIATIONS, Flaw
 MODULES = (
     *(infrastructure, regions, meaning, later, variations),
     *(third_infrastructure, third_regions, third_meaning),
+    *(fourth_infrastructure, fourth_regions, fourth_meaning),
 )
 
 

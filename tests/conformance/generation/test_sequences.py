@@ -180,3 +180,16 @@ def test_more_effort_never_judges_fewer_checks(more):
         usual, wider = judged_checks(mock.url), judged_checks(mock.url, **more)
     assert usual - wider == set()
     assert any(one.startswith("sequences") or "sequence" in one for one in wider - usual)
+
+
+def test_short_sequences_are_part_of_a_run_with_submissions():
+    def sent(**options):
+        with running(clock="frozen", refusals="allow") as mock:
+            only = "sequence-of-tickets"
+            result = run(mock.url, only=only, edges=False, delivery=False, **options)
+        return sum(exchange.probe.stage == "tickets" for exchange in result.exchanges)
+
+    assert sent(arm_writes=True) >= 6
+    assert sent() == sent(arm_writes=True, sequences=0) == 0
+    # Who wants nothing of chance gets no sequences either.
+    assert sent(arm_writes=True, examples=0) == 0
