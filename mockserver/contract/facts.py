@@ -9,7 +9,7 @@ from typing import Any
 
 from mockserver import documents, resources
 from mockserver.tables import UnknownTableName
-from mockserver.values import dataclass
+from mockserver.values import dataclass, value_class
 
 
 class Verdict(StrEnum):
@@ -71,7 +71,7 @@ _CONTRADICTED = {
 _FIRMNESS = {BasisKind.ASSUMED: 0, BasisKind.OBSERVED: 1, BasisKind.DOCUMENTED: 2}
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Basis:
     """What a statement stands on.
 
