@@ -13,8 +13,8 @@ from mockserver.conformance.discovery.clocks import seconds_of, stamp_of, with_s
 from mockserver.conformance.options import Options
 from mockserver.conformance.report.failure_text import complaint
 from mockserver.conformance.requests.catalog import index_of
-from mockserver.conformance.requests.negative import MistakeKind
 from mockserver.conformance.requests.probe import PLAIN, Probe
+from mockserver.conformance.requests.variations import MistakeKind
 from mockserver.conformance.result import Result
 from mockserver.conformance.runs.journal import RunEntry
 from mockserver.conformance.runs.planner import context_of
