@@ -116,11 +116,9 @@ def _check_workers(workers: int, options: Mapping[str, Any]) -> None:
 
 
 def _exit_at_once() -> NoReturn:
-    """End the process without freeing its memory, which the system does at once.
-
-    Python frees each value by itself, which takes seconds for a world of many orders. Nothing else
-    is left to do: the loop and the ready file are gone, and a server writes no other file.
-    """
+    """End the process without freeing its memory, which the system does at once."""
+    # Python frees each value by itself, which takes seconds for a world of many orders. Nothing
+    # else is left to do: the loop and the ready file are gone, and a server writes no other file.
     atexit._run_exitfuncs()
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError):

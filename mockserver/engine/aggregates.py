@@ -305,10 +305,8 @@ class SwapQuotes:
 
 
 def _free(source: Placed, target: Placed) -> bool:
-    """Whether the service takes nothing: the user's own transaction swaps on one EVM chain (SDK2).
-
-    On other chains the service swaps a deposit, and is paid for it (A-082).
-    """
+    """Whether the service takes nothing: the user's own transaction swaps on one EVM chain (SDK2)."""
+    # On other chains the service swaps a deposit, and is paid for it (A-082).
     return source.chain.nickname == target.chain.nickname and source.chain.evm
 
 

@@ -228,10 +228,8 @@ def _reached(order: Order, calendar: Calendar, now_ms: int) -> tuple[int, Status
 
 
 def _is_undisturbed(order: Order, calendar: Calendar) -> bool:
-    """Tell whether only the course of an order decides: no outage, and nobody forced it.
-
-    An outage that begins after the end of an order does not count.
-    """
+    """Tell whether only the course of an order decides: no outage, and nobody forced it."""
+    # An outage that begins after the end of an order does not count.
     if order.past or order.ticket_ms is not None or order.policy not in _TIMED:
         return False
     if not calendar.windows:

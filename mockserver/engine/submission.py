@@ -256,10 +256,8 @@ def _order_id(core: Core) -> str:
 
 
 def _exposed_ms(calendar: Calendar, route: OrderRoute, now: int) -> int | None:
-    """Return from when on an outage may strike, where that is later than the submission.
-
-    An outage that began and ended in the instant of the submission is past.
-    """
+    """Return from when on an outage may strike, where that is later than the submission."""
+    # An outage that began and ended in the instant of the submission is past.
     strike = calendar.strike(route, now)
     over = strike is not None and strike[0] == now and not strike[1].covers(now)
     return now + 1 if over else None

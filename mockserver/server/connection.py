@@ -121,10 +121,8 @@ class Connection(RequestHandler):
             self._switch(data)
 
     def _came(self) -> None:
-        """Remember the body of the last request, and pass on an error within it.
-
-        aiohttp would queue the error behind the request whose body it is, which waits in vain.
-        """
+        """Remember the body of the last request, and pass on an error within it."""
+        # aiohttp would queue the error behind the request whose body it is, which waits in vain.
         message, payload = self._messages[-1]
         if isinstance(message, RawRequestMessage) or self._body is None or self._body.is_eof():
             self._body = payload

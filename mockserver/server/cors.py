@@ -69,11 +69,9 @@ class Opener:
 
 
 def _sandboxed(own: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
-    """Return the policy of an answer that a browser shows as a page.
-
-    A stub or a recording may hold any page. It comes from the origin of the console, so that its
-    scripts could steer this server.
-    """
+    """Return the policy of an answer that a browser shows as a page."""
+    # A stub or a recording may hold any page. It comes from the origin of the console, so that its
+    # scripts could steer this server.
     names = {name.lower(): value.lower() for name, value in own}
     is_page = any(kind in names.get("content-type", "") for kind in _PAGES)
     if not is_page or "content-security-policy" in names:

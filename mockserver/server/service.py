@@ -527,11 +527,10 @@ class Service:
         return SIMULATION, response
 
     def _in_front(self, call: HostedCall) -> tuple[str, Response] | None:
-        """Return the responder before the simulation that answers, and its answer, or None.
-
-        Their answers are not checked against the contract: a stub was when it was set, unless that
-        was declined; a recording is of a real service; generated answers may break assumptions.
-        """
+        """Return the responder before the simulation that answers, and its answer, or None."""
+        # Their answers are not checked against the contract: a stub was when it was set, unless
+        # that was declined; a recording is of a real service; generated answers may break
+        # assumptions.
         hosted = call.hosted
         if (response := hosted.stubs.take(call)) is not None:
             return STUB, response
@@ -605,10 +604,8 @@ def _beyond(call: HostedCall, reason: str) -> Response:
 
 @lru_cache(256)
 def _log_line(line: str) -> str:
-    """Return a line of the log without secrets.
-
-    Clients repeat what is refused, and to seek secrets takes longer than to refuse.
-    """
+    """Return a line of the log without secrets."""
+    # Clients repeat what is refused, and to seek secrets takes longer than to refuse.
     # A first answer needs none of it.
     from mockserver.recordings.redaction import log_line  # noqa: PLC0415
 

@@ -69,10 +69,8 @@ def _check_text(file: Path, what: str, mark: bytes) -> bytes:
 
 
 def _check_validity(context: ssl.SSLContext, cert: Path) -> None:
-    """Raise `BadCertificate` where clients would refuse a certificate for its dates.
-
-    They are asked: a handshake in memory, with a client that trusts the certificate itself.
-    """
+    """Raise `BadCertificate` where clients would refuse a certificate for its dates."""
+    # They are asked: a handshake in memory, with a client that trusts the certificate itself.
     client = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     client.check_hostname = False
     client.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN

@@ -237,11 +237,9 @@ _MOST_PLACES = 100
 
 
 def _respelled(value: Json) -> Iterator[Json]:
-    """Return the same value in other forms: without blanks, as a text, a number or a boolean.
-
-    Clients format: Python's `True` arrives as the text `True`, its `1e7` as `10000000.0`. No form
-    means another amount or another answer than what came.
-    """
+    """Return the same value in other forms: without blanks, as a text, a number or a boolean."""
+    # Clients format: Python's `True` arrives as the text `True`, its `1e7` as `10000000.0`. No form
+    # means another amount or another answer than what came.
     if isinstance(value, bool):
         yield str(value).lower()
     elif isinstance(value, int | Decimal):

@@ -163,10 +163,8 @@ def verify(hosted: HostedWorld, wanted: Mapping[str, Json]) -> Verification:
 
 
 def _came(hosted: HostedWorld, operation: str | None = None) -> list[Entry]:
-    """Return the requests of an operation, or all.
-
-    As the audit does: what a revert has undone has not happened.
-    """
+    """Return the requests of an operation, or all."""
+    # As the audit does: what a revert has undone has not happened.
     entries, horizon = hosted.journal.of(operation), hosted.horizon
     if not horizon.undone:
         return entries

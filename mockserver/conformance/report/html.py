@@ -149,11 +149,9 @@ def _details(model: Report, cause: Cause) -> Iterator[str]:
 
 
 def _places(cause: Cause, exchange: ReportedExchange) -> tuple[str, ...]:
-    """Return the places of the findings that an exchange shows.
-
-    What it is compared with is marked, too, where that is another answer of the same operation:
-    the members of others only have the same name by chance.
-    """
+    """Return the places of the findings that an exchange shows."""
+    # What it is compared with is marked, too, where that is another answer of the same operation:
+    # the members of others only have the same name by chance.
     return tuple(
         finding.place
         for finding in cause.findings

@@ -365,11 +365,10 @@ class _EdgeCases:
         return known or (f'{{"route":"{"a" * _LONGER}"}}' if is_free else None)
 
     def _wrong_elsewhere(self) -> Iterator[EdgeCase]:
-        """Yield requests that are wrong like the negative cases, but about another route or token.
-
-        A service that replaces a wrong value by a default may refuse the usual request all the
-        same, since the rest of the request does not fit the default: another coin, other decimals.
-        """
+        """Yield requests that are wrong like the negative cases, but about another route or token."""
+        # A service that replaces a wrong value by a default may refuse the usual request all the
+        # same, since the rest of the request does not fit the default: another coin, other
+        # decimals.
         context, operation = self._context, self._operation
         for case in (*missing_inputs(operation), *WRONG_VALUES.of(operation)):
             with suppress(NotRun, Inconclusive):
@@ -464,10 +463,8 @@ def _first_listed(context: RunContext, by_chain: Mapping[str, _T]) -> list[tuple
 
 
 def _large_amounts(drawn: Iterable[TokenRoute], usual: TokenRoute | None) -> Iterator[_EdgeSubject]:
-    """Yield amounts beyond 64 and 128 bits of routes whose decimals change otherwise than usual.
-
-    What outgrows a type may be the amount, the output, or what lies between them.
-    """
+    """Yield amounts beyond 64 and 128 bits of routes whose decimals change otherwise than usual."""
+    # What outgrows a type may be the amount, the output, or what lies between them.
 
     def change(route: TokenRoute) -> str:
         source, target = route.source.decimals or 0, route.target.decimals or 0
@@ -536,10 +533,8 @@ _TOKEN_ROLES = {ids.BRIDGE: "symbol", ids.SWAP_QUOTE: "fromTokenAddress", ids.V1
 
 
 def _known_and_unlisted(context: RunContext, operation_id: str) -> Iterator[_EdgeSubject]:
-    """Yield chains and tokens that are known and not listed, for inputs that take listed names.
-
-    A balance or a price on a suspended chain may well be known.
-    """
+    """Yield chains and tokens that are known and not listed, for inputs that take listed names."""
+    # A balance or a price on a suspended chain may well be known.
     generation = operation_id.partition(".")[0]
     if operation_id in _TOKEN_ROLES:
         tokens = inventory_of(context, generation).tokens

@@ -102,11 +102,9 @@ class NegativeCase:
 
 
 def _base(context: RunContext, operation: Operation, probe: str) -> Draft:
-    """Return the request to change: the usual one, or a look-up of something unknown.
-
-    Where the lists do not show enough it is the example of the contract, so that a service whose
-    lists are broken gets requests as well.
-    """
+    """Return the request to change: the usual one, or a look-up of something unknown."""
+    # Where the lists do not show enough it is the example of the contract, so that a service whose
+    # lists are broken gets requests as well.
 
     def base() -> Draft:
         return plain_or_unknown(context, operation) or example_of(context, operation)
@@ -275,20 +273,16 @@ def _check_there_is_something(operation: Operation, context: RunContext) -> None
 
 
 def _check_it_verifies(operation: Operation, caller: Caller) -> None:
-    """Raise `NotApplicable` where nobody says that the service knows who calls.
-
-    A stand-in that knows no account takes any signature.
-    """
+    """Raise `NotApplicable` where nobody says that the service knows who calls."""
+    # A stand-in that knows no account takes any signature.
     own_wallet = operation.generation.id == "v2" and caller.wallet_key != EXAMPLE_WALLET_KEY
     if not (caller.own_keys or own_wallet):
         raise NotApplicable("signatures are tried with an account of your own: --set app-key")
 
 
 def _with_common_contract(draft: Draft, context: RunContext) -> Draft:
-    """Name the contract that most chains have, such as that of their own coins.
-
-    A service that assumes some chain for the missing one finds it there too, and answers.
-    """
+    """Name the contract that most chains have, such as that of their own coins."""
+    # A service that assumes some chain for the missing one finds it there too, and answers.
     listed = Counter(token.address for token in inventory_of(context).tokens if token.address)
     default_address = draft.query.get("contractAddress")
     common = max(listed, key=lambda name: listed[name], default=default_address)

@@ -238,10 +238,8 @@ def _with_plain(context: RunContext, recordings: _Recordings) -> RunContext:
 
 
 def _needs_plain(outcome: Outcome) -> bool:
-    """Whether a rule was not judged only because a plain request is missing.
-
-    A rule that compares several answers needs those that belong together.
-    """
+    """Whether a rule was not judged only because a plain request is missing."""
+    # A rule that compares several answers needs those that belong together.
     needs = outcome.rule.probes
     named = {group for group in needs if isinstance(group, str)}
     return (

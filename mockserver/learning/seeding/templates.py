@@ -555,10 +555,8 @@ def _join(chains: list[set[str]], names: set[str]) -> None:
 
 
 def _needs(answers: Iterable[Answered], successes: Sequence[Answered]) -> list[str]:
-    """Return the inputs that each success had, and that a refusal lacked or the contract asks for.
-
-    Others may be left out, although no recorded client did so.
-    """
+    """Return the inputs that each success had, and that a refusal lacked or the contract asks for."""
+    # Others may be left out, although no recorded client did so.
     blank = {
         name
         for answer in answers

@@ -213,10 +213,8 @@ class PassingServer(HttpServer):
         await super().shutdown(timeout)
 
     def _home(self, request: Request) -> int | None:
-        """Return the worker that has to answer a request; None where it is this one.
-
-        Control requests are looked at when they are answered: some are for no world.
-        """
+        """Return the worker that has to answer a request; None where it is this one."""
+        # Control requests are looked at when they are answered: some are for no world.
         path, key = self._service.place(request)
         if not path.startswith(CONTROL_PATH):
             with contextlib.suppress(WorldAway):

@@ -75,11 +75,9 @@ def _same_intent(
 def _is_in_doubt(
     evidence: Evidence, earlier: Sequence[Submission], first: Sequence[Submission], after: Order
 ) -> bool:
-    """Tell whether a client paid again without having heard what became of its first deposit.
-
-    Whoever was refused knows that there is no order, and whoever submits the first deposit once
-    more has not given it up: with a quote of its own, the second submission is meant.
-    """
+    """Tell whether a client paid again without having heard what became of its first deposit."""
+    # Whoever was refused knows that there is no order, and whoever submits the first deposit once
+    # more has not given it up: with a quote of its own, the second submission is meant.
     if any(submission.taken for submission in earlier):
         return False
     if earlier[-1].was_refused:
@@ -106,11 +104,9 @@ def _is_late(evidence: Evidence, before: Order, after: Order) -> bool:
 
 
 def _unquoted(evidence: Evidence, orders: Sequence[Order]) -> Iterator[tuple[str, Order]]:
-    """Yield orders whose only quotes others have used, with the last one that did.
-
-    Each order uses the oldest quote before its payment that is left and not too old. An order on an
-    old quote, or without any, is another finding.
-    """
+    """Yield orders whose only quotes others have used, with the last one that did."""
+    # Each order uses the oldest quote before its payment that is left and not too old. An order on
+    # an old quote, or without any, is another finding.
     used: dict[int, Order] = {}
     for order in orders:
         fresh = [quote for quote in evidence.quotes_of(order) if _serves(evidence, quote, order)]

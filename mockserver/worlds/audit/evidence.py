@@ -329,11 +329,9 @@ def evidence_of(
 
 
 def _rest(world: World) -> OrderStates:
-    """Return how orders stand once nothing moves them any more.
-
-    An outage that nobody has ended is over by then: chains are suspended for hours or days, not for
-    good (section 1).
-    """
+    """Return how orders stand once nothing moves them any more."""
+    # An outage that nobody has ended is over by then: chains are suspended for hours or days, not
+    # for good (section 1).
     states = world.orders.states()
     now = states.now_ms
     windows = [

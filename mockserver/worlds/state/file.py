@@ -369,11 +369,9 @@ class StateFile:
             self._db.execute("COMMIT")
 
     def _check_whole(self) -> None:
-        """Raise `StateNotLoadable` where rows are missing, or belong elsewhere.
-
-        Other values have checksums, which are looked at when their world is read. The pages of a
-        file so large that a server would be late are left to `state check`.
-        """
+        """Raise `StateNotLoadable` where rows are missing, or belong elsewhere."""
+        # Other values have checksums, which are looked at when their world is read. The pages of a
+        # file so large that a server would be late are left to `state check`.
         wrong = next(self._broken_seals(), None)
         if wrong is None and self.path.stat().st_size <= _CHECKED_BYTES:
             rows = self._db.execute("PRAGMA integrity_check(1)").fetchall()
