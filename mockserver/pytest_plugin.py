@@ -52,8 +52,8 @@ _OPTIONS = {
     "refusals": "fail (the default): an unexpected refusal fails the test; or allow",
 }
 
+# A setting of which no marker says anything.
 _UNSAID = object()
-"""A setting of which no marker says anything."""
 _SURVIVE = {
     "survive-only": ("KINDS", "the kinds of failures to search, separated by commas"),
     "survive-skip": ("KINDS", "kinds of failures to leave out"),

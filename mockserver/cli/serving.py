@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from mockserver.server.assembly import Settings
 
+# Where OpenSSL looks for the certificates that a machine trusts.
 _TRUSTED = ("SSL_CERT_FILE", "SSL_CERT_DIR")
-"""Where OpenSSL looks for the certificates that a machine trusts."""
 
 
 def serve(

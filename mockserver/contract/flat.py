@@ -68,6 +68,7 @@ def _any_value(nested_arrays: int) -> dict[str, Any]:
     return {"oneOf": parts}
 
 
+# Where any JSON is right, its type says so by name.
 _JSON: Mapping[str, Any] = {
     "JsonValue": {"description": "any JSON value", **_any_value(_MOST_NESTED_ARRAYS)},
     "JsonObject": {
@@ -76,7 +77,6 @@ _JSON: Mapping[str, Any] = {
         "additionalProperties": _any_value(_MOST_NESTED_ARRAYS),
     },
 }
-"""Where any JSON is right, its type says so by name."""
 
 
 class _Names:

@@ -83,7 +83,7 @@ class Transfer:
 
 
 def _transfer_on(catalog: Catalog, route: Route, flow: Flow, number: int, tokens: int) -> Transfer:
-    """Return the transfer of a number. Raises `Refusal` for a route that the catalog does not have."""
+    """Return the transfer of a number. Raises `Refusal` for a route that the catalog lacks."""
     # The number stands behind the point, so that amounts differ; none of them is a reserved value.
     source, target = catalog.chain(route.source), catalog.chain(route.target)
     token = catalog.token(route.symbol)

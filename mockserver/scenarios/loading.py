@@ -31,8 +31,8 @@ from mockserver.scenarios.problems import scenario_problems, unknown_keys
 from mockserver.scenarios.templates import with_templates
 from mockserver.values import dataclass
 
+# How many problems of a kind are told of one file.
 _MOST_NAMED = 50
-"""How many problems of a kind are told of one file."""
 
 
 @dataclass(frozen=True, slots=True)

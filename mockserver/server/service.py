@@ -61,8 +61,8 @@ _WORLD_PREFIX = "/w/"
 _BELOW_CONTROL = f"{CONTROL_PATH}/"
 
 
+# Why there is no world of a key: no key, one too many, damaged rows, or a process that is away.
 _NO_WORLD = (BadWorldKey, TooManyWorlds, UnknownWorld, StateNotLoadable, WorldAway)
-"""Why there is no world of a key: no key, one too many, damaged rows, or a process that is away."""
 
 
 class BrokenAnswer(AssertionError):

@@ -10,8 +10,8 @@ from pathlib import Path
 from mockserver import userfiles
 from mockserver.errors import CrosschainMockError
 
+# What OpenSSL says of the validity of a certificate (X509_V_ERR_...).
 _VERDICTS = {9: "is not valid yet", 10: "has expired"}
-"""What OpenSSL says of the validity of a certificate (X509_V_ERR_...)."""
 _HANDSHAKE_TURNS = 8
 
 

@@ -302,7 +302,7 @@ def _smaller(failures: tuple[InjectedFailure, ...]) -> Iterator[tuple[InjectedFa
 def _pairs(
     report: SearchReport, kinds: Sequence[KindOfFailure]
 ) -> Iterator[tuple[InjectedFailure, ...]]:
-    """Yield a second failure at each write that a first one has made: a retry, a ticket, a restart."""
+    """Yield a second failure at each write that a first has made: a retry, a ticket, a restart."""
     # What runs twice, and what is killed, is joined with all that survived a failed write.
     undisturbed_calls = Counter(report.base.operations)
     seconds = [

@@ -137,12 +137,12 @@ _OF_THE_WORLD = (
 )
 _LOCATIONS = {"header": "headers", "query parameter": "query", "body field": "body"}
 
+# Inputs that name a token, those that name its chain, and the one that has its decimals.
 _TOKEN_INPUTS = {
     "contractAddress": (("chain",), ""),
     "fromTokenAddress": (("fromChain", "chain"), "fromDecimal"),
     "toTokenAddress": (("toChain", "chain"), "toDecimal"),
 }
-"""Inputs that name a token, those that name its chain, and the one that has its decimals."""
 
 Parts = dict[str, dict[str, Json]]
 """A request's own headers, query parameters and body, by name."""

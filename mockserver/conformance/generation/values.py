@@ -18,7 +18,6 @@ from mockserver.limits import AMOUNT_DIGITS
 ASCII = "".join(map(chr, range(0x21, 0x7F)))
 """Every character that a header, too, can carry."""
 WIDE = ASCII + "é中😀"
-_OPEN_ENDED = 24
 _CODE = r"(?:400[1-7]|500[1-8])"
 _AMOUNT = re.compile(rf"{_CODE}0*\Z")
 _HEX = re.compile(rf"0x0*{_CODE}\Z")

@@ -365,7 +365,7 @@ class _EdgeCases:
         return known or (f'{{"route":"{"a" * _LONGER}"}}' if is_free else None)
 
     def _wrong_elsewhere(self) -> Iterator[EdgeCase]:
-        """Yield requests that are wrong like the negative cases, but about another route or token."""
+        """Yield requests that are wrong like negative cases, but about another route or token."""
         # A service that replaces a wrong value by a default may refuse the usual request all the
         # same, since the rest of the request does not fit the default: another coin, other
         # decimals.

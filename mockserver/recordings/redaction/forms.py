@@ -28,7 +28,6 @@ _PLACEHOLDER = re.compile(r"(?:0x)?0{16,}|1{1,90}|(?:redacted)+r?e?d?a?c?t?e?")
 _TOKEN = re.compile(r"[A-Za-z0-9_+/=.~$-]{20,}")
 _FEWEST_CHARACTERS = 4
 _LONG = 16
-_PEM = "-----BEGIN"
 
 
 def is_ordinary(value: str) -> bool:

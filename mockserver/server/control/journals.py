@@ -22,8 +22,8 @@ from mockserver.worlds.hosted import AwaitedRefusal, HostedWorld
 from mockserver.worlds.journal import Entry
 from mockserver.worlds.verification import search_of, unexpected_refusals, unmet
 
+# Entries that are written in a turn: secrets and the nearest valid form take up to 20 ms each.
 _ENTRIES_AT_ONCE = 1
-"""Entries that are written in a turn: secrets and the nearest valid form take up to 20 ms each."""
 
 
 def show(request: ControlRequest) -> Iterator[bytes]:

@@ -25,8 +25,8 @@ from mockserver.worlds.hosted import Elsewhere, WorldAway
 if TYPE_CHECKING:
     from mockserver.server.commits import Commits
 
+# How often a request is handed over: more often only where app keys are bound just now.
 _MOST_HOPS = 4
-"""How often a request is handed over: more often only where app keys are bound just now."""
 _FLUSHED_S = 0.002
 
 _LENGTH = re.compile(rb"\r\ncontent-length:[ \t]*(\d+)[ \t]*(?:\r\n|$)")

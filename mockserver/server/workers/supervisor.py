@@ -37,10 +37,10 @@ from mockserver.worlds.hosted import DEFAULT_WORLD
 
 log = logging.getLogger("mockserver.server")
 
+# How long a worker may take to end before it is killed, in seconds.
 _ENDS_S = 10.0
-"""How long a worker may take to end before it is killed, in seconds."""
+# How long after a start that failed the next one is tried, in seconds.
 _AGAIN_S = 1.0
-"""How long after a start that failed the next one is tried, in seconds."""
 _LOOKS_S = 0.25
 
 

@@ -25,8 +25,8 @@ from mockserver.worlds.transactions import ChainTransaction
 from mockserver.worlds.verification import is_announced
 
 CHAIN_LISTS = (ids.CHAINS, ids.V1_CHAINS)
+# How many of the newest quotes of a route are compared with a payment.
 _MOST_QUOTES = 200
-"""How many of the newest quotes of a route are compared with a payment."""
 LOOK_UPS = (ids.CHECK, *ids.V1_DETAILS, ids.CHECK_TICKET)
 """The operations that clients poll: each asks for the state of one thing."""
 
