@@ -128,12 +128,11 @@ def _exit_at_once() -> NoReturn:
 
 @contextmanager
 def importing_fast(options: Mapping[str, Any]) -> Iterator[None]:
-    """Import the server without slow work that it does not need.
-
-    aiohttp reads all certificates that the machine trusts, twice, when it is imported: for clients,
-    which this process has only where it records, or passes on what was not recorded. The garbage
-    collector, which would look again and again at what stays, is off until the server listens.
-    """
+    """Import the server without slow work that it does not need."""
+    # aiohttp reads all certificates that the machine trusts, twice, when it is imported: for
+    # clients, which this process has only where it records, or passes on what was not recorded. The
+    # garbage collector, which would look again and again at what stays, is off until the server
+    # listens.
     names = () if options["record"] or options["fall_through"] else _TRUSTED
     kept = {name: os.environ.get(name) for name in names}
     gc.disable()

@@ -273,11 +273,9 @@ class SwapQuotes:
         return target
 
     def gross(self, amount: int, source: Placed, target: Placed, now_ms: int) -> int:
-        """Return what a pool gives before fees, in smallest units of the token out, rounded down.
-
-        The pool is of constant product: of a deep pool's value D, an amount worth v buys
-        v·D/(D+v), so that larger swaps get a worse price and never a smaller amount.
-        """
+        """Return what a pool gives before fees, in smallest units of the token out, floored."""
+        # The pool is of constant product: of a deep pool's value D, an amount worth v buys
+        # v·D/(D+v), so that larger swaps get a worse price and never a smaller amount.
         value = self._value_usd(amount, source, now_ms)
         depth = Fraction(self.rates.depth_usd)
         price = self.prices.usd_fraction(target.symbol, now_ms)

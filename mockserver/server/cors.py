@@ -80,11 +80,9 @@ def _sandboxed(own: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
 
 
 def preflight(contract: Contract, path: str, headers: Headers) -> Response:
-    """Return the answer to a preflight, which allows whatever it requests.
-
-    A wrong method or an unknown header is refused by the API itself. If it were refused here, the
-    page would only see a network error.
-    """
+    """Return the answer to a preflight, which allows whatever it requests."""
+    # A wrong method or an unknown header is refused by the API itself. If it were refused here, the
+    # page would only see a network error.
     methods = contract.methods(path) or ["GET", "POST"]
     own = {name for operation in contract for name in operation.header_names}
     return reflected(headers, methods, sorted({*own, *_OWN}))

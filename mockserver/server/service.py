@@ -131,11 +131,9 @@ class Service:
         return line
 
     def fetched(self) -> Iterator[None]:
-        """Fetch the files and modules that operations need beyond a first answer, step by step.
-
-        Each `next` takes a step of some ten milliseconds. What only the control API needs is left
-        to those who use it, and what explains a refusal, which takes 3 MiB, to the first one.
-        """
+        """Fetch the files and modules that operations need beyond a first answer, step by step."""
+        # Each `next` takes a step of some ten milliseconds. What only the control API needs is left
+        # to those who use it, and what explains a refusal, which takes 3 MiB, to the first one.
         yield
         list_operations()
         yield

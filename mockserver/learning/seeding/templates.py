@@ -99,10 +99,9 @@ class LearnedTemplates:
 
 
 def breaks_our_forms(sources: Iterable[Source]) -> bool:
-    """Tell whether successes have data that neither dialect of the simulation would answer.
-
-    Lists are left out, since a catalog takes what they add, and one odd answer is no other service.
-    """
+    """Tell whether successes have data that neither dialect of the simulation would answer."""
+    # Lists are left out, since a catalog takes what they add, and one odd answer is no other
+    # service.
     contracts = [_contract(name) for name in ("observed", "documented")]
     breaking = {
         exchange.operation

@@ -131,10 +131,8 @@ class _Store:
         self._lost: dict[int, ChainTransaction] = {}
 
     def lose(self, texts: Iterable[str]) -> None:
-        """Take transactions off their chains that were lost later, before others come.
-
-        What was sent again has the hash of a lost one, and must not be taken for it.
-        """
+        """Take transactions off their chains that were lost later, before others come."""
+        # What was sent again has the hash of a lost one, and must not be taken for it.
         for text in texts:
             tx = ChainTransaction.load(self._shared.read(text))
             if tx.lost:
