@@ -131,12 +131,15 @@ class Supervisor:
     def _look(self) -> None:
         """Wait a moment for something to happen, and do what it asks for."""
         inbox = self._channel.fileno(self._board.workers)
+        # With an end: a worker that hangs tells nobody, and is to be looked for.
         select.select([inbox, self._wake[0].fileno()], [], [], _LOOKS_S)
         with contextlib.suppress(BlockingIOError):
+            # Emptied, or the next wait would return at once; what happened is seen below.
             while self._wake[0].recv(4096):
                 pass
         while (message := self._channel.take(self._board.workers)) is not None:
             self._taken(message)
+        # Messages first: a worker that failed says why before it ends.
         for worker, pid in list(self._pids.items()):
             ended, status = os.waitpid(pid, os.WNOHANG)
             if ended:
@@ -172,6 +175,7 @@ class Supervisor:
 
     def _failed(self, worker: int, text: str, code: int) -> None:
         """Note why a worker cannot serve."""
+        # While not all are up, a failure is one of the server's settings and would repeat itself.
         first = len(self._ready) < self._board.workers
         if self._failure is None and (first or self._stopping):
             self._failure = WorkerFailed(text, code)
