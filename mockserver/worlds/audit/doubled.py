@@ -37,12 +37,15 @@ def doubled(evidence: Evidence) -> Iterator[Finding]:
         made = evidence.submissions_of(order) or evidence.payment_of(order)
         if order.amount and made and order.id not in meant:
             route = order.route
+            # Addresses in any case: clients write their own in several ways.
             ends = order.sender.lower(), order.recipient.lower()
             target = route.source_token, route.target_chain, route.target_token
             equal[*ends, *target, paid(evidence, order).whole_tokens].append(order)
     for orders in equal.values():
         if len(orders) > 1:
             unquoted = dict(_unquoted(evidence, orders))
+            # Neighbours are enough: of three payments, each second one is found beside the one
+            # before it.
             for before, after in pairwise(orders):
                 yield from _same_intent(evidence, before, after, unquoted.get(after.id))
 
@@ -53,6 +56,7 @@ def _same_intent(
     """Find out why two payments are one intent; `quoted_for` used the only quote of the second."""
     first, again = (evidence.submissions_of(order) for order in (before, after))
     known = evidence.known_status(before, again[0].entry.sequence if again else None)
+    # The money came back, and the client knew: to pay again is then a new intent.
     if known in _BACK:
         return
     earlier = [
@@ -63,6 +67,7 @@ def _same_intent(
     why, entries = "", [submission.entry for submission in (*earlier, *again[:1])]
     if earlier and known is None and _is_in_doubt(evidence, earlier, first, after):
         why = _LOST
+    # Only a lost answer weighs more: it explains why there was no second quote.
     elif quoted_for is not None and evidence.known_status(quoted_for, None) not in _BACK:
         why, before = _ONE_QUOTE, quoted_for
         entries = entries or [quote.entry for quote in evidence.quotes_of(after)]

@@ -202,7 +202,6 @@ def _fee_problem(call: RpcCall, signed: SolanaTransaction) -> tuple[str, Json] |
 
 def _carry_out(call: RpcCall, signed: SolanaTransaction, made: SolanaTransfer) -> None:
     hosted, strict = call.hosted, not call.hosted.node.lenient
-    # The mock keeps one payer for a transaction: gas and money of two would be booked as one's.
     # Fee and money are booked as those of one sender.
     if made.units and made.payer != base58(signed.signers[0]):
         raise RpcError(
