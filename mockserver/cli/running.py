@@ -199,7 +199,6 @@ def _print_check(
 
 
 def _print_journals(worlds: Iterable["HostedWorld"], problems: Sequence["RunProblem"]) -> None:
-    """Print what came to the worlds that have problems."""
     from mockserver.cli.run_check import printable_lines
     from mockserver.worlds.journal_text import readable_journal
 

@@ -108,7 +108,6 @@ def _names_of(view: OrderView) -> tuple[str, ...]:
 
 
 def _state_of(view: OrderView) -> State:
-    """Return the state of an order by its status."""
     if view.status is Status.SUCCEEDED:
         return "arrived"
     if view.order.generation is OrderGeneration.V1:

@@ -68,7 +68,6 @@ class Block:
         return "" if self.payout is None else self.payout.hash.lower()
 
     def movements(self, catalog: Catalog) -> Iterator[TokenMove]:
-        """Yield what its transaction moved."""
         if self.tx is not None:
             yield from movements.of_transaction(catalog, self.tx)
         elif self.payout is not None:

@@ -68,7 +68,6 @@ class Tape:
 
     @property
     def sources(self) -> tuple[Path, ...]:
-        """What is played."""
         return (self.options.folder,) if self._plays else ()
 
     @property
@@ -175,7 +174,6 @@ class PassThrough:
 
 
 def has_recordings(folder: Path) -> bool:
-    """Tell whether a folder has recordings of a tape."""
     return folder.is_dir() and any(folder.glob("*.yaml"))
 
 

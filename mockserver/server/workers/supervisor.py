@@ -301,7 +301,6 @@ class Supervisor:
                 message.close()
 
     def _end(self) -> None:
-        """Have all workers end."""
         self._stopping = True
         for pid in self._pids.values():
             os.kill(pid, signal.SIGTERM)
@@ -335,6 +334,5 @@ def join(service: Service, peers: Peers, app_keys: dict[str, str]) -> None:
 
 
 def _end_of(status: int) -> str:
-    """Return how a process has ended."""
     code = os.waitstatus_to_exitcode(status)
     return f"was ended by signal {-code}" if code < 0 else f"has ended with exit code {code}"

@@ -138,7 +138,6 @@ class Evidence:
                 yield view, end
 
     def arrives(self, order: Order) -> bool:
-        """Tell whether an order arrives in the end."""
         if self._arriving is None:
             ended = (end for end in self.ends if end.status is Status.SUCCEEDED)
             self._arriving = frozenset(end.order.id for end in ended)

@@ -126,7 +126,6 @@ class Traffic:
         return self.world.scenario.catalog
 
     def of(self, operations: Iterable[str]) -> Iterator[ClientCall]:
-        """Yield the calls of some operations."""
         wanted = frozenset(operations)
         return (call for call in self.calls if call.operation.id in wanted)
 

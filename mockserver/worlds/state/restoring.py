@@ -60,7 +60,6 @@ class Restoring:
         return hosted
 
     def _headed(self, texts: Mapping[str, str], branch: int) -> HostedWorld:
-        """Return the world of a head, with the rows of a branch."""
         parts = {name: plain(text) for name, text in texts.items()}
         hosting = parts[HOSTING]
         hosted = self._factory.load(self._key, dump_of(parts), beginning_of(hosting))
