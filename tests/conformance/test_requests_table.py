@@ -1,6 +1,7 @@
 """The tables of requests: a new one is a row, and a wrong row is told of with its line."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -58,8 +59,11 @@ def test_an_edge_more_is_a_row(tmp_path):
     row = '  many blanks: {words: "of {length} blanks around {0}", put: " {} ", edges: [symbol]}\n'
     table = _with(tmp_path, ("\nvalues:\n", f"\nvalues:\n{row}"))
     added = variations_of(documents.read(table, "requests"))["many blanks"]
-    assert list(added.values("USDT", None)) == [("of 3 blanks around  N ", " USDT ")]
-    assert (added.edges, added.right, added.kind) == ({"symbol"}, False, None)
+    no_run: Any = None
+    assert list(added.values("USDT", no_run)) == [("of 3 blanks around  N ", " USDT ")]
+    assert added.edges == frozenset({"symbol"})
+    assert not added.right
+    assert added.kind is None
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from hypothesis.strategies import SearchStrategy
 
 from mockserver.conformance.discovery.amounts import units_of
 from mockserver.conformance.generation.constraints import Constraint, breaks
-from mockserver.conformance.requests.variations import filled, puts_of
+from mockserver.conformance.requests.variations import VARIATIONS, filled
 from mockserver.contract import Field
 from mockserver.jsontext import Json, type_of
 from mockserver.limits import AMOUNT_DIGITS
@@ -134,11 +134,11 @@ def _of_wrong_type(field: Field) -> SearchStrategy[Json] | None:
     if field.location != "body":
         if "string" in field.types or not field.types:
             return None
-        return st.sampled_from(puts_of("digits of nothing"))
+        return st.sampled_from(VARIATIONS["digits of nothing"].puts)
     kinds = set(field.types) & set(_WITH_TYPES)
     if not kinds:
         return None
-    wrong_ones = puts_of(f"not {min(kinds)}")
+    wrong_ones = VARIATIONS[f"not {min(kinds)}"].puts
     values = [value for value in wrong_ones if type_of(value) not in field.types]
     if field.types == ("integer",) and "ddress" in field.name:
         # An address that is published as an integer is accepted as text as well (E-04).
@@ -186,11 +186,11 @@ def _candidates(
 def _near(texts: SearchStrategy[Json]) -> SearchStrategy[Json]:
     """Return texts that are almost right."""
     return st.one_of(
-        st.sampled_from(puts_of("almost")),
-        *(texts.map(partial(filled, put)) for put in puts_of("with more")),
+        st.sampled_from(VARIATIONS["almost"].puts),
+        *(texts.map(partial(filled, put)) for put in VARIATIONS["with more"].puts),
         texts.map(lambda text: str(text)[:-1]),
         texts.map(lambda text: str(text).lower()),
-        *(texts.map(partial(filled, put)) for put in puts_of("repeated")),
+        *(texts.map(partial(filled, put)) for put in VARIATIONS["repeated"].puts),
     )
 
 

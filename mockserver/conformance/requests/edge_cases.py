@@ -298,7 +298,7 @@ class _EdgeCases:
             yield self._signed(edge, reversed_inputs(draft))
         of_calls = self._operation.id == ids.SWAP
         for field in inputs(self._operation):
-            for label, value, row in self._at_edges(field, draft, sound=True):
+            for label, value, row in at_edges(field, draft, self._context, right_ones=True):
                 before = draft.part(field.location).get(field.name)
                 # The usual value shows nothing that the usual request once more does not.
                 if value != before and not (of_calls and label in _NOT_FOR_CALLS):
@@ -310,19 +310,13 @@ class _EdgeCases:
     def _doubtful_values(self, draft: Draft) -> Iterator[EdgeCase]:
         """Yield the usual request with one input at an edge that a service may refuse."""
         for field in inputs(self._operation):
-            for label, value, _ in self._at_edges(field, draft, sound=False):
+            for label, value, _ in at_edges(field, draft, self._context, right_ones=False):
                 yield self._changed(draft, field, label, value, sound=False)
         roles = {field.role: field for field in self._operation.fields}
         for first, second in (("fromChain", "toChain"), ("fromTokenAddress", "toTokenAddress")):
             if first in roles and second in roles:
                 value = draft.part(roles[first].location).get(roles[first].name)
                 yield self._changed(draft, roles[second], f"as {first}", value, sound=False)
-
-    def _at_edges(
-        self, field: Field, draft: Draft, *, sound: bool
-    ) -> Iterator[tuple[str, Json, InputValue | None]]:
-        right = draft.part(field.location).get(field.name, "")
-        return at_edges(field, right, self._context, right_ones=sound)
 
     def _combinations(self, base: Draft) -> Iterator[EdgeCase]:
         """Yield every combination of optional inputs, and of those with a choice of two."""

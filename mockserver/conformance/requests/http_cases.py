@@ -6,7 +6,7 @@ from dataclasses import replace
 from mockserver import jsontext
 from mockserver.conformance.requests.negative import DraftChange, NegativeCase
 from mockserver.conformance.requests.probe import Probe
-from mockserver.conformance.requests.variations import filled, puts_of
+from mockserver.conformance.requests.variations import VARIATIONS, filled
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.exchange import Exchange, cached
@@ -72,7 +72,7 @@ def _hostile(operation_id: str) -> DraftChange:
     def change(draft: Draft, context: RunContext) -> Draft:
         chance = context.draw("hostile texts")
         # The two that crash careless services most often are always sent, to reads of 2.0.
-        hostile, sure = puts_of("hostile"), [*puts_of("hostile to many")]
+        hostile, sure = (list(VARIATIONS[name].puts) for name in ("hostile", "hostile to many"))
         chance.shuffle(sure)
         texts = [chance.choice(hostile), *sure, chance.choice(hostile)]
         text = texts[list(_HOSTILE_INPUTS).index(operation_id)]

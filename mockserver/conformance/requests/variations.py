@@ -19,6 +19,7 @@ from mockserver.conformance.discovery.amount_units import Reading, reading_of
 from mockserver.conformance.discovery.inventory import inventories, inventory_of
 from mockserver.conformance.requests.labels import made_of, shipped_requests
 from mockserver.conformance.session.context import RunContext
+from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.verdict import NotRun
 from mockserver.contract import Basis, Field, fact_basis, ids, load
 from mockserver.documents import Document
@@ -105,7 +106,7 @@ def kinds_of(field: Field) -> Iterator[str]:
 
 
 def at_edges(
-    field: Field, right: Json, context: RunContext, *, right_ones: bool
+    field: Field, draft: Draft, context: RunContext, *, right_ones: bool
 ) -> Iterator[tuple[str, Json, InputValue | None]]:
     """Yield the values that edge cases try an input with, each with its words and its row.
 
@@ -114,6 +115,7 @@ def at_edges(
     listed = field.values if right_ones and "boolean" not in field.types else ()
     yield from ((f"is {value}", value, None) for value in listed)
     kinds = frozenset(() if listed else kinds_of(field))
+    right = draft.part(field.location).get(field.name, "")
     for variation in VARIATIONS.values():
         if variation.edges & kinds and variation.right == right_ones:
             with suppress(NotRun):
@@ -262,8 +264,3 @@ def _kinds() -> Mapping[str, str]:
 
 VARIATIONS = variations_of(shipped_requests())
 """The rows of the shipped table, by name, in the order in which edge cases try them."""
-
-
-def puts_of(name: str) -> tuple[Json, ...]:
-    """Return the values of a row that generated requests draw from."""
-    return VARIATIONS[name].puts
