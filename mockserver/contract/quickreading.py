@@ -129,7 +129,7 @@ class QuickReader:
         return True
 
     def _read_query(self, query: str, values: dict[str, Json]) -> bool:
-        # A role may be in headers and query: then, too, the count below is one too few.
+        # From what the headers have given already.
         awaited, known = len(values), self._pairs.get
         for part in query.split("&"):
             pair = known(part) or self._pair(part)
