@@ -179,8 +179,8 @@ _CODE = re.compile(
     r"|(?:verification|security|confirmation|login|one[- ]time|2fa|sms)[- ](?:code|pass\w*))"
     r"(?:\s+is)?\s*:?\s+)(?P<value>[0-9]{4,10})\b"
 )
-# What `_SAID` and `_CODE` cannot do without.
 _SPOKEN = ("pass", "pwd", "pin", "otp", "secret", "token", "key", "credential", "code")
+"""What `_SAID` and `_CODE` cannot do without."""
 _INSERTED = re.compile(
     r"\((?P<names>[^()]{1,2000})\)(?P<between>\s*VALUES\s*)(?P<rows>\([^()]*\)(?:\s*,\s*\([^()]*\))*)",
     re.IGNORECASE,
