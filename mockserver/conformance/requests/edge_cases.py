@@ -457,8 +457,10 @@ def _first_listed(context: RunContext, by_chain: Mapping[str, _T]) -> list[tuple
 
 
 def _large_amounts(drawn: Iterable[TokenRoute], usual: TokenRoute | None) -> Iterator[_EdgeSubject]:
-    """Yield amounts beyond 64 and 128 bits of routes whose decimals change otherwise than usual."""
-    # What outgrows a type may be the amount, the output, or what lies between them.
+    """Yield amounts beyond 64 and 128 bits of routes whose decimals change otherwise than usual.
+
+    What outgrows a type may be the amount, the output, or what lies between them.
+    """
 
     def change(route: TokenRoute) -> str:
         source, target = route.source.decimals or 0, route.target.decimals or 0
