@@ -72,6 +72,7 @@ def ticks_ms() -> int:
 def _running_ns() -> Callable[[], int]:
     """Return a monotonic clock that goes on while the machine sleeps."""
     if sys.platform == "linux":
+        # The monotonic clock of Linux stands while a laptop sleeps, and a world would miss hours.
         return partial(time.clock_gettime_ns, time.CLOCK_BOOTTIME)
     return time.monotonic_ns
 
@@ -112,6 +113,7 @@ class Clock:
         """Return the world's time, in milliseconds, when the wall clock shows `wall`."""
         if self.mode is _REAL:
             now = self.virtual_ms + wall - self.wall_ms
+        # A standing clock was checked when it was set.
         elif self.mode in STANDING:
             return self.virtual_ms
         else:

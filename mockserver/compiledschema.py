@@ -21,10 +21,8 @@ def compiled(schema: Mapping[str, Any]) -> Compiled:
 
 
 def _counting_apart(node: Any) -> Any:
-    """Return an equal schema, with `minLength` and `maxLength` in place of counts in patterns.
-
-    A pattern that counts to 1000 takes two megabytes, and is compiled for every part that has it.
-    """
+    """Return an equal schema, with `minLength` and `maxLength` in place of counts in patterns."""
+    # A pattern that counts to 1000 takes two megabytes, and is compiled for every part that has it.
     if isinstance(node, list | tuple):
         return [_counting_apart(part) for part in node]
     if not isinstance(node, Mapping):

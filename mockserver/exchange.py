@@ -74,6 +74,7 @@ class Headers(Mapping[str, str]):
         return len(self._first) < len(self._names)
 
     def count(self, name: str) -> int:
+        # Nearly always: no name was repeated, so that none has to be counted.
         if len(self._first) == len(self._names):
             return int(name in self)
         wanted = name.lower()
@@ -167,6 +168,7 @@ def plain_request(raw: bytes) -> Request:
     """Parse bytes that have the form of nearly all requests."""
     head, _, body = raw.partition(b"\r\n\r\n")
     line, *fields = head.decode("latin-1").split("\r\n")
+    # Only bytes that were recognised get here, so that nothing is checked again.
     method, target, _ = line.split(" ")
     path, _, query = target.partition("?")
     named = [name.partition(": ") for name in fields]
@@ -247,6 +249,7 @@ def folded(pairs: Iterable[tuple[str, str]]) -> dict[str, Json]:
 def _decoded(text: str) -> str:
     if "%" not in text and "+" not in text:
         return text
+    # Before decoding: a `+` that is meant comes as %2B.
     raw = unquote_to_bytes(text.replace("+", " "))
     try:
         return raw.decode("utf-8")

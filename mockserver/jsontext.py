@@ -104,11 +104,9 @@ def _other_format(text: str) -> str:
 
 
 def _plain_object(raw: bytes, loads: Callable[[bytes], Any]) -> dict[str, Json] | None:
-    """Return an object of texts and small whole numbers; None for any other text.
-
-    orjson reads these as we do. It reads other numbers as floats, and accepts repeated keys: with
-    as many colons as keys, no key was repeated, and no text has a colon.
-    """
+    """Return an object of texts and small whole numbers; None for any other text."""
+    # orjson reads these as we do. It reads other numbers as floats, and accepts repeated keys: with
+    # as many colons as keys, no key was repeated, and no text has a colon.
     try:
         value = loads(raw)
     except ValueError:

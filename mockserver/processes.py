@@ -24,11 +24,9 @@ _RESTING = (b"S", b"Z", b"X", b"I")
 
 
 def marked(mark: str, output: Path | None = None) -> list[int]:
-    """Return the processes that have a mark or write to an output, as far as the system shows it.
-
-    A process that only forks has the environment of the program that it was, so that a daemon is
-    found as well. One that was started with an environment and an output of its own is not.
-    """
+    """Return the processes that have a mark or write to an output, as far as this is shown."""
+    # A process that only forks has the environment of the program that it was, so that a daemon is
+    # found as well. One that was started with an environment and an output of its own is not.
     pids = []
     for name in _numbers():
         try:

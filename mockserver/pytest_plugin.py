@@ -52,8 +52,8 @@ _OPTIONS = {
     "refusals": "fail (the default): an unexpected refusal fails the test; or allow",
 }
 
+# A setting of which no marker says anything.
 _UNSAID = object()
-"""A setting of which no marker says anything."""
 _SURVIVE = {
     "survive-only": ("KINDS", "the kinds of failures to search, separated by commas"),
     "survive-skip": ("KINDS", "kinds of failures to leave out"),
@@ -428,11 +428,9 @@ def _configured(say: Callable[[str], Any]) -> dict[str, Any]:
 def _with_recordings(
     item: pytest.Item, settings: "MockSettings", changes: dict[str, Any]
 ) -> dict[str, Any]:
-    """Return the settings of a test's world with its record mode, its folder and its permit.
-
-    A mode on the command line is for tests that have one already: CI plays with `none`, and
-    somebody who records anew says `all`.
-    """
+    """Return the settings of a test's world with its record mode, its folder and its permit."""
+    # A mode on the command line is for tests that have one already: CI plays with `none`, and
+    # somebody who records anew says `all`.
     config = item.config
     mode = changes.get("record", settings.record)
     if not mode:
@@ -460,11 +458,9 @@ def _running(
 
 
 def _state_folder(item: pytest.Item, marked: Any) -> "Path | None":
-    """Return the folder that keeps the world of a test; None where it is kept in memory.
-
-    A marker comes before the command line, and that before the ini file: a test that is written to
-    go on does so in every session, and one that says `state=None` in none.
-    """
+    """Return the folder that keeps the world of a test; None where it is kept in memory."""
+    # A marker comes before the command line, and that before the ini file: a test that is written
+    # to go on does so in every session, and one that says `state=None` in none.
     from pathlib import Path
 
     from mockserver.testing.recording import folder_of_test
@@ -484,10 +480,8 @@ def _state_folder(item: pytest.Item, marked: Any) -> "Path | None":
 
 
 def _check_marker_names(node: pytest.Item) -> None:
-    """Fail a test whose marker is mistyped: pytest only warns, and the settings would be lost.
-
-    A name that is only alike, such as one of the project's own, needs settings of ours to be one.
-    """
+    """Fail a test whose marker is mistyped: pytest only warns, and the settings would be lost."""
+    # A name that is only alike, such as one of the project's own, needs settings of ours to be one.
     registered = None
     for mark in node.iter_markers():
         if mark.name == _MARKER:

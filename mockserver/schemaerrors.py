@@ -166,10 +166,8 @@ _ALONE = frozenset(
 
 
 def _parts(schema: Schema, name: str) -> list[tuple[FieldPath, Schema | bool]]:
-    """Return the parts behind a keyword that are looked at one by one, with the steps there.
-
-    Nothing more can be told of a boolean, nor behind other keywords: those are looked at whole.
-    """
+    """Return the parts behind a keyword that are looked at one by one, with the steps there."""
+    # Nothing more can be told of a boolean, nor behind other keywords: those are looked at whole.
     wanted = schema[name]
     match name:
         case "properties":

@@ -234,8 +234,8 @@ def _made_beside(jobs: Sequence[Job], processes: int) -> Iterator[tuple[Job, Tri
             worker.join()
 
 
+# What tells that a process at the other end of a pipe has ended.
 _GONE = (EOFError, ConnectionError)
-"""What tells that a process at the other end of a pipe has ended."""
 
 
 def _send(pipe: Connection, job: Job) -> None:

@@ -93,11 +93,9 @@ def read_stream(stream: BinaryIO, limit: limits.Limit) -> bytes:
 
 
 def modeline(path: Path, text: str) -> str:
-    """Return the line that tells editors where the schema of a YAML text is; empty without one.
-
-    That is where `crosschain-mock schemas .crosschain-mock` has written the schemas into the folder
-    of the file or one above it: no public address has them, so that the line names a file.
-    """
+    """Return the line that tells editors where the schema of a YAML text is; empty without one."""
+    # That is where `crosschain-mock schemas .crosschain-mock` has written the schemas into the
+    # folder of the file or one above it: no public address has them, so that the line names a file.
     found = _FORMAT.match(text)
     if found is None or text.startswith(_MODELINE):
         return ""

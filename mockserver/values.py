@@ -1,15 +1,14 @@
 """Fast dataclasses, and a cache of values.
 
 The standard library compiles each method of a dataclass by itself, which takes 0.4 ms a class: a
-fifth of what a server used until its first answer. `dataclass` means the same here and compiles
-`__init__` alone. A frozen one has to set each field past its own guard, which makes
-creating it twice as expensive. A request creates dozens of values, so those on the hot path are of
-`value_class`: only mypy checks that they are immutable, and nothing at run time.
+fifth of what a server used until its first answer. `dataclass` means the same here and has only
+`__init__` compiled; the rest is shared by all classes. A frozen one passes its guard once for each
+field, so those on the hot path, of which a request creates dozens, are of `value_class`: only mypy
+checks that they are immutable, and nothing at run time.
 """
 
 import dataclasses
-from collections.abc import Callable
-from dataclasses import MISSING, Field, FrozenInstanceError, fields
+from dataclasses import Field, FrozenInstanceError, fields
 from operator import attrgetter
 from reprlib import recursive_repr
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
@@ -38,45 +37,16 @@ def _made(plain: type, *, eq: bool, hashed: bool, guarded: bool) -> type:
     """Return the dataclass that a plain class describes; its own methods stay as they are."""
     # Without a docstring, the library would compute a signature as one.
     plain.__doc__ = plain.__doc__ or plain.__qualname__
-    made: Any = dataclasses.dataclass(init=False, repr=False, eq=False, slots=True)(plain)
-    methods = {"__init__": _initializer(made, guarded), "__repr__": _repr}
+    made: Any = dataclasses.dataclass(repr=False, eq=False, slots=True)(plain)
+    methods: dict[str, Any] = {"__repr__": _repr}
     if eq:
         methods |= _comparing(fields(made), hashed)
     if guarded:
-        methods |= _GUARD
+        methods |= {"__setattr__": _set_once, "__delattr__": _refuse_delete}
     for name, method in methods.items():
         if name not in vars(plain):
             setattr(made, name, method)
     return made  # type: ignore[no-any-return]
-
-
-def _initializer(made: Any, guarded: bool) -> Callable[..., None]:
-    """Return the compiled `__init__` of a dataclass."""
-    known: dict[str, Any] = {"MISSING": MISSING}
-    parameters, lines = ["self"], []
-    for field in fields(made):
-        name = value = field.name
-        optional = not field.default is field.default_factory is MISSING
-        if not (field.init or optional):
-            continue
-        known[f"__usual_{name}"] = field.default
-        if field.init:
-            parameters.append(f"{name}=__usual_{name}" if optional else name)
-        else:
-            lines.append(f"{name} = __usual_{name}")
-        if field.default_factory is not MISSING:
-            known[f"__new_{name}"] = field.default_factory
-            value = f"__new_{name}() if {name} is MISSING else {name}"
-        if guarded:
-            known[f"__set_{name}"] = getattr(made, name).__set__
-        lines.append(f"__set_{name}(self, {value})" if guarded else f"self.{name} = {value}")
-    if hasattr(made, "__post_init__"):
-        lines.append("self.__post_init__()")
-    body = "\n ".join(lines or ["pass"])
-    exec(f"def __init__({', '.join(parameters)}):\n {body}", known)  # noqa: S102 - names alone
-    initialize: Callable[..., None] = known["__init__"]
-    initialize.__qualname__ = f"{made.__qualname__}.__init__"
-    return initialize
 
 
 def _comparing(fields: tuple["Field[Any]", ...], hashed: bool) -> dict[str, Any]:
@@ -100,29 +70,15 @@ def _repr(self: Any) -> str:
     return f"{self.__class__.__qualname__}({', '.join(members)})"
 
 
-def _refuse_set(self: object, name: str, value: object) -> NoReturn:
-    raise FrozenInstanceError(f"cannot assign to field {name!r}")
+def _set_once(self: object, name: str, value: object) -> None:
+    # The compiled `__init__` sets each field by this, and so do `copy` and `pickle`.
+    if hasattr(self, name):
+        raise FrozenInstanceError(f"cannot assign to field {name!r}")
+    object.__setattr__(self, name, value)
 
 
 def _refuse_delete(self: object, name: str) -> NoReturn:
     raise FrozenInstanceError(f"cannot delete field {name!r}")
-
-
-def _state(self: Any) -> list[Any]:
-    return [getattr(self, field.name) for field in fields(self)]
-
-
-def _restore(self: Any, state: list[Any]) -> None:
-    for field, value in zip(fields(self), state, strict=True):
-        object.__setattr__(self, field.name, value)
-
-
-_GUARD: dict[str, Any] = {
-    "__setattr__": _refuse_set,
-    "__delattr__": _refuse_delete,
-    "__getstate__": _state,
-    "__setstate__": _restore,
-}
 
 
 def keep(kept: dict[K, V], key: K, value: V, most: int) -> V:

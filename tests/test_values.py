@@ -181,7 +181,7 @@ def test_values_of_the_road_are_hashed_and_equal_as_frozen_ones():
 
 
 def test_a_member_without_a_default_behind_one_that_has_one_is_refused():
-    with pytest.raises(SyntaxError):
+    with pytest.raises(TypeError):
 
         @values.dataclass(slots=True)
         class Wrong:

@@ -216,10 +216,8 @@ def _print(report: Report, output: Output) -> None:
 
 
 def _after_writing(report: Report, output: Output) -> int:
-    """Write the baseline that is wanted; with it nothing fails that was found.
-
-    A run that was interrupted, or that could not decide anything, leaves the file as it is.
-    """
+    """Write the baseline that is wanted; with it nothing fails that was found."""
+    # A run that was interrupted, or that could not decide anything, leaves the file as it is.
     if output.written is None or output.expires is None:
         return report.exit_code
     undecided = report.exit_code == 3 and not (report.causes or report.accepted)

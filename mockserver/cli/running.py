@@ -96,12 +96,14 @@ def run(
         if service.replaying:
             click.echo(service.replaying, err=True)
         environment = _environment(url, options["tls_cert"])
+        # Before the command starts: a misspelled name is told of at once, and not after an hour.
         names = [refusal_name(name, client.contract) for name in options["expected_refusals"]]
         # Worlds that were kept from earlier runs are judged by what comes in this one.
         before = {hosted.key: hosted.journal.last_sequence for hosted in service.worlds}
         if paged is not None:
             environment = paged.environment(url, environment)
         capsule = stack.enter_context(_growing_capsule(service, options))
+        # Judged only when it has ended: what it still does may mend what looks wrong before.
         code = _exit_code_of(command, environment, client)
         if paged is not None:
             paged.locked.catch_up()
@@ -199,7 +201,6 @@ def _print_check(
 
 
 def _print_journals(worlds: Iterable["HostedWorld"], problems: Sequence["RunProblem"]) -> None:
-    """Print what came to the worlds that have problems."""
     from mockserver.cli.run_check import printable_lines
     from mockserver.worlds.journal_text import readable_journal
 

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from mockserver.server.assembly import Settings
 
+# Where OpenSSL looks for the certificates that a machine trusts.
 _TRUSTED = ("SSL_CERT_FILE", "SSL_CERT_DIR")
-"""Where OpenSSL looks for the certificates that a machine trusts."""
 
 
 def serve(
@@ -116,11 +116,9 @@ def _check_workers(workers: int, options: Mapping[str, Any]) -> None:
 
 
 def _exit_at_once() -> NoReturn:
-    """End the process without freeing its memory, which the system does at once.
-
-    Python frees each value by itself, which takes seconds for a world of many orders. Nothing else
-    is left to do: the loop and the ready file are gone, and a server writes no other file.
-    """
+    """End the process without freeing its memory, which the system does at once."""
+    # Python frees each value by itself, which takes seconds for a world of many orders. Nothing
+    # else is left to do: the loop and the ready file are gone, and a server writes no other file.
     atexit._run_exitfuncs()
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError):
@@ -130,12 +128,11 @@ def _exit_at_once() -> NoReturn:
 
 @contextmanager
 def importing_fast(options: Mapping[str, Any]) -> Iterator[None]:
-    """Import the server without slow work that it does not need.
-
-    aiohttp reads all certificates that the machine trusts, twice, when it is imported: for clients,
-    which this process has only where it records, or passes on what was not recorded. The garbage
-    collector, which would look again and again at what stays, is off until the server listens.
-    """
+    """Import the server without slow work that it does not need."""
+    # aiohttp reads all certificates that the machine trusts, twice, when it is imported: for
+    # clients, which this process has only where it records, or passes on what was not recorded. The
+    # garbage collector, which would look again and again at what stays, is off until the server
+    # listens.
     names = () if options["record"] or options["fall_through"] else _TRUSTED
     kept = {name: os.environ.get(name) for name in names}
     gc.disable()

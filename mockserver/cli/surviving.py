@@ -152,10 +152,8 @@ def _plan(options: dict[str, Any], command: Sequence[str]) -> "SearchPlan":
 
 
 def _earlier(file: Path | None, flow: str) -> tuple[frozenset[str], tuple[str, ...]]:
-    """Return the failures that an earlier report has tried without harm, and those with harm.
-
-    What another command has survived says nothing of this flow.
-    """
+    """Return the failures that an earlier report has tried without harm, and those with harm."""
+    # What another command has survived says nothing of this flow.
     if file is None:
         return frozenset(), ()
     from mockserver import documents

@@ -301,10 +301,8 @@ def _with_value(before: Any, row: "Option", text: str) -> Any:
 
 
 def _option(row: "Option") -> click.Parameter:
-    """Return a row of the option table as a parameter.
-
-    An address is never taken from the environment, where that of another service may stand.
-    """
+    """Return a row of the option table as a parameter."""
+    # An address is never taken from the environment, where that of another service may stand.
     from mockserver.conformance.option_table import ADDRESSES
 
     if row.kind == "address":

@@ -109,7 +109,6 @@ def joined(names: Sequence[str]) -> str:
 
 
 def _keyword_says(schema: Schema, path: SchemaPath, place: str) -> str:
-    """Return what a keyword says, in words."""
     *_, node = nodes_along(schema, path[:-1])
     keyword = str(path[-1]) if path else ""
     about = node.get("description")

@@ -9,7 +9,7 @@ from typing import Any
 
 from mockserver import documents, resources
 from mockserver.tables import UnknownTableName
-from mockserver.values import dataclass
+from mockserver.values import dataclass, value_class
 
 
 class Verdict(StrEnum):
@@ -47,6 +47,7 @@ class Verdict(StrEnum):
     @property
     def or_worse(self) -> tuple["Verdict", ...]:
         """The verdicts that are as bad as this one, or worse; the worst is first."""
+        # The members stand in this order, the worst first.
         order = tuple(Verdict)
         return order[: order.index(self) + 1]
 
@@ -71,7 +72,7 @@ _CONTRADICTED = {
 _FIRMNESS = {BasisKind.ASSUMED: 0, BasisKind.OBSERVED: 1, BasisKind.DOCUMENTED: 2}
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Basis:
     """What a statement stands on.
 
@@ -119,6 +120,7 @@ def nodes_along(
 ) -> Iterator[Mapping[str, Any]]:
     """Yield the objects of a schema on the way to a place, the outermost first."""
     node: Any = schema
+    # None first, for the schema itself: it may name a basis for all that is in it.
     for part in (None, *path):
         if part is not None:
             try:
@@ -142,6 +144,7 @@ def kind_of(word: object) -> BasisKind:
     try:
         return BasisKind(str(word))
     except ValueError:
+        # A word that nobody knows must not make anything firmer than it is.
         return BasisKind.ASSUMED
 
 
@@ -328,6 +331,7 @@ class FactRegister:
         """Return the title of the section that a reference such as `4.2 row 4` begins with."""
         number = section.split(maxsplit=1)[0] if section else ""
         while number and number not in self.sections:
+            # A subsection without a title of its own has that of the section it is in.
             number = number.rpartition(".")[0]
         return self.sections[number] if number else ""
 

@@ -60,16 +60,15 @@ def flat(document: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _any_value(nested_arrays: int) -> dict[str, Any]:
-    """Return the schema of any JSON value, in which arrays stand in arrays so many times.
-
-    An object may contain itself in every generator, an alternative of a union only in some.
-    """
+    """Return the schema of any JSON value, in which arrays stand in arrays so many times."""
+    # An object may contain itself in every generator, an alternative of a union only in some.
     parts = [*_SCALARS, {"$ref": f"{_REFERENCE}JsonObject"}]
     if nested_arrays:
         parts.append({"type": "array", "items": _any_value(nested_arrays - 1)})
     return {"oneOf": parts}
 
 
+# Where any JSON is right, its type says so by name.
 _JSON: Mapping[str, Any] = {
     "JsonValue": {"description": "any JSON value", **_any_value(_MOST_NESTED_ARRAYS)},
     "JsonObject": {
@@ -78,7 +77,6 @@ _JSON: Mapping[str, Any] = {
         "additionalProperties": _any_value(_MOST_NESTED_ARRAYS),
     },
 }
-"""Where any JSON is right, its type says so by name."""
 
 
 class _Names:
@@ -298,10 +296,8 @@ def _with_type(simple: dict[str, Any]) -> None:
 
 
 def _with_width(simple: dict[str, Any]) -> None:
-    """Say how wide a number is, or typed languages take 32 bits: too few for a time in ms.
-
-    An integer that needs more than 64 bits, such as an address as a number, gets no width.
-    """
+    """Say how wide a number is, or typed languages take 32 bits: too few for a time in ms."""
+    # An integer that needs more than 64 bits, such as an address as a number, gets no width.
     kinds = [simple["type"]] if isinstance(simple["type"], str) else simple["type"]
     if "integer" in kinds and simple.get("maximum", 0) < _PAST_INT64:
         simple.setdefault("format", "int64")

@@ -98,6 +98,8 @@ class Contract:
         paths = list(self._methods)
         near = get_close_matches(path[:300], paths, n=1, cutoff=0.6)
         if not near:
+            # Whoever has the prefix wrong has the last part right. Reversed, so that of two
+            # operations with the same last part the first one of the table is kept.
             last = {known.rpartition("/")[2].lower(): known for known in reversed(paths)}
             wanted = path.rstrip("/").rpartition("/")[2].lower()[:100]
             near = [last[name] for name in get_close_matches(wanted, last, n=1, cutoff=0.6)]

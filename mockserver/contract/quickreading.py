@@ -50,6 +50,7 @@ class QuickInput:
         text = type(value) is str
         if self._tied and not text:
             return False
+        # Compiled with the first value: many inputs of a server are never sent.
         if self._accepts is None:
             self._accepts = compiled(self._schema).is_valid
         try:
@@ -114,6 +115,7 @@ class QuickReader:
         return (*values, *map(values.get, self._tied))
 
     def _read_headers(self, headers: Headers, values: dict[str, Json]) -> bool:
+        # Which of two values counts is for the full reader to say.
         if headers.repeats():
             return False
         for lowered, role, typed, accepted, takes in self._headers:
@@ -127,6 +129,7 @@ class QuickReader:
         return True
 
     def _read_query(self, query: str, values: dict[str, Json]) -> bool:
+        # From what the headers have given already.
         awaited, known = len(values), self._pairs.get
         for part in query.split("&"):
             pair = known(part) or self._pair(part)
@@ -192,6 +195,7 @@ def quick_reader(schema: Mapping[str, Any], fields: Sequence[Field]) -> QuickRea
     """
     parts = schema.get("properties", {})
     known = {"type", "properties", "required"} >= {key for key in schema if not is_note(key)}
+    # Two inputs of one role would overwrite each other here.
     if not known or len({field.role for field in fields}) < len(fields):
         return None
     inputs: dict[str, dict[str, QuickInput]] = {"headers": {}, "query": {}}

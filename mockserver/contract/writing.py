@@ -84,6 +84,7 @@ def _is_text(schema: Mapping[str, Any]) -> bool:
 def _members_writer(members: Mapping[str, Mapping[str, Any]], otherwise: Writer) -> Writer:
     """Return a writer for objects that have, nearly always, all of their members."""
     keys = [encode_basestring_ascii(name).replace("%", "%%") for name in members]
+    # One format of the whole object: filling it in takes less than joining its members.
     template = "{" + ",".join([f"{key}:%s" for key in keys]) + "}"
     values = itemgetter(*members)
     writers = [
@@ -153,6 +154,7 @@ def _scalar_writer(types: frozenset[str]) -> Writer:
         kind = type(value)
         if kind is str and text:
             return encode_basestring_ascii(value)
+        # By type: True is an integer as well, and would be written as a number.
         if kind is int and not as_text:
             return str(value)
         if isinstance(value, str):

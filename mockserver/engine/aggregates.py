@@ -147,6 +147,7 @@ class SwapQuotes:
         rate = self.rates.aggregate_bps + checked_channel_bps(channel_bps)
         key = (amount, *_place_key(source), *_place_key(target), channel_bps)
         if self.fixed:
+            # A published example has its own figures, whatever the price table says.
             known = fixed_quote(self.fixed, key, 0, self.near_percent)
             if known is not None:
                 return known
@@ -179,6 +180,8 @@ class SwapQuotes:
         None where no quote of this amount has shown it.
         """
         for target in self.catalog.tokens_on(source.chain):
+            # A route cannot be read: it is derived from its quote, and the quotes it may be of are
+            # few.
             for bps in range(MAX_CHANNEL_BPS + 1):
                 key = (amount, *_place_key(source), *_place_key(target), bps)
                 if self._route(key) == route:
@@ -196,6 +199,7 @@ class SwapQuotes:
         gas = 0 if direct else gas_in_token(self.rates, self.prices, source, target, now_ms)
 
         def arriving(units: int) -> int:
+            # Fee and gas leave before the swap, so that the rest alone buys at the pool's price.
             left = units - amounts.bps_floor(units, rate) - gas
             return self.gross(left, source, target, now_ms) if left > 0 else 0
 
@@ -269,11 +273,9 @@ class SwapQuotes:
         return target
 
     def gross(self, amount: int, source: Placed, target: Placed, now_ms: int) -> int:
-        """Return what a pool gives before fees, in smallest units of the token out, rounded down.
-
-        The pool is of constant product: of a deep pool's value D, an amount worth v buys
-        v·D/(D+v), so that larger swaps get a worse price and never a smaller amount.
-        """
+        """Return what a pool gives before fees, in smallest units of the token out, floored."""
+        # The pool is of constant product: of a deep pool's value D, an amount worth v buys
+        # v·D/(D+v), so that larger swaps get a worse price and never a smaller amount.
         value = self._value_usd(amount, source, now_ms)
         depth = Fraction(self.rates.depth_usd)
         price = self.prices.usd_fraction(target.symbol, now_ms)
@@ -305,10 +307,8 @@ class SwapQuotes:
 
 
 def _free(source: Placed, target: Placed) -> bool:
-    """Whether the service takes nothing: the user's own transaction swaps on one EVM chain (SDK2).
-
-    On other chains the service swaps a deposit, and is paid for it (A-082).
-    """
+    """Whether the service takes nothing: the user's transaction swaps on one EVM chain (SDK2)."""
+    # On other chains the service swaps a deposit, and is paid for it (A-082).
     return source.chain.nickname == target.chain.nickname and source.chain.evm
 
 

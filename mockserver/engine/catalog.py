@@ -173,6 +173,7 @@ class Catalog:
 
     def __post_init__(self) -> None:
         put = object.__setattr__
+        # Plain dictionaries, built once: each request looks up several names.
         put(self, "_by_nickname", {chain.nickname: chain for chain in self.chains})
         named = {chain.v1_name: chain for chain in self.chains if chain.v1_name is not None}
         put(self, "_by_v1_name", named)

@@ -126,6 +126,8 @@ def _once(read: _Reader, wanted: Any) -> _Reader:
 
     def reader(data: Any, shared: Shared) -> Any:
         value = read(data, shared)
+        # Equal routes and courses become one object: a world has thousands of orders and few
+        # routes.
         return shared.setdefault(value, value)
 
     return reader
@@ -139,6 +141,7 @@ def _scalar(wanted: Any) -> _Reader:
     )
 
     def read(data: Any, _: Shared) -> Any:
+        # By type and not by `isinstance`: True is an integer, and no amount.
         if type(data) is wanted and members is None:
             return data
         try:
@@ -233,6 +236,7 @@ def _state(data: Mapping[str, Any], scenario: Scenario, wall_ms: int) -> WorldSt
     windows: tuple[Window, ...] = from_plain(tuple[Window, ...], data.get("calendar"), "calendar")
     orders: tuple[Order, ...] = from_plain(tuple[Order, ...], data.get("orders"), "orders")
     tickets: tuple[Ticket, ...] = from_plain(tuple[Ticket, ...], data.get("tickets"), "tickets")
+    # Before anything is stored: a dump is a file of anybody's.
     for stored, limit in ((orders, limits.ORDERS), (tickets, limits.TICKETS)):
         if len(stored) > limit.most:
             raise NotPlain(f"{len(stored)} {limit.unit}; a world has at most {limit}")
@@ -273,6 +277,7 @@ def _clock(data: object, wall_ms: int) -> Clock:
 
 
 def _check_order(order: Order, chains: Set[str], tokens: Set[str]) -> None:
+    # Both ends of the range: each of the two times has to be within it.
     check_beginning(min(order.submitted_ms, order.started_ms))
     check_beginning(max(order.submitted_ms, order.started_ms))
     route = order.route

@@ -100,6 +100,8 @@ def gained(posting: Posting | None, key: AccountKey) -> int:
 
 def _delivery(order: Order, at_ms: int) -> Posting:
     out = order.delivered
+    # What the pool gives is added up from its parts, so that the posting sums to zero whatever was
+    # rounded.
     gross = out.net + out.service_fee + out.channel_fee + out.gas_fee
     return _posting(
         order,
@@ -191,9 +193,11 @@ class Agenda:
     def prepare(self, calendar: Calendar, due_time: DueTime, most: int | None = None) -> bool:
         """Work out the orders that have changed, at most so many; tell whether more are left."""
         if calendar is not self._calendar:
+            # Another calendar moves every order that is not finished.
             self._changed.update(self._due)
             self._calendar, self._heap = calendar, []
         count = len(self._changed) if most is None else min(most, len(self._changed))
+        # Of many, to build the heap anew is linear; pushing each would cost a logarithm more.
         many = count > len(self._heap)
         for _ in range(count):
             order_id = self._changed.pop()

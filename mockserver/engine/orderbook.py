@@ -129,6 +129,7 @@ class OrderBook(View):
         """
         core = self._core
         order = core.order(order_id)
+        # The look-up is counted first: where that moves the order, the clock need not jump as well.
         if order.policy is _POLLS:
             order = self._ticked(order)
         if core.state.clock.mode is _AUTO:
@@ -242,6 +243,8 @@ class OrderBook(View):
         check_forced(self._core.state, reason)
         happened = tuple(event for event in history(order, calendar) if event.at_ms <= now)
         rest = order.course.since(status).steps[1:] if not status.resting else ()
+        # The course begins anew with this status, so the time that has passed is taken off each
+        # later step: what was to come keeps its moment.
         reached = order.started_ms
         shifted = (
             Step(step.status, max(0, step.after_ms - (now - reached)), step.reason) for step in rest
@@ -327,6 +330,7 @@ class OrderBook(View):
         now = self._core.now()
         events = history(order, self._core.state.calendar)
         current = at(events, now)
+        # A client is to see each status once: the clock stays until the present one was shown.
         if order.seen_ms is not None and order.seen_ms >= current.at_ms:
             due = next((event for event in events if event.at_ms > now), None)
             if due is not None:

@@ -195,6 +195,7 @@ def back_hash_of(order: Order, seed: int) -> str:
 def view(order: Order, calendar: Calendar, now_ms: int, seed: int) -> OrderView:
     """Return an order as it stands at a moment, in a world of a seed. Nothing is changed."""
     since_ms, status, reason = _reached(order, calendar, now_ms)
+    # Nothing of an outcome is shown before it happened, though all of it is known already.
     out, back, exec_hash = 0, 0, ""
     if status is _SUCCEEDED:
         delivery = order.delivered
@@ -228,10 +229,8 @@ def _reached(order: Order, calendar: Calendar, now_ms: int) -> tuple[int, Status
 
 
 def _is_undisturbed(order: Order, calendar: Calendar) -> bool:
-    """Tell whether only the course of an order decides: no outage, and nobody forced it.
-
-    An outage that begins after the end of an order does not count.
-    """
+    """Tell whether only the course of an order decides: no outage, and nobody forced it."""
+    # An outage that begins after the end of an order does not count.
     if order.past or order.ticket_ms is not None or order.policy not in _TIMED:
         return False
     if not calendar.windows:
@@ -254,6 +253,7 @@ def _planned(order: Order) -> tuple[Event, ...]:
 
 def at(events: tuple[Event, ...], now_ms: int) -> Event:
     """Return the last event that has happened by a moment."""
+    # Before its first event an order stands as it will begin.
     return next((event for event in reversed(events) if event.at_ms <= now_ms), events[0])
 
 
@@ -269,6 +269,8 @@ def steered(
 def restarted(order: Order, calendar: Calendar, now: int) -> Order:
     """Return an order that goes along its course from now; the strikes of this instant are past."""
     struck = calendar.strike(order.route, now)
+    # What strikes in this very instant has struck already: it would strike the order that was just
+    # freed from it once more.
     exposed = now + 1 if struck is not None and struck[0] == now else None
     return replace(order, started_ms=now, ticks=(), exposed_ms=exposed)
 
@@ -291,6 +293,7 @@ def _interrupted(order: Order, calendar: Calendar) -> Iterator[Event]:
         return
     moment, window = strike
     before = [event for event in events if event.at_ms <= moment]
+    # An order that was at its end, or on its way back, has nothing left that an outage could stop.
     if before[-1].status.resting or before[-1].status is Status.REFUNDING:
         yield from events
         return
@@ -325,5 +328,6 @@ def _undisturbed(order: Order, calendar: Calendar) -> Iterator[Event]:
 def _ticked(order: Order, number: int, last: int) -> int | None:
     needed = number
     if order.policy is Policy.POLLS:
+        # Rounded up, so that the last step comes with the last of the polls that are needed.
         needed = -(-order.polls_needed * number // last)
     return order.ticks[needed - 1] if len(order.ticks) >= needed else None

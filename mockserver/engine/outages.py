@@ -63,10 +63,10 @@ _Time = tuple[int, int, int]
 
 _FOREVER = 10**18
 
+# What a mode needs and nobody has to name; files name it, so that they say all that they do.
 _OF_MODES: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     {Mode.LAGGING: {"lag": 4}, Mode.FLAPPING: {"period": "1m"}}
 )
-"""What a mode needs and nobody has to name; files name it, so that they say all that they do."""
 
 MIN_PERIOD_MS = 5_000
 """The shortest period of flapping, so that no calendar makes a poll expensive."""

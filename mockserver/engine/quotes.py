@@ -195,10 +195,8 @@ class TransferQuotes:
     def _fixed_quote_v1(
         self, units: int, source: Placed, target: Placed, fee_level: int
     ) -> CrossChainQuote | None:
-        """Return the v1 quote that is fixed for an amount, or follows from one for a near amount.
-
-        Gas does not depend on the amount, and fee and gas are what does not arrive.
-        """
+        """Return the v1 quote that is fixed for an amount, or follows from a near amount's."""
+        # Gas does not depend on the amount, and fee and gas are what does not arrive.
         ends = source.chain.nickname, target.chain.nickname
         key = source.symbol, units, *ends, fee_level
         cross_chain_quote, near = fixed_near(self.fixed_v1, key, 1, self.near_percent)

@@ -177,6 +177,7 @@ def _stored(core: Core, request: OrderRequest, cert_hash: str, terms: OrderTerms
     belongs to another order.
     """
     paid_by = hash_key(request.source.chain.nickname, cert_hash)
+    # Before all limits: who repeats a submission gets his order even from a full world.
     known = core.state.by_hash.get(paid_by)
     if known is not None:
         return _same(core.state.orders[known], request, cert_hash)
@@ -256,10 +257,8 @@ def _order_id(core: Core) -> str:
 
 
 def _exposed_ms(calendar: Calendar, route: OrderRoute, now: int) -> int | None:
-    """Return from when on an outage may strike, where that is later than the submission.
-
-    An outage that began and ended in the instant of the submission is past.
-    """
+    """Return from when on an outage may strike, where that is later than the submission."""
+    # An outage that began and ended in the instant of the submission is past.
     strike = calendar.strike(route, now)
     over = strike is not None and strike[0] == now and not strike[1].covers(now)
     return now + 1 if over else None
@@ -308,6 +307,7 @@ def _terms_v1(core: Core, quotes: QuoteService, request: OrderRequest) -> OrderT
         gross = scenario.swaps.gross(request.amount, source, target, now)
         rate = scenario.rates.v1_aggregate_bps + level
     # v1 charges in the token in; what is lost on the way is booked as fee first, then as gas.
+    # Never more than was lost, whatever the rate says: parts of an order sum to the whole.
     fee = min(amounts.bps_floor(gross, rate), gross - out)
     return gross, *_split(gross, fee, level), gross - out - fee
 
@@ -323,6 +323,7 @@ def _dust(request: OrderRequest) -> int:
     into, back = request.source.decimals, request.target.decimals
     if request.kind is not _BRIDGE or into <= back:
         return 0
+    # There and back: what does not come back was cut off.
     arriving = amounts.rescale_floor(request.amount, into, back)
     return max(0, request.amount - amounts.rescale_floor(arriving, back, into))
 

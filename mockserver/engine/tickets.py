@@ -85,6 +85,7 @@ class Tickets(View):
         if earlier is not None:
             return self._view(state.tickets[earlier])
         check_ticket(state, address, tx_hash)
+        # By the largest, not by their number: ids that begin at `first` leave a gap.
         number = max([first - 1, *(ticket.id for ticket in state.tickets.each())]) + 1
         ticket = Ticket(number, address, chain, tx_hash, self._core.now())
         state.report(ticket)

@@ -46,6 +46,7 @@ class Timekeeper(View):
         # Orders that are due by now get the time of their next event, or leave the agenda.
         for _ in agenda.passed(now, state.calendar, self._ahead_ms):
             pass
+        # An outage counts as well: it may hold an order, or let it go on.
         due, boundary = agenda.next(), state.calendar.next_boundary(now)
         return min((moment for moment in (due, boundary) if moment is not None), default=None)
 

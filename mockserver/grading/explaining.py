@@ -179,10 +179,8 @@ _UNREADABLE_BOTH = _NOBODY, "the client raises an error of its own"
 
 
 def _unreadable(sent: str) -> tuple[str, str]:
-    """Return what a body costs that no strict reader takes, and the assertion on it.
-
-    Python's `json` takes bytes with a byte order mark or in UTF-16, NaN, and a member twice.
-    """
+    """Return what a body costs that no strict reader takes, and the assertion on it."""
+    # Python's `json` takes bytes with a byte order mark or in UTF-16, NaN, and a member twice.
     if sent.startswith(("\ufeff", "\\xff\\xfe", "\\xfe\\xff")):
         return _STRICT, "json.loads(body.decode('utf-8')) works"
     try:

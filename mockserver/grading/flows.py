@@ -14,7 +14,6 @@ _FORK, _CACHE = "CROSSCHAIN_GRADE_FORK", "CROSSCHAIN_GRADE_CACHE"
 
 
 def suite_flow(command: Sequence[str]) -> Runnable:
-    """Return the flow of a suite's command."""
     begins = _pytest_of(command)
     if not begins or not hasattr(os, "fork"):
         return SpawnedFlow(command)

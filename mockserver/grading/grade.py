@@ -312,11 +312,10 @@ def _reason_in(note: Mapping[str, Json]) -> SurvivorReason | None:
 
 
 def _variables(server: MockServer, folder: Path, notes: Path, name: str) -> dict[str, str]:
-    """Return the environment of a run: its addresses, and where tools keep what they learn.
-
-    The caches of pytest and Hypothesis go to the run's folder: what fails because of a break is
-    nothing that the suite should try first tomorrow. A pytest that is forked has read its options.
-    """
+    """Return the environment of a run: its addresses, and where tools keep what they learn."""
+    # The caches of pytest and Hypothesis go to the run's folder: what fails because of a break is
+    # nothing that the suite should try first tomorrow. A pytest that is forked has read its
+    # options.
     url = server.url
     options = os.environ.get("PYTEST_ADDOPTS", "")
     return {

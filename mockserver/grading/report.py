@@ -110,7 +110,6 @@ def assertions(trial: BreakTrial) -> Iterator[str]:
 
 
 def as_json(report: GradeReport, suite: str) -> Json:
-    """Return the report for programs."""
     return {
         "format": FORMAT,
         "suite": suite,

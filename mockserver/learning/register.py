@@ -158,11 +158,9 @@ def _breaches(contract: Contract, first: RecordedExchange) -> int:
 def _assumptions(
     result: Result, sources: tuple[Source, ...], register: ContractSource
 ) -> tuple[FactEvidence, ...]:
-    """Return what exchanges show of assumptions that they put to the test.
-
-    That a rule holds is no evidence: most hold as long as nothing speaks against them. What it
-    finds is some.
-    """
+    """Return what exchanges show of assumptions that they put to the test."""
+    # That a rule holds is no evidence: most hold as long as nothing speaks against them. What it
+    # finds is some.
     assumptions = {assumption.id: assumption for assumption in register.assumptions}
     evidence_by_id = {name: FactEvidence(name, entry.title) for name, entry in assumptions.items()}
     by_subject = assumptions | {entry.evidence: entry for entry in register.assumptions}

@@ -83,10 +83,8 @@ class Transfer:
 
 
 def _transfer_on(catalog: Catalog, route: Route, flow: Flow, number: int, tokens: int) -> Transfer:
-    """Return the transfer of a number. Raises `Refusal` for a route that the catalog does not have.
-
-    The number stands behind the point, so that amounts differ; none of them is a reserved value.
-    """
+    """Return the transfer of a number. Raises `Refusal` for a route that the catalog lacks."""
+    # The number stands behind the point, so that amounts differ; none of them is a reserved value.
     source, target = catalog.chain(route.source), catalog.chain(route.target)
     token = catalog.token(route.symbol)
     amount = tokens + Decimal(number).scaleb(-3)
@@ -110,7 +108,6 @@ def _names_of(view: OrderView) -> tuple[str, ...]:
 
 
 def _state_of(view: OrderView) -> State:
-    """Return the state of an order by its status."""
     if view.status is Status.SUCCEEDED:
         return "arrived"
     if view.order.generation is OrderGeneration.V1:

@@ -58,6 +58,7 @@ def gas_price(world: World, chain: Chain) -> int:
         usd = world.quotes.price(chain.base_coin).usd
     except Refusal:
         return _FALLBACK_GAS_PRICE
+    # Exact until the end: a float would cost another price on another machine.
     coins = Fraction(world.scenario.rates.gas(chain)) / Fraction(usd)
     price = amounts.floor(coins * 10**chain.decimals / GAS_TOKEN)
     return min(max(1, price), _MOST_GAS_PRICE)
@@ -152,6 +153,7 @@ def moved_by(call: ContractCall) -> tuple[str, str, int] | None:
     data, taken = call.data, taken_by_contract(call)
     if taken is not None:
         return taken[0], call.to, taken[1]
+    # Of unknown methods nothing is known to move, whatever their data look like.
     place = _AMOUNTS.get(data[:4])
     if place is not None and len(data) >= place + 32:
         recipient = address_in(call, f"0x{data[place - 20 : place].hex()}")
@@ -247,6 +249,7 @@ def order_text(world: World, raw: bytes) -> OrderText:
         return _json_order(world, raw)
     # An address of another chain may have a colon of its own: the parts are taken from both ends.
     head, tail = text.split(":", 3), text.rsplit(":", 2)
+    # Both ways, since a text with few parts splits well from either end alone.
     if len(head) != 4 or len(tail) != 3 or text.count(":") < 5:
         raise Reverted(
             f"the order {text[:100]!r} is not channel:toChain:toTokenAddress:toAddr:slippage:extra"
@@ -285,6 +288,8 @@ def _swap(world: World, call: ContractCall, chain: Chain, arguments: _Arguments)
             f"the order goes to {target.symbol!r} on {target.chain.nickname!r}, the call "
             f"receives {receives.symbol!r} on {chain.nickname!r}; a direct swap stays on its chain"
         )
+    # The contract pays what its own argument says: an order that says otherwise would be lost
+    # money.
     if order.recipient.lower() != receiver:
         raise Reverted(f"the order pays {order.recipient!r}, the call {receiver!r}")
     return _request(call, source, arguments["amountIn"], order, minimum=arguments["minimum"])
@@ -294,6 +299,7 @@ def _request(
     call: ContractCall, source: Placed, amount: int, order: OrderText, *, minimum: int
 ) -> OrderRequest:
     rules = rules_of(order.extra)
+    # By index: one token may have other symbols and addresses on other chains.
     same = source.token.index == order.target.token.index
     return OrderRequest(
         generation=OrderGeneration.V2,

@@ -154,11 +154,9 @@ def _ends(
 
 
 def _order(world: World, view: OrderView) -> Json:
-    """Return an order as v1 shows it: whole tokens as text, refunds in `back*` (ESS1).
-
-    Whom the third party's fee goes to is set by a call whose path nobody shows, so that its address
-    and hash stay empty.
-    """
+    """Return an order as v1 shows it: whole tokens as text, refunds in `back*` (ESS1)."""
+    # Whom the third party's fee goes to is set by a call whose path nobody shows, so that its
+    # address and hash stay empty.
     order, catalog = view.order, world.scenario.catalog
     route = order.route
     source = catalog.token_on(route.source_chain, route.source_token)
@@ -206,10 +204,8 @@ def order_members(
 
 
 def _same_address(inputs: Inputs) -> None:
-    """Refuse a source address that is not the user's own on an EVM chain (section 2.2).
-
-    Where an integer is published it is the address read as a number (A-012).
-    """
+    """Refuse a source address that is not the user's own on an EVM chain (section 2.2)."""
+    # Where an integer is published it is the address read as a number (A-012).
     source, user = inputs.text("fromAddress"), inputs.text("evmAddress")
     as_number = source.isdecimal()
     same = str(int(user, 16)) if as_number else user.lower()

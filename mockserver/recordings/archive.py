@@ -11,6 +11,7 @@ _MOST_BYTES = limits.LONG_FILE.most
 _MOST_FILES = 10_000
 # The others each raise errors of their own, and LZMA takes the memory that a damaged byte asks for.
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+# What the library raises for files with changed bytes; seen by flipping each byte of a file.
 _DAMAGED = (
     zipfile.BadZipFile,
     zlib.error,
@@ -20,7 +21,6 @@ _DAMAGED = (
     ValueError,
     OSError,
 )
-"""What the library raises for files with changed bytes; seen by flipping each byte of a file."""
 
 
 class NotUnpacked(Exception):

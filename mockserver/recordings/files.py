@@ -115,6 +115,7 @@ def load_folder(folder: Path) -> tuple[Recording, ...]:
 def _as_counted(file: Path) -> list[str]:
     """Sort `flow.yaml`, `flow-2.yaml` and `flow-10.yaml` in this order: a full file goes on so."""
     parts = file.with_suffix("").parts
+    # As texts of one width, numbers sort as they count.
     return [re.sub("[0-9]+", lambda digits: digits[0].zfill(20), part) for part in parts]
 
 
@@ -309,6 +310,7 @@ def digest(named: Iterable[str | Path]) -> bytes:
     for path in named:
         for label, file in _files(path):
             content = documents.text_of(file).encode()
+            # With its length, so that two files never give the digest of one joined.
             checksum.update(repr((label, len(content))).encode() + content)
     return checksum.digest()
 
@@ -317,6 +319,7 @@ def _files(named: str | Path) -> Iterator[tuple[str, Path]]:
     path = Path(named)
     try:
         folder, file = path.is_dir(), path.exists()
+    # A shipped name may be too long for a path, or hold what none may hold.
     except (OSError, ValueError):
         folder = file = False
     if folder:

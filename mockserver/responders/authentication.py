@@ -48,11 +48,9 @@ def by_window(call: Call, inputs: Inputs) -> Denial | None:
 
 
 def _is_example(call: Call) -> bool:
-    """Tell whether a request is stamped and signed to the letter as the OpenAPI document shows.
-
-    People send that as it stands, on any day (A-531). No client has both by chance: of a key and a
-    secret of its own, another signature comes out.
-    """
+    """Tell whether a request is stamped and signed to the letter as the OpenAPI document shows."""
+    # People send that as it stands, on any day (A-531). No client has both by chance: of a key and
+    # a secret of its own, another signature comes out.
     shown = call.operation.row.get("example", {}).get("headers", {})
     sent = call.request.headers
     return "signature" in shown and all(sent.get(name) == text for name, text in shown.items())

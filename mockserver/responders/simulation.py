@@ -121,10 +121,8 @@ class Simulation:
 
 
 def _digits_meant(violation: Violation, request: Request) -> str:
-    """Return which integer a text stands for, where clients send a text since they must.
-
-    Where numbers have 53 bits, JSON of a library cannot hold an address as an integer (A-012).
-    """
+    """Return which integer a text stands for, where clients send a text since they must."""
+    # Where numbers have 53 bits, JSON of a library cannot hold an address as an integer (A-012).
     if violation.keyword != "type" or violation.path[:-1] != ("body",):
         return ""
     value = request.members.get(str(violation.path[-1]))

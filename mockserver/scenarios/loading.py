@@ -31,8 +31,8 @@ from mockserver.scenarios.problems import scenario_problems, unknown_keys
 from mockserver.scenarios.templates import with_templates
 from mockserver.values import dataclass
 
+# How many problems of a kind are told of one file.
 _MOST_NAMED = 50
-"""How many problems of a kind are told of one file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +70,7 @@ def layered(document: Document) -> Layers:
     while (name := documents[-1].value.get("extends")) is not None:
         documents.append(_extended(documents, name))
     value: dict[str, Any] = {}
+    # From the one that is extended last, so that each nearer one replaces its values.
     for layer in reversed(documents):
         value = _merged(value, layer.value)
     return Layers(documents, value)
@@ -78,6 +79,7 @@ def layered(document: Document) -> Layers:
 def _extended(documents: Sequence[Document], name: str) -> Document:
     last = documents[-1]
     file = _named_in(last, "extends", "scenarios", name)
+    # Resolved: two names, or a link, may lead to one file.
     seen = [document.file.resolve() for document in documents]
     if file.resolve() in seen:
         way = " -> ".join(document.file.name for document in documents)
@@ -153,6 +155,7 @@ def load_scenario(name_or_path: str | Path, *, wall: Callable[[], int] = wall_ms
         calendar=calendar,
     )
     problems += _first(layers, scenario_problems(scenario))
+    # Templates are checked against the scenario, which has to be right before.
     if not problems:
         scenario = with_templates(scenario, layers.value.get("templates", {}))
     if problems:

@@ -25,7 +25,6 @@ def symbols(catalog: Catalog) -> list[str]:
 
 
 def prices(value: Value, catalog: Catalog, seed: int) -> Prices:
-    """Return the price table of `prices`."""
     drift = value.get("drift")
     return Prices(
         usd=_amounts(value.get("usd", {}), symbols(catalog)),

@@ -295,11 +295,9 @@ def _named_tickets(world: Json, entries: Sequence[Json]) -> _Named:
 
 
 def _older(stored: Sequence[Json], began_ms: int, named: _Named) -> list[Json]:
-    """Return those of a dump's orders or tickets, oldest first, that existed at the beginning.
-
-    Many may be of the first moment where a clock stands. Of these, as many count as must have
-    existed: a request cannot name the fifth after three were made unless two existed before.
-    """
+    """Return those of a dump's orders or tickets, oldest first, that existed at the beginning."""
+    # Many may be of the first moment where a clock stands. Of these, as many count as must have
+    # existed: a request cannot name the fifth after three were made unless two existed before.
     made = had = 0
     for place, makes in named:
         made += makes

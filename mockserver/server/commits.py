@@ -10,12 +10,12 @@ from mockserver.worlds.state import Keeper, NotKept, Sync
 
 log = logging.getLogger("mockserver.state")
 
+# How long requests that changed nothing wait to be written, in seconds.
 _IDLE_S = 5.0
-"""How long requests that changed nothing wait to be written, in seconds."""
+# How long after a commit that failed the next one is tried, in seconds.
 _AGAIN_S = 0.5
-"""How long after a commit that failed the next one is tried, in seconds."""
+# How long others have the loop between two parts of a clean-up, in seconds.
 _RESTING_S = 0.02
-"""How long others have the loop between two parts of a clean-up, in seconds."""
 
 
 class Commits:

@@ -102,11 +102,10 @@ class Connection(RequestHandler):
         super().connection_made(transport)
 
     def data_received(self, data: bytes) -> None:
-        """Take bytes, and end the connection where some are lost.
-
-        aiohttp's parser drops what lies behind a request that asks for another protocol (`Upgrade:
-        h2c`), so that a client which sends several requests at once would wait for ever.
-        """
+        """Take bytes, and end the connection where some are lost."""
+        # aiohttp's parser drops what lies behind a request that asks for another protocol
+        # (`Upgrade: h2c`), so that a client which sends several requests at once would wait for
+        # ever.
         body, waiting = self._switching, len(self._messages)
         had = 0 if body is None else body.total_bytes
         super().data_received(data)
@@ -121,10 +120,8 @@ class Connection(RequestHandler):
             self._switch(data)
 
     def _came(self) -> None:
-        """Remember the body of the last request, and pass on an error within it.
-
-        aiohttp would queue the error behind the request whose body it is, which waits in vain.
-        """
+        """Remember the body of the last request, and pass on an error within it."""
+        # aiohttp would queue the error behind the request whose body it is, which waits in vain.
         message, payload = self._messages[-1]
         if isinstance(message, RawRequestMessage) or self._body is None or self._body.is_eof():
             self._body = payload

@@ -69,11 +69,9 @@ class Opener:
 
 
 def _sandboxed(own: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
-    """Return the policy of an answer that a browser shows as a page.
-
-    A stub or a recording may hold any page. It comes from the origin of the console, so that its
-    scripts could steer this server.
-    """
+    """Return the policy of an answer that a browser shows as a page."""
+    # A stub or a recording may hold any page. It comes from the origin of the console, so that its
+    # scripts could steer this server.
     names = {name.lower(): value.lower() for name, value in own}
     is_page = any(kind in names.get("content-type", "") for kind in _PAGES)
     if not is_page or "content-security-policy" in names:
@@ -82,11 +80,9 @@ def _sandboxed(own: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
 
 
 def preflight(contract: Contract, path: str, headers: Headers) -> Response:
-    """Return the answer to a preflight, which allows whatever it requests.
-
-    A wrong method or an unknown header is refused by the API itself. If it were refused here, the
-    page would only see a network error.
-    """
+    """Return the answer to a preflight, which allows whatever it requests."""
+    # A wrong method or an unknown header is refused by the API itself. If it were refused here, the
+    # page would only see a network error.
     methods = contract.methods(path) or ["GET", "POST"]
     own = {name for operation in contract for name in operation.header_names}
     return reflected(headers, methods, sorted({*own, *_OWN}))

@@ -20,8 +20,8 @@ from mockserver.wording import counted
 from mockserver.worlds.hosted import DEFAULT_WORLD
 from mockserver.worlds.journal import Entry, StoredEntry
 
+# Requests that may wait to be written; after that the server is as slow as the disk.
 _WAITING = 2_000
-"""Requests that may wait to be written; after that the server is as slow as the disk."""
 
 
 class GrowingCapsule:

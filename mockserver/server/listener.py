@@ -28,8 +28,8 @@ _ACCEPTED = 64
 # Test runs open many connections at once; the system cuts this to its own limit.
 WAITING = 1024
 _LAST_PORT = 65_535
+# How long clients may take to begin and to end TLS, in seconds: asyncio would wait a minute.
 _TLS_BOUNDS = {"ssl_handshake_timeout": 10.0, "ssl_shutdown_timeout": 2.0}
-"""How long clients may take to begin and to end TLS, in seconds: asyncio would wait a minute."""
 
 
 class EndingServer(Server):

@@ -50,11 +50,9 @@ def rarely_collected() -> Iterator[None]:
 
 
 def _looked(phase: str, info: Mapping[str, int]) -> None:
-    """Freeze what has survived two collections, where it is as much as orders make.
-
-    Orders and journals have no cycles and need no collector. Connections leave some when they
-    close, so they must not be frozen each time that some are open.
-    """
+    """Freeze what has survived two collections, where it is as much as orders make."""
+    # Orders and journals have no cycles and need no collector. Connections leave some when they
+    # close, so they must not be frozen each time that some are open.
     if phase == "stop" and info["generation"] and len(gc.get_objects(generation=2)) >= _GROWN:
         gc.freeze()
 

@@ -61,8 +61,8 @@ _WORLD_PREFIX = "/w/"
 _BELOW_CONTROL = f"{CONTROL_PATH}/"
 
 
+# Why there is no world of a key: no key, one too many, damaged rows, or a process that is away.
 _NO_WORLD = (BadWorldKey, TooManyWorlds, UnknownWorld, StateNotLoadable, WorldAway)
-"""Why there is no world of a key: no key, one too many, damaged rows, or a process that is away."""
 
 
 class BrokenAnswer(AssertionError):
@@ -131,11 +131,9 @@ class Service:
         return line
 
     def fetched(self) -> Iterator[None]:
-        """Fetch the files and modules that operations need beyond a first answer, step by step.
-
-        Each `next` takes a step of some ten milliseconds. What only the control API needs is left
-        to those who use it, and what explains a refusal, which takes 3 MiB, to the first one.
-        """
+        """Fetch the files and modules that operations need beyond a first answer, step by step."""
+        # Each `next` takes a step of some ten milliseconds. What only the control API needs is left
+        # to those who use it, and what explains a refusal, which takes 3 MiB, to the first one.
         yield
         list_operations()
         yield
@@ -527,11 +525,10 @@ class Service:
         return SIMULATION, response
 
     def _in_front(self, call: HostedCall) -> tuple[str, Response] | None:
-        """Return the responder before the simulation that answers, and its answer, or None.
-
-        Their answers are not checked against the contract: a stub was when it was set, unless that
-        was declined; a recording is of a real service; generated answers may break assumptions.
-        """
+        """Return the responder before the simulation that answers, and its answer, or None."""
+        # Their answers are not checked against the contract: a stub was when it was set, unless
+        # that was declined; a recording is of a real service; generated answers may break
+        # assumptions.
         hosted = call.hosted
         if (response := hosted.stubs.take(call)) is not None:
             return STUB, response
@@ -605,10 +602,8 @@ def _beyond(call: HostedCall, reason: str) -> Response:
 
 @lru_cache(256)
 def _log_line(line: str) -> str:
-    """Return a line of the log without secrets.
-
-    Clients repeat what is refused, and to seek secrets takes longer than to refuse.
-    """
+    """Return a line of the log without secrets."""
+    # Clients repeat what is refused, and to seek secrets takes longer than to refuse.
     # A first answer needs none of it.
     from mockserver.recordings.redaction import log_line  # noqa: PLC0415
 

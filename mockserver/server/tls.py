@@ -10,8 +10,8 @@ from pathlib import Path
 from mockserver import userfiles
 from mockserver.errors import CrosschainMockError
 
+# What OpenSSL says of the validity of a certificate (X509_V_ERR_...).
 _VERDICTS = {9: "is not valid yet", 10: "has expired"}
-"""What OpenSSL says of the validity of a certificate (X509_V_ERR_...)."""
 _HANDSHAKE_TURNS = 8
 
 
@@ -69,10 +69,8 @@ def _check_text(file: Path, what: str, mark: bytes) -> bytes:
 
 
 def _check_validity(context: ssl.SSLContext, cert: Path) -> None:
-    """Raise `BadCertificate` where clients would refuse a certificate for its dates.
-
-    They are asked: a handshake in memory, with a client that trusts the certificate itself.
-    """
+    """Raise `BadCertificate` where clients would refuse a certificate for its dates."""
+    # They are asked: a handshake in memory, with a client that trusts the certificate itself.
     client = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     client.check_hostname = False
     client.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN

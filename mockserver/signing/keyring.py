@@ -28,6 +28,7 @@ class Keyring:
     def with_developer(self, app_key: str, secret: str) -> "Keyring":
         """Return the keyring with one more developer key; from then on v1 signatures count."""
         known = {**self.developers, app_key: secret}
+        # A new one: requests that are being checked go on with the keys they came under.
         return replace(self, developers=MappingProxyType(known))
 
     @property

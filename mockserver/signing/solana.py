@@ -109,6 +109,7 @@ def message_decoded(message: bytes, signatures: tuple[bytes, ...] = ()) -> Solan
     instructions = tuple([_instruction(reader, accounts) for _ in range(reader.count())])
     if version is not None and reader.count():
         raise NotATransaction("address lookup tables are not kept here")
+    # What lies behind a message would be signed and read by nobody.
     if reader.place != len(message):
         raise NotATransaction("there are bytes behind it")
     header = required, signed, unsigned
@@ -128,6 +129,7 @@ def _instruction(reader: _Wire, accounts: Sequence[bytes]) -> Instruction:
 
 def unchecked(signature: bytes, payer: bytes, instruction: Instruction) -> SolanaTransaction:
     """Return a legacy transaction of one instruction with a signature that nobody made."""
+    # Each account once, the payer first and the program last: an instruction names them by place.
     further = [key for key in dict.fromkeys(instruction.accounts) if key != payer]
     accounts = (payer, *further, instruction.program)
     places = bytes([accounts.index(key) for key in instruction.accounts])
@@ -160,6 +162,7 @@ def unsigned_by(signed: SolanaTransaction) -> bytes | None:
             "signatures of Solana need the library 'pycryptodome'; "
             "install the extra: pip install 'crosschain-mock[signing]'"
         ) from None
+    # Counted first, or a missing signature would shift those behind it to other signers.
     if len(signed.signatures) != len(signed.signers):
         return signed.signers[0]
     for key, signature in zip(signed.signers, signed.signatures, strict=True):
@@ -173,6 +176,7 @@ def unsigned_by(signed: SolanaTransaction) -> bytes | None:
 
 def derived_address(program: bytes, *seeds: bytes) -> bytes:
     """Return the address of a program that these seeds give: no key has it."""
+    # From above, as the chain's libraries do: all have to come to the same address.
     for bump in range(255, -1, -1):
         text = b"".join(seeds) + bytes([bump]) + program + _DERIVED
         address = sha256(text).digest()
@@ -184,6 +188,7 @@ def derived_address(program: bytes, *seeds: bytes) -> bytes:
 def is_on_curve(raw: bytes) -> bool:
     """Tell whether 32 bytes are a point of Curve25519, and so may be a key (RFC 8032, 5.1.3)."""
     y = int.from_bytes(raw, "little") & (2**255 - 1)
+    # The sign bit is left out above; a number beyond the field is no point.
     if y >= _PRIME:
         return False
     u, v = (y * y - 1) % _PRIME, (_D * y * y + 1) % _PRIME

@@ -56,6 +56,7 @@ def _fields(kind: int, parts: list[rlp.Item]) -> TransactionFields:
     if len(body[first]) not in (0, 20):
         raise NotATransaction(f"an address has 20 bytes, not {len(body[first])}")
     v = _number(body[-3])
+    # Typed ones give the parity itself, legacy ones add 27, or 35 and twice the chain id (EIP-155).
     if v > 1 if kind else v < _OLDEST_V:
         raise NotATransaction(f"its signature fits no key: none of its type has v {v}")
     tip, max_fee = map(_number, body[2:4] if kind == 2 else [body[2 if kind else 1]] * 2)
@@ -99,6 +100,7 @@ def decoded(raw: bytes) -> SignedTransaction:
     parts = _parts(raw, kind)
     fields = _fields(kind, parts)
     chain = fields.chain_id
+    # With EIP-155 a legacy one is signed with the chain id in place of its signature.
     unsigned = parts[:-3] if kind or chain is None else [*parts[:-3], rlp.number(chain), b"", b""]
     halves = [part if isinstance(part, bytes) else b"" for part in parts[-2:]]
     digest = curve.keccak256((bytes([kind]) if kind else b"") + rlp.encoded(unsigned))
@@ -114,6 +116,7 @@ _FIELDS = tuple(TransactionFields.__dataclass_fields__)
 
 def _sender(digest: bytes, v: int, halves: list[bytes]) -> str:
     """Return who signed; the halves are r and s, each without the zeros that it begins with."""
+    # RLP drops leading zeros, which a signature of fixed width needs.
     odd, raw = wallet.parity(v), b"".join(half.rjust(32, b"\0") for half in halves)
     point = None if odd is None or len(raw) != 64 else curve.recovered(digest, raw, odd)
     if point is None:

@@ -42,7 +42,6 @@ class TronTransaction:
 
     @property
     def raw(self) -> bytes:
-        """The bytes that are signed."""
         # The amount is the third field of both kinds; only calls of contracts have data.
         members: list[tuple[int, ProtobufValue]] = [
             (1, self.owner),

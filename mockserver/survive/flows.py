@@ -223,6 +223,7 @@ class _Spawned:
                 self._process.wait(seconds)
                 break
             except subprocess.TimeoutExpired:
+                # A run that still sends requests is slow, and not hung.
                 late = not goes_on()
         if late:
             self.send(signal.SIGKILL)
@@ -249,6 +250,7 @@ class ForkedFlow:
 
     def start(self, run: str, environment: Mapping[str, str], output: Path) -> Process:
         process = _Forked(output, _mark(run))
+        # Before the order is written: the answer may come at once, in another thread.
         self._running[run] = process
         variables = processes.for_client(environment_of(environment), _mark(run))
         order = {**self.order, "run": run, "env": variables, "out": str(output), "cwd": _folder()}
@@ -332,6 +334,7 @@ def _write(descriptor: int, data: bytes) -> None:
 
 def _read(output: Path) -> str:
     with contextlib.suppress(OSError), output.open("rb") as file:
+        # The end says why it failed; the beginning may be megabytes.
         file.seek(max(0, output.stat().st_size - _MOST_OUTPUT))
         return file.read().decode("utf-8", "backslashreplace")
     return ""
@@ -350,6 +353,7 @@ def forking_process(
     )
     assert process.stdin is not None  # noqa: S101
     assert process.stdout is not None  # noqa: S101
+    # Of our own: `Popen` closes its files when it is collected.
     ends = os.dup(process.stdin.fileno()), os.dup(process.stdout.fileno())
     process.stdin.close()
     process.stdout.close()
@@ -401,6 +405,7 @@ def function_flow(function: Callable[[], object], name: str) -> Runnable:
 
     def start() -> tuple[int, int, Callable[[], None]]:
         (orders, sending), (reading, answers) = os.pipe(), os.pipe()
+        # What is still in a buffer would be written twice, by both processes.
         sys.stdout.flush()
         sys.stderr.flush()
         with warnings.catch_warnings():
@@ -409,11 +414,13 @@ def function_flow(function: Callable[[], object], name: str) -> Runnable:
             pid = os.fork()
         if not pid:
             try:
+                # A group of its own, so that a signal reaches all that it forks and nobody else.
                 os.setsid()
                 os.close(sending)
                 os.close(reading)
                 zygote.serve(orders, answers, run)  # type: ignore[no-untyped-call]
             finally:
+                # Neither `atexit` nor `finally` of the parent may run here as well.
                 os._exit(0)
         os.close(orders)
         os.close(answers)

@@ -175,11 +175,9 @@ class _Stopper:
 
 
 def _dropped(error: BaseException | None) -> None:
-    """Let go of what a test held when it was ended in the middle of a call, such as a connection.
-
-    Nobody can close it any more. In a circle of frames it would stay until the collector comes, and
-    its warning would fail a later test that has nothing to do with it.
-    """
+    """Let go of what a test held when it was ended amid a call, such as a connection."""
+    # Nobody can close it any more. In a circle of frames it would stay until the collector comes,
+    # and its warning would fail a later test that has nothing to do with it.
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ResourceWarning)
         while error is not None:

@@ -224,6 +224,8 @@ class _Watched:
             if watch is None:
                 if key == DEFAULT_WORLD:
                     line = f"{request.method} {request.path[:80]}"
+                    # Only the first one is named: a flow that goes astray does so with each
+                    # request.
                     self.astray = self.astray or (
                         f"the mock without the path of its address: {line}",
                     )
@@ -270,6 +272,7 @@ class TrialRun:
         self.steps.append(step)
         with self._world.hosted() as hosted:
             orders = hosted.world.orders.all()
+            # Counted at each start: only what the last one left open is nobody's any more.
             self._left_open = sum(1 for order in orders if not order.status.resting)
             if len(self.steps) > 1:
                 return
@@ -301,6 +304,7 @@ class TrialRun:
         with self._world.hosted() as hosted:
             hosted.world.time.advance(_AT_THE_END_MS)
             verdict, moved = judge_run(hosted, meant, unread=self._unread)
+            # What belongs to no operation, such as a favicon or a probe, moves no money.
             entries = [entry for entry in hosted.journal if entry.operation]
             calm = all(failure.is_of_the_world for failure in self._failures)
             return RunOfFlow(
@@ -338,6 +342,7 @@ class Lab:
         if self._clock == ClockMode.CLIENT and isinstance(flow, SpawnedFlow):
             self._library = library_for(flow.command, self._folder)
         self._closing = contextlib.ExitStack()
+        # Undone from the last to the first: the server stops before the flow, the folder goes last.
         self._closing.callback(shutil.rmtree, self._folder, ignore_errors=True)
         self._closing.callback(flow.close)
         self._mock.port = self._closing.enter_context(in_thread(self._watched, 0))
@@ -345,6 +350,7 @@ class Lab:
     def interrupt(self) -> None:
         """Kill what runs now; those who wait for it go on."""
         for watch in list(self._watched.watches.values()):
+            # Noted before the signal: otherwise the end would look like a crash of the flow.
             watch.hung = watch.hung or "it was interrupted"
             watch.send(signal.SIGKILL)
 

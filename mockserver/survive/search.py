@@ -302,10 +302,8 @@ def _smaller(failures: tuple[InjectedFailure, ...]) -> Iterator[tuple[InjectedFa
 def _pairs(
     report: SearchReport, kinds: Sequence[KindOfFailure]
 ) -> Iterator[tuple[InjectedFailure, ...]]:
-    """Yield a second failure at each write that a first one has made: a retry, a ticket, a restart.
-
-    What runs twice, and what is killed, is joined with all that survived a failed write.
-    """
+    """Yield a second failure at each write that a first has made: a retry, a ticket, a restart."""
+    # What runs twice, and what is killed, is joined with all that survived a failed write.
     undisturbed_calls = Counter(report.base.operations)
     seconds = [
         kind for kind in kinds if kind.at in ("writes", "any") and kind.name not in _NOT_PAIRED

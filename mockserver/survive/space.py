@@ -144,10 +144,8 @@ class InjectedFailure:
 def _fault_step(
     fault: Mapping[str, Json], times: Json, place: Mapping[str, Json]
 ) -> tuple[str, dict[str, Json]]:
-    """Return a fault at a first call, or one that a trigger sets for the calls from then on.
-
-    A fault of a later call would not count those that another fault has struck.
-    """
+    """Return a fault at a first call, or one that a trigger sets for the calls from then on."""
+    # A fault of a later call would not count those that another fault has struck.
     if times == 1 and place["nth"] == 1:
         return "/faults", {**fault, **place}
     lasting = {**fault, "operation": place["operation"]}

@@ -119,11 +119,9 @@ def _prepare(order):
 
 
 def _show(mark):
-    """Let the system show a mark in the environment of this process, and of all that it forks.
-
-    A daemon that only forks, and closes all files, is found by nothing else. The variable has room
-    for it (`processes.with_room`); the length of its text stays.
-    """
+    """Let the system show a mark in the environment of this process, and of all that it forks."""
+    # A daemon that only forks, and closes all files, is found by nothing else. The variable has
+    # room for it (`processes.with_room`); the length of its text stays.
     try:
         import ctypes
 

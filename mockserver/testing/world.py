@@ -96,6 +96,7 @@ class MockWorld:
     def __exit__(self, kind: type[BaseException] | None, *raised: object) -> None:
         __tracebackhide__ = True
         try:
+            # What a test raised says more than what it left behind.
             if kind is None:
                 self.check()
         finally:
@@ -438,6 +439,7 @@ class MockWorld:
                 if not finding.entries or finding.entries[-1].sequence > since
             ]
         for where, finding in judged:
+            # A test may check more than once: each finding fails it once.
             if (where, finding.message) not in self._audited:
                 self._audited.add((where, finding.message))
                 self._kept.append(f"audit: {where}{finding}")

@@ -67,10 +67,8 @@ def load_triggers(hosted: HostedWorld, dumped: list[Json]) -> None:
 
 
 def fire(trigger: Trigger, moment: Moment) -> Gate | None:
-    """Do what a trigger says; return what holds the answer back, if anything.
-
-    What cannot be done is kept with the trigger, since there is nobody to tell at this moment.
-    """
+    """Do what a trigger says; return what holds the answer back, if anything."""
+    # What cannot be done is kept with the trigger, since there is nobody to tell at this moment.
     try:
         return ACTIONS[trigger.action].act(moment, trigger.definition[trigger.action])
     except (CrosschainMockError, Refusal) as error:

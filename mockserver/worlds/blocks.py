@@ -68,7 +68,6 @@ class Block:
         return "" if self.payout is None else self.payout.hash.lower()
 
     def movements(self, catalog: Catalog) -> Iterator[TokenMove]:
-        """Yield what its transaction moved."""
         if self.tx is not None:
             yield from movements.of_transaction(catalog, self.tx)
         elif self.payout is not None:
@@ -213,6 +212,7 @@ class Blocks:
             self._marked += 1
             self._add(hosted, chain, Block(0, mark.at_ms), polled)
         last = self.last(hosted, chain)
+        # A block is never older than the one before it, whatever order things were noted in.
         at_ms = max(block.at_ms, last.at_ms)
         number = last.number + passed(hosted, last, at_ms) + by
         place = self._lengths.get(chain, 0)
@@ -228,6 +228,7 @@ class Blocks:
         head = last.number + passed(hosted, last, mark.at_ms)
         fork = max(0, head - mark.reorganised)
         count = len(self._forks.get(chain, ())) + 1
+        # From the newest down: the first one that stays ends it.
         for place in range(self._lengths.get(chain, 0) - 1, -1, -1):
             block = self._stored[chain, place]
             if block.number <= fork:
@@ -345,6 +346,8 @@ class ChainBlocks:
         if number < 0:
             return f"0x{0:064x}"
         digest = self._digest(number, forks)
+        # Its number can be taken out again, so that a hash needs no table; masked, it looks like
+        # any hash.
         masked = int.from_bytes(digest[: 32 - _DIGEST]) ^ number
         return f"0x{digest.hex()}{masked:016x}"
 
@@ -364,6 +367,8 @@ class ChainBlocks:
     def _before(self, number: int) -> int:
         """Return the place of the last stored block up to a number; -1 before all."""
         low, high = -1, self._blocks.length(self.chain) - 1
+        # Halved each time: a node is asked for blocks of chains that are hundreds of thousands
+        # long.
         while low < high:
             middle = (low + high + 1) // 2
             if self._blocks.stored(self._hosted, self.chain, middle).number <= number:

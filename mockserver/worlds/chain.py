@@ -136,6 +136,7 @@ def mine(
         return take(hosted, call, lambda: approved_order_in(hosted, call), sent)
     gas = intrinsic_gas(call.data, creation=not call.to, access=signed.access_list)
     needed = max(gas + execution_gas(hosted, chain, call), least_gas(call.data))
+    # A transaction that runs out of gas has used all that it was allowed.
     used: int = min(needed, sent.limit)
 
     def read() -> OrderRequest | None:
@@ -160,6 +161,8 @@ def approved_order_in(hosted: HostedWorld, call: ContractCall) -> OrderRequest |
     try:
         request = order_in(hosted.world, call)
     except Refusal:
+        # A token that does not let the contract have it reverts the call, before the service could
+        # refuse the order.
         _check_allowance(hosted, call)
         raise
     _check_allowance(hosted, call)
@@ -209,6 +212,7 @@ def take(
     if full := hosted.transactions.full():
         raise BadTransaction(full)
     chain = hosted.world.scenario.catalog.chain(call.chain)
+    # Before the order is made, which counts its own transaction.
     before = hosted.world.orders.sent_from(call.chain, call.sender)
     payouts = None
     if hosted.node.began_ms is not None:
@@ -380,6 +384,7 @@ def _call(hosted: HostedWorld, chain: Chain, body: Mapping[str, Json], data: byt
     try:
         value = int(text, 16) if text.startswith("0x") else int(text)
     except ValueError:
+        # Neither a number: what follows refuses both in the same words.
         value = -1
     if not 0 <= value < 2**256:
         right = "is no amount; give smallest units, or 0x and hex"

@@ -137,12 +137,12 @@ _OF_THE_WORLD = (
 )
 _LOCATIONS = {"header": "headers", "query parameter": "query", "body field": "body"}
 
+# Inputs that name a token, those that name its chain, and the one that has its decimals.
 _TOKEN_INPUTS = {
     "contractAddress": (("chain",), ""),
     "fromTokenAddress": (("fromChain", "chain"), "fromDecimal"),
     "toTokenAddress": (("toChain", "chain"), "toDecimal"),
 }
-"""Inputs that name a token, those that name its chain, and the one that has its decimals."""
 
 Parts = dict[str, dict[str, Json]]
 """A request's own headers, query parameters and body, by name."""
@@ -237,11 +237,9 @@ _MOST_PLACES = 100
 
 
 def _respelled(value: Json) -> Iterator[Json]:
-    """Return the same value in other forms: without blanks, as a text, a number or a boolean.
-
-    Clients format: Python's `True` arrives as the text `True`, its `1e7` as `10000000.0`. No form
-    means another amount or another answer than what came.
-    """
+    """Return the same value in other forms: without blanks, as a text, a number or a boolean."""
+    # Clients format: Python's `True` arrives as the text `True`, its `1e7` as `10000000.0`. No form
+    # means another amount or another answer than what came.
     if isinstance(value, bool):
         yield str(value).lower()
     elif isinstance(value, int | Decimal):

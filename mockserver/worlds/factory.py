@@ -211,7 +211,6 @@ class WorldFactory:
 
     @property
     def bounds(self) -> limits.Bounds:
-        """The bounds of the server."""
         return self._options.bounds
 
     @property

@@ -197,6 +197,7 @@ class JournalSpace:
     def make_room(self) -> None:
         """Halve the largest journals until all of them have room."""
         while self.used > self.most:
+            # Halved, and not cut to fit: it happens seldom then, and never to a small journal.
             max(self._journals.values(), key=lambda journal: journal.weight).halve()
 
 
@@ -286,6 +287,7 @@ class WorldJournal:
         if self.follow is not None:
             self.follow(self.last_sequence, entries[-1])
         if len(entries) > self._capacity:
+            # By hand, and not by the deque: what drops out has to be weighed.
             weight -= entries.popleft()[-1]
         self.weight += weight
         space = self._space
@@ -355,6 +357,7 @@ class WorldJournal:
         first = max(self.dropped, sequence)
         if first >= self.last_sequence:
             return []
+        # From the end: a commit writes the few newest of a long journal.
         newest = islice(reversed(self._entries or ()), self.last_sequence - first)
         return list(newest)[::-1]
 

@@ -52,11 +52,9 @@ def reorganise(hosted: HostedWorld, chain: Chain, depth: int, lose: str = "") ->
 
 
 def _losable(hosted: HostedWorld, chain: Chain, fork: int) -> Iterator[ChainTransaction]:
-    """Yield transactions above a block, the newest first, without which all others are right.
-
-    Orders go on, so that what they were paid with stays, and so does what its sender has sent
-    before; a receiver that has spent what it got keeps it.
-    """
+    """Yield transactions above a block, the newest first, without which all others are right."""
+    # Orders go on, so that what they were paid with stays, and so does what its sender has sent
+    # before; a receiver that has spent what it got keeps it.
     kept: set[str] = set()
     spent: Counter[tuple[str, str]] = Counter()
     catalog = hosted.world.scenario.catalog

@@ -88,6 +88,7 @@ def wait_again(hosted: HostedWorld, chain: Chain, tx: ChainTransaction) -> None:
 def settle_all(hosted: HostedWorld, chain: Chain) -> None:
     """Put into blocks what waits on a chain and can follow now."""
     senders = {waiting.sender for waiting in hosted.node.pool.values()}
+    # In a fixed order, since blocks get their numbers by it.
     for sender in sorted(senders):
         settle(hosted, chain, sender)
 

@@ -15,8 +15,8 @@ from mockserver.worlds.hosted import HostedWorld
 from mockserver.worlds.journal import Entry
 from mockserver.worlds.judgement import Steps
 
+# How many quotes before the payment are shown: clients ask again while a person types.
 _QUOTES = 3
-"""How many quotes before the payment are shown: clients ask again while a person types."""
 # What happens in the same moment, in the order in which one leads to the other.
 _RANK = {"outage": 0, "quote": 1, "payment": 2, "request": 3, "status": 4, "booking": 5}
 

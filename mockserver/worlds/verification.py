@@ -145,6 +145,7 @@ def verify(hosted: HostedWorld, wanted: Mapping[str, Json]) -> Verification:
     search = search_of(wanted, hosted.contract)
     came = _came(hosted, search.operation)
     entries = tuple(search.matching(came))
+    # A search that can match nothing would hold as `never`: a typing error must not pass as a test.
     if not entries and _bounds_above(wanted):
         _check_possible(search, hosted)
     complaints = list(_complaints(wanted, entries, hosted.contract))
@@ -158,15 +159,14 @@ def verify(hosted: HostedWorld, wanted: Mapping[str, Json]) -> Verification:
     if not complaints:
         return Verification(True, f"{search} came {times(len(entries))}, as wanted", entries)
     nearest = _nearest(search, came)
+    # All complaints at once: who mends one at a time runs the test again for each.
     text = f"{search}: {'; '.join(complaints)}"
     return Verification(False, text, entries, nearest, hosted.dropped)
 
 
 def _came(hosted: HostedWorld, operation: str | None = None) -> list[Entry]:
-    """Return the requests of an operation, or all.
-
-    As the audit does: what a revert has undone has not happened.
-    """
+    """Return the requests of an operation, or all."""
+    # As the audit does: what a revert has undone has not happened.
     entries, horizon = hosted.journal.of(operation), hosted.horizon
     if not horizon.undone:
         return entries
@@ -255,6 +255,7 @@ def _nearest(search: Search, entries: Iterable[Entry]) -> tuple[str, ...]:
         for entry in entries
         if search.near(entry) and not search.takes(entry)
     ]
+    # Stable: of those equally near, the oldest is named first.
     missing.sort(key=lambda item: len(item[0]))
     return tuple(
         f"request {entry.sequence}: {'; '.join(texts)}" for texts, entry in missing[:_NEAREST]
@@ -283,6 +284,7 @@ def unstruck(hosted: HostedWorld, ids: Collection[str] | None = None) -> list[st
     sentences = []
     for fault in hosted.faults:
         tally, by_chance = hosted.faults.tally(fault), fault.trigger.probability is not None
+        # By chance it may strike none of a few calls, so that having been met is enough.
         if tally.struck or (tally.seen and (by_chance or fault.kind == "quota")):
             continue
         if ids is not None and fault.id not in ids:

@@ -8,11 +8,8 @@ from mockserver.conformance.checks.catalog import RULES
 from mockserver.conformance.options import Options
 from mockserver.conformance.requests.catalog import probes_of
 from mockserver.conformance.requests.http_cases import AGAIN, OTHER_CASE, is_outside_the_contract
-from mockserver.conformance.requests.negative import (
-    MistakeKind,
-    negative_cases,
-    negative_probes,
-)
+from mockserver.conformance.requests.negative import negative_cases, negative_probes
+from mockserver.conformance.requests.variations import MistakeKind
 from mockserver.conformance.runs.runner import run
 from mockserver.conformance.session.target import Target
 from mockserver.conformance.verdict import Verdict

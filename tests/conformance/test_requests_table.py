@@ -1,6 +1,7 @@
 """The tables of requests: a new one is a row, and a wrong row is told of with its line."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,9 +12,10 @@ from mockserver.conformance.requests.alternative_forms import (
     forms_of,
 )
 from mockserver.conformance.requests.labels import FILTERS, LISTED, NAMED, SAMPLES
-from mockserver.conformance.requests.negative import MistakeKind, WrongValues
+from mockserver.conformance.requests.negative import WrongValues
 from mockserver.conformance.requests.planned import PLANNED, read
 from mockserver.conformance.requests.probe import Stage
+from mockserver.conformance.requests.variations import MistakeKind, filled, variations_of
 from mockserver.conformance.session.caller import MOST_TICKETS
 from mockserver.conformance.session.list_probes import FIRST_LIST_PROBES
 from mockserver.contract import BasisKind
@@ -22,8 +24,8 @@ from mockserver.errors import InvalidFile
 TABLE = resources.schemas() / "requests.yaml"
 PLAN = resources.schemas() / "probes.yaml"
 FORM = (
-    '  - {of: v2.getPrice/usual, words: "other form: a long symbol", input: query.symbol,'
-    " with: a symbol of another token, fact: v2.get-price, send: LONG}\n"
+    '  - {of: [v2.getPrice/usual], words: "other form: a long symbol", input: query.symbol,'
+    " with: a symbol of another token, send: LONG}\n"
 )
 MISTAKE = (
     "  of spaces: {words: of spaces, kind: form, says: nothing but blanks, put: ' ',"
@@ -53,10 +55,35 @@ def test_a_form_more_is_a_row(tmp_path):
     assert [one.probe for one in others] == [one.probe for one in ALTERNATIVES]
 
 
+def test_an_edge_more_is_a_row(tmp_path):
+    row = '  many blanks: {words: "of {length} blanks around {0}", put: " {} ", edges: [symbol]}\n'
+    table = _with(tmp_path, ("\nvalues:\n", f"\nvalues:\n{row}"))
+    added = variations_of(documents.read(table, "requests"))["many blanks"]
+    no_run: Any = None
+    assert list(added.values("USDT", no_run)) == [("of 3 blanks around  N ", " USDT ")]
+    assert added.edges == frozenset({"symbol"})
+    assert not added.right
+    assert added.kind is None
+
+
+@pytest.mark.parametrize(
+    ("put", "right", "value"),
+    [
+        ("-{}", 5, "-5"),
+        ("{:x<6.6}", "abc", "abcxxx"),
+        ("{:.2}", "abc", "ab"),
+        ("${j}{", 1, "${j}{"),
+    ],
+)
+def test_the_right_value_fills_the_slots_of_a_row(put, right, value):
+    assert filled(put, right) == value
+    assert filled(7, right) == 7
+
+
 def test_a_wrong_value_more_is_a_name_and_a_row_where_it_is_new(tmp_path):
     table = _with(
         tmp_path,
-        ("mistakes:\n", f"mistakes:\n{MISTAKE}"),
+        ("\nvalues:\n", f"\nvalues:\n{MISTAKE}"),
         ("  v2.getPrice: {", "  v2.getPrice: {symbol: [of spaces], "),
     )
     _, values = _read(table)
@@ -71,7 +98,8 @@ def test_a_wrong_value_more_is_a_name_and_a_row_where_it_is_new(tmp_path):
     ("old", "new", "told"),
     [
         ("change: with summary", "change: with sumary", "'with sumary' is none of with summary"),
-        ("fact: v1.raw.amount", "fact: v1.raw.amounts", "v1.raw.amounts"),
+        ("input: query.slippage", "input: query.slipage", "'query.slipage' is none of"),
+        ("edges: [slippage]", "edges: [slipage]", "'slipage' is none of"),
         ("fact: inputs.recipient", "fact: inputs.receiver", "inputs.receiver"),
         ("value: zero", "value: nought", "'nought' is none of"),
         ("amount: [zero]", "amount: [nought]", "'nought' is none of"),

@@ -11,7 +11,7 @@ from mockserver.conformance.discovery.unlisted import (
     unidentified_chains,
     unlisted_chains,
 )
-from mockserver.conformance.requests.negative import suspended_chain
+from mockserver.conformance.requests.variations import suspended_chain
 from mockserver.conformance.session.names import Edge, EdgeKind
 from mockserver.conformance.verdict import NotRun
 from tests.blind.serve import blind_service

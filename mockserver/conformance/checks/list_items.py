@@ -282,10 +282,7 @@ def _values(
 def _members_by_place(
     context: RunContext, lists: Iterable[ProbeName], operation_id: str
 ) -> Iterator[MembersByPlace]:
-    """Yield the values in the lists of an operation, by place.
-
-    Tickets of each status are yielded apart: a solved one may well show more than an open one.
-    """
+    # Tickets of each status are yielded apart: a solved one may well show more than an open one.
     looks = context.sent(
         *(probe_name for probe_name in lists if probe_name.operation_id == operation_id)
     )

@@ -79,7 +79,6 @@ class LookUps:
 
     @property
     def exchange(self) -> Exchange:
-        """The last exchange."""
         return self.every[-1]
 
     @property

@@ -448,10 +448,8 @@ def _is_quoted(context: RunContext, exchange: Exchange) -> bool:
 
 
 def _second_ended_later(first: list[Exchange], second: list[Exchange]) -> bool:
-    """Tell whether the second order was still under way after the first had come to its end.
-
-    Two that are executed in one transaction share its hash and its time (2.3).
-    """
+    """Tell whether the second order was still under way after the first had come to its end."""
+    # Two that are executed in one transaction share its hash and its time (2.3).
     ends, rest = _ended(first), _ended(second)
     later = [exchange for exchange in second if ends and exchange.number > ends[0].number]
     return any(exchange not in rest for exchange in later)

@@ -18,11 +18,11 @@ from mockserver.conformance.discovery.unlisted import unidentified_chains
 from mockserver.conformance.requests.http_cases import is_outside_the_contract
 from mockserver.conformance.requests.negative import (
     WRONG_VALUES,
-    MistakeKind,
     NegativeCase,
     negative_cases,
 )
 from mockserver.conformance.requests.probe import PLAIN, Group
+from mockserver.conformance.requests.variations import MistakeKind
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.names import EdgeKind, plain_probe

@@ -178,10 +178,8 @@ def published_call_is_for_what_was_asked(context: RunContext, exchange: Exchange
 def _other_tokens(
     exchange: Exchange, here: Iterable[ListedToken], words: list[int], args: Mapping[str, int]
 ) -> Findings:
-    """Yield a finding where a call gives or pays another token than was requested.
-
-    A coin stands in a call with the address of its wrapped token, so coins are not compared.
-    """
+    """Yield a finding where a call gives or pays another token than was requested."""
+    # A coin stands in a call with the address of its wrapped token, so coins are not compared.
     start = args.get("path", 0) // 32
     count = words[start] if 0 < start < len(words) else 0
     path = words[start + 1 : start + 1 + count] if count <= _LONGEST_PATH else ()
@@ -221,10 +219,8 @@ def call_can_still_be_made(context: RunContext, pair: tuple[Exchange, Exchange])
 
 
 def _time_of(context: RunContext, exchange: Exchange) -> int | None:
-    """Return the earliest present time of the service; None where no price tells one.
-
-    A mock may have a clock of its own, which only the times of its prices show.
-    """
+    """Return the earliest present time of the service; None where no price tells one."""
+    # A mock may have a clock of its own, which only the times of its prices show.
     now = clocks.service_time(context, exchange)
     prices = (text(exchange.data.get("updateTime")) for exchange in context.of(ids.PRICE))
     priced = [time for price in prices if (time := clocks.seconds_of(price))]
@@ -593,11 +589,9 @@ def _cuts(
 
 
 def _price_movement(context: RunContext, first: Exchange, second: Exchange) -> Decimal:
-    """Return by what share prices may have moved between two calls, as equal quotes show.
-
-    More time may lie between the calls than between the quotes, so the spread of these counts
-    several times; that of the calls' own amountOut counts as it is.
-    """
+    """Return by what share prices may have moved between two calls, as equal quotes show."""
+    # More time may lie between the calls than between the quotes, so the spread of these counts
+    # several times; that of the calls' own amountOut counts as it is.
     wanted = _quote_before(context).request.query
     equal = [quote for quote in context.of(ids.SWAP_QUOTE) if quote.request.query == wanted]
     known = [quote for quote in equal if quote_of(context, quote)]

@@ -88,10 +88,8 @@ def answers_in_time(context: RunContext, operation: Operation) -> Findings:
 
 
 def _is_confirmed(slow: list[Exchange], every: tuple[Exchange, ...]) -> bool:
-    """Tell whether half of an operation's answers came late, or all to one and the same request.
-
-    Two in a row that never came are enough: the run sends no more of them.
-    """
+    """Tell whether half of an operation's answers came late, or all to one and the same request."""
+    # Two in a row that never came are enough: the run sends no more of them.
     hung = [exchange.answer.trouble is NoAnswer.TIMED_OUT for exchange in every]
     if any(first and second for first, second in pairwise(hung)):
         return True

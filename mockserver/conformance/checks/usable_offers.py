@@ -229,10 +229,8 @@ def _no_quote_at_all(context: RunContext, sent: Sequence[Exchange]) -> Finding:
 
 
 def _amount_is_sound(context: RunContext, quote: Exchange) -> bool:
-    """Tell whether the amount of a quote is worth about as much as others that were taken.
-
-    Where the worth of a token is not known, its amount may be too small or too large.
-    """
+    """Tell whether the amount of a quote is worth about as much as others that were taken."""
+    # Where the worth of a token is not known, its amount may be too small or too large.
     sent = quote.parameters
     tokens, symbol = inventory_of(context).tokens, sent.get("symbol", "")
     token = token_at(tokens, sent.get("fromChain", ""), symbol=symbol)

@@ -202,10 +202,8 @@ def v1_order_settles_its_amount(context: RunContext, _: Operation) -> Judgements
 
 
 def _pays_another_token(context: RunContext, made: Exchange, exchange: Exchange) -> bool:
-    """Tell whether an order pays another token though the target chain has the one submitted.
-
-    Without such a token, a chain may have its own name for what comes from elsewhere.
-    """
+    """Tell whether an order pays another token though the target chain has the one submitted."""
+    # Without such a token, a chain may have its own name for what comes from elsewhere.
     here = inventory_of(context, "v1").on(str(made.members.get("toChain")))
     paid, sent = (
         text(scalar(exchange.member("data"), "toToken")),

@@ -24,7 +24,7 @@ from mockserver.conformance.session.names import VALID, ProbeName
 from mockserver.conformance.verdict import Inconclusive, NotRun, if_known
 from mockserver.contract import ids
 from mockserver.jsontext import plain
-from mockserver.values import dataclass
+from mockserver.values import value_class
 
 ATTEMPT_NAMES = (VALID, "other reading", "second route", "third route")
 _PLAIN, _OTHER_READING, _SECOND_ROUTE, _THIRD_ROUTE = ATTEMPT_NAMES
@@ -43,7 +43,7 @@ class Reading(StrEnum):
         return Reading.TOKENS if self is Reading.UNITS else Reading.UNITS
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Attempt:
     """One of the requests that find out what a service accepts."""
 

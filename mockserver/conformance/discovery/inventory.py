@@ -23,7 +23,7 @@ from mockserver.conformance.session.exchange import Exchange, cached
 from mockserver.conformance.session.list_probes import ANOTHER_NAME, FIRST_LIST_PROBES
 from mockserver.contract import ids, shipped_facts
 from mockserver.jsontext import Json
-from mockserver.values import dataclass
+from mockserver.values import dataclass, value_class
 
 _WORDS = shipped_facts().names["words"]
 # Longer texts are no names.
@@ -54,7 +54,7 @@ class ListedChain:
         return (self.name, *self.aliases)
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class ListedToken:
     """A token on one chain. `decimals` and `index` are None where the list does not show them.
 

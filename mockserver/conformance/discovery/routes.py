@@ -19,7 +19,7 @@ from mockserver.conformance.session.exchange import Exchange, cached
 from mockserver.conformance.verdict import NotRun
 from mockserver.contract import ids
 from mockserver.jsontext import Json
-from mockserver.values import dataclass
+from mockserver.values import value_class
 
 TYPICAL_USD = Decimal(100)
 """What a usual request is worth: above the fees of any chain, below the depth of any pool."""
@@ -51,7 +51,7 @@ ROUTE_ROLES = frozenset((*_SOURCE_ROLES, *_TARGET_ROLES))
 """The roles of inputs that say which tokens a request is about."""
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class TokenRoute:
     """A token to give and a token to get, each on its chain; they may be the same."""
 

@@ -247,10 +247,8 @@ def _size(problem: stages.StageProblem) -> tuple[int, str]:
 def _draft_of(
     case: Case[Any], request: requests.PreparedRequest, operation: Operation, context: RunContext
 ) -> Draft | None:
-    """Return a case as a draft, byte for byte; None for another operation's method or path.
-
-    A v1 request is signed as the caller unless it is the headers that the case breaks.
-    """
+    """Return a case as a draft, byte for byte; None for another operation's method or path."""
+    # A v1 request is signed as the caller unless it is the headers that the case breaks.
     parts = urlsplit(request.url or "")
     if request.method != operation.method or parts.path != operation.path:
         return None

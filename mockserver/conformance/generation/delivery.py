@@ -273,10 +273,8 @@ class _Delivery:
                     self._targets.append(target)
 
     def _is_steady(self, target: RepeatedRequest) -> bool:
-        """Ask for what was answered; tell whether it is taken, or refused, as it was before.
-
-        What is taken now and refused then shows nothing more when it is asked in other ways.
-        """
+        """Ask for what was answered; tell whether it is taken, or refused, as it was before."""
+        # What is taken now and refused then shows nothing more when it is asked in other ways.
         # The plan may have asked for it again already, a while after the first time.
         equal = [each for each in self._context.of(target.operation) if _is_equal(each, target)]
         again = equal[-1] if equal else self._ask(target, target.make())
@@ -687,10 +685,8 @@ class _Delivery:
         how: str,
         before: tuple[Exchange, ...] = (),
     ) -> bool:
-        """Ask in a form and plainly, in turn; tell whether the form is answered otherwise.
-
-        A difference that does not come back is a flicker, which counts with others.
-        """
+        """Ask in a form and plainly, in turn; tell whether the form is answered otherwise."""
+        # A difference that does not come back is a flicker, which counts with others.
         exchange = before[0] if before else self._ask(target, make())
         if exchange is None:
             return False

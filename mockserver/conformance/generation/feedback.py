@@ -8,7 +8,8 @@ from itertools import combinations_with_replacement
 
 from mockserver import jsontext
 from mockserver.conformance.generation.constraints import parts_of
-from mockserver.conformance.requests.edge_cases import DIGITS, NAMES, inputs
+from mockserver.conformance.requests.edge_cases import inputs
+from mockserver.conformance.requests.variations import VARIATIONS
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.exchange import Exchange, cached
@@ -21,6 +22,8 @@ InputPlace = tuple[str, str]
 Variation = tuple[tuple[InputPlace, Json], ...]
 """Inputs with values other than those of the usual request; None where one is left out."""
 
+_NAMES = VARIATIONS["blanks"].edges
+_DIGITS = [len(put) for put in VARIATIONS["digits"].puts]
 _NUMBER = re.compile(r"([+-]?)([0-9]+)(\.[0-9]+)?")
 _KINDS = (
     ("digits", re.compile(r"[+-]?[0-9]+")),
@@ -43,7 +46,9 @@ class Novelty:
     def __init__(self, operation: Operation, exchanges: Iterable[Exchange]) -> None:
         self._operation = operation
         self._names = {
-            (field.location, field.name) for field in inputs(operation) if field.role in NAMES
+            (field.location, field.name)
+            for field in inputs(operation)
+            if field.role in VARIATIONS["blanks"].edges
         }
         self._met: set[Hashable] = set()
         for exchange in exchanges:
@@ -143,5 +148,5 @@ def _kind(value: Json) -> Hashable:
     number = _NUMBER.fullmatch(text)
     if number is not None:
         sign, integer_part, rest = number.groups()
-        return (sign, bisect(DIGITS, len(integer_part)), bool(rest))
+        return (sign, bisect(_DIGITS, len(integer_part)), bool(rest))
     return (text[:2], len(text).bit_length(), text.isascii(), text.isupper(), text.islower())

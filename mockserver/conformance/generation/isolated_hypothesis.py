@@ -17,12 +17,10 @@ _HOME = "__hypothesis_home_directory"
 
 @contextmanager
 def isolated_hypothesis() -> Iterator[None]:
-    """Let Hypothesis write to a folder that is gone afterwards, and draw no constants of ours.
-
-    It would otherwise leave `.hypothesis` in the working directory, and mix the constants of
-    whatever modules are loaded into its choices, so that one seed would mean other requests in
-    another process.
-    """
+    """Let Hypothesis write to a folder that is gone afterwards, and draw no constants of ours."""
+    # It would otherwise leave `.hypothesis` in the working directory, and mix the constants of
+    # whatever modules are loaded into its choices, so that one seed would mean other requests in
+    # another process.
     before = vars(configuration).get(_HOME)
     constants = providers._get_local_constants
     none = type(providers.GLOBAL_CONSTANTS)

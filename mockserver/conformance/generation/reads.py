@@ -76,11 +76,9 @@ class ReadFlow(OperationFlow):
                 self._ask("quote nothing", ids.BRIDGE, route=route, amount="0")
 
     def _read(self, words: str, operation_id: str, **about: object) -> Exchange | None:
-        """Send a request, which must be accepted if an equal one was accepted before.
-
-        Where equal requests are accepted before and right after, the refusal in between was not
-        about the request.
-        """
+        """Send a request, which must be accepted if an equal one was accepted before."""
+        # Where equal requests are accepted before and right after, the refusal in between was not
+        # about the request.
         draft = valid_request(self._context, operation_id, **about)
         exchange = self._send(words, operation_id, draft)
         if exchange is None:
@@ -108,10 +106,8 @@ class ReadFlow(OperationFlow):
         return exchange
 
     def _list_chain(self, chain: str) -> None:
-        """List the tokens of a chain, and compare them with those of other chains.
-
-        Chains do not all have the same contracts.
-        """
+        """List the tokens of a chain, and compare them with those of other chains."""
+        # Chains do not all have the same contracts.
         exchange = self._list(f"list the tokens of {chain!r}", _OF_A_CHAIN, chain=chain)
         if exchange is None or not exchange.succeeded:
             return

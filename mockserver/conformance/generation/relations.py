@@ -23,9 +23,10 @@ from mockserver.conformance.discovery.amount_units import amount_text, reading_o
 from mockserver.conformance.discovery.routes import default_amount_of
 from mockserver.conformance.generation.stages import StageProblem
 from mockserver.conformance.generation.values import is_reserved
-from mockserver.conformance.requests.edge_cases import is_hex, reversed_inputs
+from mockserver.conformance.requests.edge_cases import reversed_inputs
 from mockserver.conformance.requests.negative import signed
 from mockserver.conformance.requests.valid import fresh_address
+from mockserver.conformance.requests.variations import is_hex
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.exchange import Exchange

@@ -34,10 +34,8 @@ def sequences(
 
 
 def _kept_writes(session: Session, options: Options, submitting: int) -> int:
-    """Return how many submissions a flow leaves for others that submit, and for generated requests.
-
-    So more sequences never take from a check what it needs.
-    """
+    """Return how many submissions a flow leaves for others, and for generated requests."""
+    # So more sequences never take from a check what it needs.
     left, contract = session.transport.writes_left, session.context.contract
     generated = min(options.examples * sum(each.writes for each in contract), left // 2)
     return generated + (left - generated) * (submitting - 1) // submitting

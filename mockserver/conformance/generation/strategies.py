@@ -59,11 +59,9 @@ class Broken:
 
 
 def any_of(ways: Iterable[SearchStrategy[_T]]) -> SearchStrategy[_T]:
-    """Return a strategy that draws from any of some strategies.
-
-    A union would build all of them before the first draw, and few are ever drawn from. It would
-    also flatten unions within, and so draw valid requests one time in thirty only.
-    """
+    """Return a strategy that draws from any of some strategies."""
+    # A union would build all of them before the first draw, and few are ever drawn from. It would
+    # also flatten unions within, and so draw valid requests one time in thirty only.
     every = tuple(ways)
     return st.sampled_from(every).flatmap(lambda drawn: drawn) if every else st.nothing()
 

@@ -77,6 +77,7 @@ class SubmissionFlow(OperationFlow):
         if not number and kind.always_numbered:
             self._fails("no number")
             return ()
+        # A service that hands out one number twice would show one order's money as another's.
         if number and number in self._accepted:
             self._fails("used twice", number=number)
         self._accepted[number] = Accepted(number, about, Timeline(kind))
@@ -181,6 +182,7 @@ class OrderFlow(SubmissionFlow):
         out, status = (placed.line.value(name) for name in ("amountOut", "status"))
         for accepted in self._accepted.values():
             reported = accepted.line.value("amountOut"), accepted.line.value("status")
+            # The same amount may well pay out the same.
             is_more = accepted.about["tokens"] != placed.about["tokens"]
             if reported == (out, status) and is_more and out not in ("", "0"):
                 self._fails("alike", stranger=accepted.number, number=placed.number, out=out)

@@ -10,6 +10,7 @@ from hypothesis.strategies import SearchStrategy
 
 from mockserver.conformance.discovery.amounts import units_of
 from mockserver.conformance.generation.constraints import Constraint, breaks
+from mockserver.conformance.requests.variations import VARIATIONS, filled
 from mockserver.contract import Field
 from mockserver.jsontext import Json, type_of
 from mockserver.limits import AMOUNT_DIGITS
@@ -17,7 +18,6 @@ from mockserver.limits import AMOUNT_DIGITS
 ASCII = "".join(map(chr, range(0x21, 0x7F)))
 """Every character that a header, too, can carry."""
 WIDE = ASCII + "é中😀"
-_OPEN_ENDED = 24
 _CODE = r"(?:400[1-7]|500[1-8])"
 _AMOUNT = re.compile(rf"{_CODE}0*\Z")
 _HEX = re.compile(rf"0x0*{_CODE}\Z")
@@ -27,13 +27,7 @@ _HUNDRED = Decimal(100)
 _LEAST = {"minimum": 0, "exclusiveMinimum": 1}
 # The distance of the largest allowed integer from the value of a keyword.
 _MOST = {"maximum": 0, "exclusiveMaximum": -1}
-_CLEARLY_WRONG: dict[str, tuple[Json, ...]] = {
-    "string": (None, True, ["x"], {"a": "b"}, []),
-    "integer": (None, True, Decimal("1.5"), [1], {}, "soon"),
-    "number": (None, True, [1], {}, "much"),
-    "boolean": (None, "perhaps", [True], {}, 7),
-}
-_NO_NUMBER = ("", "soon", "1x", "--1", "0x", "1 2", "NaN", "one")
+_WITH_TYPES = ("string", "integer", "number", "boolean")
 
 
 def fitting(field: Field, constraints: Sequence[Constraint]) -> SearchStrategy[Json]:
@@ -140,11 +134,12 @@ def _of_wrong_type(field: Field) -> SearchStrategy[Json] | None:
     if field.location != "body":
         if "string" in field.types or not field.types:
             return None
-        return st.sampled_from(_NO_NUMBER)
-    kinds = set(field.types) & set(_CLEARLY_WRONG)
+        return st.sampled_from(VARIATIONS["digits of nothing"].puts)
+    kinds = set(field.types) & set(_WITH_TYPES)
     if not kinds:
         return None
-    values = [value for value in _CLEARLY_WRONG[min(kinds)] if type_of(value) not in field.types]
+    wrong_ones = VARIATIONS[f"not {min(kinds)}"].puts
+    values = [value for value in wrong_ones if type_of(value) not in field.types]
     if field.types == ("integer",) and "ddress" in field.name:
         # An address that is published as an integer is accepted as text as well (E-04).
         values = [value for value in values if not isinstance(value, str)]
@@ -191,15 +186,11 @@ def _candidates(
 def _near(texts: SearchStrategy[Json]) -> SearchStrategy[Json]:
     """Return texts that are almost right."""
     return st.one_of(
-        st.sampled_from(["", "-1", "0", "1.5", "1e3", "+1", "zz", "0x", "null"]),
-        texts.map(lambda text: f"-{text}"),
-        texts.map(lambda text: f"{text}g"),
-        texts.map(lambda text: f"{text}.5"),
+        st.sampled_from(VARIATIONS["almost"].puts),
+        *(texts.map(partial(filled, put)) for put in VARIATIONS["with more"].puts),
         texts.map(lambda text: str(text)[:-1]),
         texts.map(lambda text: str(text).lower()),
-        texts.map(lambda text: f"{text} {text}"),
-        texts.map(lambda text: str(text) * 9),
-        texts.map(lambda text: f"{text:z<240}"),
+        *(texts.map(partial(filled, put)) for put in VARIATIONS["repeated"].puts),
     )
 
 

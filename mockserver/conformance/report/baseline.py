@@ -153,6 +153,7 @@ def day_of(text: str) -> date | None:
         day = date.fromisoformat(text)
     except ValueError:
         return None
+    # Only this form: Python also reads `20270131` and week dates.
     return day if day.isoformat() == text else None
 
 
@@ -220,6 +221,7 @@ def _entry(
     if last is None:
         path = ("accepted", number, "expires")
         message = f"{row['expires']!r} is no day; write for example '2027-01-31'"
+        # Collected, so that one look at the file mends all of it.
         problems.append(document.problem(path, message))
         return None
     operations = tuple(row.get("operations", ()))

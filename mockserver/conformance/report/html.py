@@ -149,11 +149,9 @@ def _details(model: Report, cause: Cause) -> Iterator[str]:
 
 
 def _places(cause: Cause, exchange: ReportedExchange) -> tuple[str, ...]:
-    """Return the places of the findings that an exchange shows.
-
-    What it is compared with is marked, too, where that is another answer of the same operation:
-    the members of others only have the same name by chance.
-    """
+    """Return the places of the findings that an exchange shows."""
+    # What it is compared with is marked, too, where that is another answer of the same operation:
+    # the members of others only have the same name by chance.
     return tuple(
         finding.place
         for finding in cause.findings
@@ -209,6 +207,7 @@ def _body(body: BodyText, spans_of: Callable[[str], tuple[MarkedSpan, ...]]) -> 
     start = 0
     if spans and spans[0].end > _MOST_BODY:
         near = max(spans[0].start - _MOST_BEFORE, 0)
+        # From the beginning of a line, so that what is shown keeps its indentation.
         start = lines.text.rfind("\n", 0, near) + 1 or near
     shown = replace(lines, text=lines.text[start:]).shortened(_MOST_BODY)
     end = start + len(shown.text)
@@ -318,6 +317,7 @@ class _Escaping(Formatter):
 
     def format_field(self, value: object, format_spec: str) -> str:
         text = str(value)
+        # Named in the template, where a reviewer sees each place that is not escaped.
         if format_spec == "raw":
             return text
         if not format_spec:

@@ -124,10 +124,8 @@ class _OpenValue:
 
 
 def _members(text: str) -> Iterator[_Member]:
-    """Yield the members and items of a JSON text, inner ones first.
-
-    The text is one for people, with secrets masked, and may be cut: what is no JSON ends it.
-    """
+    """Yield the members and items of a JSON text, inner ones first."""
+    # The text is one for people, with secrets masked, and may be cut: what is no JSON ends it.
     opened: list[_OpenValue] = []
     end = 0
     for match in _PIECE.finditer(text):

@@ -233,10 +233,9 @@ def _result(cause: Cause, contract: Contract, numbers: Mapping[str, int]) -> dic
 
 
 def _locations(cause: Cause, contract: Contract) -> list[Json]:
-    """Return a location for each operation: its path, and the place inside its messages.
-
-    Code scanning shows nothing without a file, so the path of the operation stands where one would.
-    """
+    """Return a location for each operation: its path, and the place inside its messages."""
+    # Code scanning shows nothing without a file, so the path of the operation stands where one
+    # would.
     place = one_line(cause.place)
     locations: list[Json] = []
     for name in cause.operations[:_MOST_PLACES]:

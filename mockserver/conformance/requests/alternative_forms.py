@@ -8,9 +8,11 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from decimal import ROUND_CEILING, Decimal
 from functools import partial
+from itertools import chain
 from urllib.parse import urlencode
 
 from mockserver import jsontext
+from mockserver.conformance.basis import basis_of_input
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.amount_units import decimals_of, plain_attempt
 from mockserver.conformance.discovery.inventory import twins_of
@@ -25,7 +27,7 @@ from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.names import ProbeName
 from mockserver.conformance.verdict import NotRun
-from mockserver.contract import Basis, fact_basis, ids
+from mockserver.contract import Basis, fact_basis, ids, load
 from mockserver.contract.fields import AMOUNT_ROLES, CHAIN_ROLES
 from mockserver.documents import Document
 from mockserver.jsontext import Json, plain
@@ -271,16 +273,22 @@ def _sending(place: str, value: Json) -> DraftChange:
 
 def forms_of(document: Document) -> tuple[AlternativeForm, ...]:
     """Return the forms of a table. Raises `InvalidFile` for a name that nothing has."""
-    return tuple(labels.made_of(document, "forms", _form).values())
+    rows = labels.made_of(document, "forms", lambda row: [_form(row, of) for of in row["of"]])
+    return tuple(chain.from_iterable(rows.values()))
 
 
-def _form(row: Mapping[str, Json]) -> AlternativeForm:
-    """Return a row of the table. Raises `UnknownName`."""
+def _form(row: Mapping[str, Json], of: str) -> AlternativeForm:
+    """Return a row of the table for one of its probes. Raises `UnknownTableName`."""
     change = (
         _sending(row["input"], row["send"]) if "send" in row else look_up(_CHANGES, row["change"])
     )
-    basis = fact_basis(row["fact"])
-    return AlternativeForm(row["of"], row["words"], row["input"], row["with"], basis, change)
+    if "fact" in row:
+        basis = fact_basis(row["fact"])
+    else:
+        operation = load().operation(ProbeName(of).operation_id)
+        places = {f"{field.location}.{field.name}": field for field in operation.fields}
+        basis = basis_of_input(operation, look_up(places, row["input"]))
+    return AlternativeForm(of, row["words"], row["input"], row["with"], basis, change)
 
 
 ALTERNATIVES: tuple[AlternativeForm, ...] = forms_of(labels.shipped_requests())

@@ -154,10 +154,8 @@ def v1_name(context: RunContext) -> str:
 
 
 def sampled_token(context: RunContext) -> ListedToken:
-    """Return a token to request the price of, preferably one not on an EVM chain.
-
-    It is on a route that is quoted where there is one, since the quote shows its worth.
-    """
+    """Return a token to request the price of, preferably one not on an EVM chain."""
+    # It is on a route that is quoted where there is one, since the quote shows its worth.
     tokens = addressed_tokens(context)
     route = if_known(sampled_route, context, labels.SAMPLES[0])
     quoted = [end for end in (route.target, route.source) if end in tokens] if route else []

@@ -41,6 +41,7 @@ from mockserver.conformance.requests.valid import (
     plain_or_unknown,
     valid_request,
 )
+from mockserver.conformance.requests.variations import InputValue, at_edges
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.exchange import Exchange
@@ -56,15 +57,11 @@ _T = TypeVar("_T")
 _About = Mapping[str, Any]
 _EdgeSubject = tuple[Edge, _About]
 
-DIGITS = (1, 3, 16, 18, 19, 20, 23, 24, 31, 38, 60, 77)
-"""Numbers of digits at which amounts outgrow some type: a byte, 2**53, 64 bits, a float's
-notation, 128 bits, and the 77 that the contract allows."""
 _MANY_DIGITS, _DIGITS_OF_ORDERS = (33, 43), (25, 26)
 # Quotes of the same tokens were asked with all of them; their calls are asked with some.
 _NOT_FOR_CALLS = tuple(f"of {digits} digits" for digits in (3, 18, 23, 31, 60))
 WITHIN = "within one chain"
 """The role of a chain that a swap begins and ends on."""
-NAMES = ("symbol", "token", "chain", "fromChain", "toChain", "fromToken")
 _LONG, _LONGER, _LONGEST = 120, 400, 600
 _MOST_ROUTES, _MOST_ORDERS, _MOST_BACK = 24, 4, 3
 # Twice as many as the service supports.
@@ -79,24 +76,6 @@ _SLIPPAGES = ("1", "500", "1001", "2001")
 _FEE_LEVELS = (1, 5)
 # Two parts of an amount, and the whole, in usual amounts.
 _AMOUNTS = ((3, EdgeKind.PART), (7, EdgeKind.PART), (10, EdgeKind.SUM))
-_OTHER_CASES = ("in upper-case hex", "in lower-case hex")
-# The usual amount in other spellings, since one unit alone may be refused for being too little.
-_ODD_AMOUNTS = ("0{}", "+{}", "-{}", "{}e0", "")
-_ODD_NUMBERS = (Decimal("0.0000001"), Decimal("0.123456789012345678"))
-_LARGE_NUMBERS = (Decimal(100_000), Decimal(2_000_000), Decimal(10) ** 12)
-_ALLOWED = {
-    "slippage": ("0", "1", "50", "500", "1000", "1001", "2001", "5000"),
-    "feeLevel": (0, 1, 2, 5, 6, 10),
-}
-# Values of inputs by role, where the contract does not say them.
-_NOT_ALLOWED = {
-    **dict.fromkeys(("fromDecimal", "toDecimal"), ("-1", "018", "1000")),
-    "slippage": ("1.5", "-1", "10001"),
-}
-_ADDRESSES = ("address", "sender", "recipient", "evmAddress")
-_CONTRACTS = ("contractAddress", "fromTokenAddress", "toTokenAddress")
-_IDS = ("id", "ticketId", "hash")
-_FROM_A_QUOTE = ("aggregator", "routeSummary")
 _HASH_FORMS = {
     form: frozenset(shipped_facts().names["words"][words])
     for form, words in (("in base58", "hashes-in-base58"), ("without 0x", "hashes-without-0x"))
@@ -145,11 +124,6 @@ def reversed_inputs(draft: Draft) -> Draft:
     query = dict(reversed(list(draft.query.items())))
     body = None if draft.body is None else dict(reversed(list(draft.body.items())))
     return replace(draft, query=query, body=body)
-
-
-def is_hex(value: Json) -> bool:
-    """Tell whether a value is a text of hex digits behind 0x."""
-    return isinstance(value, str) and value.startswith("0x") and len(value) > len("0x")
 
 
 def once_more_for_refused_chains(
@@ -327,7 +301,14 @@ class _EdgeCases:
         return EdgeCase(self._operation.id, edge, signed_draft)
 
     def _changed(
-        self, base: Draft, field: Field, label: str, value: Json, *, sound: bool = True
+        self,
+        base: Draft,
+        field: Field,
+        label: str,
+        value: Json,
+        *,
+        row: InputValue | None = None,
+        sound: bool,
     ) -> EdgeCase:
         draft = base.having(field.location, field.name, value)
         if field.role == "evmAddress":
@@ -336,7 +317,7 @@ class _EdgeCases:
                 if sender_field.role == "fromAddress" and "string" in sender_field.types:
                     draft = draft.having(sender_field.location, sender_field.name, value)
         kind = EdgeKind.SLIPPAGE if field.role == "slippage" else EdgeKind.INPUT
-        kind = EdgeKind.SAME_MEANING if label in _OTHER_CASES else kind
+        kind = EdgeKind.SAME_MEANING if row is not None and row.same else kind
         return self._signed(Edge(f"{field.name} {label}", kind, sound), draft)
 
     def _sound_values(self, draft: Draft) -> Iterator[EdgeCase]:
@@ -347,11 +328,11 @@ class _EdgeCases:
             yield self._signed(edge, reversed_inputs(draft))
         of_calls = self._operation.id == ids.SWAP
         for field in inputs(self._operation):
-            before = draft.part(field.location).get(field.name)
-            for label, value in _allowed_values(field, draft):
+            for label, value, row in at_edges(field, draft, self._context, right_ones=True):
+                before = draft.part(field.location).get(field.name)
                 # The usual value shows nothing that the usual request once more does not.
                 if value != before and not (of_calls and label in _NOT_FOR_CALLS):
-                    yield self._changed(draft, field, label, value)
+                    yield self._changed(draft, field, label, value, row=row, sound=True)
         afterwards = Edge("once more, after other forms of it", EdgeKind.AFTERWARDS)
         yield EdgeCase(self._operation.id, afterwards, draft)
         yield from self._combinations(draft)
@@ -359,7 +340,7 @@ class _EdgeCases:
     def _doubtful_values(self, draft: Draft) -> Iterator[EdgeCase]:
         """Yield the usual request with one input at an edge that a service may refuse."""
         for field in inputs(self._operation):
-            for label, value in _odd_values(field, draft):
+            for label, value, _ in at_edges(field, draft, self._context, right_ones=False):
                 yield self._changed(draft, field, label, value, sound=False)
         roles = {field.role: field for field in self._operation.fields}
         for first, second in (("fromChain", "toChain"), ("fromTokenAddress", "toTokenAddress")):
@@ -408,11 +389,10 @@ class _EdgeCases:
         return known or (f'{{"route":"{"a" * _LONGER}"}}' if is_free else None)
 
     def _wrong_elsewhere(self) -> Iterator[EdgeCase]:
-        """Yield requests that are wrong like the negative cases, but about another route or token.
-
-        A service that replaces a wrong value by a default may refuse the usual request all the
-        same, since the rest of the request does not fit the default: another coin, other decimals.
-        """
+        """Yield requests that are wrong like negative cases, but about another route or token."""
+        # A service that replaces a wrong value by a default may refuse the usual request all the
+        # same, since the rest of the request does not fit the default: another coin, other
+        # decimals.
         context, operation = self._context, self._operation
         for case in (*missing_inputs(operation), *WRONG_VALUES.of(operation)):
             with suppress(NotRun, Inconclusive):
@@ -422,67 +402,6 @@ class _EdgeCases:
                     words = f"{case.words} of {label}"
                     edge = Edge(words, EdgeKind.WRONG, sound=False, of=case.words)
                     yield self._signed(edge, case.change(base, context))
-
-
-# Values of one input.
-
-
-def _allowed_values(field: Field, draft: Draft) -> Iterable[tuple[str, Json]]:
-    before = draft.part(field.location).get(field.name)
-    values: Iterable[Json] = field.values
-    if "boolean" in field.types:
-        return [("is true", True), ("is false", False)]
-    if field.is_amount and not values:
-        if "number" not in field.types:
-            return [(f"of {count} digits", ("1234567890" * 8)[:count]) for count in DIGITS]
-        values = _LARGE_NUMBERS
-    values = values or _ALLOWED.get(field.role, ())
-    if not values and field.role in (*_ADDRESSES, *_CONTRACTS, "hash") and is_hex(before):
-        text = str(before)
-        return list(zip(_OTHER_CASES, (f"0x{text[2:].upper()}", text.lower()), strict=True))
-    return [(f"is {value}", value) for value in values]
-
-
-def _odd_values(field: Field, draft: Draft) -> Iterator[tuple[str, Json]]:
-    before, is_number = str(draft.part(field.location).get(field.name, "")), "number" in field.types
-    if field.is_amount and is_number:
-        yield from ((f"is {value}", value) for value in _ODD_NUMBERS)
-    elif field.is_amount or field.role in _NOT_ALLOWED:
-        values = _ODD_AMOUNTS if field.is_amount else _NOT_ALLOWED[field.role]
-        yield from ((f"is {form!r}".format("N"), form.format(before)) for form in values)
-    elif field.role in _IDS:
-        yield from ((f"is {value}", value) for value in ("-1", "0", str(2**32), str(2**63)))
-        yield "in letters", "abcdef"
-        yield f"of {_LONG} characters", "9" * _LONG
-        if before.startswith("0x"):
-            yield "without 0x", before[2:]
-    if (field.is_amount and is_number) or field.role == "feeLevel":
-        yield "as a text", before
-    if field.location == "body" and {"number", "integer"} & set(field.types):
-        yield "in letters", "abc"
-    elif field.role in _FROM_A_QUOTE:
-        yield "of nobody", "Nobody"
-        yield f"of {_LONGER} characters", "a" * _LONGER
-    if "string" not in field.types or field.role not in (*NAMES, *_ADDRESSES):
-        return
-    # What breaks on such a name does so in whichever of two chains has it.
-    if field.role != "toChain":
-        yield from _hard_to_read(field, before)
-    if field.role in NAMES:
-        yield "in lower case", before.lower()
-        yield "with blanks around it", f" {before} "
-    else:
-        yield "that is short", before[:6]
-
-
-def _hard_to_read(field: Field, before: str) -> Iterator[tuple[str, Json]]:
-    long = (before + "x" * _LONGER)[:_LONGER]
-    if field.location == "headers":
-        yield f"of {_LONGER} characters", long
-    else:
-        yield f"of {_LONGER} characters, not all ASCII", f"{long[:-4]}'é漢\""
-        if field.role in NAMES:
-            yield "with a control character", f"{before}\x01"
 
 
 # What a request is about: one token or route for each class of them.
@@ -696,10 +615,8 @@ _TOKEN_ROLES = {ids.BRIDGE: "symbol", ids.SWAP_QUOTE: "fromTokenAddress", ids.V1
 
 
 def _known_and_unlisted(context: RunContext, operation_id: str) -> Iterator[_EdgeSubject]:
-    """Yield chains and tokens that are known and not listed, for inputs that take listed names.
-
-    A balance or a price on a suspended chain may well be known.
-    """
+    """Yield chains and tokens that are known and not listed, for inputs that take listed names."""
+    # A balance or a price on a suspended chain may well be known.
     generation = operation_id.partition(".")[0]
     if operation_id in _TOKEN_ROLES:
         tokens = inventory_of(context, generation).tokens

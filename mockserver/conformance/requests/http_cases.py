@@ -6,6 +6,7 @@ from dataclasses import replace
 from mockserver import jsontext
 from mockserver.conformance.requests.negative import DraftChange, NegativeCase
 from mockserver.conformance.requests.probe import Probe
+from mockserver.conformance.requests.variations import VARIATIONS, filled
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.exchange import Exchange, cached
@@ -31,18 +32,6 @@ _HOSTILE_INPUTS = {
     ids.CHECK: "id",
     ids.CHECK_TICKET: "ticketId",
 }
-# Longer than usual columns and buffers, shorter than the limits of HTTP servers.
-_LONG_TEXT = "A" * 2048
-_FOREIGN_TEXT = "\u6f22\u5b57 \u0645\u0631\u062d\u0628\u0627 \U0001f600"
-_HOSTILE_TEXTS = (
-    "A" * 8192,
-    "a\x00b",
-    "%s%n%00%zz",
-    "'; DROP TABLE orders; --",
-    "\r\nX-Injected: yes",
-    "${jndi:ldap://127.0.0.1/x}<script>",
-    "../../../etc/passwd",
-)
 
 
 def http_probes(contract: Contract) -> Iterator[Probe]:
@@ -83,13 +72,13 @@ def _hostile(operation_id: str) -> DraftChange:
     def change(draft: Draft, context: RunContext) -> Draft:
         chance = context.draw("hostile texts")
         # The two that crash careless services most often are always sent, to reads of 2.0.
-        sure = [_LONG_TEXT, _FOREIGN_TEXT]
+        hostile, sure = (list(VARIATIONS[name].puts) for name in ("hostile", "hostile to many"))
         chance.shuffle(sure)
-        texts = [chance.choice(_HOSTILE_TEXTS), *sure, chance.choice(_HOSTILE_TEXTS)]
+        texts = [chance.choice(hostile), *sure, chance.choice(hostile)]
         text = texts[list(_HOSTILE_INPUTS).index(operation_id)]
         fields = context.contract.operation(operation_id).fields
         field = next(field for field in fields if field.role == _HOSTILE_INPUTS[operation_id])
-        return draft.having(field.location, field.name, text)
+        return draft.having(field.location, field.name, filled(text, ""))
 
     return change
 

@@ -1,7 +1,7 @@
 """Requests that are wrong in one way: an input that is missing, a wrong value, or a broken body.
 
 Which values are tried for which input is chosen by hand in `schemas/requests.yaml`, since every
-request takes time and budget.
+request takes time and budget; what is left out, of another type, or cut follows from the contract.
 """
 
 from collections import Counter
@@ -9,18 +9,23 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from decimal import Decimal
-from enum import StrEnum
 from functools import lru_cache
-from typing import Any, TypeGuard
 
 from mockserver import jsontext
 from mockserver.conformance.basis import basis_of_input, basis_of_required
-from mockserver.conformance.discovery.amount_units import ATTEMPT_NAMES, Reading, reading_of
-from mockserver.conformance.discovery.inventory import inventories, inventory_of
+from mockserver.conformance.discovery.amount_units import ATTEMPT_NAMES
+from mockserver.conformance.discovery.inventory import inventory_of
 from mockserver.conformance.discovery.routes import OTHER_AMOUNTS, usable_tokens
 from mockserver.conformance.requests.labels import made_of, shipped_requests
 from mockserver.conformance.requests.probe import Probe, Stage
 from mockserver.conformance.requests.valid import fresh_hash, plain_or_unknown, valid_request
+from mockserver.conformance.requests.variations import (
+    InputValue,
+    MistakeKind,
+    as_number,
+    as_text,
+    variations_of,
+)
 from mockserver.conformance.session.caller import Caller
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft, draft_of
@@ -30,7 +35,7 @@ from mockserver.conformance.verdict import Inconclusive, NotApplicable, NotRun
 from mockserver.contract import Basis, Contract, Field, Operation, fact_basis, ids
 from mockserver.contract.facts import basis_in_words
 from mockserver.documents import Document
-from mockserver.jsontext import Json, plain
+from mockserver.jsontext import Json
 from mockserver.signing.keyring import EXAMPLE_WALLET_KEY
 from mockserver.tables import look_up
 from mockserver.values import dataclass
@@ -46,27 +51,6 @@ _LAST_ATTEMPT: Mapping[str, str] = {
     ids.SWAP_QUOTE: ATTEMPT_NAMES[-1],
     ids.V1_QUOTE: [*OTHER_AMOUNTS][-1],
 }
-_NO_NUMBERS = ("plenty", "NaN", "Infinity", "ten", "1,5.0")
-_ODD_NUMBERS = ("1e5", "0x64", " ", "+100", "1.")
-
-
-class MistakeKind(StrEnum):
-    """How a request is wrong; each kind has a rule of its own."""
-
-    MISSING = "missing"
-    """A required input is not there."""
-    TYPE = "type"
-    """An input has another JSON type, or its text stands for one."""
-    UNLISTED = "unlisted"
-    """A chain or a token that the lists do not show."""
-    AMOUNT = "amount"
-    """An amount that nobody can move."""
-    FORM = "form"
-    """A text that does not have the form or is none of the words it should be."""
-    BODY = "body"
-    """A body that is no JSON object."""
-    SIGNATURE = "signature"
-    """A signature that is not the request's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,11 +102,9 @@ class NegativeCase:
 
 
 def _base(context: RunContext, operation: Operation, probe: str) -> Draft:
-    """Return the request to change: the usual one, or a look-up of something unknown.
-
-    Where the lists do not show enough it is the example of the contract, so that a service whose
-    lists are broken gets requests as well.
-    """
+    """Return the request to change: the usual one, or a look-up of something unknown."""
+    # Where the lists do not show enough it is the example of the contract, so that a service whose
+    # lists are broken gets requests as well.
 
     def base() -> Draft:
         return plain_or_unknown(context, operation) or example_of(context, operation)
@@ -291,20 +273,16 @@ def _check_there_is_something(operation: Operation, context: RunContext) -> None
 
 
 def _check_it_verifies(operation: Operation, caller: Caller) -> None:
-    """Raise `NotApplicable` where nobody says that the service knows who calls.
-
-    A stand-in that knows no account takes any signature.
-    """
+    """Raise `NotApplicable` where nobody says that the service knows who calls."""
+    # A stand-in that knows no account takes any signature.
     own_wallet = operation.generation.id == "v2" and caller.wallet_key != EXAMPLE_WALLET_KEY
     if not (caller.own_keys or own_wallet):
         raise NotApplicable("signatures are tried with an account of your own: --set app-key")
 
 
 def _with_common_contract(draft: Draft, context: RunContext) -> Draft:
-    """Name the contract that most chains have, such as that of their own coins.
-
-    A service that assumes some chain for the missing one finds it there too, and answers.
-    """
+    """Name the contract that most chains have, such as that of their own coins."""
+    # A service that assumes some chain for the missing one finds it there too, and answers.
     listed = Counter(token.address for token in inventory_of(context).tokens if token.address)
     default_address = draft.query.get("contractAddress")
     common = max(listed, key=lambda name: listed[name], default=default_address)
@@ -327,109 +305,11 @@ _MADE_LIKELY: Mapping[tuple[str, str], DraftChange] = {
 }
 
 
-# Wrong values: each made of the right one; the text is the label of a random draw.
-
-
-def _negative(value: Json, _: RunContext, __: str) -> Json:
-    if isinstance(value, str):
-        return f"-{value.removeprefix('-')}"
-    return -value if _is_number(value) else -1
-
-
-def _with_fraction(value: Json, context: RunContext, _: str) -> Json:
-    """Return an amount with half a smallest unit. Raises `NotRun` where tokens are counted."""
-    if reading_of(context, ids.BRIDGE) is not Reading.UNITS:
-        raise NotRun("amounts are whole tokens here, and may have a fraction")
-    return f"{value}.5"
-
-
-def _as_number(value: Json, *_: object) -> Json:
-    digits = isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) < 40
-    return int(value) if digits else 5
-
-
-def _unlisted_name(_: Json, context: RunContext, label: str) -> Json:
-    """Return a name like those of chains and tokens that no list shows."""
-    letters = "".join(context.draw(label).choices("QXZJKVW", k=6))
-    names = {chain.name.upper() for each in inventories(context) for chain in each.chains}
-    names |= {token.symbol.upper() for each in inventories(context) for token in each.tokens}
-    while letters in names:
-        letters += "Q"
-    return letters
-
-
-def suspended_chain(value: Json, context: RunContext, _: str) -> Json:
-    """Return a chain that its list shows as out of service. Raises `NotRun` without one."""
-    inventory, lists = inventory_of(context), [each.chains for each in inventories(context)]
-    named = next((chains for chains in lists if value in {chain.name for chain in chains}), ())
-    away = [chain.name for chain in named if not chain.offered]
-    if not away:
-        raise NotRun("no chain of the list is out of service")
-    symbols = {token.symbol for token in inventory.tokens if token.chain == value}
-    # Its tokens are those of the usual chain, so that only the suspension explains a refusal.
-    return max(away, key=lambda name: len(symbols & {token.symbol for token in inventory.on(name)}))
-
-
-def _unlisted_index(_: Json, context: RunContext, label: str) -> Json:
-    taken = {token.index for token in inventory_of(context).tokens}
-    number = context.draw(label).randrange(800_000, 900_000)
-    while str(number) in taken:
-        number += 1
-    return str(number)
-
-
-def _long_past(value: Json, context: RunContext, _: str) -> Json:
-    """Return a time an hour before that of the request, in the same unit."""
-    text = str(value) if value else str(context.caller.timestamp_ms)
-    unit = 1 if len(text) < 12 else 1000
-    return str(int(text) - 3_600 * unit) if text.isascii() and text.isdecimal() else "0"
-
-
-def _another_address(value: Json, context: RunContext, label: str) -> Json:
-    """Return another EVM address than the given one, read as a number where that is one."""
-    if isinstance(value, int) and not isinstance(value, bool):
-        return value ^ 1
-    if not isinstance(value, str) or not value.startswith("0x"):
-        raise NotRun("the source address is not that of an EVM chain")
-    return _address(context, label)
-
-
-def _address(context: RunContext, label: str) -> str:
-    return f"0x{context.draw(label).getrandbits(160) | 1 << 159:040x}"
-
-
-def _is_number(value: Json) -> TypeGuard[int | Decimal]:
-    return isinstance(value, int | Decimal)
-
-
-# Functions that make a wrong value of the right one, by their name in the table.
-_VALUES: Mapping[str, Callable[[Json, RunContext, str], Json]] = {
-    "unlisted name": _unlisted_name,
-    "suspended chain": suspended_chain,
-    "unlisted address": lambda _, context, label: _address(context, label),
-    "unlisted index": _unlisted_index,
-    "negative": _negative,
-    "zero": lambda value, _, __: "0" if isinstance(value, str) else 0,
-    # A careless parser reads the digits and ignores the rest.
-    "with letters": lambda value, _, __: f"{value}abc",
-    "with a fraction": _with_fraction,
-    "no number": lambda _, context, label: context.draw(label).choice(_NO_NUMBERS),
-    "odd number": lambda _, context, label: context.draw(label).choice(_ODD_NUMBERS),
-    "as text": lambda value, _, __: plain(Decimal(value)) if _is_number(value) else str(value),
-    "as number": _as_number,
-    "long past": _long_past,
-    "broken hex": lambda value, _, __: f"{str(value)[:6]}xyz{str(value)[9:]}",
-    "another address": _another_address,
-    # Still hex of the same length.
-    "false signature": lambda value, _, __: f"{str(value)[:-1]}{int(str(value).endswith('0'))}",
-    "other decimals": lambda value, _, __: "7" if str(value) != "7" else "9",
-}
-
 # Of each type a value, made of the right one. An array and an object hold it: a service that takes
 # what is inside them finds nothing wrong.
 _OF_TYPE: Mapping[str, Callable[[Json], Json]] = {
-    "string": lambda value: plain(Decimal(value)) if _is_number(value) else str(value),
-    "integer": _as_number,
+    "string": as_text,
+    "integer": as_number,
     "number": lambda _: Decimal("1.5"),
     "boolean": lambda _: True,
     "null": lambda _: None,
@@ -437,17 +317,14 @@ _OF_TYPE: Mapping[str, Callable[[Json], Json]] = {
     "object": lambda value: {"value": value},
 }
 
-Mistake = Mapping[str, Any]
-"""A row of the table: what is wrong in a request."""
-
 
 class WrongValues:
     """The wrong requests of each operation. Each has one thing wrong with it."""
 
     def __init__(self, document: Document) -> None:
         """Take the table. Raises `InvalidFile` for a name that nothing has."""
-        rows = made_of(document, "mistakes", _checked_mistake)
-        mistakes = {str(name): mistake for name, mistake in rows.items()}
+        rows = variations_of(document)
+        mistakes = {name: mistake for name, mistake in rows.items() if mistake.kind}
         self._rows = made_of(
             document,
             "wrong",
@@ -456,10 +333,10 @@ class WrongValues:
 
     def probes_with_a(self, kind: MistakeKind) -> tuple[str, ...]:
         return tuple(
-            f"{name}/{role} {mistake['words']}"
+            f"{name}/{role} {mistake.words}"
             for name, rows in self._rows.items()
             for role, mistake in rows
-            if mistake["kind"] == kind
+            if mistake.kind is kind
         )
 
     def operations_with_a(self, kind: MistakeKind) -> tuple[str, ...]:
@@ -471,45 +348,35 @@ class WrongValues:
         by_role = {field.role: field for field in operation.fields}
         return tuple(
             NegativeCase(
-                words=f"{role} {mistake['words']}",
+                words=f"{role} {mistake.words}",
                 change=_changed(operation, by_role[role], mistake),
-                kind=MistakeKind(mistake["kind"]),
+                kind=mistake.kind,
                 place=f"{by_role[role].location}.{by_role[role].name}",
-                problem=mistake["says"],
+                problem=mistake.says,
                 basis=_basis(operation, by_role[role], mistake),
-                as_meant="as-meant" in mistake,
-                resigned=mistake["kind"] != MistakeKind.SIGNATURE,
+                as_meant=mistake.as_meant,
+                resigned=mistake.kind is not MistakeKind.SIGNATURE,
             )
             for role, mistake in self._rows.get(operation.id, ())
             if role in by_role
         )
 
 
-def _checked_mistake(row: Mapping[str, Json]) -> Mistake:
-    if "value" in row:
-        look_up(_VALUES, row["value"])
-    if "fact" in row:
-        fact_basis(row["fact"])
-    return row
-
-
-def _changed(operation: Operation, field: Field, mistake: Mistake) -> DraftChange:
-    label = f"{operation.id} {field.name} {mistake['words']}"
+def _changed(operation: Operation, field: Field, mistake: InputValue) -> DraftChange:
+    label = f"{operation.id} {field.name} {mistake.words}"
 
     def change(draft: Draft, context: RunContext) -> Draft:
-        if mistake["kind"] == MistakeKind.SIGNATURE:
+        if mistake.kind is MistakeKind.SIGNATURE:
             _check_it_verifies(operation, context.caller)
             _check_there_is_something(operation, context)
         part = draft.part(field.location)
         if field.name not in part and field.location != "headers":
             raise NotRun(f"the usual request has no {field.location} {field.name!r} to make wrong")
-        if put := mistake.get("put"):
-            draft = draft.having(field.location, field.name, put)
-            for also in (field for field in operation.fields if field.role == mistake.get("also")):
-                same = put if "string" in also.types else int(put, 16)
+        value = mistake.value(part.get(field.name, ""), context, label)
+        for also in operation.fields:
+            if also.role == mistake.also:
+                same = value if "string" in also.types else int(value, 16)
                 draft = draft.having(also.location, also.name, same)
-            return draft
-        value = _VALUES[mistake["value"]](part.get(field.name, ""), context, label)
         return draft.having(field.location, field.name, value)
 
     return change
@@ -518,11 +385,11 @@ def _changed(operation: Operation, field: Field, mistake: Mistake) -> DraftChang
 _OF_NO_LIST = (ids.SWAP, ids.BALANCE, ids.PRICE, ids.ORDER)
 
 
-def _basis(operation: Operation, field: Field, mistake: Mistake) -> Basis | None:
+def _basis(operation: Operation, field: Field, mistake: InputValue) -> Basis | None:
     """Return the basis of a value being wrong, where the schema of the request has none."""
     if basis_in_words(field.schema):
         return None
-    match mistake.get("by"):
+    match mistake.by:
         case "lists" if operation.id in _OF_NO_LIST:
             # Only the names of these inputs are published, not that they come from the lists; and
             # an order is executed by its contract call, so its target may never be looked up.
@@ -531,7 +398,7 @@ def _basis(operation: Operation, field: Field, mistake: Mistake) -> Basis | None
             return fact_basis("v1-inputs.address-number")
         case "lists" | "user" | "input":
             return basis_of_input(operation, field)
-    return fact_basis(mistake["fact"]) if "fact" in mistake else None
+    return mistake.fact
 
 
 WRONG_VALUES = WrongValues(shipped_requests())

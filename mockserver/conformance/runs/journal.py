@@ -41,8 +41,6 @@ _COMPARED = {
 }
 _TIME = re.compile(r"[0-9]{10,13}")
 
-_RequestKey = tuple[str, str, str, str, tuple[tuple[str, str], ...], bytes]
-
 
 def _object(**members: Mapping[str, Any]) -> dict[str, Any]:
     return {"type": "object", "properties": members, "required": list(members)}
@@ -250,7 +248,6 @@ class Journal:
         self._append(self._line(probe, request))
 
     def keep(self, exchange: Exchange) -> None:
-        """Keep an exchange at once."""
         answer = exchange.answer
         line = self._line(exchange.probe, exchange.request)
         came = Response(answer.status, answer.headers, answer.body)

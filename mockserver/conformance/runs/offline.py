@@ -13,8 +13,8 @@ from mockserver.conformance.discovery.clocks import seconds_of, stamp_of, with_s
 from mockserver.conformance.options import Options
 from mockserver.conformance.report.failure_text import complaint
 from mockserver.conformance.requests.catalog import index_of
-from mockserver.conformance.requests.negative import MistakeKind
 from mockserver.conformance.requests.probe import PLAIN, Probe
+from mockserver.conformance.requests.variations import MistakeKind
 from mockserver.conformance.result import Result
 from mockserver.conformance.runs.journal import RunEntry
 from mockserver.conformance.runs.planner import context_of
@@ -238,10 +238,8 @@ def _with_plain(context: RunContext, recordings: _Recordings) -> RunContext:
 
 
 def _needs_plain(outcome: Outcome) -> bool:
-    """Whether a rule was not judged only because a plain request is missing.
-
-    A rule that compares several answers needs those that belong together.
-    """
+    """Whether a rule was not judged only because a plain request is missing."""
+    # A rule that compares several answers needs those that belong together.
     needs = outcome.rule.probes
     named = {group for group in needs if isinstance(group, str)}
     return (

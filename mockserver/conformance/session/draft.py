@@ -10,12 +10,12 @@ from mockserver import jsontext
 from mockserver.contract import Operation
 from mockserver.exchange import Headers, Request
 from mockserver.jsontext import Json
-from mockserver.values import dataclass
+from mockserver.values import value_class
 
 JSON_TYPE = "application/json"
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Draft:
     """The inputs of a request: headers and query parameters as text, body fields as JSON.
 

@@ -172,12 +172,10 @@ class Session:
         return exchange
 
     def _fresh(self, draft: Draft, operation: Operation) -> Draft:
-        """Return a 2.0 submission signed, and a v1 request stamped with the time when it leaves.
-
-        Many requests are made at once and sent one after the other, so that the stamps of the last
-        ones would be too old. A time that a probe sets on purpose is far from now, or not signed;
-        it stays.
-        """
+        """Return a 2.0 submission signed, and a v1 request stamped with the time when it leaves."""
+        # Many requests are made at once and sent one after the other, so that the stamps of the
+        # last ones would be too old. A time that a probe sets on purpose is far from now, or not
+        # signed; it stays.
         if operation.auth == "wallet-signature":
             return self.context.caller.sign_v2(draft)
         made, now = str(draft.headers.get("timestamp", "")), self.context.caller_now
@@ -244,11 +242,9 @@ class Session:
 
 
 def _growth(patience_ms: int) -> int:
-    """Return the factor by which each wait is longer than the one before it.
-
-    All waits together use up the patience. For the usual patience each is a second long, so that a
-    service that settles quickly gets the next request quickly.
-    """
+    """Return the factor by which each wait is longer than the one before it."""
+    # All waits together use up the patience. For the usual patience each is a second long, so that
+    # a service that settles quickly gets the next request quickly.
     waits = _PATIENCE_MS // _WAIT_MS
     factor = 1
     while sum(factor**turn for turn in range(waits)) * _WAIT_MS < patience_ms:

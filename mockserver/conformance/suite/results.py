@@ -92,11 +92,9 @@ def judge(requested: RequestedRun, selected: Sequence[RuleCase], folder: Path | 
 
 @contextmanager
 def _shared_journal(folder: Path | None, run: RequestedRun) -> Iterator[Journal | None]:
-    """Yield a journal in a folder of all workers, one worker at a time; None without a folder.
-
-    A worker that dies leaves its exchanges, and the next one goes on from there. Where files cannot
-    be locked, every worker sends for itself.
-    """
+    """Yield a journal in a folder of all workers, one worker at a time; None without a folder."""
+    # A worker that dies leaves its exchanges, and the next one goes on from there. Where files
+    # cannot be locked, every worker sends for itself.
     if folder is None:
         yield None
         return

@@ -33,7 +33,6 @@ class RecordedCall:
 
     @property
     def id(self) -> str:
-        """The id of the operation."""
         return self.operation.id
 
     @property

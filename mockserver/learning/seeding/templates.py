@@ -48,8 +48,8 @@ _TELLING = re.compile(r"stat(?:e|us)|phase|stage", re.IGNORECASE)
 # Choices by inputs are tried in pairs, so that their cost grows with the number of answers; a file
 # of more rows nobody reads.
 _MOST_SAMPLES = 200
+# Stands for an input that the recorder left out, such as a signature.
 _KEPT_BACK = "kept-back"
-"""Stands for an input that the recorder left out, such as a signature."""
 
 # Words in which services tell how an order ended; the last recorded status is a success otherwise.
 _ENDS = (
@@ -99,10 +99,9 @@ class LearnedTemplates:
 
 
 def breaks_our_forms(sources: Iterable[Source]) -> bool:
-    """Tell whether successes have data that neither dialect of the simulation would answer.
-
-    Lists are left out, since a catalog takes what they add, and one odd answer is no other service.
-    """
+    """Tell whether successes have data that neither dialect of the simulation would answer."""
+    # Lists are left out, since a catalog takes what they add, and one odd answer is no other
+    # service.
     contracts = [_contract(name) for name in ("observed", "documented")]
     breaking = {
         exchange.operation
@@ -555,10 +554,8 @@ def _join(chains: list[set[str]], names: set[str]) -> None:
 
 
 def _needs(answers: Iterable[Answered], successes: Sequence[Answered]) -> list[str]:
-    """Return the inputs that each success had, and that a refusal lacked or the contract asks for.
-
-    Others may be left out, although no recorded client did so.
-    """
+    """Return the inputs of each success that a refusal lacked or the contract asks for."""
+    # Others may be left out, although no recorded client did so.
     blank = {
         name
         for answer in answers

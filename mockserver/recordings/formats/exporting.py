@@ -90,10 +90,8 @@ def _with_removed(exchange: RecordedExchange, compared: ComparedHeaders) -> Reco
 
 
 def _parts(written: RecordedExchange, read: RecordedExchange) -> dict[str, tuple[Json, Json]]:
-    """Return each part of an exchange in words: as it was written, and as it is read back.
-
-    What a format only adds is no loss: a media type, a time of 1970 where none is known.
-    """
+    """Return each part of an exchange in words: as it was written, and as it is read back."""
+    # What a format only adds is no loss: a media type, a time of 1970 where none is known.
     request, request_back = written.request, read.request
     response, response_back = written.response, read.response
     sent, answered = request.headers.items_sent, response.headers

@@ -151,6 +151,7 @@ def read_foreign(file: Path, name: str | None = None) -> ForeignRecording:
     document = _document(file)
     fitting = (known for known, format_ in FORMATS.items() if format_.recognised_in(document.value))
     name = name or next(fitting, None)
+    # Told apart from what nobody knows: the file is fine, only its import is needless.
     if name is None and str(_member(document.value, ("format",))).startswith(RECORDING):
         raise _invalid(file, "is a recording already, and needs no import")
     if name is None:
@@ -209,6 +210,7 @@ def _document(file: Path) -> Document:
 
 
 def _parsed(content: bytes, file: Path) -> Document:
+    # Editors of Windows put a byte order mark in front, which no parser of JSON takes.
     content = content.removeprefix(b"\xef\xbb\xbf")
     if content.lstrip()[:1] not in (b"{", b"["):
         return documents.parse(documents.decoded(content, file), file, binary=True)

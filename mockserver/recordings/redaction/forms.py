@@ -33,7 +33,6 @@ _FILLING = re.compile(
 _TOKEN = re.compile(r"[A-Za-z0-9_+/=.~$-]{20,}")
 _FEWEST_CHARACTERS = 4
 _LONG = 16
-_PEM = "-----BEGIN"
 
 
 def is_ordinary(value: str) -> bool:

@@ -43,7 +43,6 @@ class Memory:
         """Grows with each new secret, and with each that turns out to be none."""
 
     def add(self, value: str) -> None:
-        """Take in a secret."""
         text = value.strip().lower()
         if (
             text in self._texts

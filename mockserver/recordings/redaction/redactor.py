@@ -27,8 +27,9 @@ from mockserver.signing.keyring import DEMO_APP_KEY, DEMO_APP_SECRET
 
 _PARAMETER = re.compile(r"([?&;#])([^=&;#]*)=([^&;#]*)")
 _USER = re.compile(r"^((?:[A-Za-z][A-Za-z0-9+.-]*:)?//)[^/?#]*@")
+# Parameters of a redirect that are credentials; in requests these names may mean others.
 _REDIRECTED = ("token", "code", "state", "ticket")
-"""Parameters of a redirect that are credentials; in requests these names may mean others."""
+# What a body has, of whatever form, in which a secret or packed bytes stand.
 _STEMS = tuple(
     stem.encode()
     for stem in """
@@ -39,10 +40,9 @@ _STEMS = tuple(
     contrase senha parola wort woord haslo lozinka losenord -----begin eyj bearer @ sig
     """.split()
 )
-"""What a body has, of whatever form, in which a secret or packed bytes stand."""
 _CHARSET = re.compile(r"(?i)charset=\"?([\w-]+)")
+# What a header has that holds more than words.
 _STRUCTURED = re.compile(r"[=:@%{<]|[\w+/-]{20}")
-"""What a header has that holds more than words."""
 _TARGET = re.compile(r"/[^\s'\"]*")
 _MOST_ROUNDS = 4
 # A journal is shown once it was searched; one that is larger than this is searched twice.

@@ -177,7 +177,6 @@ class EditableAnswer:
 
     @property
     def data(self) -> dict[str, Json]:
-        """The `data` of the answer."""
         return self.body["data"]  # type: ignore[no-any-return]
 
     def listed(self, name: str = "list") -> list[Json]:

@@ -71,6 +71,7 @@ class FaultTrigger:
         if self.probability is None:
             return True
         drawn = derived_int(seed, "fault", fault, number) % _FRACTIONS
+        # Drawn by the number of the call: the same calls are struck in each run of a seed.
         return drawn < self.probability * _FRACTIONS
 
 
@@ -97,6 +98,7 @@ def operation_id(name: str, contract: Contract) -> str:
     ids = [operation.id for operation in contract]
     if name in ids:
         return name
+    # A generation may be left out where only one of them has the operation.
     matching_ids = [operation.id for operation in contract if operation.operation_id == name]
     if len(matching_ids) == 1:
         return matching_ids[0]
@@ -131,8 +133,6 @@ def _chain(definition: Mapping[str, Json], scenario: Scenario) -> str | None:
     near = did_you_mean(name, [chain.nickname for chain in scenario.catalog.chains])
     raise BadControl(f"body field 'chain': {name!r} is no chain of the catalog{near}")
 
-
-"""Names the faults that struck an answer."""
 
 _NOTHING = Response(503, (), b"")
 _OWN_COUNTS = ("first", "nth", "every", "probability")
@@ -197,6 +197,7 @@ class Strike:
         """Return an answer as the faults change it; `answer` is None where none was needed."""
         sending = Delivery(answer or _NOTHING)
         for fault in self.faults:
+            # Each on top of those before it: delays add up, and the last one decides the answer.
             sending = fault.disturb(sending, self.calls[fault.id])
         response = sending.response.with_headers((FAULT_HEADER, self.names))
         if self.retry_after_s is not None:
@@ -253,6 +254,7 @@ class Faults(Settable[Fault, Tally]):
                 continue
             if isinstance(fault.disturb, Quota):
                 end = (tally.window_ms or 0) + fault.disturb.window_ms
+                # Rounded up: whoever comes back a second early would be refused again.
                 retry = max(0, -(-(end - call.hosted.world.now()) // 1000))
             break
         return Strike(tuple(faults), numbers, retry) if faults else None

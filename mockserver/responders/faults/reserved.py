@@ -68,10 +68,8 @@ def reserved_strike(call: Call) -> Strike | None:
 
 
 def may_reserve(request: Request) -> bool:
-    """Tell whether a request has a text that looks as if it reserved a fault.
-
-    Nearly every request ends here, since one search is faster than reading each value.
-    """
+    """Tell whether a request has a text that looks as if it reserved a fault."""
+    # Nearly every request ends here, since one search is faster than reading each value.
     raw = request.raw
     if raw and raw.find(_COMMON_BYTES) < 0 and raw.find(_COMMON_HEX) < 0:
         return False

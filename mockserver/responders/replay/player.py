@@ -37,6 +37,7 @@ def played(call: Call, replay: Replay, simulate: Simulate) -> Response | None:
     are applied to recordings; `simulate` shows their effect on the lists.
     """
     operation, naked = call.operation, replay.mode.naked
+    # Before any recording: a chain that is out of service answers nothing, recorded or not.
     if not naked and (refused := forbidden(call, replay.rules.of(operation.id))):
         return refused
     index = replay.index(call.hosted.contract)
@@ -48,6 +49,7 @@ def played(call: Call, replay: Replay, simulate: Simulate) -> Response | None:
     if not replay.mode.strict:
         return None
     for reading in readings:
+        # Only when nothing fits exactly in any reading: a near amount is a guess.
         near = index.near(reading, replay.rules)
         answer = _answer(call, replay, index, near, reading, near=True)
         if answer is not None:
@@ -137,6 +139,7 @@ def _bind(state: PlaybackState, recorded: RequestReading, reading: RequestReadin
     for part, value in recorded.bound.items():
         sent = reading.bound.get(part, value)
         if sent != value and len(state.choices) < _MOST_CHOICES:
+            # In lower case: clients write an address of their own in several ways.
             state.choices[sent.lower()] = value
             state.sent[value] = sent
 
@@ -147,6 +150,7 @@ def _sendable(request: Request, chosen: Playable, state: PlaybackState, source: 
     if recorded.body and recorded.header("Content-Type") is None:
         headers.append(JSON_TYPE)
     body = _translated(recorded.body, state.sent)
+    # Packed bytes hold the recorded values, so that they go where one of these was replaced.
     coded = recorded.coded if body == recorded.body else None
     # A service that packs unasked does so for every client.
     if coded is not None and not coded.unasked:
@@ -217,6 +221,7 @@ def _is_held(call: Call, origin: _Origin) -> bool:
     if origin.route is None:
         return False
     calendar, now = call.hosted.world.outages.calendar, call.hosted.world.now()
+    # A millisecond on: what an outage holds makes no progress in it.
     first, second = (calendar.progress(origin.route, origin.since_ms, at) for at in (now, now + 1))
     return first == second
 

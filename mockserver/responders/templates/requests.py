@@ -43,7 +43,6 @@ def named_amounts(inputs: NamedInputs) -> NamedInputs:
 
 
 def amounts_in(inputs: NamedInputs) -> dict[str, Decimal]:
-    """Return the inputs that are amounts, as numbers."""
     numbers = {name: plain_number(str(value)) for name, value in named_amounts(inputs).items()}
     return {name: number for name, number in numbers.items() if number is not None}
 

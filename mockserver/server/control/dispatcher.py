@@ -143,10 +143,8 @@ class Control:
         return Delivery(Response(503 if unready else 200, (JSON_TYPE,), jsontext.encode(answer)))
 
     def _require_epoch(self, hosted: HostedWorld, place: Mapping[str, str], epoch: Json) -> None:
-        """Raise `BadControl` where a request names an epoch that is not that of its world.
-
-        What names a world in its path, such as the one to forget, is about that world.
-        """
+        """Raise `BadControl` where a request names an epoch that is not that of its world."""
+        # What names a world in its path, such as the one to forget, is about that world.
         if epoch is None:
             # A world on a disk is not read for nothing: a damaged one can still be forgotten.
             return

@@ -120,10 +120,8 @@ def summary(hosted: HostedWorld, entry: Entry) -> dict[str, Json]:
 
 
 def _position(request: ControlRequest) -> int:
-    """Return the position to go on from: the last id that the listener got before it reconnected.
-
-    An id of another world, such as the one that had this key before, is no position in this one.
-    """
+    """Return the position to go on from: the last id the listener got before it reconnected."""
+    # An id of another world, such as the one that had this key before, is no position in this one.
     epoch, _, number = request.headers.get("Last-Event-ID", "").partition("-")
     if number.isascii() and number.isdecimal() and len(number) < 20:
         return int(number) if epoch == request.hosted.epoch else 0

@@ -26,8 +26,8 @@ from mockserver.worlds.journal import Entry
 from mockserver.worlds.judgement import in_slices
 from mockserver.worlds.verification import search_of, unexpected_refusals, unmet
 
+# Entries that are written in a turn: secrets and the nearest valid form take up to 20 ms each.
 _ENTRIES_AT_ONCE = 1
-"""Entries that are written in a turn: secrets and the nearest valid form take up to 20 ms each."""
 
 
 def show(request: ControlRequest) -> Iterator[bytes]:
@@ -188,10 +188,8 @@ def _order(hosted: HostedWorld, entry: Entry) -> Json:
 
 
 def _recorded(hosted: HostedWorld, kept: Sequence[Entry], title: str) -> Iterator[bytes]:
-    """Yield the pieces of the answer with a recording of some entries, without any secret.
-
-    A piece is an exchange, since a full journal takes seconds to be written.
-    """
+    """Yield the pieces of the answer with a recording of some entries, without any secret."""
+    # A piece is an exchange, since a full journal takes seconds to be written.
     redactor = hosted.journal.redactor()
     head = Recording(
         title=title,
@@ -231,9 +229,7 @@ def _exchange(entry: Entry, before_ms: int) -> RecordedExchange:
 
 
 def _plain(headers: Headers) -> Headers:
-    """Return headers whose names are plain texts, and not those of the HTTP library.
-
-    Bodies in a journal are unpacked, so that their Content-Encoding is left out.
-    """
+    """Return headers whose names are plain texts, and not those of the HTTP library."""
+    # Bodies in a journal are unpacked, so that their Content-Encoding is left out.
     sent = ((str(name), str(value)) for name, value in headers.items_sent)
     return Headers(tuple(pair for pair in sent if pair[0].lower() != "content-encoding"))

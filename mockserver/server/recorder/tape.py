@@ -68,7 +68,6 @@ class Tape:
 
     @property
     def sources(self) -> tuple[Path, ...]:
-        """What is played."""
         return (self.options.folder,) if self._plays else ()
 
     @property
@@ -126,6 +125,7 @@ class Tape:
         keeper.close()
         self.kept = keeper.kept.total()
         written, folder = self._written_to(), self.options.folder
+        # The lock is of the folder that was written, and must not be moved with the recordings.
         (written / LOCK_FILE).unlink(missing_ok=True)
         if not keeper.kept:
             _remove_if_empty(written)
@@ -149,6 +149,7 @@ class Tape:
         """Return the folder that is written: what replaces recordings must be whole before."""
         folder = self.options.folder
         if self.options.mode is RecordMode.ALL:
+            # Beside it, on the same disk: there a rename moves nothing.
             return folder.with_name(f".{folder.name}.new")
         return folder
 
@@ -173,7 +174,6 @@ class PassThrough:
 
 
 def has_recordings(folder: Path) -> bool:
-    """Tell whether a folder has recordings of a tape."""
     return folder.is_dir() and any(folder.glob("*.yaml"))
 
 

@@ -131,10 +131,8 @@ class Upstream:
         return base
 
     def _session(self, method: str) -> aiohttp.ClientSession:
-        """Return connections for a method: what changes something never takes a used one.
-
-        The service may have closed it, and whether the request arrived would not be known.
-        """
+        """Return connections for a method: what changes something never takes a used one."""
+        # The service may have closed it, and whether the request arrived would not be known.
         lasting = method in SAFE_METHODS
         if lasting not in self._sessions:
             wait = self.options.wait_seconds

@@ -33,7 +33,6 @@ class Message:
     files: tuple[int, ...] = ()
 
     def close(self) -> None:
-        """Close its files."""
         for number in self.files:
             os.close(number)
         self.files = ()

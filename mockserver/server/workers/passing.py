@@ -25,8 +25,8 @@ from mockserver.worlds.hosted import Elsewhere, WorldAway
 if TYPE_CHECKING:
     from mockserver.server.commits import Commits
 
+# How often a request is handed over: more often only where app keys are bound just now.
 _MOST_HOPS = 4
-"""How often a request is handed over: more often only where app keys are bound just now."""
 _FLUSHED_S = 0.002
 
 _LENGTH = re.compile(rb"\r\ncontent-length:[ \t]*(\d+)[ \t]*(?:\r\n|$)")
@@ -213,10 +213,8 @@ class PassingServer(HttpServer):
         await super().shutdown(timeout)
 
     def _home(self, request: Request) -> int | None:
-        """Return the worker that has to answer a request; None where it is this one.
-
-        Control requests are looked at when they are answered: some are for no world.
-        """
+        """Return the worker that has to answer a request; None where it is this one."""
+        # Control requests are looked at when they are answered: some are for no world.
         path, key = self._service.place(request)
         if not path.startswith(CONTROL_PATH):
             with contextlib.suppress(WorldAway):

@@ -37,10 +37,10 @@ from mockserver.worlds.hosted import DEFAULT_WORLD
 
 log = logging.getLogger("mockserver.server")
 
+# How long a worker may take to end before it is killed, in seconds.
 _ENDS_S = 10.0
-"""How long a worker may take to end before it is killed, in seconds."""
+# How long after a start that failed the next one is tried, in seconds.
 _AGAIN_S = 1.0
-"""How long after a start that failed the next one is tried, in seconds."""
 _LOOKS_S = 0.25
 
 
@@ -131,12 +131,15 @@ class Supervisor:
     def _look(self) -> None:
         """Wait a moment for something to happen, and do what it asks for."""
         inbox = self._channel.fileno(self._board.workers)
+        # With an end: a worker that hangs tells nobody, and is to be looked for.
         select.select([inbox, self._wake[0].fileno()], [], [], _LOOKS_S)
         with contextlib.suppress(BlockingIOError):
+            # Emptied, or the next wait would return at once; what happened is seen below.
             while self._wake[0].recv(4096):
                 pass
         while (message := self._channel.take(self._board.workers)) is not None:
             self._taken(message)
+        # Messages first: a worker that failed says why before it ends.
         for worker, pid in list(self._pids.items()):
             ended, status = os.waitpid(pid, os.WNOHANG)
             if ended:
@@ -172,6 +175,7 @@ class Supervisor:
 
     def _failed(self, worker: int, text: str, code: int) -> None:
         """Note why a worker cannot serve."""
+        # While not all are up, a failure is one of the server's settings and would repeat itself.
         first = len(self._ready) < self._board.workers
         if self._failure is None and (first or self._stopping):
             self._failure = WorkerFailed(text, code)
@@ -297,7 +301,6 @@ class Supervisor:
                 message.close()
 
     def _end(self) -> None:
-        """Have all workers end."""
         self._stopping = True
         for pid in self._pids.values():
             os.kill(pid, signal.SIGTERM)
@@ -331,6 +334,5 @@ def join(service: Service, peers: Peers, app_keys: dict[str, str]) -> None:
 
 
 def _end_of(status: int) -> str:
-    """Return how a process has ended."""
     code = os.waitstatus_to_exitcode(status)
     return f"was ended by signal {-code}" if code < 0 else f"has ended with exit code {code}"

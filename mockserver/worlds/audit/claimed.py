@@ -82,7 +82,6 @@ _WORDS_NOW = {
 
 
 def state_of(end: OrderView) -> State:
-    """Return what has become of an order in the end."""
     if end.status is Status.SUCCEEDED:
         return State.PARTLY if end.back_amount else State.ARRIVED
     return State.RETURNED if end.back_amount else State.LOST

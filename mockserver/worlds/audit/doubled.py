@@ -38,6 +38,7 @@ def doubled(evidence: Evidence) -> Iterator[Finding | None]:
         made = evidence.submissions_of(order) or evidence.payment_of(order)
         if order.amount and made and order.id not in meant:
             route = order.route
+            # Addresses in any case: clients write their own in several ways.
             ends = order.sender.lower(), order.recipient.lower()
             target = route.source_token, route.target_chain, route.target_token
             equal[*ends, *target, paid(evidence, order).whole_tokens].append(order)
@@ -45,6 +46,8 @@ def doubled(evidence: Evidence) -> Iterator[Finding | None]:
         yield None
         if len(orders) > 1:
             unquoted = dict(_unquoted(evidence, orders))
+            # Neighbours are enough: of three payments, each second one is found beside the one
+            # before it.
             for before, after in pairwise(orders):
                 yield from _same_intent(evidence, before, after, unquoted.get(after.id))
 
@@ -55,6 +58,7 @@ def _same_intent(
     """Find out why two payments are one intent; `quoted_for` used the only quote of the second."""
     first, again = (evidence.submissions_of(order) for order in (before, after))
     known = evidence.known_status(before, again[0].entry.sequence if again else None)
+    # The money came back, and the client knew: to pay again is then a new intent.
     if known in _BACK:
         return
     earlier = [
@@ -65,6 +69,7 @@ def _same_intent(
     why, entries = "", [submission.entry for submission in (*earlier, *again[:1])]
     if earlier and known is None and _is_in_doubt(evidence, earlier, first, after):
         why = _LOST
+    # Only a lost answer weighs more: it explains why there was no second quote.
     elif quoted_for is not None and evidence.known_status(quoted_for, None) not in _BACK:
         why, before = _ONE_QUOTE, quoted_for
         entries = entries or [quote.entry for quote in evidence.quotes_of(after)]
@@ -77,11 +82,9 @@ def _same_intent(
 def _is_in_doubt(
     evidence: Evidence, earlier: Sequence[Submission], first: Sequence[Submission], after: Order
 ) -> bool:
-    """Tell whether a client paid again without having heard what became of its first deposit.
-
-    Whoever was refused knows that there is no order, and whoever submits the first deposit once
-    more has not given it up: with a quote of its own, the second submission is meant.
-    """
+    """Tell whether a client paid again without having heard what became of its first deposit."""
+    # Whoever was refused knows that there is no order, and whoever submits the first deposit once
+    # more has not given it up: with a quote of its own, the second submission is meant.
     if any(submission.taken for submission in earlier):
         return False
     if earlier[-1].was_refused:
@@ -108,11 +111,9 @@ def _is_late(evidence: Evidence, before: Order, after: Order) -> bool:
 
 
 def _unquoted(evidence: Evidence, orders: Sequence[Order]) -> Iterator[tuple[str, Order]]:
-    """Yield orders whose only quotes others have used, with the last one that did.
-
-    Each order uses the oldest quote before its payment that is left and not too old. An order on an
-    old quote, or without any, is another finding.
-    """
+    """Yield orders whose only quotes others have used, with the last one that did."""
+    # Each order uses the oldest quote before its payment that is left and not too old. An order on
+    # an old quote, or without any, is another finding.
     used: dict[int, Order] = {}
     for order in orders:
         fresh = [quote for quote in evidence.quotes_of(order) if _serves(evidence, quote, order)]

@@ -33,12 +33,12 @@ from mockserver.worlds.journal import Entry
 from mockserver.worlds.judgement import Steps
 from mockserver.worlds.transactions import ChainTransaction
 
+# Responders that answer without a world: an order in their answers is none of the world.
 _MADE_UP = (STUB, PLAYBACK, GENERATED, UPSTREAM)
-"""Responders that answer without a world: an order in their answers is none of the world."""
 _CUTS = frozenset(Cut)
 
+# After ten years nothing happens any more that happens by itself.
 _REST_MS = 3_650 * 86_400_000
-"""After ten years nothing happens any more that happens by itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +139,6 @@ class Evidence:
                 yield view, end
 
     def arrives(self, order: Order) -> bool:
-        """Tell whether an order arrives in the end."""
         if self._arriving is None:
             ended = (end for end in self.ends if end.status is Status.SUCCEEDED)
             self._arriving = frozenset(end.order.id for end in ended)
@@ -166,6 +165,7 @@ class Evidence:
         latest = 0
         for submission in self.submissions_of(order):
             if submission.taken and (before is None or submission.entry.sequence < before):
+                # Taken means on its way, also where the answer names no status.
                 heard, latest = Status.PENDING, submission.entry.sequence
         for answer in self.answers_about(order):
             sequence = answer.entry.sequence
@@ -217,6 +217,7 @@ class Evidence:
     def note(self, operation: Operation, entry: Entry) -> None:
         """Note the quotes, deposits and orders of an exchange."""
         inputs, data = operation.read(entry.request), successful_data(operation, entry)
+        # A client that died before it read an answer does not know what it says.
         if entry.sequence in self.unread:
             data = None
         if operation.id in ids.SUBMITTED_ORDERS and entry.responder not in _MADE_UP:
@@ -342,11 +343,9 @@ def _each(look: Callable[[Order], OrderView], orders: Iterable[Order]) -> Steps[
 
 
 def _rest(world: World) -> OrderStates:
-    """Return how orders stand once nothing moves them any more.
-
-    An outage that nobody has ended is over by then: chains are suspended for hours or days, not for
-    good (section 1).
-    """
+    """Return how orders stand once nothing moves them any more."""
+    # An outage that nobody has ended is over by then: chains are suspended for hours or days, not
+    # for good (section 1).
     states = world.orders.states()
     now = states.now_ms
     windows = [

@@ -15,10 +15,10 @@ from mockserver.worlds.audit.finding import Finding, Money
 from mockserver.worlds.claims import FIELDS, Expected
 
 KIND = "not-as-expected"
+# The share by which less may arrive, where nothing says how much: prices move (survive §3).
 _TOLERANCE = Decimal("0.01")
-"""The share by which less may arrive, where nothing says how much: prices move (survive §3)."""
+# In how many fields a payment may differ and still be taken for what was meant by another.
 _MOST_DIFFERENT = 2
-"""In how many fields a payment may differ and still be taken for what was meant by another."""
 
 
 @dataclass(frozen=True, slots=True)

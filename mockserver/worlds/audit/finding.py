@@ -29,7 +29,6 @@ class Money:
 
     @property
     def whole_tokens(self) -> Decimal:
-        """The amount in whole tokens."""
         return amounts.whole_tokens(self.units, self.decimals)
 
     def __str__(self) -> str:

@@ -22,6 +22,7 @@ def lost_deposits(evidence: Evidence) -> Iterator[Finding]:
     named = {hash_ for _, hash_ in evidence.submissions}
     for key in dict.fromkeys((*evidence.submissions, *paying)):
         tried = evidence.submissions.get(key, ())
+        # Submitted for another chain: the deposit is told of there, and not twice.
         if not tried and key[1] in named:
             continue
         helped = world.tickets.reported(key) and key in evidence.payments

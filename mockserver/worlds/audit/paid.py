@@ -92,10 +92,8 @@ def _payee(payee: str) -> str:
 
 
 def _is_second_use(evidence: Evidence, submission: Submission) -> bool:
-    """Tell whether a deposit that has made an order was submitted for another one.
-
-    Whoever submits it once more for the same transfer, in the other generation, asks again.
-    """
+    """Tell whether a deposit that has made an order was submitted for another one."""
+    # Whoever submits it once more for the same transfer, in the other generation, asks again.
     refusal = submission.entry.refusal or ""
     if refusal.partition(":")[0] != _SECOND_USE:
         return False

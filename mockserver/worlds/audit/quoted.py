@@ -9,8 +9,8 @@ from mockserver.worlds.audit.evidence import Evidence, Quote, Submission
 from mockserver.worlds.audit.finding import Finding
 from mockserver.worlds.audit.words import length, money, of_order, row
 
+# How many of the newest quotes are compared with an order, to find the nearest one.
 _NEAREST = 50
-"""How many of the newest quotes are compared with an order, to find the nearest one."""
 _NEVER = "it was paid without a quote; request one before, which says what arrives"
 
 

@@ -13,8 +13,8 @@ from mockserver.worlds.audit.quoted import fitting_quotes, making
 from mockserver.worlds.audit.words import of_order
 from mockserver.worlds.claims import State
 
+# How much less than quoted may arrive before it counts: rounding and small moves of prices.
 _LESS_PERCENT = 1
-"""How much less than quoted may arrive before it counts: rounding and small moves of prices."""
 
 
 def short(evidence: Evidence) -> Iterator[Finding | None]:

@@ -134,8 +134,8 @@ def outdated(traffic: Traffic, most_ms: int) -> Iterator[Remark]:
                 return
 
 
+# The length of an address of EVM chains, with its `0x`.
 _EVM_LIKE = 42
-"""The length of an address of EVM chains, with its `0x`."""
 
 
 def recipient(traffic: Traffic, _: int) -> Iterator[Remark | None]:

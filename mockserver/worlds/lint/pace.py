@@ -18,8 +18,8 @@ from mockserver.worlds.lint.traffic import (
 )
 
 _SECOND_MS = 1_000
+# Look-ups of what an account has, or of what it is worth, by which some wait for a change.
 _ACCOUNTS = (ids.BALANCE, ids.TICKETS, ids.PRICE)
-"""Look-ups of what an account has, or of what it is worth, by which some wait for a change."""
 
 
 def old_quote(traffic: Traffic, most_ms: int) -> Iterator[Remark]:

@@ -15,7 +15,6 @@ use it says [Judge a run in which nothing went wrong](../how-to/lint.md)."""
 
 
 def page() -> str:
-    """Return the page as text."""
     return markdown.page("Rules of lint", _ABOUT, list(_lines()))
 
 

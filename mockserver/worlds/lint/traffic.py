@@ -26,8 +26,8 @@ from mockserver.worlds.transactions import ChainTransaction
 from mockserver.worlds.verification import is_announced
 
 CHAIN_LISTS = (ids.CHAINS, ids.V1_CHAINS)
+# How many of the newest quotes of a route are compared with a payment.
 _MOST_QUOTES = 200
-"""How many of the newest quotes of a route are compared with a payment."""
 LOOK_UPS = (ids.CHECK, *ids.V1_DETAILS, ids.CHECK_TICKET)
 """The operations that clients poll: each asks for the state of one thing."""
 
@@ -127,7 +127,6 @@ class Traffic:
         return self.world.scenario.catalog
 
     def of(self, operations: Iterable[str]) -> Iterator[ClientCall]:
-        """Yield the calls of some operations."""
         wanted = frozenset(operations)
         return (call for call in self.calls if call.operation.id in wanted)
 

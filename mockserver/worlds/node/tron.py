@@ -322,6 +322,7 @@ def _error(tx_id: str, error: TronRefusal) -> Json:
 def _check_envelope(call: RestCall, signed: TronTransaction, tx_id: str) -> None:
     """Check what java-tron checks before it reads a contract: twice, too late, another chain."""
     known = call.hosted.transactions.get(call.chain.nickname, tx_id)
+    # One that was announced without its bytes may still be sent: it is the same transaction.
     if known is not None and known.raw:
         raise TronRefusal("DUP_TRANSACTION_ERROR", "Dup transaction.")
     now_ms, head = call.hosted.world.now(), call.blocks.head
@@ -344,6 +345,7 @@ def _check_envelope(call: RestCall, signed: TronTransaction, tx_id: str) -> None
 
 def _check_signatures(raw: bytes, signed: TronTransaction, signatures: list[bytes]) -> None:
     if not signatures:
+        # In java-tron's words and codes, as clients compare them.
         raise TronRefusal("SIGERROR", "Validate signature error: miss sig or contract")
     signers = [tron.signer_of(raw, signature) for signature in signatures]
     if None in signers:
@@ -546,6 +548,8 @@ def _info(call: RestCall) -> Json:
         }
     if outcome != "SUCCESS" and tx is not None:
         reason = tx.reason.partition(":")
+        # Tokens of a chain revert with the words of OpenZeppelin; a receipt has them without our
+        # details.
         words = reason[2].strip() if reason[0] == "ERC20" else ""
         shown["result"] = "FAILED"
         shown["resMessage"] = b"REVERT opcode executed".hex()

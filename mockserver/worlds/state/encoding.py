@@ -22,8 +22,8 @@ _MOST_SHARED = 4_096
 _LETTING_IN = ("authorization", "cookie", "secret", "signature", "token", "-key", "apikey")
 REDACTED = "redacted"
 """Replaces secrets of heads and queries."""
+# The one member of what stands for a shared value: its number.
 _REFERENCE = "$"
-"""The one member of what stands for a shared value: its number."""
 _write = json.JSONEncoder(separators=(",", ":"), default=to_plain).encode
 
 

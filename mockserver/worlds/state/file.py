@@ -54,23 +54,21 @@ CREATE TABLE snapshots(world INTEGER, name TEXT, place INTEGER NOT NULL, branch 
 CREATE TABLE journal(world INTEGER, last INTEGER, value TEXT NOT NULL, sum INTEGER NOT NULL,
     PRIMARY KEY(world, last)) WITHOUT ROWID;
 """
+# What version 2 has beside the tables: checksums of rows that say where others belong, and an index
+# of worlds with app keys, which all have to be known at the start.
+# A seal without its row tells of a lost one.
 _ADDED = (
     """CREATE TABLE seals(kind TEXT, number INTEGER, sum INTEGER NOT NULL,
     PRIMARY KEY(kind, number)) WITHOUT ROWID""",
     "CREATE INDEX bound ON parts(world) WHERE name = 'appKeys' AND value <> '[]'",
 )
-"""What version 2 has beside the tables: checksums of rows that say where others belong, and an
-index of worlds with app keys, which all have to be known at the start.
-
-A seal without its row tells of a lost one.
-"""
+# What is sealed: the number of each row, and its values.
 _SEALED = {
     "worlds": "SELECT id, key, began, scenario FROM worlds",
     "tips": "SELECT id, branch FROM worlds",
     "branches": "SELECT id, parent FROM branches",
     "shared": "SELECT number, value FROM shared",
 }
-"""What is sealed: the number of each row, and its values."""
 
 _UNREACHABLE = """
 WITH RECURSIVE live(id) AS (
@@ -78,10 +76,10 @@ WITH RECURSIVE live(id) AS (
     UNION SELECT parent FROM branches JOIN live USING (id) WHERE parent IS NOT NULL)
 SELECT id FROM branches WHERE id NOT IN live LIMIT 1
 """
+# Up to this size a file is checked as a whole when it is opened, some 2 ms a MB.
 _CHECKED_BYTES = 64 * 1024 * 1024
-"""Up to this size a file is checked as a whole when it is opened, some 2 ms a MB."""
+# Rows that are deleted at once, so that nobody waits long.
 _SWEPT = 2_000
-"""Rows that are deleted at once, so that nobody waits long."""
 
 
 class Sync(StrEnum):
@@ -369,11 +367,9 @@ class StateFile:
             self._db.execute("COMMIT")
 
     def _check_whole(self) -> None:
-        """Raise `StateNotLoadable` where rows are missing, or belong elsewhere.
-
-        Other values have checksums, which are looked at when their world is read. The pages of a
-        file so large that a server would be late are left to `state check`.
-        """
+        """Raise `StateNotLoadable` where rows are missing, or belong elsewhere."""
+        # Other values have checksums, which are looked at when their world is read. The pages of a
+        # file so large that a server would be late are left to `state check`.
         wrong = next(self._broken_seals(), None)
         if wrong is None and self.path.stat().st_size <= _CHECKED_BYTES:
             rows = self._db.execute("PRAGMA integrity_check(1)").fetchall()

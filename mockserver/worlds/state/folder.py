@@ -26,11 +26,11 @@ from mockserver.worlds.state.file import (
     shared_value,
 )
 
+# A file with the number of processes that the folder's files are for.
 _PROCESSES = "processes"
-"""A file with the number of processes that the folder's files are for."""
 _SHARED_NAME = re.compile(r"worlds-(\d{1,4})-of-(\d{1,4})\.sqlite")
+# Rows that are written at once when worlds move to another file.
 _AT_ONCE = 500
-"""Rows that are written at once when worlds move to another file."""
 
 
 def processes_of(folder: Path) -> int:
@@ -92,6 +92,7 @@ def arrange(folder: Path, processes: int) -> int:
 def _note(folder: Path, processes: int) -> None:
     """Note for how many processes the files are, in one step."""
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    # A rename is whole or not at all: a crash leaves the old number or the new one.
     draft = folder / f".{_PROCESSES}"
     with draft.open("w", encoding="ascii") as file:
         file.write(str(processes))
@@ -99,6 +100,7 @@ def _note(folder: Path, processes: int) -> None:
         os.fsync(file.fileno())
     draft.replace(folder / _PROCESSES)
     with suppress(OSError):
+        # The name, too, has to reach the disk; not every system lets a folder be opened.
         number = os.open(folder, os.O_RDONLY)
         os.fsync(number)
         os.close(number)
@@ -151,6 +153,7 @@ def _moved(folder: Path, before: int, processes: int) -> int:
             stack.callback(source.close)
         for target in targets:
             stack.callback(target.close)
+        # All targets go on from the most starts, to which the count of each world is moved.
         newest = max(source.started for source in sources)
         for target in targets:
             row = ("INSERT INTO starts VALUES (?, 0, ?)", (newest, __version__))
@@ -161,6 +164,7 @@ def _moved(folder: Path, before: int, processes: int) -> int:
                 _copy(source, targets[home_of(world[1], processes)], world, newest)
                 count += 1
         for target in targets:
+            # Shared values last: only now it is known which of them the moved worlds use.
             for item in target.rows.added:
                 target.file.write(shared_value(*item))
     for target in targets:
@@ -226,6 +230,7 @@ def _branches(source: StateFile, world_id: int, branch: int) -> dict[int, int | 
             ((parent,),) = source.read("SELECT parent FROM branches WHERE id = ?", current)
             parents[current] = None if parent is None else int(str(parent))
             current = parents[current]
+    # A branch is made after the one it grows on, so that their numbers are in that order.
     return dict(sorted(parents.items()))
 
 

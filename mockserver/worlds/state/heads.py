@@ -22,8 +22,8 @@ CLOCK, WALL, HOSTING = "world.clock", "wall", "hosting"
 """Parts by name: the clock, the wall clock's time when that was read, and what dumps leave out."""
 
 _INSIDE = "world"
+# Parts that no request for an operation changes.
 _PLACES = ("format", "dialect", "appKeys", "node")
-"""Parts that no request for an operation changes."""
 
 
 def parts_of(hosted: HostedWorld, app_keys: Iterable[str]) -> dict[str, str]:

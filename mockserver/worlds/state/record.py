@@ -11,10 +11,10 @@ from mockserver.worlds.state.heads import CLOCK, WALL, is_quiet, parts_of
 from mockserver.worlds.state.writes import Writes
 from mockserver.worlds.transactions import ChainTransaction
 
+# Characters of a part of which a digest is remembered, and not the text.
 _LONG = 500
-"""Characters of a part of which a digest is remembered, and not the text."""
+# Entries that the journal drops before their rows are deleted.
 _SEGMENTS_KEPT = 64
-"""Entries that the journal drops before their rows are deleted."""
 
 Note = tuple[str, str, Any, bool]
 

@@ -60,7 +60,6 @@ class Restoring:
         return hosted
 
     def _headed(self, texts: Mapping[str, str], branch: int) -> HostedWorld:
-        """Return the world of a head, with the rows of a branch."""
         parts = {name: plain(text) for name, text in texts.items()}
         hosting = parts[HOSTING]
         hosted = self._factory.load(self._key, dump_of(parts), beginning_of(hosting))
@@ -131,10 +130,8 @@ class _Store:
         self._lost: dict[int, ChainTransaction] = {}
 
     def lose(self, texts: Iterable[str]) -> None:
-        """Take transactions off their chains that were lost later, before others come.
-
-        What was sent again has the hash of a lost one, and must not be taken for it.
-        """
+        """Take transactions off their chains that were lost later, before others come."""
+        # What was sent again has the hash of a lost one, and must not be taken for it.
         for text in texts:
             tx = ChainTransaction.load(self._shared.read(text))
             if tx.lost:

@@ -18,6 +18,7 @@ from mockserver.worlds.state.folder import shares_of
 from mockserver.worlds.state.keeper import OF_A_WORLD
 from mockserver.worlds.state.restoring import Restoring
 
+# The tables whose values have checksums, and what names a row.
 _SUMMED = {
     "parts": "world, name",
     "snapshots": "world, name",
@@ -25,7 +26,6 @@ _SUMMED = {
     "items": "branch, number",
     "changes": "branch, part, key",
 }
-"""The tables whose values have checksums, and what names a row."""
 _MOST_DAMAGE = 20
 
 
@@ -205,6 +205,7 @@ def prune(
                 statements.append(("DELETE FROM journal", ()))
             try:
                 file.write(statements)
+                # Rows that no world refers to any more are swept a few at a time, as a server does.
                 while file.sweep():
                     pass
                 file.compact()

@@ -8,8 +8,8 @@ from mockserver.worlds.state.encoding import Rows
 from mockserver.worlds.state.errors import NotKept
 from mockserver.worlds.state.file import StateFile, Statement, shared_value
 
+# The bits of the numbers that rows have within one start.
 _ITEMS_OF_A_START = 40
-"""The bits of the numbers that rows have within one start."""
 
 
 class Changed(Protocol):

@@ -145,6 +145,7 @@ def _checked(
         text = f"Error processing Instruction {place}: missing required signature for instruction"
         err = {"InstructionError": [place, "MissingRequiredSignature"]}
         return replace(made, problem=text, err=err)
+    # Where the coin itself moves, its fee has to be left over.
     fee = LAMPORTS * len(signed.signers) if placed.contract.native else 0
     if holding(call.hosted, placed, made.payer) - fee < made.units and not call.hosted.node.lenient:
         return _failed(made, place, 1)
@@ -175,6 +176,7 @@ def send(call: RpcCall) -> Json:
         return signature
     made = _transfer_of(call, signed)
     problem, err = _fee_problem(call, signed) or (made.problem, made.err)
+    # Without a preflight, what fails in a program is sent all the same, and reverts on the chain.
     if problem and (preflight or not made.problem):
         raise _simulated(problem, err)
     _carry_out(call, signed, made)
@@ -200,6 +202,7 @@ def _fee_problem(call: RpcCall, signed: SolanaTransaction) -> tuple[str, Json] |
 
 def _carry_out(call: RpcCall, signed: SolanaTransaction, made: SolanaTransfer) -> None:
     hosted, strict = call.hosted, not call.hosted.node.lenient
+    # Fee and money are booked as those of one sender.
     if made.units and made.payer != base58(signed.signers[0]):
         raise RpcError(
             BAD_PARAMS, "a node here takes the fee of who pays; let the payer sign first"
@@ -219,6 +222,7 @@ def _carry_out(call: RpcCall, signed: SolanaTransaction, made: SolanaTransfer) -
     def read() -> OrderRequest | None:
         if made.problem:
             raise Reverted(made.problem)
+        # The chain has checked that the payer owns it, so that the faucet lends nothing.
         request = order_of_transfer(hosted.world, transfer, made.token)
         return None if request is None else replace(request, covered=strict)
 
@@ -259,5 +263,6 @@ def airdrop(call: RpcCall) -> Json:
     if type(lamports) is not int or not 0 < lamports < 2**63:
         raise RpcError(BAD_PARAMS, "Invalid params: invalid type, expected u64")
     pour(call.hosted, base_coin(call.hosted, call.chain), owner, lamports)
+    # An airdrop is the transaction that was added last.
     *_, poured = call.hosted.transactions.since(len(call.hosted.transactions) - 1)
     return poured.hash
