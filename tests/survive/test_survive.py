@@ -366,6 +366,49 @@ def test_requests_at_once_come_in_the_same_order_each_time(tmp_path, spins):
     }
 
 
+SLEEPS_BESIDE = """
+import asyncio, os, selectors
+
+waited, real = 0.0, selectors.DefaultSelector.select
+
+def select(self, timeout=None):
+    global waited
+    events = real(self, timeout)
+    if not events:
+        waited += timeout or 0
+    return events
+
+selectors.DefaultSelector.select = select
+
+async def main():
+    host, port = os.environ["CROSSCHAIN_MOCK_URL"].split("/")[2].split(":")
+    path = "/" + os.environ["CROSSCHAIN_MOCK_BASE_URL_V2"].split("/", 3)[3]
+    reader, writer = await asyncio.open_connection(host, int(port))
+    writer.write(f"GET {path}/v1/getChain HTTP/1.1\\r\\nHost: {host}\\r\\n\\r\\n".encode())
+    await reader.read(1)
+    for _ in range(1000):
+        await asyncio.sleep(60)
+    writer.close()
+
+asyncio.run(main())
+assert waited < 1, f"{waited} s"
+"""
+
+
+def test_a_client_that_sleeps_beside_a_kept_connection_waits_for_nothing(tmp_path):
+    """A look at what may come by itself takes 2 ms, and nothing comes by itself from the mock."""
+    client = tmp_path / "client.py"
+    client.write_text(SLEEPS_BESIDE)
+    lab = Lab(
+        command_flow([sys.executable, str(client)]), MockSettings(clock="client"), RunLimits()
+    )
+    try:
+        run = lab.run()
+    finally:
+        lab.close()
+    assert run.first.good, run.first.ended.last_lines
+
+
 PAYS_TWO = """
 import sys, threading
 sys.path.insert(0, PLACE)

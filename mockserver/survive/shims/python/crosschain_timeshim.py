@@ -77,6 +77,8 @@ class WorldClock:
         # Sockets on which a request was sent and nothing has come yet, with until when that is
         # waited for, and how many looks there were at the clock.
         self._under_way = {}
+        # The files of connections to the world: nothing comes there that was not asked for.
+        self._to_the_world = set()
         # Whether something has come since the world last said that it has sent all of it.
         self._unfinished = False
         # How many requests the world has taken when it has those of this client that were sent.
@@ -252,6 +254,7 @@ class WorldClock:
             ours = line.getpeername()[1] == self._peer[1]
         except OSError:
             ours = False
+        (self._to_the_world.add if ours else self._to_the_world.discard)(line.fileno())
         ends = _REAL_MONOTONIC() + (_OF_THE_WORLD_S if ours else _LONGEST_S)
         self._under_way[id(line)] = [ends, 0]
 
@@ -281,6 +284,14 @@ class WorldClock:
     def came(self, line):
         self._unfinished = True
         self._under_way.pop(id(line), None)
+
+    def closes(self, line):
+        self.came(line)
+        self._to_the_world.discard(line.fileno())
+
+    def may_surprise(self, files):
+        """Tell whether something may come by itself on one of these, beside what wakes a loop."""
+        return len(files) - sum(file in files for file in self._to_the_world) > 1
 
     def is_waiting(self):
         """Tell whether an answer is to come that no clock holds back, as far as is known."""
@@ -344,7 +355,7 @@ class WorldClock:
     def forked(self):
         """Share nothing with the process that this is a copy of."""
         self._line, self._under_way, self._sleepers, self._expected = None, {}, [], 0
-        self._unfinished = False
+        self._unfinished, self._to_the_world = False, set()
         self._lock, self._entrants = threading.RLock(), []
         self._dozing, self._asleep, self._sending = [], set(), set()
 
@@ -388,9 +399,9 @@ class _LateSelector:
             events = self._selector.select(_STEP_S)
             if clock.others_rest():
                 break
-        if not events and len(self._selector.get_map()) > 1:
-            # More is open than what wakes the loop up: something may come by itself.
-            clock.finish()
+        if not events and clock.finish():
+            events = self._selector.select(0)
+        if not events and clock.may_surprise(self._selector.get_map()):
             events = self._selector.select(0.002)
         while not events and clock.is_waiting():
             if not clock.has_arrived():
@@ -517,7 +528,7 @@ def _shim_sockets(clock):
         real_close = getattr(socket.socket, name)
 
         def closing(self, _real=real_close):
-            clock.came(self)
+            clock.closes(self)
             return _real(self)
 
         setattr(socket.socket, name, closing)
