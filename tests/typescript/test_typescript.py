@@ -126,7 +126,9 @@ def in_order(project, name, path, *before):
         (folder / f"{number}.test.ts").write_text(FILE)
     program = project / "node_modules/vitest/vitest.mjs"
     shared = ("--no-isolate", "--no-file-parallelism", "--testTimeout=60000")
-    return run(*before, "node", program, "run", *shared, cwd=folder, check=False, PATH=path)
+    # In CI it colours what it prints.
+    plain = {"PATH": path, "NO_COLOR": "1"}
+    return run(*before, "node", program, "run", *shared, cwd=folder, check=False, **plain)
 
 
 def test_files_without_isolation_are_told_that_their_mock_has_ended(project, path):
