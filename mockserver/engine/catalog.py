@@ -69,6 +69,11 @@ class Chain:
         return self.family == EVM_FAMILY
 
     @property
+    def chain_id(self) -> int:
+        """The number of its network; 0 where that is none, as on chains that are no EVM chains."""
+        return int(self.network) if self.network.isdecimal() else 0
+
+    @property
     def has_node(self) -> bool:
         """Whether wallets can talk to a node of the chain here."""
         return self.family in (EVM_FAMILY, TRON_FAMILY, KASPA_FAMILY, SOLANA_FAMILY)

@@ -41,7 +41,7 @@ def v1_chain(listed: Chain, coin: int | None) -> Json:
     return {
         "id": listed.v1_id or 0,
         "name": listed.v1_name,
-        "chainId": int(listed.network or 0),
+        "chainId": listed.chain_id,
         "fullName": listed.full_name,
         "url": listed.v1_icon or _v1_icon(coin, listed.v1_name),
         "tokens": [],

@@ -1,6 +1,6 @@
 """Reads a catalog: a folder of files that list chains and tokens."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -27,8 +27,9 @@ _Item = tuple[Document, FieldPath, Mapping[str, Any]]
 def load_catalog(folder: str | Path | None = None, added: Document | None = None) -> Catalog:
     """Return the catalog of a folder's YAML files; the shipped one without a folder.
 
-    `added` has more chains and tokens; one of a symbol that is there adds its contracts. Raises
-    `InvalidFile` with every problem of the files.
+    `added` has more chains and tokens; one of a symbol that is there adds its contracts, and a
+    chain takes the v1 name of one that is there. Raises `InvalidFile` with every problem of the
+    files.
     """
     place = resources.fixtures() / "catalog" if folder is None else Path(folder)
     files = sorted(place.glob("*.yaml"))
@@ -48,7 +49,9 @@ def load_catalog(folder: str | Path | None = None, added: Document | None = None
         for document in (*documents, added):
             defaults |= document.value.get("chain_defaults", {})
         added = replace(added, value={**added.value, "chain_defaults": defaults})
-        chains += _items([added], "chains")
+        more_chains = list(_items([added], "chains"))
+        renamed = {item["v1"]["name"] for _, _, item in more_chains if "v1" in item}
+        chains = [_without_v1(chain, renamed) for chain in chains] + more_chains
         known = {item["symbol"]: item for _, _, item in assets}
         for asset in _items([added], "assets"):
             (more if asset[2]["symbol"] in known else assets).append(asset)
@@ -90,6 +93,13 @@ def _items(documents: Sequence[Document], key: str) -> Iterator[_Item]:
     for document in documents:
         for number, item in enumerate(document.value.get(key, ())):
             yield document, (key, number), item
+
+
+def _without_v1(chain: _Item, renamed: Set[str]) -> _Item:
+    document, path, item = chain
+    if item.get("v1", {}).get("name") not in renamed:
+        return chain
+    return document, path, {name: value for name, value in item.items() if name != "v1"}
 
 
 def _chain(document: Document, item: Mapping[str, Any]) -> Chain:

@@ -120,7 +120,7 @@ def _signed(raw: bytes) -> SignedTransaction:
 
 
 def _check_form(chain: Chain, signed: SignedTransaction) -> None:
-    have, want = signed.chain_id, int(chain.network)
+    have, want = signed.chain_id, chain.chain_id
     if have is None:
         raise Rejected("only replay-protected (EIP-155) transactions allowed over RPC")
     if have != want:

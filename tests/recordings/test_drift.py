@@ -214,3 +214,33 @@ def test_a_service_that_answers_a_part_has_not_stayed_the_same(call):
 def test_recordings_of_other_operations_cannot_be_compared(call):
     run = call("recordings", "drift", "v2/getPrice", "v2/getChain")
     assert (run.returncode, run.stdout.splitlines()[-1]) == (3, "nothing could be compared")
+
+
+def supported(code, **data):
+    body = json.dumps({"code": code, "msg": "success", "status": 0, "data": data})
+    path = "/open/v1/base/getSupportChains"
+    return exchange("v1.getSupportChains", "GET", path, raw=body, name="chains")
+
+
+@pytest.mark.parametrize(
+    ("codes", "more", "kinds", "notes"),
+    [
+        ((0, 0), {}, [], ["v1 is read as documented, as its successes have code 0, not 200"]),
+        ((0, 0), {"version": "2"}, ["type"],
+         ["v1 is read as documented, as its successes have code 0, not 200"]),
+        ((200, 200), {"version": "2"}, ["type"], []),
+        ((0, 200), {}, ["outcome"], []),
+        ((7, 7), {}, [],
+         ["both sides refused all requests of v1, so that little of it was compared"]),
+    ],
+)  # fmt: skip
+def test_a_generation_is_read_in_the_dialect_of_its_successes(side, codes, more, kinds, notes):
+    was, now = (supported(code, **{"version": 1, "list": []} | extra)
+                for code, extra in zip(codes, ({}, more), strict=True))  # fmt: skip
+    comparison = drift(side("old", was, price(price="1")), side("new", now, price(price="1")))
+    assert [cause.kind.value for cause in comparison.causes] == kinds
+    assert list(comparison.notes) == notes
+    # Other comparisons read it in the same way.
+    other = compare(str(side("old", was)), str(side("new", now)), OBSERVED)
+    assert [note for note in notes if note not in other.notes] == []
+    assert bool(other.causes) == bool(kinds)

@@ -19,6 +19,7 @@ import yaml
 from mockserver import resources
 from mockserver.cli.agents import tools_of
 from mockserver.testing import running
+from tests.conftest import WALLET, order
 from tests.recordings.test_planted import CASES, readable_in, send
 from tests.recordings.test_six_places import MORE, all_files, plan_of
 from tests.secrets_corpus.planted import text
@@ -85,6 +86,18 @@ def test_console_events_and_tools_show_none(planted):
             send(port, exchange)
         paths = [path for path in listed_paths() if path != "/events"]
         assert {"/journal", "/check", "/orders"} <= {*paths}
+        # An order, so that there is a story, and something to judge.
+        body = json.dumps(order(extra=f"token={SECRET}")).encode()
+        signed = {
+            "EvmAddress": WALLET,
+            "Signature": f"0x{SECRET}",
+            "Content-Type": "application/json",
+        }
+        submitted = urllib.request.Request(f"{url}/v1/submitOrder", body, signed)
+        order_id = json.loads(fetched(submitted))["data"]["id"]
+        verdict = fetched(f"{url}/__mock/check?audit=true")
+        assert any("unexpected refusal" in sentence for sentence in json.loads(verdict)["told"])
+        paths += ["/check?audit=true", f"/orders/{order_id}/story"]
         shown = [fetched(f"{url}/__mock{path}") for path in paths]
         shown += [fetched(f"{url}/__mock/journal/{number + 1}") for number in range(len(exchanges))]
         shown += [fetched(f"{url}/__mock/{page}") for page in ("console", "console/app.js")]
@@ -99,6 +112,7 @@ def test_console_events_and_tools_show_none(planted):
     assert b"redacted" in said[0]
     for place, raw in {"control": shown, "events": [events], "tools": said}.items():
         assert readable_in(planted, *raw) == [], place
+        assert not any(SECRET.encode() in each for each in raw), place
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,9 @@
 """Scenarios made of recordings."""
 
+import json
 import re
 import time
+import urllib.request
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
@@ -17,10 +19,12 @@ from mockserver.engine.world import World
 from mockserver.exchange import Headers
 from mockserver.learning.seeding import scenario_text, seed_of
 from mockserver.learning.seeding.reading import number_of
-from mockserver.recordings import Recording, Source
+from mockserver.recordings import Recording, Source, text_of
 from mockserver.scenarios import load_catalog, load_scenario
+from mockserver.testing import running
 from tests.conftest import WALLET, order
 from tests.recordings.test_replay import exchange, quote
+from tests.recordings.test_worlds import control
 
 ROOT = Path(__file__).parents[2]
 CATALOG = load_catalog()
@@ -161,6 +165,72 @@ def test_v1_chains_are_out_that_are_not_active():
     path = "/open/v1/base/getSupportChains"
     [window] = windows(told("v1.getSupportChains", path, {"chains": chains}))
     assert window == ("ETH", None, "disabled")
+
+
+CHAINS, SUPPORTED = "/v1/getChain", "/open/v1/base/getSupportChains"
+
+
+def chains_called(*bsc):
+    """Lists of both generations, in which BNB of the catalog is called so in that of 2.0."""
+    others = [{"nickName": one.nickname} for one in CATALOG.chains if one.nickname != "BNB"]
+    v1 = [{"name": one.v1_name, "isActive": True} for one in CATALOG.v1_chains()]
+    return (
+        told("v2.getChain", CHAINS, {"version": 1, "list": [*others, *bsc]}),
+        told("v1.getSupportChains", SUPPORTED, {"version": 1, "chains": v1}),
+    )
+
+
+def names_in(url, path):
+    with urllib.request.urlopen(url + path) as response:
+        data = json.load(response)["data"]
+    return {one.get("nickName") or one["name"] for one in data.get("list") or data["chains"]}
+
+
+@pytest.mark.parametrize(
+    ("bsc", "of_replay", "of_world"),
+    [
+        ({"nickName": "BSC"}, {"BSC"}, {"BSC"}),
+        ({"nickName": "BSC", "network": "of-its-own"}, {"BSC"}, {"BSC"}),
+        # Of two chains with one network a catalog can have one, under the name that it knows.
+        ({"nickName": "BSC", "network": CATALOG.chain("BNB").network}, {"BSC"}, {"BNB"}),
+        ({"nickName": "BNB"}, {"BNB"}, {"BNB"}),
+    ],
+)
+def test_a_chain_that_the_service_calls_otherwise_in_2_0_stays_in_v1(
+    tmp_path, bsc, of_replay, of_world
+):
+    kept = chains_called(bsc)
+    file, recorded = tmp_path / "seeded.yaml", tmp_path / "kept.yaml"
+    file.write_text(scenario_text(seeded(*kept), "seeded"))
+    recorded.write_text(text_of(Recording("kept", "captured", kept, source="https://a.example")))
+    v1 = {one.v1_name for one in CATALOG.v1_chains()}
+    both = {"BNB", "BSC"}
+    for replay, in_2_0 in (((recorded,), of_replay), ((), of_world)):
+        with running(scenario=file, replay=replay, clock="frozen") as mock:
+            assert names_in(mock.url, CHAINS) & both == in_2_0
+            assert names_in(mock.url, SUPPORTED) == v1
+            # An outage takes it from both lists by the name that it has there.
+            control(mock.url, "/outages", {"chain": min(of_world), "mode": "delisted"})
+            assert names_in(mock.url, SUPPORTED) == v1 - {"BSC"}
+
+
+def test_a_chain_that_is_gone_is_gone_in_v1():
+    listed, supported = chains_called()
+    assert windows(listed, supported) == [("BNB", None, "delisted")]
+    without = [one for one in CATALOG.v1_chains() if one.nickname != "BNB"]
+    chains = {"chains": [{"name": one.v1_name} for one in without]}
+    renamed, _ = chains_called({"nickName": "BSC"})
+    seed = seeded(renamed, told("v1.getSupportChains", SUPPORTED, chains))
+    assert [chain.get("v1") for chain in seed.added.chains] == [None]
+
+
+def test_a_chain_whose_network_is_no_number_has_the_chain_id_0(tmp_path):
+    file = tmp_path / "seeded.yaml"
+    file.write_text(scenario_text(seeded(*chains_called({"nickName": "BSC"})), "seeded"))
+    with running(scenario=file) as mock:
+        asked = {"jsonrpc": "2.0", "id": 1, "method": "eth_chainId", "params": []}
+        assert control(mock.url, "/chains/BSC", asked)["result"] == "0x0"
+        assert control(mock.url, "/chains/ARB", asked)["result"] == "0xa4b1"
 
 
 def swap(amount="2000000000000000000", **more):

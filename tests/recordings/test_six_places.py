@@ -9,6 +9,7 @@ import json
 import logging
 import sys
 import zipfile
+from functools import partial
 from itertools import cycle
 from pathlib import Path
 from urllib.parse import quote
@@ -90,12 +91,18 @@ def test_the_mock_shows_none(serve, call, planted, tmp_path, caplog):
             for exchange in case.exchanges:
                 send(mock.port, exchange)
     url = f"http://127.0.0.1:{mock.port}"
-    shown = [
-        json.dumps(mock.client.control("GET", path), default=str).encode()
-        for path in ("/journal", "/check", "/recording")
-    ]
+    control = partial(mock.client.control, "GET")
+    verdict = control("/check?audit=true")
+    assert any("unexpected refusal" in sentence for sentence in verdict["told"])
+    answers = [verdict, *map(control, ("/journal", "/check", "/recording", "/audit", "/lint"))]
+    shown = [json.dumps(each, default=str).encode() for each in answers]
     said = []
-    for command in (["journal"], ["check"], ["capsule", "save", "mock.capsule"]):
+    for command in (
+        ["journal"],
+        ["check"],
+        ["check", "--audit"],
+        ["capsule", "save", "mock.capsule"],
+    ):
         ended = call(*command, "--url", url)
         said += [ended.stdout.encode(), ended.stderr.encode()]
     assert (tmp_path / "mock.capsule").exists()

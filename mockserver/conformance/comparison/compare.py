@@ -42,7 +42,8 @@ from mockserver.conformance.session.permit import Refusing, Spent
 from mockserver.conformance.session.session import Session, Watch
 from mockserver.conformance.session.target import Target, UnsafeOrWrong, target_of
 from mockserver.conformance.session.transport import Transport
-from mockserver.contract import Contract, Operation
+from mockserver.contract import Contract, Generation, Operation
+from mockserver.contract.dialect import DIALECTS
 from mockserver.recordings import shipped_names
 from mockserver.values import dataclass
 from mockserver.wording import listed, one_line
@@ -180,6 +181,16 @@ def _is_fulfilled(pair: Pair) -> bool:
     return pair.source.succeeded or pair.counterpart.succeeded
 
 
+def _read_by(contract: Contract, pair: Pair) -> Pair:
+    operation = contract.get(pair.source.operation.id)
+    if operation is None:
+        return pair
+    both = (pair.source, pair.counterpart)
+    return Pair(
+        *(Exchange(each.number, each.probe, operation, each.request, each.answer) for each in both)
+    )
+
+
 def _refused_alike(pairs: Sequence[Pair]) -> Iterator[str]:
     """Yield a sentence for each generation of which no answer of either side shows anything."""
     counts: dict[str, int] = {}
@@ -213,6 +224,8 @@ class _Comparing:
         self._moving: dict[str, set[Place]] = defaultdict(set)
         self._left_out: dict[str, str] = {}
         self._notes: tuple[str, ...] = ()
+        # By generation, where its successes are those of another dialect.
+        self._read_by: dict[str, Contract] = {}
 
     def comparison(self, watch: Watch | None, began: int) -> Comparison:
         """Send, compare, and send again where the world may have moved."""
@@ -224,6 +237,7 @@ class _Comparing:
                 silent[pair.source.operation.id] = None
             else:
                 all_pairs.append(pair)
+        all_pairs = self._in_their_dialect(all_pairs)
         if not self._terms.forms:
             self._learn_all(pair.source for pair in all_pairs)
             self._learn_all(pair.counterpart for pair in all_pairs)
@@ -319,6 +333,32 @@ class _Comparing:
         self._notes = result.notes
         return mirror.pairs
 
+    def _in_their_dialect(self, pairs: Sequence[Pair]) -> list[Pair]:
+        """Read a generation as another dialect has it where all its successes are of that one.
+
+        The chosen one would take each of them for a refusal, and compare little of it.
+        """
+        by_generation: dict[str, tuple[Generation, list[Pair]]] = {}
+        for pair in pairs:
+            generation = pair.source.operation.generation
+            by_generation.setdefault(generation.id, (generation, []))[1].append(pair)
+        for generation, alike in by_generation.values():
+            if any(map(_is_fulfilled, alike)):
+                continue
+            for dialect in DIALECTS:
+                contract = contracts.load(dialect)
+                if any(_is_fulfilled(_read_by(contract, pair)) for pair in alike):
+                    self._read_by[generation.id] = contract
+                    code = contract.generations[generation.id].success_code
+                    read = f"{generation.name} is read as {dialect}, as its successes have code"
+                    self._notes += (f"{read} {code}, not {generation.success_code}",)
+                    break
+        return list(map(self._reread, pairs))
+
+    def _reread(self, pair: Pair) -> Pair:
+        contract = self._read_by.get(pair.source.operation.generation.id)
+        return pair if contract is None else _read_by(contract, pair)
+
     def _learn_all(self, exchanges: Iterable[Exchange]) -> None:
         """Take in the answers of one side, of which some were to the same request."""
         first: dict[Hashable, Exchange] = {}
@@ -358,9 +398,9 @@ class _Comparing:
             left, right = self._left.again(pair.source), self._right.again(pair.counterpart)
             if left is None or right is None:
                 continue
-            self._learn(pair.source, left)
-            self._learn(pair.counterpart, right)
-            again[number] = Pair(left, right)
+            again[number] = self._reread(Pair(left, right))
+            self._learn(pair.source, again[number].source)
+            self._learn(pair.counterpart, again[number].counterpart)
         return again
 
     def _lasting(

@@ -114,10 +114,19 @@ def closed_by(last: RecordedLists, catalog: Catalog) -> tuple[list[Json], set[st
     for operation, place in last:
         if operation in known:
             unknown |= _by_name(last, operation, place).keys() - known[operation]
-    return [*_closed_chains(last, catalog), *_closed_tokens(last, catalog)], unknown
+    listed = _by_name(last, ids.CHAINS)
+    networks = {str(item.get("network")) for item in listed.values()}
+    # The service has a chain of this network, and calls it otherwise.
+    renamed = {
+        chain.nickname
+        for chain in catalog.chains
+        if chain.nickname not in listed and chain.network in networks
+    }
+    closed = *_closed_chains(last, catalog), *_closed_tokens(last, catalog)
+    return [window for window in closed if window.get("chain") not in renamed], unknown
 
 
-def _closed_chains(last: RecordedLists, catalog: Catalog) -> Iterator[Json]:
+def _closed_chains(last: RecordedLists, catalog: Catalog) -> Iterator[dict[str, Json]]:
     listed, listed_v1 = _by_name(last, ids.CHAINS), _by_name(last, ids.V1_CHAINS)
     for chain in catalog.chains:
         # The list of v1 counts where none of 2.0 was recorded.
@@ -128,7 +137,7 @@ def _closed_chains(last: RecordedLists, catalog: Catalog) -> Iterator[Json]:
             yield _window(mode, chain=chain.nickname)
 
 
-def _closed_tokens(last: RecordedLists, catalog: Catalog) -> Iterator[Json]:
+def _closed_tokens(last: RecordedLists, catalog: Catalog) -> Iterator[dict[str, Json]]:
     listed = _by_name(last, ids.ASSETS)
     for token in catalog.tokens:
         if token.delisted or not token.listed or not token.visible:
@@ -155,7 +164,7 @@ def _mode(item: object) -> str:
     return "disabled" if item.get("disabled") is True or item.get("isActive") is False else ""
 
 
-def _window(mode: str, **subject: str) -> Json:
+def _window(mode: str, **subject: str) -> dict[str, Json]:
     reason = "as in the recorded list"
     return {**subject, "mode": mode, "at": "+0s", "in_flight": "none", "reason": reason}
 
@@ -252,13 +261,22 @@ def _add_chains(additions: Additions, last: RecordedLists, catalog: Catalog) -> 
     v1_names = {chain.v1_name for chain in catalog.chains}
     v1_ids = {chain.v1_id for chain in catalog.chains}
     coins = _native_coins(last)
-    v1 = _by_name(last, ids.V1_CHAINS)
-    v1 = {name: chain for name, chain in v1.items() if name not in v1_names}
-    listed = _by_name(last, ids.CHAINS)
+    listed, v1 = _by_name(last, ids.CHAINS), _by_name(last, ids.V1_CHAINS)
+    # What v1 calls a chain that the list of 2.0 has not is free for what the service calls so.
+    free: dict[str, RecordedItem] = {
+        chain.v1_name: {"id": chain.v1_id}
+        for chain in catalog.v1_chains()
+        if chain.v1_name and listed and chain.nickname not in listed
+    }
     listed |= {
         name: _of_v1(chain)
         for name, chain in v1.items()
-        if name not in listed and not _same_network(chain, listed)
+        if name not in v1_names | listed.keys() and not _same_network(chain, listed)
+    }
+    v1 = {
+        name: {**free.get(name, {}), **chain}
+        for name, chain in (v1 or free).items()
+        if name in free or name not in v1_names
     }
     for name, item in listed.items():
         if name in known:
@@ -288,7 +306,7 @@ def _add_chains(additions: Additions, last: RecordedLists, catalog: Catalog) -> 
         v1_name = name if name in v1 else _same_network(item, v1, "chainId")
         if v1_name and checks["v1"].accepts({"name": v1_name, "id": v1[v1_name].get("id")}):
             v1_id = v1[v1_name]["id"]
-            if v1_id in v1_ids:
+            if v1_id in v1_ids and v1_id != free.get(v1_name, {}).get("id"):
                 additions.change(f"v1 id of chain {name!r}", v1_id, "it is left away")
             else:
                 rest["v1"] = {"name": v1_name, "id": v1_id}

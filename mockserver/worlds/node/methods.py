@@ -222,8 +222,8 @@ def _nothing_behind(count: int, method: RpcMethod) -> RpcMethod:
 
 
 _PLAIN: Mapping[str, RpcMethod] = {
-    "eth_chainId": lambda call: hex(int(call.chain.network)),
-    "net_version": lambda call: str(int(call.chain.network)),
+    "eth_chainId": lambda call: hex(call.chain.chain_id),
+    "net_version": lambda call: str(call.chain.chain_id),
     "net_listening": lambda _: True,
     "web3_clientVersion": lambda _: "crosschain-mock",
     "eth_syncing": lambda _: False,

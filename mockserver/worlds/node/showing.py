@@ -110,8 +110,8 @@ def _unsigned(chain: Chain, tx_hash: str, sender: str, to: str | None) -> dict[s
         "gas": hex(0),
         "gasPrice": hex(0),
         "type": "0x0",
-        "chainId": hex(int(chain.network)),
-        "v": hex(2 * int(chain.network) + 35),
+        "chainId": hex(chain.chain_id),
+        "v": hex(2 * chain.chain_id + 35),
         "r": f"0x{1:x}",
         "s": f"0x{1:x}",
     }
