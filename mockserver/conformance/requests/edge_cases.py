@@ -425,6 +425,10 @@ _POOLS: Mapping[str, tuple[str, str, Callable[[RunContext], Iterable[Any]]]] = {
 
 def _subjects(context: RunContext, operation_id: str) -> Iterator[_EdgeSubject]:
     """Yield what requests of a reading operation are about, beside the usual. Raises `NotRun`."""
+    if operation_id == ids.SWAP:
+        # It comes first, since prices move until others have been asked for.
+        edge = Edge("recipient other than the sender", EdgeKind.RECIPIENT)
+        yield edge, _somebody(context)
     quoted = accepted(context, operation_id) if operation_id in ids.QUOTES else None
     if quoted is not None:
         for times, kind in _AMOUNTS:
@@ -435,8 +439,6 @@ def _subjects(context: RunContext, operation_id: str) -> Iterator[_EdgeSubject]:
         coins = [route for route in _within_chains(context) if route.source.is_native]
         for route in _drawn(context, "large calls", coins)[:1]:
             yield Edge(f"{_MANY_COINS} coins"), {"route": route, "tokens": _MANY_COINS}
-        edge = Edge("recipient other than the sender", EdgeKind.RECIPIENT)
-        yield edge, _somebody(context)
     if operation_id in (ids.OF_CHAIN, ids.V1_TOKENS):
         inventory = inventory_of(context, operation_id.partition(".")[0])
         for chain in inventory.chains[:_MOST_CHAINS]:
