@@ -721,7 +721,10 @@ def _orders_of_other_chains(context: RunContext) -> Iterator[_EdgeSubject]:
 
     def ends(route: TokenRoute) -> list[str]:
         sides = (("deposit on", route.source), ("payment on", route.target))
-        return [f"{side} {token.chain}" for side, token in sides if token.chain in chains]
+        here = [f"{side} {token.chain}" for side, token in sides if token.chain in chains]
+        # Such a chain pays out its own coin, which no other order may be about.
+        pays_coin = route.target.chain in chains and route.target.is_native
+        return [*here, f"its coin {route.target.symbol}"] if pays_coin else here
 
     for label, route in _cover(routes, ends):
         source = chains.get(route.source.chain)
