@@ -155,7 +155,8 @@ HERE, ELSEWHERE = Target("http://127.0.0.1:1", None), Target("http://example.com
     ("target", "options", "most"),
     [
         (HERE, Options(), 1_000),
-        (HERE, Options(examples=25), 1_000 + 19 * 23),
+        # Examples, and requests for each token on each chain.
+        (HERE, Options(examples=25), 1_000 + 19 * 23 + 1_400),
         (HERE, Options(probes=("",) * 3), 1_003),  # type: ignore[arg-type]
         (ELSEWHERE, Options(), 210),
     ],
