@@ -43,6 +43,7 @@ SUBMITTING = [
     ("timestamps-are-seconds-and-go-on", "order-time-of-last-year"),
     ("order-ids-are-unique", "solana-deposits-fold-case"),
     ("failure-has-a-reason", "orders-to-solana-fail-without-reason"),
+    ("each-order-pays-about-its-worth", "orders-of-kas-pay-a-unit"),
     ("v1-order-settles-its-amount", "v1-order-pays-what-was-sent"),
 ]
 # This service takes any slippage of a transfer, against the description.

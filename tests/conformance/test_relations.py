@@ -3,7 +3,7 @@
 import pytest
 
 from mockserver.conformance import run
-from tests.blind.edits import drop, put, times, when
+from tests.blind.edits import drop, put, times, when, with_call
 from tests.blind.rows import Row
 from tests.blind.serve import blind_service
 
@@ -101,3 +101,15 @@ def test_a_value_that_moves_by_itself_is_no_difference():
     moving = row("v2.getBalance", lambda call: call.nth >= 3, put("data.balance", "123456789000"))
     with blind_service(rows=[moving]) as url:
         assert "same-meaning-same-answer[v2.getBalance]" not in found(url)
+
+
+def test_a_price_that_moves_while_the_run_goes_on_is_no_other_output():
+    # Two in a thousand between two calls: all of them together move by a half.
+    rising = Row(
+        *("odd", (SWAP,), "a fault of this test", "2.3"),
+        after=with_call(
+            "data.amountOut", lambda call, old: str(int(old) * (1000 + 2 * call.nth) // 1000)
+        ),
+    )
+    with blind_service(rows=[rising]) as url:
+        assert f"output-is-the-same-for-anybody[{SWAP}]" not in found(url)

@@ -32,6 +32,8 @@ _FEWEST_LONG_AMOUNTS = 2
 # Where outputs of large amounts are answered, by operation.
 _EXACT = {ids.BRIDGE: "outAmount", ids.CHECK: "amountOut"}
 _FEWEST_REFUSALS = 2
+_USUAL_CALLS = (EdgeKind.ONCE_MORE, EdgeKind.AFTERWARDS)
+_CALLS_FOR_OTHERS = (EdgeKind.RECIPIENT, EdgeKind.SLIPPAGE)
 
 _PACK = RulePack(Layer.CROSS, operations=(ids.SWAP,), every_exchange=True)
 
@@ -80,9 +82,17 @@ def differences(context: RunContext, base: Exchange, exchange: Exchange, how: st
 def calls_for_others(
     context: RunContext, operation: Operation
 ) -> Iterator[tuple[Exchange, Exchange]]:
-    """Yield the usual call of a swap with each for another recipient or slippage."""
-    pairs = _pairs(context, operation, EdgeKind.RECIPIENT, EdgeKind.SLIPPAGE)
-    return (pair for pair in pairs if pair[1].succeeded)
+    """Yield each call for another recipient or slippage with the usual one before it."""
+    # Prices move while a run goes on, so that the latest usual call counts.
+    usual: Exchange | None = None
+    for exchange in _at(context, operation, *_USUAL_CALLS, *_CALLS_FOR_OTHERS):
+        edge = exchange.probe.edge
+        if edge is None or not exchange.succeeded:
+            continue
+        if edge.kind in _USUAL_CALLS:
+            usual = exchange
+        elif usual is not None and is_its_own(exchange):
+            yield usual, exchange
 
 
 @_PACK.major("calls.anybody")

@@ -1,13 +1,14 @@
 """Sequences of requests against a model of what must hold, shrunk to the shortest that fails."""
 
 import logging
+import sys
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, TypeVar, cast
 
 from hypothesis import seed as seeded
-from hypothesis.errors import Flaky
+from hypothesis.errors import Flaky, StopTest
 from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
 
 from mockserver.conformance.checks.evidence import in_words
@@ -78,6 +79,16 @@ class OperationFlow(RuleBasedStateMachine):
         self._run = run
         self._context: RunContext = run.context
         self._steps: list[FlowStep] = []
+        self._has_failed = False
+
+    def teardown(self) -> None:
+        """Send what a sequence is about and chance left out, so that each comes to everything."""
+        if not (self._has_failed or isinstance(sys.exc_info()[1], StopTest)):
+            exchanges = [step.exchange for step in self._steps]
+            self._complete({each.operation.id for each in exchanges if each.succeeded})
+
+    def _complete(self, answered: Collection[str]) -> None:
+        """Take a step of each operation that is not among those that were answered."""
 
     def _ask(self, words: str, operation_id: str, **about: Any) -> Exchange | None:
         """Send the next request, about what `valid_request` takes; return as `_send` does."""
@@ -86,7 +97,9 @@ class OperationFlow(RuleBasedStateMachine):
     def _send(self, words: str, operation_id: str, draft: Draft) -> Exchange | None:
         """Send the next request; None where it may not be sent or no whole answer came."""
         run = self._run
-        exchange = None if run.is_silent else run.sender.send(operation_id, draft)
+        writes = self._context.contract.operation(operation_id).writes
+        is_silent = run.is_silent or (writes and run.submits_no_more)
+        exchange = None if is_silent else run.sender.send(operation_id, draft)
         if exchange is None:
             return None
         run.most -= 1
@@ -118,6 +131,7 @@ class OperationFlow(RuleBasedStateMachine):
         run.failures.setdefault(key, []).append(failure)
         run.target = run.target or key
         if run.target == key:
+            self._has_failed = True
             raise NotHeld(message)
 
 
@@ -147,9 +161,12 @@ class FlowRun:
 
     @property
     def is_silent(self) -> bool:
-        transport = self.sender.session.transport
-        all_kept = 0 < self._kept_writes >= transport.writes_left
-        return bool(self.sender.stopped) or self.most <= 0 or all_kept
+        return bool(self.sender.stopped) or self.most <= 0
+
+    @property
+    def submits_no_more(self) -> bool:
+        """Whether what is left of the submissions is kept; what was submitted is looked up."""
+        return 0 < self._kept_writes >= self.sender.session.transport.writes_left
 
     def outcomes(self) -> list[Outcome]:
         """Play sequences until nothing new is found; return an outcome for each operation."""
@@ -186,7 +203,8 @@ class FlowRun:
             pass
         except Flaky:
             # It looks the same at the end of the budget, when nothing was sent to try it again.
-            if self.target and len(self.failures[self.target]) == 1 and not self.is_silent:
+            is_silent = self.is_silent or self.submits_no_more
+            if self.target and len(self.failures[self.target]) == 1 and not is_silent:
                 self.unclear.add(self.target)
         except NotRun:
             raise

@@ -1,6 +1,6 @@
 """Lists and quotes in any order: no request may change the answer to another."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from decimal import Decimal
 
 from hypothesis import strategies as st
@@ -23,7 +23,14 @@ from mockserver.conformance.session.bindings import Bindings
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.contract import ids
 
-_CHAINS, _TOKENS, _OF_A_CHAIN, _, _PRICE = READS.operations
+_CHAINS, _TOKENS, _OF_A_CHAIN, _QUOTE, _PRICE = READS.operations
+_ASKS = {
+    "chains": _CHAINS,
+    "tokens": _TOKENS,
+    "tokens of a chain": _OF_A_CHAIN,
+    "quote": _QUOTE,
+    "price": _PRICE,
+}
 _MOST_CHAINS = 4
 _ACTIONS = (*4 * ("quote",), "nonsense", "tokens of a chain", "price", "tokens", "chains")
 # Prices move during a run; answers of other requests differ by more.
@@ -74,6 +81,11 @@ class ReadFlow(OperationFlow):
             case _:
                 # It must be refused, and must leave no trace.
                 self._ask("quote nothing", ids.BRIDGE, route=route, amount="0")
+
+    def _complete(self, answered: Collection[str]) -> None:
+        for action, operation_id in _ASKS.items():
+            if operation_id not in answered:
+                self.read(action=action, number=0, times=1)
 
     def _read(self, words: str, operation_id: str, **about: object) -> Exchange | None:
         """Send a request, which must be accepted if an equal one was accepted before."""

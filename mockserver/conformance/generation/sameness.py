@@ -32,6 +32,8 @@ class Sameness:
         self._moving = first.operation.id in _MOVING
         self._goes_on = first.operation.id in _GOING_ON
         self._stable = dict(self._leaves(first.body))
+        # Of these some may differ each time, which makes none of them new.
+        self._places = self._stable.keys()
         # Lists of tickets grow while a run submits some.
         self._shape_stays = not self._goes_on
 
@@ -40,7 +42,7 @@ class Sameness:
         if exchange.succeeded != self.first.succeeded:
             return
         leaves = dict(self._leaves(exchange.body))
-        self._shape_stays &= leaves.keys() == self._stable.keys()
+        self._shape_stays &= leaves.keys() == self._places
         self._stable = {
             place: value
             for place, value in self._stable.items()
@@ -75,7 +77,7 @@ class Sameness:
                 return f"{place} is {excerpt(leaves[place])}, and was {excerpt(value)} before"
         for place in leaves:
             # Items that a list gains; what an order gains as it goes on is no difference.
-            if self._shape_stays and place not in self._stable and "{" in place:
+            if self._shape_stays and place not in self._places and "{" in place:
                 return f"{place} is there, and was not before"
         return ""
 

@@ -3,7 +3,7 @@
 Orders of 2.0, transfers of v1, and tickets.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from decimal import Decimal
 from functools import partial
 from typing import Any, ClassVar
@@ -82,6 +82,11 @@ class SubmissionFlow(OperationFlow):
             self._fails("used twice", number=number)
         self._accepted[number] = Accepted(number, about, Timeline(kind))
         return (self._accepted[number],)
+
+    @property
+    def _first_accepted(self) -> tuple[Accepted, ...]:
+        """What was submitted first in this sequence, if anything."""
+        return (*self._accepted.values(),)[:1]
 
     def _second(self, words: str, accepted: Accepted) -> str | None:
         """Repeat a submission; return the number of a second one if that makes one, else None."""
@@ -171,6 +176,12 @@ class OrderFlow(SubmissionFlow):
             exchange = self._inspect(f"check order {placed.number!r}", id=placed.number)
             if self._finds(placed, exchange) and exchange is not None:
                 self._check(placed, exchange)
+
+    def _complete(self, answered: Collection[str]) -> None:
+        if ids.BRIDGE not in answered:
+            self.quote()
+        for placed in self._first_accepted if ids.CHECK not in answered else ():
+            self.check(placed, times=1)
 
     def _check(self, placed: Accepted, exchange: Exchange) -> None:
         if not ORDER.status(exchange):
@@ -312,6 +323,14 @@ class TransferFlow(SubmissionFlow):
             return super()._ask(f"{words}, at the service's time", operation_id, **about)
         return exchange
 
+    def _complete(self, answered: Collection[str]) -> None:
+        if ids.V1_QUOTE not in answered:
+            self.quote(times=1)
+        if ids.V1_RAW not in answered:
+            self.raw_transaction(amount=self._typical_amount)
+        for sent in self._first_accepted if ids.V1_DETAIL not in answered else ():
+            self.look_up(sent, times=1)
+
     def _is_served(self) -> bool:
         """Tell whether v1 still accepts the usual quote; else a refusal may be about the time."""
         exchange = self._ask(
@@ -389,6 +408,12 @@ class TicketFlow(SubmissionFlow):
             return
         if self._listed(accepted, (status,))[1] is before:
             self._fails("differs", number=accepted.number, listed=before, checked=succeeded)
+
+    def _complete(self, answered: Collection[str]) -> None:
+        for accepted in self._first_accepted if ids.CHECK_TICKET not in answered else ():
+            self.check(accepted)
+        if self.lists not in answered:
+            self.list_all(who=0)
 
     def _check(self, accepted: Accepted) -> Exchange | None:
         exchange = self._inspect(f"check ticket {accepted.number!r}", ticketId=accepted.number)

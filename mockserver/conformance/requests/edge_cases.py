@@ -425,6 +425,10 @@ _POOLS: Mapping[str, tuple[str, str, Callable[[RunContext], Iterable[Any]]]] = {
 
 def _subjects(context: RunContext, operation_id: str) -> Iterator[_EdgeSubject]:
     """Yield what requests of a reading operation are about, beside the usual. Raises `NotRun`."""
+    if operation_id == ids.SWAP:
+        # It comes first, since prices move until others have been asked for.
+        edge = Edge("recipient other than the sender", EdgeKind.RECIPIENT)
+        yield edge, _somebody(context)
     quoted = accepted(context, operation_id) if operation_id in ids.QUOTES else None
     if quoted is not None:
         for times, kind in _AMOUNTS:
@@ -435,8 +439,6 @@ def _subjects(context: RunContext, operation_id: str) -> Iterator[_EdgeSubject]:
         coins = [route for route in _within_chains(context) if route.source.is_native]
         for route in _drawn(context, "large calls", coins)[:1]:
             yield Edge(f"{_MANY_COINS} coins"), {"route": route, "tokens": _MANY_COINS}
-        edge = Edge("recipient other than the sender", EdgeKind.RECIPIENT)
-        yield edge, _somebody(context)
     if operation_id in (ids.OF_CHAIN, ids.V1_TOKENS):
         inventory = inventory_of(context, operation_id.partition(".")[0])
         for chain in inventory.chains[:_MOST_CHAINS]:
@@ -719,7 +721,10 @@ def _orders_of_other_chains(context: RunContext) -> Iterator[_EdgeSubject]:
 
     def ends(route: TokenRoute) -> list[str]:
         sides = (("deposit on", route.source), ("payment on", route.target))
-        return [f"{side} {token.chain}" for side, token in sides if token.chain in chains]
+        here = [f"{side} {token.chain}" for side, token in sides if token.chain in chains]
+        # Such a chain pays out its own coin, which no other order may be about.
+        pays_coin = route.target.chain in chains and route.target.is_native
+        return [*here, f"its coin {route.target.symbol}"] if pays_coin else here
 
     for label, route in _cover(routes, ends):
         source = chains.get(route.source.chain)

@@ -120,6 +120,27 @@ def test_a_server_may_insist_on_the_length_of_a_body():
     assert not findings_about(Flaw("lengths", steps={"wrap": wrap}), arm_writes=True)
 
 
+def test_what_differs_each_time_is_nothing_new():
+    def before(call):
+        for token in call.service.tokens:
+            token["usd"] *= 2
+
+    # By more than prices move: nothing of them can be compared.
+    doubling = Flaw("doubling", frozenset(["getSupportTokens"]), {"before": before})
+    assert not findings_about(doubling)
+
+
+def test_an_item_that_a_list_gains_is_told():
+    def data(call, value):
+        if "gzip" in call.request.headers.get("Accept-Encoding", ""):
+            rows = value["tokenVos"]
+            rows.append({**rows[0], "symbol": "NEW", "address": "0x" + "9" * 40})
+
+    gaining = Flaw("gaining", frozenset(["getSupportTokens"]), {"data": data})
+    messages = [finding.message for _, _, finding in findings_about(gaining)]
+    assert any("is there, and was not before" in message for message in messages), messages
+
+
 def test_the_answer_to_somebody_elses_request_contradicts_the_description():
     verdicts = {verdict for _, verdict, _ in findings("answers-swapped")}
     assert verdicts == {Verdict.VIOLATION}
