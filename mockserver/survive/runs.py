@@ -24,7 +24,7 @@ from mockserver.survive.flows import (
     folder_of_runs,
     library_for,
 )
-from mockserver.survive.page import ClockPage
+from mockserver.survive.page import ClockPage, answered_last
 from mockserver.survive.space import InjectedFailure
 from mockserver.survive.turns import Turns
 from mockserver.testing import MockServer, MockSettings, MockWorld
@@ -74,6 +74,8 @@ class FlowStart:
     """Why nobody can say what it would do the next time."""
     unread: tuple[int, ...] = ()
     """The numbers of the requests whose answers were held when it ended."""
+    unordered: bool = False
+    """Whether requests that it sent at once came in the machine's order."""
 
     @property
     def good(self) -> bool:
@@ -144,6 +146,8 @@ class RunOfFlow:
     """Whether a flow that failed is started again; if not, what a restart mends is no harm."""
     at_once: bool = False
     """Whether the flow sends several requests at once."""
+    unordered: bool = False
+    """Whether it does so in the machine's order, since a part of it never rests."""
 
     @property
     def first(self) -> FlowStart:
@@ -232,7 +236,7 @@ class _Watched:
                 return self._locked.respond(request)
             with watch.followed():
                 if watch.turns is None:
-                    return self._locked.respond(request)
+                    return answered_last(request, self._locked.respond)
                 return watch.turns.respond(request, client, self._locked.respond)
 
     def most_bytes(self, request: Request) -> int:
@@ -299,6 +303,7 @@ class TrialRun:
         elsewhere: tuple[str, ...] = (),
         restartable: bool = True,
         at_once: bool = False,
+        unordered: bool = False,
     ) -> RunOfFlow:
         """Let the orders come to their ends, and return what has become of the money."""
         with self._world.hosted() as hosted:
@@ -321,6 +326,7 @@ class TrialRun:
                 start=self._start,
                 restartable=restartable,
                 at_once=at_once,
+                unordered=unordered,
             )
 
 
@@ -335,6 +341,8 @@ class Lab:
         self._numbers = count(1)
         self._folder = folder_of_runs("survive")
         self._library = None
+        self._at_once = False
+        """Whether an undisturbed run did so, in which case its order is fixed from then on."""
         self._several = False
         """Whether the flow was seen to send several requests at once."""
         self._in_turns: bool | None = None
@@ -379,6 +387,9 @@ class Lab:
         from then on: which of them comes first is the machine's chance otherwise.
         """
         run = self._run(failures, meant, most_requests)
+        if self._several and not failures and not self._at_once:
+            self._at_once = True
+            run = self._run(failures, meant, most_requests)
         if self._several and not failures and self._in_turns is None:
             self._in_turns = self.limits.in_turn
             if self._in_turns:
@@ -410,7 +421,12 @@ class Lab:
                 trial.ended(self._step(world, state, notes, limits))
             elsewhere = (*self._watched.astray, *_peers(notes))
             # A disturbed run shows it by chance, so that the undisturbed ones alone count.
-            run = trial.judged(meant, elsewhere=elsewhere, at_once=self._in_turns is not None)
+            run = trial.judged(
+                meant,
+                elsewhere=elsewhere,
+                at_once=self._at_once,
+                unordered=any(step.unordered for step in trial.steps),
+            )
         shutil.rmtree(state, ignore_errors=True)
         return run
 
@@ -427,12 +443,13 @@ class Lab:
     ) -> FlowStart:
         """Start the flow, or two of it at once, and return how the first of them ended."""
         number, page, outputs = next(self._numbers), None, list[Path]()
+        unordered = False
         single = bool(self._in_turns) and not twice
         with world.hosted() as hosted:
             # Those of two that sleep by a page of their own could not be told to wait for a turn.
             if self._clock == ClockMode.CLIENT and (self._library or not twice):
                 path = self._folder / f"clock-{number}"
-                page = ClockPage(path, hosted, in_turns=single)
+                page = ClockPage(path, hosted, in_turns=single, several=self._at_once)
             watch = _Watch(hosted, limits, page)
             hosted.send_signal = watch.send
         self._watched.watches[world.key] = watch
@@ -466,6 +483,7 @@ class Lab:
                     # It may have slept after its last request.
                     page.follow(hosted)
                     self._several = self._several or page.several
+                    unordered = page.unordered
                     page.close()
                 hosted.release(lambda held: True)
         late = next((ended for ended in ends if ended.late), None)
@@ -474,7 +492,7 @@ class Lab:
         worst = max(ends, key=lambda ended: ended.code != 0)
         too_slow = bool(late) and not watch.hung
         if watch.turns is None:
-            return FlowStart(worst, hung, too_slow)
+            return FlowStart(worst, hung, too_slow, unordered=unordered)
         return FlowStart(worst, hung, too_slow, watch.turns.unsure, watch.turns.unread)
 
     def _take(self, turns: Turns, watch: _Watch, wall_s: float) -> None:

@@ -177,6 +177,11 @@ def _undisturbed(lab: Laboratory) -> SearchReport:
     report = SearchReport(base, meant, lab.contract, runs=_BASE_RUNS)
     for _ in range(_BASE_RUNS - 1):
         _compare(report, lab.run(meant=meant))
+    if base.unordered:
+        report.notes.append(
+            "it sends requests at once while a part of it never rests: which comes first is the "
+            "machine's chance, so that another search may differ"
+        )
     if not meant:
         report.notes.append("the undisturbed run moves no money that the mock can see")
     if base.first.ended.left:

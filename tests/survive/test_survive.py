@@ -303,6 +303,8 @@ def test_two_searches_give_the_same_bytes(doubled):
     [
         "py/queue_keyed_by_minute.py",
         "py/aio_timeout_pays_again.py",
+        "fourth/gather_cancels.py",
+        "fourth/careful_threads.py",
         pytest.param(
             "js/race-with-timer.mjs",
             marks=pytest.mark.skipif(not shutil.which("node"), reason="needs Node"),
@@ -311,7 +313,7 @@ def test_two_searches_give_the_same_bytes(doubled):
 )
 @pytest.mark.deep(quick=1)
 def test_two_searches_of_a_command_give_the_same_bytes(file):
-    """With two runs at a time, on a client that restarts, one of asyncio and one of timers."""
+    """With two runs at a time: one that restarts, two that ask at once, and one of timers."""
 
     def reports() -> dict[str, str]:
         plan = SearchPlan(kinds_named(["lost", "refused", "late"], ()), budget=5, jobs=2)
@@ -347,14 +349,21 @@ if beside:
 """
 
 
-@pytest.mark.parametrize("spins", [False, pytest.param(True, marks=pytest.mark.deep)])
-def test_requests_at_once_come_in_the_same_order_each_time(tmp_path, spins):
+@pytest.mark.parametrize(
+    ("spins", "in_turn"),
+    [
+        (False, False),
+        pytest.param(False, True, marks=pytest.mark.deep),
+        pytest.param(True, True, marks=pytest.mark.deep),
+    ],
+)
+def test_requests_at_once_come_in_the_same_order_each_time(tmp_path, spins, in_turn):
     """A client of which a part never rests has no turns; it is run as it is."""
     client = tmp_path / "client.py"
     client.write_text(AT_ONCE.replace("SPINS", str(spins)))
     flow = command_flow([sys.executable, str(client)])
     lab = Lab(
-        flow, MockSettings(clock="client"), RunLimits(wall_s=3 if spins else 60, in_turn=True)
+        flow, MockSettings(clock="client"), RunLimits(wall_s=3 if spins else 60, in_turn=in_turn)
     )
     try:
         runs = [lab.run() for _ in range(2 if spins else 4)]
@@ -364,6 +373,43 @@ def test_requests_at_once_come_in_the_same_order_each_time(tmp_path, spins):
     assert spins or {tuple(line.text for line in run.lines) for run in runs} == {
         tuple(line.text for line in runs[0].lines)
     }
+
+
+SPINS_BESIDE = """
+import os, threading, urllib.request
+
+def ask():
+    urllib.request.urlopen(f"{os.environ['CROSSCHAIN_MOCK_BASE_URL_V2']}/v1/getChain").read()
+
+over = []
+def beside():
+    while BUSY and not over:
+        pass
+
+threads = [threading.Thread(target=ask) for _ in range(2)]
+other = threading.Thread(target=beside)
+for thread in (other, *threads):
+    thread.start()
+for thread in threads:
+    thread.join()
+over.append(True)
+"""
+
+
+@pytest.mark.parametrize("busy", [False, pytest.param(True, marks=pytest.mark.deep)])
+def test_a_client_whose_requests_come_in_the_machines_order_is_told_as_that(tmp_path, busy):
+    """Nobody can tell when it is a thread's turn while another one is always at work."""
+    client = tmp_path / "client.py"
+    client.write_text(SPINS_BESIDE.replace("BUSY", str(busy)))
+    lab = Lab(
+        command_flow([sys.executable, str(client)]), MockSettings(clock="client"), RunLimits()
+    )
+    try:
+        run = lab.run()
+    finally:
+        lab.close()
+    assert run.first.good, run.first.ended.last_lines
+    assert (len(run.lines), run.unordered) == (2, busy)
 
 
 SLEEPS_BESIDE = """

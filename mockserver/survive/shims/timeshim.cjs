@@ -32,8 +32,8 @@ function install(url) {
   function open_page(path) {
     let file;
     try { file = fs.openSync(path, "r+"); } catch { return null; }
-    const bytes = Buffer.alloc(48), cells = new BigInt64Array(bytes.buffer, bytes.byteOffset, 6);
-    const read = () => fs.readSync(file, bytes, 0, 48, 0);
+    const bytes = Buffer.alloc(56), cells = new BigInt64Array(bytes.buffer, bytes.byteOffset, 7);
+    const read = () => fs.readSync(file, bytes, 0, 56, 0);
     return {
       time() { read(); return Number(cells[0] > cells[1] ? cells[0] : cells[1]); },
       /** Be at a later time; false where only the server may go so far. */
