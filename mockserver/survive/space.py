@@ -180,10 +180,10 @@ def kinds() -> Mapping[str, KindOfFailure]:
 
 
 def kinds_named(
-    only: Iterable[str], skip: Iterable[str], *, quick: bool = False
+    only: str | Iterable[str], skip: str | Iterable[str], *, quick: bool = False
 ) -> list[KindOfFailure]:
-    """Return the kinds to try, by weight. Raises `UnknownKind`."""
-    table, wanted, without = kinds(), list(only), list(skip)
+    """Return the kinds to try, by weight; a text may name several. Raises `UnknownKind`."""
+    table, wanted, without = kinds(), _names_in(only), _names_in(skip)
     for name in (*wanted, *without):
         if name not in table:
             near = did_you_mean(name, list(table)) or f"; there are {', '.join(table)}"
@@ -194,6 +194,12 @@ def kinds_named(
         # Kinds that are named are tried, whether they are among the quick ones or not.
         tried = [_quick(kind) for kind in tried if kind.quick or wanted]
     return sorted(tried, key=lambda kind: -kind.weight)
+
+
+def _names_in(texts: str | Iterable[str]) -> list[str]:
+    """Return the names of texts such as `lost,course`; one without any is a name that is wrong."""
+    texts = (texts,) if isinstance(texts, str) and texts else texts
+    return [name for text in texts for name in str(text).replace(",", " ").split() or [str(text)]]
 
 
 def _quick(kind: KindOfFailure) -> KindOfFailure:

@@ -285,8 +285,11 @@ def test_a_flow_that_cannot_be_searched_is_a_sentence(flow, sentence):
 
 
 def test_unknown_kinds_and_failures_are_sentences():
-    with pytest.raises(UnknownKind, match="did you mean 'lost'"):
-        survive(believing, only=["lots"])
+    for kinds_unknown in (["lots"], "course,lots"):
+        with pytest.raises(UnknownKind, match="did you mean 'lost'"):
+            survive(believing, only=kinds_unknown)
+    with pytest.raises(UnknownKind, match="',' is no kind of failure; there are lost"):
+        survive(believing, skip=",")
     with pytest.raises(UnknownFailure, match="is no failure"):
         survive(believing, replay=["lost:never@submitOrder#1"])
 
@@ -531,6 +534,11 @@ def test_the_space_can_be_set_in_a_world_of_its_own():
     assert kinds_named(["late"], ())[0].name == "late"
 
 
+@pytest.mark.parametrize("only", ["late,lost", "lost late", ["late", "lost"], ("lost, late,ids",)])
+def test_several_kinds_are_named_in_one_text(only):
+    assert [kind.name for kind in kinds_named(only, "ids")] == ["lost", "late"]
+
+
 def run(
     *words: str, timeout: float = 300, cwd: Path | None = None
 ) -> "subprocess.CompletedProcess[str]":
@@ -557,7 +565,7 @@ def test_a_quick_search_takes_less_than_three_seconds():
 
 def test_the_naive_wallet_of_the_examples_pays_twice_and_the_other_does_not(tmp_path):
     report = tmp_path / "report.json"
-    words = ["--only", "lost", "--only", "refused", "--report", f"json={report}"]
+    words = ["--only", "lost,refused", "--report", f"json={report}"]
     naive = run(*words, "--", sys.executable, str(PAY), "--naive")
     assert naive.returncode == 1, naive.stderr
     assert "10 USDT paid twice" in naive.stdout
