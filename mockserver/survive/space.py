@@ -23,7 +23,7 @@ _PLACEHOLDER = re.compile(r"\{(source|target|token)\}")
 # second time fails as the first, a second write may be another payment.
 _FIRST_READS, _FIRST_WRITES = (1,), (1, 2)
 # Kinds of this weight and above are tried in all their forms before the others are.
-_COSTLY = 50
+COSTLY = 50
 
 
 class UnknownKind(CrosschainMockError):
@@ -237,7 +237,7 @@ def failures_of(
     for failure in failures:
         kind = failure.kind
         is_quick = failure.form in kind.quick and failure.point.nth == 1
-        group = 0 if is_quick else 1 if kind.weight >= _COSTLY else 2
+        group = 0 if is_quick else 1 if kind.weight >= COSTLY else 2
         turn = turns[group, kind.name] = turns.get((group, kind.name), -1) + 1
         # A first try of each kind, the unlikely ones too, comes before second tries of any.
         order.append((group if turn or not group else 1, 0 if is_quick else turn > 0, failure))
