@@ -133,11 +133,10 @@ def search(
         report.planned = len(wanted)
         # What retries is known when each kind was tried once; its pairs need not wait for the rest.
         each = 0 if plan.replay else _until_each_kind(wanted)
-        for singles_now, lightest in ((wanted[:each], COSTLY), (wanted[each:], 0)):
+        for singles_now, retries in ((wanted[:each], True), (wanted[each:], False)):
             waves.run(singles_now)
             if plan.pairs and not plan.replay and not waves.over:
-                seconds = [kind for kind in plan.kinds if kind.weight >= lightest]
-                pairs = list(_pairs(report, seconds))
+                pairs = list(_pairs(report, plan.kinds, retries=retries))
                 report.planned += len(pairs)
                 waves.run(pairs)
         report.defects = tuple(_defects(report, None if plan.replay else waves))
@@ -313,16 +312,21 @@ def _smaller(failures: tuple[InjectedFailure, ...]) -> Iterator[tuple[InjectedFa
 
 
 def _pairs(
-    report: SearchReport, kinds: Sequence[KindOfFailure]
+    report: SearchReport, kinds: Sequence[KindOfFailure], *, retries: bool
 ) -> Iterator[tuple[InjectedFailure, ...]]:
     """Yield a second failure at each write that a first has made: a retry, a ticket, a restart.
 
-    What was tried before is left out, and counts.
+    What was tried before is left out, and counts. With `retries` only what a failed call has made,
+    and by the costly kinds; a ticket for an order that does not arrive comes later.
     """
     # What runs twice, and what is killed, is joined with all that survived a failed write.
     undisturbed_calls = Counter(report.base.operations)
     seconds = [
-        kind for kind in kinds if kind.at in ("writes", "any") and kind.name not in _NOT_PAIRED
+        kind
+        for kind in kinds
+        if kind.at in ("writes", "any")
+        and kind.name not in _NOT_PAIRED
+        and (kind.weight >= COSTLY or not retries)
     ]
     tried: Counter[str] = Counter()
     names = set(report.results)
@@ -338,7 +342,7 @@ def _pairs(
                 continue
             # What retries under a failure that strikes all calls does so after one of them.
             first = _sparing(result.run.failures[0], operation)
-            if first is None:
+            if first is None or (retries and first.point.operation != operation):
                 continue
             for kind in seconds:
                 point = Point(operation, undisturbed_calls[operation] + 1)
