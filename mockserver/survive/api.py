@@ -71,8 +71,8 @@ class Survived:
 def survive(
     flow: Callable[..., object],
     *,
-    only: Sequence[str] = (),
-    skip: Sequence[str] = (),
+    only: str | Sequence[str] = (),
+    skip: str | Sequence[str] = (),
     quick: bool = False,
     budget: int = 200,
     **options: Any,

@@ -340,9 +340,8 @@ def item_plan(setting: object, typed: Mapping[str, Any]) -> ItemPlan:
     for name in ("budget", "seconds", "wall"):
         if options.get(name, 1) <= 0:
             raise BadSetting(f"survive: {name} has to be above 0, got {options[name]!r}")
-    only, skip = _names(options.get("only", ())), _names(options.get("skip", ()))
-    quick = options.get("quick", False)
-    kinds = kinds_named(only, skip, quick=quick)
+    only, quick = options.get("only", ()), options.get("quick", False)
+    kinds = kinds_named(only, options.get("skip", ()), quick=quick)
     usable = [kind for kind in kinds if not kind.needs_process]
     left_out = tuple(kind.name for kind in kinds if kind.needs_process)
     plan = SearchPlan(
@@ -356,10 +355,6 @@ def item_plan(setting: object, typed: Mapping[str, Any]) -> ItemPlan:
         refund_is_fine=options.get("refund_is_fine", False),
     )
     return ItemPlan(plan, options.get("wall", 20.0), left_out, bool(only))
-
-
-def _names(setting: Any) -> list[str]:
-    return setting.replace(",", " ").split() if isinstance(setting, str) else list(setting)
 
 
 class ItemSearch:

@@ -12,6 +12,7 @@ from mockserver.survive.outcomes import UNDISTURBED, RunOutcome, RunResult, judg
 from mockserver.survive.queueing import run_in_order
 from mockserver.survive.runs import RunOfFlow
 from mockserver.survive.space import (
+    COSTLY,
     Calls,
     InjectedFailure,
     KindOfFailure,
@@ -130,11 +131,14 @@ def search(
     try:
         wanted = _wanted(plan, singles, calls, report.contract)
         report.planned = len(wanted)
-        waves.run(wanted)
-        if plan.pairs and not plan.replay and not waves.over:
-            pairs = list(_pairs(report, plan.kinds))
-            report.planned += len(pairs)
-            waves.run(pairs)
+        # What retries is known when each kind was tried once; its pairs need not wait for the rest.
+        each = 0 if plan.replay else _until_each_kind(wanted)
+        for singles_now, retries in ((wanted[:each], True), (wanted[each:], False)):
+            waves.run(singles_now)
+            if plan.pairs and not plan.replay and not waves.over:
+                pairs = list(_pairs(report, plan.kinds, retries=retries))
+                report.planned += len(pairs)
+                waves.run(pairs)
         report.defects = tuple(_defects(report, None if plan.replay else waves))
     except KeyboardInterrupt:
         report.stopped = "stopped by Ctrl-C"
@@ -152,6 +156,14 @@ def _wanted(
     left = [failure for failure in singles if str(failure) not in plan.done]
     left.sort(key=lambda failure: str(failure) not in before)
     return [(failure,) for failure in left]
+
+
+def _until_each_kind(wanted: Sequence[tuple[InjectedFailure, ...]]) -> int:
+    """Return how many failures there are until each kind has been tried."""
+    first: dict[str, int] = {}
+    for number, (failure,) in enumerate(wanted, 1):
+        first.setdefault(failure.kind.name, number)
+    return max(first.values(), default=0)
 
 
 def _undisturbed(lab: Laboratory) -> SearchReport:
@@ -305,31 +317,57 @@ def _smaller(failures: tuple[InjectedFailure, ...]) -> Iterator[tuple[InjectedFa
 
 
 def _pairs(
-    report: SearchReport, kinds: Sequence[KindOfFailure]
+    report: SearchReport, kinds: Sequence[KindOfFailure], *, retries: bool
 ) -> Iterator[tuple[InjectedFailure, ...]]:
-    """Yield a second failure at each write that a first has made: a retry, a ticket, a restart."""
+    """Yield a second failure at each write that a first has made: a retry, a ticket, a restart.
+
+    What was tried before is left out, and counts. With `retries` only what a failed call has made,
+    and by the costly kinds; a ticket for an order that does not arrive comes later.
+    """
     # What runs twice, and what is killed, is joined with all that survived a failed write.
     undisturbed_calls = Counter(report.base.operations)
     seconds = [
-        kind for kind in kinds if kind.at in ("writes", "any") and kind.name not in _NOT_PAIRED
+        kind
+        for kind in kinds
+        if kind.at in ("writes", "any")
+        and kind.name not in _NOT_PAIRED
+        and (kind.weight >= COSTLY or not retries)
     ]
     tried: Counter[str] = Counter()
+    names = set(report.results)
+    for result in report.results.values():
+        tried.update(f"{second.kind.name} {second.point}" for second in result.run.failures[1:])
     writes = {operation.id for operation in report.contract if operation.writes}
     for result in list(report.results.values()):
         if result.bad or len(result.run.failures) != 1 or result.outcome is RunOutcome.NOT_REACHED:
             continue
         calls = Counter(result.run.operations)
         for operation, times in calls.items():
-            made = times > undisturbed_calls[operation] and operation in writes
-            if not made or result.run.failures[0].strikes_all_of(operation):
+            if times <= undisturbed_calls[operation] or operation not in writes:
+                continue
+            # What retries under a failure that strikes all calls does so after one of them.
+            first = _sparing(result.run.failures[0], operation)
+            if first is None or (retries and first.point.operation != operation):
                 continue
             for kind in seconds:
                 point = Point(operation, undisturbed_calls[operation] + 1)
                 form = next(iter(kind.forms))
                 name = f"{kind.name} {point}"
-                if tried[name] < _PER_POINT and kind is not result.run.failures[0].kind:
-                    tried[name] += 1
-                    yield result.run.failures[0], InjectedFailure(kind, form, point)
+                pair = first, InjectedFailure(kind, form, point)
+                joined = "+".join(map(str, pair))
+                if kind.name == first.kind.name or joined in names or tried[name] >= _PER_POINT:
+                    continue
+                names.add(joined)
+                tried[name] += 1
+                yield pair
+
+
+def _sparing(failure: InjectedFailure, operation: str) -> InjectedFailure | None:
+    """Return a failure that leaves calls of an operation to another: itself, or a milder form."""
+    for milder in (failure, *failure.smaller()):
+        if not milder.strikes_all_of(operation):
+            return milder
+    return None
 
 
 def _defects(report: SearchReport, waves: _Waves | None) -> Iterator[Defect]:

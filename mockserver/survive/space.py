@@ -23,7 +23,7 @@ _PLACEHOLDER = re.compile(r"\{(source|target|token)\}")
 # second time fails as the first, a second write may be another payment.
 _FIRST_READS, _FIRST_WRITES = (1,), (1, 2)
 # Kinds of this weight and above are tried in all their forms before the others are.
-_COSTLY = 50
+COSTLY = 50
 
 
 class UnknownKind(CrosschainMockError):
@@ -180,10 +180,10 @@ def kinds() -> Mapping[str, KindOfFailure]:
 
 
 def kinds_named(
-    only: Iterable[str], skip: Iterable[str], *, quick: bool = False
+    only: str | Iterable[str], skip: str | Iterable[str], *, quick: bool = False
 ) -> list[KindOfFailure]:
-    """Return the kinds to try, by weight. Raises `UnknownKind`."""
-    table, wanted, without = kinds(), list(only), list(skip)
+    """Return the kinds to try, by weight; a text may name several. Raises `UnknownKind`."""
+    table, wanted, without = kinds(), _names_in(only), _names_in(skip)
     for name in (*wanted, *without):
         if name not in table:
             near = did_you_mean(name, list(table)) or f"; there are {', '.join(table)}"
@@ -194,6 +194,12 @@ def kinds_named(
         # Kinds that are named are tried, whether they are among the quick ones or not.
         tried = [_quick(kind) for kind in tried if kind.quick or wanted]
     return sorted(tried, key=lambda kind: -kind.weight)
+
+
+def _names_in(texts: str | Iterable[str]) -> list[str]:
+    """Return the names of texts such as `lost,course`; one without any is a name that is wrong."""
+    texts = (texts,) if isinstance(texts, str) and texts else texts
+    return [name for text in texts for name in str(text).replace(",", " ").split() or [str(text)]]
 
 
 def _quick(kind: KindOfFailure) -> KindOfFailure:
@@ -231,7 +237,7 @@ def failures_of(
     for failure in failures:
         kind = failure.kind
         is_quick = failure.form in kind.quick and failure.point.nth == 1
-        group = 0 if is_quick else 1 if kind.weight >= _COSTLY else 2
+        group = 0 if is_quick else 1 if kind.weight >= COSTLY else 2
         turn = turns[group, kind.name] = turns.get((group, kind.name), -1) + 1
         # A first try of each kind, the unlikely ones too, comes before second tries of any.
         order.append((group if turn or not group else 1, 0 if is_quick else turn > 0, failure))

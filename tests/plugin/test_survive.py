@@ -159,7 +159,7 @@ def test_it(crosschain_mock):
 @pytest.mark.parametrize(
     ("source", "words"),
     [
-        ("survive='lots'", "*'lots' is no kind of failure; did you mean 'lost'?*"),
+        ("survive='lost,lots'", "*'lots' is no kind of failure; did you mean 'lost'?*"),
         ("survive=7", "*survive: expected True, False, kinds of failures or a mapping, got 7*"),
         ("survive={'bugdet': 7}", "*survive: 'bugdet' is no option; did you mean 'budget'?*"),
         ("survive={'budget': 'all'}", "*survive: budget cannot be 'all'*"),

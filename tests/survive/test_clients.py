@@ -16,7 +16,14 @@ from tests.survive.corpus import measured, summary
 FOLDER = Path(__file__).parent / "clients"
 INDEXES = [
     yaml.safe_load((FOLDER / name).read_text(encoding="utf-8"))
-    for name in ("clients.yaml", "second.yaml", "third.yaml", "fourth.yaml", "fifth.yaml")
+    for name in (
+        "clients.yaml",
+        "second.yaml",
+        "third.yaml",
+        "fourth.yaml",
+        "fifth.yaml",
+        "sixth.yaml",
+    )
 ]
 CLIENTS = {client["file"]: client for index in INDEXES for client in index["clients"]}
 HELPERS = [file for index in INDEXES for file in index["helpers"]]
@@ -42,6 +49,7 @@ def test_there_are_as_many_as_the_search_needs():
     assert (counts["third", "defective"], counts["third", "careful"]) == (10, 4)
     assert (counts["fourth", "defective"], counts["fourth", "careful"]) == (8, 4)
     assert (counts["fifth", "defective"], counts["fifth", "careful"]) == (10, 4)
+    assert (counts["sixth", "defective"], counts["sixth", "careful"]) == (8, 6)
 
 
 @pytest.mark.parametrize("file", CLIENTS)

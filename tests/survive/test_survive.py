@@ -193,6 +193,62 @@ def test_a_second_failure_strikes_the_call_after_that_of_the_first():
     assert found.harm[0].costs == ("10 USDT paid without an order",)
 
 
+def dismissing(service: FlowEnvironment) -> None:
+    """Take any refusal for that of an order that is there already."""
+    for _ in range(3):
+        with contextlib.suppress(OSError):
+            try:
+                number = call(service, "/v1/submitOrder", order())["id"]
+            except RuntimeError:
+                return
+            while call(service, f"/v1/checkOrder?id={number}")["status"] != "Succeeded":
+                time.sleep(30)
+            return
+    raise RuntimeError("no answer")
+
+
+def test_a_second_failure_strikes_what_retries_as_soon_as_each_kind_was_tried():
+    tried = ["lost", "unsent", "refused", "killed"]
+    names = list(survive(dismissing, only=tried, reruns=0).report.results)
+    first = next(number for number, name in enumerate(names) if "+" in name)
+    # `always` leaves no second call to strike, and tells that there is one after `once`.
+    assert names[first] == "lost:once@submitOrder#1+refused:always@submitOrder#2"
+    assert {name.partition(":")[0] for name in names[:first]} == set(tried)
+    assert "unsent:once@submitOrder#1" in names[first:]
+    alone = survive(dismissing, only=tried, reruns=0, pairs=False).report.results
+    assert list(alone) == [name for name in names if name in alone]
+    assert not any("+" in name for name in alone)
+
+
+def quoted(service: FlowEnvironment) -> None:
+    call(service, "/v1/getBridgeQuote?amount=10000000&symbol=USDT&fromChain=ARB&toChain=BNB")
+
+
+def patient(service: FlowEnvironment) -> None:
+    """Wait until the target can be used."""
+    while any(
+        chain["disabled"]
+        for chain in call(service, "/v1/getChain")["list"]
+        if chain["nickName"] == "BNB"
+    ):
+        time.sleep(300)
+
+
+@pytest.mark.parametrize("anew", [False, True])
+def test_who_waits_for_a_chain_has_to_ask_for_a_new_quote(anew):
+    def flow(service: FlowEnvironment) -> None:
+        quoted(service)
+        patient(service)
+        if anew:
+            quoted(service)
+        careful(service)
+
+    closes = "suspended:target-closes@getBridgeQuote#1"
+    result = survive(flow, replay=[closes]).report.results[closes]
+    assert result.outcome == ("survived" if anew else "fooled")
+    assert ("it was paid on a quote that was 3h old" in result.why) is not anew
+
+
 def reporting(service: FlowEnvironment) -> None:
     """Give up with a ticket, and never submit again."""
     done = Path(os.environ["CROSSCHAIN_MOCK_STATE"]) / "given-up"
@@ -285,8 +341,11 @@ def test_a_flow_that_cannot_be_searched_is_a_sentence(flow, sentence):
 
 
 def test_unknown_kinds_and_failures_are_sentences():
-    with pytest.raises(UnknownKind, match="did you mean 'lost'"):
-        survive(believing, only=["lots"])
+    for kinds_unknown in (["lots"], "course,lots"):
+        with pytest.raises(UnknownKind, match="did you mean 'lost'"):
+            survive(believing, only=kinds_unknown)
+    with pytest.raises(UnknownKind, match="',' is no kind of failure; there are lost"):
+        survive(believing, skip=",")
     with pytest.raises(UnknownFailure, match="is no failure"):
         survive(believing, replay=["lost:never@submitOrder#1"])
 
@@ -577,6 +636,11 @@ def test_the_space_can_be_set_in_a_world_of_its_own():
     assert kinds_named(["late"], ())[0].name == "late"
 
 
+@pytest.mark.parametrize("only", ["late,lost", "lost late", ["late", "lost"], ("lost, late,ids",)])
+def test_several_kinds_are_named_in_one_text(only):
+    assert [kind.name for kind in kinds_named(only, "ids")] == ["lost", "late"]
+
+
 def run(
     *words: str, timeout: float = 300, cwd: Path | None = None
 ) -> "subprocess.CompletedProcess[str]":
@@ -603,7 +667,7 @@ def test_a_quick_search_takes_less_than_three_seconds():
 
 def test_the_naive_wallet_of_the_examples_pays_twice_and_the_other_does_not(tmp_path):
     report = tmp_path / "report.json"
-    words = ["--only", "lost", "--only", "refused", "--report", f"json={report}"]
+    words = ["--only", "lost,refused", "--report", f"json={report}"]
     naive = run(*words, "--", sys.executable, str(PAY), "--naive")
     assert naive.returncode == 1, naive.stderr
     assert "10 USDT paid twice" in naive.stdout
