@@ -71,7 +71,7 @@ class Masker:
         headers = tuple(dict.fromkeys(header for answer in every for header in answer.headers))
         self._redactor.study(_NO_REQUEST, Response(200, headers, b""))
         for body in dict.fromkeys(answer.body for answer in every):
-            self._redactor.study(_NO_REQUEST, Response(200, (), body))
+            self._redactor.study(_NO_REQUEST, Response(200, (), body), closely=True)
         needles = {
             written: label for secret, label in secrets.items() for written in _written(secret)
         }
@@ -181,7 +181,12 @@ def masker_for(exchanges: Iterable[Exchange], caller: Caller) -> Masker:
             for value, label in secrets.items()
             if value in own or value not in open_text
         },
-        [Response(answer.status, answer.headers, answer.body) for answer in answers],
+        [
+            Response(answer.status, answer.headers, part)
+            for answer in answers
+            # What was wrong on the wire is quoted, and stands in no body.
+            for part in (answer.body, answer.reason.encode())
+        ],
     )
 
 

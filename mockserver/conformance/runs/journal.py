@@ -259,7 +259,7 @@ class Journal:
             "body": _written(kept.body),
             "elapsed_ms": answer.elapsed_ms,
             "trouble": answer.trouble.value if answer.trouble else None,
-            "reason": self._redactor.memory.without_beginnings(answer.reason),
+            "reason": self._redactor.line(answer.reason),
         }
         self._append(line)
 

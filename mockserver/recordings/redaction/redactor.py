@@ -106,8 +106,11 @@ class Redactor:
                 if _STRUCTURED.search(value):
                     masker.learn(value)
 
-    def study(self, request: Request, response: Response) -> None:
-        """Take in every secret of an exchange, which may stand in others that are shown."""
+    def study(self, request: Request, response: Response, *, closely: bool = False) -> None:
+        """Take in every secret of an exchange, which may stand in others that are shown.
+
+        `closely` also those that nothing tells of but their form, or what they unpack to.
+        """
         self.learn(request, response)
         message = self._message()
         masker = message.masker
@@ -119,7 +122,7 @@ class Redactor:
             (request.body, request.headers.get("Content-Type")),
             (response.body, response.header("Content-Type")),
         ):
-            if _may_tell(body):
+            if closely or _may_tell(body):
                 message.body(masker, body, _charset(kind))
 
     def shown(self, request: Request, response: Response) -> tuple[Request, Response]:

@@ -18,10 +18,10 @@ from mockserver.conformance.report.testing import as_pytest, saved_lines
 from mockserver.conformance.report.writing import FORMATS
 from mockserver.conformance.result import Result
 from mockserver.conformance.session.caller import Caller
-from mockserver.conformance.session.exchange import Answer, Exchange
+from mockserver.conformance.session.exchange import Answer, Exchange, NoAnswer
 from mockserver.conformance.verdict import Verdict
 from mockserver.contract import Contract
-from mockserver.exchange import Request
+from mockserver.exchange import Request, Response
 from tests.conformance.report.made import exchange, finding, outcome, printed, report, result, rule
 
 KEY = "live-key-7f3a91"
@@ -132,6 +132,33 @@ def test_an_odd_text_that_was_tried_everywhere_is_no_secret():
     masker = masker_for([first, second], Caller())
     assert masker.text(f"got {odd}") == f"got {odd}"
     assert masked(masker.header("signature", odd)) == "<SIGNATURE>"
+
+
+@pytest.mark.parametrize(
+    ("extra", "secret"),
+    [
+        (r'{"\u0070assword": "z3T2MUFnPXRnj6xbvC9Q"}', "z3T2MUFnPXRnj6xbvC9Q"),
+        ("Basic bWU6d3VvemVMZzNjM0VKSDhjY2g3WWhoZ0RobTlrOA==", "bWU6d3VvemVM"),
+        ("https://mainnet.infura.io/v3/e761364076b2291f687140b2a86d5366", "e761364076b2"),
+        ("ghp_ArbkUQ6AykzMDwzfDF5Q3zHLjvV76isBJ9ZH", "ArbkUQ6AykzM"),
+        ("7b2270617373776f7264223a202279796156647a6935624e73435050227d", "79796156647a"),
+    ],
+)
+def test_what_an_answer_hides_by_its_form_alone_is_masked_where_a_message_quotes_it(extra, secret):
+    body = json.dumps({"code": 0, "msg": "success", "data": {"extra": extra}}).encode()
+    masker = Masker({}, [Response(200, (), body)])
+    told = masker.text(f"data.extra is not mentioned anywhere; it came as {extra!r}")
+    assert secret not in told
+    assert told.startswith("data.extra is not mentioned anywhere; it came as ")
+
+
+def test_what_was_wrong_on_the_wire_is_quoted_without_its_secrets():
+    reason = """after the end of the answer came '\xef\xbb\xbf{"pwd":"admqPTWJPgbExnXQ58"'"""
+    broken = Answer(0, (), b"", 1, NoAnswer.BROKEN_HTTP, reason)
+    masker = masker_for([exchange(V1_QUOTE, answer=broken)], Caller())
+    assert masker.text(reason).startswith("after the end of the answer came ")
+    assert "admqPTWJPgbExnXQ58" not in masker.text(reason)
+    assert masker.text("quotes cost a fee") == "quotes cost a fee"
 
 
 def test_a_plain_or_short_value_hides_nothing_but_itself():
