@@ -3,6 +3,7 @@ import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
+import { createInterface } from "node:readline";
 import createClient, { type Client } from "openapi-fetch";
 import type { components, paths as Control } from "./control.js";
 import type { paths as V1 } from "./v1.js";
@@ -49,24 +50,18 @@ export async function startMock(options: StartOptions = {}): Promise<Mock> {
   // Tests that were cut off, as by a time limit, stop nothing.
   const end = () => void child.kill("SIGTERM");
   process.once("exit", end);
-  const ended = new Promise<void>((resolve) => child.once("close", () => (process.off("exit", end), resolve())));
   let output = "";
-  const address = await new Promise<string>((resolve, reject) => {
-    child.once("error", (error) => reject(new Error(`${program} cannot be started: ${error.message}; install crosschain-mock, or give its address as 'url'`)));
-    child.once("close", (code) => reject(new Error(`${program} ended with exit code ${code}: ${output}`)));
-    for (const stream of [child.stdout, child.stderr]) {
-      stream.on("data", (text: Buffer) => {
-        output = (output + text.toString()).slice(-4000);
-        const ready = /https?:\/\/[\w.:[\]-]+/.exec(output);
-        if (ready && stream === child.stdout) resolve(ready[0]);
-      });
-    }
-  });
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (text: Buffer) => (output = (output + text.toString()).slice(-4000)));
+  const ended = once(child, "close").then(
+    ([code]) => `ended with exit code ${code}: ${output}`,
+    (error: Error) => `cannot be started: ${error.message}; install crosschain-mock, or give its address as 'url'`,
+  );
+  void ended.then(() => process.off("exit", end));
+  const failed = ended.then((why) => Promise.reject(new Error(`${program} ${why}`)));
+  const [line] = await Promise.race([once(createInterface(child.stdout), "line"), failed]);
   // A container shows its own port.
-  return new Mock(options.image ? `http://127.0.0.1:${port}` : address, options.image && token, async () => {
-    child.kill("SIGTERM");
-    await ended;
-  });
+  const address = options.image ? `http://127.0.0.1:${port}` : /https?:\/\/[\w.:[\]-]+/.exec(line as string)?.[0] ?? "";
+  return new Mock(address, options.image && token, async () => void (child.kill("SIGTERM"), await ended));
 }
 
 async function freePort(): Promise<number> {
@@ -128,26 +123,19 @@ export class World {
   readonly forget: () => Promise<void>;
 
   /** Moves the clock by a duration such as "5m". */
-  async advance(duration: string): Promise<void> {
-    done(await this.control.POST("/__mock/clock", { body: { advance: duration } }));
-  }
+  readonly advance = async (duration: string): Promise<void> => void done(await this.control.POST("/__mock/clock", { body: { advance: duration } }));
 
-  async suspend(chain: string, options: Omit<Forms["OutageGiven"], "chain"> = {}): Promise<void> {
-    done(await this.control.POST("/__mock/outages", { body: { chain, ...options } }));
-  }
+  readonly suspend = async (chain: string, options: Omit<Forms["OutageGiven"], "chain"> = {}): Promise<void> =>
+    void done(await this.control.POST("/__mock/outages", { body: { chain, ...options } }));
 
-  async fault(fault: NonNullable<Control["/__mock/faults"]["post"]["requestBody"]>["content"]["application/json"]): Promise<void> {
-    done(await this.control.POST("/__mock/faults", { body: fault }));
-  }
+  readonly fault = async (fault: NonNullable<Control["/__mock/faults"]["post"]["requestBody"]>["content"]["application/json"]): Promise<void> =>
+    void done(await this.control.POST("/__mock/faults", { body: fault }));
 
-  async orders(): Promise<Forms["Order"][]> {
-    return done(await this.control.GET("/__mock/orders")).orders;
-  }
+  readonly orders = async (): Promise<Forms["Order"][]> => done(await this.control.GET("/__mock/orders")).orders;
 
   /** Says that a refusal is meant, so that the test does not fail for it. */
-  async expectRefusal(refusal?: string, operation?: string): Promise<void> {
-    done(await this.control.POST("/__mock/expect", { body: { ...(refusal && { refusal }), ...(operation && { operation }) } }));
-  }
+  readonly expectRefusal = async (refusal?: string, operation?: string): Promise<void> =>
+    void done(await this.control.POST("/__mock/expect", { body: { ...(refusal && { refusal }), ...(operation && { operation }) } }));
 
   /**
    * Throws `MockCheckFailed` for refusals, defects, lost money, and what was set and met no request: stubs, faults,
