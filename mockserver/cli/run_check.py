@@ -8,10 +8,11 @@ from mockserver.exchange import printable
 from mockserver.responders.refusing import refusal_in
 from mockserver.values import dataclass
 from mockserver.wording import counted, one_line
-from mockserver.worlds.complaints import Remedies, complaints, unused
+from mockserver.worlds.complaints import Remedies, complaints, unexpected_since, unused
 from mockserver.worlds.ground import ground_of
 from mockserver.worlds.hosted import DEFAULT_WORLD, HostedWorld, Worlds
 from mockserver.worlds.journal_text import readable_journal
+from mockserver.worlds.verification import unmet
 
 _REMEDIES = Remedies(
     "announce it with `POST /__mock/expect` or `run --expect-refusal NAME` if that is meant",
@@ -97,9 +98,10 @@ def problems_of(
     Refusals by one of the `names` are expected; what was set and met no request is told, unless
     `idle_is_fine`.
     """
-    sentences = [*complaints(hosted, since, expected_in(hosted, names), remedies=_REMEDIES)]
+    refusals = unexpected_since(hosted, since, expected_in(hosted, names))
+    sentences = [*complaints(hosted, refusals, _REMEDIES, since)]
     if not idle_is_fine:
-        sentences += unused(hosted, remedies=_REMEDIES)
+        sentences += unused(hosted, unmet(hosted), _REMEDIES)
     return [RunProblem(hosted.key, "check", sentence) for sentence in sentences]
 
 

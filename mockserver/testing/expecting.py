@@ -8,10 +8,8 @@ from mockserver.errors import CrosschainMockError
 from mockserver.responders.refusing import refusal_in
 from mockserver.testing.handles import WorldHandle
 from mockserver.validation import did_you_mean
-from mockserver.worlds.complaints import entry_lines
+from mockserver.worlds.complaints import MOCK_FAILED, entry_lines
 from mockserver.worlds.journal import Entry
-
-_MOCK_FAILED = "internal-error"
 
 
 class MockCheckFailed(AssertionError):
@@ -54,7 +52,7 @@ class ExpectedRefusal:
 
     def _is_expected(self, entry: Entry) -> bool:
         refused = refusal_in(entry.refusal)
-        if refused in ("", _MOCK_FAILED) or self._name not in (None, refused):
+        if refused in ("", MOCK_FAILED) or self._name not in (None, refused):
             return False
         return not self._operations or entry.operation in self._operations
 

@@ -39,17 +39,24 @@ from mockserver.testing.triggers import At, When, price_body
 from mockserver.worlds.actions import new_price
 from mockserver.worlds.audit import QUOTE_AGE_MS, Claim, Expected, Verdict, judge, kinds_named
 from mockserver.worlds.chain import announce
-from mockserver.worlds.complaints import complaints, entry_lines, unused
+from mockserver.worlds.complaints import Remedies, complaints, entry_lines, unexpected_since, unused
 from mockserver.worlds.ground import ground_of
 from mockserver.worlds.hosted import HostedWorld
 from mockserver.worlds.journal import Entry
 from mockserver.worlds.journal_text import readable_journal
 from mockserver.worlds.lint import LintResult, lint, lint_settings
-from mockserver.worlds.verification import verify
+from mockserver.worlds.verification import unmet, verify
 
 if TYPE_CHECKING:
     from mockserver.server.recorder.tape import Tape
     from mockserver.strategies import GeneratedService
+
+_REMEDIES = Remedies(
+    "put the call into `with crosschain_mock.expect_refusal():` if that is meant",
+    "record it with --crosschain-mock-record=new where the test has a record mode",
+    "take it away, or say unused='allow' (marker, --crosschain-mock-unused or ini key)",
+    "stamps='either' takes both (marker, --crosschain-mock-stamps or ini key)",
+)
 
 
 @public_api
@@ -408,10 +415,11 @@ class MockWorld:
         returned before is not repeated.
         """
         hosted = self._handle.hosted
-        allow = self.settings.refusals == "allow"
-        sentences = [*complaints(hosted, self._checked, self._expected, allow=allow)]
+        allow, since = self.settings.refusals == "allow", self._checked
+        refusals = [] if allow else unexpected_since(hosted, since, self._expected)
+        sentences = [*complaints(hosted, refusals, _REMEDIES, since)]
         if self.settings.unused == "fail":
-            sentences += unused(hosted, self._changes_judged)
+            sentences += unused(hosted, unmet(hosted, self._changes_judged), _REMEDIES)
             self._changes_judged = len(hosted.changes)
         self._checked = hosted.journal.last_sequence
         self._note_findings()

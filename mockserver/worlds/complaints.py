@@ -1,6 +1,6 @@
 """What a test did not expect of a world, in sentences: the same in every language."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from mockserver.clock import wall_ms
 from mockserver.responders.authentication import REFUSED_FOR_TIME, timestamp_ms
@@ -10,9 +10,10 @@ from mockserver.wording import listed, times
 from mockserver.worlds.entry_details import nearest_form
 from mockserver.worlds.hosted import HostedWorld
 from mockserver.worlds.journal import Entry
-from mockserver.worlds.verification import unexpected_refusals, unmet
+from mockserver.worlds.verification import unexpected_refusals
 
-_MOCK_FAILED = "internal-error"
+MOCK_FAILED = "internal-error"
+"""The refusal that a defect of the mock is answered with."""
 _NOT_RECORDED = "not-recorded"
 # A stamp so near to the wall clock was taken from it; a hint then names the world's clock.
 _WALL_CLOCK_TOLERANCE_MS = 300_000
@@ -32,57 +33,39 @@ class Remedies:
     stamps: str
 
 
-IN_PYTEST = Remedies(
-    "put the call into `with crosschain_mock.expect_refusal():` if that is meant",
-    "record it with --crosschain-mock-record=new where the test has a record mode",
-    "take it away, or say unused='allow' (marker, --crosschain-mock-unused or ini key)",
-    "stamps='either' takes both (marker, --crosschain-mock-stamps or ini key)",
-)
-
-
-IN_ANY_LANGUAGE = Remedies(
-    "announce it before it with `POST /__mock/expect` (`expectRefusal`) if that is meant",
-    "record it where the mock is started, with `--record new`",
-    "take it away, or check with `unused=allow`",
-    "`serve --stamps either` takes both",
-)
+def unexpected_since(
+    hosted: HostedWorld, since: int, expected: Collection[int] = ()
+) -> list[Entry]:
+    """Return the unexpected refusals after the entry `since`, but for those of some numbers."""
+    return [
+        entry
+        for entry in unexpected_refusals(hosted)
+        if entry.sequence > since and entry.sequence not in expected
+    ]
 
 
 def complaints(
-    hosted: HostedWorld,
-    since: int,
-    expected: set[int],
-    *,
-    allow: bool = False,
-    remedies: Remedies = IN_PYTEST,
+    hosted: HostedWorld, refusals: Iterable[Entry], remedies: Remedies, since: int = 0
 ) -> Iterator[str]:
-    """Yield what a test did not expect of a world after the entry `since`, in sentences.
+    """Yield what a test did not expect of a world, in sentences.
 
-    `expected` are the numbers of refusals that it did; with `allow` all refusals are fine.
+    These are the defects of the mock after the entry `since`, and the `refusals`.
     """
-    yield from _defects(hosted, hosted.journal.since(since))
-    if allow:
-        return
+    yield from _defects(hosted, since)
     alike: dict[tuple[str | None, str | None], list[Entry]] = {}
-    for entry in unexpected_refusals(hosted):
+    for entry in refusals:
         # A defect is reported as such already.
-        is_defect = refusal_in(entry.refusal) == _MOCK_FAILED
-        if entry.sequence > since and entry.sequence not in expected and not is_defect:
+        if refusal_in(entry.refusal) != MOCK_FAILED:
             alike.setdefault((entry.operation, entry.refusal), []).append(entry)
     # A client that polls with a mistake makes it a thousand times.
     for entries in alike.values():
         yield _refused(hosted, entries, remedies)
 
 
-def unused(
-    hosted: HostedWorld, changed_since: int = 0, remedies: Remedies = IN_PYTEST
-) -> Iterator[str]:
-    """Yield what was set and met no request, in sentences: stubs, faults, outages and the like.
-
-    Of outages, prices and breaks, those behind the first so many.
-    """
+def unused(hosted: HostedWorld, met_nothing: Iterable[str], remedies: Remedies) -> Iterator[str]:
+    """Yield the stubs that were not used up, and what `unmet` told, in sentences."""
     yield from _unused_stubs(hosted)
-    for what in unmet(hosted, changed_since):
+    for what in met_nothing:
         yield f"{what}\n  so it disturbed nothing; {remedies.unused}"
 
 
@@ -115,9 +98,9 @@ def _stamped_by_wall(entry: Entry) -> bool:
     return abs(sent - wall) < _WALL_CLOCK_TOLERANCE_MS
 
 
-def _defects(hosted: HostedWorld, entries: list[Entry]) -> Iterator[str]:
-    for entry in entries:
-        if refusal_in(entry.refusal) == _MOCK_FAILED:
+def _defects(hosted: HostedWorld, since: int) -> Iterator[str]:
+    for entry in hosted.journal.refused():
+        if entry.sequence > since and refusal_in(entry.refusal) == MOCK_FAILED:
             yield (
                 f"the mock failed: {entry.refusal}\n"
                 f"  at request {entry.sequence}: {entry.request_line}"

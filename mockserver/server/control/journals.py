@@ -18,7 +18,7 @@ from mockserver.responders.responder import SIMULATION
 from mockserver.server.control.row import ControlRequest
 from mockserver.worlds import audit as audits
 from mockserver.worlds import verification
-from mockserver.worlds.complaints import IN_ANY_LANGUAGE, complaints, unused
+from mockserver.worlds.complaints import Remedies, complaints, unused
 from mockserver.worlds.entry_details import decoded, nearest_form
 from mockserver.worlds.ground import Ground, ground_of
 from mockserver.worlds.hosted import AwaitedRefusal, HostedWorld
@@ -28,6 +28,12 @@ from mockserver.worlds.verification import search_of, unexpected_refusals, unmet
 
 # Entries that are written in a turn: secrets and the nearest valid form take up to 20 ms each.
 _ENTRIES_AT_ONCE = 1
+_REMEDIES = Remedies(
+    "announce it before it with `POST /__mock/expect` (`expectRefusal`) if that is meant",
+    "record it where the mock is started, with `--record new`",
+    "take it away, or check with `unused=allow`",
+    "`serve --stamps either` takes both",
+)
 
 
 def show(request: ControlRequest) -> Iterator[bytes]:
@@ -134,11 +140,15 @@ def check(request: ControlRequest) -> Iterator[bytes]:
     failures, met_nothing = list(hosted.failures), [] if silent else unmet(hosted)
     well = not (stubs or refusals or failures or met_nothing or findings or ground.missing)
     hosted.judged("check", stage, well=well)
-    audited = (f"audit: {finding.message}" for finding in findings)
+    told = chain(
+        complaints(hosted, refusals, _REMEDIES),
+        () if silent else unused(hosted, met_nothing, _REMEDIES),
+        (f"audit: {finding.message}" for finding in findings),
+    )
     yield from jsontext.pieces(
         {
             "ok": well,
-            "told": jsontext.LazyArray(chain(_told(hosted, silent=silent), audited)),
+            "told": jsontext.LazyArray(told),
             "unmet": met_nothing,
             "unusedStubs": stubs,
             "failures": failures,
@@ -147,12 +157,6 @@ def check(request: ControlRequest) -> Iterator[bytes]:
         },
         _ENTRIES_AT_ONCE,
     )
-
-
-def _told(hosted: HostedWorld, *, silent: bool) -> Iterator[str]:
-    yield from complaints(hosted, 0, set(), remedies=IN_ANY_LANGUAGE)
-    if not silent:
-        yield from unused(hosted, remedies=IN_ANY_LANGUAGE)
 
 
 def ground(request: ControlRequest) -> Json:
