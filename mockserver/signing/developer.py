@@ -11,6 +11,8 @@ from mockserver.values import dataclass
 
 SIGNED = ("appKey", "expireTime", "timestamp")
 HEADERS = (*SIGNED, "signature")
+IN_LOWER_CASE = frozenset(map(str.lower, HEADERS))
+"""Their names, as headers are compared."""
 """The headers of a developer account (section 5)."""
 
 EXPIRE_MS = 15_000

@@ -455,19 +455,24 @@ over.append(True)
 """
 
 
-@pytest.mark.parametrize("busy", [False, pytest.param(True, marks=pytest.mark.deep)])
-def test_a_client_whose_requests_come_in_the_machines_order_is_told_as_that(tmp_path, busy):
-    """Nobody can tell when it is a thread's turn while another one is always at work."""
-    client = tmp_path / "client.py"
-    client.write_text(SPINS_BESIDE.replace("BUSY", str(busy)))
-    lab = Lab(
-        command_flow([sys.executable, str(client)]), MockSettings(clock="client"), RunLimits()
-    )
+def undisturbed(client):
+    """Run a client once, which has to be well."""
+    flow = command_flow([sys.executable, str(client)])
+    lab = Lab(flow, MockSettings(clock="client"), RunLimits())
     try:
         run = lab.run()
     finally:
         lab.close()
     assert run.first.good, run.first.ended.last_lines
+    return run
+
+
+@pytest.mark.parametrize("busy", [False, pytest.param(True, marks=pytest.mark.deep)])
+def test_a_client_whose_requests_come_in_the_machines_order_is_told_as_that(tmp_path, busy):
+    """Nobody can tell when it is a thread's turn while another one is always at work."""
+    client = tmp_path / "client.py"
+    client.write_text(SPINS_BESIDE.replace("BUSY", str(busy)))
+    run = undisturbed(client)
     assert (len(run.lines), run.unordered) == (2, busy)
 
 
@@ -504,14 +509,7 @@ def test_a_client_that_sleeps_beside_a_kept_connection_waits_for_nothing(tmp_pat
     """A look at what may come by itself takes 2 ms, and nothing comes by itself from the mock."""
     client = tmp_path / "client.py"
     client.write_text(SLEEPS_BESIDE)
-    lab = Lab(
-        command_flow([sys.executable, str(client)]), MockSettings(clock="client"), RunLimits()
-    )
-    try:
-        run = lab.run()
-    finally:
-        lab.close()
-    assert run.first.good, run.first.ended.last_lines
+    undisturbed(client)
 
 
 PAYS_TWO = """

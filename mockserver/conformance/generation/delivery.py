@@ -333,10 +333,7 @@ class _Delivery:
 
     def _maker(self, operation: Operation, exchange: Exchange) -> Callable[[], Draft]:
         request = exchange.request
-        made = {name.lower() for name in HEADERS} | {"content-type"}
-        headers = {
-            name: value for name, value in request.headers.items_sent if name.lower() not in made
-        }
+        headers = _without(dict(request.headers.items_sent), {*HEADERS, "content-type"})
         draft = Draft(headers, raw_query=request.query, raw_body=request.body or None)
         needs_key = operation.auth == "developer-key"
         return lambda: self._context.caller_now.sign_v1(draft) if needs_key else draft

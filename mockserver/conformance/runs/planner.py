@@ -31,7 +31,7 @@ from mockserver.conformance.session.target import Target, UnsafeOrWrong
 from mockserver.conformance.verdict import Severity, if_known
 from mockserver.contract import Contract, Operation
 from mockserver.exchange import Request
-from mockserver.signing.developer import HEADERS
+from mockserver.signing.developer import IN_LOWER_CASE
 from mockserver.validation import did_you_mean
 from mockserver.values import dataclass
 
@@ -276,15 +276,10 @@ _ONCE = (EdgeKind.INPUT, EdgeKind.WRONG)
 
 def _asked(request: Request) -> Hashable:
     """Return what tells a request from others, but for its stamp and signature."""
-    made = {name.lower() for name in HEADERS}
-    headers = {
-        (name.lower(), value)
-        for name, value in request.headers.items_sent
-        if name.lower() not in made
-    }
-    names = {name.lower() for name, _ in request.headers.items_sent}
-    target = (request.method, request.path, request.query, request.body)
-    return (*target, frozenset(headers), frozenset(names))
+    sent = [(name.lower(), value) for name, value in request.headers.items_sent]
+    # Of those that are made anew for each request, the names alone.
+    headers = frozenset((name, "" if name in IN_LOWER_CASE else value) for name, value in sent)
+    return request.method, request.path, request.query, request.body, headers
 
 
 def _is_new(case: EdgeCase, context: RunContext, asked: set[Hashable]) -> bool:
