@@ -39,9 +39,7 @@ UNDISTURBED = "undisturbed"
 
 _UNDONE = ("missing", "returned", "lost")
 # Losses that a flow may leave to people, if it says so: the service owes the money.
-_OF_THE_SERVICE = frozenset(
-    {"drop-not-reported", "order-not-followed", "left-underway", "refund-not-noticed", "short"}
-)
+_OWED = frozenset({"drop-not-reported", "left-underway", "refund-not-noticed", "short"})
 # Findings that cost money where nobody can say how much.
 _COSTLY = frozenset({"deposit-without-order"})
 # Causes and kinds of what a flow that failed, and knows it, cannot mend when it is started again.
@@ -199,12 +197,12 @@ def _outcome(
         return RunOutcome.NOT_REACHED, ()
     if run.verdict.unjudged or any(start.unsure for start in run.steps):
         return RunOutcome.UNSURE, ()
-    fair = all(failure.kind.notice_is_fair for failure in run.failures)
+    fair = [failure.kind.notice_is_fair for failure in run.failures]
     excused = [
         finding
         for finding in costly
         # Whoever has failed and reported a payment with a ticket has done what a client can.
-        if finding.cause != "reported" and not (fair and _is_of_the_service(finding))
+        if finding.cause != "reported" and not _is_of_the_service(finding, fair)
     ]
     if not run.restartable:
         excused = [finding for finding in excused if _is_beyond_repair(finding)]
@@ -230,10 +228,18 @@ def _is_beyond_repair(finding: Finding) -> bool:
     return finding.cause in _BEYOND_REPAIR or finding.kind in _BEYOND_REPAIR
 
 
-def _is_of_the_service(finding: Finding) -> bool:
-    """Tell whether an order kept the money back, which its flow has said that it did not get."""
-    owed = finding.cause in ("lost", "less") or finding.kind in _OF_THE_SERVICE
-    return owed and bool(finding.orders)
+def _is_of_the_service(finding: Finding, fair: Sequence[bool]) -> bool:
+    """Tell whether an order kept the money back, which its flow has said that it did not get.
+
+    `fair` has for each failure whether noticing it is enough.
+    """
+    if not finding.orders:
+        return False
+    if finding.kind == "order-not-followed":
+        # A lost answer beside a refusal is no reason to forget the order that it told of.
+        return all(fair)
+    # Only a failure that may be noticed keeps money back, so the second of a pair changes nothing.
+    return any(fair) and (finding.cause in ("lost", "less") or finding.kind in _OWED)
 
 
 def _costs(findings: Sequence[Finding], meant: Sequence[Expected]) -> tuple[str, ...]:

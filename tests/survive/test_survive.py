@@ -269,6 +269,35 @@ def test_a_payment_that_is_given_up_with_a_ticket_is_no_harm_and_without_one_is(
     assert alone.report.results[given_up].outcome == "harmed"
 
 
+def complaining(service: FlowEnvironment) -> None:
+    """Swap USDT for BNB, and fail with a ticket where less arrives than was meant."""
+    swap = order(orderType="2", slippage="100", toIndex="8")
+    number = call(service, "/v1/submitOrder", swap)["id"]
+    for _ in range(40):
+        shown = call(service, f"/v1/checkOrder?id={number}")
+        if shown["status"] == "Succeeded" and int(shown["amountOut"]) > 10**16:
+            return
+        time.sleep(30)
+    call(service, "/v1/submitTicket", {"chain": "ARB", "hash": DEPOSIT["certHash"]})
+    raise RuntimeError("not arrived")
+
+
+@pytest.mark.parametrize(
+    ("flow", "failures", "outcome"),
+    [
+        # What the service keeps back stays its own fault where the report of it is lost as well.
+        (complaining, "course:partial@orders#1+lost:always@submitTicket#1", "noticed"),
+        # An order whose answer was lost is forgotten, whatever was refused behind it.
+        (doubling, "lost:once@submitOrder#1+refused:always@submitOrder#2", "harmed"),
+    ],
+)
+def test_a_second_failure_does_not_make_the_clients_what_the_service_keeps_back(
+    flow, failures, outcome
+):
+    result = survive(flow, replay=[failures], reruns=0).report.results[failures]
+    assert result.outcome == outcome, result.why
+
+
 def test_an_answer_that_is_late_times_out_in_the_clients_time():
     def hasty(service: FlowEnvironment) -> None:
         doubling(service)
