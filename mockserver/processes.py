@@ -78,6 +78,11 @@ def _writes_to(number: str, output: Path | None) -> bool:
     return False
 
 
+def addressed(url: str) -> dict[str, str]:
+    """Return the variables in which a client finds the server at an address."""
+    return {f"CROSSCHAIN_MOCK_{name}": url for name in ("URL", "BASE_URL", "BASE_URL_V2")}
+
+
 def for_client(environment: Mapping[str, str], mark: str) -> dict[str, str]:
     """Return the environment of a client: with a mark beside those that it has already.
 

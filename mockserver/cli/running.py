@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
 # Of a run that is refused all along, the first lines tell enough.
 _MOST_LINES = 400
-_ADDRESSES = [f"CROSSCHAIN_MOCK_{name}" for name in ("URL", "BASE_URL", "BASE_URL_V2")]
 _FORWARDED = tuple(
     getattr(signal, name)
     for name in ("SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM", "SIGUSR1", "SIGUSR2")
@@ -272,7 +271,7 @@ def _client_clock(
 
 def _environment(url: str, cert: Path | None) -> dict[str, str]:
     """Return where a command finds the server at an address, and the certificate to trust."""
-    environment = {**os.environ, **dict.fromkeys(_ADDRESSES, url)}
+    environment = {**os.environ, **processes.addressed(url)}
     if cert is not None:
         # Absolute: the command may work in another folder.
         environment["CROSSCHAIN_MOCK_CACERT"] = str(cert.absolute())

@@ -11,6 +11,7 @@ from itertools import count
 from pathlib import Path
 from time import monotonic
 
+from mockserver import processes
 from mockserver.contract import Contract
 from mockserver.errors import CrosschainMockError
 from mockserver.grading.explaining import MISLED, MONEY, SurvivorReason, explained
@@ -316,12 +317,9 @@ def _variables(server: MockServer, folder: Path, notes: Path, name: str) -> dict
     # The caches of pytest and Hypothesis go to the run's folder: what fails because of a break is
     # nothing that the suite should try first tomorrow. A pytest that is forked has read its
     # options.
-    url = server.url
     options = os.environ.get("PYTEST_ADDOPTS", "")
     return {
-        "CROSSCHAIN_MOCK_URL": url,
-        "CROSSCHAIN_MOCK_BASE_URL": url,
-        "CROSSCHAIN_MOCK_BASE_URL_V2": url,
+        **processes.addressed(server.url),
         "CROSSCHAIN_MOCK_STATE": str(folder / "state"),
         NOTES: str(notes),
         BREAK: name,

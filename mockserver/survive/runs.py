@@ -4,12 +4,13 @@ import asyncio
 import contextlib
 import shutil
 import signal
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent import futures
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
+from mockserver import processes
 from mockserver.clock import ClockMode
 from mockserver.contract import Contract
 from mockserver.exchange import Request, Response
@@ -29,19 +30,17 @@ from mockserver.survive.space import InjectedFailure
 from mockserver.survive.turns import Turns
 from mockserver.testing import MockServer, MockSettings, MockWorld
 from mockserver.testing.handles import LockedService
-from mockserver.testing.running import in_thread
+from mockserver.testing.running import listening_in, loop_in_thread
 from mockserver.values import dataclass
 from mockserver.worlds.actions import heal
 from mockserver.worlds.audit import Expected, Moved, Verdict, judge_run
-from mockserver.worlds.hosted import DEFAULT_WORLD, HostedWorld
+from mockserver.worlds.hosted import HostedWorld
 from mockserver.worlds.journal import Entry
 from mockserver.worlds.lint import LintResult, lint
 from mockserver.worlds.verification import unstruck
 
 HOUR_MS = 3_600_000
 _AFTER_A_RUN_MS, _AT_THE_END_MS = 6 * HOUR_MS, 48 * HOUR_MS
-SECOND = "/.second"
-"""What the paths of the second of two clients have after the key of their world."""
 PEERS = "CROSSCHAIN_MOCK_PEERS"
 """The variable of the file in which a shim notes the peers that a client connects to."""
 _OWN = ("127.", "::1", "localhost")
@@ -212,45 +211,43 @@ class _Watched:
     """The service, which checks how far each running flow has gone."""
 
     def __init__(self, locked: LockedService) -> None:
-        self._locked = locked
+        self.locked = locked
         self.watches: dict[str, _Watch] = {}
-        self.loop: asyncio.AbstractEventLoop | None = None
-        """The loop that answers."""
-        self.astray = tuple[str, ...]()
-        """A request that lacks the path of its run's address, so that no failure strikes it."""
 
-    def respond(self, request: Request) -> Response | Delivery:
-        self.loop = self.loop or asyncio.get_running_loop()
-        request, client = _sorted(request)
-        with self._locked.lock:
-            key = self._locked.service.place(request)[1]
-            watch = self.watches.get(key)
+    def respond(self, request: Request, client: int) -> Response | Delivery:
+        """Answer a request of the client of a number, from 0."""
+        with self.locked.lock:
+            watch = self.watches.get(self.locked.service.place(request)[1])
             if watch is None:
-                if key == DEFAULT_WORLD:
-                    line = f"{request.method} {request.path[:80]}"
-                    # Only the first one is named: a flow that goes astray does so with each
-                    # request.
-                    self.astray = self.astray or (
-                        f"the mock without the path of its address: {line}",
-                    )
-                return self._locked.respond(request)
+                return self.locked.respond(request)
             with watch.followed():
                 if watch.turns is None:
-                    return answered_last(request, self._locked.respond)
-                return watch.turns.respond(request, client, self._locked.respond)
+                    return answered_last(request, self.locked.respond)
+                return watch.turns.respond(request, client, self.locked.respond)
+
+
+class _AddressOfRun:
+    """Answers at an address of its own that has no path: many clients would lose one."""
+
+    def __init__(self, watched: _Watched, key: str, client: int) -> None:
+        """Take the world of the run, and the number of its client, from 0."""
+        self._watched, self._client = watched, client
+        self._place = f"/w/{key}"
+
+    def respond(self, request: Request) -> Response | Delivery:
+        return self._watched.respond(self._placed(request), self._client)
 
     def most_bytes(self, request: Request) -> int:
-        return self._locked.most_bytes(_sorted(request)[0])
+        return self._watched.locked.most_bytes(self._placed(request))
 
     def refuse(self, request: Request, name: str, reason: str) -> Response:
-        return self._locked.refuse(_sorted(request)[0], name, reason)
+        return self._watched.locked.refuse(self._placed(request), name, reason)
 
-
-def _sorted(request: Request) -> tuple[Request, int]:
-    """Return a request as its world has it, and whether the second of two clients sends it."""
-    if SECOND not in request.path:
-        return request, 0
-    return replace(request, path=request.path.replace(SECOND, "", 1)), 1
+    def _placed(self, request: Request) -> Request:
+        """Return a request as the server of all worlds has it."""
+        if not request.path.startswith("/") or request.path.startswith("/w/"):
+            return request
+        return replace(request, path=f"{self._place}{request.path}")
 
 
 class TrialRun:
@@ -353,7 +350,7 @@ class Lab:
         # Undone from the last to the first: the server stops before the flow, the folder goes last.
         self._closing.callback(shutil.rmtree, self._folder, ignore_errors=True)
         self._closing.callback(flow.close)
-        self._mock.port = self._closing.enter_context(in_thread(self._watched, 0))
+        self._loop = self._closing.enter_context(loop_in_thread())
 
     def interrupt(self) -> None:
         """Kill what runs now; those who wait for it go on."""
@@ -415,15 +412,19 @@ class Lab:
             limits = replace(limits, most_requests=most_requests)
         with self._world(number) as world:
             trial = TrialRun(world, failures)
-            trial.ended(self._step(world, state, notes, limits, twice=trial.doubled))
-            while trial.wants_another(limits.reruns):
-                trial.wait()
-                trial.ended(self._step(world, state, notes, limits))
-            elsewhere = (*self._watched.astray, *_peers(notes))
+            with contextlib.ExitStack() as listening:
+                addresses = [
+                    listening.enter_context(self._address(world.key, client))
+                    for client in range(1 + trial.doubled)
+                ]
+                trial.ended(self._step(world, addresses, state, notes, limits))
+                while trial.wants_another(limits.reruns):
+                    trial.wait()
+                    trial.ended(self._step(world, addresses[:1], state, notes, limits))
             # A disturbed run shows it by chance, so that the undisturbed ones alone count.
             run = trial.judged(
                 meant,
-                elsewhere=elsewhere,
+                elsewhere=_peers(notes),
                 at_once=self._at_once,
                 unordered=any(step.unordered for step in trial.steps),
             )
@@ -438,12 +439,24 @@ class Lab:
         finally:
             world.close()
 
+    @contextlib.contextmanager
+    def _address(self, key: str, client: int) -> Iterator[str]:
+        """Listen for the client of a number in a run, which no other run answers any more."""
+        answering = _AddressOfRun(self._watched, key, client)
+        with listening_in(self._loop, answering, 0) as port:
+            yield f"http://127.0.0.1:{port}"
+
     def _step(
-        self, world: MockWorld, state: Path, notes: Path, limits: RunLimits, *, twice: bool = False
+        self,
+        world: MockWorld,
+        addresses: Sequence[str],
+        state: Path,
+        notes: Path,
+        limits: RunLimits,
     ) -> FlowStart:
-        """Start the flow, or two of it at once, and return how the first of them ended."""
+        """Start the flow once for each address, and return how the first of them ended."""
         number, page, outputs = next(self._numbers), None, list[Path]()
-        unordered = False
+        unordered, twice = False, len(addresses) > 1
         single = bool(self._in_turns) and not twice
         with world.hosted() as hosted:
             # Those of two that sleep by a page of their own could not be told to wait for a turn.
@@ -453,13 +466,13 @@ class Lab:
             watch = _Watch(hosted, limits, page)
             hosted.send_signal = watch.send
         self._watched.watches[world.key] = watch
-        variables = {**self._variables(world, state, page), PEERS: str(notes)}
+        variables = {"CROSSCHAIN_MOCK_STATE": str(state), PEERS: str(notes)}
 
         def start(copy: int) -> Process:
             output = self._folder / f"output-{number}-{copy}"
             outputs.append(output)
-            named = variables if not copy else _of_the_second(variables, world.key)
-            process = self.flow.start(f"{number}-{copy}", named, output)
+            named = self._variables(addresses[copy], page)
+            process = self.flow.start(f"{number}-{copy}", {**variables, **named}, output)
             watch.processes.append(process)
             return process
 
@@ -497,30 +510,18 @@ class Lab:
 
     def _take(self, turns: Turns, watch: _Watch, wall_s: float) -> None:
         """Let two clients take turns until both have ended, or neither goes on."""
-        assert self._watched.loop is not None  # noqa: S101 (the undisturbed run has used it)
-        taken = asyncio.run_coroutine_threadsafe(turns.run(), self._watched.loop)
+        taken = asyncio.run_coroutine_threadsafe(turns.run(), self._loop)
         while not futures.wait([taken], wall_s).done:
             if not watch.goes_on():
                 taken.cancel()
                 return
         taken.result()
 
-    def _variables(self, world: MockWorld, state: Path, page: ClockPage | None) -> dict[str, str]:
-        named = {
-            "CROSSCHAIN_MOCK_URL": world.base_url,
-            "CROSSCHAIN_MOCK_BASE_URL": world.base_url,
-            "CROSSCHAIN_MOCK_BASE_URL_V2": world.base_url_v2,
-            "CROSSCHAIN_MOCK_STATE": str(state),
-        }
+    def _variables(self, address: str, page: ClockPage | None) -> dict[str, str]:
+        named = processes.addressed(address)
         if self._clock == ClockMode.CLIENT:
-            named.update(clock_variables(world.base_url, page, self._library))
+            named.update(clock_variables(address, page, self._library))
         return named
-
-
-def _of_the_second(variables: Mapping[str, str], key: str) -> dict[str, str]:
-    """Return the variables of the second of two clients, whose requests are told by their path."""
-    place = f"/w/{key}"
-    return {name: text.replace(place, place + SECOND) for name, text in variables.items()}
 
 
 def _peers(notes: Path) -> tuple[str, ...]:

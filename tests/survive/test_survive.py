@@ -521,9 +521,8 @@ selectors.DefaultSelector.select = select
 
 async def main():
     host, port = os.environ["CROSSCHAIN_MOCK_URL"].split("/")[2].split(":")
-    path = "/" + os.environ["CROSSCHAIN_MOCK_BASE_URL_V2"].split("/", 3)[3]
     reader, writer = await asyncio.open_connection(host, int(port))
-    writer.write(f"GET {path}/v1/getChain HTTP/1.1\\r\\nHost: {host}\\r\\n\\r\\n".encode())
+    writer.write(f"GET /v1/getChain HTTP/1.1\\r\\nHost: {host}\\r\\n\\r\\n".encode())
     await reader.read(1)
     for _ in range(1000):
         await asyncio.sleep(60)
