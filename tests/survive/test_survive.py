@@ -29,7 +29,7 @@ from mockserver.survive.formats import FORMATS
 from mockserver.survive.report import Subject
 from mockserver.survive.runs import Lab, RunLimits
 from mockserver.survive.search import SearchPlan
-from mockserver.survive.space import UnknownFailure, kinds, kinds_named
+from mockserver.survive.space import Calls, UnknownFailure, kinds, kinds_named, named
 from mockserver.testing import MockSettings
 from mockserver.validation import SchemaCheck
 from tests.conftest import DEPOSIT, WALLET, certificate, order
@@ -461,6 +461,68 @@ def test_requests_at_once_come_in_the_same_order_each_time(tmp_path, spins, in_t
     assert spins or {tuple(line.text for line in run.lines) for run in runs} == {
         tuple(line.text for line in runs[0].lines)
     }
+
+
+AT_ONCE_IN_NODE = """
+import http from "node:http";
+const BASE = process.env.CROSSCHAIN_MOCK_BASE_URL_V2;
+const agent = new http.Agent({ keepAlive: true });
+const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
+const ask = {
+  fetch: async (path, stop) => (await fetch(BASE + path, { signal: stop })).json(),
+  http: (path) => new Promise((done, failed) => {
+    http.get(BASE + path, { agent }, (answer) => {
+      let text = "";
+      answer.on("data", (part) => (text += part)).on("end", () => done(JSON.parse(text)));
+    }).on("error", failed);
+  }),
+};
+// Asked for together, and read when all have begun to come, from the last to the first.
+const list = (chain) => fetch(`${BASE}/v1/getAssetsByChain?chain=${chain}`);
+const lists = await Promise.all(["ARB", "BNB", "ETH"].map(list));
+for (const answer of lists.reverse()) await answer.json();
+await Promise.all([1, 2, 3, 4].map(async (number) => {
+  for (let look = 0; look < 4; look++) {
+    const pair = `amount=${number}0000000&symbol=USDT&fromChain=ARB&toChain=BNB`;
+    const way = ask[number % 2 ? "fetch" : "http"];
+    await way(`/v1/getBridgeQuote?${pair}`, AbortSignal.timeout(20_000)).catch(() => sleep(3000));
+    await sleep(5000 + number);
+  }
+}));
+"""
+
+
+@pytest.mark.skipif(not shutil.which("node"), reason="needs Node")
+@pytest.mark.parametrize(
+    "failure",
+    [
+        "late:once@getBridgeQuote#1",
+        *(
+            pytest.param(text, marks=pytest.mark.deep)
+            for text in (
+                "late:once@getBridgeQuote#2",
+                "late:once@getAssetsByChain#2",
+                "lost:once@getBridgeQuote#3",
+                "unreadable:truncated@getAssetsByChain#1",
+            )
+        ),
+    ],
+)
+def test_what_node_asks_at_once_comes_in_the_same_order_each_time(tmp_path, failure):
+    client = tmp_path / "client.mjs"
+    client.write_text(AT_ONCE_IN_NODE)
+    lab = Lab(command_flow(["node", str(client)]), MockSettings(clock="client"), RunLimits())
+    try:
+        base = lab.run()
+        failures = named(failure, Calls(base.operations, base.moved), lab.contract)
+        seen = [[(line.at_ms, line.text, line.came) for line in lab.run(failures).lines]
+                for _ in range(3)]  # fmt: skip
+    finally:
+        lab.close()
+    assert base.at_once
+    assert not base.unordered
+    assert len(base.lines) == 19
+    assert all(lines == seen[0] for lines in seen)
 
 
 SPINS_BESIDE = """

@@ -44,8 +44,10 @@ function install(url) {
         return true;
       },
       taken() { read(); return Number(cells[3]); },
-      /** Note that several requests are under way at once. */
-      note_several() { cells[5] = 1n; fs.writeSync(file, bytes, 40, 8, 40); },
+      held() { read(); return Number(cells[6]); },
+      in_turns() { read(); return cells[4] !== 0n; },
+      /** Note that requests are sent at once: 1 for in an order of their own, 2 for in the machine's. */
+      note_several(how) { read(); if (cells[5] < how) { cells[5] = BigInt(how); fs.writeSync(file, bytes, 40, 8, 40); } },
     };
   }
 
@@ -73,44 +75,127 @@ function install(url) {
 
   // Requests on their way. While there is one, the world moves on to a late answer, and no further.
   const channels = require("node:diagnostics_channel");
-  const under_way = new Map();
+  const under_way = new Map(), of_the_world = new WeakSet();
+  const is_ours = (place) => { try { return new URL(place).port === url.port; } catch { return false; } };
   // How many requests the world has taken when it has those of this client that were sent.
   let expected = 0;
   const sent = (request) => {
     if (page) {
       const taken = page.taken();
       expected = (under_way.size ? Math.max(expected, taken) : taken) + 1;
-      if (under_way.size) page.note_several();
+      if (under_way.size) page.note_several(1);
     }
-    under_way.set(request, { since: real.now(), looks: 0 });
+    under_way.set(request, { since: real.now(), looks: 0, ours: of_the_world.has(request) });
   };
   const came = (request) => under_way.delete(request);
   // Requests whose answer has begun to come: it is no late one, and its end comes by itself.
   const reading = new Set();
-  channels.subscribe("undici:request:create", ({ request }) => sent(request));
-  channels.subscribe("undici:request:headers", ({ request }) => { came(request); reading.add(request); });
-  for (const name of ["trailers", "error"])
-    channels.subscribe(`undici:request:${name}`, ({ request }) => { came(request); reading.delete(request); });
+  const begin = (request) => { came(request); reading.add(request); next(); };
+  const end = (request) => {
+    came(request);
+    reading.delete(request);
+    if (going?.request === request) going.over = true;
+    next();
+  };
+  channels.subscribe("undici:request:create", ({ request }) => {
+    if (is_ours(request.origin)) {
+      of_the_world.add(request);
+      if (going && !going.request) going.request = request;
+    }
+    sent(request);
+  });
+  channels.subscribe("undici:request:headers", ({ request }) => begin(request));
+  for (const name of ["trailers", "error"]) channels.subscribe(`undici:request:${name}`, ({ request }) => end(request));
   channels.subscribe("http.client.request.start", ({ request }) => {
     if (request.path === url.pathname) return;
-    sent(request);
-    request.once("response", () => { came(request); reading.add(request); });
-    for (const name of ["close", "error"]) request.once(name, () => { came(request); reading.delete(request); });
+    // Node tells this when the client has written all, which may be before it has its turn.
+    if (!queue.some((one) => one.request === request)) sent(request);
+    for (const name of ["response", "upgrade", "connect"]) request.once(name, () => begin(request));
+    for (const name of ["close", "error"]) request.once(name, () => end(request));
   });
+
+  // What is asked at once goes out one by one, in the order in which it was asked: which of two
+  // connections is read first would be the machine's chance. The next one goes when an answer has come, or
+  // the world holds it back. A body that nobody reads yet does not come: so many turns of the loop are its time.
+  const queue = [], TURNS_OF_A_BODY = 4, IN_ORDER_MS = 5_000;
+  let going = null, looking = false;
+  const in_order = page && !page.in_turns();
+
+  const is_starting = () => going !== null && !going.over && !going.request;
+  function is_over(one) {
+    if (one.over) return true;
+    if (reading.has(one.request)) return ++one.turns > TURNS_OF_A_BODY;
+    if (is_held(one)) return true;
+    if (real.now() - one.since < IN_ORDER_MS) return false;
+    page.note_several(2);
+    return true;
+  }
+
+  /** Tell whether the world holds back the answer to the request whose turn it is. */
+  function is_held(one) {
+    const sent = under_way.get(one.request);
+    // Known once the world has taken it. Counts alone would mix it up with those that the client has given up.
+    if (sent && sent.held === undefined && page.taken() >= expected) sent.held = page.held() > one.held;
+    return sent?.held === true;
+  }
+
+  /** Start the next request that waits for its turn, if it has it. */
+  function next() {
+    if (going && is_over(going)) going = null;
+    if (!going && queue.length) {
+      going = queue.shift();
+      going.since = real.now();
+      going.held = page.held();
+      going.start(going);
+    }
+    if (!queue.length || looking) return;
+    const is_read = reading.has(going?.request);
+    if (!is_read) page.note_several(1);
+    looking = true;
+    const again = () => { looking = false; next(); };
+    if (is_read) real.setImmediate(again);
+    else real.setTimeout(again, 1);
+  }
+
+  const add_request = http.Agent.prototype.addRequest;
+  http.Agent.prototype.addRequest = function (request, options, ...more) {
+    const start = () => add_request.call(this, request, options, ...more);
+    if (request.path === url.pathname || String(options.port) !== url.port) return start();
+    of_the_world.add(request);
+    if (!in_order) return start();
+    queue.push({ request, turns: 0, start: () => { if (request.finished) sent(request); start(); } });
+    next();
+  };
+  const fetching = globalThis.fetch;
+  if (in_order && fetching) globalThis.fetch = function fetch(input, init) {
+    if (!is_ours(input?.url ?? input)) return fetching(input, init);
+    return new Promise((resolve, reject) => {
+      queue.push({ turns: 0, start: (one) => fetching(input, init).finally(() => { one.over ||= !one.request; }).then(resolve, reject) });
+      next();
+    });
+  };
   function is_waiting() {
     const patience = elsewhere ? PATIENCE_MS : OF_THE_WORLD_MS;
     for (const [request, { since, looks }] of under_way)
       if (looks > MOST_LOOKS || real.now() - since > patience) came(request);
-    return under_way.size > 0;
+    return under_way.size > 0 || queue.length > 0 || is_starting();
   }
 
   // Nobody moves on before the world has taken the newest request, which may be one that is answered at
   // once. Without a page that is likely after a while; one that fails on its way is never taken.
   const LIKELY_MS = 60, TAKEN_MS = 10_000;
   function is_fresh() {
+    if (queue.length || is_starting()) return true;
     const newest = Math.max(...[...under_way.values()].map((one) => one.since));
     const passed = real.now() - newest;
-    return page ? passed < TAKEN_MS && page.taken() < expected : passed < LIKELY_MS;
+    if (!page) return passed < LIKELY_MS;
+    if (passed > TAKEN_MS) return false;
+    if (page.taken() < expected) return true;
+    if (!in_order) return false;
+    // An answer that the world does not hold back is here in a moment, and comes before it moves on.
+    if (going) is_held(going);
+    const ours = [...under_way.values()].filter((one) => one.ours);
+    return ours.length > page.held() || ours.some((one) => one.held === false);
   }
 
   function due() {
@@ -148,7 +233,7 @@ function install(url) {
   // where no request is on its way. All else, such as a file that is read, may come by itself.
   const AT_REST = new Set(["Timeout", "Immediate", "TTYWrap", "PipeWrap", "FileHandle"]);
   function is_busy() {
-    if (elsewhere || reading.size || is_waiting()) return true;
+    if (elsewhere || queue.length || reading.size || is_waiting()) return true;
     return process.getActiveResourcesInfo().some((name) => !AT_REST.has(name) && name !== "TCPSocketWrap");
   }
 
