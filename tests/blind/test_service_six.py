@@ -50,6 +50,13 @@ def test_every_name_gives_its_flaw_and_an_unknown_one_none():
         catalogue.flaw("null@getPrice.nothing")
 
 
+def test_a_fifth_writing_has_faults_of_three_groups_each_in_an_unusual_service():
+    fifth = [entry for entry in INDEX["faults"] if entry["group"].startswith("fifth-")]
+    groups = Counter(entry["group"].removeprefix("fifth-") for entry in fifth)
+    assert groups == {"infrastructure": 5, "regions": 8, "meaning": 7}
+    assert all(FAULTS[entry["name"]].around in VARIATIONS.values() for entry in fifth)
+
+
 def test_the_command_prints_its_address_and_serves():
     command = [sys.executable, "-m", "tests.blind.service_six", "--fault", "null@getPrice.source"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as service:

@@ -1,5 +1,7 @@
 """What is wrong for one chain, one token, one size or one kind of hash alone."""
 
+import json
+
 import pytest
 
 from mockserver.conformance import Verdict, run
@@ -30,6 +32,10 @@ READING = [
     ("aggregator-is-that-of-its-own-quote", "aggregator-of-the-previous"),
     deep("each-listed-chain-is-served", "swaps-within-arbitrum-refused"),
     deep("each-call-carries-its-request", "call-data-without-recipient"),
+    deep("each-call-carries-its-request", "call-data-on-aurora-buys-what-it-sells"),
+    deep("each-call-carries-its-request", "slippage-in-half-percents"),
+    ("readable-balance-is-the-balance", "balance-on-bnb-cut-to-whole"),
+    ("both-lists-say-the-same", "negative@getAssetsByChain.list.index"),
 ]
 SUBMITTING = [
     ("success-pays-what-was-quoted", "order-amount-gross"),
@@ -45,9 +51,16 @@ SUBMITTING = [
     ("failure-has-a-reason", "orders-to-solana-fail-without-reason"),
     ("each-order-pays-about-its-worth", "orders-of-kas-pay-a-unit"),
     ("v1-order-settles-its-amount", "v1-order-pays-what-was-sent"),
+    ("orders-are-found-as-themselves-only", "order-known-by-its-first-digits"),
 ]
+# With these, orders are submitted at edges, as swaps and without what is optional.
+_EACH_ORDER = (
+    *("each-listed-chain-is-served", "accepted-orders-are-known"),
+    *("aggregate-orders-are-a-type", "orders-need-no-target-chain"),
+)
 # This service takes any slippage of a transfer, against the description.
 _BLAMED = {"refuses-wrong-form"}
+_OF_FEW_REQUESTS = {"usd-value-fits-output", "readable-balance-is-the-balance"}
 RULES = tuple({getattr(case, "values", case)[0] for case in (*READING, *SUBMITTING)} - _BLAMED)
 
 
@@ -62,14 +75,13 @@ def findings(fault="", only=RULES, **options):
 def test_reading_shows_it(rule, fault):
     # Routes at edges are requested for a rule about all of them.
     rules = (rule, "each-call-carries-its-request", "each-listed-chain-is-served")
-    assert findings(fault, rules if rule == "usd-value-fits-output" else rule)[1] == {rule}
+    assert findings(fault, rules if rule in _OF_FEW_REQUESTS else rule)[1] == {rule}
 
 
 @pytest.mark.parametrize(("rule", "fault"), SUBMITTING)
 @pytest.mark.deep(quick=1)
 def test_submitting_shows_it(rule, fault):
-    # Orders at edges are submitted for a rule about all of them.
-    rules = (rule, "each-listed-chain-is-served")
+    rules = (rule, *_EACH_ORDER)
     assert rule in findings(fault, rules, arm_writes=True)[1]
 
 
@@ -122,6 +134,50 @@ def test_with_more_examples_each_token_is_moved_from_and_to_each_of_its_chains()
             for exchange in result.exchanges
             if exchange.operation.id == "v2.getBridgeQuote" and exchange.succeeded
         }
+
+
+def orders_of(result):
+    """Return the orders that keep the contract and were accepted, without generated ones."""
+    return [
+        exchange
+        for exchange in result.exchanges
+        if exchange.operation.id == "v2.submitOrder"
+        and exchange.succeeded
+        and not (exchange.probe.stage or exchange.reading.violations)
+    ]
+
+
+def test_each_accepted_order_is_looked_up():
+    result, _ = findings(only=_EACH_ORDER, arm_writes=True)
+    asked = {
+        exchange.parameters["id"]
+        for exchange in result.exchanges
+        if exchange.operation.id == "v2.checkOrder" and exchange.succeeded
+    }
+    words = {order.probe.words for order in orders_of(result)}
+    assert {"aggregate", "without optional inputs"} <= words
+    assert {order.text("id") for order in orders_of(result)} <= asked
+
+
+@pytest.mark.deep
+def test_with_more_examples_orders_are_from_and_to_each_token_and_each_chain():
+    rules = ("each-order-pays-about-its-worth", "each-listed-chain-is-served")
+    with service_six(catalogue.flaw("")) as url:
+        result = run(url, only=rules, examples=25, delivery=False, arm_writes=True)
+    several = [row for row in world.TOKENS if " " in row[-1]]
+    chains = {place.partition(":")[0] for row in several for place in row[-1].split()}
+    sent = [
+        json.loads(bytes.fromhex(order.members["sourceCerts"].removeprefix("0x")))
+        for order in orders_of(result)
+    ]
+    paid = [order.members for order in orders_of(result)]
+    ends = (
+        ({each["fromChain"] for each in sent}, {str(each["fromIndex"]) for each in sent}),
+        ({each.get("toChain") for each in paid}, {each["toIndex"] for each in paid}),
+    )
+    for on, indexes in ends:
+        assert chains <= on
+        assert {str(row[0]) for row in several} <= indexes
 
 
 @pytest.mark.deep

@@ -14,6 +14,7 @@ from mockserver.conformance.checks.probes import (
 from mockserver.conformance.checks.quoting import echoed
 from mockserver.conformance.checks.reads import UNKNOWN_STATUSES
 from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements, RulePack
+from mockserver.conformance.checks.submitted import is_over
 from mockserver.conformance.checks.tickets import TicketEntry, entries, unlike
 from mockserver.conformance.discovery.clocks import MILLISECONDS, seconds_of
 from mockserver.conformance.discovery.listing import folded, scalar, text
@@ -170,7 +171,10 @@ def named_v1_orders_are_told_alike(_: RunContext, named: LookUps) -> Findings:
 
 
 @_PACK.major(
-    "lookups.exact", ids.CHECK, needs=(*NAMED_ORDERS, *BESIDE_WHAT_IS_KNOWN, *READ_TICKETS)
+    "lookups.exact",
+    ids.CHECK,
+    needs=(*NAMED_ORDERS, *BESIDE_WHAT_IS_KNOWN, *READ_TICKETS),
+    reads=(ids.CHECK,),
 )
 @counting(not_shown=_NOTHING_KNOWN)
 def orders_are_found_as_themselves_only(context: RunContext, operation: Operation) -> Judgements:
@@ -197,15 +201,22 @@ def v1_orders_are_found_as_themselves_only(context: RunContext, operation: Opera
 def _found_as_itself_only(context: RunContext, operation: Operation) -> Judgements:
     submitted = context.sent(*_SUBMITTED[operation.id])
     first = [named.every[0] for named in look_ups(context, operation)]
+    resembling = context.sent(*_RESEMBLING[operation.id])
+    # The beginning of an id may well be that of another order of ours, which is looked up as well.
+    others = [each for each in context.of(operation) if is_over(each) and each not in resembling]
     every = [exchange for exchange in (*first, *submitted) if exchange.succeeded]
-    for answer in context.sent(*_RESEMBLING[operation.id]) if every else ():
+    for answer in resembling if every else ():
         if not answer.has_answer:
             continue
         yield JUDGED
+        length = len(answer.request.query)
         own = next(
             (
                 exchange
-                for exchange in every
+                for exchange in (
+                    *every,
+                    *(each for each in others if len(each.request.query) >= length),
+                )
                 if answer.succeeded and _are_about_the_same(exchange, answer)
             ),
             None,

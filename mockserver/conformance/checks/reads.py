@@ -34,6 +34,8 @@ _OTHER_PRICE_FACTOR = Decimal(3)
 _AHEAD_S = 3600
 # Further ahead it is a mock with a clock of its own (docs/decisions/what-no-rule-can-tell.md).
 _ANOTHER_TIME_S = 7 * 86_400
+# A readable balance may be cut to so much of it, and computed no more precisely than so.
+_ROUNDED, _INEXACT = Decimal("0.001"), Decimal("0.0001")
 UNKNOWN_STATUSES = shipped_facts().names["words"]["unknown"]
 
 _PACK = RulePack(Layer.EXCHANGE, operations=(ids.PRICE,), needs=PRICES)
@@ -68,7 +70,9 @@ def readable_balance_is_the_balance(context: RunContext, exchange: Exchange) -> 
     units, in_tokens = needs.number(exchange, "balance"), needs.number(exchange, "hrpBalance")
     needs.skip_unless(units or in_tokens)
     fair = amounts.EXACT.scaleb(units, -decimals)
-    if not amounts.within(fair, in_tokens, Decimal("1.001")):
+    # A number may be rounded where it ends, and not where it goes on.
+    rounding = min(Decimal(1).scaleb(int(in_tokens.as_tuple().exponent)), fair * _ROUNDED)
+    if abs(fair - in_tokens) > max(rounding, fair * _INEXACT):
         is_so = f"{fair:.6g} {token.symbol} with {decimals} decimals"
         yield Finding(f"hrpBalance is {in_tokens}, while balance {units} is {is_so}")
 

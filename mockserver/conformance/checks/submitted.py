@@ -91,8 +91,16 @@ class Submitted:
         return [exchange for exchange in context.sent(*self.look_ups) if exchange.succeeded]
 
     def made_at_edges(self, context: RunContext) -> list[Exchange]:
+        """Return what was accepted at edges, and what the plan submits without looking it up."""
+        planned = {*self.look_ups, *self.again.values()}
+
+        def is_beside(exchange: Exchange) -> bool:
+            probe = exchange.probe
+            is_right = not (probe.stage or probe in planned or exchange.reading.violations)
+            return probe.edge is not None or is_right
+
         every = context.of(self.operation_id)
-        return [exchange for exchange in every if exchange.succeeded and exchange.probe.edge]
+        return [exchange for exchange in every if exchange.succeeded and is_beside(exchange)]
 
     def made(self, context: RunContext) -> list[Exchange]:
         """Return what was accepted, each for a deposit of its own."""
@@ -196,6 +204,12 @@ _BY_OPERATION = {
     for submitted in (ORDER, V1_ORDER, TICKET)
     for operation_id in (submitted.operation_id, submitted.look_id)
 }
+
+
+def is_over(exchange: Exchange) -> bool:
+    """Tell whether an answer shows something that has come to its end, and stays as it is."""
+    kind = _BY_OPERATION.get(exchange.operation.id)
+    return kind is not None and exchange.succeeded and kind.is_over(exchange)
 
 
 class Property(Enum):

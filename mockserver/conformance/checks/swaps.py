@@ -4,6 +4,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
+from itertools import product
 
 from mockserver.conformance.checks import needs
 from mockserver.conformance.checks.evidence import succeeded, successes
@@ -51,6 +52,8 @@ _BPS = Decimal(10_000)
 _PRICE_FACTOR = Decimal("1.02")
 # Twenty times finer than the usual slippage of 1 percent, and coarser than any rounding.
 _SLIPPAGE_TOLERANCE = Decimal("0.0005")
+# What is computed of an output differs by no more than this from what was computed exactly.
+_EXACT_SHARE = Decimal("1e-6")
 # Smaller words are offsets, lengths and flags.
 _DUST_UNITS = 10**4
 _QUOTE_SPREAD_FACTOR, _CALL_SPREAD_FACTOR = Decimal(5), Decimal(20)
@@ -63,7 +66,8 @@ _SLIPPAGES = ("50", "500")
 
 # How many calls of one method and length have an argument in one word before others are held to it.
 _FEWEST_ALIKE = 3
-_LEAST = "the least output"
+_LEAST, _SOLD, _BOUGHT = "the least output", "the token sold", "the token bought"
+_NamedArgument = Callable[[RunContext, Exchange], int | None]
 
 FUNCTION_CALLED = fact_basis("calls.function")
 
@@ -432,17 +436,28 @@ def call_pays_the_recipient(_: RunContext, pair: tuple[Exchange, Exchange]) -> F
         yield Finding(f"the call data for another recipient {message}", basis=basis, cause=cause)
 
 
-def _amount_named(call: Exchange) -> int | None:
+def _amount_named(_: RunContext, call: Exchange) -> int | None:
     amount = amounts.units(call.parameters.get("fromAmount"))
     return amount if amount and amount > _DUST_UNITS else None
 
 
-def _recipient_named(call: Exchange) -> int | None:
+def _recipient_named(_: RunContext, call: Exchange) -> int | None:
     named = call.parameters.get("recipient", "")
     return int(named, 16) if _ADDRESS.fullmatch(named) else None
 
 
-def _least_due(call: Exchange) -> int | None:
+def _token_named(role: str) -> _NamedArgument:
+    def named(context: RunContext, call: Exchange) -> int | None:
+        address = call.parameters.get(role, "").lower()
+        here = inventory_of(context).on(call.parameters.get("chain", ""))
+        # A coin stands in a call with the address of its wrapped token, so coins are not compared.
+        is_token = any(token.address.lower() == address and not token.is_native for token in here)
+        return int(address, 16) if is_token and _ADDRESS.fullmatch(address) else None
+
+    return named
+
+
+def _least_due(_: RunContext, call: Exchange) -> int | None:
     out, slippage = (
         amounts.units(value)
         for value in (call.data.get("amountOut"), call.parameters.get("slippage"))
@@ -453,45 +468,81 @@ def _least_due(call: Exchange) -> int | None:
 
 
 # What a call carries of its request, and the fact that says so.
-_ARGUMENTS: Mapping[str, tuple[Callable[[Exchange], int | None], str]] = {
+_ARGUMENTS: Mapping[str, tuple[_NamedArgument, str]] = {
     "the amount": (_amount_named, "v2.get-aggregate-swap"),
     "the recipient": (_recipient_named, "v2.get-aggregate-swap.recipient"),
     _LEAST: (_least_due, "v2.get-aggregate-swap.slippage"),
+    _SOLD: (_token_named("fromTokenAddress"), "v2.get-aggregate-swap"),
+    _BOUGHT: (_token_named("toTokenAddress"), "v2.get-aggregate-swap"),
 }
+# A token that is sold by one request may well be bought by another.
+_OF_ONE_REQUEST = ("the amount", "the recipient")
+# How a least output is rounded is not shown; where most are exact, the others are as well.
+_SHARES = {_LEAST: (_EXACT_SHARE, _SLIPPAGE_TOLERANCE)}
 
 
 @_PACK.critical("v2.get-aggregate-swap", every_exchange=True)
 @counting(not_shown="nothing in the call data follows the requests in a way that can be read")
 def each_call_carries_its_request(context: RunContext, operation: Operation) -> Judgements:
-    """Where the call data of other swaps has the amount, the recipient or the least output, it has
-    those of each swap: on each chain, for each amount and slippage.
+    """Where the call data of other swaps has the amount, the recipient, the tokens or the least
+    output, it has those of each: on each chain, for each amount and slippage.
     """
     calls = [
         (call, words) for call in succeeded(context, operation) if len(words := _words(call)) > 1
     ]
+    places: defaultdict[tuple[str, int], dict[str, int]] = defaultdict(dict)
     for role, (argument, fact) in _ARGUMENTS.items():
         by_method: defaultdict[tuple[str, int], list[_Argument]] = defaultdict(list)
         for call, words in calls:
-            wanted = argument(call)
+            wanted = argument(context, call)
             if wanted is not None and not _outgrows_words(call):
-                method = call.text("data").lower().removeprefix("0x")[:8]
-                by_method[method, len(words)].append(_Argument(call, words, wanted))
-        for alike in by_method.values():
-            place = _place_of(alike, role)
-            if place is None:
+                by_method[_method_of(call, words)].append(_Argument(call, words, wanted))
+        for key, alike in by_method.items():
+            known = _place_of(alike, role)
+            if known is None:
                 yield from _of_other_requests(alike, role)
                 continue
             yield JUDGED
-            odd = next((each for each in alike if not each.is_at(place, role)), None)
+            place, share = known
+            places[key][role] = place
+            odd = next((each for each in alike if not each.is_at(place, share)), None)
             if odd is not None:
-                before = next(each.call for each in alike if each.is_at(place, role))
+                before = next(each.call for each in alike if each.is_at(place, share))
                 message = (
                     f"the call has {odd.words[place]} where {role} stands in "
                     f"{len(alike)} calls of its method, and should have {odd.wanted}"
                 )
                 basis = fact_basis(fact)
                 yield Finding(message, (before, odd.call), "data.data", basis, cause=role)
+    for call, words in calls:
+        sold, bought = map(places[_method_of(call, words)].get, (_SOLD, _BOUGHT))
+        # Nothing stands there for an address that is none of EVM, and the wrapped coin both for
+        # itself and for the coin.
+        if sold is None or bought is None or not words[sold] or _unwraps(context, call):
+            continue
+        if words[sold] == words[bought]:
+            message = f"the call sells 0x{words[sold]:040x} for itself"
+            yield Finding(
+                message, (call,), "data.data", fact_basis(_ARGUMENTS[_SOLD][1]), cause=_SOLD
+            )
+            break
     yield from _same_for_another(context, operation)
+
+
+def _unwraps(context: RunContext, call: Exchange) -> bool:
+    """Tell whether a call is about one token twice, or about a coin and its wrapped token."""
+    here = inventory_of(context).on(call.parameters.get("chain", ""))
+    ends = {
+        call.parameters.get(name, "").lower() for name in ("fromTokenAddress", "toTokenAddress")
+    }
+    symbols = sorted(
+        (token.symbol.upper() for token in here if token.address.lower() in ends), key=len
+    )
+    return len(ends) < 2 or len(symbols) < 2 or symbols[-1].endswith(symbols[0])
+
+
+def _method_of(call: Exchange, words: Sequence[int]) -> tuple[str, int]:
+    return call.text("data").lower().removeprefix("0x")[:8], len(words)
 
 
 def _same_for_another(context: RunContext, operation: Operation) -> Findings:
@@ -524,16 +575,16 @@ class _Argument:
     words: list[int]
     wanted: int
 
-    def is_at(self, place: int, role: str) -> bool:
-        # How a least output is rounded is not shown.
-        most = self.wanted * _SLIPPAGE_TOLERANCE + 1 if role == _LEAST else 0
+    def is_at(self, place: int, share: Decimal) -> bool:
+        """Tell whether it is in a word, which may be off by a share of it and be rounded."""
+        most = self.wanted * share + 1 if share else 0
         return abs(self.words[place] - self.wanted) <= most
 
 
 def _of_other_requests(alike: Sequence[_Argument], role: str) -> Findings:
     """Yield a finding where a word of most calls is the argument of some other request."""
     first = {each.wanted: each.call for each in reversed(alike)}
-    for place in range(len(alike[0].words)) if role != _LEAST else ():
+    for place in range(len(alike[0].words)) if role in _OF_ONE_REQUEST else ():
         known = [each for each in alike if each.words[place] in first]
         foreign = [each for each in known if each.words[place] != each.wanted]
         several = len({each.words[place] for each in foreign}) >= _FEWEST_ALIKE
@@ -545,13 +596,16 @@ def _of_other_requests(alike: Sequence[_Argument], role: str) -> Findings:
             return
 
 
-def _place_of(alike: Sequence[_Argument], role: str) -> int | None:
-    """Return the word that most calls of a method have an argument in, for several values of it."""
-    for place in range(len(alike[0].words)):
-        keeping = [each for each in alike if each.is_at(place, role)]
+def _place_of(alike: Sequence[_Argument], role: str) -> tuple[int, Decimal] | None:
+    """Return the word that most calls of a method have an argument in, for several values of it.
+
+    With it comes the share by which the argument may be off there.
+    """
+    for share, place in product(_SHARES.get(role, (Decimal(0),)), range(len(alike[0].words))):
+        keeping = [each for each in alike if each.is_at(place, share)]
         several = len({each.wanted for each in keeping}) > 1
         if several and len(keeping) >= _FEWEST_ALIKE and len(keeping) * 3 > len(alike) * 2:
-            return place
+            return place, share
     return None
 
 

@@ -299,7 +299,7 @@ def _token(symbol: str, chain: str, item: ListItem, bindings: Bindings) -> Liste
         chain=chain,
         address=address,
         decimals=count(member_of(by_name, bindings.candidates("decimals"))),
-        index=index if index.isdecimal() else None,
+        index=index if index.removeprefix("-").isdecimal() else None,
         offered=_is_on(by_name),
         bridged=not _is_any(by_name, "no-bridge", (True, "true")),
         price=text(member_of(by_name, bindings.candidates("price"))),

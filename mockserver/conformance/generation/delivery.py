@@ -16,7 +16,13 @@ from itertools import chain
 from mockserver import jsontext
 from mockserver.conformance.checks.evidence import GATEWAY_STATUSES, in_words
 from mockserver.conformance.checks.rule import Finding, Outcome
-from mockserver.conformance.checks.submitted import ORDER, TICKET, V1_ORDER, Submitted
+from mockserver.conformance.checks.submitted import (
+    ORDER,
+    TICKET,
+    V1_ORDER,
+    Submitted,
+    is_over,
+)
 from mockserver.conformance.discovery.inventory import inventory_of
 from mockserver.conformance.discovery.routes import addressed_tokens, v1_chain_pair
 from mockserver.conformance.generation.sameness import Sameness
@@ -300,7 +306,11 @@ class _Delivery:
             and exchange.answer.status not in GATEWAY_STATUSES
             and not exchange.unreadable
         ]
-        good = [exchange for exchange in every if exchange.succeeded]
+        # What an order has come to stays, and tells it from others.
+        good = sorted(
+            (exchange for exchange in every if exchange.succeeded),
+            key=lambda exchange: not is_over(exchange),
+        )
         first = next(iter(good), None)
         usual = if_known(plain_or_unknown, self._context, operation) if first is None else None
         if usual is not None:

@@ -5,6 +5,7 @@ from decimal import Decimal
 from typing import Any
 
 from mockserver.conformance.checks.evidence import in_words
+from mockserver.conformance.checks.submitted import is_over
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.contract import ids
@@ -30,7 +31,7 @@ class Sameness:
         self.first = first
         self._keys: dict[str, str] = {}
         self._moving = first.operation.id in _MOVING
-        self._goes_on = first.operation.id in _GOING_ON
+        self._goes_on = first.operation.id in _GOING_ON and not is_over(first)
         self._stable = dict(self._leaves(first.body))
         # Of these some may differ each time, which makes none of them new.
         self._places = self._stable.keys()

@@ -12,6 +12,7 @@ from dataclasses import replace
 from decimal import Decimal
 from heapq import heapify, heappop, heappush
 from itertools import product
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 from mockserver import jsontext
@@ -496,25 +497,48 @@ def _cells(context: RunContext, operation_id: str) -> Iterator[_EdgeSubject]:
 
     Those of `_chosen` are met already. Raises `NotRun`.
     """
-    pools = {**_POOLS, ids.ORDER: ("route", "orders", bridges)}
-    if operation_id not in pools:
+    if operation_id == ids.ORDER:
+        shown = [
+            about["route"] for _, about in _submissions(context, ids.ORDER) if "route" in about
+        ]
+        for label, about, is_sound in _orders_of_each(context, shown):
+            yield Edge(f"each: {label}", EdgeKind.ROUTE, sound=is_sound), about
+    if operation_id not in _POOLS:
         return
-    key, name, items = pools[operation_id]
-    is_order = operation_id == ids.ORDER
-    met = [] if is_order else [item for _, item in _chosen(context, operation_id)]
-    known = {feature for item in met for feature in _places(item)}
+    key, name, items = _POOLS[operation_id]
+    known = {place for _, item in _chosen(context, operation_id) for place in _places(item)}
     somebody = _somebody(context) if operation_id == ids.SWAP else {}
     drawn = _drawn(context, f"each of {name}", items(context))
-    # Each order may be one that somebody pays for: it shows each token and each chain once.
-    features = _ends if is_order else _places
+    for label, item in _cover(drawn, lambda each: [f for f in _places(each) if f not in known]):
+        yield Edge(f"each: {label}", EdgeKind.ROUTE), {key: item, **somebody}
+
+
+def _orders_of_each(
+    context: RunContext, shown: Iterable[TokenRoute]
+) -> Iterator[tuple[str, dict[str, Any], bool]]:
+    """Yield what orders are about that have each token and each chain at either end, but for what
+    is shown; and whether they have to be taken.
+
+    Each order may be one that somebody pays for, so it shows as much as it can.
+    """
+    known = {end for route in shown for end in _ends(route)}
+    drawn = _drawn(context, "each of orders", bridges(context))
     chains = {chain.name: chain for chain in inventory_of(context).offered if chain.evm is False}
-    for label, item in _cover(drawn, lambda each: [f for f in features(each) if f not in known]):
-        about: dict[str, Any] = {key: item, **somebody}
-        source = chains.get(item.source.chain) if is_order else None
+    for label, route in _cover(
+        drawn, lambda each: [end for end in _ends(each) if end not in known]
+    ):
+        about: dict[str, Any] = {"route": route}
+        source = chains.get(route.source.chain)
         if source is not None:
             about["deposit"] = hash_forms(context, source, label)[0][1]
         # How hashes of chains that are no EVM chains are spelled is not published.
-        yield Edge(f"each: {label}", EdgeKind.ROUTE, sound=source is None), about
+        yield label, about, source is None
+
+
+def _routes_of_odd_orders(context: RunContext) -> Iterator[_About]:
+    """Yield what orders are about whose other inputs are odd, beside those on routes of theirs."""
+    routes = [about["route"] for _, about in _orders_of_other_chains(context)]
+    return (about for _, about, _ in _orders_of_each(context, routes) if "deposit" not in about)
 
 
 def _places(item: TokenRoute | ListedToken) -> tuple[str, ...]:
@@ -687,12 +711,19 @@ def _submissions(context: RunContext, operation_id: str) -> Iterator[_EdgeSubjec
     if operation_id == ids.ORDER:
         yield from _large_orders(context)
         yield from _orders_of_other_chains(context)
-        yield Edge("channel that is not ASCII", sound=False), {"channel": "é漢"}
-        yield Edge(f"channel of {_LONG} characters", sound=False), {"channel": "x" * _LONG}
+        # Whether these are taken is not judged, so that each can be about another route.
+        further = _routes_of_odd_orders(context)
+        channels = {
+            f"channel of {_LONG} characters": "x" * _LONG,
+            "channel that is not ASCII": "é漢",
+        }
+        for label, channel in channels.items():
+            yield Edge(label, sound=False), {"channel": channel, **next(further, {})}
         label = "long sourceCerts"
-        members = jsontext.decode(bytes.fromhex(_certificate(context, label)))
+        on_another = next(further, {})
+        members = jsontext.decode(bytes.fromhex(_certificate(context, label, on_another)))
         longer = jsontext.encode({**members, "fromPublicKey": "a" * _LONGEST}).hex()
-        yield Edge(label, sound=False), {"sourceCerts": longer}
+        yield Edge(label, sound=False), {"sourceCerts": longer, **on_another}
     if operation_id == ids.TICKET:
         yield from _tickets(context)
 
@@ -796,8 +827,8 @@ def _deposit(context: RunContext, label: str) -> str:
     return fresh_hash(context, f"deposit of {label}")
 
 
-def _certificate(context: RunContext, label: str) -> str:
-    draft = valid_request(context, ids.ORDER, deposit=_deposit(context, label))
+def _certificate(context: RunContext, label: str, about: _About = MappingProxyType({})) -> str:
+    draft = valid_request(context, ids.ORDER, **{"deposit": _deposit(context, label), **about})
     return str(draft.part("body").get("sourceCerts", ""))
 
 

@@ -12,7 +12,7 @@ from mockserver.conformance.checks.catalog import RULES
 from mockserver.conformance.checks.rule import Rule
 from mockserver.conformance.checks.submitted import LOOKS_AT_ALL, ORDER, V1_ORDER
 from mockserver.conformance.generation.stages import stage_rules
-from mockserver.conformance.options import Options
+from mockserver.conformance.options import DEFAULT_EXAMPLES, Options
 from mockserver.conformance.requests.catalog import probes_of
 from mockserver.conformance.requests.edge_cases import (
     EdgeCase,
@@ -209,6 +209,8 @@ def prepared(
 
 # How many requests other ways of delivery take of a service of usual size where nothing differs.
 _IN_OTHER_WAYS = 140
+# How many submissions they and the sequences of a usual run take.
+_SUBMITTED_IN_OTHER_WAYS = 31
 # The rule for which requests that were answered late are sent again.
 _OF_ITS_KIND = "answers-as-soon-as-its-kind"
 
@@ -231,7 +233,10 @@ def at_edges(session: Session, options: Options, kept: int, within: Collection[s
         for candidate in context.contract
         if candidate.generation.id in transport.generations
     ]
-    submitted = options.examples * sum(operation.writes for operation in served)
+    # Orders at edges are followed to their end, which shows more than as many generated ones do.
+    examples = min(options.examples, DEFAULT_EXAMPLES)
+    submitted = examples * sum(operation.writes for operation in served)
+    submitted += _SUBMITTED_IN_OTHER_WAYS if options.delivery else 0
     kept += min(_after_the_plan(session, options), max(0, transport.left - kept) // 2)
     kept_writes = min(submitted, transport.writes_left // 2)
     columns = []

@@ -1,6 +1,7 @@
 """All faults and variations by name."""
 
 from tests.blind.service_six import (
+    fifth,
     fourth_infrastructure,
     fourth_meaning,
     fourth_regions,
@@ -21,6 +22,7 @@ MODULES = (
     *(infrastructure, regions, meaning, later, variations),
     *(third_infrastructure, third_regions, third_meaning),
     *(fourth_infrastructure, fourth_regions, fourth_meaning),
+    fifth,
 )
 
 

@@ -2,7 +2,7 @@
 
 ``python -m tests.blind.service_six.counting`` tries each fault of ``faults.yaml``: reading, or with
 submissions where the fault needs them. A fault is found if something is reported that is not
-reported of the healthy service.
+reported of the healthy service with the same variation around it.
 """
 
 import argparse
@@ -68,14 +68,16 @@ class Count:
     """Runs of one seed, held against runs of the healthy service."""
 
     options: RunOptions
-    _healthy: dict[bool, frozenset[str]] = field(default_factory=dict)
+    _healthy: dict[tuple[str, bool], frozenset[str]] = field(default_factory=dict)
 
-    def healthy(self, armed: bool) -> frozenset[str]:
-        if armed not in self._healthy:
+    def healthy(self, around: Flaw | None, armed: bool) -> frozenset[str]:
+        key = (around.name if around else "", armed)
+        if key not in self._healthy:
             # Twice, since some findings about submissions depend on the time.
-            both = [set(findings_of(self.result(Flaw(""), armed))) for _ in range(2)]
-            self._healthy[armed] = frozenset(both[0] | both[1])
-        return self._healthy[armed]
+            healthy = Flaw("", around=around)
+            both = [set(findings_of(self.result(healthy, armed))) for _ in range(2)]
+            self._healthy[key] = frozenset(both[0] | both[1])
+        return self._healthy[key]
 
     def result(self, flaw: Flaw, armed: bool) -> Result:
         options: RunOptions = {"seed": 1, **self.options, "arm_writes": armed}
@@ -85,7 +87,9 @@ class Count:
     def report(self, flaw: Flaw, armed: bool) -> dict[str, Any]:
         """What a run says of a flaw that it does not say of the healthy service."""
         result = self.result(flaw, armed)
-        more = [text for text in findings_of(result) if text not in self.healthy(armed)]
+        more = [
+            text for text in findings_of(result) if text not in self.healthy(flaw.around, armed)
+        ]
         causes = [
             [
                 f"{cause.rule.name} {cause.rule.severity} {cause.verdict} "

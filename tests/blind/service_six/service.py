@@ -89,7 +89,7 @@ class Service:
         self.memory: dict[str, Any] = {}  # what flaws remember
 
     def on(self, name: str) -> bool:
-        return self.flaw.name == name
+        return self.flaw.on(name)
 
     # how a request becomes an answer
 
@@ -113,11 +113,8 @@ class Service:
             async def answer() -> web.Response:
                 return self.answer(call)
 
-            wrap = self.flaw.steps.get("wrap")
-            if wrap and (not self.flaw.operations or name in self.flaw.operations):
-                response: web.StreamResponse = await wrap(call, answer)
-                return response
-            return await answer()
+            response: web.StreamResponse = await self.flaw.wrapped(call, answer)
+            return response
 
         return handle
 

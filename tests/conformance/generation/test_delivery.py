@@ -112,6 +112,15 @@ def test_what_is_submitted_beside_something_else_has_its_own_number(fault, words
     assert any(words in finding.message for _, _, finding in findings(fault, arm_writes=True))
 
 
+@pytest.mark.parametrize("fault", ["order-checks-at-once-shared", deep("")])
+def test_orders_that_are_looked_up_at_the_same_time_are_told_apart(fault):
+    rules = (RULE, "accepted-orders-are-known")
+    with service_six(catalogue.flaw(fault)) as url:
+        result = run(url, only=rules, edges=False, examples=0, arm_writes=True)
+    told = [finding.message for outcome in result.outcomes for finding in outcome.findings]
+    assert any("this is the answer to another request" in each for each in told) is bool(fault)
+
+
 def test_a_server_may_insist_on_the_length_of_a_body():
     async def wrap(call, answer):
         chunked = "Transfer-Encoding" in call.request.headers
