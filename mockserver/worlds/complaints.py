@@ -99,13 +99,16 @@ def _stamped_by_wall(entry: Entry) -> bool:
 
 
 def _defects(hosted: HostedWorld, since: int) -> Iterator[str]:
-    for entry in hosted.journal.refused():
-        if entry.sequence > since and refusal_in(entry.refusal) == MOCK_FAILED:
+    failures = "".join(f"\n  {failure}" for failure in hosted.failures)
+    every = [e for e in hosted.journal.refused() if refusal_in(e.refusal) == MOCK_FAILED]
+    for entry in every:
+        if entry.sequence > since:
             yield (
                 f"the mock failed: {entry.refusal}\n"
-                f"  at request {entry.sequence}: {entry.request_line}"
-                + "".join(f"\n  {failure}" for failure in hosted.failures)
+                f"  at request {entry.sequence}: {entry.request_line}{failures}"
             )
+    if failures and not every:
+        yield f"the mock failed, at a request that the journal no longer has:{failures}"
 
 
 def _unused_stubs(hosted: HostedWorld) -> Iterator[str]:

@@ -9,6 +9,9 @@ from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Answer, Exchange
 from mockserver.conformance.verdict import Verdict
 from mockserver.testing import running
+from tests.blind.edits import no, when
+from tests.blind.rows import Row
+from tests.blind.serve import blind_service
 from tests.conformance.exchanges import CONTRACT
 from tests.conformance.pack import (
     broken,
@@ -94,6 +97,33 @@ def test_a_chain_that_is_away_and_listed_is_no_finding(dialect):
     (outcome,) = result.outcomes
     assert outcome.verdict is Verdict.INCONCLUSIVE
     assert ("may be out of service" in outcome.reason) is (dialect == "observed"), outcome.reason
+
+
+@pytest.mark.parametrize("has_price", [False, True])
+def test_a_token_is_not_blamed_for_an_amount_of_which_nobody_knows_the_worth(has_price):
+    """The unit of a quote, and the worth of a token, are guessed where nothing tells them."""
+    stable = {"USDT", "USDC"}
+
+    def refused(call, answer):
+        no(call, answer)
+        answer.body["msg"] = "bad amount"
+
+    def row(operation, then):
+        after = when(lambda call: call.text("symbol") not in stable, then)
+        return Row(operation, (operation,), "a fault of this test", "2.3", after=after)
+
+    rows = [row(QUOTE, refused), *([] if has_price else [row("v2.getPrice", no)])]
+    with blind_service(rows=rows) as url:
+        outcomes = run(url, examples=0, edges=False, delivery=False).outcomes
+    named = {outcome.id: outcome for outcome in outcomes}
+    outcome = named[f"listed-tokens-can-be-moved[{QUOTE}]"]
+    if has_price:
+        assert outcome.verdict is VIOLATION
+        return
+    assert outcome.verdict is Verdict.INCONCLUSIVE
+    assert "may have been refused for its amount, whose worth is not known" in outcome.reason
+    told = [finding.message for each in outcomes for finding in each.findings]
+    assert not [message for message in told if "bad amount" in message]
 
 
 def test_a_way_there_and_back_that_gains_is_told():

@@ -3,7 +3,7 @@
 import pytest
 
 from mockserver.conformance import run
-from tests.blind.edits import drop, put, times, when, with_call
+from tests.blind.edits import at, drop, put, times, when, with_call
 from tests.blind.rows import Row
 from tests.blind.serve import blind_service
 
@@ -95,6 +95,18 @@ def test_a_way_back_that_gains_is_found_on_any_route(healthy):
     )
     with blind_service(rows=[gains]) as url:
         assert f"there-and-back-gains-nothing[{back.operation.id}]" in found(url)
+
+
+def test_a_difference_in_a_secret_is_told_without_it():
+    with_pin = at("data", lambda data: {**data, "pin": 777903})
+    price = "v2.getPrice"
+    pins = row(price, lambda call: next(iter(call.asked)) == "symbol", with_pin)
+    with blind_service(rows=[pins]) as url:
+        result = run(url, examples=0, edges=True, delivery=False)
+    told = [finding.message for outcome in result.outcomes for finding in outcome.findings]
+    assert any(message.startswith("data.pin is redacted, and redacted with") for message in told), (
+        told
+    )
 
 
 def test_a_value_that_moves_by_itself_is_no_difference():

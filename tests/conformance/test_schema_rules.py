@@ -159,6 +159,25 @@ def test_members_that_nobody_mentions_are_extras(healthy):
     assert judged("no-undocumented-members", "v2.getChain", usual).verdict is Verdict.HOLDS
 
 
+@pytest.mark.parametrize(
+    ("extra", "told", "hidden"),
+    [
+        ({"pin": "777903"}, "it came as redacted", "777903"),
+        ({"mfaCode": 71027967}, "it came as redacted", "71027967"),
+        ({"own": {"pin": 777903}}, "it came as an object with 1 member", "777903"),
+        ({"own": [{"otp": "7779"}]}, "it came as an array with 1 item", "7779"),
+        ({"p\u0430sswords": {"x": "ab1"}}, "it came as redacted", "ab1"),
+        ({"owned": "777903"}, "it came as '777903'", ""),
+    ],
+)
+def test_a_name_hides_its_value_in_a_message_however_plain_it_is(healthy, extra, told, hidden):
+    usual = healthy["v2.getPrice/usual"]
+    wrong = rewritten(usual, lambda body: body["data"].update(extra))
+    (finding,) = judged("no-undocumented-members", "v2.getPrice", wrong).findings
+    assert told in finding.message
+    assert not hidden or hidden not in finding.message
+
+
 def test_the_data_of_a_refusal_is_open():
     one = exchange("v2.getPrice", answer({"code": 3, "msg": "no", "data": {"field": "x"}}))
     assert judged("no-undocumented-members", "v2.getPrice", one).verdict is Verdict.HOLDS

@@ -130,8 +130,9 @@ def test_stubs_are_added_from_a_file_or_standard_input(told, mock, tmp_path):
     listed = json.loads(told("stub", "list", "--json"))["stubs"]
     assert [one["id"] for one in listed] == ["1", "other"]
     assert re.search(r'^1 +v2.getChain +0 +\{"status":500\}$', told("stub", "list"), re.MULTILINE)
-    unused = "unused: stub {} answered 0 times\n"
-    assert told("check", code=1) == unused.format(1) + unused.format("other")
+    shown = told("check", code=1)
+    for name in ("1", "other"):
+        assert f"stub '{name}' was not used up: expected v2.getChain once, it was used" in shown
     assert len(json.loads(told("check", "--json", code=1))["unusedStubs"]) == 2
     told("stub", "remove", "other")
     assert told("stub", "clear") == "1 removed\n"
@@ -140,12 +141,14 @@ def test_stubs_are_added_from_a_file_or_standard_input(told, mock, tmp_path):
     assert told("check").startswith("all is well: ")
 
 
-def test_check_tells_unexpected_refusals_as_the_journal_does(told, mock):
+def test_check_says_what_the_control_api_says(told, mock):
     mock.call("GET", "/v1/checkOrder?id=7")
-    shown = told("check", code=1).splitlines()
-    assert shown[0] == "unexpected refusals:"
-    assert "/v1/checkOrder?id=7" in shown[1]
-    assert "refused: unknown-order" in shown[2]
+    told("fault", "add", "http-status", "status=503", "operation=v2.getChain", "first=1")
+    told("stub", "add", "-", stdin='{"operation": "v2.getChain", "response": {"status": 500}}')
+    sentences = mock.control("GET", "/check")["told"]
+    assert len(sentences) == 3
+    assert sentences[0].startswith("unexpected refusal: unknown-order: ")
+    assert told("check", code=1) == "".join(f"{sentence}\n" for sentence in sentences)
 
 
 def test_every_kind_of_fault_is_in_the_help(told):
@@ -416,5 +419,5 @@ def test_the_document_of_the_control_api_is_printed():
 def test_what_met_no_request_is_told_unless_it_is_to_be_silent(told, mock):
     mock.get("/v1/getChain")
     mock.control("POST", "/outages", {"chain": "BNB"})
-    assert "unmet: outage of chain BNB met no request" in told("check", code=1)
+    assert "outage of chain BNB met no request" in told("check", code=1)
     assert told("check", "--unused", "allow").startswith("all is well: ")

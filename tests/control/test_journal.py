@@ -506,7 +506,10 @@ def test_a_defect_of_the_server_is_told_in_its_own_world(serve):
     client.prefix = "/w/mine"
     hosted = running.service.worlds.get("mine")
     hosted.failures = ("v2.getChain: RuntimeError: broken",)
-    assert client.control("GET", "/check")["failures"] == ["v2.getChain: RuntimeError: broken"]
+    verdict = client.control("GET", "/check")
+    assert verdict["failures"] == ["v2.getChain: RuntimeError: broken"]
+    # Also where the journal has lost the request.
+    assert verdict["told"][0].endswith("no longer has:\n  v2.getChain: RuntimeError: broken")
     client.prefix = "/w/other"
     client.get("/v1/getChain")
     assert client.control("GET", "/check")["ok"]

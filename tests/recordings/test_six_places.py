@@ -100,7 +100,7 @@ def test_the_mock_shows_none(serve, call, planted, tmp_path, caplog):
     for command in (
         ["journal"],
         ["check"],
-        ["check", "--audit"],
+        ["audit"],
         ["capsule", "save", "mock.capsule"],
     ):
         ended = call(*command, "--url", url)

@@ -16,12 +16,16 @@ from mockserver.conformance.session.list_probes import last_list
 from mockserver.conformance.session.names import plain_probe
 from mockserver.conformance.verdict import Inconclusive, NotApplicable, NotRun, Vacuous
 from mockserver.contract import Basis, Operation, ids
+from mockserver.jsontext import Json
+from mockserver.recordings.redaction.forms import MASK
+from mockserver.recordings.redaction.names import Secrecy, secrecy
 from mockserver.validation import excerpt
 
 GATEWAY_STATUSES = (429, 502, 503, 504)
 """Statuses of gateways in front of a service, and of a service that is not up."""
 # A gateway may put a whole page into it.
 _LONGEST_MESSAGE = 160
+_NAMES = re.compile(r"[^.\[\]{}]+")
 _OUTAGE_WORDS = re.compile(
     r"suspend|mainten|halt|paus|unavailable|not available|out of service|offline|temporar|busy"
     r"|too many|overload|try again|later",
@@ -30,6 +34,16 @@ _OUTAGE_WORDS = re.compile(
 
 
 # One exchange.
+
+
+def quoted(place: str, value: Json) -> str:
+    """Return what stands at a place of an answer as a message quotes it.
+
+    A PIN is as short and plain as other numbers, so that nothing but a name above it tells of it.
+    """
+    names = _NAMES.findall(place)
+    is_hidden = any(secrecy(name) is Secrecy.CERTAIN for name in names)
+    return MASK if is_hidden else excerpt(value)
 
 
 def in_words(exchange: Exchange) -> str:

@@ -5,7 +5,13 @@ from decimal import Decimal
 from itertools import pairwise
 
 from mockserver.conformance.checks import needs
-from mockserver.conformance.checks.evidence import check_is_there, is_its_own, sent, wrongly_refused
+from mockserver.conformance.checks.evidence import (
+    check_is_there,
+    is_its_own,
+    quoted,
+    sent,
+    wrongly_refused,
+)
 from mockserver.conformance.checks.frame import EDGES, counting, each
 from mockserver.conformance.checks.probes import V2_QUOTES
 from mockserver.conformance.checks.quoting import AnsweredQuote, quote_of, quotes
@@ -75,7 +81,7 @@ def differences(context: RunContext, base: Exchange, exchange: Exchange, how: st
         yield wrongly_refused(context, exchange, what, base, cause=how)
         return
     for place, before, now in _differing_members(base.data, exchange.data, "data"):
-        message = f"{place} is {before!r}, and {now!r} with {how}"
+        message = f"{place} is {quoted(place, before)}, and {quoted(place, now)} with {how}"
         yield Finding(message, (base, exchange), place, cause=how)
 
 

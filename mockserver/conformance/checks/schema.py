@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from mockserver import jsontext
 from mockserver.conformance.basis import SchemaPath, basis_of, joined, place_of
-from mockserver.conformance.checks.evidence import answered, any_successes
+from mockserver.conformance.checks.evidence import answered, any_successes, quoted
 from mockserver.conformance.checks.frame import each
 from mockserver.conformance.checks.probes import EVERY
 from mockserver.conformance.checks.rule import Finding, Findings, RulePack
@@ -355,7 +355,7 @@ def no_undocumented_members(context: RunContext, operation: Operation) -> Findin
     parts = first_parts(answered(context, operation), _is_unmentioned)
     # Where a list is keyed by names the contract does not have, there may be thousands.
     for place, (exchange, value) in list(parts.items())[:_MOST_UNDOCUMENTED]:
-        message = f"{place} is not mentioned anywhere; it came as {excerpt(value)}"
+        message = f"{place} is not mentioned anywhere; it came as {quoted(place, value)}"
         yield Finding(message, (exchange,), place, verdict=Verdict.EXTRA, cause="extra")
 
 

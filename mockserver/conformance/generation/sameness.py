@@ -4,13 +4,13 @@ from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import Any
 
-from mockserver.conformance.checks.evidence import in_words
+from mockserver.conformance.checks.evidence import in_words, quoted
 from mockserver.conformance.checks.submitted import is_over
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.contract import ids
 from mockserver.jsontext import Json
-from mockserver.validation import excerpt
+from mockserver.recordings.redaction.names import Secrecy, secrecy
 
 # As far as prices may move between two requests, as in the relations of requests.
 _PRICE_FACTOR = Decimal("1.05")
@@ -73,9 +73,10 @@ class Sameness:
         leaves = dict(self._leaves(exchange.body))
         for place, value in self._stable.items():
             if place not in leaves:
-                return f"{place} is missing, and was {excerpt(value)} before"
+                return f"{place} is missing, and was {quoted(place, value)} before"
             if not self._is_same(place, value, leaves[place]):
-                return f"{place} is {excerpt(leaves[place])}, and was {excerpt(value)} before"
+                before, now = quoted(place, value), quoted(place, leaves[place])
+                return f"{place} is {now}, and was {before} before"
         for place in leaves:
             # Items that a list gains; what an order gains as it goes on is no difference.
             if self._shape_stays and place not in self._places and "{" in place:
@@ -130,6 +131,8 @@ def _key_of(items: list[Any]) -> str:
     if not items or not all(isinstance(item, Mapping) for item in items):
         return ""
     for name in items[0]:
+        if secrecy(str(name)) is Secrecy.CERTAIN:
+            continue  # Places are shown.
         values = [item.get(name) for item in items]
         if all(isinstance(value, str) for value in values) and len({*values}) == len(values):
             return str(name)

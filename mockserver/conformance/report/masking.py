@@ -12,7 +12,6 @@ from mockserver.conformance.session.caller import SECRET_HEADERS, Caller
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.exchange import Request, Response
 from mockserver.recordings.redaction import Redactor
-from mockserver.recordings.redaction.names import Secrecy, secrecy
 from mockserver.values import dataclass
 
 # Shorter or plainer values occur by chance elsewhere, and would mask innocent text.
@@ -27,9 +26,6 @@ _PREFIX_DIVERSE = 5
 _PIECE = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+')
 _EMPTY = re.compile(r"([\[{])\n\s*([\]}])")
 _HEX = re.compile(r"[0-9a-fA-F]")
-# The last name of a place in an answer, and values as messages quote them.
-_PLACE = re.compile(r"\bdata(?:\.[\w-]+|\[\d+\])*\.([\w-]+)(?![\w.\[-])")
-_QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'?|(?<![\w.])\d+(?:[.,]\d+)*(?!\w)")
 _NO_REQUEST = Request("GET", "/")
 # How much of a body is shown at most; formats show less.
 _MOST_BYTES = 84_096
@@ -86,7 +82,7 @@ class Masker:
 
     def text(self, text: str) -> str:
         """Return a text without secrets."""
-        return self._redactor.memory.without_beginnings(_without_named(masked(self.parts(text))))
+        return self._redactor.memory.without_beginnings(masked(self.parts(text)))
 
     def answer(self, response: Response) -> Response:
         """Return an answer without the secrets of its service."""
@@ -121,17 +117,6 @@ class Masker:
             for start, end in needle.spans(lowered)
         ]
         return sorted(spans, key=lambda span: (span[0], -span[1]))
-
-
-def _without_named(text: str) -> str:
-    """Return a text that quotes no value of a member of an answer whose name says it is secret.
-
-    A PIN is as short and plain as other numbers, so that nothing but its name tells of it.
-    """
-    for place in _PLACE.finditer(text):
-        if secrecy(place[1]) is Secrecy.CERTAIN:
-            return text[: place.end()] + _QUOTED.sub("redacted", text[place.end() :])
-    return text
 
 
 def _secret(label: str, value: str) -> TextPart:

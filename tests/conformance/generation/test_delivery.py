@@ -150,6 +150,21 @@ def test_an_item_that_a_list_gains_is_told():
     assert any("is there, and was not before" in message for message in messages), messages
 
 
+def test_what_differs_in_a_secret_is_told_without_it():
+    def data(call, value):
+        is_packed = "gzip" in call.request.headers.get("Accept-Encoding", "")
+        for number, item in enumerate(value["tokenVos"]):
+            # A name of an item that says secret does not tell items apart.
+            item |= {"pin": f"7779{number}", "amount": 5 if is_packed else 6}
+            item |= {key: item.pop(key) for key in [*item][:-2]}
+        value["pin"] = 777903 if is_packed else 777904
+
+    differing = Flaw("differing", frozenset(["getSupportTokens"]), {"data": data})
+    messages = [finding.message for _, _, finding in findings_about(differing)]
+    assert messages
+    assert not [message for message in messages if "7779" in message]
+
+
 def test_the_answer_to_somebody_elses_request_contradicts_the_description():
     verdicts = {verdict for _, verdict, _ in findings("answers-swapped")}
     assert verdicts == {Verdict.VIOLATION}

@@ -4,11 +4,14 @@ from itertools import count
 
 import pytest
 
+from mockserver.conformance import run
 from mockserver.conformance.checks.rule import Finding
 from mockserver.conformance.report.facts import facts_of
 from mockserver.conformance.report.model import report_of
 from mockserver.conformance.verdict import Severity, Verdict
 from mockserver.contract import fact_basis
+from tests.blind.rows import Row
+from tests.blind.serve import blind_service
 from tests.conformance.report.made import exchange, outcome, result, rule
 
 NUMBERS = count(1)
@@ -47,6 +50,26 @@ def test_an_answer_that_breaks_off_explains_what_is_missing_in_it():
         found("data-form", QUOTE, "gasFee is missing"),
         found("answers-are-whole", QUOTE, "cut"),
     ) == [("answers-are-whole", "data-form")]
+
+
+PAGE = b"<html><h1>500 Internal Server Error</h1></html>"
+
+
+@pytest.mark.parametrize("body", [PAGE, b"", b"null", b'{"error": "broken"}', b"\xff"])
+def test_a_server_that_fails_comes_before_whatever_is_wrong_with_its_body(body):
+    def fails(call, answer):
+        answer.status, answer.payload = 500, body
+
+    broken = Row("fails", (QUOTE,), "a fault of this test", "common sense", after=fails)
+    with blind_service(rows=[broken]) as url:
+        report = report_of(run(url, examples=0, edges=False, delivery=False))
+    first = report.explained[0]
+    assert first.cause.rule.name == "no-server-error"
+    about_its_body = {"body-is-strict-json", "envelope-code", "media-type-is-json", "data-form"}
+    heads = {each.cause.rule.name for each in report.explained if QUOTE in each.cause.operations}
+    assert about_its_body.isdisjoint(heads)
+    names = {cause.rule.name for cause in first.followers}
+    assert "body-is-strict-json" in names or body[:1] in b"n{"
 
 
 def test_what_was_compared_with_a_wrong_answer_follows_from_it():
