@@ -82,6 +82,8 @@ class Trial:
     @property
     def right(self) -> bool:
         """Whether the result is right: the expected verdict, and for a control nothing worse."""
+        # A control is permitted behaviour: that nobody speaks of it is right, whatever was
+        # expected.
         if self.control and not self.findings:
             return True
         return self.verdict == self.expected
@@ -107,6 +109,7 @@ def tried(
     called = f"{HEALTHY}-{seed}" if broken is None else broken.name
     arming = ARMED if armed else Arming()
     options = replace(options or Options(rate=_UNHURRIED), arming=arming, seed=seed)
+    # Only there: edge cases are most of a run's requests.
     if broken is not None and broken.needs_edges:
         options = replace(options, edges=True)
     with mock.world(called, breaks=() if broken is None else (called,)) as world:
@@ -205,6 +208,7 @@ def _made_beside(jobs: Sequence[Job], processes: int) -> Iterator[tuple[Job, Tri
             ours, theirs = spawn.Pipe()
             workers.append(spawn.Process(target=_work, args=(theirs,), daemon=True))
             workers[-1].start()
+            # Else this process would hold the other end, and never learn that a worker is gone.
             theirs.close()
             pipes.append(ours)
     coming, busy = iter(jobs), {}
@@ -214,6 +218,7 @@ def _made_beside(jobs: Sequence[Job], processes: int) -> Iterator[tuple[Job, Tri
             _send(pipe, busy[pipe])
         while busy:
             wait(list(busy))
+            # A list, since `busy` changes on the way.
             for pipe in [pipe for pipe in busy if pipe.poll()]:
                 try:
                     made = pipe.recv()
@@ -327,6 +332,7 @@ class Summary:
         return tuple(
             trial
             for trial in self.breaks
+            # A break of what submissions do cannot be seen by a run that sends none.
             if not trial.detected and (trial.armed or not trial.needs_writes)
         )
 

@@ -55,6 +55,7 @@ def validate(
     for line in (*problems, *broken):
         click.echo(line, err=True)
     if problems or broken:
+        # A file that cannot be read weighs more than one that breaks the contract.
         sys.exit(2 if problems else 1)
 
 
@@ -88,6 +89,7 @@ def _check(file: Path, check_recording: Callable[[Path], object]) -> str:
     from mockserver import documents, scenarios
     from mockserver.clock import wall_ms
 
+    # Read twice: what the kind is decides who reads it, and with which form.
     kind = documents.read(file).kind
     match kind:
         case "scenario":

@@ -84,6 +84,7 @@ def output_of(settings: dict[str, Any]) -> Output:
         check_writable(file, "--write-baseline")
     accepted = settings.pop("baseline")
     baseline = baselines.read_baseline(accepted) if accepted is not None else None
+    # The file that is read may be the one that is written: that renews a baseline.
     as_read = () if accepted == file else (("--baseline", accepted),)
     _check_apart(
         *(("--report", destination.file) for destination in destinations),
@@ -108,8 +109,10 @@ def _check_apart(*files: tuple[str, Path | None]) -> None:
     """Raise `UnsafeOrWrong` where one file would take the place of another."""
     seen: dict[Path, str] = {}
     for option, file in files:
+        # A pipe or a terminal takes what several options write.
         if file is None or (file.exists() and not file.is_file()):
             continue
+        # Resolved: two names, or a link, may lead to one file.
         if earlier := seen.get(file.resolve()):
             raise UnsafeOrWrong(f"{earlier} and {option}: both are {str(file)!r}; name two files")
         seen[file.resolve()] = option
@@ -182,6 +185,7 @@ def _reported(
     hints: tuple[str, ...] = ()
     if wrong_service:
         hints, result = wrong.hints(wrong_service, result, options)
+        # After the hints, which need what is silenced.
         result = wrong.silenced(result, wrong_service)
     report = report_of(
         result,
@@ -232,6 +236,7 @@ def _after_writing(report: Report, output: Output) -> int:
         former=() if output.baseline is None else output.baseline.entries,
     )
     write_text(output.written, text)
+    # Defects of the run itself are in no baseline.
     if report.defects:
         return 3
     return 0 if report.exit_code == 1 else report.exit_code

@@ -40,6 +40,7 @@ def print_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     if sys.stdout.isatty():
         _fitted(heads, rows)
         return
+    # Without line breaks in cells: `grep` is to find whole rows.
     lines = [tuple(heads), *(tuple(" ".join(cell.split()) for cell in row) for row in rows)]
     widths = [max(len(line[index]) for line in lines) for index in range(len(heads))]
     for line in lines:
@@ -60,6 +61,7 @@ class _CellFormatter(Formatter):
     def format_field(self, value: Json, default: str) -> str:
         if value is None:
             return default
+        # Before numbers: a bool is one for Python.
         if isinstance(value, bool):
             return "yes" if value else "no"
         if isinstance(value, list):
@@ -144,6 +146,7 @@ def _fitted(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Print a table with cells folded between words, or row by row where it is still too wide."""
     columns = list(zip(heads, *rows, strict=True))
     wanted = [max(map(len, column)) for column in columns]
+    # The first column is never folded: it has the names that people copy.
     widths = [
         wanted[0],
         *(
@@ -156,6 +159,7 @@ def _fitted(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         _stacked(heads, rows)
         return
     while spare and (narrow := [at for at, width in enumerate(widths) if width < wanted[at]]):
+        # A column at a time by one character, so that none takes all the room that is left.
         for at in narrow[:spare]:
             widths[at] += 1
         spare -= len(narrow[:spare])

@@ -111,6 +111,7 @@ class Remote:
                 self.answering = error.headers[EPOCH_HEADER]
                 refusal = self._read(error.read())
             raise ControlRefused(_refusal_text(refusal, error.code)) from None
+        # What speaks another protocol than HTTP, or half of it.
         except HTTPException:
             raise self._no_mock() from None
         except (OSError, ValueError) as error:
@@ -178,6 +179,7 @@ def _untrusted(error: object) -> str:
     verdict = getattr(error, "verify_message", "")
     if verdict:
         return f"{verdict}; name its certificate, or that which issued it, with --cacert FILE"
+    # By OpenSSL's names, since its sentences change with the release.
     if getattr(error, "reason", "") in ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE"):
         return "it speaks no TLS; write http:// in place of https://"
     return ""
@@ -195,6 +197,7 @@ def _check_world(url: str, world: str) -> None:
     """Raise `UsageError` where the address names another world than `--world` does."""
     named = _WORLD_IN_URL.search(url)
     source = click.get_current_context().get_parameter_source("world")
+    # A default is no word of the user's: the address alone says which world is meant.
     if named and unquote(named[1]) != world and source is not ParameterSource.DEFAULT:
         raise click.UsageError(
             f"--world {world!r}: the address {url!r} names another world; leave one of them out"
@@ -229,6 +232,7 @@ def connected(
             raise click.UsageError(f"--url: {url!r} is no address; write {DEFAULT_URL}")
         _check_world(url, world)
         remote = Remote(url.rstrip("/"), world, server_token, epoch, _trust(cacert))
+        # A command with an option of its own prints JSON itself, another form of it perhaps.
         as_json = not own_json and options.pop("as_json")
         if about:
             argument, option = options[about], options.pop("named")
@@ -242,6 +246,7 @@ def connected(
                     print_answer(answer, row.get("prints", {}), tables)
         except ControlRefused as error:
             raise type(error)(_as_typed(str(error))) from None
+        # A member that every answer of ours has: something else answers there.
         except KeyError as error:
             raise NoServer(f"what answers at {url} is no crosschain-mock: no {error}") from None
         finally:
@@ -277,6 +282,7 @@ def request_of(row: Mapping[str, Any]) -> Callable[..., Json]:
 def _as_typed(sentence: str) -> str:
     """Return a sentence of the control API with the options of this command as they are typed."""
     names = {
+        # The longest form, since messages about `-n` would not be found in the help.
         camel(str(parameter.name)): max(parameter.opts, key=len).lstrip("-")
         for parameter in click.get_current_context().command.params
         if isinstance(parameter, click.Option)

@@ -71,6 +71,7 @@ def run_ground(worlds: Worlds, before: Mapping[str, int], wanted: Sequence[str])
     passed = []
     for key, departed in worlds.gone.items():
         lacking = [name for name in wanted if name not in departed.passed]
+        # A world that was judged before it was deleted is no hole.
         if wanted and not lacking:
             passed.append(departed.requests)
             continue
@@ -108,6 +109,7 @@ def problems_of(
 def never_refused(worlds: Iterable[HostedWorld], names: Sequence[str]) -> list[RunProblem]:
     """Return the refusals that the whole run was expected to meet, and that came to no world."""
     kept = list(worlds)
+    # The refusal may be among what the journal has dropped.
     if any(hosted.journal.dropped for hosted in kept):
         return []
     missed = [name for name in names if not any(expected_in(hosted, [name]) for hosted in kept)]

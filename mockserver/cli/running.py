@@ -146,6 +146,7 @@ def _print_ground(
     from mockserver.cli.run_check import run_ground
 
     ground = run_ground(worlds, before, [verdict for verdict in asked if asked[verdict]])
+    # Where nothing was judged, this is the word of the check, which came without being asked for.
     if ground.missing and not silent:
         click.echo(printable(ground.missing if judged else f"check: {ground.missing}"), err=True)
     elif judged:
@@ -189,10 +190,12 @@ def _print_check(
         problem
         for hosted in worlds
         for since in [before.get(hosted.key, 0)]
+        # A world that this run has made counts without any request: its stubs may be unused.
         if not since or hosted.journal.last_sequence > since
         for problem in problems_of(hosted, since, expected, idle_is_fine=idle_is_fine)
     ]
     if not idle_is_fine:
+        # By the whole run: a refusal may be met in any of its worlds.
         problems += never_refused(worlds, expected)
     for line in first_lines(list(lines_of(problems)), _MOST_LINES):
         click.echo(line, err=True)
@@ -296,7 +299,9 @@ def _exit_code_of(
         except (OSError, ValueError) as error:
             raise CannotRun(f"cannot run {command[0]!r}: {reason_of(error)}", 126) from None
         deliver_to(child.send)
+        # A trigger of the world may end its client, as a machine that fails does.
         client.send_signal = child.send
+        # What came while the command was being started, and could not get it yet.
         for number in early:
             child.send(number)
         code = child.wait()
@@ -356,6 +361,7 @@ class Child:
     ) -> None:
         """Start a command. Raises `OSError` where it cannot be."""
         self._grace = grace_seconds
+        # In a terminal the command stays in our group: it could not read the terminal from another.
         self._leads = hasattr(os, "killpg") and not _reads_terminal()
         self._mark = secrets.token_hex(8)
         environment = processes.for_client(environment, self._mark)
@@ -372,6 +378,7 @@ class Child:
         self._signal(number)
         if number in _ENDING and self._killer is None:
             self._killer = threading.Timer(self._grace, self._kill)
+            # It must not keep this process alive when the command has ended at once.
             self._killer.daemon = True
             self._killer.start()
 
@@ -392,6 +399,7 @@ class Child:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._process.pid, number)
         else:
+            # To the command alone: this process is in the same group.
             self._process.send_signal(number)
         if number in _ENDING or number == _KILL:
             # What has left the group, for a session of its own, gets the end as well.
@@ -402,6 +410,7 @@ class Child:
 
     def _wait_for_group(self) -> None:
         """Wait for what the command started and left behind, until it ends or is killed."""
+        # A second more than the killer takes, so that what it kills is seen to end.
         ends = time.monotonic() + self._grace + 1
         while time.monotonic() < ends and (self._has_group() or processes.marked(self._mark)):
             time.sleep(_POLL_SECONDS)
@@ -427,6 +436,8 @@ class Child:
             return None
         kind, leader = "group" if self._leads else "process", str(self._process.pid)
         words = (kind, leader, str(self._grace), self._mark)
+        # It reads from a pipe that ends with this process, and then ends the command, even after
+        # SIGKILL.
         return subprocess.Popen(  # noqa: S603 (this interpreter)
             [sys.executable, "-I", "-S", processes.__file__, *words],
             stdin=subprocess.PIPE,

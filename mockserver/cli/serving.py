@@ -41,6 +41,7 @@ def serve(
         from mockserver.server.control.guard import guard_for
         from mockserver.server.process import Listening, claim, scheme_of, serve, to_stdout
 
+    # First of all: who waits for the file must not see that of an earlier server.
     claim(ready_file)
     tls = tls_of(options)
 
@@ -119,6 +120,7 @@ def _exit_at_once() -> NoReturn:
     """End the process without freeing its memory, which the system does at once."""
     # Python frees each value by itself, which takes seconds for a world of many orders. Nothing
     # else is left to do: the loop and the ready file are gone, and a server writes no other file.
+    # `os._exit` skips them.
     atexit._run_exitfuncs()
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError):
@@ -226,6 +228,7 @@ def _app_keys(file: str | None) -> list[tuple[str, str]]:
         if not line.strip() or line.startswith("#"):
             continue
         if not key or not secret:
+            # Without the line, which may hold a secret.
             raise click.UsageError(f"{file}:{number}: expected KEY:SECRET")
         keys.append((key, secret))
     return keys

@@ -139,6 +139,7 @@ def _plan(options: dict[str, Any], command: Sequence[str]) -> "SearchPlan":
         kinds=kinds_named(options["only"], options["skip"], quick=options["quick"]),
         budget=options["budget"],
         seconds=None if options["time_ms"] is None else options["time_ms"] / 1000,
+        # Not the processors of the machine: a container may be allowed fewer.
         jobs=options["jobs"] or len(os.sched_getaffinity(0)),
         # A quick search is a few single failures.
         pairs=options["pairs"] and not options["quick"],
@@ -175,6 +176,7 @@ def _earlier(file: Path | None, flow: str) -> tuple[frozenset[str], tuple[str, .
 def _check_folders(*folders: Path | None) -> None:
     """Raise `BadReport` for a folder that cannot be made, before a search takes its time."""
     for folder in filter(None, folders):
+        # The nearest that exists: the folder itself is made when there is something to write.
         there = next(place for place in (folder, *folder.absolute().parents) if place.exists())
         if not there.is_dir() or not os.access(there, os.W_OK):
             raise BadReport(
@@ -199,6 +201,8 @@ def _progress() -> "Tell":
     def tell(report: "SearchReport", result: "RunResult | None") -> None:
         if result is not None and sys.stderr.isatty():
             bad = sum(1 for result in report.results.values() if result.bad)
+            # One line that is written over; the name is padded, since a shorter one leaves letters
+            # behind.
             line = f"\r{len(report.results)} of {report.planned} failures, {bad} with harm"
             click.echo(f"{line}  {result.name[:50]:50}", nl=False, err=True)
 

@@ -36,6 +36,7 @@ class _Group(click.Group):
         from mockserver.violations import did_you_mean
 
         name, names = args[0], self.list_commands(ctx)
+        # Hidden commands are in no list, and can be called.
         known = name in names or name in self.commands
         if not known and not name.startswith("-") and not ctx.resilient_parsing:
             ctx.fail(f"No such command {name!r}{did_you_mean(name, names)}")
@@ -95,6 +96,7 @@ class _Command(click.Command):
         **extra: Any,
     ) -> click.Context:
         """Begin; the default command of a group is called by the name of the group."""
+        # `conform URL` is `conform run URL`: its help and errors say what was typed.
         if parent is not None and isinstance(parent.command, _WithDefault) and info_name == "run":
             info_name, parent = parent.info_name, parent.parent
         return super().make_context(info_name, args, parent, **extra)
@@ -128,6 +130,8 @@ class _WithDefault(_Group):
         from mockserver.violations import did_you_mean
 
         if args and args[0] not in self.commands and args[0] not in ctx.help_option_names:
+            # An address has other characters than letters: only a bare word can be a misspelt
+            # command.
             if near := args[0].isalpha() and did_you_mean(args[0], self.list_commands(ctx)):
                 ctx.fail(f"No such command {args[0]!r}{near}")
             args = ["run", *args]
@@ -213,6 +217,7 @@ def parameter(row: Mapping[str, Any]) -> click.Parameter:
         *settings_of_row.pop("option").split(", "),
         *([settings_of_row.pop("key")] if "key" in settings_of_row else []),
     ]
+    # The table names what several options have in common, such as the port.
     if isinstance(default := settings_of_row.get("default"), str):
         settings_of_row["default"] = types.DEFAULTS.get(default, default)
     settings |= {
@@ -231,6 +236,7 @@ def _type(name: Any) -> Any:
         return click.Choice(name)
     if not isinstance(name, str):
         return name
+    # Before bounds: a place is `module:NAME`, and has no blank.
     if ":" in name:
         return types.Vocabulary(name)
     name, _, bounds = name.partition(" ")
@@ -264,6 +270,7 @@ def _setting(rows: "Mapping[str, Option]") -> click.Parameter:
     def read(ctx: click.Context, _: click.Parameter, texts: tuple[str, ...]) -> None:
         for row in rows.values():
             ctx.params[row.key] = () if row.kind == "texts" else _text_default(row)
+            # Under what the command line says, and over the default.
             if row.variable and (text := os.environ.get(row.variable)):
                 ctx.params[row.key] = text
         for text in texts:

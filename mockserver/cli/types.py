@@ -79,6 +79,7 @@ def quantity(name: str, of: str, least: str, most: str, sign: str = "") -> Parse
             number = Decimal(text.removesuffix(sign))
         except InvalidOperation:
             raise WrongValue(f"{text!r} is no number of {of}") from None
+        # Decimal reads `NaN` and `Infinity` as well.
         if not (number.is_finite() and Decimal(least) <= number <= Decimal(most)):
             raise WrongValue(f"{text!r} is not between {least} and {most} {of}")
         return number
@@ -158,6 +159,7 @@ def _token(text: str) -> str:
 def _host(text: str) -> str:
     """Return a host to listen on; an IPv6 address may stand in brackets, as in an address."""
     bare = text[1:-1] if text[:1] + text[-1:] == "[]" else text
+    # A name with a port is refused here: a socket would only say that it is not known.
     if bare.isspace() or not bare or "/" in bare or (":" in bare and not _is_ipv6(bare)):
         right = "a name or an address such as 127.0.0.1 or ::1; the port goes to --port"
         raise WrongValue(f"{text!r} is no host; give {right}")

@@ -42,6 +42,8 @@ def journal(remote: Remote, follow: bool, as_json: bool, clear: bool, **options:
         sys.stdout.flush()
         if not follow:
             break
+        # Not the last entry that was shown: others may not match the search, and need no second
+        # look.
         search["since"] = page["next"]
         time.sleep(_POLL_S)
     if not (page["entries"] or as_json):
@@ -61,6 +63,7 @@ def verify(remote: Remote, strict: bool, **options: Any) -> None:
         wanted["refused"] = options["refused"]
     verdict = asked(remote, "POST", "/verify", body=wanted)
     ground = verdict["ground"]
+    # Nothing to judge is told apart from a claim that failed: exit 3 and not 1.
     if not verdict["held"] and verdict["told"] == ground["missing"]:
         raise NoGround(ground["missing"])
     print_text(printable(f"{'held' if verdict['held'] else 'not held'}: {verdict['told']}"))
@@ -99,6 +102,7 @@ def audit(remote: Remote, kinds: tuple[str, ...], without: tuple[str, ...], **op
         "exitClaims": "true" if options["exit_claims"] else None,
     }
     answer = asked(remote, "GET", "/audit", query=query)
+    # What was found stands, whatever else is not known.
     if not answer["findings"]:
         require_ground(answer["ground"], strict=options["strict"])
     for line in audit_lines(answer):

@@ -93,6 +93,7 @@ def apply(
             continue
         for change in erratum.changes:
             name = change["document"]
+            # Only what is changed is copied: the other documents are shared by all dialects.
             if name not in copied:
                 patched[name] = deepcopy(patched[name])
                 copied.add(name)
@@ -151,6 +152,7 @@ def _key(container: Any, part: str) -> Any:
         named = isinstance(item, Mapping) and part in [item.get(key) for key in _IDENTITY]
         if named or item == part:
             return index
+    # Names before numbers: an id of digits is found as an id.
     return int(part) if part.isdecimal() else len(container)
 
 
@@ -168,6 +170,7 @@ def _put(container: Any, part: str, value: Any) -> None:
 def _take(container: Any, part: str, where: str) -> Any:
     try:
         return container.pop(_key(container, part))
+    # An erratum that changes nothing any more is a mistake in the register.
     except (KeyError, IndexError):
         raise ValueError(f"{where}: there is no {part!r} to take away") from None
 

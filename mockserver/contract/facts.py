@@ -279,6 +279,8 @@ class FactRegister:
             kind: {name: tuple(words) for name, words in rows.items()}
             for kind, rows in raw["names"].items()
         }
+        # What is observed or assumed has no text of the description, so its id names what it is
+        # about.
         self.evidence = tuple(
             Fact(name, "", says, source)
             for source, rows in raw["evidence"].items()
@@ -307,6 +309,7 @@ class FactRegister:
         `side` is `request` or `answer`; `place` is dotted, with `[]` for the items of a list.
         """
         key = (operation, side, place, keyword)
+        # Asked for each finding of a run, and for few keywords: each is ranked once.
         if key not in self._behind:
             ranked = [
                 (carrier.rank, fact)

@@ -75,9 +75,11 @@ class Field:
             return None
 
         def typed(text: str) -> Json:
+            # Only as JSON spells them: what `True` or `1` means is not for us to say.
             if "boolean" in types and text in ("true", "false"):
                 return text == "true"
             digits = text.removeprefix("-")
+            # Bounded, since Python's `int` of a text takes time by the square of its length.
             if "integer" in types and digits.isdecimal() and digits.isascii() and len(digits) < 100:
                 return int(text)
             return _number(text) if "number" in types else text

@@ -93,6 +93,7 @@ class _Names:
         known = self._by_content.get(content)
         if known is None:
             known, number = name, 2
+            # Numbered, since another object may have this name: generators want each name once.
             while known in self.schemas:
                 known, number = f"{name}{number}", number + 1
             self._by_content[content] = known
@@ -172,6 +173,7 @@ def _conditions(schema: Schema, condition: Schema) -> list[Schema]:
 def _merged(schema: Schema) -> dict[str, Any]:
     """Return a schema with its `allOf` taken into it; what it says itself goes first."""
     merged: dict[str, Any] = dict(schema)
+    # Popped, and not kept beside: generators read `allOf` as inheritance.
     for part in merged.pop("allOf", ()):
         for keyword, value in _merged(part).items():
             merged[keyword] = _joined(keyword, merged.get(keyword), value)
@@ -269,6 +271,7 @@ def _variants(simple: dict[str, Any], keyword: str, name: str, names: _Names) ->
 def _discriminator(simple: Schema, parts: Iterable[Schema]) -> dict[str, Any]:
     if "discriminator" not in simple:
         return {}
+    # From the schema before it was made plain: the constant is a list of one value afterwards.
     values = [part["properties"] for part in simple["oneOf"]]
     member = simple["discriminator"]["propertyName"]
     mapping = {
@@ -288,6 +291,7 @@ def _with_type(simple: dict[str, Any]) -> None:
         simple["type"] = "object"
     elif "items" in simple:
         simple["type"] = "array"
+    # Before lengths and patterns: an enumeration may be of numbers.
     elif "enum" in simple:
         kinds = dict.fromkeys(_kind(item) for item in simple["enum"])
         simple["type"] = next(iter(kinds)) if len(kinds) == 1 else list(kinds)

@@ -110,6 +110,7 @@ class Contract:
         known = next((row for row in self.operations if row.path == path), None)
         if known is not None:
             return known.generation
+        # By its beginning, which is all that an unknown path shows.
         return self.generations["v1" if path.startswith("/open") else "v2"]
 
     @cached_property
@@ -196,6 +197,7 @@ class ContractSource:
         if not overlay.errata:
             return Dialect(name, dialect.errata)
         added = self.dialect(",".join(overlay.errata)).errata
+        # In the order of the register, as everywhere: a later erratum may build on an earlier one.
         chosen = {*dialect.errata, *added}
         return Dialect(name, tuple(erratum.id for erratum in self.errata if erratum.id in chosen))
 
@@ -302,6 +304,7 @@ class _ContractBuilder:
             return node
         if "$ref" not in node:
             return {key: self._inline(value, folder) for key, value in node.items()}
+        # Each file once: hundreds of references lead to the same few.
         target = self._schema(resolved(folder, node["$ref"]))
         beside = self._inline({key: value for key, value in node.items() if key != "$ref"}, folder)
         branches = [*target.get("allOf", ()), *beside.get("allOf", ())]
@@ -313,6 +316,7 @@ def _opened(request: Mapping[str, Any]) -> dict[str, Any]:
     """Return a request schema whose query and body may carry names it does not declare."""
     parts = {}
     for name, part in request.get("properties", {}).items():
+        # A branch that closes the object would refuse names that nobody declares.
         kept = [
             branch for branch in part.get("allOf", ()) if branch.get("additionalProperties", True)
         ]

@@ -42,6 +42,8 @@ def shipped_examples(contract: Contract) -> Mapping[str, Examples]:
             operation = contract.get(recorded_exchange.operation)
             example = None if operation is None else _example(label, recorded_exchange, operation)
             if operation is not None and example is not None:
+                # Those of the dialect itself first, whatever their size: the others are as if a
+                # million longer.
                 size = len(recorded_exchange.response.body) + (0 if own else 1_000_000)
                 kind = operation.id, _succeeded(operation, example.answer)
                 examples.setdefault(kind, []).append((size, example))
@@ -70,6 +72,7 @@ def _example(
         return None
     if operation.response_violations(answer):
         return None
+    # A refusal may well answer a request that breaks the contract.
     if _succeeded(operation, answer) and operation.read(recorded_exchange.request).violations:
         return None
     return Example(label, body, answer)

@@ -117,6 +117,7 @@ class RequestReader:
     def read(self, request: Request) -> Inputs:
         body = self._body(request)
         if self._quick is not None:
+            # Most requests are like earlier ones: known types need no validator.
             values = self._quick.values(request, body)
             if values is not None:
                 return Inputs(values, self._by_role)
@@ -180,6 +181,7 @@ class RequestReader:
         for name, text in query_pairs(query):
             field = known.get(name)
             if field is None:
+                # The first one counts, as for inputs that are declared.
                 values.setdefault(name, text)
             elif text in field.absent:
                 continue

@@ -250,10 +250,12 @@ def _changes(source: ContractSource, erratum: Erratum) -> Iterator[tuple[str, An
         name = change["document"]
         for pointer in places(change):
             place = f"{name}#{pointer}"
+            # What is inside a place that was told of is shown there already.
             if any(place.startswith(f"{reported_place}/") for reported_place in reported):
                 continue
             before = value_at(documents[name], pointer, _NOTHING)
             after = value_at(patched[name], pointer, change.get("value", _NOTHING))
+            # Empty objects are made room for later changes, which tell more.
             if before != after and {} not in (before, after):
                 reported.append(place)
                 yield place, before, after

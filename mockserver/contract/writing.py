@@ -158,6 +158,7 @@ def _scalar_writer(types: frozenset[str]) -> Writer:
         if kind is int and not as_text:
             return str(value)
         if isinstance(value, str):
+            # An empty text stays one: it says that there is no number.
             if text or not value:
                 return encode_basestring_ascii(value)
             return _as_it_is(_number(value, types))

@@ -77,6 +77,7 @@ class Method:
 
 def _method(signature: str) -> Method:
     name, _, rest = signature.partition("(")
+    # The name is behind the last blank: a tuple's type has none.
     parts = [part.strip().rpartition(" ") for part in _split(rest[:-1])]
     return Method(name, tuple((name, kind) for kind, _, name in parts))
 
@@ -145,6 +146,7 @@ def _tuple(kinds: Sequence[str], raw: bytes, base: int, depth: int) -> list[AbiV
     values: list[AbiValue] = []
     for kind in kinds:
         if _dynamic(kind):
+            # Offsets count from the beginning of their own tuple, not of the call.
             values.append(_value(kind, raw, base + _number(raw, place), depth + 1))
         else:
             values.append(_value(kind, raw, place, depth + 1))
@@ -153,6 +155,7 @@ def _tuple(kinds: Sequence[str], raw: bytes, base: int, depth: int) -> list[AbiV
 
 
 def _value(kind: str, raw: bytes, place: int, depth: int) -> AbiValue:
+    # Lists before tuples: a list of tuples begins with a bracket as well.
     if kind.endswith("[]"):
         count = _number(raw, place)
         if count > _MOST_ITEMS:
@@ -224,6 +227,7 @@ def packed(kinds: Sequence[str], values: Sequence[Any]) -> bytes:
 
 
 def _encoded(kind: str, value: Any) -> bytes:
+    # Lists before tuples, as in `_value`.
     if kind.endswith("[]"):
         return uint(len(value)) + packed([kind[:-2]] * len(value), value)
     if kind.startswith("("):
@@ -259,6 +263,7 @@ def kyber(call: AbiCall) -> bytes:
 def open_ocean(call: AbiCall) -> bytes:
     """Return a call of OpenOcean's exchange, version 2."""
     ends = (call.source_token, call.target_token, call.router, call.recipient)
+    # The minimum twice: as the least and as the guaranteed amount, which are never set apart here.
     amounts = (call.amount, call.minimum, call.minimum, call.partial_fill)
     steps = ((0, 0, 0, call.path),)
     return encoded(OPEN_OCEAN_SWAP, call.router, (*ends, *amounts, call.sender, b""), steps)

@@ -250,9 +250,11 @@ class SwapQuotes:
         return SwapCall(
             amount_out=out,
             minimum=minimum,
+            # EVM addresses match in any case; those of other chains mean something else in another.
             sender=sender.lower() if chain.evm else sender,
             to=ROUTERS[name],
             gas="0",
+            # Only the native coin travels with the call: a token is taken by its allowance.
             value=request.amount if source.contract.native else 0,
             data=f"0x{_ENCODERS[name](call).hex()}",
         )
@@ -266,6 +268,7 @@ class SwapQuotes:
         if source.chain.nickname == target.chain.nickname:
             return target
         hub = next((c for c in self.catalog.chains if c.nickname == self.rates.hub), None)
+        # The first chain with the token that can swap: the target, else the hub, else the source.
         for chain in (target.chain, hub, source.chain):
             contract = target.token.contracts.get(chain.nickname) if chain else None
             if chain is not None and chain.evm and not chain.no_swap and contract is not None:
@@ -322,6 +325,7 @@ def minimum_out(out: int, slippage_bps: int, aggregator: str) -> int:
 
     ChaingeDex takes the cut rounded down off the amount; all others round the rest down.
     """
+    # The two roundings differ by one unit where the share is not whole.
     if aggregator == CHAINGE:
         return out - amounts.bps_floor(out, slippage_bps)
     return amounts.bps_floor(out, amounts.BPS - slippage_bps)

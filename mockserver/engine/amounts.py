@@ -70,6 +70,7 @@ def units_exact(tokens: Decimal, decimals: int) -> int:
             f"amount {str(tokens)[:40]} is not a positive number of whole tokens",
             about="amount",
         )
+    # By the exponent, before any power is worked out: `1e999999999` must cost nothing.
     if tokens.adjusted() + decimals >= AMOUNT_DIGITS:
         raise Refusal(
             "amount-too-large",
@@ -104,6 +105,7 @@ def units_floor(tokens: Decimal, decimals: int) -> int:
 def fixed(value: Fraction, places: int) -> str:
     """Return a number with exactly `places` decimals, rounded down towards zero."""
     scaled = abs(value.numerator) * 10**places // value.denominator
+    # No minus in front of nothing but zeros.
     sign = "-" if value < 0 and scaled else ""
     return f"{sign}{pointed(scaled, places) if places else scaled}"
 
@@ -134,6 +136,7 @@ def least(holds: Callable[[int], bool]) -> int | None:
     while not holds(high):
         if high >= MAX_UNITS:
             return None
+        # Doubled up to the bound, then halved: two tries for each bit of the amount.
         high = min(high * 2, MAX_UNITS)
     low = high // 2
     while high - low > 1:

@@ -81,6 +81,7 @@ class Balances(View):
         an order was booked with the order, so that it moves nothing more.
         """
         core, nickname = self._core, placed.chain.nickname
+        # The deposit of an order is booked with the order.
         if hash_key(nickname, tx_hash) in core.state.by_hash:
             return 0
         if certain:
@@ -144,8 +145,10 @@ def _opening(scenario: Scenario, placed: Placed) -> int:
     if placed.symbol in openings.amounts:
         return _units(openings.amounts[placed.symbol], placed)
     price = scenario.prices.usd.get(placed.symbol)
+    # What has no price has no amount that is worth so much.
     if not price:
         return 0
+    # In integers, floored once at the end: a Decimal would be rounded to its context first.
     usd, part = openings.usd.as_integer_ratio()
     dear, divisor = price.as_integer_ratio()
     return int(usd * divisor * 10**placed.decimals // (part * dear))

@@ -68,6 +68,8 @@ class _Windows:
     @cached_property
     def _active(self) -> list[tuple[Window, ...]]:
         """The windows of each stretch; that of index 0 is before the first bound."""
+        # One pass over the bounds: a calendar of years has thousands of windows, and few run at
+        # once.
         coming = sorted(enumerate(self.windows), key=lambda item: item[1].from_ms, reverse=True)
         active: list[tuple[Window, ...]] = [()]
         running: dict[int, Window] = {}
@@ -77,6 +79,8 @@ class _Windows:
                 place, window = coming.pop()
                 if window.covers(bound):
                     running[place] = window
+            # In the order of the calendar: the first that forbids a route is the one that a refusal
+            # names.
             active.append(tuple(running[place] for place in sorted(running)))
         return active
 
@@ -97,11 +101,14 @@ class _RouteWindows(_Windows):
         place = bisect_left(once, since_ms, key=_begin_of)
         strikes = [
             (moment, number, window)
+            # Of those that strike once the next is enough, since they are sorted; what flaps is
+            # tried.
             for number, window in (*once[place : place + 1], *repeatedly)
             if (moment := window.strikes(since_ms)) is not None
         ]
         if not strikes:
             return None
+        # By number where two strike at once: windows have no order of their own.
         moment, _, window = min(strikes, key=lambda strike: strike[:2])
         return moment, window
 
@@ -194,6 +201,7 @@ class Calendar(_Windows):
                 place
                 for chain, token, end in _ends(route)
                 for subject in ((chain, None), (chain, token), (None, token), (None, None))
+                # By subject and not window by window: a look-up costs what the route meets.
                 for place in self._subjects.get(subject, ())
                 if self.windows[place].concerns(chain, token, end)
             }
@@ -261,6 +269,7 @@ def random_windows(
                 break
             length = _drawn(rule.mean_length_ms, seed, chain, "length", number)
             mode = rule.modes[derived_int(seed, chain, "mode", number) % len(rule.modes)]
+            # `lag` and `period_ms` are read by the modes alone that need them.
             windows.append(
                 Window(chain, None, moment, moment + length, mode, lag=4, period_ms=60_000)
             )
@@ -271,7 +280,9 @@ def random_windows(
 def _drawn(mean_ms: int, seed: int, *parts: object) -> int:
     # An exponential draw; Decimal's logarithm gives the same digits on every machine.
     context = Context(prec=28)
+    # One more than drawn, since 0 has no logarithm.
     share = context.divide(Decimal(derived_int(seed, *parts) % 10**12 + 1), Decimal(10**12))
+    # A window of no length would be refused as one that ends before it begins.
     return max(1, int(context.multiply(-context.ln(share), Decimal(mean_ms))))
 
 

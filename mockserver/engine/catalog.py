@@ -184,6 +184,7 @@ class Catalog:
         put(self, "_by_v1_name", named)
         put(self, "_by_symbol", {token.symbol: token for token in self.tokens})
         put(self, "_by_index", {token.index: token for token in self.tokens})
+        # After the look-up of nicknames, which it uses.
         put(self, "_by_address", dict(self._addresses()))
         put(self, "_placed", {})
         put(self, "_ends", {})
@@ -244,6 +245,7 @@ class Catalog:
         """Return the token of an index. Raises `Refusal` where there is none."""
         token = self._by_index.get(index)
         if token is None:
+            # By distance, and the smaller of two that are equally far: the same on every run.
             near = sorted(self._by_index, key=lambda known: (abs(known - index), known))[:3]
             raise Refusal(
                 "unknown-token",
@@ -359,6 +361,7 @@ def address_key(chain: Chain, address: str) -> str:
 
 def checked_address(chain: Chain, address: str, about: str = "address") -> str:
     """Return an address that has the form of its chain. Raises `Refusal` for any other text."""
+    # Addresses of other chains have many forms: that they are printable is all that is checked.
     pattern = _EVM_ADDRESS if chain.family == EVM_FAMILY else _OTHER_ADDRESS
     if pattern.fullmatch(address):
         return address

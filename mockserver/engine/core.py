@@ -109,6 +109,7 @@ class WorldState:
 
     def copy(self) -> "WorldState":
         """Return an independent copy."""
+        # The agendas are shared as they are: whoever changes one first copies it (`_own`).
         # Neither owns the shared accounts: each copies an account before it changes it.
         self.owner = StateOwner()
         return WorldState(
@@ -150,9 +151,11 @@ class WorldState:
         change = order.topup - order.amount
         paying = account(payer)
         if paying is None:
+            # Most accounts have a single order: a pair takes less memory than an `Account`.
             self.accounts.put(payer, (order_id, change))
         else:
             paying.add(order_id, change)
+        # An order to oneself on one chain would be counted twice.
         if receiver != payer:
             receiving = account(receiver)
             if receiving is None:
@@ -172,6 +175,7 @@ class WorldState:
         """Store an order whose events have changed, which a finished order's never do."""
         self.forced += len(order.past) - len(self.orders[order.id].past)
         self.orders[order.id] = order
+        # A set: payer and receiver may be one account.
         for key in {payer_of(order), receiver_of(order)}:
             account = self.account(key)
             if account is not None:
@@ -188,6 +192,7 @@ class WorldState:
     def count_sent(self, key: HashKey, address: str) -> None:
         """Count a transaction of an address, unless it was counted with its order or before."""
         counted = self.announced.get(key)
+        # False is one that was taken back: it may be sent once more.
         if counted is False or (counted is None and key not in self.by_hash):
             self.announced[key] = True
             sender = key[0], account_address(address)
@@ -201,6 +206,7 @@ class WorldState:
             self.sent[sender] = (self.sent.get(sender) or 0) - 1
         if (moved := self.transfers.get(key)) is not None:
             self.move(key, replace(moved, units=-moved.units))
+            # Kept with no units, not removed: entries of a `Layered` cannot be.
             self.transfers[key] = replace(moved, units=0)
 
     def move(self, key: HashKey, transfer: ChainTransfer) -> None:
@@ -316,6 +322,7 @@ class Core:
         """Return a stored order. Raises `Refusal` where there is none."""
         order = self.state.orders.get(order_id)
         if order is None:
+            # Cut, since the number is a client's and may be of any length.
             raise no_order(f"order {order_id[:80]!r} does not exist here", "order")
         return order
 
@@ -362,6 +369,7 @@ def check_order(state: WorldState, texts: tuple[str, ...]) -> None:
     """Raise `Refusal` where a world takes no further order, or none with texts so long."""
     if state.orders.count >= limits.ORDERS.most:
         raise _full(limits.ORDERS)
+    # Counting characters is cheaper than encoding them, and nearly always enough.
     if _MOST_WIDTH * sum(map(len, texts)) > limits.ORDER_TEXT.most:
         _check_texts(texts)
 
@@ -392,6 +400,7 @@ def _full(limit: limits.Limit) -> Refusal:
 
 
 def _check_texts(texts: tuple[str, ...]) -> None:
+    # `surrogatepass`: JSON may carry half a pair, which has no bytes in UTF-8 otherwise.
     size = sum([len(text.encode("utf-8", "surrogatepass")) for text in texts])
     if size > limits.ORDER_TEXT.most:
         raise Refusal(

@@ -41,6 +41,7 @@ _CARRIED = frozenset({str, int, bool, NoneType})
 
 def to_plain(value: Any) -> Any:
     kind = type(value)
+    # By type: members of an enumeration of texts are texts too, and are not carried as such.
     if kind in _CARRIED:
         return value
     if kind is tuple or kind is list:
@@ -257,6 +258,7 @@ def _prices(data: Any, tokens: Set[str]) -> Mapping[str, Decimal]:
         raise NotPlain("prices: USD prices by symbols of the catalog were expected")
     prices = {name: from_plain(Decimal, usd, f"prices.{name}") for name, usd in data.items()}
     for name, usd in prices.items():
+        # Decimal reads `NaN` and `Infinity` as well.
         if not (usd.is_finite() and usd > 0):
             raise NotPlain(f"prices.{name}: a price above 0 was expected")
     return prices
@@ -272,6 +274,7 @@ def _clock(data: object, wall_ms: int) -> Clock:
     mode: ClockMode = from_plain(ClockMode, from_dump.get("mode"), "clock.mode")
     now: int = from_plain(int, from_dump.get("now_ms"), "clock.now_ms")
     check_beginning(now)
+    # Made twice, since only a clock knows of which type its rate is.
     clock = Clock(mode, now, wall_ms)
     return Clock(mode, now, wall_ms, from_plain(type(clock.rate), from_dump.get("rate"), "clock"))
 

@@ -85,6 +85,7 @@ def from_base58(text: str) -> bytes:
     for char in text:
         number = number * 58 + _ALPHABET.index(char)
     body = number.to_bytes((number.bit_length() + 7) // 8, "big")
+    # Leading zero bytes are digits of no value, so each is written as a `1`.
     return bytes(len(text) - len(text.lstrip("1"))) + body
 
 
@@ -107,6 +108,7 @@ def hash_form(chain: Chain) -> HashForm:
 
 def made_up_hash(chain: Chain, seed: int, *parts: object) -> str:
     if hash_form(chain) is _BASE58:
+        # A transaction of Solana is a signature of 64 bytes, twice as long as a hash.
         halves = (derived_int(seed, half, *parts).to_bytes(32, "big") for half in range(2))
         return base58(b"".join(halves))
     text = derived_hash(seed, *parts)

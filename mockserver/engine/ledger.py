@@ -177,6 +177,7 @@ class Agenda:
         self.prepare(calendar, due_time)
         while self._heap and self._heap[0][0] <= now_ms:
             moment, order_id = heappop(self._heap)
+            # Stale entries stay in the heap until they come up: taking one out would cost a search.
             if self._due.get(order_id) == moment:
                 del self._due[order_id]
                 yield order_id
@@ -194,6 +195,7 @@ class Agenda:
         """Work out the orders that have changed, at most so many; tell whether more are left."""
         if calendar is not self._calendar:
             # Another calendar moves every order that is not finished.
+            # Those that were passed are not in `_due` any more.
             self._changed.update(self._due)
             self._calendar, self._heap = calendar, []
         count = len(self._changed) if most is None else min(most, len(self._changed))
@@ -261,6 +263,8 @@ class Account:
 
     def total(self, now_ms: int, calendar: Calendar, closing: Closing, gain: Gain) -> int:
         if self.agenda is None:
+            # From what `certain` has settled on, so that the ends in a row are not worked out
+            # again.
             self.agenda, self.gained = Agenda(), self.paid
             for order_id in self.orders[self.done :]:
                 self.agenda.touch(order_id)
@@ -277,6 +281,7 @@ class Account:
         while self.done < len(self.orders):
             order_id = self.orders[self.done]
             moment = closing(order_id)
+            # Stops at the first that is open, since `paid` counts a prefix.
             if moment is None or moment > now_ms:
                 break
             self.paid += gain(order_id)

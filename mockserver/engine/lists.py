@@ -38,6 +38,7 @@ class Lists(View):
         scenario, calendar, now = self._core.scenario, self._core.state.calendar, self._core.now()
         drift = scenario.prices.drift
         changes = calendar.list_changes(now) if calendar.windows else 0
+        # By what is out and not by the time: lists stay equal, and cached, between two turns.
         out = frozenset(self._out(now)) if calendar.windows else None
         return scenario.list_version + changes, out, now // drift.period_ms if drift else 0
 

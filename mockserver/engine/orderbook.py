@@ -108,6 +108,7 @@ class OrderBook(View):
         core, state = self._core, self._core.state
         known = state.order_of(hash_key(sent.route.source_chain, sent.cert_hash))
         if known is None:
+            # With its whole text, which is kept as it came.
             check_order(state, (sent.sender, sent.recipient, sent.cert_hash, sent.sent))
             known = sent.stored(core.now(), core.scenario.refund_ms)
             state.add(known)
@@ -149,6 +150,7 @@ class OrderBook(View):
         order_id = state.by_sn.get(number)
         if order_id is None:
             order = state.orders.get(number)
+            # An order of 2.0 has no number: v1 calls it by its id.
             if order is not None and order.sn is None:
                 return order.id
             raise no_order(f"order number {number[:80]!r} does not exist here", "order number")
@@ -230,6 +232,7 @@ class OrderBook(View):
             )
         if order.policy is Policy.MANUAL:
             return self._store(replace(order, ticks=(*order.ticks, self._core.now())))
+        # Not by a tick: only `manual` counts them as steps.
         return self.force(order_id, ahead[0].status, ahead[0].reason, order.policy)
 
     def force(
@@ -241,6 +244,7 @@ class OrderBook(View):
         """
         order, calendar, now = self._movable(order_id), self._core.state.calendar, self._core.now()
         check_forced(self._core.state, reason)
+        # The past by what was shown until now: the new course must not rewrite it.
         happened = tuple(event for event in history(order, calendar) if event.at_ms <= now)
         rest = order.course.since(status).steps[1:] if not status.resting else ()
         # The course begins anew with this status, so the time that has passed is taken off each
@@ -319,6 +323,7 @@ class OrderBook(View):
             return order
         now, calendar = self._core.now(), self._core.state.calendar
         status = at(history(order, calendar), now).status
+        # A refund goes on by time: polls only move what is on its way to the target.
         moving = not status.resting and status is not Status.REFUNDING
         if not moving or calendar.speed(order.route, now) == 0:
             return order
@@ -336,5 +341,6 @@ class OrderBook(View):
             if due is not None:
                 self._core.jump(due.at_ms)
         order = replace(order, seen_ms=self._core.now())
+        # Without `change`: that it was seen moves no event.
         self._core.state.orders[order.id] = order
         return order

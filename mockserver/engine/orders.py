@@ -127,6 +127,7 @@ class Order:
         parts = (self.gross, self.service_fee, self.channel_fee, self.gas_fee)
         gross, service, channel, gas = (part * share // 100 for part in parts)
         used = self.amount * share // 100
+        # Of the rounded parts, so that they add up: a share of the net may be a unit off.
         net = gross - service - channel - gas
         return OrderDelivery(net, service, channel, gas, used, self.amount - used)
 
@@ -174,9 +175,11 @@ def history(order: Order, calendar: Calendar) -> tuple[Event, ...]:
         return _planned(order)
     events = [*order.past]
     for event in _interrupted(order, calendar):
+        # What was forced may be what comes next by itself: a status is not entered twice.
         if not events or events[-1].status is not event.status:
             events.append(event)
     if order.ticket_ms is not None and events[-1].status is Status.DROPPED:
+        # A ticket may come before the order is dropped: then its time counts from there.
         resolved = max(order.ticket_ms, events[-1].at_ms) + order.resolve_ms
         events.append(Event(resolved, Status.REFUNDED, "refunded after a ticket"))
     return tuple(events)

@@ -117,6 +117,7 @@ class Window:
 
         `ms` reads their durations. Raises `ValueError` for a word that has no meaning.
         """
+        # What is named wins over what the mode brings.
         options = {**_OF_MODES.get(options.get("mode", ""), {}), **options}
         settings: dict[str, Any] = {
             name: options[name] for name in ("lag", "down_percent", "reason") if name in options
@@ -170,6 +171,7 @@ class Window:
             return Fraction(1)
         if self.mode is Mode.LAGGING:
             return Fraction(1, self.lag)
+        # `accept-stall` says itself what becomes of orders on their way, whatever `in_flight` is.
         if self.mode is not Mode.ACCEPT_STALL and self.in_flight is InFlight.NONE:
             return Fraction(1)
         return Fraction(0)
@@ -194,6 +196,7 @@ class Window:
             return self.from_ms
         if self.mode is not Mode.FLAPPING:
             return None
+        # Rounded up: a turn at the very moment counts.
         periods = -(-(since_ms - self.from_ms) // self.period_ms)
         turn = self.from_ms + periods * self.period_ms
         if self.until_ms is None or turn < self.until_ms or (self.closed and turn == self.until_ms):
@@ -242,6 +245,7 @@ class OccupiedTimes:
         return min(numbers, default=None)
 
     def _of(self, window: Window) -> Iterator[list[_Time]]:
+        # A window of both ends is kept under each, since it overlaps those of either.
         ends = (Direction.SOURCE, Direction.TARGET)
         for end in ends if window.direction is Direction.BOTH else (window.direction,):
             yield self._times.setdefault((window.chain, window.token, end), [])

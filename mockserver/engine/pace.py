@@ -77,6 +77,7 @@ def _stretches(windows: Sequence[Window], from_ms: int) -> Iterator[Stretch]:
         flapping = tuple(
             window for window in running if window.mode is Mode.FLAPPING and _pace(window) == 0
         )
+        # One that stops orders wins over those that slow them; of these the slowest.
         yield Stretch(begin, end, 0 if 0 in steady else max(steady, default=1), flapping)
         if end is None:
             return
@@ -98,6 +99,7 @@ class _FlappingPhases:
     def __init__(self, stretch: Stretch) -> None:
         self._stretch = stretch
         periods = [window.period_ms for window in stretch.flapping]
+        # Windows repeat together after the least common multiple of their periods.
         cycle = lcm(*periods)
         self._cycle = (
             cycle if sum([2 * cycle // period for period in periods]) <= _MOST_TURNS else None
@@ -120,6 +122,7 @@ class _FlappingPhases:
         reached_at: int | None = wanted
         if self._stretch.flapping:
             length = 0 if self._cycle is None else self._length()
+            # One less: what is reached at the very end of a cycle belongs to that cycle.
             cycles = (wanted - 1) // length if length else 0
             reached_at = _reached(
                 self._ups(None if end is None else end - begin), wanted - cycles * length
@@ -155,6 +158,8 @@ class _FlappingPhases:
                 turns.append(window.period_ms - phase)
                 downs.append(window.down_ms - phase)
             if max(downs) > 0:
+                # To the end of the longest of those that are down: the others are up by then, or
+                # down anew.
                 begin += max(downs)
                 continue
             yield begin, begin + min(turns)

@@ -71,6 +71,7 @@ class Payouts(View):
             if (order.route.target_chain, order.route.target_token) == place
         ]
         payouts = [payout for order in orders for payout in self._of(order) if not payout.back]
+        # What is due by now is paid already, though no node may have shown it yet.
         return sum([payout.units for payout in payouts if payout.at_ms > now])
 
     def _due_ms(self, order_id: str) -> int | None:

@@ -51,11 +51,13 @@ class Prices:
             return Price(base, now_ms, self.source)
         period, furthest = self.drift.period_ms, self.drift.amplitude_bps
         bucket = now_ms // period
+        # By the period and not by the moment: two requests within a period get one price.
         drawn = derived_int(self.seed, "drift", symbol, bucket) % (2 * furthest + 1)
         return Price(base + base * (drawn - furthest) / BPS, bucket * period, self.source)
 
     def usd_of(self, symbol: str, now_ms: int) -> Decimal:
         """Return a token's USD price at a moment. Raises `Refusal` where it has none."""
+        # Without making a `Price`, which quotes do not need.
         if self.drift is None and symbol in self.usd:
             return self.usd[symbol]
         return self.of(symbol, now_ms).usd

@@ -52,6 +52,7 @@ def fixed_near(
 
     Amounts stand at `place` in keys; the amount of the quote is returned with it.
     """
+    # The very amount first: it comes out to the last digit, without scaling.
     if key in fixed or not percent:
         return fixed.get(key), key[place]
     others = key[:place] + key[place + 1 :]
@@ -78,6 +79,7 @@ def fixed_quote(
         out_usd=amounts.scaled(fixed_or_none.out_usd, amount, near),
         service_fee=fixed_or_none.service_fee * amount // near,
     )
+    # Gas stays as it was: for a near but smaller amount it may be all of it.
     return quote if quote.net > 0 else None
 
 
@@ -170,10 +172,12 @@ class TransferQuotes:
         The rate and what they follow from, a tariff or a fixed quote, are returned with them.
         Raises `Refusal` as `bridge` does.
         """
+        # The bounds here and not by a call: this is the hottest path, and most amounts are right.
         if not 0 < amount <= amounts.MAX_UNITS:
             amounts.checked_units(amount)
         tariff = self._tariffs.get((source.symbol, source.chain.nickname, target.chain.nickname))
         if tariff is None:
+            # A tariff is kept only of a route that was permitted, which is not checked again.
             _check_transfer(source, target)
         rate = self.rates.bridge_bps
         if channel_bps:
@@ -250,6 +254,7 @@ class TransferQuotes:
         gas = self._steady.get(key)
         if gas is None:
             gas = gas_in_token(self.rates, self.prices, token, at, now_ms)
+            # With drift the cost in tokens changes with every period.
             if self.prices.drift is None:
                 self._steady[key] = gas
         return gas
@@ -257,6 +262,7 @@ class TransferQuotes:
 
 def gas_in_token(rates: Rates, prices: Prices, token: Placed, at: Placed, now_ms: int) -> int:
     """Return what execution on the chain of `at` costs in a token's units, rounded down."""
+    # In integers, floored once at the end: a division of Decimals would be rounded before.
     usd, part = rates.gas(at.chain).as_integer_ratio()
     price, divisor = prices.usd_of(token.symbol, now_ms).as_integer_ratio()
     return int(usd * divisor * 10**token.decimals // (part * price))
@@ -279,6 +285,7 @@ def too_low(minimum: int | None, source: Placed) -> Refusal:
 def too_low_v1(minimum: int | None, source: Placed) -> Refusal:
     """Return the same in v1's whole tokens."""
     if minimum is None:
+        # No amount, so no unit in which the two generations would differ.
         return too_low(None, source)
     least = plain(amounts.whole_tokens(minimum, source.decimals))
     return Refusal(
@@ -344,6 +351,7 @@ def _cross_chain(
         amount_in=amounts.whole_tokens(units, source.decimals),
         amount_out=amounts.whole_tokens(paid, source.decimals),
         fee=amounts.whole_tokens(fee, source.decimals),
+        # Gas takes what rounding cuts off as well, so that the parts add up.
         gas=amounts.whole_tokens(units - fee - paid, source.decimals),
         symbol=source.symbol,
         out_units=out,

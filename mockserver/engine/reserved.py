@@ -68,6 +68,7 @@ _HEX_START = "0x0000"
 
 def in_amount(units: int, decimals: int) -> Reserved | None:
     """Return what an amount of smallest units reserves; only its first four decimals may be set."""
+    # By decimals and not by units: 12.4001 means the same on chains of 6 and of 18 decimals.
     if decimals > 4:
         scaled, more = divmod(units, 10 ** (decimals - 4))
     else:

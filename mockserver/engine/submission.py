@@ -205,46 +205,40 @@ def _new_order(
         topup = max(topup, min(request.amount, paid.units if paid.payer == payer else 0))
     order_id, seed = _order_id(core), scenario.seed
     sender, source, target = request.sender, request.source, request.target
-    # In the order of the fields: by their names it takes five times as long to make an order.
-    values = (
-        order_id,
-        None if request.generation is _V2 else _sn(core, request, now),
-        request.generation,
-        request.kind,
-        route,
-        # When it was submitted, and when it began its course.
-        now,
-        now,
-        request.amount,
-        gross,
-        service_fee,
-        channel_fee,
-        gas_fee,
-        _dust(request),
-        max(0, topup),
-        sender,
-        request.recipient,
-        sender,
-        cert_hash,
+    # By name, though a call by position is 3 us faster: nobody counts 31 arguments rightly.
+    return Order(
+        id=order_id,
+        sn=None if request.generation is _V2 else _sn(core, request, now),
+        generation=request.generation,
+        kind=request.kind,
+        route=route,
+        submitted_ms=now,
+        started_ms=now,
+        amount=request.amount,
+        gross=gross,
+        service_fee=service_fee,
+        channel_fee=channel_fee,
+        gas_fee=gas_fee,
+        dust=_dust(request),
+        topup=max(0, topup),
+        sender=sender,
+        recipient=request.recipient,
+        evm_address=sender,
+        cert_hash=cert_hash,
         # Those of EVM chains follow from the id.
-        "" if target.chain.evm else made_up_hash(target.chain, seed, "exec", order_id),
-        "" if source.chain.evm else made_up_hash(source.chain, seed, "back", order_id),
-        planned(course, policy, route, calendar, now),
-        policy,
-        polls_needed,
-        scenario.refund_ms,
+        exec_hash="" if target.chain.evm else made_up_hash(target.chain, seed, "exec", order_id),
+        back_hash="" if source.chain.evm else made_up_hash(source.chain, seed, "back", order_id),
+        course=planned(course, policy, route, calendar, now),
+        policy=policy,
+        polls_needed=polls_needed,
+        refund_ms=scenario.refund_ms,
         # Interned: a client sends the same channel with each of its orders.
-        intern(request.channel),
-        request.fee_level,
-        # Neither look-ups nor forced statuses yet.
-        (),
-        (),
-        _reported_ms(state, route.source_chain, cert_hash) if state.reports else None,
-        scenario.ticket_ms,
-        None,
-        _exposed_ms(calendar, route, now) if calendar.windows else None,
+        channel=intern(request.channel),
+        fee_level=request.fee_level,
+        ticket_ms=_reported_ms(state, route.source_chain, cert_hash) if state.reports else None,
+        resolve_ms=scenario.ticket_ms,
+        exposed_ms=_exposed_ms(calendar, route, now) if calendar.windows else None,
     )
-    return Order(*values)
 
 
 def _order_id(core: Core) -> str:

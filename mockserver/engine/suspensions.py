@@ -42,12 +42,14 @@ class Suspensions(View):
         now, before = self._core.now(), self._core.state.calendar.windows
         taken, added = OccupiedTimes(before), []
         for window in windows:
+            # What has happened stays: an outage cannot have begun before now.
             closed = replace(window, from_ms=max(window.from_ms, now), closed=False)
             issues = list(window_issues(closed, self._core.scenario.catalog, taken))
             if issues:
                 raise InvalidOutage("; ".join(f"{field}: {text}" for field, text in issues))
             taken.add(closed)
             added.append(closed)
+        # Only here, when each was checked: all of them or none.
         self._core.state.calendar = Calendar((*before, *added))
         return tuple(added)
 
@@ -65,6 +67,7 @@ class Suspensions(View):
         active = [window for window in self._of(chain, token, direction) if window.covers(now)]
         if not active:
             raise InvalidOutage(f"{_subject(chain, token)} is not suspended at {iso(now)}")
+        # Ended and not removed: orders that it has stopped or failed stay so.
         ended = {window: replace(window, until_ms=now, closed=True) for window in active}
         self._core.state.calendar = Calendar(tuple(ended.get(window, window) for window in windows))
         return tuple(ended.values())
@@ -80,6 +83,7 @@ class Suspensions(View):
         Raises `InvalidOutage` where there is none.
         """
         now = self._core.now()
+        # Later than now: one that begins at this very moment is active, and `restore` ends it.
         planned = tuple(
             window for window in self._of(chain, token, direction) if window.from_ms > now
         )

@@ -85,6 +85,7 @@ class World:
     def adopt(self, rows: "World") -> None:
         """Take over the orders, tickets and transactions of another world, which is given up."""
         mine, theirs = self._core.state, rows._core.state
+        # Only what rows hold: clock, calendar and prices this world has already.
         for name in STORED_BY_ROW:
             setattr(mine, name, getattr(theirs, name))
 
@@ -96,6 +97,7 @@ class World:
     def run_since(self, wall_ms: int) -> None:
         """Have the clock show its time for that of the wall clock, which is not in the future."""
         clock = self._core.state.clock
+        # A wall clock that was set back since must not move the world's time back.
         if wall_ms <= self._core.wall():
             self._core.state.clock = replace(clock, wall_ms=wall_ms)
 
@@ -140,6 +142,7 @@ class World:
         """Return a copy of this world with these outages in place of its own."""
         state = self._core.state.copy()
         state.calendar = Calendar(windows)
+        # From the scenario as it began: moved prices come with the state.
         return World(self._original, self._core.wall, state)
 
     def snapshot(self, name: str | None = None) -> str:

@@ -149,11 +149,13 @@ def grade(
             report.stopped = "stopped by Ctrl-C"
         return report
     finally:
+        # Whatever ended the grading: the bench has a server, and a process that forks.
         bench.close()
 
 
 def _wanted(plan: GradePlan, report: GradeReport) -> list[Break]:
     """Return the breaks of operations that the suite calls, in the order of the table."""
+    # What the suite never calls it cannot notice.
     called = set(report.operations) & set(plan.operations or report.operations)
     return [
         each
@@ -177,6 +179,7 @@ def _try_all(
             report.stopped = "stopped at the first survivor"
         elif ends is not None and monotonic() >= ends:
             report.stopped = "the time is used up"
+        # Asked before each trial, and answered by what is known then.
         return 0 if report.stopped else plan.budget - len(report.trials)
 
     def take(trial: BreakTrial) -> None:
@@ -262,6 +265,7 @@ class _Bench:
         ended, notes = self._run(made.name, limit_s)
         struck = [note for note in notes if note.get("break") == made.name]
         failed = ended.code != 0 or ended.late
+        # A break that changed no answer proves nothing, however the suite ended.
         if not struck:
             outcome = TrialOutcome.UNSURE if failed else TrialOutcome.NOT_REACHED
             return BreakTrial(made, outcome, output=ended.last_lines if failed else "")
@@ -301,6 +305,7 @@ class _Bench:
                 try:
                     ended = process.wait(limit_s)
                 finally:
+                    # Whatever it has left: the next run must not meet requests of this one.
                     process.send(signal.SIGKILL)
                     del self._running[number]
             return ended, list(_read(notes))

@@ -46,6 +46,7 @@ class FactEvidence:
             return
         beside = f" (beside {', '.join(labels[:-1])})" if labels[1:] else ""
         self.against.setdefault(labels[-1], observation.against + beside)
+        # It may have spoken for the entry before another witness saw it.
         self.supported_by.pop(labels[-1], None)
         if observation.alternative and not self.alternative:
             self.alternative = alternatives[observation.alternative - 1]
@@ -124,6 +125,7 @@ def _errata(sources: tuple[Source, ...], register: ContractSource) -> Iterator[F
                 _breaches(documented, recorded_exchange),
                 _breaches(observed, recorded_exchange),
             )
+            # Fewer and not none: an answer may break the contract in other places too.
             if as_observed < as_documented:
                 evidence.supported_by[label] = None
             elif as_observed > as_documented:
@@ -136,6 +138,7 @@ def _breaches(contract: Contract, first: RecordedExchange) -> int:
     """Return in how many places an exchange breaks a contract; its request if it was accepted."""
     operation = contract.get(first.operation)
     if operation is None:
+        # More than any answer can break: what a dialect lacks fits nothing.
         return 1_000
     try:
         body = first.response_json()

@@ -110,6 +110,7 @@ def _names_of(view: OrderView) -> tuple[str, ...]:
 def _state_of(view: OrderView) -> State:
     if view.status is Status.SUCCEEDED:
         return "arrived"
+    # v1 has fewer words: what is dropped has failed there, and may yet be refunded in 2.0.
     if view.order.generation is OrderGeneration.V1:
         return "failed" if view.v1_status is V1Status.FAILED else "underway"
     return "failed" if view.status in _RAN_OUT else "underway"
@@ -132,6 +133,7 @@ class Fault(NamedTuple):
 
 # More than any client tries again.
 _EVERY_TIME = 100
+# None first: Hypothesis shrinks towards the beginning, and no fault is the simplest.
 _FAULTS: tuple[Fault | None, ...] = (
     None,
     Fault("reset-before-headers", "done", 1),

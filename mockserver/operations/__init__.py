@@ -19,6 +19,7 @@ OperationFunction = Callable[[World, Inputs], Json]
 def _named(generation: str, module: ModuleType) -> Iterator[tuple[str, OperationFunction]]:
     """Yield the functions of a file by the operations that they are called after."""
     for name, value in vars(module).items():
+        # Not what the file imports, which is of another module.
         if isinstance(value, FunctionType) and value.__module__ == module.__name__:
             first, *rest = name.split("_")
             # The parts of several operations begin with an underscore.

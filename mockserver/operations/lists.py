@@ -163,6 +163,7 @@ def held_tokens(world: World, chain: Chain, address: str) -> Json:
 
 def _held(world: World, placed: Placed, tokens: Decimal) -> Json:
     usd = _usd(world, placed.symbol)
+    # Down to cents: what is shown as owned must not be more than is there.
     cents = amounts.floor(Fraction(tokens) * Fraction(usd) * 100)
     return {
         "Name": placed.token.name,
@@ -180,6 +181,7 @@ def _day(world: World, symbol: str) -> dict[str, Json]:
     """Return highest and lowest price of the last day, hour by hour, and the change in percent."""
     prices, now = world.scenario.prices, world.now()
     try:
+        # Computed and not recorded: prices are a function of the moment.
         hourly = [prices.of(symbol, now - hour * _HOUR_MS).usd for hour in range(_DAY_HOURS + 1)]
     except Refusal:
         return dict.fromkeys(_DAY, "")

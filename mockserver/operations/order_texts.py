@@ -51,6 +51,7 @@ def certificate(inputs: Inputs) -> Certificate | None:
     if decoded is None:
         return None
     if not decoded.keys() >= (_ALL_SET if strict else _NEEDED_SET):
+        # With none of the members it is another form; with some it is this one, and wrong.
         if not strict and decoded.keys().isdisjoint(_NEEDED):
             return None
         missing = [key for key in (_ALL if strict else _NEEDED) if key not in decoded]
@@ -59,6 +60,7 @@ def certificate(inputs: Inputs) -> Certificate | None:
         _check_public_key(decoded["fromPublicKey"])
     amount, index = _number(decoded, "fromAmount"), _number(decoded, "fromIndex")
     chain, address, cert_hash = texts = _texts_of(decoded)
+    # By type, and all three in a row: this is on the hot path of orders.
     if not type(chain) is type(address) is type(cert_hash) is str:
         key = next(key for key, text in zip(_TEXTS, texts, strict=True) if type(text) is not str)
         raise _bad_certificate(f"{key!r} is {ascii(decoded[key])[:60]}, expected text")
@@ -95,6 +97,7 @@ def _number(values: Mapping[str, Json], key: str) -> int:
     value = values[key]
     if type(value) is str and _DIGITS.fullmatch(value):
         return int(value)
+    # A bool is an integer for Python, and no amount.
     if type(value) is int and _DIGITS.fullmatch(str(value)):
         return value
     raise _bad_certificate(f"{key!r} is {ascii(value)[:60]}, expected a whole number as text")
@@ -146,6 +149,7 @@ def order_rules(inputs: Inputs) -> OrderRules:
     try:
         return rules_of(text)
     except Refusal:
+        # Where the interface publishes no form, a text that is none of rules is taken as it is.
         return OrderRules()
 
 

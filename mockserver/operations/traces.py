@@ -100,6 +100,7 @@ def quoted(world: World, operation: str, inputs: Inputs, data: Json) -> QuotedTr
         if operation in (ids.V1_QUOTE, ids.V1_SWAP_QUOTE):
             units = amounts.units_exact(inputs.decimal(amount), source.decimals)
             level = inputs.integer("feeLevel") if inputs.has("feeLevel") else 0
+            # The one member of data has the name of the kind: `crossChain` or `aggregate`.
             promised = Decimal(next(iter(data.values()))["amountOut"])
             net = amounts.units_floor(promised, target.decimals)
             return QuotedTransfer(TracedTransfer(kind, route, units, level), net)
@@ -234,6 +235,7 @@ def _submitted_v2(world: World, inputs: Inputs, deposit: NamedDeposit) -> Traced
     target = catalog.placed(catalog.chain(chain), catalog.token_by_index(inputs.integer("toIndex")))
     kind = OrderKind.AGGREGATE if inputs.text("orderType") == "2" else OrderKind.BRIDGE
     rules = requested_rules(inputs)
+    # None where it cannot be read, which is not the same as no fee.
     fee = None if rules is None else rules.channel_bps
     return TracedTransfer(kind, route_of(source, target), deposit.amount, fee)
 

@@ -61,6 +61,7 @@ def gas_price(world: World, chain: Chain) -> int:
     # Exact until the end: a float would cost another price on another machine.
     coins = Fraction(world.scenario.rates.gas(chain)) / Fraction(usd)
     price = amounts.floor(coins * 10**chain.decimals / GAS_TOKEN)
+    # At least 1: a price of 0 would look as if gas were free.
     return min(max(1, price), _MOST_GAS_PRICE)
 
 
@@ -220,6 +221,7 @@ def order_of_transfer(world: World, transfer: ContractCall, token: str) -> Order
     routed = _ROUTED.fullmatch(memo) if chain.family == SOLANA_FAMILY else None
     if transfer.to != chain.vault or (b":" not in memo and routed is None):
         return None
+    # Only now: a transfer of any token to anybody is none of our business.
     source = catalog.placed_at(chain, token, "source token address")
     if routed is not None:
         order = _routed(world, transfer, source, bytes.fromhex(routed[1].decode()))

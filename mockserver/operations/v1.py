@@ -211,6 +211,7 @@ def _same_address(inputs: Inputs) -> None:
     same = str(int(user, 16)) if as_number else user.lower()
     if source.lower() != same:
         right = f"; send the digits {same}" if as_number else ""
+        # As JavaScript compares: equal as doubles means that only digits beyond 53 bits differ.
         if as_number and float(source) == float(same):
             right = (
                 f"; its last digits were lost, since JSON.stringify and others write numbers of 53 "

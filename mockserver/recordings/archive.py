@@ -53,6 +53,7 @@ def _unpack(stream: BinaryIO, folder: Path) -> None:
 def _check(members: list[zipfile.ZipInfo]) -> None:
     for member in members:
         path = PurePosixPath(member.filename)
+        # A backslash is a folder's end on Windows, and part of a name elsewhere.
         if path.is_absolute() or ".." in path.parts or "\\" in member.filename:
             raise NotUnpacked(f"it holds a file outside of itself: {member.filename!r}")
         if member.compress_type not in _METHODS:

@@ -55,6 +55,7 @@ def layout_of(raw: bytes) -> tuple[str, Json] | None:
         return None
     if not _readable(value, 0):
         return None
+    # Tried and not guessed: only what gives the very bytes again may stand for them.
     for name in LAYOUTS:
         if encode(value, name) == raw:
             return name, value
@@ -82,6 +83,7 @@ def _write(value: Json, layout: Layout, line: str, out: Callable[[str], None]) -
     elif isinstance(value, list | tuple):
         _write_items([("", item) for item in value], "[]", layout, line, out)
     elif isinstance(value, Decimal):
+        # Not by `str`, which writes small and large numbers with an exponent.
         out(f"{value:f}")
     else:
         out(jsontext.encode(value).decode())
@@ -115,6 +117,7 @@ def _readable(value: Json, depth: int) -> bool:
         case list():
             return depth < _MAX_DEPTH and all(_readable(item, depth + 1) for item in value)
         case Decimal():
+            # Without a point it would be read back as an integer.
             return len(f"{value:f}") <= _MAX_DIGITS and "." in f"{value:f}"
         case int() if not isinstance(value, bool):
             return value.bit_length() <= 3 * _MAX_DIGITS
@@ -210,6 +213,7 @@ def coded_members(coded: Coded | None, files: Mapping[bytes, str]) -> dict[str, 
         row["unasked"] = True
     if coded.omitted:
         row["omitted"] = coded.omitted
+    # A large one has a file of its own, as the body that it holds.
     elif coded.body in files:
         row |= file_members(coded.body, files)
     else:

@@ -95,6 +95,7 @@ def load(file: Path) -> Recording:
     """Return a recording file. Raises `InvalidFile` with file and line of every problem."""
     document = documents.read(file, "recording")
     head = _read(document, (), _HEAD, document.value)
+    # What the mock has recorded says its dialect only where that is another one.
     if head["origin"] == "simulation":
         head.setdefault("dialect", "documented")
     return Recording(**head, exchanges=exchanges_of(document, head["origin"]), file=file)
@@ -195,6 +196,7 @@ def _exchange(
 def _response(document: Document, place: FieldPath, row: Mapping[str, Any]) -> Response:
     body = bodies.read(document, place, row)
     coded = None
+    # After the body, against which it is checked.
     if "coded" in row:
         coded = bodies.read_coded(document, (*place, "coded"), row["coded"], body)
     return Response(row["status"], tuple(_spread(row.get("headers", {}))), body, coded)
@@ -214,6 +216,7 @@ def _query_row(query: str) -> dict[str, Json]:
     except BadEncoding:
         return {"rawQuery": query}
     members = folded(pairs)
+    # Folding by name loses the order among different names, and that of a query is kept.
     if not query or _spread(members) == pairs:
         return {"query": members} if members else {}
     return {"rawQuery": query}
@@ -300,6 +303,7 @@ def gather(named: Iterable[str | Path]) -> tuple[Source, ...]:
 
     A path that exists goes before a shipped name. Raises `InvalidFile`.
     """
+    # Each once: a folder and a file in it may both be named.
     files = dict.fromkeys(pair for path in named for pair in _files(path))
     return tuple(Source(label, load(file)) for label, file in files)
 

@@ -96,6 +96,7 @@ class RecordingFolder:
                 row = exchange_text(named, self._head.origin, self._large_bodies(named))
                 rows = [*open_file.rows, row]
                 self._write(open_file, rows)
+            # Only now, when the file is written: a failed write leaves what was kept.
             open_file.rows[:] = rows
             return open_file.path
 
@@ -130,6 +131,7 @@ class RecordingFolder:
             self._files[f"{group} {len(self._files)}"] = self._files.pop(group)
         stem = re.sub(r"[^A-Za-z0-9.-]+", "-", group).strip("-.") or "recording"
         name, number = f"{stem}.yaml", 1
+        # Of earlier runs as well: their files are never written to again.
         while name in self._taken:
             number += 1
             name = f"{stem}-{number}.yaml"
@@ -153,6 +155,7 @@ class RecordingFolder:
             if len(body) > LARGE_BODY:
                 names[body] = bodies.file_name(body, bodies.checksum_of(body))
                 path = self.folder / bodies.FOLDER / names[body]
+                # Named by what is in it, so that one that is there is the same.
                 if not path.exists():
                     self._put(path, body)
         return names
@@ -212,6 +215,7 @@ class _Syncer:
         with self._lock:
             self._changed |= {path: None, path.parent: None}
         if self._thread is None:
+            # On first use: most folders of tests get no exchange.
             self._thread = Thread(target=self._run, name="recordings-to-disk", daemon=True)
             self._thread.start()
 
@@ -250,6 +254,7 @@ def replace_file(path: Path, raw: bytes) -> None:
 
     Raises `OSError`; the old file then is as it was.
     """
+    # Beside it, since a rename is one step only within a file system.
     new = path.with_name(f".{path.name}.new")
     try:
         new.write_bytes(raw)
@@ -279,6 +284,7 @@ def _explained(path: Path) -> Iterator[None]:
 
 def _locked(folder: Path) -> IO[bytes]:
     """Take the folder's lock, which the system frees when this process ends, however it ends."""
+    # Never deleted: whoever has it open would hold the lock of a file that nobody finds.
     lock = (folder / LOCK_FILE).open("ab")
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

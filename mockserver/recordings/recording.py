@@ -77,6 +77,7 @@ class RecordedExchange:
         )
         coding = response.header("Content-Encoding")
         body, omitted = _readable(response.body, coding)
+        # Only where it was really packed: some services name a coding and send plain bytes.
         if coding is not None and response.body and not omitted and body != response.body:
             asked = request.headers.get("Accept-Encoding")
             coded = Coded(coding, response.body, not codings.accepts(asked, coding))

@@ -76,6 +76,7 @@ def _late(inputs: Inputs, now: int) -> Denial | None:
 def by_developer_key(call: Call, inputs: Inputs) -> Denial | None:
     """Return why a v1 request is refused: its time, its key, or its signature (facts §3.1)."""
     late, keys = by_window(call, inputs), call.hosted.keys
+    # Without any key every signature counts: tests need not know the secret of one.
     if late or not keys.developers:
         return late
     app_key = inputs.text("appKey")
@@ -158,6 +159,7 @@ def _kaspa(inputs: Inputs, body: bytes) -> Denial | None:
         )
     text = wallet.signed_text(body, address, prefix=wallet.OTHER_PREFIX)
     came = inputs.text("signature")
+    # The service's own clients sign in two ways: the digest, or a short text.
     messages = [wallet.digest(text), *_plain(body)]
     if any(kaspa.verifies(message, key, came) for message in messages):
         return None

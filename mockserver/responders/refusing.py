@@ -51,6 +51,7 @@ class Refuser:
         rule = self._contract.refusals[name]
         status = self.status if rule.http == 200 else rule.http
         bare = jsontext.encode(generation.refusal(rule, ""))
+        # A character that no sentence has; as JSON it is an escape, which is found in the text.
         mark = "\0"
         encoded = jsontext.encode(generation.refusal(rule, mark)).decode("ascii")
         before, where, after = encoded.partition(jsontext.escaped(mark))

@@ -68,6 +68,7 @@ def calendar_windows(
         drawn, wrong = _drawn(value["random"], start)
         complaints += wrong
         windows += drawn
+        # One place each, so that a problem's number finds the entry that its window came from.
         places += [("random",)] * len(drawn)
     for index, field, message in window_problems(windows, start.catalog):
         # Of what was drawn there is no field to name.
@@ -114,6 +115,7 @@ def _drawn(
     ]
     try:
         begin = _moment(item, "at", start.start_ms)
+        # Without an end it ends where it begins, and is refused: drawing would never stop.
         end = _end(item, begin, start.start_ms) or begin
     except _UnreadableWindow as error:
         return (), [*complaints, (("random", error.field), str(error))]
@@ -121,6 +123,7 @@ def _drawn(
         text = "ends before it begins; the end must be later than the beginning"
         complaints.append((("random", "until"), text))
     mean_between = parse_duration(item["mean_between"])
+    # Before anything is drawn, since a file is anybody's.
     expected = (end - begin) * len(chains) // max(1, mean_between)
     if expected > MOST_DRAWN:
         text = f"would draw about {expected} outages, at most {MOST_DRAWN} are right"

@@ -50,15 +50,18 @@ def load_catalog(folder: str | Path | None = None, added: Document | None = None
             defaults |= document.value.get("chain_defaults", {})
         added = replace(added, value={**added.value, "chain_defaults": defaults})
         more_chains = list(_items([added], "chains"))
+        # A v1 name goes to the added chain: two chains of one name cannot be told apart.
         renamed = {item["v1"]["name"] for _, _, item in more_chains if "v1" in item}
         chains = [_without_v1(chain, renamed) for chain in chains] + more_chains
         known = {item["symbol"]: item for _, _, item in assets}
         for asset in _items([added], "assets"):
+            # An asset that is there gets contracts on more chains, and keeps all else.
             (more if asset[2]["symbol"] in known else assets).append(asset)
         problems += _renamings(more, known)
     for keys in (("nickname",), ("index",), ("network",), ("v1", "name"), ("v1", "id")):
         problems += _twice(chains, keys)
     problems += _asset_problems(chains, assets, more)
+    # All at once, since whoever writes a catalog mends them in one go.
     if problems:
         raise InvalidFile(problems)
     contracts: dict[str, dict[str, TokenContract]] = {}
@@ -157,6 +160,7 @@ def _asset_problems(
             if key in owners:
                 text = f"{contract['address']!r} is the address of {owners[key]!r} on {nickname!r}"
                 yield document.problem((*place, "address"), f"{text} already; give another one")
+            # The first owner stays: each further one is told of it.
             owners.setdefault(key, item["symbol"])
             yield from _native_problems(document, place, item["symbol"], contract, chain)
 
@@ -180,6 +184,7 @@ def _twice(items: Sequence[_Item], keys: tuple[str, ...]) -> Iterator[Problem]:
         value: Any = item
         for key in keys:
             value = value.get(key, {})
+        # Left out in the file: nothing to be unique.
         if value == {}:
             continue
         if value in seen:

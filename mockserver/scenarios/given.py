@@ -47,6 +47,7 @@ def known_orders(
         if item["id"] in orders:
             problems.append((("id",), f"{item['id']!r} is the id of an earlier order"))
         complaints += [((*place, *path), text) for path, text in problems]
+        # Only right ones, so that making an order needs no checks of its own.
         if not problems:
             orders[item["id"]] = _order(item, begin.catalog, begin.seed, refund_ms)
     return tuple(orders.values()), complaints
@@ -133,6 +134,7 @@ def fixed_quotes(value: ScenarioItem, catalog: Catalog) -> tuple[FixedQuotes, li
         value.get("near_percent", 0),
         table("cross_chain", _cross_chain),
     )
+    # A token that nobody knows is wrong at both ends, by the same field.
     return quotes, list(dict.fromkeys(complaints))
 
 
@@ -159,6 +161,7 @@ def _ends(
     """
     ends, complaints = [], []
     for chain, token in places:
+        # What was read last when it failed is the field to blame.
         last = chain
         try:
             on = catalog.chain(_inside(item, chain))
@@ -223,6 +226,7 @@ def _aggregate(item: ScenarioItem, catalog: Catalog) -> tuple[QuoteKey, Aggregat
     gives = item["gives"]
     source, target = _ends(item, catalog, *_OF_TWO_TOKENS, also="gives.execution")
     execution = catalog.chain(gives["execution"])
+    # Where the swap is carried out the token may have other decimals than at its target.
     there = target.token.contracts.get(execution.nickname, target.contract)
     quote = AggregateQuote(
         network=execution.network,

@@ -30,6 +30,7 @@ def located(folder: str, name_or_path: str | Path, beside: Path | None = None) -
     taken from the folder `beside` where it is relative. Raises `InvalidFile` for an unknown name.
     """
     text = str(name_or_path)
+    # By its form, not by whether it is there: a misspelt path is told as a path.
     if is_file(name_or_path):
         return Path(text) if beside is None else beside / text
     if text in _names(folder):

@@ -77,6 +77,7 @@ def layered(document: Document) -> Layers:
 
 
 def _extended(documents: Sequence[Document], name: str) -> Document:
+    # By the file that names it: paths are relative to that.
     last = documents[-1]
     file = _named_in(last, "extends", "scenarios", name)
     # Resolved: two names, or a link, may lead to one file.
@@ -140,6 +141,7 @@ def load_scenario(name_or_path: str | Path, *, wall: Callable[[], int] = wall_ms
     problems += [layers.problem(*complaint) for complaint in complaints]
     start_ms = _start(layers, problems)
     seed = layers.value.get("seed", 0)
+    # Without a start of its own, the calendar counts from now.
     start = WorldStart(catalog, wall() if start_ms is None else start_ms, seed)
     orders, complaints = known_orders(layers.value.get("orders", {}), start)
     problems += [layers.problem(*complaint) for complaint in complaints]
@@ -208,6 +210,7 @@ def _calendar(layers: Layers, start: WorldStart, problems: list[Problem]) -> tup
     calendar, owner = layers.value.get("calendar", []), layers.owner(("calendar",))
     if not isinstance(calendar, str):
         windows, complaints = calendar_windows({"windows": calendar}, start)
+        # The file has the windows right below `calendar`, without the key of a calendar's file.
         problems += [layers.problem(("calendar", *path[1:]), text) for path, text in complaints]
         return windows
     try:

@@ -15,6 +15,7 @@ from mockserver.validation import did_you_mean
 def unknown_keys(value: Mapping[str, Any], catalog: Catalog) -> Iterator[Complaint]:
     """Yield the keys of a merged scenario that should name a chain or a token, and do not."""
     chains, tokens = (nicknames(catalog), "nickname"), (symbols(catalog), "symbol")
+    # Of the merged value: the reading of values drops names that nobody knows.
     for outer, inner, (known, kind) in (
         ("fees", "gas_usd", chains),
         ("fees", "aggregators", chains),
@@ -81,6 +82,7 @@ def _opening_problems(scenario: Scenario) -> Iterator[Complaint]:
         place, token = ("balances", "accounts", number), tokens.get(opening.token)
         if opening.chain not in chains:
             yield (*place, "chain"), unknown_name(opening.chain, "nickname", chains)
+        # Both at once: a token that exists may lack the chain.
         if token is None or opening.chain not in token.contracts:
             near = "" if token else did_you_mean(opening.token, list(tokens)).removesuffix("?")
             yield (*place, "token"), f"{opening.token!r} is not on {opening.chain!r}{near}"

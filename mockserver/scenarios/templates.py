@@ -62,6 +62,7 @@ class ListedNames:
         lowered, on = str(name).lower(), self.chain(chain)
         every = frozenset().union(*self.chains)
         return any(
+            # A name of a chain in an item ties it to that chain; items without one are on each.
             lowered in token and (not on or not token & every or token & on)
             for token in self.tokens
         )
@@ -137,6 +138,7 @@ def nickname_of(scenario: Scenario, names: ListedNames, chain: Json) -> str:
     """Return the catalog's name of a chain that a client calls by any of its names."""
     called = names.chain(chain) or {str(chain).lower()}
     nicknames = [known.nickname for known in scenario.catalog.chains]
+    # The first chain where none is known: an order of a template needs a route, and books nothing.
     return next((name for name in nicknames if name.lower() in called), nicknames[0])
 
 
@@ -144,6 +146,7 @@ def _symbol_on(scenario: Scenario, nickname: str, inputs: NamedInputs) -> str:
     catalog = scenario.catalog
     symbols = [placed.symbol for placed in catalog.tokens_on(catalog.chain(nickname))]
     named = {str(inputs.get(name)) for name in ("fromToken", "token", "symbol")}
+    # As with chains: the first is as good as any where nothing is named.
     return next((symbol for symbol in symbols if symbol in named), symbols[0] if symbols else "")
 
 

@@ -51,6 +51,7 @@ def rates(value: Value, catalog: Catalog) -> Rates:
     ):
         if name in value:
             rates[field] = Decimal(value[name])
+    # Merged and not replaced: a file names the chains that differ.
     rates["aggregators"] = {**Rates().aggregators, **value.get("aggregators", {})}
     return Rates(gas_usd=_amounts(value.get("gas_usd", {}), nicknames(catalog)), **rates)
 

@@ -91,6 +91,7 @@ def _point(key: "PublicKey") -> bytes:
 
 
 def _libraries() -> tuple[ModuleType, ModuleType]:
+    # Here and not at the import: a server without wallets needs neither library.
     try:
         import coincurve
         from Crypto.Hash import keccak

@@ -56,6 +56,7 @@ def accepted_texts(body: bytes, headers: DeveloperHeaders) -> tuple[str, ...]:
     The two differ only where a client writes a number in another form than JavaScript would.
     """
     forms = (signed_text(body, headers, numbers_as_sent=sent) for sent in (True, False))
+    # Mostly both are the same text, which is then signed once.
     return tuple(dict.fromkeys(forms))
 
 
@@ -67,6 +68,7 @@ def signature(text: str, secret: str) -> str:
 def matches(came: str, body: bytes, headers: DeveloperHeaders, secret: str) -> bool:
     """Tell whether a signature is that of a request under a secret."""
     return any(
+        # In constant time, as a service does; as bytes, since it takes no text beyond ASCII.
         hmac.compare_digest(signature(text, secret).encode(), came.encode("utf-8", "replace"))
         for text in accepted_texts(body, headers)
     )

@@ -44,6 +44,7 @@ def to_string(value: Json, *, numbers_as_sent: bool = True) -> str:
             return str(value) if numbers_as_sent else number(value)
         case str():
             return value
+        # Python's own words would be `True` and `None`.
         case bool():
             return "true" if value else "false"
         case None:
@@ -70,6 +71,7 @@ def number(literal: str) -> str:
 
     JavaScript has binary numbers only, so this one place reads a float as it does.
     """
+    # `repr` gives the shortest digits that read back, as JavaScript prints them.
     read = Decimal(repr(float(literal)))
     if not read.is_finite():
         return "-Infinity" if read < 0 else "Infinity"

@@ -41,6 +41,7 @@ def x_only(public_key: str) -> bytes:
     if len(raw) == 32:
         return raw
     if (len(raw) == 33 and raw[0] in (2, 3)) or (len(raw) == 65 and raw[0] == 4):
+        # The first byte tells of y, which Schnorr signatures do not use.
         return raw[1:33]
     raise ValueError("a public key has 32, 33 or 65 bytes")
 

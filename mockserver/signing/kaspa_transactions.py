@@ -71,6 +71,7 @@ class KaspaTransaction:
         """The id, which signatures do not change."""
         raw = self.version.to_bytes(2, "little") + _long(len(self.inputs))
         for spent in self.inputs:
+            # An empty script: the id must not change with the signatures.
             raw += _outpoint(spent) + _long(0) + _long(spent.sequence)
         raw += _long(len(self.outputs)) + b"".join(map(_output, self.outputs))
         raw += _long(self.lock_time) + self.subnetwork + _long(self.gas)
@@ -80,6 +81,7 @@ class KaspaTransaction:
         """Return what the input at a place signs, which spends that output (SIGHASH_ALL)."""
         spending = self.inputs[place]
         payload = bytes(32)
+        # Only then: native transactions without payload sign zeros in its place.
         if self.subnetwork != _NATIVE or self.payload:
             payload = _signing(_sized(self.payload))
         raw = [
@@ -259,6 +261,7 @@ def is_address(text: str) -> bool:
     bits = "".join(f"{_ALPHABET.index(char):05b}" for char in payload[:-8])
     size = len(bits) // 8
     raw = int(bits[: 8 * size] or "0", 2).to_bytes(size, "big")
+    # Made anew and compared, which checks version, padding and checksum at once.
     return bool(raw) and encoded(raw[0], raw[1:]) == text
 
 

@@ -48,6 +48,7 @@ def encoded(members: Iterable[tuple[int, ProtobufValue]]) -> bytes:
 def _varint(raw: bytes, place: int) -> tuple[int, int]:
     number = shift = 0
     while True:
+        # More than ten bytes are no number of 64 bits, and could be sent without end.
         if place >= len(raw) or shift > _MOST_SHIFT:
             raise NotProtobuf("the bytes end too early")
         byte = raw[place]

@@ -12,6 +12,7 @@ class NotRlp(ValueError):
 def encoded(item: bytes | Sequence[Item]) -> bytes:
     """Return the encoding of a byte string, or of a list of items."""
     if isinstance(item, bytes):
+        # Such a byte is its own encoding.
         if len(item) == 1 and item[0] < 0x80:
             return item
         return _head(0x80, len(item)) + item
@@ -40,6 +41,7 @@ def _head(offset: int, length: int) -> bytes:
 
 
 def _item(raw: bytes, depth: int) -> tuple[Item, bytes]:
+    # Transactions nest four deep; what is sent to us must not end in a RecursionError.
     if not raw or depth > 8:
         raise NotRlp("nested too deep" if raw else "ends too early")
     first = raw[0]

@@ -89,6 +89,7 @@ def parity(v: int) -> int | None:
     """Return the 0 or 1 that the `v` of a signature stands for; None where it stands for none."""
     if v in (0, 1):
         return v
+    # Both are odd offsets: 27, and 35 with twice the chain id, keep the parity of `v - 27`.
     if v in (27, 28) or v >= _WITH_CHAIN:
         return (v - 27) % 2
     return None

@@ -98,6 +98,7 @@ def refusals(
 
 def chains(*, dialect: str = "documented") -> SearchStrategy[dict[str, Json]]:
     """Return chains as an item of the list of `v2.getChain` may be. Raises `UnknownDialect`."""
+    # By the schema of the list, so that an item and a list never say different things.
     listed = shape_of(operation_of(ids.CHAINS, dialect).data_schema).members["list"]
     item = shape_of(listed).items
     return values_of(item).filter(SchemaCheck(item).accepts)
@@ -180,6 +181,7 @@ def amounts(token: int | Mapping[str, Json] = 18) -> SearchStrategy[str]:
     `ValueError` for other decimals.
     """
     decimals = token["decimals"] if isinstance(token, Mapping) else token
+    # A bool is an integer for Python, and no number of decimals.
     is_count = isinstance(decimals, int) and not isinstance(decimals, bool)
     if not is_count or not 0 <= decimals < AMOUNT_DIGITS:
         raise ValueError(f"decimals: expected 0 to {AMOUNT_DIGITS - 1}, got {decimals!r}")

@@ -132,6 +132,7 @@ def with_order(answer: Json, changes: Mapping[str, Json]) -> Json:
     if not order:
         return answer
     data = answer["data"]
+    # v1 has the order in a member of its own, 2.0 as the data itself.
     is_inside = isinstance(data.get("order"), Mapping)
     return {**answer, "data": {**data, "order": changed} if is_inside else changed}
 
@@ -176,6 +177,8 @@ class Permissive:
         if operation.id not in self.service.answers:
             return None
         inputs = operation.read(call.request)
+        # Look-ups before the check of inputs: a v1 order is found by inputs that another dialect
+        # spells otherwise.
         if operation.id in CHECKS:
             answer = self._checked(operation.id, inputs)
         elif inputs.violations or inputs.refusal:
@@ -199,6 +202,7 @@ class Permissive:
         subject = self._by_request.get(request)
         if subject is None and operation == ids.V1_ORDER:
             subject = _transfer(inputs, "fromChain")
+        # The same transfer again, in other bytes, is the same order of v1 as well.
         if subject is None or subject not in self._submitted:
             answer = self._numbered(self._next(operation), "sn" if subject else "id")
             subject = subject or ("v2", str(order_in(answer)["id"]))
@@ -215,6 +219,7 @@ class Permissive:
             return None
         if not self._is_final(operation, submitted.last):
             answers = self.service.answers[operation]
+            # The last answer stays: an order that had come to its end would begin anew otherwise.
             answer = answers[min(submitted.checks, len(answers) - 1)]
             submitted.last = with_order(answer, submitted.echoed)
             submitted.checks += 1
@@ -226,12 +231,14 @@ class Permissive:
         number = order_in(answer).get(member)
         if not isinstance(number, str):
             return answer
+        # A blank one could not be looked up.
         number = number if number.strip() else "1"
         while number in taken:
             number += "1"
         return with_order(answer, {member: number})
 
     def _is_final(self, operation: str, answer: Json) -> bool:
+        # Nothing was answered yet.
         if answer is None:
             return False
         finals = self.contract.facts.statuses[operation.partition(".")[0]].final

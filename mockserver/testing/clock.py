@@ -83,6 +83,7 @@ class MockClock:
             times = Decimal(rate)
         except (ArithmeticError, TypeError, ValueError):
             times = Decimal(0)
+        # Decimal reads `NaN` and `Infinity` as well.
         if not (times.is_finite() and 0 < times <= FASTEST):
             raise ClockRefused(f"rate: expected a number above 0, at most {FASTEST}, got {rate!r}")
         self._handle.hosted.world.time.switch(chosen, times)

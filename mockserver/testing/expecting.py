@@ -46,12 +46,14 @@ class ExpectedRefusal:
         with self._handle.lock:
             came = self._handle.hosted.journal.since(self._since)
         self.entries += filter(self._is_expected, came)
+        # Whatever the block raised: what was refused in it was expected all the same.
         self._expected |= {entry.sequence for entry in self.entries}
         if kind is None and not self.entries:
             raise MockCheckFailed(self._nothing_refused(came))
 
     def _is_expected(self, entry: Entry) -> bool:
         refused = refusal_in(entry.refusal)
+        # A failure of the mock is no refusal, by whatever name it is expected.
         if refused in ("", MOCK_FAILED) or self._name not in (None, refused):
             return False
         return not self._operations or entry.operation in self._operations

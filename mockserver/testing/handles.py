@@ -86,12 +86,14 @@ class LockedService:
         """Return the answer to a request, or its `Delivery` where it is not sent at once."""
         with self.lock:
             worlds = self.service.worlds
+            # Before it is carried out: afterwards the evidence is gone.
             if request.method in ("POST", "DELETE") and _FORGETS.search(request.path):
                 self.bear_witness()
             before = len(worlds)
             answer = self.service.respond(request)
             if len(worlds) > before and CONTROL_PATH not in request.path:
                 self._note_stray(list(worlds)[-1].key, request)
+        # An answer that is held back settles later, in the loop, and needs the lock again then.
         if isinstance(answer, Delivery) and answer.pending is not None:
             return replace(answer, pending=replace(answer.pending, settle=self._locked(answer)))
         if isinstance(answer, Delivery) and answer.conversation is not None:
@@ -134,6 +136,7 @@ class LockedService:
         """Note a request that has created a world, unless it came late for a closed world."""
         if key in self.made:
             return
+        # The longest: `w1` and `w10` both begin the key of a request to `w10`.
         meant = max((made for made in self.made if key.startswith(made)), key=len, default="")
         right = (
             "a slash is missing behind the base address: write base_url_v2 + "
@@ -256,6 +259,7 @@ class WorldHandle:
             self._service.judged_apart.discard(self.key)
             self._service.open.discard(self.key)
             if self._service.service.keeper is None:
+                # Worlds on a disk stay: the next session goes on with them.
                 self._service.service.worlds.drop(self.key, for_good=True)
 
 
@@ -300,6 +304,8 @@ def _public(function: Callable[..., Any]) -> Callable[..., Any]:
         __tracebackhide__ = True
         try:
             if len(args) > 1 or options:
+                # On first use: reading the annotations of all methods would slow each start of
+                # pytest.
                 check = check or check_of(function)
                 check(args[1:], options)
             with args[0]._lock:
@@ -312,6 +318,7 @@ def _public(function: Callable[..., Any]) -> Callable[..., Any]:
             raised = type(error)(in_python(str(error), NAMES))
         except CrosschainMockError as error:
             raised = error
+        # Without our own frames, which say nothing to a test.
         raise raised.with_traceback(None) from None
 
     return update_wrapper(called, function)

@@ -72,6 +72,7 @@ def near_miss(subject: str, name: str, parts: Mapping[str, type]) -> str:
     """
     public = {part: _public(made) for part, made in parts.items()}
     wanted = name
+    # The name itself first: with a prefix off it may be something else.
     for prefix in ("", *_PREFIXES):
         if prefix and not wanted.startswith(prefix):
             continue

@@ -30,6 +30,7 @@ def order_id(world: World, named: OrderRef) -> str:
     try:
         return orders.order_id(world, name)
     except Refusal:
+        # The last few: a world of many orders would fill the screen.
         there = [order.sn or order.id for order in world.orders.stored()]
         known = f"; there are {', '.join(there[-5:])}" if there else "; none was submitted"
         raise UnknownOrder(f"order {name[:80]!r} does not exist in this world{known}") from None

@@ -71,6 +71,7 @@ def service_in_thread(
                 if commits is not None:
                     _result(loop, commits.stop())
     finally:
+        # Last of all, when the loop has written what was to be written.
         service.close()
 
 
@@ -91,6 +92,7 @@ def loop_in_thread() -> Iterator[asyncio.AbstractEventLoop]:
         yield loop
     finally:
         loop.call_soon_threadsafe(loop.stop)
+        # Not for ever: the thread is a daemon, and a client may hold the loop up.
         thread.join(_TIMEOUT_SECONDS)
         loop.close()
 
@@ -161,6 +163,7 @@ async def _listening(
     tls: "ssl.SSLContext | None" = None,
 ) -> Listener:
     server = HttpServer(answering, commits=commits)
+    # Loopback by number: `localhost` may be ::1 first, where nothing listens.
     listener = Listener(server, bound("127.0.0.1", port), tls)
     await listener.start()
     return listener

@@ -112,6 +112,7 @@ class MockServer:
             upstream = tape if tape.passes_on else None
             mode = tape.replay_mode(options.replay_mode)
             options = replace(options, replay=tape.sources, replay_mode=mode, upstream=upstream)
+        # A test may have written the recordings that the next one plays.
         if tape is not None or "replay" in changes:
             self._factory.forget_changed(options.replay)
         scenario = self._scenario(made, again="scenario" in changes)
@@ -126,6 +127,8 @@ class MockServer:
             self.locked.open.add(key)
             if "audit" in changes:
                 self.locked.judged_apart.add(key)
+        # Only what this test asked for itself: a setting of the whole session may well judge
+        # nothing.
         demands = tuple(name for name in ("audit", "lint") if changes.get(name))
         return MockWorld(handle, self._address, settings, tape, demands)
 
@@ -144,6 +147,7 @@ class MockServer:
                 )
 
     def _free_key(self, name: str) -> str:
+        # The end of a long name, which tells tests apart; the beginning is the path of their file.
         key = _NOT_IN_KEYS.sub("-", name).strip("-.")[-_MOST_KEY_CHARACTERS:] or "world"
         # One that was kept is free for the test that goes on with it.
         taken = self._service.worlds if self._service.keeper is None else self.locked.open
@@ -177,6 +181,7 @@ class MockServer:
         standing = mode in STANDING
         if start is None and standing and settings.start != "now":
             start = EXAMPLE_START_MS
+        # The scenario is read against the start it will have, by which its calendar counts.
         begin = self._wall() if start is None else start
         loaded = load_scenario(settings.scenario, wall=lambda: begin)
         if settings.start is None and loaded.start_ms is not None:

@@ -158,6 +158,7 @@ class MockSettings:
         scenario, replay = self.scenario, tuple(anchored(path, folder) for path in self.replay)
         if is_file(scenario):
             scenario = anchored(scenario, folder)
+        # Whether it is there or not: a record mode makes the folder.
         recordings = None if self.recordings is None else folder / self.recordings
         state = folder / self.state if self.state else None
         return replace(self, scenario=scenario, replay=replay, recordings=recordings, state=state)
@@ -221,6 +222,7 @@ def _bounds(value: object) -> tuple[tuple[str, int], ...]:
     elif isinstance(value, Mapping):
         pairs = list(value.items())
     try:
+        # Underscores in Python, hyphens on the command line: both are one name.
         named = [(str(name).replace("_", "-"), number) for name, number in pairs]
         return tuple((name, limits.bound_of(name, number)) for name, number in named)
     except limits.BadBound as error:

@@ -115,6 +115,7 @@ def price_body(
 
 def _plain(name: str, value: object) -> Json:
     """Return an option as JSON: a time or a duration as text."""
+    # By what it can do: times of other libraries have this as well.
     if hasattr(value, "isoformat"):
         return value.isoformat()
     if hasattr(value, "total_seconds"):

@@ -213,6 +213,7 @@ class MockWorld:
         """
         hosted = self._handle.hosted
         body = price_body(token, usd, percent)
+        # As the control API checks it, so that both refuse in the same words.
         check(form("price-given"), body, "body")
         symbol, price = new_price(hosted, body)
         hosted.move_price(symbol, price)
@@ -264,6 +265,7 @@ class MockWorld:
 
         contract = self._handle.hosted.contract
         dialect = contract.dialect.name
+        # A bool is an integer for Python, and no seed.
         if isinstance(service, int) and not isinstance(service, bool):
             service = service_of(service, *operations, dialect=dialect, undocumented=undocumented)
         elif not isinstance(service, GeneratedService):
@@ -274,6 +276,7 @@ class MockWorld:
             raise BadSetting(
                 f"a service of {service.dialect!r} for a world that speaks {dialect!r}"
             )
+        # What the simulation has answered would contradict what is generated from now on.
         self.reset()
         self._handle.hosted.generated = Permissive(service, contract)
         return service
@@ -421,14 +424,17 @@ class MockWorld:
         if self.settings.unused == "fail":
             sentences += unused(hosted, unmet(hosted, self._changes_judged), _REMEDIES)
             self._changes_judged = len(hosted.changes)
+        # Each request is complained of once, by the first check that sees it.
         self._checked = hosted.journal.last_sequence
         self._note_findings()
         sentences, self._kept = [*sentences, *self._kept], []
         sentences += [*self._lint_complaints(), *self._handle.strays()]
+        # Only where nothing else is wrong: what is wrong came, so there was something to judge.
         return sentences or self._unfounded()
 
     def _unfounded(self) -> list[str]:
         """Return that nothing can be judged, where it was this test that asked for a judgement."""
+        # Once: a second check of a test would say the same again.
         demands, self._demands = self._demands, ()
         missing = ground_of(self._handle.hosted).missing if demands else ""
         return [f"{' and '.join(demands)}: {missing}"] if missing else []

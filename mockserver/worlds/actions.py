@@ -55,6 +55,7 @@ def heal(hosted: HostedWorld) -> None:
     """End what goes wrong with the answers; ids and lists, which are the service's own, stay."""
     hosted.faults.clear()
     hosted.triggers.clear()
+    # Answers that are held are late by a trigger, and go now.
     hosted.release(lambda held: True)
     for window in hosted.world.outages.active():
         hosted.world.outages.restore(window.chain, window.token, window.direction)
@@ -198,6 +199,7 @@ def _signal(moment: Moment, value: Json) -> None:
     send = moment.hosted.send_signal
     if send is None:
         raise BadControl("no process of a client is known here; `run` and `survive` start one")
+    # By name: numbers differ between systems.
     send(getattr(signal, f"SIG{value}"))
 
 

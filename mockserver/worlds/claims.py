@@ -49,6 +49,7 @@ class Claim:
     @classmethod
     def of(cls, order: str, state: str, amount: str | None = None) -> "Claim":
         """Return a claim of texts. Raises `BadControl`."""
+        # Clients know the words of the interface better than ours.
         word = _ALIKE.get(state.lower(), state.lower())
         if word not in list(State):
             words = [known.value for known in State]
@@ -117,6 +118,7 @@ class Expected:
         return [
             name
             for name in FIELDS
+            # What was left open matches any payment.
             if (wanted := getattr(self, name)) is not None
             and _comparable(wanted) != _comparable(getattr(moved, name))
         ]

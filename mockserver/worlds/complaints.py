@@ -51,6 +51,7 @@ def complaints(
 
     These are the defects of the mock after the entry `since`, and the `refusals`.
     """
+    # First of all: what else is wrong may follow from a defect of the mock.
     yield from _defects(hosted, since)
     alike: dict[tuple[str | None, str | None], list[Entry]] = {}
     for entry in refusals:

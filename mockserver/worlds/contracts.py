@@ -103,6 +103,7 @@ def execution_gas(hosted: HostedWorld, chain: Chain, call: ContractCall) -> int:
     """Return the gas that running a contract costs."""
     if not call.to:
         return _GAS_CODE_BYTE * len(call.data)
+    # Data sent to an account without code runs nothing.
     return _GAS.get(call.data[:4], 0) if has_code(hosted, chain, call.to) else 0
 
 
@@ -133,6 +134,7 @@ def _check_vault(hosted: HostedWorld, request: OrderRequest) -> None:
     if target.contract.burnable or not target.chain.has_node:
         return
     vault = vault_of(target.chain)
+    # Less what is owed: orders on their way will be paid from it as well.
     left = holding(hosted, target, vault) - hosted.world.payouts.owed(target)
     promised = hosted.world.orders.promised(request)
     if left < promised:
@@ -160,6 +162,7 @@ def _check_token(hosted: HostedWorld, placed: Placed, call: ContractCall) -> Non
         if arguments["spender"] == ZERO:
             raise Reverted("ERC20: approve to the zero address")
         return
+    # The allowance first, as OpenZeppelin's tokens do: clients compare the words of the revert.
     check_allowance(hosted, placed, call)
     if arguments["to"] == ZERO:
         raise Reverted("ERC20: transfer to the zero address")

@@ -53,6 +53,7 @@ def _named_values(where: str, name: str, value: Json, *, depth: int) -> Iterator
         for key, inner in value.items():
             yield from _named_values(f"{where} {key}", str(key), inner, depth=depth + 1)
     elif isinstance(value, list):
+        # Bounded, as depth and size are: bodies come from clients.
         for place, inner in enumerate(value[:_MOST]):
             yield from _named_values(f"{where} {place}", name, inner, depth=depth + 1)
     elif isinstance(value, str) and len(value) <= _MOST_TEXT:
@@ -172,6 +173,7 @@ def nearest_form(contract: Contract, entry: Entry, catalog: Catalog) -> Json:
             kept[field.location].setdefault(field.name, sent_values[field.name])
     _put_on_chain(kept["query"], request.parameters, catalog)
     reading = operation.read(_encoded(operation, kept))
+    # What still breaks the contract would send the reader from one refusal to the next.
     if reading.refusal or reading.violations:
         return None
     mask = entry.masker().value
@@ -223,6 +225,7 @@ def _repaired(operation: Operation, sent: Parts) -> Parts:
     kept = {location: dict(values) for location, values in sent.items()}
     if operation.method != "POST":
         kept["body"] = {}
+    # Each by itself: one fault must not hide whether another form of an input is right.
     for location, name in _broken(operation, kept):
         for form in _respelled(kept[location].pop(name, None)):
             tried = {**kept, location: {**kept[location], name: form}}
@@ -279,6 +282,7 @@ def _correct(kept: Parts, sent: Parts, example: Mapping[str, Json], refusal: str
     if blamed is None:
         return
     location, name = _LOCATIONS[blamed[1]], blamed[2]
+    # It was put right already by its form.
     if name not in kept[location] or kept[location][name] != sent[location][name]:
         return
     suggested = _SUGGESTED.search(refusal)

@@ -110,6 +110,7 @@ def _elsewhere(hosted: HostedWorld, others: Iterable[HostedWorld]) -> Iterator[s
     busy = [other for other in others if other.key != hosted.key and other.requests]
     if busy:
         requests = sum(other.requests for other in busy)
+        # A few names: whoever looks into the wrong world needs one of them.
         names = ", ".join(repr(other.key) for other in busy[:3])
         more = f" and {len(busy) - 3} more" if len(busy) > 3 else ""
         noun = "another world" if len(busy) == 1 else "other worlds"

@@ -278,6 +278,7 @@ class HostedWorld(CalledWorld):
     def departed(self) -> Departed:
         """Return what is to be known of this world when it is gone."""
         stage = self.stage()
+        # Only verdicts after which nothing came: an older one says nothing of what followed.
         passed = frozenset(name for name, reached in self._passed.items() if reached == stage)
         return Departed(self.requests + self.horizon.former, passed)
 
@@ -380,6 +381,7 @@ class HostedWorld(CalledWorld):
 
     def have_breaks(self, names: Sequence[str]) -> None:
         """Have exactly these breaks, and note when. Raises `BadControl` for an unknown name."""
+        # First, since an unknown name changes nothing.
         self.breaks.set(names)
         # Only the last words about breaks count: an empty list takes all away.
         self.changes = tuple(kept for kept in self.changes if not kept.text.startswith("breaks "))
@@ -473,10 +475,12 @@ class HostedWorld(CalledWorld):
         self.journal.clear()
         self.played = PlaybackState()
         self.transactions = ChainTransactions()
+        # The rules of the chains are settings of the world, and stay.
         self.node = NodeState(self.node.lenient, self.node.pace_ms, self.node.finite_vault)
         self.blocks = Blocks()
         self.begin_failures()
         self.stubs = Stubs(self.bounds)
+        # Whoever waits for an answer gets it: nothing will open its gate any more.
         self.release(lambda held: True)
         self.breaks.forget()
         self.expected, self.failures, self.generated = (), (), None
@@ -517,6 +521,7 @@ class HostedWorld(CalledWorld):
         stretches = [
             undone for undone in horizon.undone if undone[1] > oldest and undone[0] < since
         ]
+        # Joined with the stretches that it overlaps, so that they never do.
         begin = min([since, *(first for first, end in stretches if end >= since)])
         stretches = [stretch for stretch in stretches if stretch[0] < begin]
         self.horizon = replace(
@@ -670,6 +675,7 @@ class Worlds:
         try:
             return self.get(DEFAULT_WORLD)
         except (Elsewhere, WorldAway, StateNotLoadable):
+            # Made once, and not hosted: it only shows how worlds are here.
             if self._model is None:
                 self._model = self._make(DEFAULT_WORLD)
             return self._model
@@ -688,6 +694,7 @@ class Worlds:
             hosted.horizon = replace(hosted.horizon, former=former)
         if self._keeping is not None:
             self._keeping.enter(hosted, forked_from)
+        # After the keeping, which may refuse: then the old world is still there.
         if before is not None:
             before.journal.leave()
         self._worlds[hosted.key] = hosted
@@ -707,6 +714,7 @@ class Worlds:
             gone.journal.leave()
             departed = gone.departed()
             if not for_good and departed.requests:
+                # The oldest goes: a test suite may make a world for each of many thousand tests.
                 if len(self._gone) >= _MOST_GONE:
                     del self._gone[next(iter(self._gone))]
                 self._gone[key] = departed

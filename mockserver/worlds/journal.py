@@ -354,6 +354,7 @@ class WorldJournal:
 
     def stored_since(self, sequence: int) -> list[StoredEntry]:
         """Return the entries after a sequence number as they are stored, for a disk."""
+        # What was dropped before it was written is lost, and counted as dropped.
         first = max(self.dropped, sequence)
         if first >= self.last_sequence:
             return []
@@ -367,6 +368,7 @@ class WorldJournal:
         self.leave()
         self._entries = deque(entries, self._capacity)
         self.weight, self.last_sequence = sum([entry[-1] for entry in self._entries]), last_sequence
+        # Without a bound: that would drop entries before they are weighed.
         self._entries = deque(self._entries)
         if space is not None:
             self.share(space)
@@ -394,6 +396,7 @@ def cut_line(text: str) -> str:
     if len(text) <= _LONGEST_LINE:
         return text
     kept = text[: _LONGEST_LINE - 3]
+    # Only where the cut is within a word: else the last one is there as a whole.
     word = _LAST_WORD.search(kept) if _IN_WORD.match(text, len(kept)) else None
     # A word that is longer than any hash or signature is cut, else nothing would be left.
     if word is not None and len(word[0]) <= _LONGEST_WORD:

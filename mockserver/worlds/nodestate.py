@@ -122,6 +122,7 @@ class NodeState:
         self.made += 1
         name = f"0x{self.made:032x}"
         self.filters[name] = added
+        # The oldest, as nodes do with filters that nobody polls.
         if len(self.filters) > limits.FILTERS.most:
             del self.filters[next(iter(self.filters))]
         return name
@@ -158,6 +159,7 @@ class NodeState:
         return cls(
             lenient=plain["lenient"],
             pace_ms=plain["paceMs"],
+            # Dumps of older releases lack it.
             finite_vault=plain.get("finiteVault", False),
             began_ms=plain["beganMs"],
             fees=dict(plain["fees"]),

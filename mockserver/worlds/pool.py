@@ -38,6 +38,7 @@ def fees(hosted: HostedWorld, chain: Chain) -> tuple[int, int]:
     price = gas_price(hosted.world, chain)
     if chain.evm_is_legacy:
         return 0, price
+    # Set once and kept: what a client signed for the base fee must stay payable.
     base = hosted.node.fees.setdefault(chain.nickname, max(1, 2 * price // 3))
     return base, max(1, price - base)
 
@@ -120,6 +121,7 @@ def _signed(raw: bytes) -> SignedTransaction:
 
 
 def _check_form(chain: Chain, signed: SignedTransaction) -> None:
+    # The same bytes would be valid on every chain otherwise.
     have, want = signed.chain_id, chain.chain_id
     if have is None:
         raise Rejected("only replay-protected (EIP-155) transactions allowed over RPC")
@@ -162,6 +164,7 @@ def _checked(hosted: HostedWorld, chain: Chain, signed: SignedTransaction, raw: 
     if signed.nonce < after and not _ordered(hosted, waiting):
         raise Rejected(f"nonce too low: next nonce {after}, tx nonce {signed.nonce}")
     _check_funds(hosted, chain, waiting)
+    # Of the same nonce: only one of both can ever be in a block.
     before = node.pool.get(waiting.key)
     if before is not None and (
         100 * waiting.price < _BUMP * before.price or 100 * waiting.tip < _BUMP * before.tip
@@ -184,6 +187,7 @@ def _check_funds(hosted: HostedWorld, chain: Chain, waiting: Waiting) -> None:
             f"{name}: balance {balance}, tx cost {waiting.cost}, overshot {waiting.cost - balance}"
         )
     others = hosted.node.waiting_of(chain.nickname, waiting.sender)
+    # Without the one that it replaces.
     queued = sum([each.cost for nonce, each in others.items() if nonce != waiting.nonce])
     if balance < queued + waiting.cost:
         raise Rejected(

@@ -170,6 +170,7 @@ class ChainTransactions:
         allowed = [key for key in self._allowed if key[0] == tx.chain]
         for key in allowed:
             self._allowed[key] = 0
+        # Worked out anew from what is left: what one took may have been allowed by what was lost.
         for each in list(self.values()):
             if each.chain == tx.chain:
                 self._allow(each)

@@ -85,6 +85,7 @@ class Triggers(Settable[Trigger, TriggerTally]):
         if trigger.operation not in (None, operation) and not trigger.makes_order:
             return False
         tally = self.tally(trigger)
+        # Counted before it is due, so that a trigger of the first call counts that.
         self._counts[trigger.id] = TriggerTally(tally.seen + 1, tally.failed)
         return tally.seen + 1 == trigger.nth
 

@@ -143,6 +143,7 @@ def verify(hosted: HostedWorld, wanted: Mapping[str, Json]) -> Verification:
     if len(counts) > 1 and set(counts) != {"atLeast", "atMost"}:
         raise BadControl(f"body: {' and '.join(map(repr, counts))} do not go together")
     search = search_of(wanted, hosted.contract)
+    # By the operation first, which narrows most and is a plain comparison.
     came = _came(hosted, search.operation)
     entries = tuple(search.matching(came))
     # A search that can match nothing would hold as `never`: a typing error must not pass as a test.
@@ -235,6 +236,7 @@ def _complaints(
         order = [operation_id(name, contract) for name in wanted["order"]]
         came = [entry.operation or "?" for entry in entries]
         ahead = list(order)
+        # A subsequence: other requests may come in between.
         for name in came:
             if ahead and name == ahead[0]:
                 ahead.pop(0)

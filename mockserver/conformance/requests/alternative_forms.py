@@ -133,6 +133,7 @@ def _other_form(alternative_form: AlternativeForm, context: RunContext) -> Draft
 def _published_again(of: str, context: RunContext) -> Draft:
     forms = {alternative_form.probe: alternative_form for alternative_form in _other_forms(of)}
     taken = [forms[exchange.probe] for exchange in context.sent(*forms) if exchange.succeeded]
+    # Only what another form was taken for: else the published one was refused for another reason.
     if not taken:
         raise NotRun("not needed, no other form was taken")
     if any(alternative_form.place == _TIME_OUT for alternative_form in taken):
@@ -153,6 +154,7 @@ def _route_summary(draft: Draft, context: RunContext) -> Draft:
     if quote is None or not quote.succeeded or "routeSummary" in draft.query:
         raise NotRun("no quote was given, or its routeSummary was sent already")
     text = jsontext.encode(dict(quote.data)).decode()
+    # Cut, since addresses of more characters are refused by many servers.
     return draft.having("query", "routeSummary", text[:2000])
 
 
@@ -202,6 +204,7 @@ def _millions(context: RunContext, amount: Decimal) -> Json:
 def _without_fraction(_: RunContext, amount: Decimal) -> Json:
     # Up: where more is taken, no bound explains that less is refused.
     rounded = int(amount.to_integral_value(ROUND_CEILING))
+    # The same request once more would show nothing.
     if rounded == amount:
         raise NotRun("the amount has no fraction")
     return rounded

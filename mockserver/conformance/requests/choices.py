@@ -78,6 +78,7 @@ def chain_listed_first(context: RunContext, operation_id: str) -> str | None:
 
 def second_chain(context: RunContext) -> str:
     chains = first_chains(context)
+    # By another chain than the first alone, a list that ignores the chain is seen.
     if len(chains) < 2:
         raise NotRun("getChain shows one chain only")
     return inventory_of(context).listing_name(chains[1])
@@ -117,6 +118,7 @@ def sampled_chain(context: RunContext) -> str:
     rest = [chain for chain in inventory.offered if chain.name not in used]
     if not rest:
         raise NotRun("every chain that is offered had its tokens requested already")
+    # A service that forgets chains without tokens is not seen by those that have some.
     peopled = {token.chain for token in inventory.tokens}
     bare = [chain for chain in rest if chain.name not in peopled]
     return inventory.listing_name(_edge_or_drawn(context, bare or rest, "sampled chain"))
@@ -358,6 +360,7 @@ def amount_by_new_price(context: RunContext, sample: str) -> Decimal:
 def impossible_minimum(context: RunContext) -> str:
     """Return a least output that no quote can reach, in the observed form of `extra`."""
     target = order_route(context).target
+    # More than there is of any token, whatever its decimals.
     least = 10 ** ((target.decimals or 0) + 12)
     return f"1_{least};3_2;4_{least};5_{target.chain}"
 

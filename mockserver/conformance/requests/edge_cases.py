@@ -101,6 +101,7 @@ def edge_cases_of(context: RunContext, operation: Operation) -> tuple[EdgeCase, 
     """Return the edge cases of an operation, the most important first."""
     cases, edge_cases = _EdgeCases(context, operation), dict[str, EdgeCase]()
     for case in cases.submissions() if operation.writes else cases.reads():
+        # By name: two ways to one request are asked once, the more important one first.
         edge_cases.setdefault(case.probe, case)
     return tuple(edge_cases.values())
 
@@ -229,6 +230,7 @@ def refused_chains(
             elif exchange.refused and _is_of_usual_worth(exchange) and named in offered:
                 refused.setdefault(named, []).append(exchange)
         for chain, exchanges in refused.items():
+            # Where hardly any chain was taken, refusals say nothing of a single one.
             if chain not in taken and len(taken) >= _FEW_TOKENS:
                 yield role, chain, tuple(exchanges)
 
@@ -317,6 +319,7 @@ class _EdgeCases:
                 # They are equal where the source is an EVM chain (section 2.2).
                 if sender_field.role == "fromAddress" and "string" in sender_field.types:
                     draft = draft.having(sender_field.location, sender_field.name, value)
+        # Answers to another slippage differ by it, and are compared by rules of their own.
         kind = EdgeKind.SLIPPAGE if field.role == "slippage" else EdgeKind.INPUT
         kind = EdgeKind.SAME_MEANING if row is not None and row.same else kind
         return self._signed(Edge(f"{field.name} {label}", kind, sound), draft)
@@ -398,6 +401,7 @@ class _EdgeCases:
         for case in (*missing_inputs(operation), *WRONG_VALUES.of(operation)):
             with suppress(NotRun, Inconclusive):
                 place = case.place.partition(".")[2]
+                # Before the change: what is wrong is the input, and not what the request is about.
                 for label, about in _other_subjects(context, operation.id, place):
                     base = valid_request(context, operation.id, **about)
                     words = f"{case.words} of {label}"
@@ -475,6 +479,7 @@ def _pool_subjects(
             yield Edge("between chains, once more", EdgeKind.ROUTE), {"route": route}
     if operation_id in (ids.BRIDGE, ids.SWAP_QUOTE):
         for _, route in chosen[:_MOST_BACK]:
+            # Both ways of a route: a service may have mixed up its ends.
             label = f"back: {route.target.chain} to {route.source.chain}"
             back = TokenRoute(route.target, route.source)
             yield Edge(label, EdgeKind.ROUTE), {"route": back}
@@ -782,6 +787,7 @@ def _other_case(spelled: str) -> str:
 def _tickets(context: RunContext) -> Iterator[_EdgeSubject]:
     label = "hash in upper-case hex"
     upper = f"0x{_deposit(context, label)[2:].upper()}"
+    # The prefix stays as it is: `0X` is another spelling than the one that is published.
     yield Edge(label, EdgeKind.SAME_MEANING), {"hash": upper}
     chains = _drawn(context, "tickets", inventory_of(context).offered)
     # Hashes are alike on all EVM chains, so that a few of these show as much as all.

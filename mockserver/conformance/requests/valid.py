@@ -96,6 +96,7 @@ class _InputValues:
         """Return the value of an input; None where nothing is known."""
         role, operation_id = field.role, self.operation.id
         known: Mapping[str, Json] = {**_CONSTANT.get(operation_id, {}), **self.about}
+        # What the request is about goes before all that is usual.
         if role in known:
             return known[role]
         if "default" in field.schema:
@@ -175,6 +176,8 @@ def _followed(
         context.require_success(plain_probe(ids.V1_ORDER))
         return {"hash": fresh_hash(context, "usual v1 order")}
     if operation_id == ids.ORDER:
+        # An order is of a deposit, which is on a chain in smallest units, however quotes read
+        # amounts.
         return {"reading": Reading.UNITS}
     if operation_id not in _QUOTES or not about.keys().isdisjoint(("route", "asset")):
         return {}
@@ -231,6 +234,7 @@ def order_route(context: RunContext) -> TokenRoute:
     if is_plain(context, default_route):
         return default_route
     others = [route for route in bridges(context) if is_plain(context, route)]
+    # Of the same token in where there is one: its amount is known to be taken.
     same = [route for route in others if route.source == default_route.source]
     return next(iter(same or others), default_route)
 

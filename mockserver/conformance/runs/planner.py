@@ -76,12 +76,15 @@ def plan(
     wanted = dict.fromkeys(menu.affordable(lists if needs_lists else [], {}, budget))
     waiting = [rule for rule in chosen if rule.probes]
     everything = menu.closure([name for rule in waiting for name in rule.probes], wanted)
+    # Mostly there is room for all: then nothing has to be weighed.
     if menu.cost(wanted) + menu.cost(everything) <= budget:
         wanted.update(dict.fromkeys(everything))
         waiting = []
     while waiting:
         # Plus one: a rule whose requests are all shared costs nothing, and must not divide by 0.
         costs = {rule: menu.cost(menu.closure(rule.probes, wanted)) + 1 for rule in waiting}
+        # Greedy, since the best choice of all takes time that no run has; the costs fall as probes
+        # are shared.
         best = max(waiting, key=lambda rule: _WORTH[rule.severity] / costs[rule])
         waiting.remove(best)
         room = budget - menu.cost(wanted)
@@ -116,6 +119,7 @@ class _Menu:
             before = (earlier for earlier in self._by_name[name].after if earlier in self.forbidden)
             reason = next((self.forbidden[earlier] for earlier in before), None)
             if reason is not None:
+                # What builds on a forbidden probe cannot be made, for the same reason.
                 self.forbidden.setdefault(name, reason)
 
     def closure(self, names: Iterable[Need], have: Mapping[str, None]) -> list[str]:
@@ -128,6 +132,7 @@ class _Menu:
         taken: list[str] = []
         for name in self.closure(names, have):
             if self.cost([name]) > room:
+                # And no cheaper one behind it, which would lack what it builds on.
                 break
             room -= self.cost([name])
             taken.append(name)

@@ -70,6 +70,7 @@ def transitions(calls: ServiceCalls) -> Observations:
     """Yield how the status of an order changes, and what two orders have in common."""
     ended: dict[str, RecordedCall] = {}
     for number, looked_up in grouped(calls, ids.CHECK, by="id").items():
+        # Words of other services have no order among each other.
         known = [call for call in looked_up if call.text("status") in tuple(Status)]
         for before, after in pairwise(known):
             first, second = str(before.text("status")), str(after.text("status"))
@@ -192,6 +193,7 @@ def _again(
     earlier: tuple[bool, str, RecordedCall], later: tuple[bool, str, RecordedCall]
 ) -> Observations:
     before, after = earlier[2], later[2]
+    # The list and the ticket itself may be of two stores, of which one lags.
     if before.id != after.id:
         if earlier[:2] == later[:2]:
             yield confirmed("tickets-in-two-places", before, after)

@@ -46,6 +46,7 @@ def forms(register: Sequence[Assumption]) -> Callable[[ServiceCalls], Observatio
         for call in (call for call in calls if not call.unreadable):
             if call.taken:
                 yield from _accepted(call, patterns)
+            # Of several faults nobody knows for which it was refused.
             elif call.refused and len(call.violations) == 1:
                 yield from _refused(call, call.violations[0])
 
@@ -74,6 +75,7 @@ def _accepted(call: RecordedCall, patterns: _Patterns) -> Observations:
         yield contradicted(source, reason, call, fits=next(fitting, 0))
     for source, value in _values_of_forms(call):
         alternatives = patterns.get(source, {}).values()
+        # Only a value that some alternative would refuse speaks for the form.
         if source not in broken and any(not each.search(_written(value)) for each in alternatives):
             yield confirmed(source, call)
 
@@ -155,6 +157,7 @@ def v1_times(calls: ServiceCalls) -> Observations:
             yield confirmed("timestamps-in-seconds", call)
         if call.taken and 0 < int(timeout) < _USUAL_TIMEOUT_MS:
             yield confirmed("short-time-outs", call)
+        # Seconds and milliseconds differ by a factor that no clock is off by.
         stamp_ms = stamp if stamp >= MILLISECONDS else 1000 * stamp
         if sent_ms is None or not call.sound:
             continue

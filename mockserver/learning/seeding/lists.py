@@ -149,6 +149,7 @@ def _closed_tokens(last: RecordedLists, catalog: Catalog) -> Iterator[dict[str, 
         for nickname in token.contracts:
             if isinstance(contracts, dict):
                 item = contracts.get(nickname)
+            # The list of the chain where that of all tokens shows no contracts.
             elif on_chain := _by_name(last, ids.OF_CHAIN, nickname):
                 item = on_chain.get(token.symbol)
             else:
@@ -213,6 +214,7 @@ class Additions:
         recorded, index = item.get("index"), max(taken, default=0) + 1
         if isinstance(recorded, int) and recorded not in taken:
             index = recorded
+        # Two of one index could not be told apart by clients that name tokens so.
         elif recorded in taken:
             del item["index"]
             self.change(f"index of {kind} {name!r}", recorded, f"{index} stands for it")
@@ -365,6 +367,7 @@ def _add_tokens(additions: Additions, last: RecordedLists, catalog: Catalog) -> 
             "name": symbol,
             "index": additions.index("token", symbol, contract_item, indexes),
         }
+        # A listed token needs a contract, and none of this one could be taken.
         unlisted: dict[str, Json] = {} if taken else {"listed": False}
         additions.add("token", symbol, contract_item, assumed, **unlisted, contracts=taken)
         additions.symbols.append(symbol)
@@ -382,6 +385,7 @@ def _refused(
     key = chain.nickname, address_key(chain, address)
     if key in owned:
         return f"{address} is the address of another token there"
+    # Only now: an address that was refused belongs to nobody.
     owned.add(key)
     return ""
 
@@ -458,6 +462,7 @@ def _same_network(
 ) -> str:
     """Return the name of the chain whose network has the same number; empty where none has."""
     mine = str(item.get("network" if member == "chainId" else "chainId", ""))
+    # Chains without a number show none or 0, which says nothing of them.
     if not mine.isdigit() or mine == "0":
         return ""
     return next((name for name, listed in others.items() if str(listed.get(member)) == mine), "")

@@ -51,6 +51,7 @@ def rates_of(successes: Iterable[Success], catalog: Catalog) -> SeededRates:
     """Return the prices, rates and gas in recorded successes."""
     rates, exchanges = SeededRates(catalog), list(successes)
     with localcontext() as context:
+        # More digits than amounts have, so that only the last step rounds.
         context.prec = 60
         for readers, success in product(_RATE_READERS, exchanges):
             if success.operation in readers:
@@ -145,6 +146,7 @@ def _add_price(rates: SeededRates, symbol: Json, price: Json) -> None:
 
 
 def _add_gas(rates: SeededRates, name: Json, usd: Decimal) -> None:
+    # Free is a price as well: 0 is below the bounds, and taken.
     if usd and not _LEAST_USD <= usd < _MOST_USD:
         return
     chain = rates.catalog.named(str(name))
@@ -180,6 +182,7 @@ def quotes_of(successes: Iterable[Success], catalog: Catalog) -> dict[str, Json]
             continue
         if row is not None:
             inputs = {name: value for name, value in row.items() if name in _REQUEST_MEMBERS}
+            # The answer is no part of the key: the last one of a request replaces those before.
             rows_by_kind[kind][repr(inputs)] = row
     lists = {kind: list(rows.values()) for kind, rows in rows_by_kind.items() if rows}
     return {"near_percent": NEAR_PERCENT, **lists} if lists else {}
@@ -205,6 +208,7 @@ def _bridge_quote(success: Success, catalog: Catalog) -> QuoteRow | None:
 def _aggregate_quote(success: Success, catalog: Catalog) -> QuoteRow | None:
     ends = {end: _placed(success, f"{end}Chain", end, catalog) for end in ("from", "to")}
     network, aggregator = str(success.data.get("chain")), success.data.get("aggregator")
+    # By either name: services show the network where they mean the chain.
     execution = [chain for chain in catalog.chains if network in (chain.network, chain.nickname)]
     gives, impact = _promised(success.data), _decimal(success.data.get("priceImpact"), signed=True)
     amount, channel = _units(success.inputs.get("fromAmount")), _channel(success)
@@ -250,6 +254,7 @@ def _cross_chain_quote(success: Success, catalog: Catalog) -> QuoteRow | None:
         return None
     members = {"out": "amountOut", "fee": "fee", "gas": "gas"}
     gives = {name: _decimal(quote.get(member)) for name, member in members.items()}
+    # A quote for another amount than was asked is no example of that amount.
     if None in gives.values() or number_of(quote.get("amountIn")) != Decimal(amount):
         return None
     # Raises `Refusal` for an amount of 0, or of more decimals than the token has.

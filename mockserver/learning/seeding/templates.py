@@ -136,6 +136,7 @@ def _answered(sources: Iterable[Source]) -> Iterator[Answered]:
     for exchange, at_ms in exchanges_of(sources):
         operation = contract.get(exchange.operation)
         body = jsontext.decode_or(exchange.response.body)
+        # What was kept back or is no object teaches no form.
         if operation is None or exchange.response_omitted or not isinstance(body, dict):
             continue
         hidden = exchange.hidden("request")
@@ -219,6 +220,7 @@ class _Learning:
 
     def _follow_orders(self) -> None:
         """Note of each poll at an order which one it is, and how it stood."""
+        # One generation after the other: each tells how an order stands in words of its own.
         for operation, generation in ((ids.CHECK, "v2"), (ids.V1_DETAIL, "v1")):
             polls: list[tuple[int, Answered]] = []
             for place, answer in enumerate(self.answers):
@@ -237,6 +239,7 @@ class _Learning:
         asked = str(answer.inputs.get(LOOKS[answer.operation][1], "")).lower()
         for deposit, (sent, number) in self.submissions.items():
             same_generation = sent.operation.partition(".")[0] == answer.operation.partition(".")[0]
+            # The number or the deposit: clients look up by either, in any case.
             if same_generation and asked and asked in (str(number).lower(), deposit.lower()):
                 return deposit
         return ""
@@ -254,6 +257,7 @@ class _Learning:
             if poll.order == deposit:
                 # It changed at some time between two polls; a whole second is what people choose.
                 passed = poll.at_ms - began
+                # The first poll that saw a status: what came later does not move it.
                 after.setdefault(poll.standing, max(before, passed - passed % 1000))
                 before = passed
         first = next(iter(after))
@@ -280,6 +284,7 @@ class _Learning:
     def _operation(self, operation: str, answers: Sequence[Answered]) -> dict[str, Any]:
         successes = [answer for answer in answers if answer.succeeded]
         needs = _needs(answers, successes)
+        # Before the conditions, which tell refusals of small amounts by it.
         low = _lowest(answers, successes, needs, self.names)
         groups: dict[str, list[Answered]] = {}
         conditions: dict[str, RequestCondition] = {}
@@ -315,6 +320,7 @@ class _Learning:
     ) -> dict[str, Any]:
         outcomes = Counter(answer.succeeded for answer in group)
         usual_outcome = outcomes[True] >= outcomes[False]
+        # The more frequent outcome: of equal requests the others cannot be told apart.
         samples = [answer for answer in group if answer.succeeded is usual_outcome]
         if left := len(group) - len(samples):
             self.remarks.append(
@@ -350,6 +356,7 @@ class _Learning:
             body = self._list_of_chain(body, fit)
         if operation == ids.PRICE and samples[0].succeeded:
             body = with_prices(body, self._swap_prices(), [answer.inputs for answer in samples])
+        # Put to the test on its own samples: what was learned has to give back what was recorded.
         wrong = [
             sample for sample in fit if not _alike(evaluated(body, sample.moment), sample.value)
         ]
@@ -458,6 +465,7 @@ class _Learning:
         ]
         first = min(moments, default=answer.at_ms)
         steps = [poll.at_ms for poll in self.answers if poll.order == answer.order]
+        # The first status began with the order, though no poll saw it begin.
         return began if first == min(steps, default=first) else first
 
 
@@ -480,6 +488,7 @@ def _submissions(answers: Iterable[Answered]) -> dict[str, tuple[Answered, Json]
                 for name, value in data.items()
                 if isinstance(value, str | int)
                 and not isinstance(value, bool)
+                # What the request named already is an echo, and not the number of the order.
                 and str(value) not in sent
                 and not _TELLING.search(name)
             )
@@ -520,6 +529,7 @@ def _names(answers: Sequence[Answered]) -> dict[str, Any]:
                 for name, value in answer.inputs.items()
                 if family_of(name) == "token" and not name.lower().startswith("to")
             ]
+    # Sorted and each once, so that the same recordings give the same file.
     distinct = {frozenset(token) for token in tokens}
     return {"chains": chains, "tokens": sorted(distinct, key=sorted)}
 
@@ -585,6 +595,7 @@ def _lowest(
             continue
         for name, number in amounts_in(answer.inputs).items():
             accepted = [amounts[name] for amounts in taken if name in amounts]
+            # One that is not below all accepted ones was refused for another reason.
             if accepted and number < min(accepted):
                 low[name] = f"{max(number, number_or(low.get(name), number)):f}"
     return low
@@ -631,6 +642,7 @@ def _standings(values: Sequence[Json]) -> dict[str, str]:
     going = iter(_ON_THE_WAY)
     for place, word in enumerate(distinct):
         ended = next((status for status, form in _ENDS if form.search(word)), None)
+        # Not of a single status: an order that was looked up once may be on its way.
         if ended is None and place == len(distinct) - 1 and place:
             ended = Status.SUCCEEDED
         status = ended or next(going, _ON_THE_WAY[-1])
@@ -671,7 +683,10 @@ def _alike(value: Json, recorded: Json) -> bool:
         )
     if isinstance(value, list) and isinstance(recorded, list):
         return len(value) == len(recorded) and all(map(_alike, value, recorded))
+    # Long texts are hashes and the like, which are made up anew: their length is all that can
+    # agree.
     if isinstance(value, str) and isinstance(recorded, str) and len(value) > 20:
         return len(value) == len(recorded)
+    # Beyond 10**9 it is a moment, in seconds or in milliseconds.
     is_time = isinstance(value, int) and isinstance(recorded, int) and value > 10**9
     return is_time or same(value, recorded)

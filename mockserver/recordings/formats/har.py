@@ -38,6 +38,7 @@ def har_exchange(entry: Mapping[str, Any], file: Path) -> RecordedExchange:
     posted = _body(entry, "request", "postData")
     body, size = _body(entry, "response", "content"), (response.get("content") or {}).get("size")
     missing = body is None and isinstance(size, int | Decimal) and size > 0
+    # They would be wrong beside a body that is unpacked.
     headers = tuple(pair for pair in _headers(response) if pair[0].lower() not in _OF_PACKED_BODIES)
     dated, took = entry.get("startedDateTime") is not None, entry.get("time")
     timed = isinstance(took, int | Decimal) and not isinstance(took, bool) and took >= 0

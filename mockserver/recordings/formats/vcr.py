@@ -38,6 +38,7 @@ def _body(entry: Mapping[str, Any], message: str) -> bytes:
     body = entry[message].get("body")
     if isinstance(body, dict) and body.get("base64_string") is not None:
         return converted(entry, *path, "base64_string", by=from_base64)
+    # Versions of VCR.py differ in this: the text itself, or an object around it.
     if isinstance(body, dict):
         path, body = (*path, "string"), body.get("string")
     if body is None or isinstance(body, bytes):

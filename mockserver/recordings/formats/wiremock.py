@@ -129,6 +129,7 @@ def _body(stub: WiremockObject, file: Path) -> bytes:
 
 def _from_file(folder: Path, name: str) -> bytes:
     file = (folder / name).resolve()
+    # A mapping is a file of anybody's, and must not read others of this machine.
     if not file.is_relative_to(folder):
         raise ValueError(f"expected a file in {folder}, got {name!r}")
     try:

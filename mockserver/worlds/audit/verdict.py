@@ -150,6 +150,7 @@ def kinds_named(named: object) -> tuple[str, ...]:
         raise BadControl(f"expected True, False or names of findings, got {named!r}")
     wanted = [word for word in words if word[:1] != "-" and word not in _NONE]
     unwanted = [word[1:] for word in words if word[:1] == "-"]
+    # Only names that are left out: all the others are meant.
     if (unwanted and not wanted) or any(word in _ALL for word in wanted):
         wanted = [word for word in wanted if word not in _ALL] + list(KINDS)
     for word in (*wanted, *unwanted):

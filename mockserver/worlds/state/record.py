@@ -57,6 +57,7 @@ class WorldRecord:
             self.collect()
         elif self._noted:
             self.commit = self._writes.join(self)
+        # Only the journal has grown: that alone needs no commit at once.
         elif not self._dirty:
             self._dirty = True
             self._writes.dirtied(self)
@@ -113,10 +114,12 @@ class WorldRecord:
 
     def reverted(self, name: str) -> None:
         """Note that the world went back to a snapshot."""
+        # What was not written yet is of the state that was left.
         self._noted.clear()
         below = self.snapshots[name]
         self._attach()
         self._hand_over(self.start_branch(below))
+        # So that the clock counts as changed, which has gone back.
         self._clock = None
         self.collect()
         self._writes.litter()
