@@ -269,6 +269,45 @@ def test_a_payment_that_is_given_up_with_a_ticket_is_no_harm_and_without_one_is(
     assert alone.report.results[given_up].outcome == "harmed"
 
 
+FIRST_ORDER = "/v1/checkOrder?id=30000000001"
+BESIDE = ("lost:once@submitOrder#1", "gateway:once@submitOrder#1", "killed:after@submitOrder#1",
+          "twice:at-once@start")  # fmt: skip
+
+
+@pytest.mark.parametrize("course", ["dropped", "stuck", "fail", "refund"])
+@pytest.mark.deep(quick=1)
+def test_what_the_service_owes_is_no_harm_beside_another_failure_if_the_flow_says_so(course):
+    pairs = [f"course:{course}@orders#1+{second}" for second in BESIDE]
+    told = survive(careful, replay=pairs, jobs=2).report.results
+    assert {name: told[name].outcome for name in pairs} == dict.fromkeys(pairs, "noticed")
+    unsaid = survive(believing, replay=pairs[2:], jobs=2).report.results
+    assert {unsaid[name].outcome for name in pairs[2:]} <= {"fooled", "harmed"}
+
+
+def test_an_order_that_is_short_is_no_harm_beside_a_lost_ticket_if_the_flow_says_so():
+    pair = "course:partial@orders#1+lost:always@submitTicket#1"
+    flow = command_flow(command_of(CLIENTS / "py/careful_swap.py"))
+    plan = SearchPlan(kinds_named((), ()), replay=[pair], jobs=1)
+    report = searched(flow, plan, MockSettings(clock="client"), RunLimits())
+    result = report.results[pair]
+    assert (result.outcome, result.costs) == ("noticed", ())
+    assert all(start.ended.code for start in result.run.steps)
+
+
+def test_what_a_flow_pays_twice_is_harm_beside_a_failure_of_the_service():
+    def flow(service: FlowEnvironment) -> None:
+        doubling(service)
+        while (status := call(service, FIRST_ORDER)["status"]) != "Succeeded":
+            if status == "Dropped":
+                raise RuntimeError("it is dropped")
+            time.sleep(30)
+
+    pair = "course:dropped@orders#1+lost:once@submitOrder#1"
+    result = survive(flow, replay=[pair], reruns=0).report.results[pair]
+    assert result.outcome == "harmed"
+    assert "10 USDT paid twice" in result.costs
+
+
 def test_an_answer_that_is_late_times_out_in_the_clients_time():
     def hasty(service: FlowEnvironment) -> None:
         doubling(service)
