@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import shutil
 import signal
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent import futures
 from dataclasses import replace
 from itertools import count
@@ -15,6 +15,7 @@ from mockserver.contract import Contract
 from mockserver.exchange import Request, Response
 from mockserver.jsontext import Json
 from mockserver.responders.delivery import Delivery
+from mockserver.server.process import address
 from mockserver.survive.flows import (
     Ended,
     Process,
@@ -29,19 +30,17 @@ from mockserver.survive.space import InjectedFailure
 from mockserver.survive.turns import Turns
 from mockserver.testing import MockServer, MockSettings, MockWorld
 from mockserver.testing.handles import LockedService
-from mockserver.testing.running import in_thread
+from mockserver.testing.running import listening, loop_in_thread
 from mockserver.values import dataclass
 from mockserver.worlds.actions import heal
 from mockserver.worlds.audit import Expected, Moved, Verdict, judge_run
-from mockserver.worlds.hosted import DEFAULT_WORLD, HostedWorld
+from mockserver.worlds.hosted import HostedWorld
 from mockserver.worlds.journal import Entry
 from mockserver.worlds.lint import LintResult, lint
 from mockserver.worlds.verification import unstruck
 
 HOUR_MS = 3_600_000
 _AFTER_A_RUN_MS, _AT_THE_END_MS = 6 * HOUR_MS, 48 * HOUR_MS
-SECOND = "/.second"
-"""What the paths of the second of two clients have after the key of their world."""
 PEERS = "CROSSCHAIN_MOCK_PEERS"
 """The variable of the file in which a shim notes the peers that a client connects to."""
 _OWN = ("127.", "::1", "localhost")
@@ -208,49 +207,37 @@ class _Watch:
             process.send(number)
 
 
-class _Watched:
-    """The service, which checks how far each running flow has gone."""
+class _RunService:
+    """The service at an address of a run's own, which has its world alone, as `run` gives it.
 
-    def __init__(self, locked: LockedService) -> None:
-        self._locked = locked
-        self.watches: dict[str, _Watch] = {}
-        self.loop: asyncio.AbstractEventLoop | None = None
-        """The loop that answers."""
-        self.astray = tuple[str, ...]()
-        """A request that lacks the path of its run's address, so that no failure strikes it."""
+    Of two clients at once each has an address, by which their requests are told apart.
+    """
+
+    def __init__(self, locked: LockedService, key: str, client: int) -> None:
+        self._locked, self._place, self._client = locked, f"/w/{key}/", client
+        self.url = ""
+        self.watch: _Watch | None = None
+        """Checks how far the clients have gone that run now."""
 
     def respond(self, request: Request) -> Response | Delivery:
-        self.loop = self.loop or asyncio.get_running_loop()
-        request, client = _sorted(request)
+        request = self._placed(request)
         with self._locked.lock:
-            key = self._locked.service.place(request)[1]
-            watch = self.watches.get(key)
+            watch = self.watch
             if watch is None:
-                if key == DEFAULT_WORLD:
-                    line = f"{request.method} {request.path[:80]}"
-                    # Only the first one is named: a flow that goes astray does so with each
-                    # request.
-                    self.astray = self.astray or (
-                        f"the mock without the path of its address: {line}",
-                    )
                 return self._locked.respond(request)
             with watch.followed():
                 if watch.turns is None:
                     return answered_last(request, self._locked.respond)
-                return watch.turns.respond(request, client, self._locked.respond)
+                return watch.turns.respond(request, self._client, self._locked.respond)
 
     def most_bytes(self, request: Request) -> int:
-        return self._locked.most_bytes(_sorted(request)[0])
+        return self._locked.most_bytes(self._placed(request))
 
     def refuse(self, request: Request, name: str, reason: str) -> Response:
-        return self._locked.refuse(_sorted(request)[0], name, reason)
+        return self._locked.refuse(self._placed(request), name, reason)
 
-
-def _sorted(request: Request) -> tuple[Request, int]:
-    """Return a request as its world has it, and whether the second of two clients sends it."""
-    if SECOND not in request.path:
-        return request, 0
-    return replace(request, path=request.path.replace(SECOND, "", 1)), 1
+    def _placed(self, request: Request) -> Request:
+        return replace(request, path=self._place + request.path.removeprefix("/"))
 
 
 class TrialRun:
@@ -337,7 +324,7 @@ class Lab:
         """Take what is run, and in which worlds."""
         self.flow, self.limits, self._clock = flow, limits, settings.clock
         self._mock = MockServer(settings.changed(refusals="allow", unused="allow"))
-        self._watched = _Watched(self._mock.locked)
+        self._watches = set[_Watch]()
         self._numbers = count(1)
         self._folder = folder_of_runs("survive")
         self._library = None
@@ -353,11 +340,11 @@ class Lab:
         # Undone from the last to the first: the server stops before the flow, the folder goes last.
         self._closing.callback(shutil.rmtree, self._folder, ignore_errors=True)
         self._closing.callback(flow.close)
-        self._mock.port = self._closing.enter_context(in_thread(self._watched, 0))
+        self._loop = self._closing.enter_context(loop_in_thread())
 
     def interrupt(self) -> None:
         """Kill what runs now; those who wait for it go on."""
-        for watch in list(self._watched.watches.values()):
+        for watch in list(self._watches):
             # Noted before the signal: otherwise the end would look like a crash of the flow.
             watch.hung = watch.hung or "it was interrupted"
             watch.send(signal.SIGKILL)
@@ -413,17 +400,18 @@ class Lab:
         limits = self.limits
         if most_requests is not None:
             limits = replace(limits, most_requests=most_requests)
-        with self._world(number) as world:
+        with self._world(number) as world, contextlib.ExitStack() as addresses:
             trial = TrialRun(world, failures)
-            trial.ended(self._step(world, state, notes, limits, twice=trial.doubled))
+            clients = range(2 if trial.doubled else 1)
+            served = [addresses.enter_context(self._served(world, client)) for client in clients]
+            trial.ended(self._step(world, served, state, notes, limits))
             while trial.wants_another(limits.reruns):
                 trial.wait()
-                trial.ended(self._step(world, state, notes, limits))
-            elsewhere = (*self._watched.astray, *_peers(notes))
+                trial.ended(self._step(world, served[:1], state, notes, limits))
             # A disturbed run shows it by chance, so that the undisturbed ones alone count.
             run = trial.judged(
                 meant,
-                elsewhere=elsewhere,
+                elsewhere=_peers(notes),
                 at_once=self._at_once,
                 unordered=any(step.unordered for step in trial.steps),
             )
@@ -438,12 +426,24 @@ class Lab:
         finally:
             world.close()
 
+    @contextlib.contextmanager
+    def _served(self, world: MockWorld, client: int) -> Iterator[_RunService]:
+        served = _RunService(self._mock.locked, world.key, client)
+        with listening(self._loop, served) as port:
+            served.url = address("127.0.0.1", port)
+            yield served
+
     def _step(
-        self, world: MockWorld, state: Path, notes: Path, limits: RunLimits, *, twice: bool = False
+        self,
+        world: MockWorld,
+        served: Sequence[_RunService],
+        state: Path,
+        notes: Path,
+        limits: RunLimits,
     ) -> FlowStart:
-        """Start the flow, or two of it at once, and return how the first of them ended."""
+        """Start the flow at each address at once, and return how the worst of them ended."""
         number, page, outputs = next(self._numbers), None, list[Path]()
-        unordered = False
+        unordered, twice = False, len(served) > 1
         single = bool(self._in_turns) and not twice
         with world.hosted() as hosted:
             # Those of two that sleep by a page of their own could not be told to wait for a turn.
@@ -452,13 +452,14 @@ class Lab:
                 page = ClockPage(path, hosted, in_turns=single, several=self._at_once)
             watch = _Watch(hosted, limits, page)
             hosted.send_signal = watch.send
-        self._watched.watches[world.key] = watch
-        variables = {**self._variables(world, state, page), PEERS: str(notes)}
+        self._watches.add(watch)
+        for place in served:
+            place.watch = watch
 
         def start(copy: int) -> Process:
             output = self._folder / f"output-{number}-{copy}"
             outputs.append(output)
-            named = variables if not copy else _of_the_second(variables, world.key)
+            named = {**self._variables(served[copy].url, state, page), PEERS: str(notes)}
             process = self.flow.start(f"{number}-{copy}", named, output)
             watch.processes.append(process)
             return process
@@ -473,7 +474,9 @@ class Lab:
             ends = [process.wait(patience, watch.goes_on) for process in watch.processes]
         finally:
             watch.send(signal.SIGKILL)
-            del self._watched.watches[world.key]
+            self._watches.remove(watch)
+            for place in served:
+                place.watch = None
             for output in outputs:
                 # Two hundred runs of a flow that prints much would fill the disk.
                 output.unlink(missing_ok=True)
@@ -497,30 +500,23 @@ class Lab:
 
     def _take(self, turns: Turns, watch: _Watch, wall_s: float) -> None:
         """Let two clients take turns until both have ended, or neither goes on."""
-        assert self._watched.loop is not None  # noqa: S101 (the undisturbed run has used it)
-        taken = asyncio.run_coroutine_threadsafe(turns.run(), self._watched.loop)
+        taken = asyncio.run_coroutine_threadsafe(turns.run(), self._loop)
         while not futures.wait([taken], wall_s).done:
             if not watch.goes_on():
                 taken.cancel()
                 return
         taken.result()
 
-    def _variables(self, world: MockWorld, state: Path, page: ClockPage | None) -> dict[str, str]:
+    def _variables(self, url: str, state: Path, page: ClockPage | None) -> dict[str, str]:
         named = {
-            "CROSSCHAIN_MOCK_URL": world.base_url,
-            "CROSSCHAIN_MOCK_BASE_URL": world.base_url,
-            "CROSSCHAIN_MOCK_BASE_URL_V2": world.base_url_v2,
+            "CROSSCHAIN_MOCK_URL": url,
+            "CROSSCHAIN_MOCK_BASE_URL": url,
+            "CROSSCHAIN_MOCK_BASE_URL_V2": url,
             "CROSSCHAIN_MOCK_STATE": str(state),
         }
         if self._clock == ClockMode.CLIENT:
-            named.update(clock_variables(world.base_url, page, self._library))
+            named.update(clock_variables(url, page, self._library))
         return named
-
-
-def _of_the_second(variables: Mapping[str, str], key: str) -> dict[str, str]:
-    """Return the variables of the second of two clients, whose requests are told by their path."""
-    place = f"/w/{key}"
-    return {name: text.replace(place, place + SECOND) for name, text in variables.items()}
 
 
 def _peers(notes: Path) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
+from collections.abc import AsyncIterator, Coroutine, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -57,19 +57,20 @@ def service_in_thread(
 
     `locked` answers for it where other threads use its worlds too.
     """
-    commits: list[Commits | None] = []
+    answering = locked or service
 
-    async def listening() -> Listener:
-        commits.append(commits_of(service, None if locked is None else locked.lock))
-        return await _listening(locked or service, port, commits[0], tls)
-
-    async def end() -> None:
-        if commits[0] is not None:
-            await commits[0].stop()
+    async def commits_of_loop() -> "Commits | None":
+        return commits_of(service, None if locked is None else locked.lock)
 
     try:
-        with _loop_in_thread(listening, end) as taken:
-            yield taken
+        with loop_in_thread() as loop:
+            commits = _waited_for(loop, commits_of_loop())
+            try:
+                with listening(loop, answering, port, commits, tls) as taken:
+                    yield taken
+            finally:
+                if commits is not None:
+                    _waited_for(loop, commits.stop())
     finally:
         service.close()
 
@@ -77,35 +78,42 @@ def service_in_thread(
 @contextmanager
 def in_thread(answering: RawAnswering, port: int) -> Iterator[int]:
     """Answer in a daemon thread with a loop of its own; yield the port. Raises `CannotServe`."""
-    with _loop_in_thread(lambda: _listening(answering, port)) as taken:
+    with loop_in_thread() as loop, listening(loop, answering, port) as taken:
         yield taken
 
 
 @contextmanager
-def _loop_in_thread(
-    listening: Callable[[], Coroutine[Any, Any, Listener]],
-    end: Callable[[], Coroutine[Any, Any, None]] | None = None,
-) -> Iterator[int]:
-    """Run a loop in a daemon thread, with a listener; yield its port. `end` follows its stop."""
+def loop_in_thread() -> Iterator[asyncio.AbstractEventLoop]:
+    """Run a loop in a daemon thread, for servers that are `listening` in it."""
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, name="crosschain-mock", daemon=True)
     thread.start()
-
-    def wait_for(work: Coroutine[Any, Any, _T]) -> _T:
-        return asyncio.run_coroutine_threadsafe(work, loop).result(_TIMEOUT_SECONDS)
-
     try:
-        listener = wait_for(listening())
-        try:
-            yield listener.port
-        finally:
-            wait_for(listener.stop())
-            if end is not None:
-                wait_for(end())
+        yield loop
     finally:
         loop.call_soon_threadsafe(loop.stop)
         thread.join(_TIMEOUT_SECONDS)
         loop.close()
+
+
+@contextmanager
+def listening(
+    loop: asyncio.AbstractEventLoop,
+    answering: RawAnswering,
+    port: int = 0,
+    commits: "Commits | None" = None,
+    tls: "ssl.SSLContext | None" = None,
+) -> Iterator[int]:
+    """Answer on loopback in the loop of another thread; yield the port. Raises `CannotServe`."""
+    listener = _waited_for(loop, _listening(answering, port, commits, tls))
+    try:
+        yield listener.port
+    finally:
+        _waited_for(loop, listener.stop())
+
+
+def _waited_for(loop: asyncio.AbstractEventLoop, work: Coroutine[Any, Any, _T]) -> _T:
+    return asyncio.run_coroutine_threadsafe(work, loop).result(_TIMEOUT_SECONDS)
 
 
 @asynccontextmanager

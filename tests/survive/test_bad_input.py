@@ -275,7 +275,7 @@ ODD = {
     "terminal": (TERMINAL, [], {}, (), 2, "a terminal is needed"),
     "proxy": ("pay()", [], PROXIES, (), 0, "0 defects"),
     "ipv6": (ASIDE, [], {}, (), 2, "sent no request to the mock"),
-    "no-path": (ROOT, [], {}, (), 2, "without the path"),
+    "no-path": (ROOT, [], {}, (), 0, "0 defects"),
     "chunked": (CHUNKED, [], {}, (), 0, "0 defects"),
     "pool": (POOL, [], {}, (), 0, "0 defects"),
     "stdin": ("sys.stdin.read()\npay()", [], {}, (), 0, "0 defects"),

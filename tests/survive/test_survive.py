@@ -16,8 +16,10 @@ import sys
 import threading
 import time
 import urllib.request
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
+from urllib.parse import urljoin
 
 import pytest
 
@@ -96,6 +98,19 @@ def test_a_second_deposit_is_found_with_what_it_cost_and_made_small(doubled):
     assert defect.result.outcome == "fooled"
     # It says that it was refused, and yet its deposit is paid and nobody submits it again.
     assert refused.result.costs == ("10 USDT paid without an order",)
+
+
+@pytest.mark.parametrize(("flow", "outcome"), [(doubling, "fooled"), (careful, "survived")])
+def test_a_client_that_knows_only_the_host_of_its_address_is_searched_as_any_other(flow, outcome):
+    def rooted(service: FlowEnvironment) -> None:
+        below = urljoin(service.base_url_v2, "/v1/getChain").removesuffix("/v1/getChain")
+        assert service.base_url == service.base_url_v2 == below
+        flow(replace(service, base_url_v2=below))
+
+    failures = ["lost:once@submitOrder#1", "gateway:once@submitOrder#1"]
+    # Each has a world of its own, in which the other's failure does not strike.
+    results = survive(rooted, replay=failures, jobs=2, reruns=0).report.results
+    assert {name: results[name].outcome for name in failures} == dict.fromkeys(failures, outcome)
 
 
 def test_a_quick_search_shows_the_smallest_failure_as_well():
@@ -531,9 +546,8 @@ selectors.DefaultSelector.select = select
 
 async def main():
     host, port = os.environ["CROSSCHAIN_MOCK_URL"].split("/")[2].split(":")
-    path = "/" + os.environ["CROSSCHAIN_MOCK_BASE_URL_V2"].split("/", 3)[3]
     reader, writer = await asyncio.open_connection(host, int(port))
-    writer.write(f"GET {path}/v1/getChain HTTP/1.1\\r\\nHost: {host}\\r\\n\\r\\n".encode())
+    writer.write(f"GET /v1/getChain HTTP/1.1\\r\\nHost: {host}\\r\\n\\r\\n".encode())
     await reader.read(1)
     for _ in range(1000):
         await asyncio.sleep(60)
