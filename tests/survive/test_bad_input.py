@@ -288,13 +288,17 @@ ODD = {
     "optimized": ("assert False\npay()", [PYTHON, "-O", "client.py"], {}, (), 0, "0 defects"),
     "isolated": ("time.sleep(0.1)\npay()", [PYTHON, "-I", "client.py"], {}, (), 0, "0 defects"),
     "exit": ("pay()\nos._exit(0)", [], {}, (), 0, "0 defects"),
-    "exit-early": ("os._exit(3)", [], {}, (), 2, "sent no request to the mock"),
+    "exit-early": ("os._exit(3)", [], {}, (), 2, "to the mock, and it exits with 3: it has to use"),
+    "false": ("", ["false"], {}, (), 2, "'false' sent no request to the mock, and it exits with 1"),
+    "true": ("", ["true"], {}, (), 2, "'true' sent no request to the mock: it has to use"),
+    "idle": ("time.sleep(90)", [], {}, ("--clock", "real", "--wall", "1s"), 2,
+             "to the mock, and it did not end within 1 s"),
     "sh": ("pay()", ["sh", "-c", f"'{PYTHON}' client.py"], {}, (), 0, "0 defects"),
     "env": ("pay()", ["env", "VAR=1", PYTHON, "client.py"], {}, (), 0, "0 defects"),
     "windows": ("", ["C:\\Program Files\\pay.exe"], {}, (), 127, "is not found"),
     "empty": ("", [""], {}, (), 126, "cannot run ''"),
 }  # fmt: skip
-OFTEN = ("folder", "built-in", "proxy", "no-path", "daemon", "locale", "site-spawned", "env")
+OFTEN = ("folder", "false", "proxy", "no-path", "daemon", "locale", "site-spawned", "env")
 
 
 @pytest.mark.parametrize(
