@@ -188,14 +188,18 @@ class _Watch:
     def _check(self) -> None:
         if self.hung or not self.processes:
             return
-        requests = self._hosted.requests - self._before
-        if requests > self._limits.most_requests:
+        if self.requests > self._limits.most_requests:
             self.hung = f"it sent more than {self._limits.most_requests} requests"
         elif self._hosted.world.now() - self._began_ms > self._limits.most_ms:
             days = self._limits.most_ms // (24 * HOUR_MS)
             self.hung = f"it was still running after {days} days of the world"
         if self.hung:
             self.send(signal.SIGKILL)
+
+    @property
+    def requests(self) -> int:
+        """How many requests have come."""
+        return self._hosted.requests - self._before
 
     def goes_on(self) -> bool:
         """Tell whether a request has come since this was asked before."""
@@ -490,7 +494,8 @@ class Lab:
                     page.close()
                 hosted.release(lambda held: True)
         late = next((ended for ended in ends if ended.late), None)
-        quiet = f"it did not end within {limits.wall_s:g} s of its last request"
+        since = " of its last request" if watch.requests else ""
+        quiet = f"it did not end within {limits.wall_s:g} s{since}"
         hung = watch.hung or (quiet if late else "")
         worst = max(ends, key=lambda ended: ended.code != 0)
         too_slow = bool(late) and not watch.hung
