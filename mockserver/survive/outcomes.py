@@ -199,13 +199,12 @@ def _outcome(
         return RunOutcome.NOT_REACHED, ()
     if run.verdict.unjudged or any(start.unsure for start in run.steps):
         return RunOutcome.UNSURE, ()
-    # Beside another failure the service owes what it owes alone: that one makes no order fail.
-    fair = any(failure.kind.notice_is_fair for failure in run.failures)
+    fair = [failure.kind.notice_is_fair for failure in run.failures]
     excused = [
         finding
         for finding in costly
         # Whoever has failed and reported a payment with a ticket has done what a client can.
-        if finding.cause != "reported" and not (fair and _is_of_the_service(finding))
+        if finding.cause != "reported" and not _is_of_the_service(finding, fair)
     ]
     if not run.restartable:
         excused = [finding for finding in excused if _is_beyond_repair(finding)]
@@ -231,10 +230,16 @@ def _is_beyond_repair(finding: Finding) -> bool:
     return finding.cause in _BEYOND_REPAIR or finding.kind in _BEYOND_REPAIR
 
 
-def _is_of_the_service(finding: Finding) -> bool:
-    """Tell whether an order kept the money back, which its flow has said that it did not get."""
+def _is_of_the_service(finding: Finding, fair: Sequence[bool]) -> bool:
+    """Tell whether an order kept the money back, which its flow has said that it did not get.
+
+    `fair` tells of each failure whether it is enough to notice it.
+    """
+    # Beside another failure the service owes what it owes alone, since that makes no order fail.
+    # But whoever misses an answer has to ask for the order all the same.
+    enough = all if finding.kind == "order-not-followed" else any
     owed = finding.cause in ("lost", "less") or finding.kind in _OF_THE_SERVICE
-    return owed and bool(finding.orders)
+    return owed and bool(finding.orders) and enough(fair)
 
 
 def _costs(findings: Sequence[Finding], meant: Sequence[Expected]) -> tuple[str, ...]:

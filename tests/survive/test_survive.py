@@ -309,6 +309,27 @@ def test_an_order_that_is_short_is_no_harm_beside_a_lost_ticket_if_the_flow_says
     assert all(start.ended.code for start in result.run.steps)
 
 
+def forsaking(service: FlowEnvironment) -> None:
+    """Give up for good without an answer, and never ask what has become of the order."""
+    given_up = Path(os.environ["CROSSCHAIN_MOCK_STATE"]) / "given-up"
+    if given_up.exists():
+        raise RuntimeError("given up")
+    given_up.touch()
+    number = call(service, "/v1/submitOrder", order())["id"]
+    while (status := call(service, f"/v1/checkOrder?id={number}")["status"]) != "Succeeded":
+        if status == "Dropped":
+            raise RuntimeError("dropped")
+        time.sleep(30)
+
+
+def test_an_order_that_fails_is_harm_where_nobody_has_asked_for_it_after_a_lost_answer():
+    dropped = "course:dropped@orders#1"
+    pair = f"{dropped}+lost:once@submitOrder#1"
+    results = survive(forsaking, replay=[dropped, pair]).report.results
+    assert (results[dropped].outcome, results[pair].outcome) == ("noticed", "harmed")
+    assert results[pair].costs == ("10 USDT in an order that nobody followed",)
+
+
 def test_what_a_flow_pays_twice_is_harm_beside_a_failure_of_the_service():
     def flow(service: FlowEnvironment) -> None:
         doubling(service)
