@@ -5,9 +5,7 @@ import shlex
 import sys
 from typing import TYPE_CHECKING, Any
 
-import click
-
-from mockserver.cli.printing import print_text
+from mockserver.cli.printing import print_text, progress_line
 from mockserver.cli.surviving import (
     changed_options,
     report_file,
@@ -15,8 +13,11 @@ from mockserver.cli.surviving import (
     termination_as_interrupt,
 )
 from mockserver.errors import CrosschainMockError
+from mockserver.exchange import printable_lines
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from mockserver.grading.grade import GradeProgress, GradeReport
 
 
@@ -52,13 +53,13 @@ def grade(*, command: tuple[str, ...], reports: tuple[str, ...], **options: Any)
         wall_s=None if options["wall_ms"] is None else options["wall_ms"] / 1000,
     )
     files = [report_file(text, FORMATS) for text in reports]
-    with termination_as_interrupt() as code_of_stop:
-        report = graded(suite_flow(command), plan, settings_of(options), _progress())
+    with termination_as_interrupt() as code_of_stop, progress_line() as show:
+        report = graded(suite_flow(command), plan, settings_of(options), _progress(show))
     _, words = changed_options(options, _OF_RUNS)
     suite, again = " ".join(command), f"crosschain-mock grade {words}-- {shlex.join(command)}"
     for name, file in files:
         write_text(file, FORMATS[name](report, suite, again))
-    print_text(FORMATS["text"](report, suite, again).rstrip("\n"))
+    print_text(printable_lines(FORMATS["text"](report, suite, again).rstrip("\n")))
     if report.stopped.endswith("Ctrl-C"):
         sys.exit(code_of_stop())
     sys.exit(_exit_code(report, options["at_least"]))
@@ -92,10 +93,9 @@ def _check_names(options: dict[str, Any]) -> None:
                 raise BadBreak(f"{option}: {name[:80]!r} is not known{near}")
 
 
-def _progress() -> "GradeProgress":
+def _progress(show: "Callable[[str], None]") -> "GradeProgress":
     def tell(report: "GradeReport") -> None:
-        if sys.stderr.isatty():
-            done = f"{len(report.trials)} of {report.planned} breaks"
-            click.echo(f"\r{done}, {report.score or 0} % killed   ", nl=False, err=True)
+        done = f"{len(report.trials)} of {report.planned} breaks"
+        show(f"{done}, {report.score or 0} % killed")
 
     return tell

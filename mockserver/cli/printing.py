@@ -15,6 +15,8 @@ import click
 from mockserver import jsontext
 from mockserver.jsontext import Json
 
+_COMMAND = ": crosschain-mock "
+
 
 @contextmanager
 def quiet_refusals() -> Iterator[None]:
@@ -119,13 +121,35 @@ def function_named(place: str) -> Callable[..., Any]:
     return function
 
 
+@contextmanager
+def progress_line() -> Iterator[Callable[[str], None]]:
+    """Yield what shows a line on the stderr of a terminal in place of the last; gone at the end."""
+
+    def show(text: str) -> None:
+        if sys.stderr.isatty():
+            # In one line, however narrow it is: what has been folded cannot be written over.
+            click.echo(f"\r\x1b[K{text[: _room() - 1]}", nl=False, err=True)
+
+    try:
+        yield show
+    finally:
+        show("")
+
+
 def print_text(text: str, **style: Any) -> None:
-    """Print a paragraph, in a terminal folded between words, below its first line indented."""
+    """Print lines, in a terminal each folded between words, below its first part indented."""
     if sys.stdout.isatty():
-        indent = " " * (len(text) - len(text.lstrip()) + 2)
-        # What is too long for a line, such as a path or an address, can be copied whole.
-        text = "\n".join(_wrapped(text, _room(), indent, keep_words=True))
+        text = "\n".join(part for line in text.split("\n") for part in _folded(line))
     click.secho(text, **style)
+
+
+def _folded(line: str) -> list[str]:
+    # A command can be copied only as it is.
+    if _COMMAND in line:
+        return [line]
+    indent = " " * (len(line) - len(line.lstrip()) + 2)
+    # What is too long for a line, such as a path or an address, can be copied whole.
+    return _wrapped(line, _room(), indent, keep_words=True)
 
 
 def _room() -> int:

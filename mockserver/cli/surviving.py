@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mockserver.cli import Interruption
-from mockserver.cli.printing import print_text
+from mockserver.cli.printing import print_text, progress_line
 from mockserver.errors import CrosschainMockError
 from mockserver.exchange import printable_lines
 
@@ -56,8 +56,8 @@ def survive(
     limits = RunLimits(
         wall_s=options["wall_ms"] / 1000, reruns=options["reruns"], in_turn=options["in_turn"]
     )
-    with termination_as_interrupt() as code_of_stop:
-        report = searched(command_flow(command), plan, settings, limits, _progress())
+    with termination_as_interrupt() as code_of_stop, progress_line() as show:
+        report = searched(command_flow(command), plan, settings, limits, _progress(show))
     changed, words = changed_options(options, _OF_RUNS)
     subject = Subject(
         " ".join(command),
@@ -197,13 +197,11 @@ def report_file(text: str, formats: Collection[str]) -> tuple[str, Path]:
     return name, file
 
 
-def _progress() -> "Tell":
+def _progress(show: Callable[[str], None]) -> "Tell":
     def tell(report: "SearchReport", result: "RunResult | None") -> None:
-        if result is not None and sys.stderr.isatty():
+        if result is not None:
             bad = sum(1 for result in report.results.values() if result.bad)
-            # One line that is written over; the name is padded, since a shorter one leaves letters
-            # behind.
-            line = f"\r{len(report.results)} of {report.planned} failures, {bad} with harm"
-            click.echo(f"{line}  {result.name[:50]:50}", nl=False, err=True)
+            done = f"{len(report.results)} of {report.planned} failures, {bad} with harm"
+            show(f"{done}  {result.name}")
 
     return tell

@@ -39,7 +39,9 @@ UNDISTURBED = "undisturbed"
 
 _UNDONE = ("missing", "returned", "lost")
 # Losses that a flow may leave to people, if it says so: the service owes the money.
-_OWED = frozenset({"drop-not-reported", "left-underway", "refund-not-noticed", "short"})
+_OF_THE_SERVICE = frozenset(
+    {"drop-not-reported", "order-not-followed", "left-underway", "refund-not-noticed", "short"}
+)
 # Findings that cost money where nobody can say how much.
 _COSTLY = frozenset({"deposit-without-order"})
 # Causes and kinds of what a flow that failed, and knows it, cannot mend when it is started again.
@@ -231,15 +233,13 @@ def _is_beyond_repair(finding: Finding) -> bool:
 def _is_of_the_service(finding: Finding, fair: Sequence[bool]) -> bool:
     """Tell whether an order kept the money back, which its flow has said that it did not get.
 
-    `fair` has for each failure whether noticing it is enough.
+    `fair` tells of each failure whether it is enough to notice it.
     """
-    if not finding.orders:
-        return False
-    if finding.kind == "order-not-followed":
-        # A lost answer beside a refusal is no reason to forget the order that it told of.
-        return all(fair)
-    # Only a failure that may be noticed keeps money back, so the second of a pair changes nothing.
-    return any(fair) and (finding.cause in ("lost", "less") or finding.kind in _OWED)
+    # Beside another failure the service owes what it owes alone, since that makes no order fail.
+    # But whoever misses an answer has to ask for the order all the same.
+    enough = all if finding.kind == "order-not-followed" else any
+    owed = finding.cause in ("lost", "less") or finding.kind in _OF_THE_SERVICE
+    return owed and bool(finding.orders) and enough(fair)
 
 
 def _costs(findings: Sequence[Finding], meant: Sequence[Expected]) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from mockserver.contract import Contract
 from mockserver.exchange import Request, Response
 from mockserver.jsontext import Json
 from mockserver.responders.delivery import Delivery
+from mockserver.server.process import address
 from mockserver.survive.flows import (
     Ended,
     Process,
@@ -30,7 +31,7 @@ from mockserver.survive.space import InjectedFailure
 from mockserver.survive.turns import Turns
 from mockserver.testing import MockServer, MockSettings, MockWorld
 from mockserver.testing.handles import LockedService
-from mockserver.testing.running import listening_in, loop_in_thread
+from mockserver.testing.running import listening, loop_in_thread
 from mockserver.values import dataclass
 from mockserver.worlds.actions import heal
 from mockserver.worlds.audit import Expected, Moved, Verdict, judge_run
@@ -188,14 +189,18 @@ class _Watch:
     def _check(self) -> None:
         if self.hung or not self.processes:
             return
-        requests = self._hosted.requests - self._before
-        if requests > self._limits.most_requests:
+        if self.requests > self._limits.most_requests:
             self.hung = f"it sent more than {self._limits.most_requests} requests"
         elif self._hosted.world.now() - self._began_ms > self._limits.most_ms:
             days = self._limits.most_ms // (24 * HOUR_MS)
             self.hung = f"it was still running after {days} days of the world"
         if self.hung:
             self.send(signal.SIGKILL)
+
+    @property
+    def requests(self) -> int:
+        """How many requests have come."""
+        return self._hosted.requests - self._before
 
     def goes_on(self) -> bool:
         """Tell whether a request has come since this was asked before."""
@@ -207,47 +212,37 @@ class _Watch:
             process.send(number)
 
 
-class _Watched:
-    """The service, which checks how far each running flow has gone."""
+class _RunService:
+    """The service at an address of a run's own, which has its world alone, as `run` gives it.
 
-    def __init__(self, locked: LockedService) -> None:
-        self.locked = locked
-        self.watches: dict[str, _Watch] = {}
+    Of two clients at once each has an address, by which their requests are told apart.
+    """
 
-    def respond(self, request: Request, client: int) -> Response | Delivery:
-        """Answer a request of the client of a number, from 0."""
-        with self.locked.lock:
-            watch = self.watches.get(self.locked.service.place(request)[1])
-            if watch is None:
-                return self.locked.respond(request)
-            with watch.followed():
-                if watch.turns is None:
-                    return answered_last(request, self.locked.respond)
-                return watch.turns.respond(request, client, self.locked.respond)
-
-
-class _AddressOfRun:
-    """Answers at an address of its own that has no path: many clients would lose one."""
-
-    def __init__(self, watched: _Watched, key: str, client: int) -> None:
-        """Take the world of the run, and the number of its client, from 0."""
-        self._watched, self._client = watched, client
-        self._place = f"/w/{key}"
+    def __init__(self, locked: LockedService, key: str, client: int) -> None:
+        self._locked, self._place, self._client = locked, f"/w/{key}/", client
+        self.url = ""
+        self.watch: _Watch | None = None
+        """Checks how far the clients have gone that run now."""
 
     def respond(self, request: Request) -> Response | Delivery:
-        return self._watched.respond(self._placed(request), self._client)
+        request = self._placed(request)
+        with self._locked.lock:
+            watch = self.watch
+            if watch is None:
+                return self._locked.respond(request)
+            with watch.followed():
+                if watch.turns is None:
+                    return answered_last(request, self._locked.respond)
+                return watch.turns.respond(request, self._client, self._locked.respond)
 
     def most_bytes(self, request: Request) -> int:
-        return self._watched.locked.most_bytes(self._placed(request))
+        return self._locked.most_bytes(self._placed(request))
 
     def refuse(self, request: Request, name: str, reason: str) -> Response:
-        return self._watched.locked.refuse(self._placed(request), name, reason)
+        return self._locked.refuse(self._placed(request), name, reason)
 
     def _placed(self, request: Request) -> Request:
-        """Return a request as the server of all worlds has it."""
-        if not request.path.startswith("/") or request.path.startswith("/w/"):
-            return request
-        return replace(request, path=f"{self._place}{request.path}")
+        return replace(request, path=self._place + request.path.removeprefix("/"))
 
 
 class TrialRun:
@@ -334,7 +329,7 @@ class Lab:
         """Take what is run, and in which worlds."""
         self.flow, self.limits, self._clock = flow, limits, settings.clock
         self._mock = MockServer(settings.changed(refusals="allow", unused="allow"))
-        self._watched = _Watched(self._mock.locked)
+        self._watches = set[_Watch]()
         self._numbers = count(1)
         self._folder = folder_of_runs("survive")
         self._library = None
@@ -354,7 +349,7 @@ class Lab:
 
     def interrupt(self) -> None:
         """Kill what runs now; those who wait for it go on."""
-        for watch in list(self._watched.watches.values()):
+        for watch in list(self._watches):
             # Noted before the signal: otherwise the end would look like a crash of the flow.
             watch.hung = watch.hung or "it was interrupted"
             watch.send(signal.SIGKILL)
@@ -410,17 +405,14 @@ class Lab:
         limits = self.limits
         if most_requests is not None:
             limits = replace(limits, most_requests=most_requests)
-        with self._world(number) as world:
+        with self._world(number) as world, contextlib.ExitStack() as addresses:
             trial = TrialRun(world, failures)
-            with contextlib.ExitStack() as listening:
-                addresses = [
-                    listening.enter_context(self._address(world.key, client))
-                    for client in range(1 + trial.doubled)
-                ]
-                trial.ended(self._step(world, addresses, state, notes, limits))
-                while trial.wants_another(limits.reruns):
-                    trial.wait()
-                    trial.ended(self._step(world, addresses[:1], state, notes, limits))
+            clients = range(2 if trial.doubled else 1)
+            served = [addresses.enter_context(self._served(world, client)) for client in clients]
+            trial.ended(self._step(world, served, state, notes, limits))
+            while trial.wants_another(limits.reruns):
+                trial.wait()
+                trial.ended(self._step(world, served[:1], state, notes, limits))
             # A disturbed run shows it by chance, so that the undisturbed ones alone count.
             run = trial.judged(
                 meant,
@@ -440,23 +432,23 @@ class Lab:
             world.close()
 
     @contextlib.contextmanager
-    def _address(self, key: str, client: int) -> Iterator[str]:
-        """Listen for the client of a number in a run, which no other run answers any more."""
-        answering = _AddressOfRun(self._watched, key, client)
-        with listening_in(self._loop, answering, 0) as port:
-            yield f"http://127.0.0.1:{port}"
+    def _served(self, world: MockWorld, client: int) -> Iterator[_RunService]:
+        served = _RunService(self._mock.locked, world.key, client)
+        with listening(self._loop, served) as port:
+            served.url = address("127.0.0.1", port)
+            yield served
 
     def _step(
         self,
         world: MockWorld,
-        addresses: Sequence[str],
+        served: Sequence[_RunService],
         state: Path,
         notes: Path,
         limits: RunLimits,
     ) -> FlowStart:
-        """Start the flow once for each address, and return how the first of them ended."""
+        """Start the flow at each address at once, and return how the worst of them ended."""
         number, page, outputs = next(self._numbers), None, list[Path]()
-        unordered, twice = False, len(addresses) > 1
+        unordered, twice = False, len(served) > 1
         single = bool(self._in_turns) and not twice
         with world.hosted() as hosted:
             # Those of two that sleep by a page of their own could not be told to wait for a turn.
@@ -465,14 +457,15 @@ class Lab:
                 page = ClockPage(path, hosted, in_turns=single, several=self._at_once)
             watch = _Watch(hosted, limits, page)
             hosted.send_signal = watch.send
-        self._watched.watches[world.key] = watch
-        variables = {"CROSSCHAIN_MOCK_STATE": str(state), PEERS: str(notes)}
+        self._watches.add(watch)
+        for place in served:
+            place.watch = watch
 
         def start(copy: int) -> Process:
             output = self._folder / f"output-{number}-{copy}"
             outputs.append(output)
-            named = self._variables(addresses[copy], page)
-            process = self.flow.start(f"{number}-{copy}", {**variables, **named}, output)
+            named = {**self._variables(served[copy].url, state, page), PEERS: str(notes)}
+            process = self.flow.start(f"{number}-{copy}", named, output)
             watch.processes.append(process)
             return process
 
@@ -486,7 +479,9 @@ class Lab:
             ends = [process.wait(patience, watch.goes_on) for process in watch.processes]
         finally:
             watch.send(signal.SIGKILL)
-            del self._watched.watches[world.key]
+            self._watches.remove(watch)
+            for place in served:
+                place.watch = None
             for output in outputs:
                 # Two hundred runs of a flow that prints much would fill the disk.
                 output.unlink(missing_ok=True)
@@ -500,7 +495,8 @@ class Lab:
                     page.close()
                 hosted.release(lambda held: True)
         late = next((ended for ended in ends if ended.late), None)
-        quiet = f"it did not end within {limits.wall_s:g} s of its last request"
+        since = " of its last request" if watch.requests else ""
+        quiet = f"it did not end within {limits.wall_s:g} s{since}"
         hung = watch.hung or (quiet if late else "")
         worst = max(ends, key=lambda ended: ended.code != 0)
         too_slow = bool(late) and not watch.hung
@@ -517,10 +513,10 @@ class Lab:
                 return
         taken.result()
 
-    def _variables(self, address: str, page: ClockPage | None) -> dict[str, str]:
-        named = processes.addressed(address)
+    def _variables(self, url: str, state: Path, page: ClockPage | None) -> dict[str, str]:
+        named = {**processes.addressed(url), "CROSSCHAIN_MOCK_STATE": str(state)}
         if self._clock == ClockMode.CLIENT:
-            named.update(clock_variables(address, page, self._library))
+            named.update(clock_variables(url, page, self._library))
         return named
 
 

@@ -171,20 +171,20 @@ def _undisturbed(lab: Laboratory) -> SearchReport:
     base = lab.run()
     elsewhere = "".join(f"\n  it connected to {peer}" for peer in base.elsewhere[:8])
     printed = base.first.ended.last_lines
-    code = base.first.ended.code
+    code, hung = base.first.ended.code, base.first.hung
     how = f"signal {-code} ends it" if code < 0 else f"it exits with {code}"
     if not base.lines:
-        ends = "" if base.first.good or base.first.hung else f", and {how}"
+        also = f", and {hung or how}" if hung or code else ""
         raise NotUsable(
-            f"{lab.name!r} sent no request to the mock{ends}: it has to use the addresses in "
+            f"{lab.name!r} sent no request to the mock{also}: it has to use the addresses in "
             f"CROSSCHAIN_MOCK_BASE_URL and CROSSCHAIN_MOCK_BASE_URL_V2{elsewhere}{printed}"
         )
-    if base.first.hung:
+    if hung:
         raise NotUsable(
-            f"{lab.name!r} does not end when nothing goes wrong: {base.first.hung}; a flow "
+            f"{lab.name!r} does not end when nothing goes wrong: {hung}; a flow "
             f"pays, follows its orders and ends{elsewhere}{printed}"
         )
-    if not base.first.good:
+    if code:
         raise NotUsable(f"{lab.name!r} fails when nothing goes wrong: {how}{elsewhere}{printed}")
     meant = expected_of(base.moved)
     report = SearchReport(base, meant, lab.contract, runs=_BASE_RUNS)

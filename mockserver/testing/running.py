@@ -57,19 +57,20 @@ def service_in_thread(
 
     `locked` answers for it where other threads use its worlds too.
     """
+    answering = locked or service
 
-    async def committing() -> "Commits | None":
+    async def commits_of_loop() -> "Commits | None":
         return commits_of(service, None if locked is None else locked.lock)
 
     try:
         with loop_in_thread() as loop:
-            commits = _result(loop, committing())
+            commits = _waited_for(loop, commits_of_loop())
             try:
-                with listening_in(loop, locked or service, port, commits, tls) as taken:
+                with listening(loop, answering, port, commits, tls) as taken:
                     yield taken
             finally:
                 if commits is not None:
-                    _result(loop, commits.stop())
+                    _waited_for(loop, commits.stop())
     finally:
         # Last of all, when the loop has written what was to be written.
         service.close()
@@ -78,13 +79,13 @@ def service_in_thread(
 @contextmanager
 def in_thread(answering: RawAnswering, port: int) -> Iterator[int]:
     """Answer in a daemon thread with a loop of its own; yield the port. Raises `CannotServe`."""
-    with loop_in_thread() as loop, listening_in(loop, answering, port) as taken:
+    with loop_in_thread() as loop, listening(loop, answering, port) as taken:
         yield taken
 
 
 @contextmanager
 def loop_in_thread() -> Iterator[asyncio.AbstractEventLoop]:
-    """Run a loop in a daemon thread."""
+    """Run a loop in a daemon thread, for servers that are `listening` in it."""
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, name="crosschain-mock", daemon=True)
     thread.start()
@@ -98,22 +99,22 @@ def loop_in_thread() -> Iterator[asyncio.AbstractEventLoop]:
 
 
 @contextmanager
-def listening_in(
+def listening(
     loop: asyncio.AbstractEventLoop,
     answering: RawAnswering,
-    port: int,
+    port: int = 0,
     commits: "Commits | None" = None,
     tls: "ssl.SSLContext | None" = None,
 ) -> Iterator[int]:
-    """Answer in a loop that runs in another thread; yield the port. Raises `CannotServe`."""
-    listener = _result(loop, _listening(answering, port, commits, tls))
+    """Answer on loopback in the loop of another thread; yield the port. Raises `CannotServe`."""
+    listener = _waited_for(loop, _listening(answering, port, commits, tls))
     try:
         yield listener.port
     finally:
-        _result(loop, listener.stop())
+        _waited_for(loop, listener.stop())
 
 
-def _result(loop: asyncio.AbstractEventLoop, work: Coroutine[Any, Any, _T]) -> _T:
+def _waited_for(loop: asyncio.AbstractEventLoop, work: Coroutine[Any, Any, _T]) -> _T:
     return asyncio.run_coroutine_threadsafe(work, loop).result(_TIMEOUT_SECONDS)
 
 

@@ -106,7 +106,11 @@ except OSError:
     [
         ("for _ in range(2600):\n    call('/v1/checkOrder?id=1')", (), "more than 2500 requests"),
         ("pay()\nwhile True:\n    time.sleep(3600)\n    call('/v1/getChain')", (), "after 7 days"),
-        ("pay()\ntime.sleep(60)", ("--clock", "real", "--wall", "2s"), "did not end within 2 s"),
+        (
+            "pay()\ntime.sleep(60)",
+            ("--clock", "real", "--wall", "2s"),
+            "did not end within 2 s of its last request",
+        ),
     ],
 )
 @pytest.mark.deep(quick=2)
@@ -288,13 +292,17 @@ ODD = {
     "optimized": ("assert False\npay()", [PYTHON, "-O", "client.py"], {}, (), 0, "0 defects"),
     "isolated": ("time.sleep(0.1)\npay()", [PYTHON, "-I", "client.py"], {}, (), 0, "0 defects"),
     "exit": ("pay()\nos._exit(0)", [], {}, (), 0, "0 defects"),
-    "exit-early": ("os._exit(3)", [], {}, (), 2, "to the mock, and it exits with 3"),
+    "exit-early": ("os._exit(3)", [], {}, (), 2, "to the mock, and it exits with 3: it has to use"),
+    "false": ("", ["false"], {}, (), 2, "'false' sent no request to the mock, and it exits with 1"),
+    "true": ("", ["true"], {}, (), 2, "'true' sent no request to the mock: it has to use"),
+    "idle": ("time.sleep(90)", [], {}, ("--clock", "real", "--wall", "1s"), 2,
+             "to the mock, and it did not end within 1 s: it has to use"),
     "sh": ("pay()", ["sh", "-c", f"'{PYTHON}' client.py"], {}, (), 0, "0 defects"),
     "env": ("pay()", ["env", "VAR=1", PYTHON, "client.py"], {}, (), 0, "0 defects"),
     "windows": ("", ["C:\\Program Files\\pay.exe"], {}, (), 127, "is not found"),
     "empty": ("", [""], {}, (), 126, "cannot run ''"),
 }  # fmt: skip
-OFTEN = ("folder", "built-in", "proxy", "no-path", "daemon", "locale", "site-spawned", "env")
+OFTEN = ("folder", "false", "proxy", "no-path", "daemon", "locale", "site-spawned", "env")
 
 
 @pytest.mark.parametrize(

@@ -16,8 +16,10 @@ import sys
 import threading
 import time
 import urllib.request
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
+from urllib.parse import urljoin
 
 import pytest
 
@@ -96,6 +98,19 @@ def test_a_second_deposit_is_found_with_what_it_cost_and_made_small(doubled):
     assert defect.result.outcome == "fooled"
     # It says that it was refused, and yet its deposit is paid and nobody submits it again.
     assert refused.result.costs == ("10 USDT paid without an order",)
+
+
+@pytest.mark.parametrize(("flow", "outcome"), [(doubling, "fooled"), (careful, "survived")])
+def test_a_client_that_knows_only_the_host_of_its_address_is_searched_as_any_other(flow, outcome):
+    def rooted(service: FlowEnvironment) -> None:
+        below = urljoin(service.base_url_v2, "/v1/getChain").removesuffix("/v1/getChain")
+        assert service.base_url == service.base_url_v2 == below
+        flow(replace(service, base_url_v2=below))
+
+    failures = ["lost:once@submitOrder#1", "gateway:once@submitOrder#1"]
+    # Each has a world of its own, in which the other's failure does not strike.
+    results = survive(rooted, replay=failures, jobs=2, reruns=0).report.results
+    assert {name: results[name].outcome for name in failures} == dict.fromkeys(failures, outcome)
 
 
 def test_a_quick_search_shows_the_smallest_failure_as_well():
@@ -269,33 +284,64 @@ def test_a_payment_that_is_given_up_with_a_ticket_is_no_harm_and_without_one_is(
     assert alone.report.results[given_up].outcome == "harmed"
 
 
-def complaining(service: FlowEnvironment) -> None:
-    """Swap USDT for BNB, and fail with a ticket where less arrives than was meant."""
-    swap = order(orderType="2", slippage="100", toIndex="8")
-    number = call(service, "/v1/submitOrder", swap)["id"]
-    for _ in range(40):
-        shown = call(service, f"/v1/checkOrder?id={number}")
-        if shown["status"] == "Succeeded" and int(shown["amountOut"]) > 10**16:
-            return
+FIRST_ORDER = "/v1/checkOrder?id=30000000001"
+BESIDE = ("lost:once@submitOrder#1", "gateway:once@submitOrder#1", "killed:after@submitOrder#1",
+          "twice:at-once@start")  # fmt: skip
+
+
+@pytest.mark.parametrize("course", ["dropped", "stuck", "fail", "refund"])
+@pytest.mark.deep(quick=1)
+def test_what_the_service_owes_is_no_harm_beside_another_failure_if_the_flow_says_so(course):
+    pairs = [f"course:{course}@orders#1+{second}" for second in BESIDE]
+    told = survive(careful, replay=pairs, jobs=2).report.results
+    assert {name: told[name].outcome for name in pairs} == dict.fromkeys(pairs, "noticed")
+    unsaid = survive(believing, replay=pairs[2:], jobs=2).report.results
+    assert {unsaid[name].outcome for name in pairs[2:]} <= {"fooled", "harmed"}
+
+
+def test_an_order_that_is_short_is_no_harm_beside_a_lost_ticket_if_the_flow_says_so():
+    pair = "course:partial@orders#1+lost:always@submitTicket#1"
+    flow = command_flow(command_of(CLIENTS / "py/careful_swap.py"))
+    plan = SearchPlan(kinds_named((), ()), replay=[pair], jobs=1)
+    report = searched(flow, plan, MockSettings(clock="client"), RunLimits())
+    result = report.results[pair]
+    assert (result.outcome, result.costs) == ("noticed", ())
+    assert all(start.ended.code for start in result.run.steps)
+
+
+def forsaking(service: FlowEnvironment) -> None:
+    """Give up for good without an answer, and never ask what has become of the order."""
+    given_up = Path(os.environ["CROSSCHAIN_MOCK_STATE"]) / "given-up"
+    if given_up.exists():
+        raise RuntimeError("given up")
+    given_up.touch()
+    number = call(service, "/v1/submitOrder", order())["id"]
+    while (status := call(service, f"/v1/checkOrder?id={number}")["status"]) != "Succeeded":
+        if status == "Dropped":
+            raise RuntimeError("dropped")
         time.sleep(30)
-    call(service, "/v1/submitTicket", {"chain": "ARB", "hash": DEPOSIT["certHash"]})
-    raise RuntimeError("not arrived")
 
 
-@pytest.mark.parametrize(
-    ("flow", "failures", "outcome"),
-    [
-        # What the service keeps back stays its own fault where the report of it is lost as well.
-        (complaining, "course:partial@orders#1+lost:always@submitTicket#1", "noticed"),
-        # An order whose answer was lost is forgotten, whatever was refused behind it.
-        (doubling, "lost:once@submitOrder#1+refused:always@submitOrder#2", "harmed"),
-    ],
-)
-def test_a_second_failure_does_not_make_the_clients_what_the_service_keeps_back(
-    flow, failures, outcome
-):
-    result = survive(flow, replay=[failures], reruns=0).report.results[failures]
-    assert result.outcome == outcome, result.why
+def test_an_order_that_fails_is_harm_where_nobody_has_asked_for_it_after_a_lost_answer():
+    dropped = "course:dropped@orders#1"
+    pair = f"{dropped}+lost:once@submitOrder#1"
+    results = survive(forsaking, replay=[dropped, pair]).report.results
+    assert (results[dropped].outcome, results[pair].outcome) == ("noticed", "harmed")
+    assert results[pair].costs == ("10 USDT in an order that nobody followed",)
+
+
+def test_what_a_flow_pays_twice_is_harm_beside_a_failure_of_the_service():
+    def flow(service: FlowEnvironment) -> None:
+        doubling(service)
+        while (status := call(service, FIRST_ORDER)["status"]) != "Succeeded":
+            if status == "Dropped":
+                raise RuntimeError("it is dropped")
+            time.sleep(30)
+
+    pair = "course:dropped@orders#1+lost:once@submitOrder#1"
+    result = survive(flow, replay=[pair], reruns=0).report.results[pair]
+    assert result.outcome == "harmed"
+    assert "10 USDT paid twice" in result.costs
 
 
 def test_an_answer_that_is_late_times_out_in_the_clients_time():
