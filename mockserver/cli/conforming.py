@@ -33,7 +33,7 @@ def judge(**settings: Any) -> None:
         _check_unsent(settings, journalled=bool(output.journal or output.resume))
         sys.exit(judging.judge_recordings(recordings, options_from(settings), output))
     target = _target(settings)
-    sys.exit(judging.judge(target, _generating(settings, target), output))
+    sys.exit(judging.judge(target, options_from(settings, target), output))
 
 
 def _check_unsent(settings: Mapping[str, Any], *, journalled: bool) -> None:
@@ -90,11 +90,12 @@ def _every_rule() -> "tuple[Rule, ...]":
 def plan(as_json: bool, **settings: Any) -> None:
     """List the requests that would be sent to URL, without sending them."""
     from mockserver.conformance.runs.planner import prepared
+    from mockserver.conformance.runs.settings import options_from
 
     if not any(settings[name] for name in ("url", "v1", "v2")):
         settings["url"] = DEFAULT_URL
     target = _target(settings)
-    options = _generating(settings, target)
+    options = options_from(settings, target)
     ready = prepared(target, options)
     operations = [ready.contract.operation(probe.operation_id) for probe in ready.plan.probes]
     probes = [
@@ -149,10 +150,3 @@ def _target(settings: Mapping[str, Any]) -> "Target":
     if url is not None and v1 is not None and v2 is not None:
         raise WrongOption(f"{url!r} is left over: --v1 and --v2 name both addresses")
     return target_of(url, v1=v1, v2=v2)
-
-
-def _generating(settings: Mapping[str, Any], target: "Target") -> "Options":
-    """Return the settings of a run with the generation that is usual for its target."""
-    from mockserver.conformance.runs.settings import options_from
-
-    return options_from(settings, target)

@@ -1,5 +1,7 @@
 """The operations of 2.0: one short function each, from wire names to the world and back."""
 
+from typing import Any
+
 from mockserver.contract import Inputs
 from mockserver.engine.aggregates import SwapRequest
 from mockserver.engine.catalog import Placed, checked_address
@@ -129,21 +131,22 @@ def submit_order(world: World, inputs: Inputs) -> Json:
     source, target = catalog.ends_by_index(
         deposit.chain, deposit.index, inputs.optional("toChain"), inputs.integer("toIndex")
     )
-    order = OrderRequest(
-        generation=_V2,
-        kind=kind,
-        source=source,
-        target=target,
-        amount=deposit.amount,
-        sender=deposit.address,
-        recipient=inputs.text("toAddr"),
-        cert_hash=deposit.cert_hash,
-        slippage_bps=inputs.integer("slippage"),
-        channel=inputs.text("channel"),
-        channel_bps=rules.channel_bps,
-        expected=rules.expected,
-        minimum=rules.minimum,
-    )
+    # Field by field, as `engine.submission` makes its orders, and for the same reason.
+    order: Any = OrderRequest.__new__(OrderRequest)
+    order.generation = _V2
+    order.kind = kind
+    order.source = source
+    order.target = target
+    order.amount = deposit.amount
+    order.sender = deposit.address
+    order.recipient = inputs.text("toAddr")
+    order.cert_hash = deposit.cert_hash
+    order.slippage_bps = inputs.integer("slippage")
+    order.channel = inputs.text("channel")
+    order.channel_bps = rules.channel_bps
+    order.expected = rules.expected
+    order.minimum = rules.minimum
+    order.fee_level, order.covered = None, False
     return {"id": world.orders.accept(order).id}
 
 

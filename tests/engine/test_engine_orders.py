@@ -1,6 +1,6 @@
 """Orders take the course that rules, reserved values or a hand have chosen."""
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from decimal import Decimal
 from typing import Any
 
@@ -34,6 +34,7 @@ def test_an_order_succeeds_with_what_was_quoted() -> None:
     seen = here.orders.submit(bridge())
     assert (seen.order.id, seen.status, seen.amount_out) == ("30000000001", "Unknown", 0)
     assert seen.exec_hash == ""
+    assert all(hasattr(seen.order, field.name) for field in fields(seen.order))
     here.time.advance(30_000)
     done = here.orders.poll("30000000001")
     quote = here.quotes.bridge(10_000_000, *ends("USDT", "ARB", "BNB"))

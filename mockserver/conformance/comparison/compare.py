@@ -150,6 +150,7 @@ def compare(
             chosen = replace(chosen, seed=header.seed, dialect=header.dialect)
             break
     contract = contracts.load(chosen.dialect)
+    # As many as the journal has, so that none of its requests is left out for want of budget.
     kept = max(len(side.run.entries) if side.run is not None else 0 for side in sides)
     # Both sides are checked before anything is sent to either.
     transports = [
@@ -172,6 +173,7 @@ def _transport(target: Target, contract: Contract, options: Options, kept: int) 
     if options.budget is None and target.is_local:
         budget = max(budget, kept)
     if options.budget is None:
+        # Beside the plan: requests that are sent again take nothing from it.
         budget += MOST_REPEATS
     limits = replace(limits, budget=budget)
     return Transport(target, permit_of(contract, target, options), limits, tls=options.tls)
@@ -325,6 +327,7 @@ class _Comparing:
         assert self._left.target is not None  # noqa: S101  # neither is a journal
         assert self._right.session is not None  # noqa: S101
         mirror = Mirror(self._right.session, self._options.caller)
+        # The rules decide which requests are made, and judge nothing here.
         silent = [rule.silent() for rule in RULES]
         both = _Both(mirror, watch)
         result = run(self._left.target, self._options, rules=silent, watch=both)

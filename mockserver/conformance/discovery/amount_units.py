@@ -71,6 +71,7 @@ def attempts(context: RunContext, operation_id: str) -> tuple[Attempt, ...]:
     }
     if operation_id == ids.V1_QUOTE:
         tried = {_PLAIN: (0, first), _SECOND_ROUTE: (1, first), _THIRD_ROUTE: (2, first)}
+    # A swap follows the reading of the transfer, and needs no other amounts.
     amounts_tried = {} if operation_id == ids.SWAP_QUOTE else OTHER_AMOUNTS
     return (
         *(
@@ -95,6 +96,7 @@ def accepted(context: RunContext, operation_id: str) -> Attempt | None:
         for attempt in taken
         if _fitting_reading(context, attempt) in (attempt.reading, None)
     ]
+    # Taken as it was meant goes before merely taken: the output shows how it was read.
     attempt = next(iter(meant or taken), None)
     if attempt is not None and _fitting_reading(context, attempt) is Reading.UNITS:
         # The number was meant as whole tokens, but the output shows that the service has read it as
@@ -177,6 +179,7 @@ def _fitting_reading(context: RunContext, attempt: Attempt) -> Reading | None:
     if out is None or sent is None or source.decimals is None or target.decimals is None:
         return None
     rate = Decimal(1)
+    # Of two tokens the worth has to be compared, for which both prices are needed.
     if source.symbol != target.symbol:
         prices = price_of(context, source), price_of(context, target)
         if prices[0] is None or prices[1] is None:

@@ -20,6 +20,7 @@ def number(value: Json) -> Decimal | None:
     if isinstance(value, bool):
         return None
     if isinstance(value, int):
+        # Bounded, since an answer may hold a number of a million digits.
         return Decimal(value) if abs(value) < 10**150 else None
     if isinstance(value, Decimal):
         return value if value.is_finite() and abs(value.adjusted()) < 150 else None

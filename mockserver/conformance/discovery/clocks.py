@@ -62,6 +62,7 @@ def service_time(context: RunContext, exchange: Exchange) -> int | None:
     A mock may have a clock of its own, so its orders count first, then the stamps of v1 requests
     where it has refused a wrong one, and then the `Date` of the answer.
     """
+    # The times of its orders first, which are of the clock that it judges by.
     times = [t for t in context.order_times() if LEAST_S <= t <= MOST_S]
     if times:
         return max(times)
@@ -76,6 +77,7 @@ def _taken_stamps(context: RunContext) -> list[int]:
     """Return the stamps that v1 accepted, in seconds; none where it accepts stale ones as well."""
     v1 = [exchange for exchange in context.exchanges if "timestamp" in exchange.request.headers]
     stale = [exchange for exchange in v1 if exchange.probe.words == STALE]
+    # Who takes stale stamps looks at none, so that a taken one tells no time.
     if not any(exchange.refused for exchange in stale) or any(
         exchange.succeeded for exchange in stale
     ):

@@ -109,6 +109,7 @@ class Inventory:
                     return chain
         names = {folded(name) for name in candidate.names}
         for chain in self.chains:
+            # Both have a number, and they differ: a name that is alike means nothing then.
             apart = candidate.network and chain.network
             if not apart and names & {folded(name) for name in chain.names}:
                 return chain
@@ -143,6 +144,7 @@ def _distinguishing(items: tuple[ListItem, ...]) -> tuple[str, ...]:
     return tuple(
         name
         for name, values in values_by_name.items()
+        # Each chain has its own: what two share is no name.
         if len(values) == len(set(values)) == len(items)
         and not any("://" in value or value.isdecimal() for value in values)
     )
@@ -154,6 +156,7 @@ def tokens_of(
 ) -> tuple[ListedToken, ...]:
     """Return the tokens that an answer lists, each of them once for every chain it is on."""
     names = {folded(name): chain.name for chain in reversed(chains) for name in chain.names}
+    # After the aliases: the own name of a chain goes before a like-named alias of another.
     names |= {folded(chain.name): chain.name for chain in chains}
     requested = requested_chain(exchange)
     items = tuple(objects(exchange.member("data"), bindings.candidates("symbol")[0]))
@@ -292,6 +295,7 @@ def _token(symbol: str, chain: str, item: ListItem, bindings: Bindings) -> Liste
     address = text(member_of(by_name, bindings.candidates("address")))
     if not address:
         texts = (value for value in item.values() if isinstance(value, str))
+        # By its form, where no member has a name that is known.
         address = next((value for value in texts if _EVM_ADDRESS.fullmatch(value)), "")
     index = text(member_of(by_name, bindings.candidates("index")))
     return ListedToken(
@@ -316,6 +320,7 @@ def _merged(lists: Iterable[tuple[ListedToken, ...]]) -> tuple[ListedToken, ...]
             before,
             decimals=token.decimals if before.decimals is None else before.decimals,
             index=before.index or token.index,
+            # What one list shows as out is out, whatever another one says.
             offered=before.offered and token.offered,
             bridged=before.bridged and token.bridged,
             price=before.price or token.price,

@@ -60,6 +60,7 @@ def _located(data: Json, place: str, depth: int) -> tuple[str, tuple[tuple[str, 
             return _located(value, f"{place}.{name}", depth + 1)
     lists = {name: value for name, value in data.items() if isinstance(value, list)}
     if lists:
+        # The longest: beside the items stand short lists of pages, links and the like.
         name = max(lists, key=lambda item: len(lists[item]))
         return f"{place}.{name}[]", tuple(("", item) for item in lists[name])
     inner = {key: value for key, value in data.items() if isinstance(value, Mapping)}
@@ -136,6 +137,7 @@ def roles_by_value(
         taken = _names_of_others(roles, role) | {folded(name) for name in names_by_role.values()}
         others = [name for name in rows[0] if folded(name) not in taken]
         names = [name for name in others if _has_values_of([row.get(name) for row in rows], role)]
+        # Where two would do, neither is known.
         if len(names) == 1:
             names_by_role[role] = names[0]
     return names_by_role
@@ -168,6 +170,7 @@ def _has_values_of(values: list[Json], role: str) -> bool:
             return any(isinstance(value, str) and _EVM_ADDRESS.fullmatch(value) for value in values)
         case "decimals":
             plausible = sum(count(value) in _PLAUSIBLE_DECIMALS for value in values)
+            # Mostly usual numbers: a column of small integers may be anything.
             return plausible * 2 > len(values) and all(_could_be(value, role) for value in values)
         case _:
             several = len(set(map(text, values))) > 1

@@ -49,6 +49,7 @@ class Permit:
         self.contract = contract
         self.arming = arming or Arming()
         self._posts = own_keys or target.is_local
+        # Names of hosts are the same in any case.
         self._hosts = frozenset(host.lower() for host in hosts)
         self.writes_sent = 0
         for host in target.hosts:
@@ -58,6 +59,8 @@ class Permit:
         """Return why a request may not be sent; empty where it may."""
         operation = self.contract.find(request.method, request.path)
         if operation is None:
+            # A path that nobody documents may do anything: only what reads by its method is sent
+            # there.
             if request.method in SAFE_METHODS:
                 return ""
             return f"{request.method} {request.path} is no operation that is known to be harmless"

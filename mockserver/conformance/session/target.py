@@ -62,6 +62,7 @@ def _base(text: str) -> str:
         raise UnsafeOrWrong(
             f"{text!r} is no base address; write for example 'http://127.0.0.1:8080'"
         )
+    # The address stands in reports and journals.
     if parts.username or parts.password:
         raise UnsafeOrWrong(f"the address of {parts.hostname!r} holds a password; leave it out")
     if parts.query or parts.fragment:

@@ -162,8 +162,10 @@ class Transport:
                 raise Refusing(f"header {name!r} cannot carry {value[:60]!a}")
         if self._kept >= self._limits.most_kept:
             raise Spent(f"the answers have {self._kept} bytes in all, and no more are kept")
+        # From the first request, since a plan takes time to make.
         if self._began is None:
             self._began = self._ticks()
+        # Last of all that may refuse: who is refused does not make others wait.
         self._pause()
         if self.left_ms <= 0:
             raise Spent(f"the time of {self._limits.time_ms} ms is used up")
@@ -194,6 +196,7 @@ class Transport:
         now = self._ticks()
         if now < self._due:
             self.wait(self._due - now)
+        # From the due time, not from now: a late request would lower the rate for all behind it.
         self._due = max(now, self._due) + gap
 
     def _exchange_together(self, requests: Sequence[tuple[str, Request]]) -> list[Answer]:
@@ -281,6 +284,7 @@ class Transport:
         """Return a kept connection to an address, unless its other end has closed it."""
         for connection, known in tuple(self._open.items()) if self._is_kept else ():
             if known == base:
+                # Without waiting: nothing to read means open, and an end is read at once.
                 connection.settimeout(0)
                 try:
                     connection.recv(1)
@@ -295,6 +299,7 @@ class Transport:
         host, port = parts.hostname or "", parts.port or _PORTS[parts.scheme]
         try:
             connection = socket.create_connection((host, port), _left_s(due_ms))
+        # Apart, though it is an `OSError`: the time-out of a request is told as such.
         except TimeoutError:
             raise
         except (OSError, UnicodeError) as error:
@@ -307,6 +312,7 @@ class Transport:
             connection.settimeout(_left_s(due_ms))
             return self._tls.wrap_socket(connection, server_hostname=host)
         except BaseException:
+            # Whatever it was: nobody else knows of this socket yet.
             connection.close()
             raise
 
@@ -368,6 +374,7 @@ def _head_of(request: Request, parts: SplitResult, *, keeps: bool) -> bytes:
     lines = [f"{request.method} {parts.path}{request.target} HTTP/1.1"]
     lines += [f"{name}: {value}" for name, value in added.items() if name not in sent]
     lines += [f"{name}: {value}" for name, value in sent.items_sent]
+    # A blank or a line break would begin another part of the request.
     if " " in request.target or not all(map(str.isprintable, lines)):
         raise BrokenHttp(f"no request can have this target or these headers: {lines[0]!a}")
     return "\r\n".join((*lines, "", "")).encode()
