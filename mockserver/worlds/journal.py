@@ -2,7 +2,7 @@
 
 import re
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import field
 from decimal import Decimal
 from itertools import islice
@@ -32,6 +32,7 @@ CAPACITY = limits.JOURNAL.most
 # Bytes that an entry counts beside its texts.
 _OVERHEAD = 1000
 
+_STUDIED_AT_ONCE = 100
 _LONGEST_LINE = 400
 _LONGEST_WORD = 140
 _LAST_WORD, _IN_WORD = re.compile(r"\w+\Z"), re.compile(r"\w")
@@ -310,10 +311,11 @@ class WorldJournal:
         if self._space is not None:
             self._space.used += self.weight - before
 
-    def since(self, sequence: int) -> list[Entry]:
-        """Return the entries after a sequence number."""
+    def since(self, sequence: int, most: int | None = None) -> list[Entry]:
+        """Return the entries after a sequence number, the oldest; all, or at most so many."""
         first = max(self.dropped, sequence)
-        kept = islice(self._entries or (), first - self.dropped, None)
+        at = first - self.dropped
+        kept = islice(self._entries or (), at, None if most is None else at + most)
         return [Entry(number, *item, self) for number, item in enumerate(kept, first + 1)]
 
     def numbered(self) -> Iterator[tuple[int, StoredEntry]]:
@@ -341,15 +343,29 @@ class WorldJournal:
 
     def redactor(self) -> "Redactor":
         """Return what takes secrets out of entries that are shown; it knows those of all."""
+        for _ in self.study():
+            pass
+        return self._reader
+
+    def study(self) -> Generator[None, None, None]:
+        """Read the entries that came for secrets, in steps: a full journal takes long."""
+        while self._studied < self.last_sequence:
+            news = self.since(self._studied, _STUDIED_AT_ONCE)
+            for entry in news:
+                self._reader.study(entry.request, entry.response)
+                # Another answer may have gone on while this one had a rest.
+                self._studied = max(self._studied, entry.sequence)
+                yield
+            if not news:
+                self._studied = self.last_sequence
+
+    @property
+    def _reader(self) -> "Redactor":
         if self._redactor is None:
             # Imported here: most servers show no journal.
             from mockserver.recordings.redaction import Redactor  # noqa: PLC0415
 
             self._redactor = Redactor()
-        if self._studied < self.last_sequence:
-            news, self._studied = self.since(self._studied), self.last_sequence
-            for entry in news:
-                self._redactor.study(entry.request, entry.response)
         return self._redactor
 
     def stored_since(self, sequence: int) -> list[StoredEntry]:

@@ -123,5 +123,7 @@ def rendered(
     stage = hosted.stage()
     judgement = yield from in_slices(steps)
     hosted.judged(verdict, stage, well=judgement.passed)
+    if judgement.findings:
+        yield from in_slices(hosted.journal.study())
     members = yield from in_slices(judgement.rendered())
     yield jsontext.encode(members)

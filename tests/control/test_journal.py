@@ -1,5 +1,8 @@
 """The journal, verification, stubs, and what the end of a test complains about."""
 
+import base64
+import gzip
+import json
 from decimal import Decimal
 
 import pytest
@@ -498,6 +501,23 @@ def test_the_refusals_of_a_quota_are_expected(control, line):
 def test_a_wrong_expectation_is_a_sentence(control):
     assert "'unknown-order'" in control.refused("POST", "/expect", {"refusal": "unknown-orders"})
     assert "'nothing'" in control.refused("POST", "/expect", {"operation": "nothing"})
+
+
+@pytest.mark.parametrize(
+    "note",
+    [
+        json.dumps({"password": "ryAadz5bNsCPP7"}).encode().hex(),
+        "ghp_ArbkUQ6AykzMDwzfDF5Q3zHLjvV76isBJ9ZH",
+        base64.b64encode(gzip.compress(b'{"pwd": "ryAadz5bNsCPP7"}', mtime=0)).decode(),
+    ],
+)
+def test_a_secret_that_only_its_form_tells_of_is_shown_of_no_other_request(mock, note):
+    secret = note if note.startswith("ghp_") else "ryAadz5bNsCPP7"
+    mock.call("GET", f"/v1/checkOrder?id={secret}")
+    mock.post("/v1/submitTicket", {"note": note})
+    mock.call("GET", f"/v1/checkOrder?id={secret}")
+    for path in ("/journal", "/journal/1", "/check?audit=true", "/recording", "/lint"):
+        assert secret not in str(mock.control("GET", path)), path
 
 
 def test_a_defect_of_the_server_is_told_in_its_own_world(serve):

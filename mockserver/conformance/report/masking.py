@@ -71,7 +71,7 @@ class Masker:
         headers = tuple(dict.fromkeys(header for answer in every for header in answer.headers))
         self._redactor.study(_NO_REQUEST, Response(200, headers, b""))
         for body in dict.fromkeys(answer.body for answer in every):
-            self._redactor.study(_NO_REQUEST, Response(200, (), body), closely=True)
+            self._redactor.study(_NO_REQUEST, Response(200, (), body))
         needles = {
             written: label for secret, label in secrets.items() for written in _written(secret)
         }

@@ -1,6 +1,6 @@
 """Control of the journal: searched, verified, judged after a test, and kept as a recording."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 
@@ -43,18 +43,24 @@ def show(request: ControlRequest) -> Iterator[bytes]:
     entries = search.found_in(journal)
     limit = request.query.get("limit", len(entries))
     page = entries[:limit]
-    return jsontext.pieces(
+    return _shown(
+        request,
         {
             "last": journal.last_sequence,
             "next": page[-1].sequence if len(entries) > limit else journal.last_sequence,
             "dropped": request.hosted.dropped,
             "entries": jsontext.LazyArray(_entry(request.hosted, entry) for entry in page),
         },
-        _ENTRIES_AT_ONCE,
     )
 
 
-def detail(request: ControlRequest) -> Json:
+def _shown(request: ControlRequest, members: Mapping[str, Json]) -> Iterator[bytes]:
+    """Yield an answer that shows entries, once the journal is read for its secrets."""
+    yield from in_slices(request.hosted.journal.study())
+    yield from jsontext.pieces(members, _ENTRIES_AT_ONCE)
+
+
+def detail(request: ControlRequest) -> Iterator[bytes]:
     """Return one request with its answer, the nearest valid form, and what its codes stand for."""
     number, journal = request.place["id"], request.hosted.journal
     entry = next((entry for entry in journal if str(entry.sequence) == number), None)
@@ -65,7 +71,12 @@ def detail(request: ControlRequest) -> Json:
             if len(journal)
             else f"the journal has no request {number[:40]!r}; it is empty"
         )
-    return {**_entry(request.hosted, entry), "decoded": decoded(entry)}
+    return _detailed(request.hosted, entry)
+
+
+def _detailed(hosted: HostedWorld, entry: Entry) -> Iterator[bytes]:
+    yield from in_slices(hosted.journal.study())
+    yield jsontext.encode({**_entry(hosted, entry), "decoded": decoded(entry)})
 
 
 def record(request: ControlRequest) -> Iterator[bytes]:
@@ -89,22 +100,36 @@ def forget(request: ControlRequest) -> Json:
     return {"last": request.hosted.journal.last_sequence}
 
 
-def verify(request: ControlRequest) -> Json:
+def verify(request: ControlRequest) -> Iterator[bytes]:
     """Tell whether what a test expects is true of the requests of a world."""
     ground = ground_for(request)
     verdict = verification.verify(request.hosted, request.body)
     # What nobody has asked for cannot be too much; nor does that show anything.
     unfounded = verdict.held and ground.missing
-    return {
-        "held": verdict.held and not unfounded,
-        "told": unfounded or verdict.message,
-        "count": len(verdict.entries),
-        "sequences": [entry.sequence for entry in verdict.entries],
+    return _verified(
+        request,
+        verdict.nearest,
+        {
+            "held": verdict.held and not unfounded,
+            "told": unfounded or verdict.message,
+            "count": len(verdict.entries),
+            "sequences": [entry.sequence for entry in verdict.entries],
+            "nearest": [],
+            **picked(verdict, "dropped"),
+            "ground": ground.render(),
+        },
+    )
+
+
+def _verified(
+    request: ControlRequest, nearest: Sequence[str], members: dict[str, Json]
+) -> Iterator[bytes]:
+    journal = request.hosted.journal
+    if nearest:
         # What takes out secrets reads the whole journal for them, mostly for nothing.
-        "nearest": [request.hosted.journal.redactor().line(text) for text in verdict.nearest],
-        **picked(verdict, "dropped"),
-        "ground": ground.render(),
-    }
+        yield from in_slices(journal.study())
+        members["nearest"] = [journal.redactor().line(text) for text in nearest]
+    yield jsontext.encode(members)
 
 
 def expect(request: ControlRequest) -> Json:
@@ -137,6 +162,9 @@ def check(request: ControlRequest) -> Iterator[bytes]:
         if not silent
     ]
     refusals = unexpected_refusals(hosted)
+    if refusals or findings or hosted.journal.disturbed():
+        # Sentences name requests.
+        yield from in_slices(hosted.journal.study())
     failures, met_nothing = list(hosted.failures), [] if silent else unmet(hosted)
     well = not (stubs or refusals or failures or met_nothing or findings or ground.missing)
     hosted.judged("check", stage, well=well)
@@ -194,6 +222,7 @@ def _order(hosted: HostedWorld, entry: Entry) -> Json:
 def _recorded(hosted: HostedWorld, kept: Sequence[Entry], title: str) -> Iterator[bytes]:
     """Yield the pieces of the answer with a recording of some entries, without any secret."""
     # A piece is an exchange, since a full journal takes seconds to be written.
+    yield from in_slices(hosted.journal.study())
     redactor = hosted.journal.redactor()
     head = Recording(
         title=title,

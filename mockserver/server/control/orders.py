@@ -99,6 +99,7 @@ def story(request: ControlRequest) -> Iterator[bytes]:
 
 
 def _told(hosted: HostedWorld, order: str) -> Iterator[bytes]:
+    yield from in_slices(hosted.journal.study())
     story_lines = yield from in_slices(story_of(hosted, order))
     lines = [
         {
