@@ -571,6 +571,73 @@ def test_what_node_asks_at_once_comes_in_the_same_order_each_time(tmp_path, fail
     assert all(lines == seen[0] for lines in seen)
 
 
+AT_ITS_OWN_PACE = """
+import http from "node:http";
+const BASE = process.env.CROSSCHAIN_MOCK_BASE_URL_V2;
+const chains = () => fetch(`${BASE}/v1/getChain`).then((answer) => answer.json());
+const ticket = `${BASE}/v1/submitTicket`;
+const answered = (request) => new Promise((done, failed) =>
+  request.on("error", failed).on("response", (answer) => answer.resume().on("end", done)));
+const ways = {
+  async "written when another has been answered"() {
+    const open = http.request(ticket, { method: "POST" });
+    const over = answered(open);
+    await chains();
+    open.end("{}");
+    await over;
+  },
+  async "given up before its turn"() {
+    const sent = [1, 2, 3].map(() => http.get(`${BASE}/v1/getChain`));
+    sent[1].destroy(new Error("not any more"));
+    const ends = await Promise.allSettled(sent.map(answered));
+    if (String(ends.map(({ status }) => status)) !== "fulfilled,rejected,fulfilled") throw ends;
+  },
+  async "written while it sleeps"() {
+    async function* parts() {
+      for (const part of ["{", "}"]) {
+        await new Promise((done) => setTimeout(done, 1000));
+        yield Buffer.from(part);
+      }
+    }
+    const upload = fetch(ticket, { method: "POST", body: parts(), duplex: "half" });
+    await Promise.all([upload, chains()]);
+  },
+};
+await ways[process.argv[2]]();
+"""
+
+
+@pytest.mark.skipif(not shutil.which("node"), reason="needs Node")
+@pytest.mark.parametrize(
+    ("way", "seen"),
+    [
+        (
+            "written while it sleeps",
+            [(0, "GET /v1/getChain"), (2000, "POST /v1/submitTicket")],
+        ),
+        (
+            "written when another has been answered",
+            [(0, "GET /v1/getChain"), (0, "POST /v1/submitTicket")],
+        ),
+        ("given up before its turn", [(0, "GET /v1/getChain"), (0, "GET /v1/getChain")]),
+    ],
+)
+@pytest.mark.deep(quick=1)
+def test_what_node_writes_late_or_gives_up_keeps_no_other_request_waiting(tmp_path, way, seen):
+    """Whatever waits for nothing until its time is up counts as the machine's order."""
+    client = tmp_path / "client.mjs"
+    client.write_text(AT_ITS_OWN_PACE)
+    lab = Lab(command_flow(["node", str(client), way]), MockSettings(clock="client"), RunLimits())
+    try:
+        run = lab.run()
+    finally:
+        lab.close()
+    assert run.first.good, run.first.ended.last_lines
+    assert not run.unordered
+    began = run.lines[0].at_ms
+    assert [(line.at_ms - began, line.text.split(" (")[0]) for line in run.lines] == seen
+
+
 SPINS_BESIDE = """
 import os, threading, urllib.request
 

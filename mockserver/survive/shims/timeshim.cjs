@@ -90,10 +90,14 @@ function install(url) {
   const came = (request) => under_way.delete(request);
   // Requests whose answer has begun to come: it is no late one, and its end comes by itself.
   const reading = new Set();
+  // Those of undici whose head is out, and whose body comes at the client's pace.
+  const streaming = new Set();
+  const is_writing = (request) => streaming.has(request) || request?.writableEnded === false;
   const begin = (request) => { came(request); reading.add(request); next(); };
   const end = (request) => {
     came(request);
     reading.delete(request);
+    streaming.delete(request);
     if (going?.request === request) going.over = true;
     next();
   };
@@ -104,6 +108,8 @@ function install(url) {
     }
     sent(request);
   });
+  channels.subscribe("undici:client:sendHeaders", ({ request }) => streaming.add(request));
+  channels.subscribe("undici:request:bodySent", ({ request }) => streaming.delete(request));
   channels.subscribe("undici:request:headers", ({ request }) => begin(request));
   for (const name of ["trailers", "error"]) channels.subscribe(`undici:request:${name}`, ({ request }) => end(request));
   channels.subscribe("http.client.request.start", ({ request }) => {
@@ -116,7 +122,8 @@ function install(url) {
 
   // What is asked at once goes out one by one, in the order in which it was asked: which of two
   // connections is read first would be the machine's chance. The next one goes when an answer has come, or
-  // the world holds it back. A body that nobody reads yet does not come: so many turns of the loop are its time.
+  // the world holds it back. A body that nobody reads or writes yet does not come: so many turns of the loop are
+  // its time.
   const queue = [], TURNS_OF_A_BODY = 4, IN_ORDER_MS = 5_000;
   let going = null, looking = false;
   const in_order = page && !page.in_turns();
@@ -124,7 +131,7 @@ function install(url) {
   const is_starting = () => going !== null && !going.over && !going.request;
   function is_over(one) {
     if (one.over) return true;
-    if (reading.has(one.request)) return ++one.turns > TURNS_OF_A_BODY;
+    if (reading.has(one.request) || is_writing(one.request)) return ++one.turns > TURNS_OF_A_BODY;
     if (is_held(one)) return true;
     if (real.now() - one.since < IN_ORDER_MS) return false;
     page.note_several(2);
@@ -147,6 +154,8 @@ function install(url) {
       going.since = real.now();
       going.held = page.held();
       going.start(going);
+      // One that was given up before its turn has ended already.
+      going.over ||= going.request?.destroyed;
     }
     if (!queue.length || looking) return;
     const is_read = reading.has(going?.request);
@@ -163,7 +172,7 @@ function install(url) {
     if (request.path === url.pathname || String(options.port) !== url.port) return start();
     of_the_world.add(request);
     if (!in_order) return start();
-    queue.push({ request, turns: 0, start: () => { if (request.finished) sent(request); start(); } });
+    queue.push({ request, turns: 0, start: () => { if (request.finished && !request.destroyed) sent(request); start(); } });
     next();
   };
   const fetching = globalThis.fetch;
@@ -186,15 +195,17 @@ function install(url) {
   const LIKELY_MS = 60, TAKEN_MS = 10_000;
   function is_fresh() {
     if (queue.length || is_starting()) return true;
-    const newest = Math.max(...[...under_way.values()].map((one) => one.since));
+    // The world takes a request when it is written, which may be after the client has slept.
+    const written = [...under_way].filter(([request]) => !is_writing(request)).map(([, one]) => one);
+    const newest = Math.max(...written.map((one) => one.since));
     const passed = real.now() - newest;
     if (!page) return passed < LIKELY_MS;
     if (passed > TAKEN_MS) return false;
-    if (page.taken() < expected) return true;
+    if (page.taken() < expected - under_way.size + written.length) return true;
     if (!in_order) return false;
     // An answer that the world does not hold back is here in a moment, and comes before it moves on.
     if (going) is_held(going);
-    const ours = [...under_way.values()].filter((one) => one.ours);
+    const ours = written.filter((one) => one.ours);
     return ours.length > page.held() || ours.some((one) => one.held === false);
   }
 
