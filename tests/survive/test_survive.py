@@ -101,6 +101,7 @@ def test_a_second_deposit_is_found_with_what_it_cost_and_made_small(doubled):
 
 
 @pytest.mark.parametrize(("flow", "outcome"), [(doubling, "fooled"), (careful, "survived")])
+@pytest.mark.deep(quick=1)
 def test_a_client_that_knows_only_the_host_of_its_address_is_searched_as_any_other(flow, outcome):
     def rooted(service: FlowEnvironment) -> None:
         below = urljoin(service.base_url_v2, "/v1/getChain").removesuffix("/v1/getChain")
@@ -290,7 +291,7 @@ BESIDE = ("lost:once@submitOrder#1", "gateway:once@submitOrder#1", "killed:after
 
 
 @pytest.mark.parametrize("course", ["dropped", "stuck", "fail", "refund"])
-@pytest.mark.deep(quick=1)
+@pytest.mark.deep
 def test_what_the_service_owes_is_no_harm_beside_another_failure_if_the_flow_says_so(course):
     pairs = [f"course:{course}@orders#1+{second}" for second in BESIDE]
     told = survive(careful, replay=pairs, jobs=2).report.results
