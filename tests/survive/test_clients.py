@@ -23,7 +23,7 @@ INDEXES = [
         "fourth.yaml",
         "fifth.yaml",
         "sixth.yaml",
-        "seventh.yaml",
+        "odd.yaml",
     )
 ]
 CLIENTS = {client["file"]: client for index in INDEXES for client in index["clients"]}
@@ -51,7 +51,7 @@ def test_there_are_as_many_as_the_search_needs():
     assert (counts["fourth", "defective"], counts["fourth", "careful"]) == (8, 4)
     assert (counts["fifth", "defective"], counts["fifth", "careful"]) == (10, 4)
     assert (counts["sixth", "defective"], counts["sixth", "careful"]) == (8, 6)
-    assert (counts["seventh", "defective"], counts["seventh", "careful"]) == (6, 4)
+    assert (counts["odd", "defective"], counts["odd", "careful"]) == (6, 4)
 
 
 @pytest.mark.parametrize("file", CLIENTS)
