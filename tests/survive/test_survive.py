@@ -440,9 +440,11 @@ def test_two_searches_give_the_same_bytes(doubled):
         "py/aio_timeout_pays_again.py",
         "fourth/gather_cancels.py",
         "fourth/careful_threads.py",
-        pytest.param(
-            "js/race-with-timer.mjs",
-            marks=pytest.mark.skipif(not shutil.which("node"), reason="needs Node"),
+        *(
+            pytest.param(
+                file, marks=pytest.mark.skipif(not shutil.which("node"), reason="needs Node")
+            )
+            for file in ("js/race-with-timer.mjs", "seventh/pool-forgets-a-job.mjs")
         ),
     ],
 )

@@ -128,13 +128,15 @@ function install(url) {
   let going = null, looking = false;
   const in_order = page && !page.in_turns();
 
+  // A timer that is due fires after what has gone out before is answered: either might ask for more.
+  const is_answering = () => queue.length > 0 || (going !== null && !is_over(going));
   const is_starting = () => going !== null && !going.over && !going.request;
   function is_over(one) {
     if (one.over) return true;
     if (reading.has(one.request) || is_writing(one.request)) return ++one.turns > TURNS_OF_A_BODY;
     if (is_held(one)) return true;
     if (real.now() - one.since < IN_ORDER_MS) return false;
-    page.note_several(2);
+    if (queue.length) page.note_several(2);
     return true;
   }
 
@@ -249,7 +251,7 @@ function install(url) {
   }
 
   function turn() {
-    if (fire()) return schedule();
+    if (is_answering() || fire()) return schedule();
     const first = due();
     if (!first) return;
     moving = true;
@@ -272,7 +274,7 @@ function install(url) {
   // may be a late one: the world moves on to it, and not beyond.
   real.setInterval(() => {
     if (pump || moving) return;
-    if (fire()) return;
+    if (is_answering() || fire()) return;
     if (!is_waiting() || is_fresh()) return;
     const first = due();
     moving = true;
