@@ -5,13 +5,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from difflib import SequenceMatcher, get_close_matches
 
 from mockserver.jsontext import Json, type_of
-from mockserver.values import dataclass
+from mockserver.values import value_class
 from mockserver.wording import counted
 
 _LONGEST = 60
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Violation:
     """One place where a value breaks its schema.
 
