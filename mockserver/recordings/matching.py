@@ -85,7 +85,9 @@ def _part(text: str) -> Part:
     return (where, *(name.lower() for name in names)) if where == "headers" else (where, *names)
 
 
+# A client chooses the text: a million digits would take seconds, and no amount has more.
 _MOST_DIGITS = 100
+# Not None, which is a body as well: JSON's `null`.
 _NO_JSON = object()
 
 
@@ -128,6 +130,7 @@ class RequestReading:
         worst = Decimal(0)
         for part, recorded in self.amounts.items():
             if recorded <= 0:
+                # No percentage of nothing says how far another amount is from it.
                 return None
             off = abs(request_reading.amounts[part] - recorded) * 100 / recorded
             if off > rule.near[part]:
@@ -160,6 +163,7 @@ class RequestParts:
     def form(self, operation: str) -> RequestForm:
         """Return what is left, in a form to be compared."""
         body = "" if self.body is None else jsontext.canonical(self.body)
+        # The order of parameters and headers, in which clients differ, makes no other request.
         headers = sorted(self.headers.items())
         return RequestForm(operation, tuple(sorted(self.query)), tuple(headers), body)
 
@@ -233,6 +237,7 @@ def read_request(
     for part in rule.ignored:
         parts.text(part, take=True)
     bound = {part: value for part in rule.bound if (value := parts.text(part, take=True))}
+    # Before the amounts are taken out: a recording of the very same amounts comes first.
     form = parts.form(operation)
     read = {part: number_in(parts.text(part)) for part in rule.near}
     amounts = {part: amount for part, amount in read.items() if amount is not None}

@@ -25,6 +25,7 @@ _OF_EVERY_MESSAGE = frozenset(
     x-content-type-options
     """.split()
 )
+# Every message has these two as well, and an address or a program may carry a token in them.
 _OF_NO_TEXT = _OF_EVERY_MESSAGE - {"origin", "user-agent"}
 _APART = re.compile(r"[\s,;=&\"<>?#/:()]+")
 
