@@ -275,8 +275,8 @@ def test_a_journal_of_the_mock(imported, call, lines, tmp_path):
     service.worlds.get("mine").world.time.advance(15_000)
     service.answer(Request("GET", "/w/mine/v1/getChain"))
     host = Headers((("Host", "127.0.0.1"),))
-    journal = service.answer(Request("GET", "/w/mine/__mock/journal", headers=host)).response.body
-    told = json.loads(journal)
+    journal = service.answer(Request("GET", "/w/mine/__mock/journal", headers=host)).complete()
+    told = json.loads(journal.body)
     content = "\n".join(map(json.dumps, told["entries"])) if lines else told
     kept, ended = imported(content)
     assert "(journal of the mock): 2 of 2" in ended.stdout

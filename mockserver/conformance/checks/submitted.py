@@ -6,12 +6,14 @@ For both generations, and for rules and sequences alike. A row of the table of r
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import field
 from enum import Enum
+from functools import lru_cache
 from itertools import chain
 from typing import Any
 
 from mockserver.conformance.checks.evidence import is_its_own, require_answer, says_it_is_away
 from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements
 from mockserver.conformance.discovery.listing import scalar, text
+from mockserver.conformance.requests.catalog import probes_of
 from mockserver.conformance.requests.labels import SOLVED
 from mockserver.conformance.requests.planned import (
     ORDER_STATUSES,
@@ -25,7 +27,7 @@ from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.exchange import Exchange, refusal_of
 from mockserver.conformance.session.names import ProbeName, ProbeNames, plain_probe
 from mockserver.conformance.verdict import Inconclusive
-from mockserver.contract import Operation, ids
+from mockserver.contract import Contract, Operation, ids
 from mockserver.values import dataclass
 
 LOOKS_AT_ALL, LOOKS = 2, 3
@@ -92,12 +94,14 @@ class Submitted:
 
     def made_at_edges(self, context: RunContext) -> list[Exchange]:
         """Return what was accepted at edges, and what the plan submits without looking it up."""
-        planned = {*self.look_ups, *self.again.values()}
+        # By their names: recorded orders, of which each may be of a time of its own, have none.
+        beside = _declared(context.contract, self.operation_id).difference(
+            self.look_ups, self.again.values()
+        )
 
         def is_beside(exchange: Exchange) -> bool:
-            probe = exchange.probe
-            is_right = not (probe.stage or probe in planned or exchange.reading.violations)
-            return probe.edge is not None or is_right
+            is_planned = exchange.probe in beside and not exchange.reading.violations
+            return exchange.probe.edge is not None or is_planned
 
         every = context.of(self.operation_id)
         return [exchange for exchange in every if exchange.succeeded and is_beside(exchange)]
@@ -204,6 +208,13 @@ _BY_OPERATION = {
     for submitted in (ORDER, V1_ORDER, TICKET)
     for operation_id in (submitted.operation_id, submitted.look_id)
 }
+
+
+@lru_cache(maxsize=8)
+def _declared(contract: Contract, operation_id: str) -> frozenset[str]:
+    """Return the names of the requests of an operation that the plan knows."""
+    probes = probes_of(contract)
+    return frozenset(probe.name for probe in probes if probe.operation_id == operation_id)
 
 
 def is_over(exchange: Exchange) -> bool:
