@@ -301,7 +301,7 @@ def test_what_was_masked_in_a_journal_is_no_refusal_when_it_is_simulated(importe
     request = Request("POST", "/v1/submitOrder", "", headers, json.dumps(order()).encode())
     service.answer(request)
     service.answer(replace(request, headers=Headers(headers.items_sent[1:])))
-    told = json.loads(service.answer(Request("GET", "/__mock/journal")).response.body)
+    told = json.loads(service.answer(Request("GET", "/__mock/journal")).complete().body)
     kept, _ = imported(told)
     (file,) = (tmp_path / "new").glob("*.yaml")
     text = file.read_text()
