@@ -25,8 +25,6 @@ TOGETHER = [FLOWS[at::14] for at in (1, 0, *range(2, 14))]
 CONFORM: RunOptions = {"edges": False, "arm_writes": True, "examples": 0, "delivery": False}
 # What these ask is no operation of the service, and not recorded.
 UNRECORDED = {"unknown-path-is-no-success", "wrong-method-is-no-success"}
-# What a run knows of its own orders by the names of its requests.
-UNRECORDED |= {"each-order-pays-about-its-worth"}
 
 
 @pytest.mark.parametrize("flow", FLOWS, ids=lambda flow: flow.name)
