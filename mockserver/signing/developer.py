@@ -11,9 +11,9 @@ from mockserver.values import dataclass
 
 SIGNED = ("appKey", "expireTime", "timestamp")
 HEADERS = (*SIGNED, "signature")
+"""The headers of a developer account (section 5)."""
 IN_LOWER_CASE = frozenset(map(str.lower, HEADERS))
 """Their names, as headers are compared."""
-"""The headers of a developer account (section 5)."""
 
 EXPIRE_MS = 15_000
 """How long a request is valid where nobody says so, in milliseconds."""

@@ -187,12 +187,15 @@ def check_answered(every: Sequence[Exchange]) -> None:
         raise Inconclusive(f"no request was answered: {in_words(every[0])}")
 
 
+def are_edges_requested(context: RunContext) -> bool:
+    """Tell whether the run was to request the edges of inputs."""
+    sent = (exchange.probe for exchange in context.exchanges)
+    return any(name.edge for name in (*sent, *context.unsent_probes))
+
+
 def check_edges_requested(context: RunContext) -> None:
     """Raise `NotApplicable` where the run was not to request the edges of inputs."""
-    if not any(
-        name.edge
-        for name in (*(exchange.probe for exchange in context.exchanges), *context.unsent_probes)
-    ):
+    if not are_edges_requested(context):
         raise NotApplicable("edge cases of inputs are not requested (--edges)")
 
 

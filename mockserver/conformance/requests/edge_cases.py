@@ -540,12 +540,6 @@ def _orders_of_each(
         yield label, about, source is None
 
 
-def _routes_of_odd_orders(context: RunContext) -> Iterator[_About]:
-    """Yield what orders are about whose other inputs are odd, beside those on routes of theirs."""
-    routes = [about["route"] for _, about in _orders_of_other_chains(context)]
-    return (about for _, about, _ in _orders_of_each(context, routes) if "deposit" not in about)
-
-
 def _places(item: TokenRoute | ListedToken) -> tuple[str, ...]:
     """Return the tokens of an item, each with its chain and its side."""
     if isinstance(item, ListedToken):
@@ -715,9 +709,13 @@ def _submissions(context: RunContext, operation_id: str) -> Iterator[_EdgeSubjec
             yield Edge(label, EdgeKind.ROUTE), {"route": route}
     if operation_id == ids.ORDER:
         yield from _large_orders(context)
-        yield from _orders_of_other_chains(context)
+        elsewhere = list[TokenRoute]()
+        for edge, subject in _orders_of_other_chains(context):
+            elsewhere.append(subject["route"])
+            yield edge, subject
         # Whether these are taken is not judged, so that each can be about another route.
-        further = _routes_of_odd_orders(context)
+        orders = _orders_of_each(context, elsewhere)
+        further = (about for _, about, _ in orders if "deposit" not in about)
         channels = {
             f"channel of {_LONG} characters": "x" * _LONG,
             "channel that is not ASCII": "é漢",

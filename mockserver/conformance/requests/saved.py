@@ -16,12 +16,12 @@ from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.target import UnsafeOrWrong
 from mockserver.contract import Operation
 from mockserver.jsontext import Json, read_loosely
-from mockserver.signing.developer import HEADERS
+from mockserver.signing.developer import IN_LOWER_CASE
 from mockserver.values import dataclass
 
 _MEMBERS = {"operation": str, "query": str, "headers": dict, "body": str, "signed": bool}
 # Headers that are made anew whenever a request is sent.
-_MADE = (*map(str.lower, HEADERS), "content-type")
+_MADE = {*IN_LOWER_CASE, "content-type"}
 
 
 @dataclass(frozen=True, slots=True)

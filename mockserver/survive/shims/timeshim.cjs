@@ -131,6 +131,7 @@ function install(url) {
   // A timer that is due fires after what has gone out before is answered: either might ask for more.
   const is_answering = () => queue.length > 0 || (going !== null && !is_over(going));
   const is_starting = () => going !== null && !going.over && !going.request;
+  const is_queued = () => queue.length > 0 || is_starting();
   function is_over(one) {
     if (one.over) return true;
     if (reading.has(one.request) || is_writing(one.request)) return ++one.turns > TURNS_OF_A_BODY;
@@ -168,35 +169,34 @@ function install(url) {
     else real.setTimeout(again, 1);
   }
 
+  const enqueue = (one) => { queue.push({ turns: 0, ...one }); next(); };
   const add_request = http.Agent.prototype.addRequest;
   http.Agent.prototype.addRequest = function (request, options, ...more) {
     const start = () => add_request.call(this, request, options, ...more);
     if (request.path === url.pathname || String(options.port) !== url.port) return start();
     of_the_world.add(request);
     if (!in_order) return start();
-    queue.push({ request, turns: 0, start: () => { if (request.finished && !request.destroyed) sent(request); start(); } });
-    next();
+    enqueue({ request, start: () => { if (request.finished && !request.destroyed) sent(request); start(); } });
   };
   const fetching = globalThis.fetch;
   if (in_order && fetching) globalThis.fetch = function fetch(input, init) {
     if (!is_ours(input?.url ?? input)) return fetching(input, init);
     return new Promise((resolve, reject) => {
-      queue.push({ turns: 0, start: (one) => fetching(input, init).finally(() => { one.over ||= !one.request; }).then(resolve, reject) });
-      next();
+      enqueue({ start: (one) => fetching(input, init).finally(() => { one.over ||= !one.request; }).then(resolve, reject) });
     });
   };
   function is_waiting() {
     const patience = elsewhere ? PATIENCE_MS : OF_THE_WORLD_MS;
     for (const [request, { since, looks }] of under_way)
       if (looks > MOST_LOOKS || real.now() - since > patience) came(request);
-    return under_way.size > 0 || queue.length > 0 || is_starting();
+    return under_way.size > 0 || is_queued();
   }
 
   // Nobody moves on before the world has taken the newest request, which may be one that is answered at
   // once. Without a page that is likely after a while; one that fails on its way is never taken.
   const LIKELY_MS = 60, TAKEN_MS = 10_000;
   function is_fresh() {
-    if (queue.length || is_starting()) return true;
+    if (is_queued()) return true;
     // The world takes a request when it is written, which may be after the client has slept.
     const written = [...under_way].filter(([request]) => !is_writing(request)).map(([, one]) => one);
     const newest = Math.max(...written.map((one) => one.since));
@@ -246,7 +246,7 @@ function install(url) {
   // where no request is on its way. All else, such as a file that is read, may come by itself.
   const AT_REST = new Set(["Timeout", "Immediate", "TTYWrap", "PipeWrap", "FileHandle"]);
   function is_busy() {
-    if (elsewhere || queue.length || reading.size || is_waiting()) return true;
+    if (elsewhere || reading.size || is_waiting()) return true;
     return process.getActiveResourcesInfo().some((name) => !AT_REST.has(name) && name !== "TCPSocketWrap");
   }
 
