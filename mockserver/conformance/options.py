@@ -98,11 +98,10 @@ class Options:
         return (not self.only or _match(names, self.only)) and not _match(names, self.skip)
 
     def chosen_operations(self, rules: Iterable[Rule]) -> frozenset[str]:
-        """Return the operations that some of the rules judge whatever is sent for them."""
+        """Return the operations that some of the rules judge."""
         return frozenset(
             operation_id
             for rule in rules
-            if rule.every_exchange
             for operation_id in rule.operations
             if self.chooses(rule, operation_id)
         )

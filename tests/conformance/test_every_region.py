@@ -1,10 +1,15 @@
 """What is wrong for one chain, one token, one size or one kind of hash alone."""
 
 import json
+import shlex
+import subprocess
+import sys
 
 import pytest
 
 from mockserver.conformance import Verdict, run
+from mockserver.conformance.report.model import report_of
+from mockserver.conformance.report.testing import command_again
 from tests.blind.service_six import catalogue, world
 from tests.blind.service_six.counting import service_six
 
@@ -62,7 +67,6 @@ _EACH_ORDER = (
 _BLAMED = {"refuses-wrong-form"}
 # A quote contradicts its own chains only where the draw puts a like route before it: 4 of 8 seeds.
 _SEEDS = {"aggregator-of-the-previous": 4}
-_OF_FEW_REQUESTS = {"usd-value-fits-output", "readable-balance-is-the-balance"}
 RULES = tuple({getattr(case, "values", case)[0] for case in (*READING, *SUBMITTING)} - _BLAMED)
 
 
@@ -75,10 +79,27 @@ def findings(fault="", only=RULES, **options):
 @pytest.mark.parametrize(("rule", "fault"), READING)
 @pytest.mark.deep(quick=2)
 def test_reading_shows_it(rule, fault):
-    # Routes at edges are requested for a rule about all of them.
-    rules = (rule, "each-call-carries-its-request", "each-listed-chain-is-served")
     options = {"seed": _SEEDS[fault]} if fault in _SEEDS else {}
-    assert findings(fault, rules if rule in _OF_FEW_REQUESTS else rule, **options)[1] == {rule}
+    assert findings(fault, rule, **options)[1] == {rule}
+
+
+@pytest.mark.parametrize(
+    ("rule", "fault"),
+    [
+        ("price-is-a-price", "usdc-on-ethw-free"),
+        deep("fees-are-smallest-units", "gas-to-tron-in-eighteen"),
+        deep("quote-names-a-listed-chain", "cronos-with-network-of-ethereum"),
+        deep("tokens-of-a-chain-are-on-it", "ethw-taken-for-eth"),
+    ],
+)
+def test_the_command_of_a_report_shows_a_cause_at_edges_again(rule, fault):
+    with service_six(catalogue.flaw(fault)) as url:
+        report = report_of(run(url, edges=True, examples=0, delivery=False))
+        cause = next(cause for cause in report.causes if cause.rule.name == rule)
+        command = shlex.split(command_again(report, cause))
+        words = [sys.executable, "-m", "mockserver", *command[1:]]
+        again = subprocess.run(words, check=False, capture_output=True, text=True)
+    assert cause.findings[0].message in " ".join(again.stdout.split()), again.stderr
 
 
 @pytest.mark.parametrize(("rule", "fault"), SUBMITTING)

@@ -291,6 +291,9 @@ def _used_up_by_fees(context: RunContext, quote: AnsweredQuote, total: Decimal) 
     worth = amounts.EXACT.multiply(quote.put, price_of(context, quote.route.source) or 0)
     fees = amounts.EXACT.scaleb(total, -quote.decimals)
     price = price_of(context, target)
+    if price is None and (usd := quote.number("outAmountUsd")) and got:
+        # Nobody asked for the price, so the answer's own value of the output has to do.
+        price = amounts.EXACT.divide(usd, got)
     # Fixed fees may use up a small amount, but not a fortune.
     if price is None or (worth < 90 and amounts.EXACT.multiply(fees, price) < _FORTUNE):
         return

@@ -8,6 +8,7 @@ from mockserver.conformance.report.causes import Cause
 from mockserver.conformance.report.exchanges import variable_of
 from mockserver.conformance.report.model import Report
 from mockserver.conformance.verdict import Verdict
+from mockserver.contract import Layer
 from mockserver.exchange import is_loopback
 from mockserver.wording import counted, one_line
 
@@ -95,7 +96,9 @@ def command_again(report: Report, cause: Cause) -> str:
     bases = () if one_base else tuple(target.bases.items())
     words = ["crosschain-mock", "conform", *([one_base] if one_base else [])]
     words += [word for name, base in bases for word in (f"--{name}", base)]
-    words += ["--only", cause.rule.name]
+    # Times that are compared over a run do not show in a part of it.
+    is_of_whole_run = cause.rule.layer is Layer.TIMING and cause.rule.reads
+    words += [] if is_of_whole_run else ["--only", cause.rule.name]
     words += ["--seed", str(report.seed)] * (report.seed != 1)
     words += ["--dialect", dialect] * (dialect != "documented")
     words += [word for host in far for word in ("--allow-host", host)]
