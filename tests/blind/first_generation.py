@@ -113,6 +113,11 @@ def _same_on_evm(given: Data, evm: str) -> None:
     raise Refused("malformed", "fromAddress is not the EVM address")
 
 
+def _to(address: str) -> bytes:
+    # What a raw transaction of a chain that is no EVM chain looks like is not shown.
+    return bytes.fromhex(address[2:]) if address.startswith("0x") else address.encode()
+
+
 def get_raw(call: Call) -> Data:
     """Row 4."""
     developer(call)
@@ -130,7 +135,7 @@ def get_raw(call: Call) -> Data:
         7,
         5_000_000_000,
         21_000 if native else 90_000,
-        bytes.fromhex((_MINTER if native else token.address)[2:]),
+        _to(_MINTER if native else token.address),
         units if native else 0,
         b"" if native else _transfer(units),
     ]

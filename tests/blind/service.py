@@ -71,18 +71,18 @@ class Service:
         call.nth, call.seen = self._counts[operation.name], self._counts[key]
         self._counts.update((operation.name, key))
         rows = [row for row in self._rows if row.concerns(call)]
-        for row in rows:
-            if row.before is not None:
-                row.before(call)
-        answer = self._healthy(operation, call)
+        answer = self._healthy(operation, call, rows)
         for row in rows:
             if row.after is not None:
                 row.after(call, answer)
         return answer
 
-    def _healthy(self, operation: Operation, call: Call) -> Answer:
+    def _healthy(self, operation: Operation, call: Call, rows: Sequence[Row]) -> Answer:
         choices = self.world.choices
         try:
+            for row in rows:
+                if row.before is not None:
+                    row.before(call)
             _complete(operation, call, strict=choices.unknown_inputs_refused)
             data = _HANDLERS[operation.name](call)
         except Refused as refused:

@@ -1,7 +1,7 @@
 """The exchanges that checks look at, and the reasons why there may be none to judge."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 
 from mockserver.conformance.checks import needs
 from mockserver.conformance.checks.rule import Finding, Findings
@@ -11,7 +11,7 @@ from mockserver.conformance.discovery.listing import folded
 from mockserver.conformance.requests.http_cases import is_outside_the_contract
 from mockserver.conformance.requests.negative import is_negative
 from mockserver.conformance.session.context import RunContext
-from mockserver.conformance.session.exchange import Exchange
+from mockserver.conformance.session.exchange import Exchange, refusal_of
 from mockserver.conformance.session.list_probes import last_list
 from mockserver.conformance.session.names import plain_probe
 from mockserver.conformance.verdict import Inconclusive, NotApplicable, NotRun, Vacuous
@@ -23,6 +23,8 @@ from mockserver.validation import excerpt
 
 GATEWAY_STATUSES = (429, 502, 503, 504)
 """Statuses of gateways in front of a service, and of a service that is not up."""
+WITHOUT_SUBMISSIONS = (*ids.LISTS, *ids.QUOTES, ids.PRICE)
+"""What anybody may ask at any time; read to tell a busy service from one that lost something."""
 # A gateway may put a whole page into it.
 _LONGEST_MESSAGE = 160
 _NAMES = re.compile(r"[^.\[\]{}]+")
@@ -229,6 +231,26 @@ def says_it_is_away(exchange: Exchange) -> bool:
     """
     message = exchange.member("msg")
     return isinstance(message, str) and _OUTAGE_WORDS.search(message) is not None
+
+
+def is_refused_now_and_then(context: RunContext, refused: Exchange) -> bool:
+    """Tell whether a list, a quote or a price was refused in the same words, and taken when the
+    same was sent again.
+
+    So does a service that is busy at times, whatever its words for that are.
+    """
+    asked = [
+        exchange for operation_id in WITHOUT_SUBMISSIONS for exchange in context.of(operation_id)
+    ]
+    words = refusal_of(refused)
+    away = {request_key(each) for each in asked if each.refused and refusal_of(each) == words}
+    return any(each.succeeded and request_key(each) in away for each in asked)
+
+
+def request_key(exchange: Exchange) -> Hashable:
+    """Return what equal requests of an operation have in common, whatever their stamps are."""
+    request = exchange.request
+    return request.path, request.query, request.body, request.headers.get("chain", "")
 
 
 def check_is_there(context: RunContext, refused: Exchange) -> None:

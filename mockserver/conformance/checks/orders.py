@@ -10,7 +10,11 @@ from itertools import chain
 
 from mockserver import jsontext
 from mockserver.conformance.checks import needs
-from mockserver.conformance.checks.evidence import are_edges_requested, check_still_offered
+from mockserver.conformance.checks.evidence import (
+    WITHOUT_SUBMISSIONS,
+    are_edges_requested,
+    check_still_offered,
+)
 from mockserver.conformance.checks.frame import EDGES, counting, each
 from mockserver.conformance.checks.probes import (
     probe,
@@ -72,7 +76,7 @@ _PACK = RulePack(
 )
 
 
-@_PACK.critical("v2.check-order")
+@_PACK.critical("v2.check-order", reads=(ids.ORDER, *WITHOUT_SUBMISSIONS))
 @counting(
     vacuous="no order was accepted and looked at",
     requires=(*probes(ids.ORDER, "usual"), *probes(ids.CHECK, "usual")),

@@ -10,7 +10,12 @@ from functools import lru_cache
 from itertools import chain
 from typing import Any
 
-from mockserver.conformance.checks.evidence import is_its_own, require_answer, says_it_is_away
+from mockserver.conformance.checks.evidence import (
+    is_its_own,
+    is_refused_now_and_then,
+    require_answer,
+    says_it_is_away,
+)
 from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements
 from mockserver.conformance.discovery.listing import scalar, text
 from mockserver.conformance.requests.catalog import probes_of
@@ -336,7 +341,9 @@ def is_known(
             # A service that is busy, or shows a submission late, has not lost it; one that knew it
             # and knows it again later has somebody who does not.
             lost = before or not later
-            if exchange.refused and lost and is_its_own(exchange) and not says_it_is_away(exchange):
+            if not (exchange.refused and lost and is_its_own(exchange)):
+                continue
+            if not (says_it_is_away(exchange) or is_refused_now_and_then(context, exchange)):
                 # It may be about the age of the stamp that v1 requests carry.
                 if controls and controls.explain(context, exchange):
                     continue

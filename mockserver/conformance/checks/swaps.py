@@ -496,7 +496,7 @@ def each_call_carries_its_request(context: RunContext, operation: Operation) -> 
         for call, words in calls:
             wanted = argument(context, call)
             if wanted is not None and not _outgrows_words(call):
-                by_method[_method_of(call, words)].append(_Argument(call, words, wanted))
+                by_method[_method_of(call)].append(_Argument(call, words, wanted))
         for key, alike in by_method.items():
             known = _place_of(alike, role)
             if known is None:
@@ -515,7 +515,7 @@ def each_call_carries_its_request(context: RunContext, operation: Operation) -> 
                 basis = fact_basis(fact)
                 yield Finding(message, (before, odd.call), "data.data", basis, cause=role)
     for call, words in calls:
-        sold, bought = map(places[_method_of(call, words)].get, (_SOLD, _BOUGHT))
+        sold, bought = map(places[_method_of(call)].get, (_SOLD, _BOUGHT))
         # Nothing stands there for an address that is none of EVM, and the wrapped coin both for
         # itself and for the coin.
         if sold is None or bought is None or not words[sold] or _unwraps(context, call):
@@ -541,8 +541,12 @@ def _unwraps(context: RunContext, call: Exchange) -> bool:
     return len(ends) < 2 or len(symbols) < 2 or symbols[-1].endswith(symbols[0])
 
 
-def _method_of(call: Exchange, words: Sequence[int]) -> tuple[str, int]:
-    return call.text("data").lower().removeprefix("0x")[:8], len(words)
+def _method_of(call: Exchange) -> tuple[str, int]:
+    """Return the selector of a call and its length: of calls of other lengths, and of those whose
+    arguments are no whole words, the places are other ones.
+    """
+    data = call.text("data").lower().removeprefix("0x")
+    return data[:8], len(data)
 
 
 def _same_for_another(context: RunContext, operation: Operation) -> Findings:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 
 from mockserver.conformance.checks import submitted
-from mockserver.conformance.checks.evidence import wrongly_refused
+from mockserver.conformance.checks.evidence import WITHOUT_SUBMISSIONS, wrongly_refused
 from mockserver.conformance.checks.frame import EDGES, counting, each
 from mockserver.conformance.checks.probes import (
     EARLY_TICKETS,
@@ -230,7 +230,7 @@ def each_chain_takes_reports(context: RunContext, _: Operation) -> Judgements:
             )
 
 
-@_PACK.major("v2.check-ticket", ids.CHECK_TICKET)
+@_PACK.major("v2.check-ticket", ids.CHECK_TICKET, reads=(ids.TICKET, *WITHOUT_SUBMISSIONS))
 @counting(
     vacuous="no ticket was accepted and looked at",
     requires=(*probes(ids.TICKET, "usual"), *probes(ids.CHECK_TICKET, "usual")),

@@ -7,6 +7,7 @@ from decimal import Decimal
 from itertools import chain
 
 from mockserver.conformance.checks.evidence import (
+    WITHOUT_SUBMISSIONS,
     require_answer,
     says_it_is_away,
 )
@@ -65,7 +66,7 @@ _PACK = RulePack(
 )
 
 
-@_PACK.critical("v1.get-order-detail")
+@_PACK.critical("v1.get-order-detail", reads=(ids.V1_ORDER, *WITHOUT_SUBMISSIONS))
 @counting(
     vacuous="no order was accepted and looked at",
     requires=(*probes(ids.V1_ORDER, "usual"), *probes(ids.V1_DETAIL, "usual")),

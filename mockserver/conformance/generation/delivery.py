@@ -14,7 +14,12 @@ from functools import partial
 from itertools import chain
 
 from mockserver import jsontext
-from mockserver.conformance.checks.evidence import GATEWAY_STATUSES, in_words
+from mockserver.conformance.checks.evidence import (
+    GATEWAY_STATUSES,
+    in_words,
+    is_refused_now_and_then,
+    request_key,
+)
 from mockserver.conformance.checks.rule import Finding, Outcome
 from mockserver.conformance.checks.submitted import (
     ORDER,
@@ -236,6 +241,8 @@ class _Delivery:
         self._touched: set[str] = set()
         self._reads = reads
         self._targets: list[RepeatedRequest] = []
+        # Places in answers of an operation whose words differ from time to time.
+        self._free: defaultdict[str, set[str]] = defaultdict(set)
         # Of each operation requests that differ from the usual in as little as can be.
         self._near: dict[str, list[Exchange]] = {}
         # Whether a generation ignores inputs that are not known.
@@ -272,11 +279,13 @@ class _Delivery:
         for operation in self._reads:
             self._cacheable(operation)
             for label, first in self._chosen(operation):
-                target = RepeatedRequest(
-                    label, operation, self._maker(operation, first), Sameness(first)
-                )
+                target = self._repeated(label, operation, first)
                 if self._is_steady(target):
                     self._targets.append(target)
+
+    def _repeated(self, label: str, operation: Operation, first: Exchange) -> RepeatedRequest:
+        sameness = Sameness(first, self._free[operation.id])
+        return RepeatedRequest(label, operation, self._maker(operation, first), sameness)
 
     def _is_steady(self, target: RepeatedRequest) -> bool:
         """Ask for what was answered; tell whether it is taken, or refused, as it was before."""
@@ -320,7 +329,7 @@ class _Delivery:
         if first is None or not first.has_answer:
             return
         yield "usual", first
-        others = [each for each in good if _wanted(each) != _wanted(first)]
+        others = [each for each in good if request_key(each) != request_key(first)]
         draft = if_known(_other_request, self._context, operation, others)
         second = None if draft is None else self._sender.send(operation.id, draft)
         if second is not None and second.succeeded:
@@ -495,8 +504,7 @@ class _Delivery:
     def _near_to(self, usual: RepeatedRequest) -> list[RepeatedRequest]:
         operation = usual.operation
         return [
-            RepeatedRequest("near", operation, self._maker(operation, near), Sameness(near))
-            for near in self._near.get(operation.id, ())
+            self._repeated("near", operation, near) for near in self._near.get(operation.id, ())
         ]
 
     def _begin_again(self) -> None:
@@ -700,8 +708,8 @@ class _Delivery:
         difference = self._differs(target, exchange)
         if not difference:
             return False
-        plain = self._ask(target, target.make())
-        if plain is not None and self._differs(target, plain):
+        plain = next((each for each in self._plainly(target) if self._differs(target, each)), None)
+        if plain is not None:
             # The plain request is answered otherwise as well: something has moved meanwhile.
             again = self._ask(target, target.make())
             if again is not None and not self._differs(target, again):
@@ -733,17 +741,23 @@ class _Delivery:
         # An answer to somebody else's request is the worst that can be said, and explains the rest.
         foreign = any(self._is_foreign(target, exchange) for target, _, exchange, _ in wrong)
         for target, before, exchange, difference in wrong:
-            if (target.operation.id, how) in self._reported:
+            # What was learned of another of them since may explain it.
+            if (target.operation.id, how) in self._reported or not self._differs(target, exchange):
                 continue
-            plain = self._ask(target, target.make())
-            if plain is not None and self._has_moved(target, plain):
-                target.sameness.add(plain)
+            moved = [each for each in self._plainly(target) if self._has_moved(target, each)]
+            if moved:
+                target.sameness.add(moved[0])
                 continue
             self._reported.add((target.operation.id, how))
             is_foreign = self._is_foreign(target, exchange)
             what = "this is the answer to another request: " if is_foreign else ""
             fact = "interface.inputs" if foreign else ""
             self._finds(target, f"{how}: {what}{difference}", (before, exchange), "", fact, how)
+
+    def _plainly(self, target: RepeatedRequest) -> list[Exchange]:
+        """Ask twice in a row as usual: where answers take turns, one alone may be the old one."""
+        answers = [self._ask(target, target.make()) for _ in range(2)]
+        return [answer for answer in answers if answer is not None]
 
     def _has_moved(self, target: RepeatedRequest, plain: Exchange) -> bool:
         """Tell whether something else is answered now, whichever way it is asked for."""
@@ -769,8 +783,10 @@ class _Delivery:
             before, exchange, difference = flickers[0]
             times = counted(len(flickers), "time")
             message = f"{difference}, and is answered as before when asked again ({times})"
-            refused = before.refused or exchange.refused
-            fact = _KNOWN_ONCE.get(operation_id, "requests.equal") if refused else "requests.equal"
+            refused = next((each for each in (exchange, before) if each.refused), None)
+            fact = "requests.equal"
+            if refused is not None and not is_refused_now_and_then(self._context, refused):
+                fact = _KNOWN_ONCE.get(operation_id, fact)
             basis = _basis_of_change(exchange, fact)
             self._findings[operation_id].append(
                 Finding(message, (before, exchange), "", basis, cause="now and then")
@@ -856,16 +872,11 @@ def _is_busy(exchange: Exchange) -> bool:
     )
 
 
-def _wanted(exchange: Exchange) -> tuple[object, ...]:
-    request = exchange.request
-    return request.query, request.body, request.headers.get("chain", "")
-
-
 def _is_equal(exchange: Exchange, target: RepeatedRequest) -> bool:
     """Tell whether the plan has asked for the same once more, on purpose."""
     edge, first = exchange.probe.edge, target.sameness.first
     again = edge is not None and edge.kind in (EdgeKind.ONCE_MORE, EdgeKind.AFTERWARDS)
-    return again and exchange is not first and _wanted(exchange) == _wanted(first)
+    return again and exchange is not first and request_key(exchange) == request_key(first)
 
 
 def _varied(exchange: Exchange, first: Exchange) -> frozenset[str]:

@@ -24,11 +24,16 @@ _SCALARS = (str, int, Decimal, bool, type(None))
 
 
 class Sameness:
-    """What all answers to one request have in common, held against another answer to it."""
+    """What all answers to one request have in common, held against another answer to it.
 
-    def __init__(self, first: Exchange) -> None:
+    `free` are the places whose words a service was seen to choose anew for an equal request: a
+    quote's aggregator, for one. All requests of an operation share them.
+    """
+
+    def __init__(self, first: Exchange, free: set[str]) -> None:
         """Begin with an answer."""
         self.first = first
+        self._free = free
         self._keys: dict[str, str] = {}
         self._moving = first.operation.id in _MOVING
         self._goes_on = first.operation.id in _GOING_ON and not is_over(first)
@@ -44,11 +49,13 @@ class Sameness:
             return
         leaves = dict(self._leaves(exchange.body))
         self._shape_stays &= leaves.keys() == self._places
-        self._stable = {
-            place: value
-            for place, value in self._stable.items()
-            if place in leaves and self._is_same(place, value, leaves[place])
-        }
+        before, self._stable = self._stable, {}
+        for place, value in before.items():
+            if place in leaves and self._is_same(place, value, leaves[place]):
+                self._stable[place] = value
+            elif _are_words(value, leaves.get(place)):
+                # Numbers are never free: those of another request would be excused with them.
+                self._free.add(place)
 
     def difference(self, exchange: Exchange) -> str:
         """Return in what an answer differs; empty where it is the same."""
@@ -72,6 +79,8 @@ class Sameness:
     def _other_leaf(self, exchange: Exchange) -> str:
         leaves = dict(self._leaves(exchange.body))
         for place, value in self._stable.items():
+            if place in self._free:
+                continue
             if place not in leaves:
                 return f"{place} is missing, and was {quoted(place, value)} before"
             if not self._is_same(place, value, leaves[place]):
@@ -124,6 +133,10 @@ class Sameness:
         for item in items:
             named = item.get(key) if isinstance(item, Mapping) else None
             yield from self._leaves(item, f"{place}{{{named}}}")
+
+
+def _are_words(*values: Json) -> bool:
+    return all(isinstance(value, str) and amounts.number(value) is None for value in values)
 
 
 def _key_of(items: list[Any]) -> str:
