@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import PurePath
 
 from mockserver.values import dataclass
-from mockserver.wording import first_lines
+from mockserver.wording import first_lines, reason_of
 
 
 class CrosschainMockError(Exception):
@@ -44,6 +44,22 @@ class InvalidFile(CrosschainMockError):
         """Keep the problems; the text of the error is one line for each of the first."""
         super().__init__("\n".join(first_lines(problems)))
         self.problems = tuple(problems)
+
+
+class CannotStart(CrosschainMockError):
+    """A process that cannot be started, as a command: 127 not found, 126 not to be run."""
+
+    def __init__(self, text: str, exit_code: int) -> None:
+        super().__init__(text)
+        self.exit_code = exit_code
+
+    @classmethod
+    def of(cls, command: str, error: OSError | ValueError) -> "CannotStart":
+        """Return what the system says of a command, with the exit code that shells have for it."""
+        if isinstance(error, FileNotFoundError):
+            text = f"command {command!r} is not found; write a program that exists behind '--'"
+            return cls(text, 127)
+        return cls(f"cannot run {command!r}: {reason_of(error)}", 126)
 
 
 class CannotServe(CrosschainMockError):

@@ -2,12 +2,16 @@
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
+from http import HTTPStatus
 from ipaddress import ip_address
 from urllib.parse import unquote_to_bytes
 
 from mockserver import jsontext
 from mockserver.jsontext import Json
 from mockserver.values import value_class
+
+PHRASES: Mapping[int, str] = {int(known): known.phrase for known in HTTPStatus}
+"""What HTTP calls its statuses."""
 
 
 class Headers(Mapping[str, str]):

@@ -198,8 +198,6 @@ class Bounds:
 class BadBound(CrosschainMockError):
     """A bound that does not exist, or a value that it cannot have."""
 
-    exit_code = 2
-
 
 def bound_of(option: str, value: object) -> int:
     """Return the value of a settable bound: a whole number, or a size such as `64MiB`.

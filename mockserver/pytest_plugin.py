@@ -136,33 +136,26 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
     """Print what searches came to, what a conformance run sent, and what fails no test in it."""
-    searched = [
+    properties = [
         (report.nodeid, name, value)
         for reports in terminalreporter.stats.values()
         for report in reports
         if getattr(report, "when", "") == "call"
         for name, value in report.user_properties
-        if name == f"{_MARKER}_survive"
     ]
+    searched = [noted for noted in properties if noted[1] == f"{_MARKER}_survive"]
     if searched:
         from mockserver.survive.in_pytest import summary_lines as lines_of_searches
 
         terminalreporter.section("failures that cost money")
         for line in lines_of_searches(searched):
             terminalreporter.write_line(line)
-    properties = [
-        user_property
-        for reports in terminalreporter.stats.values()
-        for report in reports
-        if getattr(report, "when", "") == "call"
-        for user_property in report.user_properties
-    ]
-    runs = [value for name, value in properties if name == f"{_MARKER}_run"]
+    runs = [value for _, name, value in properties if name == f"{_MARKER}_run"]
     if not runs:
         return
     from mockserver.conformance.suite.results import summary_lines
 
-    differences = [value for name, value in properties if name == f"{_MARKER}_difference"]
+    differences = [value for _, name, value in properties if name == f"{_MARKER}_difference"]
     terminalreporter.section("conformance")
     for line in summary_lines(runs, differences):
         terminalreporter.write_line(line)

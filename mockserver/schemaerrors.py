@@ -14,7 +14,7 @@ from jsonschema.protocols import Validator
 from mockserver import limits
 from mockserver.compiledschema import Compiled
 from mockserver.jsontext import FieldPath, Json, Schema
-from mockserver.violations import Violation, did_you_mean, excerpt, kind_of
+from mockserver.violations import Violation, did_you_mean, excerpt, kind_of, with_article
 from mockserver.wording import counted
 
 
@@ -277,7 +277,7 @@ def _expected(error: ValidationError | _Error, schema: Schema) -> str:
     match error.validator:
         case "type":
             kinds = [wanted] if isinstance(wanted, str) else list(wanted)
-            return " or ".join(_WITH_ARTICLE.get(kind, kind) for kind in kinds)
+            return " or ".join(map(with_article, kinds))
         case "enum":
             near = did_you_mean(str(error.instance), [str(item) for item in wanted])
             return f"one of {', '.join(map(excerpt, wanted))}{near.removesuffix('?')}"
@@ -292,15 +292,6 @@ def _expected(error: ValidationError | _Error, schema: Schema) -> str:
 def _mapping(schema: object) -> Schema:
     return schema if _is_object(schema) else {}
 
-
-_WITH_ARTICLE = {
-    "array": "an array",
-    "boolean": "a boolean",
-    "integer": "an integer",
-    "number": "a number",
-    "object": "an object",
-    "string": "a string",
-}
 
 _LIMITS = {
     "exclusiveMaximum": "less than {}",

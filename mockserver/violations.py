@@ -72,7 +72,10 @@ def _sorted_words(name: str) -> str:
 
 def kind_of(value: Json) -> str:
     """Return the JSON type of a value, with its article: `a string`, `an integer`, `null`."""
-    kind = type_of(value)
+    return with_article(type_of(value))
+
+
+def with_article(kind: str) -> str:
     if kind == "null":
         return kind
     return f"an {kind}" if kind[0] in "aeiou" else f"a {kind}"

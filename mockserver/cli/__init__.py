@@ -39,7 +39,6 @@ class Interruption:
     """
 
     def __init__(self) -> None:
-        """Begin with no signal."""
         self.number = 0
         """The signal that came last."""
         self._until = 0.0

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mockserver.cli.printing import print_json, print_list, print_table, print_text
-from mockserver.cli.types import DEFAULT_URL
-from mockserver.errors import CrosschainMockError
+from mockserver.cli.types import DEFAULT_URL, WrongOption
 from mockserver.wording import counted
 
 if TYPE_CHECKING:
@@ -17,10 +16,6 @@ if TYPE_CHECKING:
     from mockserver.conformance.options import Options
     from mockserver.conformance.runs.planner import Prepared
     from mockserver.conformance.session.target import Target
-
-
-class WrongOption(CrosschainMockError):
-    """An option that does not go with the others; nothing was sent."""
 
 
 def judge(**settings: Any) -> None:

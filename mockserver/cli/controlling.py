@@ -13,14 +13,8 @@ from mockserver import jsontext, limits
 from mockserver.cli.files import read_input, write_output
 from mockserver.cli.printing import print_list
 from mockserver.cli.remote import ControlRefused, NoServer, Remote, pairs, parsed_value, present
-from mockserver.errors import CrosschainMockError
+from mockserver.engine.refusal import StateNotLoadable
 from mockserver.jsontext import Json, picked
-
-
-class NotLoadable(CrosschainMockError):
-    """A file that does not become a world."""
-
-    exit_code = 4
 
 
 def clock_mode(remote: Remote, mode: str) -> Json:
@@ -241,10 +235,10 @@ def world_load(remote: Remote, file: str) -> Json:
     try:
         dump: Json = jsontext.decode(read_input(file, limits.LOAD_BODY))
     except jsontext.NotJson as error:
-        raise NotLoadable(f"{file}: {error}; expected the dump of a world") from None
+        raise StateNotLoadable(f"{file}: {error}; expected the dump of a world") from None
     try:
         return remote.post("/load", dump)
     except ControlRefused as error:
         if remote.epoch not in (None, remote.answering):
             raise  # The file was not even looked at.
-        raise NotLoadable(f"{file}: {error}") from None
+        raise StateNotLoadable(f"{file}: {error}") from None

@@ -146,13 +146,16 @@ def reference(folder: Path, check: bool) -> None:
     from mockserver.conformance import option_table
     from mockserver.conformance.checks.catalog import rules_by_fact
     from mockserver.contract.reference import pages
+    from mockserver.scenarios import library
     from mockserver.server.control.pages import pages as control_pages
+    from mockserver.worlds.audit import findings
     from mockserver.worlds.lint.page import page as lint_page
 
     stale = []
     pages_by_name = {**pages(rules_by_fact()), **control_pages()}
     pages_by_name |= {"limits.md": limits.page(), "options.md": option_table.page()}
-    pages_by_name["lint.md"] = lint_page()
+    pages_by_name |= {"lint.md": lint_page(), "audit.md": findings.page()}
+    pages_by_name["scenarios.md"] = library.page()
     for name, text in pages_by_name.items():
         path = folder / name
         if path.is_file() and path.read_text("utf-8") == text:

@@ -12,17 +12,13 @@ from mockserver.cli.surviving import (
     settings_of,
     termination_as_interrupt,
 )
-from mockserver.errors import CrosschainMockError
+from mockserver.cli.types import WrongOption
 from mockserver.exchange import printable_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from mockserver.grading.grade import GradeProgress, GradeReport
-
-
-class BadBreak(CrosschainMockError):
-    """A name that no break has, or an operation that there is not."""
 
 
 # What changes the worlds of the suite: the option, and its default.
@@ -77,7 +73,7 @@ def _exit_code(report: "GradeReport", at_least: int | None) -> int:
 
 
 def _check_names(options: dict[str, Any]) -> None:
-    """Raise `BadBreak` for a break or an operation that nobody knows."""
+    """Raise `WrongOption` for a break or an operation that nobody knows."""
     from mockserver.contract import load
     from mockserver.responders.breaks.catalogue import CATALOGUE
     from mockserver.validation import did_you_mean
@@ -90,7 +86,7 @@ def _check_names(options: dict[str, Any]) -> None:
         for name in names:
             if name not in known:
                 near = did_you_mean(name, known) or "; `crosschain-mock breaks` lists all"
-                raise BadBreak(f"{option}: {name[:80]!r} is not known{near}")
+                raise WrongOption(f"{option}: {name[:80]!r} is not known{near}")
 
 
 def _progress(show: "Callable[[str], None]") -> "GradeProgress":

@@ -3,6 +3,7 @@
 import ssl
 from collections.abc import Mapping
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -48,25 +49,17 @@ def proxy_of(settings: Mapping[str, Any]) -> "RecordingProxy":
     if settings["v1"] is None and settings["v2"] is None:
         raise click.UsageError("name the service with --upstream-v1 URL, --upstream-v2 URL or both")
 
-    from mockserver.conformance.session.permit import Arming, Permit
-    from mockserver.conformance.session.target import target_of
-    from mockserver.contract import load
-    from mockserver.server.recorder import ProxyOptions, RecordingKeeper, RecordingProxy
+    from mockserver.cli.taping import service_of
+    from mockserver.server.recorder import RecordingKeeper, RecordingProxy
 
-    target = target_of(v1=settings["v1"], v2=settings["v2"])
     # A host that is not allowed is refused before anything is written.
-    arming = Arming(settings["arm_writes"], settings["most_writes"], settings["confirm_hosts"])
-    hosts = settings["allow_hosts"]
-    permit = Permit(load("observed"), target, hosts=hosts, arming=arming, own_keys=True)
-    options = ProxyOptions(
-        upstreams=target.bases,
-        refusal=permit.refusal,
-        note=permit.note,
+    options = replace(
+        service_of(settings["v1"], settings["v2"], settings),
         tell=lambda sentence: click.echo(f"not kept: {sentence}", err=True),
         wait_seconds=settings["wait_ms"] / 1000,
         tls=_tls(settings["upstream_ca"]),
     )
-    source = " and ".join(dict.fromkeys(target.bases.values()))
+    source = " and ".join(dict.fromkeys(options.upstreams.values()))
     return RecordingProxy(options, RecordingKeeper(keeper_options(settings, source)))
 
 

@@ -21,9 +21,9 @@ import click
 from mockserver import processes
 from mockserver.cli import serving
 from mockserver.cli.taping import taped
-from mockserver.errors import CrosschainMockError
+from mockserver.errors import CannotStart
 from mockserver.exchange import printable
-from mockserver.wording import counted, first_lines, reason_of
+from mockserver.wording import counted, first_lines
 
 if TYPE_CHECKING:
     import ssl
@@ -42,15 +42,6 @@ _FORWARDED = tuple(
     for name in ("SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM", "SIGUSR1", "SIGUSR2")
     if hasattr(signal, name)
 )
-
-
-class CannotRun(CrosschainMockError):
-    """A command that cannot be started: 127 where it is not found, 126 where it cannot run."""
-
-    def __init__(self, text: str, exit_code: int) -> None:
-        """Keep the sentence and the exit code that shells have for it."""
-        super().__init__(text)
-        self.exit_code = exit_code
 
 
 def run(
@@ -203,26 +194,28 @@ def _print_check(
 
 
 def _print_journals(worlds: Iterable["HostedWorld"], problems: Sequence["RunProblem"]) -> None:
-    from mockserver.cli.run_check import printable_lines
     from mockserver.worlds.journal_text import readable_journal
 
     failing = {problem.world for problem in problems}
-    for hosted in worlds:
-        if hosted.key in failing:
-            click.echo(f"requests of world {hosted.key}:", err=True)
-            click.echo("\n".join(printable_lines(readable_journal(hosted.journal))), err=True)
+    journals = ((hosted.key, hosted.journal) for hosted in worlds if hosted.key in failing)
+    _print_by_world("requests", ((key, readable_journal(journal)) for key, journal in journals))
+
+
+def _print_by_world(what: str, told: Iterable[tuple[str, object]]) -> None:
+    from mockserver.cli.run_check import printable_lines
+
+    for key, text in told:
+        click.echo(f"{what} of world {key}:", err=True)
+        click.echo("\n".join(printable_lines(str(text))), err=True)
 
 
 def _print_audits(worlds: Iterable["HostedWorld"], *, exit_claims: bool) -> list["RunProblem"]:
     """Print what the audit finds in each world, and return it."""
-    from mockserver.cli.run_check import RunProblem, printable_lines
+    from mockserver.cli.run_check import RunProblem
     from mockserver.worlds.audit import judge
 
     audits = [(hosted.key, judge(hosted, exit_claims=exit_claims)) for hosted in worlds]
-    for key, result in audits:
-        if result.findings or result.unjudged:
-            click.echo(f"audit of world {key}:", err=True)
-            click.echo("\n".join(printable_lines(str(result))), err=True)
+    _print_by_world("audit", ((key, it) for key, it in audits if it.findings or it.unjudged))
     if not any(result.findings for _, result in audits):
         orders = counted(sum(result.judged for _, result in audits), "order")
         click.echo(f"audit: all is well with {orders}", err=True)
@@ -233,17 +226,14 @@ def _print_lint(
     worlds: Iterable["HostedWorld"], rules: "LintSettings", expected: Sequence[str]
 ) -> list["RunProblem"]:
     """Print what lint finds in each world; return what is more than a note."""
-    from mockserver.cli.run_check import RunProblem, expected_in, printable_lines
+    from mockserver.cli.run_check import RunProblem, expected_in
     from mockserver.worlds.lint import lint, summary
 
     results = [
         (hosted.key, lint(hosted, rules, without=expected_in(hosted, expected)))
         for hosted in worlds
     ]
-    for key, result in results:
-        if result.findings or result.lost:
-            click.echo(f"lint of world {key}:", err=True)
-            click.echo("\n".join(printable_lines(str(result))), err=True)
+    _print_by_world("lint", ((key, it) for key, it in results if it.findings or it.lost))
     click.echo(summary([result for _, result in results]), err=True)
     return [
         RunProblem(key, "lint", str(finding))
@@ -292,12 +282,8 @@ def _exit_code_of(
     with _signals(early.append) as deliver_to:
         try:
             child = Child(command, environment)
-        except FileNotFoundError:
-            raise CannotRun(
-                f"command {command[0]!r} is not found; write a program that exists behind '--'", 127
-            ) from None
         except (OSError, ValueError) as error:
-            raise CannotRun(f"cannot run {command[0]!r}: {reason_of(error)}", 126) from None
+            raise CannotStart.of(command[0], error) from None
         deliver_to(child.send)
         # A trigger of the world may end its client, as a machine that fails does.
         client.send_signal = child.send

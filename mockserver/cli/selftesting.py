@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from mockserver.cli.printing import print_json, print_table
-from mockserver.errors import CrosschainMockError
+from mockserver.cli.types import WrongOption
 from mockserver.wording import counted
 
 if TYPE_CHECKING:
@@ -17,10 +17,6 @@ if TYPE_CHECKING:
 # What a run against a broken mock takes on one core, start of the mock included.
 _SECONDS_A_TRIAL = 3
 _MODES = {"both": (True, False), "reading": (False,), "submitting": (True,), "cheapest": None}
-
-
-class UnknownBreak(CrosschainMockError):
-    """A name that no break has."""
 
 
 def selftest(
@@ -94,7 +90,7 @@ def _chosen(names: Sequence[str]) -> list[str]:
     for name in names:
         if name not in CATALOGUE:
             near = did_you_mean(name, list(CATALOGUE)) or "; `crosschain-mock breaks` lists them"
-            raise UnknownBreak(f"{name!r} is no break{near}")
+            raise WrongOption(f"{name!r} is no break{near}")
     return list(dict.fromkeys(names)) or list(CATALOGUE)
 
 

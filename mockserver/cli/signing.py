@@ -7,13 +7,9 @@ import click
 
 from mockserver.cli.files import read_input
 from mockserver.cli.printing import print_json
-from mockserver.errors import CrosschainMockError
+from mockserver.cli.types import WrongOption
 
 T = TypeVar("T")
-
-
-class CannotSign(CrosschainMockError):
-    """A request that cannot be signed as it was given."""
 
 
 def v1(*, body: str, timestamp: int | None, **settings: Any) -> None:
@@ -64,7 +60,7 @@ def _text(make: Callable[[], str]) -> str:
     try:
         return make()
     except NotJson as error:
-        raise CannotSign(f"--body: {error}; give the JSON object that is sent") from None
+        raise WrongOption(f"--body: {error}; give the JSON object that is sent") from None
 
 
 def _with_key(make: Callable[[], T]) -> T:
@@ -72,7 +68,7 @@ def _with_key(make: Callable[[], T]) -> T:
         return make()
     except ValueError:
         # What came may be a key with a slip in it, so it is not repeated.
-        raise CannotSign("--key: no private key; give 32 bytes as 64 hex digits") from None
+        raise WrongOption("--key: no private key; give 32 bytes as 64 hex digits") from None
 
 
 def _key_bytes(key: str) -> bytes:

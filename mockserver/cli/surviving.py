@@ -13,17 +13,13 @@ import click
 
 from mockserver.cli import Interruption
 from mockserver.cli.printing import print_text, progress_line
-from mockserver.errors import CrosschainMockError
+from mockserver.cli.types import WrongOption
 from mockserver.exchange import printable_lines
 
 if TYPE_CHECKING:
     from mockserver.survive.outcomes import RunResult
     from mockserver.survive.search import SearchPlan, SearchReport, Tell
     from mockserver.testing import MockSettings
-
-
-class BadReport(CrosschainMockError):
-    """A report that cannot be written, or read to go on from."""
 
 
 def survive(
@@ -174,26 +170,26 @@ def _earlier(file: Path | None, flow: str) -> tuple[frozenset[str], tuple[str, .
 
 
 def _check_folders(*folders: Path | None) -> None:
-    """Raise `BadReport` for a folder that cannot be made, before a search takes its time."""
+    """Raise `WrongOption` for a folder that cannot be made, before a search takes its time."""
     for folder in filter(None, folders):
         # The nearest that exists: the folder itself is made when there is something to write.
         there = next(place for place in (folder, *folder.absolute().parents) if place.exists())
         if not there.is_dir() or not os.access(there, os.W_OK):
-            raise BadReport(
+            raise WrongOption(
                 f"cannot write to {str(folder)!r}: {str(there)!r} is no writable folder"
             )
 
 
 def report_file(text: str, formats: Collection[str]) -> tuple[str, Path]:
-    """Return the format and the file of a `--report`. Raises `BadReport`."""
+    """Return the format and the file of a `--report`. Raises `WrongOption`."""
     name, equals, target = text.partition("=")
     if name not in formats or not equals or not target:
-        raise BadReport(
+        raise WrongOption(
             f"--report {text[:80]!r}: write FORMAT=FILE with one of {', '.join(formats)}"
         )
     file = Path(target)
     if not file.parent.is_dir() or file.is_dir() or not os.access(file.parent, os.W_OK):
-        raise BadReport(f"--report: cannot write {target!r}: no such folder, or not writable")
+        raise WrongOption(f"--report: cannot write {target!r}: no such folder, or not writable")
     return name, file
 
 

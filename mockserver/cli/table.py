@@ -55,7 +55,6 @@ class Commands(_Group):
     """All commands. They are built one by one: most of their modules need more than others."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names of all commands."""
         return sorted(NAMES)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:

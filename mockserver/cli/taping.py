@@ -73,12 +73,16 @@ def _check(options: Mapping[str, Any]) -> None:
             raise click.UsageError(f"{option} goes with --record")
 
 
-def _service(v1: str, v2: str, options: Mapping[str, Any]) -> "ProxyOptions":
+def service_of(v1: str | None, v2: str | None, options: Mapping[str, Any]) -> "ProxyOptions":
+    """Return how requests are passed on to a service. Raises `UnsafeOrWrong`."""
     from mockserver.conformance.session.permit import Arming
     from mockserver.testing.recording import service_at
 
     arming = Arming(options["arm_writes"], options["most_writes"], options["confirm_hosts"])
-    service = service_at(v1, v2, options["allow_hosts"], arming)
+    return service_at(v1, v2, options["allow_hosts"], arming)
+
+
+def _service(v1: str, v2: str, options: Mapping[str, Any]) -> "ProxyOptions":
     said: set[str] = set()
 
     def tell(sentence: str) -> None:
@@ -86,4 +90,4 @@ def _service(v1: str, v2: str, options: Mapping[str, Any]) -> "ProxyOptions":
             said.add(sentence)
             click.echo(f"not recorded: {sentence}", err=True)
 
-    return replace(service, tell=tell)
+    return replace(service_of(v1, v2, options), tell=tell)

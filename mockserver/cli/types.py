@@ -13,6 +13,7 @@ from click.shell_completion import CompletionItem
 
 from mockserver import limits
 from mockserver.clock import ClockRefused, parse_duration, parse_instant, parse_mode
+from mockserver.errors import CrosschainMockError
 from mockserver.violations import did_you_mean
 
 T = TypeVar("T")
@@ -24,6 +25,10 @@ DEFAULT_URL = f"http://{_HOST}:{_PORT}"
 
 DEFAULTS: Mapping[str, str | int] = {"HOST": _HOST, "PORT": _PORT, "URL": DEFAULT_URL}
 """The defaults that the table of commands names."""
+
+
+class WrongOption(CrosschainMockError):
+    """An option that cannot be followed, or does not go with the others; nothing was done."""
 
 
 class WrongValue(Exception):
@@ -108,7 +113,6 @@ class Vocabulary(click.ParamType[str]):
     name = "word"
 
     def __init__(self, place: str) -> None:
-        """Take where the vocabulary is."""
         self._place = place
 
     @cached_property
@@ -124,7 +128,6 @@ class Vocabulary(click.ParamType[str]):
     def convert(
         self, value: object, param: click.Parameter | None, ctx: click.Context | None
     ) -> str:
-        """Return the word."""
         text = str(value)
         if text not in self.words:
             near = did_you_mean(text, self.words)

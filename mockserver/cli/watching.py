@@ -91,7 +91,7 @@ def check(remote: Remote, unused: str, strict: bool) -> None:
 def audit(remote: Remote, kinds: tuple[str, ...], without: tuple[str, ...], **options: Any) -> None:
     """Find money that was doubled, lost or is stuck; exit 1 if there is any.
 
-    KINDS of findings are named in docs/how-to/audit.md; all by default. Orders are judged by how
+    KINDS of findings are named in docs/reference/audit.md; all by default. Orders are judged by how
     they will have ended.
     """
     named = ",".join([*kinds, *(f"-{kind}" for kind in without)])

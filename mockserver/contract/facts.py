@@ -148,10 +148,10 @@ def kind_of(word: object) -> BasisKind:
         return BasisKind.ASSUMED
 
 
-def basis_of_row(row: Mapping[str, Any], section: str = "") -> Basis:
+def basis_of_row(row: Mapping[str, Any]) -> Basis:
     """Return the basis that a row of a table names; without one it is documented."""
     kind = kind_of(row.get("basis", BasisKind.DOCUMENTED))
-    return Basis(kind, section, str(row.get("source", row.get("assumption", ""))))
+    return Basis(kind, "", str(row.get("source", row.get("assumption", ""))))
 
 
 def basis_in_words(node: Mapping[str, Any]) -> str:

@@ -26,13 +26,6 @@ _SCALARS: list[dict[str, Any]] = [
 ]
 _MOST_NESTED_ARRAYS = 3
 _PAST_INT64 = 2**63
-_KINDS: tuple[tuple[type, str], ...] = (
-    (bool, "boolean"),
-    (int, "integer"),
-    (str, "string"),
-    (list, "array"),
-    (dict, "object"),
-)
 
 
 def flat(document: Mapping[str, Any]) -> dict[str, Any]:
@@ -293,7 +286,7 @@ def _with_type(simple: dict[str, Any]) -> None:
         simple["type"] = "array"
     # Before lengths and patterns: an enumeration may be of numbers.
     elif "enum" in simple:
-        kinds = dict.fromkeys(_kind(item) for item in simple["enum"])
+        kinds = dict.fromkeys(jsontext.type_of(item) for item in simple["enum"])
         simple["type"] = next(iter(kinds)) if len(kinds) == 1 else list(kinds)
     elif "pattern" in simple or "maxLength" in simple:
         simple["type"] = "string"
@@ -307,10 +300,6 @@ def _with_width(simple: dict[str, Any]) -> None:
         simple.setdefault("format", "int64")
     elif "number" in kinds:
         simple.setdefault("format", "double")
-
-
-def _kind(item: Any) -> str:
-    return next((kind for type_, kind in _KINDS if isinstance(item, type_)), "null")
 
 
 def _plain(value: Mapping[str, Any]) -> dict[str, Any]:

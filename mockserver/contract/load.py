@@ -162,12 +162,10 @@ class ContractSource:
 
     @cached_property
     def errata(self) -> tuple[Erratum, ...]:
-        """The register of errata, in its order."""
         return tuple(_erratum(row) for row in self._yaml(ERRATA)["errata"])
 
     @cached_property
     def assumptions(self) -> tuple[Assumption, ...]:
-        """The register of assumptions, in its order."""
         rows = self._yaml("assumptions.yaml")["assumptions"]
         return tuple(documents.value_of(Assumption, row) for row in rows)
 

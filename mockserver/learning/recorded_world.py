@@ -9,8 +9,9 @@ from mockserver.engine.scenario import Scenario
 from mockserver.engine.world import World
 from mockserver.errors import CrosschainMockError
 from mockserver.learning.seeding import scenario_text, seed_of
+from mockserver.learning.seeding.reading import exchanges_of
 from mockserver.learning.seeding.seed import Seed
-from mockserver.recordings import RecordedExchange, Source
+from mockserver.recordings import Source
 from mockserver.responders.responder import SIMULATION
 from mockserver.scenarios import load_scenario
 from mockserver.userfiles import write_text
@@ -21,8 +22,6 @@ from mockserver.worlds.hosted import HostedWorld
 
 class SeveralDialects(CrosschainMockError):
     """Recordings that no single contract describes."""
-
-    exit_code = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,31 +35,31 @@ class RecordedWorld:
     omitted: int
 
 
-def recorded_world(sources: Sequence[Source], dialect: str = "observed") -> RecordedWorld:
-    """Return the world of recordings, in the dialect that they name, else in this one.
+def recorded_world(sources: Sequence[Source]) -> RecordedWorld:
+    """Return the world of recordings, in the dialect that they name, else as observed.
 
     The order of exchanges is that of their times, as far as these were recorded, else that of the
     files. Its clock stands still where they were not, so that nobody takes them for a pace. Raises
     `SeveralDialects`.
     """
-    spoken = {source.recording.dialect or dialect for source in sources}
+    spoken = {source.recording.dialect or "observed" for source in sources}
     if len(spoken) > 1:
         raise SeveralDialects(
             f"the recordings are in the dialects {' and '.join(sorted(spoken))}; judge those of "
             "one dialect at a time"
         )
-    exchanges = [exchange for source in sources for exchange in source.recording.exchanges]
-    paced = all(exchange.time_ms is not None for exchange in exchanges)
+    timed = exchanges_of(sources)
+    paced = all(exchange.time_ms is not None for exchange, _ in timed)
     clock = ClockMode.REAL if paced else ClockMode.FROZEN
-    options = WorldOptions(dialect=spoken.pop() if spoken else dialect, clock=clock)
-    timed, scenario = _timed(sources), options.adjusted(_scenario(sources))
-    end_ms = timed[-1][0] if timed else parse_instant(EXAMPLE_START)
+    options = WorldOptions(dialect=spoken.pop() if spoken else "observed", clock=clock)
+    scenario = options.adjusted(_scenario(sources))
+    end_ms = timed[-1][1] if timed else parse_instant(EXAMPLE_START)
     factory = WorldFactory(options, lambda: end_ms, scenario)
     world = World(scenario, lambda: end_ms)
     hosted = factory.hosted("recording", world, options)
     known = {operation.id for operation in hosted.contract}
     omitted = 0
-    for at_ms, exchange in timed:
+    for exchange, at_ms in timed:
         if exchange.request_omitted or exchange.response_omitted:
             omitted += 1
             continue
@@ -79,14 +78,3 @@ def _scenario(sources: Sequence[Source]) -> Scenario:
         file = Path(folder) / "recorded.yaml"
         write_text(file, scenario_text(bare, "the lists of recordings"))
         return load_scenario(file)
-
-
-def _timed(sources: Sequence[Source]) -> list[tuple[int, RecordedExchange]]:
-    exchanges = []
-    for source in sources:
-        now = parse_instant(source.recording.start or EXAMPLE_START)
-        for exchange in source.recording.exchanges:
-            now += exchange.advance_ms
-            exchanges.append((now if exchange.time_ms is None else exchange.time_ms, exchange))
-    # By their times alone: the sort is stable, and equal times keep the order of the files.
-    return sorted(exchanges, key=lambda timed: timed[0])

@@ -1,9 +1,11 @@
 """A recording as a value: where it comes from, and the exchanges in their order."""
 
+from collections.abc import Iterator
 from dataclasses import field, replace
 from pathlib import Path
 
 from mockserver import codings, jsontext, limits
+from mockserver.clock import EXAMPLE_START, parse_instant
 from mockserver.exchange import Coded, Request, Response
 from mockserver.jsontext import Json
 from mockserver.values import dataclass
@@ -143,3 +145,10 @@ class Recording:
     stand_ins: StandIns = field(default_factory=StandIns)
     remarks: tuple[str, ...] = ()
     file: Path | None = None
+
+    def timed(self) -> Iterator[tuple[RecordedExchange, int]]:
+        """Yield each exchange with its time (ms since 1970); of a simulation, that of its clock."""
+        now = parse_instant(self.start or EXAMPLE_START)
+        for exchange in self.exchanges:
+            now += exchange.advance_ms
+            yield exchange, now if exchange.time_ms is None else exchange.time_ms

@@ -3,10 +3,15 @@
 import re
 from pathlib import Path
 
-from mockserver import resources
+from mockserver import markdown, resources
+from mockserver.documents import read
 from mockserver.errors import InvalidFile, Problem
 from mockserver.validation import did_you_mean
 
+_ABOUT = """\
+What is shipped, each in the words of its own file in `fixtures`. How to use and write them say
+[Choose or write a scenario](../how-to/scenarios.md) and
+[Control the clock and outages](../how-to/control-the-clock-and-outages.md#load-a-calendar)."""
 _NAME = re.compile(r"[A-Za-z0-9_-]+")
 
 
@@ -47,6 +52,20 @@ def unknown_name(folder: str, name: str) -> str:
         f"{name!r} is no shipped {kind}{near} (shipped: {', '.join(names)}); "
         "write a file of your own with its ending, as in './mine.yaml'"
     )
+
+
+def page() -> str:
+    """Return the reference page of the shipped scenarios and calendars."""
+    lines: list[str] = []
+    for folder in ("scenarios", "calendars"):
+        kind = folder.removesuffix("s")
+        rows = (
+            (f"`{name}`", read(located(folder, name), kind).value["description"])
+            for name in _names(folder)
+        )
+        heading = f"## {folder.capitalize()}"
+        lines += [heading, "", *markdown.table(("name", "what happens"), rows), ""]
+    return markdown.page("Shipped scenarios and calendars", _ABOUT, lines)
 
 
 def _names(folder: str) -> list[str]:

@@ -1,19 +1,17 @@
 """Serialises answers; answers with the same headers share one serialised head."""
 
 from email.utils import formatdate
-from http import HTTPStatus
 
 from aiohttp.http import SERVER_SOFTWARE
 
 from mockserver.clock import wall_s
-from mockserver.exchange import Response
+from mockserver.exchange import PHRASES, Response
 from mockserver.values import keep
 
 # Bounded, since clients and stubs choose headers.
 _MOST_CACHED = 1_024
 _BODILESS = (204, 304)
 _ADDED = frozenset({"connection", "content-length", "date", "server", "transfer-encoding"})
-_PHRASES = {int(known): known.phrase for known in HTTPStatus}
 
 
 class Heads:
@@ -62,7 +60,7 @@ def _plain(response: Response) -> bool:
 
 
 def _head(response: Response) -> bytes:
-    lines = [f"HTTP/1.1 {response.status} {_PHRASES.get(response.status, '')}"]
+    lines = [f"HTTP/1.1 {response.status} {PHRASES.get(response.status, '')}"]
     lines += [f"{name}: {value}" for name, value in response.headers]
     return "\r\n".join([*lines, "Content-Length: "]).encode("ascii")
 

@@ -3,8 +3,8 @@
 `survive(flow)` searches a function; `crosschain-mock survive -- COMMAND` searches a program.
 """
 
+from mockserver.errors import CannotStart
 from mockserver.survive.api import FlowEnvironment, Survived, survive
-from mockserver.survive.flows import CannotStart
 from mockserver.survive.outcomes import RunOutcome, RunResult
 from mockserver.survive.search import Defect, NotUsable, SearchReport
 from mockserver.survive.space import UnknownKind

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from mockserver import processes
-from mockserver.errors import CrosschainMockError
+from mockserver.errors import CannotStart
 from mockserver.headers import CONTROL_PATH
 from mockserver.server.service import Service
 from mockserver.survive import zygote
@@ -32,14 +32,6 @@ _PREFIX = "CROSSCHAIN_MOCK_"
 
 def _never() -> bool:
     return False
-
-
-class CannotStart(CrosschainMockError):
-    """A command that cannot be started: 127 where it is not found, 126 where it cannot run."""
-
-    def __init__(self, text: str, exit_code: int) -> None:
-        super().__init__(text)
-        self.exit_code = exit_code
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,14 +178,8 @@ class SpawnedFlow:
                     stderr=subprocess.STDOUT,
                     start_new_session=True,
                 )
-        except FileNotFoundError:
-            raise CannotStart(
-                f"command {self.command[0]!r} is not found; write a program that exists behind "
-                "'--'",
-                127,
-            ) from None
         except (OSError, ValueError) as error:
-            raise CannotStart(f"cannot run {self.command[0]!r}: {reason_of(error)}", 126) from None
+            raise CannotStart.of(self.command[0], error) from None
         return _Spawned(process, output, _mark(run))
 
     def close(self) -> None:

@@ -25,7 +25,6 @@ class MockClock:
     """The clock of one world: it only moves forward, and by default only by hand."""
 
     def __init__(self, handle: WorldHandle) -> None:
-        """Look at one world."""
         self._handle, self._lock = handle, handle.lock
 
     @property

@@ -30,7 +30,6 @@ class LockedConversation:
     """A conversation that holds a lock while it works on the worlds."""
 
     def __init__(self, conversation: Conversation, lock: AbstractContextManager[object]) -> None:
-        """Guard a conversation."""
         self._conversation = conversation
         self._lock = lock
 

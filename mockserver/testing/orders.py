@@ -54,7 +54,6 @@ class MockOrders:
     """The orders of one world, oldest first; looking at one counts as no poll."""
 
     def __init__(self, handle: WorldHandle) -> None:
-        """Look at one world."""
         self._handle, self._lock = handle, handle.lock
 
     def __iter__(self) -> Iterator[OrderView]:

@@ -49,7 +49,9 @@ def _service_of(settings: MockSettings) -> "ProxyOptions":
     return service_at(settings.upstream_v1, settings.upstream_v2, settings.allow_hosts, arming)
 
 
-def service_at(v1: str, v2: str, hosts: tuple[str, ...], arming: object) -> "ProxyOptions":
+def service_at(
+    v1: str | None, v2: str | None, hosts: tuple[str, ...], arming: object
+) -> "ProxyOptions":
     """Return how requests are passed on to a service, under the same permit as the recorder's.
 
     Raises `UnsafeOrWrong` for hosts that are not allowed.

@@ -205,7 +205,6 @@ class Translation:
     """
 
     def __init__(self) -> None:
-        """Begin without translations."""
         self._names: dict[tuple[str, str], str] = {}
 
     def learn(self, source: Exchange, exchange: Exchange) -> None:

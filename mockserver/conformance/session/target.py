@@ -10,8 +10,6 @@ from mockserver.values import dataclass
 class UnsafeOrWrong(CrosschainMockError):
     """An address or an option is wrong, or would be unsafe; nothing was sent."""
 
-    exit_code = 2
-
 
 @dataclass(frozen=True, slots=True)
 class Target:

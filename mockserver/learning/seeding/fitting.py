@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from mockserver.jsontext import Json, canonical, plain
 from mockserver.responders.templates.evaluation import (
@@ -57,7 +57,7 @@ def fitted(samples: Samples, name: str = "", siblings: Samples = ()) -> Json:
             }
     if samples[0].moment.times and _have_one_length(values):
         count = len(values[0]) if isinstance(values[0], list) else 0
-        return [fitted(_placed(samples, place), name) for place in range(count)]
+        return [fitted(_inside(samples, place), name) for place in range(count)]
     simple = _simple(samples, name, siblings)
     return _by_inputs(samples, name, siblings) if simple is None else simple
 
@@ -68,23 +68,17 @@ def _have_one_length(values: Sequence[Json]) -> bool:
     return len(lengths) == 1 and max(lengths) > 0
 
 
-def _placed(samples: Samples, place: int) -> list[FittedSample]:
-    return [
-        FittedSample(sample.moment, sample.value[place])
-        for sample in samples
-        if isinstance(sample.value, list)
-    ]
-
-
 def _keys(value: Json) -> list[str]:
     return list(value) if isinstance(value, dict) else []
 
 
-def _inside(samples: Samples, member: str) -> list[FittedSample]:
+def _inside(samples: Samples, place: str | int) -> list[FittedSample]:
+    """Return a member, or an item, of the values that are objects, or lists."""
+    kind = dict if isinstance(place, str) else list
     return [
-        FittedSample(sample.moment, sample.value[member])
+        FittedSample(sample.moment, cast("Any", sample.value)[place])
         for sample in samples
-        if isinstance(sample.value, dict)
+        if isinstance(sample.value, kind)
     ]
 
 

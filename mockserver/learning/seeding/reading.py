@@ -5,14 +5,11 @@ from decimal import Decimal
 from typing import Any
 
 from mockserver import jsontext
-from mockserver.clock import EXAMPLE_START, parse_instant
 from mockserver.contract.load import has_succeeded
 from mockserver.jsontext import Json
 from mockserver.recordings import RecordedExchange, Source
-from mockserver.recordings.matching import number_in
+from mockserver.responders.templates.requests import plain_number
 from mockserver.values import dataclass
-
-_MOST_PLACES = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,34 +30,22 @@ class Success:
 
 def exchanges_of(sources: Iterable[Source]) -> list[tuple[RecordedExchange, int]]:
     """Return the exchanges of recordings with their times (ms since 1970), in that order."""
-    exchanges = []
-    for source in sources:
-        now = parse_instant(source.recording.start or EXAMPLE_START)
-        for exchange in source.recording.exchanges:
-            now += exchange.advance_ms
-            exchanges.append((exchange, now if exchange.time_ms is None else exchange.time_ms))
-    return sorted(exchanges, key=lambda pair: pair[1])
+    timed = (pair for source in sources for pair in source.recording.timed())
+    # By their times alone: the sort is stable, and equal times keep the order of the files.
+    return sorted(timed, key=lambda pair: pair[1])
 
 
 def successes_of(sources: Iterable[Source]) -> list[Success]:
     """Return the successes of recordings, in the order of their times."""
     successes = []
     for source in sources:
-        now = parse_instant(source.recording.start or EXAMPLE_START)
         dialect = source.recording.dialect or "observed"
-        for recorded_exchange in source.recording.exchanges:
-            now += recorded_exchange.advance_ms
-            data = _data(recorded_exchange)
+        for exchange, at_ms in source.recording.timed():
+            data = _data(exchange)
             if isinstance(data, dict):
-                inputs = {
-                    **recorded_exchange.request.parameters,
-                    **recorded_exchange.request.members,
-                }
-                at_ms = now if recorded_exchange.time_ms is None else recorded_exchange.time_ms
+                inputs = {**exchange.request.parameters, **exchange.request.members}
                 successes.append(
-                    Success(
-                        recorded_exchange.operation, recorded_exchange, inputs, data, at_ms, dialect
-                    )
+                    Success(exchange.operation, exchange, inputs, data, at_ms, dialect)
                 )
     return sorted(successes, key=lambda success: success.at_ms)
 
@@ -85,5 +70,4 @@ def number_of(value: Json) -> Decimal | None:
     """
     if isinstance(value, bool) or not isinstance(value, str | int | Decimal):
         return None
-    number = number_in(str(value))
-    return number if number is not None and abs(number.adjusted()) <= _MOST_PLACES else None
+    return plain_number(str(value))

@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
+from decimal import Decimal
 from functools import cache
 from typing import Any
 
@@ -597,12 +598,8 @@ def _lowest(
             accepted = [amounts[name] for amounts in taken if name in amounts]
             # One that is not below all accepted ones was refused for another reason.
             if accepted and number < min(accepted):
-                low[name] = f"{max(number, number_or(low.get(name), number)):f}"
+                low[name] = f"{max(number, Decimal(low.get(name, number))):f}"
     return low
-
-
-def number_or(text: str | None, default: Any) -> Any:
-    return default if text is None else type(default)(text)
 
 
 def _telling(polls: Sequence[Answered]) -> tuple[str, ...]:

@@ -28,20 +28,21 @@ class Exported:
     losses: tuple[str, ...]
 
 
-def _har(exchanges: Sequence[RecordedExchange], base: str, compared: ComparedHeaders) -> str:
-    return har_text([_with_removed(exchange, compared) for exchange in exchanges], base)
+Writing = Callable[[Sequence[RecordedExchange], str, ComparedHeaders], str]
 
 
-def _vcr(exchanges: Sequence[RecordedExchange], base: str, compared: ComparedHeaders) -> str:
-    return vcr_text([_with_removed(exchange, compared) for exchange in exchanges], base)
+def _with_addresses(text: Callable[[Sequence[RecordedExchange], str], str]) -> Writing:
+    return lambda exchanges, base, compared: text(
+        [_with_removed(exchange, compared) for exchange in exchanges], base
+    )
 
 
-def _wiremock(exchanges: Sequence[RecordedExchange], base: str, compared: ComparedHeaders) -> str:
-    return wiremock_text(exchanges, compared)
-
-
-EXPORTS: Mapping[str, Callable[[Sequence[RecordedExchange], str, ComparedHeaders], str]] = (
-    MappingProxyType({"har": _har, "vcr": _vcr, "wiremock": _wiremock})
+EXPORTS: Mapping[str, Writing] = MappingProxyType(
+    {
+        "har": _with_addresses(har_text),
+        "vcr": _with_addresses(vcr_text),
+        "wiremock": lambda exchanges, base, compared: wiremock_text(exchanges, compared),
+    }
 )
 """The formats that recordings are written in, by the names that users give them."""
 

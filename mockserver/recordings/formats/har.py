@@ -3,14 +3,13 @@
 import base64
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
-from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
 from mockserver import __version__, jsontext
 from mockserver.clock import iso, parse_instant
-from mockserver.exchange import Response, pairs_or
+from mockserver.exchange import PHRASES, Response, pairs_or
 from mockserver.jsontext import Json
 from mockserver.recordings.formats.messages import (
     NoExchange,
@@ -109,7 +108,7 @@ def _answer(response: Response) -> Json:
     mime = response.header("Content-Type") or ("application/json" if response.body else "x-unknown")
     return {
         "status": response.status,
-        "statusText": {int(known): known.phrase for known in HTTPStatus}.get(response.status, ""),
+        "statusText": PHRASES.get(response.status, ""),
         "httpVersion": "HTTP/1.1",
         "cookies": [],
         "headers": _named(response.headers),

@@ -1,11 +1,10 @@
 """Cassettes of VCR.py, in YAML and in JSON (https://vcrpy.readthedocs.io)."""
 
 from collections.abc import Iterable, Mapping
-from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
-from mockserver.exchange import Response, by_name
+from mockserver.exchange import PHRASES, Response, by_name
 from mockserver.jsontext import Json
 from mockserver.recordings.bodies import as_text
 from mockserver.recordings.files import yaml_text
@@ -56,7 +55,6 @@ def vcr_text(exchanges: Iterable[RecordedExchange], base: str) -> str:
 
 def _interaction(exchange: RecordedExchange, base: str) -> Json:
     request, response = exchange.request, exchange.response.on_the_wire()
-    phrases = {int(status): status.phrase for status in HTTPStatus}
     return {
         "request": {
             "method": request.method,
@@ -65,7 +63,7 @@ def _interaction(exchange: RecordedExchange, base: str) -> Json:
             "headers": _by_name(request.headers.items_sent),
         },
         "response": {
-            "status": {"code": response.status, "message": phrases.get(response.status, "")},
+            "status": {"code": response.status, "message": PHRASES.get(response.status, "")},
             "headers": _by_name(response.headers),
             "body": {"string": _written(response.body)},
         },

@@ -5,14 +5,13 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from decimal import Context, Decimal
-from http import HTTPStatus
 from types import MappingProxyType
 from typing import Any
 
 from mockserver import jsontext
 from mockserver.contract import Operation, RefusalRule
 from mockserver.contract.operation import RefusalWords, refusal_near
-from mockserver.exchange import Response
+from mockserver.exchange import PHRASES, Response
 from mockserver.headers import MUTATED_HEADER, REFUSAL_HEADER
 from mockserver.jsontext import Json
 from mockserver.responders.delivery import Cut, Delivery
@@ -101,8 +100,8 @@ def _broken(body: Json, path: MemberPath, change: str) -> Iterator[Json]:
         yield changed
 
 
-"""Names the field that a mutation broke, or `NOTHING`."""
 NOTHING = "nothing"
+"""What `X-Mock-Mutated` names where no field was broken."""
 
 LATEST_MS = 86_400_000
 """The most a fault delays an answer, in milliseconds: a day."""
@@ -334,7 +333,7 @@ KINDS: Mapping[str, FaultDefinition] = MappingProxyType(
 
 
 def _page(status: int, retry_after_s: int | None, body: str) -> Response:
-    text = body or f"{status} {HTTPStatus(status).phrase if status in _KNOWN_STATUSES else 'Error'}"
+    text = body or f"{status} {PHRASES.get(status, 'Error')}"
     headers: tuple[tuple[str, str], ...] = (("Content-Type", "text/plain; charset=utf-8"),)
     if retry_after_s is not None:
         headers = (*headers, ("Retry-After", str(retry_after_s)))
@@ -349,6 +348,3 @@ def _lognormal(median_ms: int, sigma: Decimal, faulted: FaultedCall) -> int:
     normal = context.subtract(context.divide(Decimal(total), Decimal(_FRACTIONS)), Decimal(6))
     factor = context.exp(context.multiply(sigma, normal))
     return int(context.multiply(Decimal(median_ms), factor))
-
-
-_KNOWN_STATUSES = frozenset(int(status) for status in HTTPStatus)

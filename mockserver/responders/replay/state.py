@@ -84,7 +84,6 @@ class PlaybackState:
     sent: Layered[str, str] = field(default_factory=Layered)
 
     def copy(self) -> "PlaybackState":
-        """Return an independent copy."""
         return PlaybackState(*(getattr(self, item.name).copy() for item in fields(self)))
 
     def dump(self) -> dict[str, Json]:

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import field
 from typing import NoReturn
 
-from mockserver.errors import CrosschainMockError
+from mockserver.errors import CannotStart, CrosschainMockError
 from mockserver.jsontext import Json
 from mockserver.server.exhaustion import allow_more_files
 from mockserver.server.listener import DRAIN_SECONDS, WAITING, Listener, bound
@@ -42,15 +42,6 @@ _ENDS_S = 10.0
 # How long after a start that failed the next one is tried, in seconds.
 _AGAIN_S = 1.0
 _LOOKS_S = 0.25
-
-
-class WorkerFailed(CrosschainMockError):
-    """A worker that could not start, or lost something; with its own exit code."""
-
-    def __init__(self, text: str, exit_code: int) -> None:
-        """Keep the sentence of the worker."""
-        super().__init__(text)
-        self.exit_code = exit_code
 
 
 MakeService = Callable[[int], Service]
@@ -83,7 +74,7 @@ class Supervisor:
         self._pids: dict[int, int] = {}
         self._due: dict[int, float] = {}
         self._ready: set[int] = set()
-        self._failure: WorkerFailed | None = None
+        self._failure: CannotStart | None = None
         self._stopping = False
         # Closed by the system when this process ends, however it ends: then the workers end, too.
         self._lifeline = os.pipe()
@@ -178,7 +169,7 @@ class Supervisor:
         # While not all are up, a failure is one of the server's settings and would repeat itself.
         first = len(self._ready) < self._board.workers
         if self._failure is None and (first or self._stopping):
-            self._failure = WorkerFailed(text, code)
+            self._failure = CannotStart(text, code)
         elif not first:
             log.error("worker %d cannot be started again: %s", worker + 1, text)
             self._board.down(worker, f"cannot be started again: {text}")
@@ -187,7 +178,7 @@ class Supervisor:
         del self._pids[worker]
         if self._stopping or len(self._ready) < self._board.workers:
             if self._failure is None and not self._stopping:
-                self._failure = WorkerFailed(f"worker {worker + 1} {_end_of(status)}", 3)
+                self._failure = CannotStart(f"worker {worker + 1} {_end_of(status)}", 3)
             return
         known = self._known[worker]
         if not self._keeps:

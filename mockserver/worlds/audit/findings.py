@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 
+from mockserver import markdown
 from mockserver.values import dataclass
 from mockserver.worlds.audit.claimed import not_as_claimed
 from mockserver.worlds.audit.doubled import doubled
@@ -22,6 +23,11 @@ from mockserver.worlds.audit.paid import misdirected
 from mockserver.worlds.audit.quoted import misquoted
 from mockserver.worlds.audit.received import short
 
+_ABOUT = """\
+What `crosschain-mock audit` reports. Names choose kinds: `audit two-orders`, `--without short`,
+or `audit="two-orders,other-quote"` on the marker. How to use it says
+[Find money that is doubled, lost or stuck](../how-to/audit.md)."""
+
 
 @dataclass(frozen=True, slots=True)
 class Kind:
@@ -34,21 +40,61 @@ class Kind:
 
 KINDS: Mapping[str, Kind] = MappingProxyType(
     {
-        "two-orders": Kind("two orders for one intent", doubled),
-        "deposit-without-order": Kind("a deposit of which no order was made", lost_deposits),
-        "paid-otherwise": Kind("a payment that is other than what was ordered", misdirected),
-        "short": Kind("less arrived than was quoted", short),
-        "order-not-followed": Kind("an order nobody looked at to its end", not_followed),
-        "left-underway": Kind("an order that never ends, given up without a ticket", left_underway),
-        "refund-not-noticed": Kind("a refund nobody noticed", not_noticed),
-        "drop-not-reported": Kind("a dropped order without the ticket that lifts it", not_reported),
-        "ticket-not-followed": Kind("a resolved ticket nobody looked at", tickets_not_followed),
-        "unknown-id": Kind("an order nobody looks up, beside an id no answer had", unknown_ids),
-        "other-quote": Kind("no quote, or one older or other than what was paid", misquoted),
-        "not-as-claimed": Kind(
-            "an order of which somebody believes what is not so", not_as_claimed
+        "two-orders": Kind(
+            "a transfer was paid for twice: the answer to the first submission was lost, there "
+            "was one quote for both, or the first was late",
+            doubled,
         ),
-        "not-as-expected": Kind("a transfer that was to happen, and did not", as_announced),
+        "deposit-without-order": Kind(
+            "a deposit was submitted, or sent to the service on a chain, and there is no order "
+            "for it, nor a ticket that can help",
+            lost_deposits,
+        ),
+        "paid-otherwise": Kind(
+            "the transaction of a deposit pays somebody else, another token or another amount "
+            "than was submitted, or nothing; or one deposit was submitted for two orders",
+            misdirected,
+        ),
+        "short": Kind(
+            "less arrived than was quoted: a swap was filled in part, or the order's own rule 1 "
+            "expected too little",
+            short,
+        ),
+        "order-not-followed": Kind(
+            "an order has a final status, or comes to a bad end, and no client knows",
+            not_followed,
+        ),
+        "left-underway": Kind(
+            "an order never ends by itself, and nobody has filed a ticket, whoever has looked",
+            left_underway,
+        ),
+        "refund-not-noticed": Kind("the deposit was refunded, and no client knows", not_noticed),
+        "drop-not-reported": Kind(
+            "a client knows that its order was dropped, and opened no ticket, without which the "
+            "money is not refunded",
+            not_reported,
+        ),
+        "ticket-not-followed": Kind(
+            "a ticket was resolved, and nobody has ever looked at it", tickets_not_followed
+        ),
+        "unknown-id": Kind(
+            "nobody looks an order up, while an id was looked up that no answer had", unknown_ids
+        ),
+        "other-quote": Kind(
+            "an order was paid without a quote, with an old one, or with another expected amount "
+            "than the newest quote",
+            misquoted,
+        ),
+        "not-as-claimed": Kind("somebody believes of an order what is not so", not_as_claimed),
+        "not-as-expected": Kind(
+            "a transfer that was to happen did not, or too often, or otherwise", as_announced
+        ),
     }
 )
 """The kinds of findings by name."""
+
+
+def page() -> str:
+    """Return the reference page of the kinds."""
+    rows = ((f"`{name}`", kind.summary) for name, kind in KINDS.items())
+    return markdown.page("Findings of the audit", _ABOUT, markdown.table(("kind", "means"), rows))
