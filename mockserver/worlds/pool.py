@@ -21,6 +21,9 @@ from mockserver.worlds.transactions import ChainTransaction
 BLOCK_GAS = 30_000_000
 """The gas that a block has room for."""
 
+# What geth's pool takes at most: bytes of a transaction, those of the code that makes a contract
+# (EIP-3860), and the nonce that has none behind it (EIP-2681).
+_MOST_BYTES, _MOST_CODE, _LAST_NONCE = 131_072, 49_152, 2**64 - 1
 # A replacement pays at least so many percent of what it replaces, as geth asks by default.
 _BUMP = 110
 
@@ -116,6 +119,8 @@ def _signed(raw: bytes) -> SignedTransaction:
         raise Rejected(f"transaction type not supported: there are 0, 1 and 2 here, not {raw[0]}")
     try:
         return transactions.decoded(raw)
+    except transactions.BadSignature as error:
+        raise Rejected(f"invalid sender: {error}") from None
     except transactions.NotATransaction as error:
         raise Rejected(f"rlp: no signed transaction: {error}") from None
 
@@ -133,6 +138,13 @@ def _checked(hosted: HostedWorld, chain: Chain, signed: SignedTransaction, raw: 
     name, node = chain.nickname, hosted.node
     if node.waiting_by_hash(name, signed.hash) is not None:
         raise Rejected("already known")
+    if len(raw) > _MOST_BYTES:
+        raise Rejected(f"oversized data: transaction size {len(raw)}, limit {_MOST_BYTES}")
+    if not signed.to and len(signed.data) > _MOST_CODE:
+        size = len(signed.data)
+        raise Rejected(f"max initcode size exceeded: code size {size}, limit {_MOST_CODE}")
+    if signed.nonce == _LAST_NONCE:
+        raise Rejected("nonce has max value")
     if signed.gas > BLOCK_GAS:
         raise Rejected(f"exceeds block gas limit: {signed.gas} of {BLOCK_GAS}")
     if signed.max_fee < signed.tip:

@@ -82,6 +82,13 @@ def _sum(wallet):
     return sum(int(each["utxoEntry"]["amount"]) for each in wallet.utxos())
 
 
+def test_what_wallets_ask_of_the_chain(wallet):
+    before, dag = wallet.get("/info/virtual-chain-blue-score"), wallet.get("/info/blockdag")
+    assert int(dag["virtualDaaScore"]) == before["blueScore"]
+    assert wallet.get("/info/network").keys() == dag.keys()
+    assert wallet.get("/info/fee-estimate")["priorityBucket"]["feerate"] == 1
+
+
 def test_what_can_be_spent_adds_up_to_the_balance_after_each_payment(wallet):
     before = wallet.balance()
     assert _sum(wallet) == before

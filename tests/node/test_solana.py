@@ -277,9 +277,17 @@ def test_what_no_node_here_does_is_told(wallet):
     two = coins(wallet.address, VAULT, 1), coins(wallet.address, VAULT, 2)
     assert "one transfer" in _no(wallet.send(*two))[1]
     assert "does not exist" in _no(wallet.send((VAULT, (), b"x")))[1]
-    assert _no(wallet.ask("getBalance", "0x12"))[0] == -32602
+    assert _no(wallet.ask("getBalance", "0x12")) == (-32602, "Invalid param: Invalid")
+    assert _no(wallet.ask("getBalance", "abc")) == (-32602, "Invalid param: WrongSize")
     assert _no(wallet.ask("sendTransaction", "AAAA", {"encoding": "base64"}))[0] == -32602
-    assert wallet.rpc("getTransaction", "1" * 88) is None
+    assert "Supported enc" in _no(wallet.ask("sendTransaction", "AAAA", {"encoding": "hex"}))[1]
+    assert _no(wallet.ask("getMinimumBalanceForRentExemption", -1))[0] == -32602
+    assert wallet.rpc("getTransaction", "1" * 64) is None
+    assert wallet.value("getSignatureStatuses", ["1" * 64]) == [None]
+    assert _no(wallet.ask("getSignatureStatuses", ["1" * 88])) == (
+        -32602,
+        "Invalid param: WrongSize",
+    )
 
 
 def test_a_fresh_key_is_poor_where_it_was_made_so(wallet):

@@ -96,7 +96,11 @@ def _described(asked: RpcCall) -> ContractCall:
     settings = {
         name: member for name, member in asked.members.items() if member not in (None, "", "0x")
     }
-    named = "data" if "data" in settings else "input"
+    if "gasPrice" in settings and settings.keys() & {"maxFeePerGas", "maxPriorityFeePerGas"}:
+        text = "both gasPrice and (maxFeePerGas or maxPriorityFeePerGas) specified"
+        raise RpcError(REFUSED, text)
+    # The newer name comes first, as in geth.
+    named = "input" if "input" in settings else "data"
     forms = (("from", ZERO, ADDRESS), ("to", "", ADDRESS), ("value", "0x0", QUANTITY))
     sender, to, value, data = (
         checked(settings[name], f"{argument(0)}: {name!r}", form) if name in settings else default

@@ -316,7 +316,7 @@ def _dag(call: RestCall) -> Json:
         "blockCount": str(head),
         "headerCount": str(head),
         "tipHashes": [digest],
-        "difficulty": 1.0,
+        "difficulty": 1,
         "pastMedianTime": str(0 if block is None else block.at_ms),
         "virtualParentHashes": [digest],
         "pruningPointHash": call.blocks.hash_of(0)[2:],

@@ -1,11 +1,13 @@
 """The methods of a node by name."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
 from types import MappingProxyType
 
 from mockserver.engine.catalog import NATIVE
 from mockserver.jsontext import Json
 from mockserver.signing import curve
+from mockserver.violations import excerpt
 from mockserver.worlds import pool
 from mockserver.worlds.chain import bytes_of, pour
 from mockserver.worlds.contracts import base_coin, has_code, units_held
@@ -65,6 +67,8 @@ def _code(call: RpcCall) -> Json:
 
 def _storage(call: RpcCall) -> Json:
     call.text(ADDRESS)
+    call.text(QUANTITY, 1)
+    call.block(2)
     return word(0)
 
 
@@ -144,16 +148,34 @@ def _history(call: RpcCall) -> Json:
         raise bad_parameter(argument(0), "a count of blocks", blocks)
     if shares is not None and not isinstance(shares, list):
         raise bad_parameter(argument(2), "an array of percentiles", shares)
+    _check_shares(shares or [])
     head = call.blocks.head
-    newest = min(head, block_number(call.blocks, call.parameter(1), argument(1)))
+    asked = block_number(call.blocks, call.parameter(1), argument(1))
+    if asked > head + 1:
+        raise RpcError(REFUSED, f"request beyond head block: requested {asked}, head {head}")
+    newest = min(head, asked)
     count = min(blocks, newest + 1, _MOST_HISTORY)
     base_fee, tip = map(hex, pool.fees(call.hosted, call.chain))
     return {
         "oldestBlock": hex(newest - count + 1),
         "baseFeePerGas": [base_fee] * (count + 1),
         "gasUsedRatio": [0] * count,
-        **({"reward": [[tip] * min(len(shares), _MOST_SHARES)] * count} if shares else {}),
+        **({"reward": [[tip] * len(shares)] * count} if shares else {}),
     }
+
+
+def _check_shares(shares: Sequence[Json]) -> None:
+    """Raise `RpcError` for what are no percentiles that rise."""
+    if len(shares) > _MOST_SHARES:
+        raise RpcError(REFUSED, f"over the query limit {_MOST_SHARES}: reward percentiles")
+    before: int | Decimal = 0
+    for place, share in enumerate(shares):
+        if isinstance(share, bool) or not isinstance(share, int | Decimal):
+            raise bad_parameter(argument(2), "an array of percentiles", share)
+        if not before <= share <= 100:
+            text = f"invalid reward percentile: #{place}: {excerpt(share)}, behind {before}"
+            raise RpcError(REFUSED, text)
+        before = share
 
 
 def _pool_status(call: RpcCall) -> Json:

@@ -13,6 +13,7 @@ from mockserver.signing import solana
 from mockserver.signing.solana import SolanaTransaction
 from mockserver.signing.transactions import NotATransaction
 from mockserver.values import dataclass
+from mockserver.violations import excerpt
 from mockserver.worlds.chain import SentTransaction, pour, take
 from mockserver.worlds.contracts import base_coin, coins_of, holding
 from mockserver.worlds.node.rpc import BAD_PARAMS, RpcCall, RpcError
@@ -56,6 +57,9 @@ class SolanaTransfer:
 
 def _decoded(call: RpcCall, place: int, default: str) -> SolanaTransaction:
     text, encoding = call.parameter(place), settings_at(call, place + 1).get("encoding", default)
+    if encoding not in ("base58", "base64"):
+        text = f"unsupported encoding: {excerpt(encoding)}. Supported encodings: base58, base64"
+        raise RpcError(BAD_PARAMS, text)
     raw = b""
     with suppress(ValueError):
         if isinstance(text, str):
