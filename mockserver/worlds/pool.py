@@ -47,7 +47,24 @@ def fees(hosted: HostedWorld, chain: Chain) -> tuple[int, int]:
 
 
 def next_nonce(hosted: HostedWorld, chain: str, sender: str) -> int:
-    return hosted.world.orders.sent_from(chain, sender)
+    """Return the nonce behind all that is in blocks.
+
+    An order counts as a transaction of its sender: one of a deposit that is in no block does not.
+    """
+    node, orders = hosted.node, hosted.world.orders
+    unmined = {waiting.hash for waiting in node.pool.values() if waiting.chain == chain}
+    unmined |= {tx for on, tx in node.refused if on == chain}
+    paid = [orders.paid_by((chain, tx)) for tx in unmined if not hosted.transactions.get(chain, tx)]
+    senders = [orders.peek(order_id).order.sender for order_id in paid if order_id is not None]
+    return orders.sent_from(chain, sender) - [each.lower() for each in senders].count(sender)
+
+
+def why_waiting(hosted: HostedWorld, waiting: Waiting) -> str:
+    """Return why a transaction of the pool is in no block, as a predicate."""
+    after = next_nonce(hosted, waiting.chain, waiting.sender)
+    if waiting.nonce > after:
+        return f"has nonce {waiting.nonce} and waits for one with nonce {after}"
+    return "waits: it pays less for gas than blocks take, or more than its sender has"
 
 
 def pending_nonce(hosted: HostedWorld, chain: str, sender: str) -> int:
@@ -69,14 +86,22 @@ def send(hosted: HostedWorld, chain: Chain, raw: bytes) -> str:
     if known is not None and not (known.raw and _strict(hosted)):
         # A test has announced it before its client sent it.
         return known.hash
-    _check_form(chain, signed)
-    if not _strict(hosted):
-        return mine(hosted, chain, signed, SentTransaction(signed.nonce, raw)).hash
-    waiting = _checked(hosted, chain, signed, raw)
-    hosted.node.pool[waiting.key] = waiting
-    if _ordered(hosted, waiting):
+    node, name = hosted.node, chain.nickname
+    try:
+        _check_form(chain, signed)
+        if not _strict(hosted):
+            return mine(hosted, chain, signed, SentTransaction(signed.nonce, raw)).hash
+        waiting = _checked(hosted, chain, signed, raw)
+    except Rejected as error:
+        node.refuse(name, signed.hash, error)
+        raise
+    if (before := node.pool.get(waiting.key)) is not None:
+        node.drop(name, before.hash, f"was replaced by {waiting.hash}")
+    node.pool[waiting.key] = waiting
+    counted = hosted.world.orders.sent_from(name, waiting.sender)
+    if _ordered(hosted, waiting) and waiting.nonce <= counted:
         # Its order was submitted before the deposit was sent, and has counted its nonce.
-        del hosted.node.pool[waiting.key]
+        del node.pool[waiting.key]
         _mine(hosted, chain, waiting)
     settle(hosted, chain, waiting.sender)
     return waiting.hash

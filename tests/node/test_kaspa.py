@@ -155,7 +155,11 @@ def test_nobody_spends_what_is_anothers(wallet):
 
 
 def test_no_more_is_paid_than_is_spent(wallet):
-    assert "tries to spend" in _why(wallet.send(wallet.payment(wallet.balance() + 1, fee=0)))
+    payment = wallet.payment(wallet.balance() + 1, fee=0)
+    assert "tries to spend" in _why(wallet.send(payment))
+    named = {"units": 25 * KAS, "index": "18", "kind": "2"}
+    submit(wallet.control, "KAS", wallet.address, kaspa.decoded(payment).id, **named)
+    assert paid_otherwise(wallet.control, ["in no block of KAS: it was refused by its node"])
 
 
 @pytest.mark.parametrize(

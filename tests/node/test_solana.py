@@ -231,6 +231,10 @@ def test_a_blockhash_lasts_for_150_blocks(wallet):
     answer = wallet.send(raw=raw)
     assert _no(answer) == (-32002, "Transaction simulation failed: Blockhash not found")
     assert answer["error"]["data"]["err"] == "BlockhashNotFound"
+    # Nobody tells who leaves out the preflight, and the order of such a deposit is one of nothing.
+    dropped = wallet.send(raw=raw, skipPreflight=True)["result"]
+    submit(wallet.control, "SOL", wallet.address, dropped, units=25_000_000)
+    assert paid_otherwise(wallet.control, ["in no block of SOL: it was refused by its node"])
 
 
 def test_more_than_there_is_fails_when_it_is_simulated(wallet):

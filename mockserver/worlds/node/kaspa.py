@@ -181,6 +181,7 @@ def _submit(call: RestCall) -> Json | Response:
     try:
         _carry_out(call, sent)
     except Rejected as error:
+        call.hosted.node.refuse(call.chain.nickname, sent.id, error)
         return refusal(400, {"error": f"Rejected transaction {sent.id}: {error}"})
     return {"transactionId": sent.id}
 
