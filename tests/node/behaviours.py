@@ -1543,5 +1543,6 @@ def call_without_a_version(node: Session) -> Any:
 @behaviour
 def params_that_are_no_array(node: Session) -> Any:
     asked = {"jsonrpc": "2.0", "id": 1, "method": "eth_chainId"}
-    answers = [call(node.chain.url, {**asked, "params": params}) for params in (None, {}, "x")]
+    values: tuple[object, ...] = (None, {}, "x")
+    answers = [call(node.chain.url, {**asked, "params": each}) for each in values]
     return ["result" if "result" in answer else refusal(answer)[:21] for answer in answers]
