@@ -568,3 +568,15 @@ def replaces_its_deposit_and_orders_the_new_one(payer: Mover) -> None:
     first = payer.submit(wallet.pay())
     for order in (first, payer.submit(paid)):
         payer.follow(order)
+
+
+@wrong("the recipient on Solana is an address of Ethereum, which nobody has there", "short")
+def pays_to_where_nobody_is(payer: Mover) -> None:
+    payer.quote(target="SOL")
+    payer.follow(payer.submit(payer.pay(), target="SOL"))
+
+
+@right
+def pays_to_its_own_account_on_solana(payer: Mover) -> None:
+    payer.quote(target="SOL")
+    payer.follow(payer.submit(payer.pay(), target="SOL", toAddr=_SOLANA_USER))
