@@ -1546,3 +1546,28 @@ def params_that_are_no_array(node: Session) -> Any:
     values: tuple[object, ...] = (None, {}, "x")
     answers = [call(node.chain.url, {**asked, "params": each}) for each in values]
     return ["result" if "result" in answer else refusal(answer)[:21] for answer in answers]
+
+
+@behaviour
+def more_arguments_than_methods_take(node: Session) -> Any:
+    asked = (("eth_sendRawTransaction", "0x", 1), ("eth_getBalance", SOMEBODY, "latest", 1))
+    return [refusal(node.ask(*each)) for each in asked]
+
+
+@behaviour
+def flag_that_is_text(node: Session) -> Any:
+    return refusal(node.ask("eth_getBlockByNumber", "latest", "true"))[:6]
+
+
+@behaviour
+def gas_that_is_not_enough(node: Session) -> Any:
+    tried = {
+        "from": SOMEBODY,
+        "to": node.chain.token,
+        "data": invoke("decimals()"),
+        "gas": "0x5207",
+    }
+    paying = {"from": SOMEBODY, "to": SOMEBODY, "gas": "0x5207"}
+    answers = node.ask("eth_call", tried, "latest"), node.ask("eth_estimateGas", paying)
+    enough = node.rpc("eth_estimateGas", {**paying, "gas": "0x5208"})
+    return [*(refusal(answer)[:31] for answer in answers), enough]

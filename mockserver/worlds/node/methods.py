@@ -94,17 +94,24 @@ def _receipt(call: RpcCall) -> Json:
     return None if block is None else receipt_json(call, block)
 
 
+def _flag(call: RpcCall, place: int) -> bool:
+    value = call.parameter(place)
+    if not isinstance(value, bool | None):
+        raise bad_parameter(argument(place), "true or false", value)
+    return value is True
+
+
 def _block_by_number(call: RpcCall) -> Json:
     number = block_number(call.blocks, call.text(BLOCK), argument(0))
     tag = call.parameter(0)
     if tag == "latest":
         number = call.blocks.poll()
-    return block_json(call, number, full=call.parameter(1) is True, pending=tag == "pending")
+    return block_json(call, number, full=_flag(call, 1), pending=tag == "pending")
 
 
 def _block_by_hash(call: RpcCall) -> Json:
     number = call.blocks.number_of(call.text(HASH))
-    return None if number < 0 else block_json(call, number, full=call.parameter(1) is True)
+    return None if number < 0 else block_json(call, number, full=_flag(call, 1))
 
 
 def _numbered(call: RpcCall) -> int:
@@ -259,47 +266,58 @@ _PLAIN: Mapping[str, RpcMethod] = {
     "txpool_content": _pool_content,
 }
 
+# With how many arguments geth takes at most; None where chains and methods differ.
+_ROWS: Mapping[str, tuple[int | None, RpcMethod]] = MappingProxyType(
+    {
+        **{name: (0, method) for name, method in _PLAIN.items()},
+        "web3_sha3": (
+            1,
+            lambda call: f"0x{curve.keccak256(bytes.fromhex(call.text(BYTES)[2:])).hex()}",
+        ),
+        "eth_getBlockByNumber": (2, _block_by_number),
+        "eth_getBlockByHash": (2, _block_by_hash),
+        "eth_getBlockTransactionCountByNumber": (1, _block_count),
+        "eth_getBlockTransactionCountByHash": (1, _block_count),
+        "eth_getUncleCountByBlockNumber": (1, _uncle_count),
+        "eth_getUncleCountByBlockHash": (1, _uncle_count),
+        "eth_getBlockReceipts": (1, _block_receipts),
+        "eth_feeHistory": (3, _history),
+        "eth_estimateGas": (4, calls.estimate),
+        "eth_getTransactionCount": (2, _count),
+        "eth_getBalance": (2, _balance),
+        "eth_getCode": (2, _code),
+        "eth_getStorageAt": (3, _storage),
+        "eth_call": (4, calls.call),
+        "eth_sendRawTransaction": (1, _send),
+        "eth_sendTransaction": (1, _no_account),
+        "eth_getTransactionByHash": (1, _transaction),
+        "eth_getRawTransactionByHash": (1, _raw_transaction),
+        "eth_getTransactionByBlockNumberAndIndex": (2, _placed),
+        "eth_getTransactionByBlockHashAndIndex": (2, _placed),
+        "eth_getTransactionReceipt": (1, _receipt),
+        "eth_getLogs": (1, filters.matching_logs),
+        "eth_newFilter": (1, filters.new_log_filter),
+        "eth_getFilterChanges": (1, filters.changes),
+        "eth_getFilterLogs": (1, filters.all_logs),
+        "eth_uninstallFilter": (1, filters.uninstall),
+        "eth_subscribe": (None, _no_socket),
+        "eth_unsubscribe": (None, _no_socket),
+        **dict.fromkeys(("anvil_setBalance", "hardhat_setBalance"), (None, _set_balance)),
+        **dict.fromkeys(("evm_mine", "anvil_mine", "hardhat_mine"), (None, _mine)),
+    }
+)
+
 METHODS: Mapping[str, RpcMethod] = MappingProxyType(
     {
-        **{name: _nothing_behind(0, method) for name, method in _PLAIN.items()},
-        "web3_sha3": lambda call: f"0x{curve.keccak256(bytes.fromhex(call.text(BYTES)[2:])).hex()}",
-        "eth_getBlockByNumber": _block_by_number,
-        "eth_getBlockByHash": _block_by_hash,
-        "eth_getBlockTransactionCountByNumber": _block_count,
-        "eth_getBlockTransactionCountByHash": _block_count,
-        "eth_getUncleCountByBlockNumber": _uncle_count,
-        "eth_getUncleCountByBlockHash": _uncle_count,
-        "eth_getBlockReceipts": _block_receipts,
-        "eth_feeHistory": _history,
-        "eth_estimateGas": calls.estimate,
-        "eth_getTransactionCount": _count,
-        "eth_getBalance": _balance,
-        "eth_getCode": _code,
-        "eth_getStorageAt": _storage,
-        "eth_call": calls.call,
-        "eth_sendRawTransaction": _send,
-        "eth_sendTransaction": _no_account,
-        "eth_getTransactionByHash": _transaction,
-        "eth_getRawTransactionByHash": _raw_transaction,
-        "eth_getTransactionByBlockNumberAndIndex": _placed,
-        "eth_getTransactionByBlockHashAndIndex": _placed,
-        "eth_getTransactionReceipt": _receipt,
-        "eth_getLogs": filters.matching_logs,
-        "eth_newFilter": filters.new_log_filter,
-        "eth_getFilterChanges": filters.changes,
-        "eth_getFilterLogs": filters.all_logs,
-        "eth_uninstallFilter": filters.uninstall,
-        "eth_subscribe": _no_socket,
-        "eth_unsubscribe": _no_socket,
-        **dict.fromkeys(("anvil_setBalance", "hardhat_setBalance"), _set_balance),
-        **dict.fromkeys(("evm_mine", "anvil_mine", "hardhat_mine"), _mine),
+        name: method if most is None else _nothing_behind(most, method)
+        for name, (most, method) in _ROWS.items()
     }
 )
 """The methods by name. Those of development chains give money and make blocks."""
 
 CHANGING = frozenset(
     name
-    for name, method in METHODS.items()
+    for name, (_, method) in _ROWS.items()
     if method in (_send, _set_balance, _mine, filters.new_log_filter, filters.uninstall)
 ) | {"eth_newBlockFilter", "eth_newPendingTransactionFilter"}
 """Those that change what a world keeps."""
