@@ -332,6 +332,26 @@ class Catalog:
             if token.listed and chain.nickname in token.contracts
         )
 
+    def no_account(self, chain: Chain, address: str) -> str:
+        """Return why nobody has what is sent to an address, as a predicate; empty where it may be.
+
+        A contract of another chain is as wrong: who holds that address here, nobody knows.
+        """
+        for home in (chain, *self.chains):
+            where = "" if home is chain else f", on {home.nickname}"
+            if address.lower() in home.deposit_addresses:
+                return f"is an address of the service, where deposits go{where}"
+            if (token := self.token_at(home, address)) is not None:
+                return f"is the contract of {token.symbol}{where}"
+        if address.lower() == f"0x{'0' * 40}":
+            return "is the zero address, of which nobody has the key"
+        # Families of other chains may use 32 bytes in hex; 20 are those of EVM, and of Tron's node.
+        is_evm = _EVM_ADDRESS.fullmatch(address) is not None
+        if is_evm and chain.family not in (EVM_FAMILY, TRON_FAMILY):
+            word = "Solana" if chain.family == SOLANA_FAMILY else chain.full_name or chain.nickname
+            return f"is an address of EVM chains, and {word} is none"
+        return ""
+
     def _addresses(self) -> Iterator[tuple[tuple[str, str], Token]]:
         for token in self.tokens:
             for nickname, contract in token.contracts.items():

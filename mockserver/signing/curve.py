@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from coincurve import PrivateKey, PublicKey
 
 
+MOST_S = 0x7FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF5D576E7357A4501DDFE92F46681B20A0
+"""Half the order of the curve: of the two s of a signature chains take the smaller (EIP-2)."""
+
+
 class SigningUnavailable(CrosschainMockError):
     """Signatures of wallets are needed, but their libraries are not installed."""
 

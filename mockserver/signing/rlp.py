@@ -25,6 +25,9 @@ def decoded(raw: bytes) -> Item:
     item, rest = _item(raw, 0)
     if rest:
         raise NotRlp(f"{len(rest)} bytes too many")
+    # Other bytes would be the same transaction under another hash.
+    if encoded(item) != raw:
+        raise NotRlp("not the shortest encoding")
     return item
 
 

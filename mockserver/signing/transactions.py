@@ -8,6 +8,10 @@ class NotATransaction(ValueError):
     """Bytes that are no signed transaction; the text says why."""
 
 
+class BadSignature(NotATransaction):
+    """A transaction whose signature is of nobody, or could be of anybody who has seen it."""
+
+
 @dataclass(frozen=True, slots=True)
 class TransactionFields:
     """What a signed transaction says: `value` and prices in smallest units of the base coin.
@@ -41,6 +45,7 @@ class SignedTransaction(TransactionFields):
 
 
 _OLDEST_V = 27
+_BAD_VALUES = "invalid transaction v, r, s values"
 
 
 def fields_of(raw: bytes) -> TransactionFields:
@@ -58,15 +63,15 @@ def _fields(kind: int, parts: list[rlp.Item]) -> TransactionFields:
     v = _number(body[-3])
     # Typed ones give the parity itself, legacy ones add 27, or 35 and twice the chain id (EIP-155).
     if v > 1 if kind else v < _OLDEST_V:
-        raise NotATransaction(f"its signature fits no key: none of its type has v {v}")
+        raise BadSignature(f"{_BAD_VALUES}: none of its type has v {v}")
     tip, max_fee = map(_number, body[2:4] if kind == 2 else [body[2 if kind else 1]] * 2)
     return TransactionFields(
         kind=kind,
         chain_id=_number(body[0]) if kind else (v - 35) // 2 if v >= 35 else None,
-        nonce=_number(body[1 if kind else 0]),
+        nonce=_number(body[1 if kind else 0], 8),
         tip=tip,
         max_fee=max_fee,
-        gas=_number(body[first - 1]),
+        gas=_number(body[first - 1], 8),
         to=f"0x{body[first].hex()}" if body[first] else "",
         value=_number(body[first + 1]),
         data=body[first + 2],
@@ -118,9 +123,11 @@ def _sender(digest: bytes, v: int, halves: list[bytes]) -> str:
     """Return who signed; the halves are r and s, each without the zeros that it begins with."""
     # RLP drops leading zeros, which a signature of fixed width needs.
     odd, raw = wallet.parity(v), b"".join(half.rjust(32, b"\0") for half in halves)
-    point = None if odd is None or len(raw) != 64 else curve.recovered(digest, raw, odd)
+    if odd is None or not all(map(any, halves)) or _number(halves[1]) > curve.MOST_S:
+        raise BadSignature(_BAD_VALUES)
+    point = curve.recovered(digest, raw, odd)
     if point is None:
-        raise NotATransaction("its signature fits no key")
+        raise BadSignature("its signature fits no key")
     return wallet.address_at(point).lower()
 
 
@@ -135,5 +142,10 @@ def _parts(raw: bytes, kind: int) -> list[rlp.Item]:
     return items
 
 
-def _number(raw: bytes) -> int:
+def _number(raw: bytes, most: int = 32) -> int:
+    """Return a number of at most so many bytes. Raises `NotATransaction`."""
+    if raw[:1] == b"\0":
+        raise NotATransaction("non-canonical integer (leading zero bytes)")
+    if len(raw) > most:
+        raise NotATransaction(f"input string too long: a number of {len(raw)} bytes, not {most}")
     return int.from_bytes(raw, "big")

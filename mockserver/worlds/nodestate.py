@@ -79,6 +79,8 @@ class NodeState:
     polled: dict[str, int] = field(default_factory=dict)
     """Empty blocks above the newest transaction that came by polls, while the clock stood."""
     pool: dict[tuple[str, str, int], Waiting] = field(default_factory=dict)
+    refused: dict[tuple[str, str], str] = field(default_factory=dict)
+    """Why the newest transactions that were not taken, or were replaced, are in no block."""
     marks: tuple[Mark, ...] = ()
     filters: dict[str, Filter] = field(default_factory=dict)
     made: int = 0
@@ -93,6 +95,7 @@ class NodeState:
             fees=dict(self.fees),
             polled=dict(self.polled),
             pool=dict(self.pool),
+            refused=dict(self.refused),
             filters=dict(self.filters),
             heads=dict(self.heads),
         )
@@ -100,7 +103,8 @@ class NodeState:
     @property
     def weight(self) -> int:
         """About how many bytes it takes."""
-        return sum([1_000 + 2 * len(waiting.raw) for waiting in self.pool.values()])
+        waiting = sum([1_000 + 2 * len(waiting.raw) for waiting in self.pool.values()])
+        return waiting + 500 * len(self.refused)
 
     def waiting_of(self, chain: str, sender: str) -> dict[int, Waiting]:
         """Return what waits of a sender, by nonce."""
@@ -116,6 +120,17 @@ class NodeState:
             (each for each in self.pool.values() if (each.chain, each.hash) == (chain, lowered)),
             None,
         )
+
+    def refuse(self, chain: str, tx_hash: str, why: object) -> None:
+        """Note why a node did not take a transaction."""
+        self.drop(chain, tx_hash, f"was refused by its node ({why})")
+
+    def drop(self, chain: str, tx_hash: str, why: str) -> None:
+        """Note why a transaction is in no block; the oldest is forgotten where there are many."""
+        self.refused.pop((chain, tx_hash), None)
+        self.refused[chain, tx_hash] = why
+        if len(self.refused) > limits.WAITING.most:
+            del self.refused[next(iter(self.refused))]
 
     def add_filter(self, added: Filter) -> str:
         """Keep a filter and return its id; the oldest one goes where there are too many."""
@@ -145,6 +160,7 @@ class NodeState:
             "pool": [
                 {**asdict(waiting), "raw": waiting.raw.hex()} for waiting in self.pool.values()
             ],
+            "refused": [[*key, why] for key, why in self.refused.items()],
             "marks": [asdict(mark) for mark in self.marks],
             "filters": {
                 name: {**asdict(each), "query": dict(each.query)}
@@ -165,6 +181,7 @@ class NodeState:
             fees=dict(plain["fees"]),
             polled=dict(plain["polled"]),
             pool={waiting.key: waiting for waiting in pool},
+            refused={(chain, tx): why for chain, tx, why in plain.get("refused", ())},
             marks=tuple(
                 Mark(**{**mark, "lost": tuple(mark.get("lost", ()))}) for mark in plain["marks"]
             ),

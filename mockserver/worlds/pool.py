@@ -21,6 +21,9 @@ from mockserver.worlds.transactions import ChainTransaction
 BLOCK_GAS = 30_000_000
 """The gas that a block has room for."""
 
+# What geth's pool takes at most: bytes of a transaction, those of the code that makes a contract
+# (EIP-3860), and the nonce that has none behind it (EIP-2681).
+_MOST_BYTES, _MOST_CODE, _LAST_NONCE = 131_072, 49_152, 2**64 - 1
 # A replacement pays at least so many percent of what it replaces, as geth asks by default.
 _BUMP = 110
 
@@ -44,7 +47,24 @@ def fees(hosted: HostedWorld, chain: Chain) -> tuple[int, int]:
 
 
 def next_nonce(hosted: HostedWorld, chain: str, sender: str) -> int:
-    return hosted.world.orders.sent_from(chain, sender)
+    """Return the nonce behind all that is in blocks.
+
+    An order counts as a transaction of its sender: one of a deposit that is in no block does not.
+    """
+    node, orders = hosted.node, hosted.world.orders
+    unmined = {waiting.hash for waiting in node.pool.values() if waiting.chain == chain}
+    unmined |= {tx for on, tx in node.refused if on == chain}
+    paid = [orders.paid_by((chain, tx)) for tx in unmined if not hosted.transactions.get(chain, tx)]
+    senders = [orders.peek(order_id).order.sender for order_id in paid if order_id is not None]
+    return orders.sent_from(chain, sender) - [each.lower() for each in senders].count(sender)
+
+
+def why_waiting(hosted: HostedWorld, waiting: Waiting) -> str:
+    """Return why a transaction of the pool is in no block, as a predicate."""
+    after = next_nonce(hosted, waiting.chain, waiting.sender)
+    if waiting.nonce > after:
+        return f"has nonce {waiting.nonce} and waits for one with nonce {after}"
+    return "waits: it pays less for gas than blocks take, or more than its sender has"
 
 
 def pending_nonce(hosted: HostedWorld, chain: str, sender: str) -> int:
@@ -66,14 +86,22 @@ def send(hosted: HostedWorld, chain: Chain, raw: bytes) -> str:
     if known is not None and not (known.raw and _strict(hosted)):
         # A test has announced it before its client sent it.
         return known.hash
-    _check_form(chain, signed)
-    if not _strict(hosted):
-        return mine(hosted, chain, signed, SentTransaction(signed.nonce, raw)).hash
-    waiting = _checked(hosted, chain, signed, raw)
-    hosted.node.pool[waiting.key] = waiting
-    if _ordered(hosted, waiting):
+    node, name = hosted.node, chain.nickname
+    try:
+        _check_form(chain, signed)
+        if not _strict(hosted):
+            return mine(hosted, chain, signed, SentTransaction(signed.nonce, raw)).hash
+        waiting = _checked(hosted, chain, signed, raw)
+    except Rejected as error:
+        node.refuse(name, signed.hash, error)
+        raise
+    if (before := node.pool.get(waiting.key)) is not None:
+        node.drop(name, before.hash, f"was replaced by {waiting.hash}")
+    node.pool[waiting.key] = waiting
+    counted = hosted.world.orders.sent_from(name, waiting.sender)
+    if _ordered(hosted, waiting) and waiting.nonce <= counted:
         # Its order was submitted before the deposit was sent, and has counted its nonce.
-        del hosted.node.pool[waiting.key]
+        del node.pool[waiting.key]
         _mine(hosted, chain, waiting)
     settle(hosted, chain, waiting.sender)
     return waiting.hash
@@ -116,6 +144,8 @@ def _signed(raw: bytes) -> SignedTransaction:
         raise Rejected(f"transaction type not supported: there are 0, 1 and 2 here, not {raw[0]}")
     try:
         return transactions.decoded(raw)
+    except transactions.BadSignature as error:
+        raise Rejected(f"invalid sender: {error}") from None
     except transactions.NotATransaction as error:
         raise Rejected(f"rlp: no signed transaction: {error}") from None
 
@@ -133,6 +163,13 @@ def _checked(hosted: HostedWorld, chain: Chain, signed: SignedTransaction, raw: 
     name, node = chain.nickname, hosted.node
     if node.waiting_by_hash(name, signed.hash) is not None:
         raise Rejected("already known")
+    if len(raw) > _MOST_BYTES:
+        raise Rejected(f"oversized data: transaction size {len(raw)}, limit {_MOST_BYTES}")
+    if not signed.to and len(signed.data) > _MOST_CODE:
+        size = len(signed.data)
+        raise Rejected(f"max initcode size exceeded: code size {size}, limit {_MOST_CODE}")
+    if signed.nonce == _LAST_NONCE:
+        raise Rejected("nonce has max value")
     if signed.gas > BLOCK_GAS:
         raise Rejected(f"exceeds block gas limit: {signed.gas} of {BLOCK_GAS}")
     if signed.max_fee < signed.tip:

@@ -65,7 +65,12 @@ def test_what_is_no_key_signs_nothing(key):
 @given(
     KEYS,
     st.fixed_dictionaries(
-        {"nonce": st.integers(0, 2**40), "gas": UNITS, "value": UNITS, "data": st.binary()}
+        {
+            "nonce": st.integers(0, 2**64 - 1),
+            "gas": st.integers(0, 2**64 - 1),
+            "value": UNITS,
+            "data": st.binary(),
+        }
     ),
     st.sampled_from(
         [

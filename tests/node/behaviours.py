@@ -9,6 +9,7 @@ from typing import Any
 
 from eth_abi import decode, encode
 from eth_utils import keccak, to_checksum_address
+from rlp import decode as rlp_decode
 from rlp import encode as rlp
 
 from tests.node.rpc import (
@@ -1426,3 +1427,147 @@ def answers_are_numbers_as_text(node: Session) -> Any:
     return json.dumps(
         [answer.startswith("0x") and (answer == "0x0" or answer[2] != "0") for answer in answers]
     )
+
+
+# --- what no chain takes ---
+
+_ORDER = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141
+_NONCE, _S, _V = 0, 8, 6
+
+
+def _edited(node: Session, edit: Callable[[list[bytes]], None]) -> Any:
+    """Send a right legacy transaction of which items were changed after it was signed."""
+    wallet = node.wallet()
+    items = list(rlp_decode(bytes.fromhex(wallet.signed(legacy=True, gas=21_000)[2:])))
+    edit(items)
+    raw = f"0x{rlp(items).hex()}"
+    return refusal(node.ask("eth_sendRawTransaction", raw))
+
+
+@behaviour
+def signature_with_the_larger_s(node: Session) -> Any:
+    def edit(items: list[bytes]) -> None:
+        items[_S] = (_ORDER - int.from_bytes(items[_S], "big")).to_bytes(32, "big")
+        odd = (int.from_bytes(items[_V], "big") - 35) ^ 1
+        items[_V] = (odd + 35).to_bytes(4, "big").lstrip(b"\0")
+
+    return _edited(node, edit)[:22]
+
+
+@behaviour
+def signature_of_zeros(node: Session) -> Any:
+    return "invalid" in _edited(node, lambda items: items.__setitem__(_S, b""))
+
+
+@behaviour
+def number_with_leading_zeros_in_a_transaction(node: Session) -> Any:
+    return _edited(node, lambda items: items.__setitem__(_NONCE, b"\0"))[:6]
+
+
+@behaviour
+def nonce_of_nine_bytes(node: Session) -> Any:
+    return _edited(node, lambda items: items.__setitem__(_NONCE, b"\1" * 9))[:6]
+
+
+@behaviour
+def encoding_that_is_not_the_shortest(node: Session) -> Any:
+    raw = bytes.fromhex(node.wallet().signed(legacy=True, gas=21_000)[2:])
+    assert raw[0] == 0xF8
+    longer = b"\xf9\0" + raw[1:]
+    return refusal(node.ask("eth_sendRawTransaction", f"0x{longer.hex()}"))[:6]
+
+
+@behaviour
+def nonce_with_none_behind_it(node: Session) -> Any:
+    raw = node.wallet().signed(nonce=2**64 - 1, gas=21_000)
+    return refusal(node.ask("eth_sendRawTransaction", raw))
+
+
+@behaviour
+def transaction_of_too_many_bytes(node: Session) -> Any:
+    raw = node.wallet().signed(data="0x" + "00" * 131_072, gas=8_000_000)
+    return refusal(node.ask("eth_sendRawTransaction", raw))[:21]
+
+
+@behaviour
+def creation_with_too_much_code(node: Session) -> Any:
+    raw = node.wallet().signed(creation=True, data="0x" + "00" * 49_153, gas=5_000_000)
+    return refusal(node.ask("eth_sendRawTransaction", raw))[:34]
+
+
+@behaviour
+def five_topics(node: Session) -> Any:
+    asked = ("eth_getLogs", "eth_newFilter")
+    return [refusal(node.ask(method, {"topics": [None] * 5})) for method in asked]
+
+
+@behaviour
+def both_ways_to_pay_for_gas(node: Session) -> Any:
+    wanted = {"to": SOMEBODY, "gasPrice": "0x1", "maxFeePerGas": "0x1"}
+    return [refusal(node.ask(method, wanted)) for method in ("eth_call", "eth_estimateGas")]
+
+
+@behaviour
+def input_comes_before_data(node: Session) -> Any:
+    wanted = {"to": node.chain.token, "data": "0xdeadbeef", "input": invoke("decimals()")}
+    return int(node.rpc("eth_call", wanted, "latest"), 16)
+
+
+@behaviour
+def percentiles_that_fall(node: Session) -> Any:
+    shares = [[60, 20], [-1], [101]]
+    return [refusal(node.ask("eth_feeHistory", "0x1", "latest", each))[:33] for each in shares]
+
+
+@behaviour
+def fee_history_beyond_the_head(node: Session) -> Any:
+    return refusal(node.ask("eth_feeHistory", "0x1", FAR, []))[:32]
+
+
+@behaviour
+def storage_key_that_is_no_hex(node: Session) -> Any:
+    return refusal(node.ask("eth_getStorageAt", node.chain.token, "0xzz", "latest"))[:6]
+
+
+@behaviour
+def notification_gets_no_answer(node: Session) -> Any:
+    asked = {"jsonrpc": "2.0", "method": "eth_chainId", "params": []}
+    return [call(node.chain.url, each) for each in (asked, [asked], [asked, {**asked, "id": 4}])]
+
+
+@behaviour
+def call_without_a_version(node: Session) -> Any:
+    return refusal(call(node.chain.url, {"id": 1, "method": "eth_chainId", "params": []}))[:22]
+
+
+@behaviour
+def params_that_are_no_array(node: Session) -> Any:
+    asked = {"jsonrpc": "2.0", "id": 1, "method": "eth_chainId"}
+    values: tuple[object, ...] = (None, {}, "x")
+    answers = [call(node.chain.url, {**asked, "params": each}) for each in values]
+    return ["result" if "result" in answer else refusal(answer)[:21] for answer in answers]
+
+
+@behaviour
+def more_arguments_than_methods_take(node: Session) -> Any:
+    asked = (("eth_sendRawTransaction", "0x", 1), ("eth_getBalance", SOMEBODY, "latest", 1))
+    return [refusal(node.ask(*each)) for each in asked]
+
+
+@behaviour
+def flag_that_is_text(node: Session) -> Any:
+    return refusal(node.ask("eth_getBlockByNumber", "latest", "true"))[:6]
+
+
+@behaviour
+def gas_that_is_not_enough(node: Session) -> Any:
+    tried = {
+        "from": SOMEBODY,
+        "to": node.chain.token,
+        "data": invoke("decimals()"),
+        "gas": "0x5207",
+    }
+    paying = {"from": SOMEBODY, "to": SOMEBODY, "gas": "0x5207"}
+    answers = node.ask("eth_call", tried, "latest"), node.ask("eth_estimateGas", paying)
+    enough = node.rpc("eth_estimateGas", {**paying, "gas": "0x5208"})
+    return [*(refusal(answer)[:31] for answer in answers), enough]

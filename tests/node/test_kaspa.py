@@ -82,6 +82,13 @@ def _sum(wallet):
     return sum(int(each["utxoEntry"]["amount"]) for each in wallet.utxos())
 
 
+def test_what_wallets_ask_of_the_chain(wallet):
+    before, dag = wallet.get("/info/virtual-chain-blue-score"), wallet.get("/info/blockdag")
+    assert int(dag["virtualDaaScore"]) == before["blueScore"]
+    assert wallet.get("/info/network").keys() == dag.keys()
+    assert wallet.get("/info/fee-estimate")["priorityBucket"]["feerate"] == 1
+
+
 def test_what_can_be_spent_adds_up_to_the_balance_after_each_payment(wallet):
     before = wallet.balance()
     assert _sum(wallet) == before
@@ -148,7 +155,11 @@ def test_nobody_spends_what_is_anothers(wallet):
 
 
 def test_no_more_is_paid_than_is_spent(wallet):
-    assert "tries to spend" in _why(wallet.send(wallet.payment(wallet.balance() + 1, fee=0)))
+    payment = wallet.payment(wallet.balance() + 1, fee=0)
+    assert "tries to spend" in _why(wallet.send(payment))
+    named = {"units": 25 * KAS, "index": "18", "kind": "2"}
+    submit(wallet.control, "KAS", wallet.address, kaspa.decoded(payment).id, **named)
+    assert paid_otherwise(wallet.control, ["in no block of KAS: it was refused by its node"])
 
 
 @pytest.mark.parametrize(

@@ -231,6 +231,10 @@ def test_a_blockhash_lasts_for_150_blocks(wallet):
     answer = wallet.send(raw=raw)
     assert _no(answer) == (-32002, "Transaction simulation failed: Blockhash not found")
     assert answer["error"]["data"]["err"] == "BlockhashNotFound"
+    # Nobody tells who leaves out the preflight, and the order of such a deposit is one of nothing.
+    dropped = wallet.send(raw=raw, skipPreflight=True)["result"]
+    submit(wallet.control, "SOL", wallet.address, dropped, units=25_000_000)
+    assert paid_otherwise(wallet.control, ["in no block of SOL: it was refused by its node"])
 
 
 def test_more_than_there_is_fails_when_it_is_simulated(wallet):
@@ -277,9 +281,17 @@ def test_what_no_node_here_does_is_told(wallet):
     two = coins(wallet.address, VAULT, 1), coins(wallet.address, VAULT, 2)
     assert "one transfer" in _no(wallet.send(*two))[1]
     assert "does not exist" in _no(wallet.send((VAULT, (), b"x")))[1]
-    assert _no(wallet.ask("getBalance", "0x12"))[0] == -32602
+    assert _no(wallet.ask("getBalance", "0x12")) == (-32602, "Invalid param: Invalid")
+    assert _no(wallet.ask("getBalance", "abc")) == (-32602, "Invalid param: WrongSize")
     assert _no(wallet.ask("sendTransaction", "AAAA", {"encoding": "base64"}))[0] == -32602
-    assert wallet.rpc("getTransaction", "1" * 88) is None
+    assert "Supported enc" in _no(wallet.ask("sendTransaction", "AAAA", {"encoding": "hex"}))[1]
+    assert _no(wallet.ask("getMinimumBalanceForRentExemption", -1))[0] == -32602
+    assert wallet.rpc("getTransaction", "1" * 64) is None
+    assert wallet.value("getSignatureStatuses", ["1" * 64]) == [None]
+    assert _no(wallet.ask("getSignatureStatuses", ["1" * 88])) == (
+        -32602,
+        "Invalid param: WrongSize",
+    )
 
 
 def test_a_fresh_key_is_poor_where_it_was_made_so(wallet):

@@ -83,16 +83,17 @@ def test_a_socket_answers_as_the_same_path_does_over_http(chain):
         ("eth_getBalance", "0x12"),
     ]
 
+    body = {"jsonrpc": "2.0", "id": 7}
+
     async def talk():
         async with socket_to(chain.url) as socket:
             answers = [await socket.ask(*each) for each in asked]
-            await socket.raw.send_json([{"id": 1, "method": "eth_chainId"}] * 2)
+            await socket.raw.send_json([{**body, "method": "eth_chainId"}] * 2)
             return answers, await socket.raw.receive_json(timeout=PATIENCE_S)
 
     answers, together = asyncio.run(talk())
     for (method, *params), answer in zip(asked, answers, strict=True):
-        body = {"jsonrpc": "2.0", "id": 7, "method": method, "params": params}
-        assert answer == call(chain.url, body)
+        assert answer == call(chain.url, {**body, "method": method, "params": params})
     assert [each["result"] for each in together] == ["0x38", "0x38"]
 
 
@@ -225,17 +226,23 @@ def test_on_a_clock_that_stands_a_subscriber_gets_its_confirmations(server):
         ("[]", -32600),
         ('{"id":1}', -32600),
         ('{"id":1,"method":5}', -32600),
-        ('{"id":1,"method":"eth_subscribe"}', -32602),
-        ('{"id":1,"method":"eth_subscribe","params":"x"}', -32602),
-        ('{"id":1,"method":"eth_subscribe","params":[7]}', -32602),
-        ('{"id":1,"method":"eth_subscribe","params":["logs",7]}', -32602),
-        ('{"id":1,"method":"eth_subscribe","params":["logs",{"topics":7}]}', -32602),
-        ('{"id":1,"method":"eth_subscribe","params":["logs",{"address":"0x1"}]}', -32602),
-        ('{"id":1,"method":"eth_subscribe","params":["oldHeads"]}', -32601),
-        ('{"id":1,"method":"eth_unsubscribe","params":[]}', -32000),
-        ('{"id":1,"method":"eth_unsubscribe","params":[{}]}', -32000),
-        ('{"id":1,"method":"eth_unsubscribe","params":[true]}', -32000),
-        ('{"id":1,"method":"slotSubscribe","params":[]}', -32601),
+        ('{"jsonrpc":"2.0","id":1,"method":"eth_subscribe"}', -32602),
+        ('{"jsonrpc":"2.0","id":1,"method":"eth_subscribe","params":"x"}', -32602),
+        ('{"jsonrpc":"2.0","id":1,"method":"eth_subscribe","params":[7]}', -32602),
+        ('{"jsonrpc":"2.0","id":1,"method":"eth_subscribe","params":["logs",7]}', -32602),
+        (
+            '{"jsonrpc":"2.0","id":1,"method":"eth_subscribe","params":["logs",{"topics":7}]}',
+            -32602,
+        ),
+        (
+            '{"jsonrpc":"2.0","id":1,"method":"eth_subscribe","params":["logs",{"address":"0x1"}]}',
+            -32602,
+        ),
+        ('{"jsonrpc":"2.0","id":1,"method":"eth_subscribe","params":["oldHeads"]}', -32601),
+        ('{"jsonrpc":"2.0","id":1,"method":"eth_unsubscribe","params":[]}', -32000),
+        ('{"jsonrpc":"2.0","id":1,"method":"eth_unsubscribe","params":[{}]}', -32000),
+        ('{"jsonrpc":"2.0","id":1,"method":"eth_unsubscribe","params":[true]}', -32000),
+        ('{"jsonrpc":"2.0","id":1,"method":"slotSubscribe","params":[]}', -32601),
     ],
 )
 def test_what_is_wrong_gets_an_error_and_the_socket_goes_on(chain, sent, code):

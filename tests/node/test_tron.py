@@ -191,7 +191,10 @@ def test_without_a_signature_nothing_is_carried_out(wallet):
 def test_a_transaction_lives_for_a_minute_of_the_worlds_clock(wallet):
     paid = wallet.paid(VAULT, 1)
     post(f"{wallet.control}/clock", {"advance": "61s"})
-    assert _words(wallet.send(paid))[0] == "TRANSACTION_EXPIRATION_ERROR"
+    answer = wallet.send(paid)
+    assert _words(answer)[0] == "TRANSACTION_EXPIRATION_ERROR"
+    submit(wallet.control, "TRX", _base58(wallet.address), answer["txid"], units=25 * TRX)
+    assert paid_otherwise(wallet.control, ["refused by its node (Transaction expiration"])
 
 
 def test_a_transaction_of_another_chain_names_none_of_its_blocks(wallet, server):

@@ -294,6 +294,41 @@ def test_what_holds_no_secret_is_not_touched():
     assert kept.removed == ()
 
 
+def test_a_name_that_tells_of_a_secret_or_has_its_letters_holds_none():
+    told = {
+        "secretary": "Ann",
+        "secretariat": "Lyon",
+        "standardBearer": "Bob",
+        "desenhadoPor": "Rui",
+        "oneTimeFee": "0.1",
+        "passRate": "0.98",
+        "passThrough": "all",
+        "sigFigs": "5",
+        "isAuthorized": "yes",
+        "authorizedSpender": "0x" + "9f" * 20,
+        "hasPassword": "no",
+        "numSignatures": "3",
+        "requiredSignatures": "2",
+        "signatureValid": "true",
+        "passwordChangedAt": "1767225600",
+        "jwtExpiresIn": "3600",
+        "activationCodeSent": "no",
+        "cookieConsent": "given",
+        "cookieDomain": "x.example",
+        "otpDigits": "6",
+    }
+    assert _masked(told) == set()
+    secrets = ("secretaryPassword", "authorization", "senha", "oneTimeCode", "bearer", "isoPin")
+    assert _masked(dict.fromkeys(secrets, "vqx7-Kd2mQ")) == set(secrets)
+
+
+def _masked(told):
+    """Return which members of an answer are masked."""
+    answer = Response(200, (), json.dumps(told).encode())
+    kept = json.loads(Redactor().exchange(exchange(response=answer)).response.body)
+    return {name for name, value in told.items() if kept[name] != value}
+
+
 def test_a_signed_request_is_signed_again_with_the_key_of_the_mock():
     body = b'{"amount":10.0,"fromChain":"BSC"}'
     headers = (

@@ -25,7 +25,8 @@ _CERTAIN_PARTS = tuple(
     """
     password passwd passphrase passcode passwort secret privatekey privkey apikey appkey apitoken
     accesskey accesstoken authtoken authkey signingkey refreshtoken idtoken sessiontoken bearer
-    mnemonic seedphrase recoveryphrase recoverykey credential authoris authoriz keystore keypair
+    mnemonic seedphrase recoveryphrase recoverykey credential authorisation authorization keystore
+    keypair
     csrf xsrf jwt hmac cookie xprv signature encryptionkey sessionid sessionkey onetime twofactor
     verificationcode securitycode backupcode recoverycode confirmationcode activationcode smscode
     resetcode accesscode authcode jsessionid phpsessid ciphertext codeverifier userpass userpwd
@@ -49,12 +50,16 @@ _POSSIBLE_WORDS = frozenset(
 )
 # Letters of other scripts that look like those of ASCII.
 _ALIKE = str.maketrans("аеорсухіѕјԁԝοακντ", "aeopcyxisjdwoakvt")
-_PUBLIC_PARTS = ("publickey", "pubkey", "idempotency")
+_PUBLIC_PARTS = ("publickey", "pubkey", "idempotency", "expiresin")
+# Words of every day in which one of a secret occurs.
+_ORDINARY_WORDS = re.compile("secretar(?:y|ies|iat)|(?:for|standard)bearer|bearershares?|desenh")
+_PUBLIC_BEGINNINGS = frozenset("has is max min num required requires total".split())
 _PUBLIC_ENDINGS = frozenset(
     """
-    address addresses alg algorithm count decimal decimals enabled expires expiry format header
-    headers index length limit method name names policy price remaining required scheme status
-    supported symbol ttl type types uri url version
+    accepted address addresses alg algorithm amount at consent count decimal decimals digits domain
+    enabled endpoint expires expiry fee figs format header headers index length limit method
+    name names policy price rate remaining required scheme sent spender status supported symbol
+    through ttl type types uri url valid version
     """.split()
 )
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[a-zA-Z]{2})(?=[0-9]{2,})")
@@ -87,12 +92,12 @@ def secrecy(name: str) -> Secrecy:
             if not unicodedata.combining(sign)
         )
     words = [word for word in _APART.split(_CAMEL.sub(" ", plain).lower()) if word]
-    joined = "".join(words)
+    joined = _ORDINARY_WORDS.sub("", "".join(words))
     if not words or any(part in joined for part in _PUBLIC_PARTS):
         return Secrecy.NONE
     if joined == "walletimportformat":
         return Secrecy.CERTAIN
-    if words[-1] in _PUBLIC_ENDINGS:
+    if words[-1] in _PUBLIC_ENDINGS or (len(words) > 1 and words[0] in _PUBLIC_BEGINNINGS):
         return Secrecy.NONE
     if any(part in joined for part in _CERTAIN_PARTS) or not _CERTAIN_WORDS.isdisjoint(
         (*words, joined)

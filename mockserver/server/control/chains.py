@@ -8,6 +8,7 @@ from mockserver import jsontext, limits
 from mockserver.errors import CrosschainMockError
 from mockserver.exchange import Response
 from mockserver.jsontext import Json
+from mockserver.responders.refusing import JSON_TYPE
 from mockserver.server.control.row import ControlRequest
 from mockserver.signing import curve, raw
 from mockserver.signing.keyring import Keyring
@@ -107,12 +108,14 @@ def blocks(request: ControlRequest) -> Json:
     return marks.change(request.hosted, request.place["chain"], request.body)
 
 
-def call(request: ControlRequest) -> Json | Iterator[bytes]:
+def call(request: ControlRequest) -> Json | Response | Iterator[bytes]:
     """Answer JSON-RPC as a node of a chain would; once blocks of many orders are worked out."""
     hosted, chain, body = request.hosted, request.place["chain"], request.body
     # What changes something is kept on the disk when this returns, so that it is done at once.
     if node.changes(body) or not hosted.blocks.behind(hosted):
-        return node.answer(hosted, chain, body)
+        answer = node.answer(hosted, chain, body)
+        # Nothing at all is what a notification gets.
+        return Response(200, (JSON_TYPE,), b"") if answer is None else answer
     return _answered_later(hosted, chain, body)
 
 
@@ -136,4 +139,5 @@ def _rest_later(asked: node.RestCall) -> Iterator[bytes | Response]:
 def _answered_later(hosted: HostedWorld, chain: str, body: Json) -> Iterator[bytes]:
     while hosted.blocks.behind(hosted):
         yield b""
-    yield jsontext.encode(node.answer(hosted, chain, body))
+    if (answer := node.answer(hosted, chain, body)) is not None:
+        yield jsontext.encode(answer)

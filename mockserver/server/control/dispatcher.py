@@ -22,6 +22,7 @@ from mockserver.server.control.row import ControlRequest, NotAllowed, Row, Serve
 from mockserver.server.control.sockets import open_socket, wants_socket
 from mockserver.validation import did_you_mean
 from mockserver.values import keep
+from mockserver.worlds import node
 from mockserver.worlds.hosted import Elsewhere, HostedWorld, UnknownWorld, WorldAway
 
 EVENT_HEADERS = (
@@ -39,6 +40,10 @@ _MOST_PATHS = 256
 _AT_ONCE = 4
 _NODE = "/chains/{chain}"
 _PART = re.compile(r"\{([a-zA-Z]+)\}")
+
+
+class _Unreadable(BadControl):
+    """A body that is no JSON."""
 
 
 class Control:
@@ -110,8 +115,8 @@ class Control:
         """Return the answer of the row of a request, or a refusal."""
         row, place = self.row_at(path, request.method)
         if row is None or place is None:
-            if (node := self._node_at(path)) and wants_socket(request):
-                return open_socket(self.server, hosted, node)
+            if (chain_name := self._node_at(path)) and wants_socket(request):
+                return open_socket(self.server, hosted, chain_name)
             return Delivery(self._lost(path, request.method))
         try:
             self._require_epoch(hosted, place, request.headers.get(EPOCH_HEADER))
@@ -123,12 +128,8 @@ class Control:
             answer = row.action(
                 ControlRequest(self.server, hosted, place, query, body, request.headers)
             )
-        except UnknownWorld as error:
-            return Delivery(refused(404, f"unknown-world: {error}"))
-        except NotAllowed as error:
-            return Delivery(refused(401, str(error)))
         except CrosschainMockError as error:
-            return Delivery(refused(400, str(error)))
+            return Delivery(_refusal_of(row, error))
         except Refusal as refusal:
             return Delivery(refused(400, refusal.reason))
         if row.streams:
@@ -238,6 +239,17 @@ def refused(status: int, reason: str) -> Response:
     return Response(status, (JSON_TYPE,), jsontext.encode({"error": reason}))
 
 
+def _refusal_of(row: Row, error: CrosschainMockError) -> Response:
+    if isinstance(error, UnknownWorld):
+        return refused(404, f"unknown-world: {error}")
+    if isinstance(error, NotAllowed):
+        return refused(401, str(error))
+    if isinstance(error, _Unreadable) and row.path == _NODE:
+        answer = node.unreadable(f"parse error: {error}")
+        return Response(200, (JSON_TYPE,), jsontext.encode(answer))
+    return refused(400, str(error))
+
+
 def _query(row: Row, request: Request) -> Mapping[str, Json]:
     try:
         pairs = query_pairs(request.query)
@@ -273,6 +285,6 @@ def _body(row: Row, request: Request) -> Json:
         try:
             value = jsontext.decode(request.body, depth=row.depth)
         except jsontext.NotJson as error:
-            raise BadControl(f"body: {error}; expected a JSON object") from None
+            raise _Unreadable(f"body: {error}; expected a JSON object") from None
     check(row.body, value, "body")
     return value

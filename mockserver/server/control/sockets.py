@@ -75,7 +75,8 @@ class NodeSocket:
             # A notification; web3.js sends some to keep the connection open.
             return None
         if response.status == 200:
-            return response.body
+            # Nothing at all is the answer to notifications alone.
+            return response.body or None
         return jsontext.encode(node.refused(body, _reason_of(response)))
 
     def behind(self) -> bool:

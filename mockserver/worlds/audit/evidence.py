@@ -27,6 +27,7 @@ from mockserver.operations.traces import (
 from mockserver.responders.delivery import Cut
 from mockserver.responders.responder import GENERATED, PLAYBACK, STUB, UPSTREAM
 from mockserver.values import dataclass
+from mockserver.worlds import pool
 from mockserver.worlds.claims import Beliefs
 from mockserver.worlds.hosted import HostedWorld
 from mockserver.worlds.journal import Entry
@@ -108,6 +109,8 @@ class Evidence:
     """The transactions that came to this world itself."""
     gone: dict[HashKey, ChainTransaction] = field(default_factory=dict)
     """The transactions that reorganisations have taken off their chains."""
+    unmined: dict[HashKey, str] = field(default_factory=dict)
+    """Why transactions that a node was sent are in no block, as a predicate."""
     tickets_read: set[str] = field(default_factory=set)
     """The orders about whose tickets a client got an answer."""
     unknown_ids: dict[str, Entry] = field(default_factory=dict)
@@ -323,6 +326,9 @@ def evidence_of(
     again = evidence.submissions.keys()
     quotes = [quote for quote in evidence.quotes if horizon.has_undone(quote.entry.sequence)]
     evidence.spend((payment for key, payment in undone.items() if key not in again), quotes)
+    evidence.unmined.update(hosted.node.refused)
+    for waiting in hosted.node.pool.values():
+        evidence.unmined[waiting.chain, waiting.hash] = pool.why_waiting(hosted, waiting)
     for tx in hosted.transactions.values():
         if tx.lost:
             evidence.gone[hash_key(tx.chain, tx.hash)] = tx

@@ -56,8 +56,8 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
             misdirected,
         ),
         "short": Kind(
-            "less arrived than was quoted: a swap was filled in part, or the order's own rule 1 "
-            "expected too little",
+            "less arrived than was quoted: a swap was filled in part, the order's own rule 1 "
+            "expected too little, or its recipient is nobody",
             short,
         ),
         "order-not-followed": Kind(

@@ -40,6 +40,9 @@ def paid_otherwise(evidence: Evidence, submission: Submission) -> str:
     tx = evidence.payments.get(submission.paid.key)
     if tx is None and submission.paid.key in evidence.gone:
         return f"its transaction is no longer on {chain_name}: a reorganisation has taken it"
+    if tx is None and submission.paid.key in evidence.unmined:
+        why = evidence.unmined[submission.paid.key]
+        return f"its transaction is in no block of {chain_name}: it {why}"
     if tx is None:
         elsewhere = [key[0] for key in evidence.payments if key[1] == tx_hash]
         if not elsewhere:

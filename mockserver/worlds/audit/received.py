@@ -18,7 +18,7 @@ _LESS_PERCENT = 1
 
 
 def short(evidence: Evidence) -> Iterator[Finding | None]:
-    """Find orders that delivered less than they had to.
+    """Find orders that delivered less than they had to, or to where nobody has it.
 
     A part that was filled is enough where the client named a minimum that it reaches, reported the
     order, or claims to know. Of an order that is filled wholly, only what its own rule of an
@@ -31,6 +31,9 @@ def short(evidence: Evidence) -> Iterator[Finding | None]:
         if end.status is not Status.SUCCEEDED or not order.amount or order.id in known:
             continue
         submission = making(order, evidence.submissions_of(order))
+        if submission is not None and (gone := _gone(evidence, end)) is not None:
+            yield gone
+            continue
         finding = (
             _partly(evidence, end, submission)
             if end.back_amount
@@ -38,6 +41,18 @@ def short(evidence: Evidence) -> Iterator[Finding | None]:
         )
         if finding is not None:
             yield finding
+
+
+def _gone(evidence: Evidence, end: OrderView) -> Finding | None:
+    order, catalog = end.order, evidence.world.scenario.catalog
+    chain = catalog.chain(order.route.target_chain)
+    why = catalog.no_account(chain, order.recipient)
+    if not why:
+        return None
+    sent = Money.of(end.amount_out, evidence.target_of(order))
+    text = f"{sent} went to {order.recipient} on {chain.nickname}, which {why}"
+    entries = evidence.requests_of(order.id)
+    return of_order("short", text, evidence, order, entries, costs=(sent,), cause="recipient")
 
 
 def _partly(evidence: Evidence, end: OrderView, submission: Submission | None) -> Finding | None:

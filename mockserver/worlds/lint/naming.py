@@ -7,7 +7,6 @@ from math import isclose
 
 from mockserver.contract import ids
 from mockserver.contract.fields import CHAIN_ROLES
-from mockserver.engine.catalog import EVM_FAMILY, SOLANA_FAMILY, TRON_FAMILY, Chain
 from mockserver.engine.refusal import Refusal
 from mockserver.responders.refusing import refusal_in
 from mockserver.worlds.audit.words import length
@@ -134,10 +133,6 @@ def outdated(traffic: Traffic, most_ms: int) -> Iterator[Remark]:
                 return
 
 
-# The length of an address of EVM chains, with its `0x`.
-_EVM_LIKE = 42
-
-
 def recipient(traffic: Traffic, _: int) -> Iterator[Remark | None]:
     """Find recipients that cannot have what they get."""
     for submission in traffic.first_submissions.values():
@@ -150,27 +145,9 @@ def recipient(traffic: Traffic, _: int) -> Iterator[Remark | None]:
             continue
         with suppress(Refusal):
             chain = traffic.catalog.chain(transfer.route.target_chain)
-            why = _no_account(traffic, chain, to)
+            why = traffic.catalog.no_account(chain, to)
             if why:
                 yield Remark(f"{to} on {chain.nickname} {why}", [call])
-
-
-def _no_account(traffic: Traffic, chain: Chain, to: str) -> str:
-    # A contract of another chain is as wrong: who holds that address here, nobody knows.
-    for other in (chain, *traffic.catalog.chains):
-        where = "" if other is chain else f", on {other.nickname}"
-        if to.lower() in other.deposit_addresses:
-            return f"is an address of the service, where deposits go{where}"
-        if (token := traffic.catalog.token_at(other, to)) is not None:
-            return f"is the contract of {token.symbol}{where}"
-    if to.lower() == f"0x{'0' * 40}":
-        return "is the zero address, of which nobody has the key"
-    is_evm = len(to) == _EVM_LIKE and to[:2].lower() == "0x"
-    # Other families may use 32 bytes in hex; 20 are those of EVM chains, and of Tron's node.
-    if is_evm and chain.family not in (EVM_FAMILY, TRON_FAMILY):
-        word = "Solana" if chain.family == SOLANA_FAMILY else chain.full_name or chain.nickname
-        return f"is an address of EVM chains, and {word} is none"
-    return ""
 
 
 def unknown_ids(traffic: Traffic, _: int) -> Iterator[Remark | None]:

@@ -28,7 +28,7 @@ from mockserver.worlds.node.rpc import (
 def answer(
     hosted: HostedWorld, nickname: str, body: Json, more: Mapping[str, RpcMethod] | None = None
 ) -> Json:
-    """Return the JSON-RPC answer to a call, or to a batch of them.
+    """Return the JSON-RPC answer to a call, or to a batch of them; None for what wants none.
 
     A single call may be of the methods in `more` as well.
     """
@@ -42,7 +42,8 @@ def answer(
         if len(body) > limits.BATCH.most:
             text = f"batch too large: at most {limits.BATCH}, got {len(body)}"
             return _error(None, RpcError(INVALID, text))
-        return [_answer_to_call(hosted, chain, call) for call in body]
+        answers = [_answer_to_call(hosted, chain, call) for call in body]
+        return [each for each in answers if each is not None] or None
     return _answer_to_call(hosted, chain, body, more)
 
 
@@ -96,11 +97,13 @@ def _answer_to_call(
     number: Json = None
     try:
         if not isinstance(call, Mapping) or not isinstance(call.get("method"), str):
-            raise RpcError(INVALID, "no JSON-RPC call: expected an object with 'method'")
-        call_id, params = call.get("id"), call.get("params", [])
+            raise RpcError(INVALID, "invalid request: expected an object with 'method'")
+        call_id, params = call.get("id"), call.get("params")
         if isinstance(call_id, bool) or not isinstance(call_id, str | int | Decimal | None):
-            raise RpcError(INVALID, "'id': expected text, a number or null")
+            raise RpcError(INVALID, "invalid request: 'id': expected text, a number or null")
         number = call_id
+        if call.get("jsonrpc") != "2.0":
+            raise RpcError(INVALID, "invalid request: 'jsonrpc': expected '2.0'")
         methods = _METHODS.get(chain.family)
         if methods is None:
             raise RpcError(REFUSED, f"{chain.nickname!r} has no node with JSON-RPC here")
@@ -112,16 +115,30 @@ def _answer_to_call(
             name = call["method"][:60]
             text = f"the method {name} does not exist/is not available"
             raise RpcError(UNKNOWN_METHOD, text)
-        if not isinstance(params, Sequence) or isinstance(params, str):
-            raise RpcError(BAD_PARAMS, "'params': expected an array")
-        result = method(RpcCall(hosted, chain, params))
+        if not isinstance(params, Sequence | None) or isinstance(params, str):
+            raise RpcError(BAD_PARAMS, "non-array args: 'params': expected an array")
+        answer = {
+            "jsonrpc": "2.0",
+            "id": number,
+            "result": method(RpcCall(hosted, chain, params or ())),
+        }
     except RpcError as error:
-        return _error(number, error)
+        answer = _error(number, error)
     except Refusal as refusal:
-        return _error(number, RpcError(REFUSED, refusal.reason))
+        answer = _error(number, RpcError(REFUSED, refusal.reason))
     except CrosschainMockError as error:
-        return _error(number, RpcError(REFUSED, str(error)))
-    return {"jsonrpc": "2.0", "id": number, "result": result}
+        answer = _error(number, RpcError(REFUSED, str(error)))
+    return None if _wants_none(call) else answer
+
+
+def _wants_none(call: Json) -> bool:
+    """Tell whether a call is a notification, which is carried out and never answered."""
+    return (
+        isinstance(call, Mapping)
+        and "id" not in call
+        and call.get("jsonrpc") == "2.0"
+        and isinstance(call.get("method"), str)
+    )
 
 
 def _error(number: Json, error: RpcError) -> Json:

@@ -60,6 +60,10 @@ def call(asked: RpcCall) -> Json:
     number = asked.block(1)
     tried = _described(asked)
     _check_funds(asked, tried, "")
+    limit, least = _gas_limit(asked), intrinsic_gas(tried.data, creation=not tried.to)
+    if limit < least:
+        text = f"err: intrinsic gas too low: have {limit}, want {least} (supplied gas {limit})"
+        raise RpcError(REFUSED, text)
     return f"0x{_returned(asked, tried, number).hex()}"
 
 
@@ -71,7 +75,18 @@ def estimate(asked: RpcCall) -> Json:
         _returned(asked, tried, number)
     gas = intrinsic_gas(tried.data, creation=not tried.to, access=_access_list(asked))
     needed = gas + execution_gas(asked.hosted, asked.chain, tried)
-    return hex(max(needed, least_gas(tried.data)))
+    needed = max(needed, least_gas(tried.data))
+    if (limit := _gas_limit(asked)) < needed:
+        raise RpcError(REFUSED, f"gas required exceeds allowance ({limit})")
+    return hex(needed)
+
+
+def _gas_limit(asked: RpcCall) -> int:
+    """Return how much gas a described transaction may use; a block's without a word of it."""
+    limit = asked.members.get("gas")
+    if limit in (None, "", "0x"):
+        return BLOCK_GAS
+    return min(BLOCK_GAS, int(checked(limit, f"{argument(0)}: 'gas'", QUANTITY), 16) or BLOCK_GAS)
 
 
 def _access_list(asked: RpcCall) -> tuple[tuple[str, tuple[str, ...]], ...]:
@@ -96,7 +111,11 @@ def _described(asked: RpcCall) -> ContractCall:
     settings = {
         name: member for name, member in asked.members.items() if member not in (None, "", "0x")
     }
-    named = "data" if "data" in settings else "input"
+    if "gasPrice" in settings and settings.keys() & {"maxFeePerGas", "maxPriorityFeePerGas"}:
+        text = "both gasPrice and (maxFeePerGas or maxPriorityFeePerGas) specified"
+        raise RpcError(REFUSED, text)
+    # The newer name comes first, as in geth.
+    named = "input" if "input" in settings else "data"
     forms = (("from", ZERO, ADDRESS), ("to", "", ADDRESS), ("value", "0x0", QUANTITY))
     sender, to, value, data = (
         checked(settings[name], f"{argument(0)}: {name!r}", form) if name in settings else default

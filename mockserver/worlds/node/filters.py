@@ -26,6 +26,8 @@ _Wanted = list[list[str]]
 LOGS, BLOCKS, POOL = "logs", "blocks", "pool"
 """The kinds of filters."""
 
+# A log has no more.
+_MOST_TOPICS = 4
 MOST_BLOCKS = 1_000
 """Blocks that a filter shows in one answer."""
 
@@ -169,6 +171,8 @@ def wanted_logs(query: Mapping[str, Json]) -> _Wanted:
     topics = query.get("topics") or []
     if not isinstance(topics, Sequence) or isinstance(topics, str):
         raise bad_parameter(f"{argument(0)}: 'topics'", "an array", topics)
+    if len(topics) > _MOST_TOPICS:
+        raise RpcError(BAD_PARAMS, "exceed max topics")
     wanted = [_any_of(query.get("address"), f"{argument(0)}: 'address'", named=True)]
     return wanted + [_any_of(topic, f"{argument(0)}: 'topics'") for topic in topics]
 

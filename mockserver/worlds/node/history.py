@@ -7,6 +7,7 @@ from mockserver.engine.ledger import account_address
 from mockserver.worlds.blocks import Block
 from mockserver.worlds.contracts import holding
 from mockserver.worlds.node.rpc import REFUSED, RpcCall, RpcError
+from mockserver.worlds.pool import next_nonce
 
 # Blocks whose state a node of geth keeps unless it is an archive.
 _KEPT = 128
@@ -34,7 +35,7 @@ def sent_until(call: RpcCall, address: str, number: int) -> int:
     """Return how many transactions an address had sent at a block."""
     if number == 0:
         return 0
-    count = call.hosted.world.orders.sent_from(call.chain.nickname, address)
+    count = next_nonce(call.hosted, call.chain.nickname, address)
     if number == call.blocks.head:
         return count
     senders = [block.tx.sender.lower() for block in _since(call, number) if block.tx is not None]

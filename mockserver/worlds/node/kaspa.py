@@ -181,6 +181,7 @@ def _submit(call: RestCall) -> Json | Response:
     try:
         _carry_out(call, sent)
     except Rejected as error:
+        call.hosted.node.refuse(call.chain.nickname, sent.id, error)
         return refusal(400, {"error": f"Rejected transaction {sent.id}: {error}"})
     return {"transactionId": sent.id}
 
@@ -316,7 +317,7 @@ def _dag(call: RestCall) -> Json:
         "blockCount": str(head),
         "headerCount": str(head),
         "tipHashes": [digest],
-        "difficulty": 1.0,
+        "difficulty": 1,
         "pastMedianTime": str(0 if block is None else block.at_ms),
         "virtualParentHashes": [digest],
         "pruningPointHash": call.blocks.hash_of(0)[2:],

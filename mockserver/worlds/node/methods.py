@@ -1,11 +1,13 @@
 """The methods of a node by name."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
 from types import MappingProxyType
 
 from mockserver.engine.catalog import NATIVE
 from mockserver.jsontext import Json
 from mockserver.signing import curve
+from mockserver.violations import excerpt
 from mockserver.worlds import pool
 from mockserver.worlds.chain import bytes_of, pour
 from mockserver.worlds.contracts import base_coin, has_code, units_held
@@ -65,6 +67,8 @@ def _code(call: RpcCall) -> Json:
 
 def _storage(call: RpcCall) -> Json:
     call.text(ADDRESS)
+    call.text(QUANTITY, 1)
+    call.block(2)
     return word(0)
 
 
@@ -90,17 +94,24 @@ def _receipt(call: RpcCall) -> Json:
     return None if block is None else receipt_json(call, block)
 
 
+def _flag(call: RpcCall, place: int) -> bool:
+    value = call.parameter(place)
+    if not isinstance(value, bool | None):
+        raise bad_parameter(argument(place), "true or false", value)
+    return value is True
+
+
 def _block_by_number(call: RpcCall) -> Json:
     number = block_number(call.blocks, call.text(BLOCK), argument(0))
     tag = call.parameter(0)
     if tag == "latest":
         number = call.blocks.poll()
-    return block_json(call, number, full=call.parameter(1) is True, pending=tag == "pending")
+    return block_json(call, number, full=_flag(call, 1), pending=tag == "pending")
 
 
 def _block_by_hash(call: RpcCall) -> Json:
     number = call.blocks.number_of(call.text(HASH))
-    return None if number < 0 else block_json(call, number, full=call.parameter(1) is True)
+    return None if number < 0 else block_json(call, number, full=_flag(call, 1))
 
 
 def _numbered(call: RpcCall) -> int:
@@ -144,16 +155,34 @@ def _history(call: RpcCall) -> Json:
         raise bad_parameter(argument(0), "a count of blocks", blocks)
     if shares is not None and not isinstance(shares, list):
         raise bad_parameter(argument(2), "an array of percentiles", shares)
+    _check_shares(shares or [])
     head = call.blocks.head
-    newest = min(head, block_number(call.blocks, call.parameter(1), argument(1)))
+    asked = block_number(call.blocks, call.parameter(1), argument(1))
+    if asked > head + 1:
+        raise RpcError(REFUSED, f"request beyond head block: requested {asked}, head {head}")
+    newest = min(head, asked)
     count = min(blocks, newest + 1, _MOST_HISTORY)
     base_fee, tip = map(hex, pool.fees(call.hosted, call.chain))
     return {
         "oldestBlock": hex(newest - count + 1),
         "baseFeePerGas": [base_fee] * (count + 1),
         "gasUsedRatio": [0] * count,
-        **({"reward": [[tip] * min(len(shares), _MOST_SHARES)] * count} if shares else {}),
+        **({"reward": [[tip] * len(shares)] * count} if shares else {}),
     }
+
+
+def _check_shares(shares: Sequence[Json]) -> None:
+    """Raise `RpcError` for what are no percentiles that rise."""
+    if len(shares) > _MOST_SHARES:
+        raise RpcError(REFUSED, f"over the query limit {_MOST_SHARES}: reward percentiles")
+    before: int | Decimal = 0
+    for place, share in enumerate(shares):
+        if isinstance(share, bool) or not isinstance(share, int | Decimal):
+            raise bad_parameter(argument(2), "an array of percentiles", share)
+        if not before <= share <= 100:
+            text = f"invalid reward percentile: #{place}: {excerpt(share)}, behind {before}"
+            raise RpcError(REFUSED, text)
+        before = share
 
 
 def _pool_status(call: RpcCall) -> Json:
@@ -237,47 +266,58 @@ _PLAIN: Mapping[str, RpcMethod] = {
     "txpool_content": _pool_content,
 }
 
+# With how many arguments geth takes at most; None where chains and methods differ.
+_ROWS: Mapping[str, tuple[int | None, RpcMethod]] = MappingProxyType(
+    {
+        **{name: (0, method) for name, method in _PLAIN.items()},
+        "web3_sha3": (
+            1,
+            lambda call: f"0x{curve.keccak256(bytes.fromhex(call.text(BYTES)[2:])).hex()}",
+        ),
+        "eth_getBlockByNumber": (2, _block_by_number),
+        "eth_getBlockByHash": (2, _block_by_hash),
+        "eth_getBlockTransactionCountByNumber": (1, _block_count),
+        "eth_getBlockTransactionCountByHash": (1, _block_count),
+        "eth_getUncleCountByBlockNumber": (1, _uncle_count),
+        "eth_getUncleCountByBlockHash": (1, _uncle_count),
+        "eth_getBlockReceipts": (1, _block_receipts),
+        "eth_feeHistory": (3, _history),
+        "eth_estimateGas": (4, calls.estimate),
+        "eth_getTransactionCount": (2, _count),
+        "eth_getBalance": (2, _balance),
+        "eth_getCode": (2, _code),
+        "eth_getStorageAt": (3, _storage),
+        "eth_call": (4, calls.call),
+        "eth_sendRawTransaction": (1, _send),
+        "eth_sendTransaction": (1, _no_account),
+        "eth_getTransactionByHash": (1, _transaction),
+        "eth_getRawTransactionByHash": (1, _raw_transaction),
+        "eth_getTransactionByBlockNumberAndIndex": (2, _placed),
+        "eth_getTransactionByBlockHashAndIndex": (2, _placed),
+        "eth_getTransactionReceipt": (1, _receipt),
+        "eth_getLogs": (1, filters.matching_logs),
+        "eth_newFilter": (1, filters.new_log_filter),
+        "eth_getFilterChanges": (1, filters.changes),
+        "eth_getFilterLogs": (1, filters.all_logs),
+        "eth_uninstallFilter": (1, filters.uninstall),
+        "eth_subscribe": (None, _no_socket),
+        "eth_unsubscribe": (None, _no_socket),
+        **dict.fromkeys(("anvil_setBalance", "hardhat_setBalance"), (None, _set_balance)),
+        **dict.fromkeys(("evm_mine", "anvil_mine", "hardhat_mine"), (None, _mine)),
+    }
+)
+
 METHODS: Mapping[str, RpcMethod] = MappingProxyType(
     {
-        **{name: _nothing_behind(0, method) for name, method in _PLAIN.items()},
-        "web3_sha3": lambda call: f"0x{curve.keccak256(bytes.fromhex(call.text(BYTES)[2:])).hex()}",
-        "eth_getBlockByNumber": _block_by_number,
-        "eth_getBlockByHash": _block_by_hash,
-        "eth_getBlockTransactionCountByNumber": _block_count,
-        "eth_getBlockTransactionCountByHash": _block_count,
-        "eth_getUncleCountByBlockNumber": _uncle_count,
-        "eth_getUncleCountByBlockHash": _uncle_count,
-        "eth_getBlockReceipts": _block_receipts,
-        "eth_feeHistory": _history,
-        "eth_estimateGas": calls.estimate,
-        "eth_getTransactionCount": _count,
-        "eth_getBalance": _balance,
-        "eth_getCode": _code,
-        "eth_getStorageAt": _storage,
-        "eth_call": calls.call,
-        "eth_sendRawTransaction": _send,
-        "eth_sendTransaction": _no_account,
-        "eth_getTransactionByHash": _transaction,
-        "eth_getRawTransactionByHash": _raw_transaction,
-        "eth_getTransactionByBlockNumberAndIndex": _placed,
-        "eth_getTransactionByBlockHashAndIndex": _placed,
-        "eth_getTransactionReceipt": _receipt,
-        "eth_getLogs": filters.matching_logs,
-        "eth_newFilter": filters.new_log_filter,
-        "eth_getFilterChanges": filters.changes,
-        "eth_getFilterLogs": filters.all_logs,
-        "eth_uninstallFilter": filters.uninstall,
-        "eth_subscribe": _no_socket,
-        "eth_unsubscribe": _no_socket,
-        **dict.fromkeys(("anvil_setBalance", "hardhat_setBalance"), _set_balance),
-        **dict.fromkeys(("evm_mine", "anvil_mine", "hardhat_mine"), _mine),
+        name: method if most is None else _nothing_behind(most, method)
+        for name, (most, method) in _ROWS.items()
     }
 )
 """The methods by name. Those of development chains give money and make blocks."""
 
 CHANGING = frozenset(
     name
-    for name, method in METHODS.items()
+    for name, (_, method) in _ROWS.items()
     if method in (_send, _set_balance, _mine, filters.new_log_filter, filters.uninstall)
 ) | {"eth_newBlockFilter", "eth_newPendingTransactionFilter"}
 """Those that change what a world keeps."""

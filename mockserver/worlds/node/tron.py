@@ -311,6 +311,7 @@ def _sent(call: RestCall, raw: bytes, signatures: list[bytes]) -> Json:
         _check_signatures(raw, signed, signatures)
         _carry_out(call, signed, _as_call(call, signed, tx_id), tron.joined(raw, signatures))
     except TronRefusal as error:
+        call.hosted.node.refuse(call.chain.nickname, tx_id, error)
         return _error(tx_id, error)
     return {"result": True, "txid": tx_id}
 

@@ -5,7 +5,7 @@ generations are mixed, and payments come from chains of other kinds. Wrong ones 
 """
 
 from tests.audit.flows.payer import DAY, FRIEND, HOUR, STRANGER, Book, Payer
-from tests.audit.flows.surroundings import KASPA, SOLANA, TRON, Foreigner, Mover
+from tests.audit.flows.surroundings import KASPA, SOLANA, TRON, Foreigner, Mover, Signer
 from tests.audit.flows.wrong import DOUBLED, FORGOTTEN, LOST, MISDIRECTED, QUOTE
 
 BOOK: Book[Mover] = Book()
@@ -474,3 +474,109 @@ def two_wallets_of_which_one_is_refunded(payer: Mover) -> None:
     payer.course(orders[1], "refund")
     for order in orders:
         payer.follow(order)
+
+
+# deposits that are sent to a node and are in no block
+
+
+@wrong("the node refuses the deposit, and its hash is ordered all the same", *MISDIRECTED)
+def takes_a_refusal_of_the_node_for_a_payment(payer: Mover) -> None:
+    payer.quote()
+    wallet = Signer(payer)
+    wallet.give("0")
+    payer.follow(payer.submit(wallet.pay()))
+
+
+@wrong("signed for another chain, refused, and ordered; the server restarts", *MISDIRECTED)
+def signs_for_another_chain(payer: Mover) -> None:
+    payer.quote()
+    paid = Signer(payer).pay(chain_id=56)
+    payer.restart().quote()
+    payer.follow(payer.submit(paid))
+
+
+@wrong("a nonce is used twice, and the second hash is ordered as well", *MISDIRECTED)
+def uses_a_nonce_twice(payer: Mover) -> None:
+    payer.quote()
+    wallet = Signer(payer)
+    payer.follow(payer.submit(wallet.pay()))
+    payer.quote()
+    payer.follow(payer.submit(wallet.pay(fee=2)))
+
+
+@wrong("the deposit waits behind a nonce that never comes", *MISDIRECTED)
+def leaves_a_gap_before_its_deposit(payer: Mover) -> None:
+    payer.quote()
+    payer.follow(payer.submit(Signer(payer).pay(nonce=7)))
+
+
+@wrong("a deposit is replaced, and the old hash is ordered", *MISDIRECTED)
+def orders_the_hash_that_it_replaced(payer: Mover) -> None:
+    payer.quote()
+    wallet = Signer(payer)
+    old = wallet.pay(nonce=1)
+    wallet.pay(nonce=1, fee=2)
+    payer.follow(payer.submit(old))
+    wallet.pay()
+    assert wallet.ask("eth_getTransactionCount", payer.me, "latest")["result"] == "0x2"
+
+
+@right
+def fills_a_gap_after_it_has_ordered(payer: Mover) -> None:
+    wallet = Signer(payer)
+    payer.quote()
+    later = payer.submit(wallet.pay(nonce=1))
+    payer.wait("2m")
+    payer.quote()
+    first = payer.submit(wallet.pay())
+    assert wallet.ask("eth_getTransactionCount", payer.me, "latest")["result"] == "0x2"
+    for order in (first, later):
+        payer.follow(order)
+
+
+@right
+def orders_before_it_sends(payer: Mover) -> None:
+    payer.quote()
+    wallet = Signer(payer)
+    raw, paid = wallet.signed()
+    order = payer.submit(paid)
+    assert wallet.send(raw) == ""
+    payer.follow(order)
+
+
+@right
+def is_refused_for_funds_gets_some_and_sends_again(payer: Mover) -> None:
+    payer.quote()
+    wallet = Signer(payer)
+    wallet.give("0")
+    raw, paid = wallet.signed()
+    assert "insufficient funds" in wallet.send(raw)
+    payer.restart()
+    wallet.give("1")
+    assert wallet.send(raw) == ""
+    assert "nonce too low" in wallet.send(raw)
+    payer.follow(payer.submit(paid))
+
+
+@right
+def replaces_its_deposit_and_orders_the_new_one(payer: Mover) -> None:
+    payer.quote()
+    wallet = Signer(payer)
+    wallet.pay(nonce=1)
+    paid = wallet.pay(nonce=1, fee=2)
+    payer.quote()
+    first = payer.submit(wallet.pay())
+    for order in (first, payer.submit(paid)):
+        payer.follow(order)
+
+
+@wrong("the recipient on Solana is an address of Ethereum, which nobody has there", "short")
+def pays_to_where_nobody_is(payer: Mover) -> None:
+    payer.quote(target="SOL")
+    payer.follow(payer.submit(payer.pay(), target="SOL"))
+
+
+@right
+def pays_to_its_own_account_on_solana(payer: Mover) -> None:
+    payer.quote(target="SOL")
+    payer.follow(payer.submit(payer.pay(), target="SOL", toAddr=_SOLANA_USER))

@@ -8,6 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
+from eth_account import Account
+from eth_utils import to_checksum_address
+
 from tests.audit.flows.payer import Payer
 from tests.conftest import Client, Running, frozen, running
 
@@ -137,6 +140,57 @@ class Uprooted(Mover):
         yield
         if not done and self.late:
             getattr(self, self.move)()
+
+
+@dataclass
+class Signer:
+    """A wallet that signs itself and sends what it pays with on Arbitrum to the chain's node."""
+
+    payer: Payer
+    key: str = "0x" + "42" * 32
+    price: int = 0
+
+    def __post_init__(self) -> None:
+        """Be the payer from now on."""
+        self.payer.me = Account.from_key(self.key).address
+        self.price = int(self.ask("eth_gasPrice")["result"], 16)
+
+    def ask(self, method: str, *params: object) -> Any:
+        """Return the node's answer."""
+        body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+        return self.payer.client.control("POST", "/chains/ARB", body)
+
+    def signed(self, nonce: int = 0, fee: int = 1, chain_id: int = 42161) -> tuple[str, str]:
+        """Return a deposit of 10 USDT, signed, and its hash; `fee` is in prices of gas."""
+        target = int(self.payer.proxy("ARB"), 16)
+        token = self.payer.token("USDT", "ARB")["contractAddress"]
+        wanted = {
+            "nonce": nonce,
+            "gasPrice": fee * self.price,
+            "gas": 200_000,
+            "to": to_checksum_address(token),
+            "value": 0,
+            "data": f"0xa9059cbb{target:064x}{10**7:064x}",
+            "chainId": chain_id,
+        }
+        made = Account.sign_transaction(wanted, self.key)
+        return f"0x{made.raw_transaction.hex()}", f"0x{made.hash.hex()}"
+
+    def send(self, raw: str) -> str:
+        """Send a signed transaction and return why it was refused, or nothing."""
+        error: dict[str, str] = self.ask("eth_sendRawTransaction", raw).get("error", {})
+        return error.get("message", "")
+
+    def pay(self, nonce: int = 0, fee: int = 1, chain_id: int = 42161) -> str:
+        """Send a deposit, whatever the node says of it, and return its hash."""
+        raw, paid = self.signed(nonce, fee, chain_id)
+        self.send(raw)
+        return paid
+
+    def give(self, amount: str) -> None:
+        """Have the wallet own so much of the chain's coin."""
+        body = {"chain": "ARB", "address": self.payer.me, "amount": amount, "set": True}
+        self.payer.client.control("POST", "/faucet", body)
 
 
 TRON, SOLANA, KASPA = "TRX", "SOL", "KAS"

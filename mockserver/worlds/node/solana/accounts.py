@@ -145,7 +145,9 @@ def rent_of(size: int) -> int:
 
 def least_lamports(call: RpcCall) -> Json:
     size = call.parameter(0)
-    return rent_of(size) if type(size) is int and 0 <= size <= 10_485_760 else rent_of(0)
+    if type(size) is not int or size < 0:
+        raise RpcError(BAD_PARAMS, "Invalid params: invalid type, expected usize")
+    return rent_of(min(size, 10_485_760))
 
 
 def token_balance(call: RpcCall) -> Json:

@@ -1,6 +1,5 @@
 """What nodes of Solana know of programs, addresses and blocks, and the parameters of calls."""
 
-import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import lru_cache
@@ -41,19 +40,26 @@ LIFE, FINAL = 150, 31
 # Owners whose accounts of tokens are known without being named, so that a look-up stays quick.
 _MOST_OWNERS = 200
 
-_KEY = re.compile("[1-9A-HJ-NP-Za-km-z]{32,44}")
+# Of a signature, which is the longest text in base 58 here.
+_MOST_DIGITS = 88
 
 
 def key_at(call: RpcCall, place: int) -> bytes:
     """Return a parameter that is an address. Raises `RpcError`."""
     value = call.parameter(place)
-    with suppress(ValueError):
-        if isinstance(value, str) and _KEY.fullmatch(value):
-            raw = from_base58(value)
-            if len(raw) == solana.KEY:
-                return raw
     if value is None:
         raise RpcError(BAD_PARAMS, "`params` should have at least 1 argument(s)")
+    return bytes_in(value, solana.KEY)
+
+
+def bytes_in(value: Json, size: int) -> bytes:
+    """Return so many bytes of base58, as an address or a signature has. Raises `RpcError`."""
+    with suppress(ValueError):
+        if isinstance(value, str) and len(value) <= _MOST_DIGITS:
+            raw = from_base58(value)
+            if len(raw) == size:
+                return raw
+            raise RpcError(BAD_PARAMS, "Invalid param: WrongSize")
     raise RpcError(BAD_PARAMS, "Invalid param: Invalid")
 
 

@@ -13,6 +13,7 @@ from mockserver.signing import solana
 from mockserver.signing.solana import SolanaTransaction
 from mockserver.signing.transactions import NotATransaction
 from mockserver.values import dataclass
+from mockserver.violations import excerpt
 from mockserver.worlds.chain import SentTransaction, pour, take
 from mockserver.worlds.contracts import base_coin, coins_of, holding
 from mockserver.worlds.node.rpc import BAD_PARAMS, RpcCall, RpcError
@@ -56,6 +57,9 @@ class SolanaTransfer:
 
 def _decoded(call: RpcCall, place: int, default: str) -> SolanaTransaction:
     text, encoding = call.parameter(place), settings_at(call, place + 1).get("encoding", default)
+    if encoding not in ("base58", "base64"):
+        text = f"unsupported encoding: {excerpt(encoding)}. Supported encodings: base58, base64"
+        raise RpcError(BAD_PARAMS, text)
     raw = b""
     with suppress(ValueError):
         if isinstance(text, str):
@@ -158,34 +162,43 @@ def _failed(made: SolanaTransfer, place: int, code: int) -> SolanaTransfer:
     return replace(made, problem=text, err={"InstructionError": [place, {"Custom": code}]})
 
 
+class _Unnoticed(RpcError):
+    """A refusal of which nobody is told where a transaction is sent without a preflight."""
+
+
 def send(call: RpcCall) -> Json:
     signed = _decoded(call, 0, "base58")
-    settings = settings_at(call, 1)
+    preflight = settings_at(call, 1).get("skipPreflight") is not True
+    signature = base58(signed.signatures[0])
+    try:
+        _take(call, signed, signature, preflight=preflight)
+    except RpcError as error:
+        call.hosted.node.refuse(call.chain.nickname, signature, error)
+        if preflight or not isinstance(error, _Unnoticed):
+            raise
+    return signature
+
+
+def _take(call: RpcCall, signed: SolanaTransaction, signature: str, *, preflight: bool) -> None:
     if solana.unsigned_by(signed) is not None:
         raise RpcError(_BAD_SIGNATURE, "Transaction signature verification failure")
-    signature = base58(signed.signatures[0])
     known = call.hosted.transactions.get(call.chain.nickname, signature)
-    preflight = settings.get("skipPreflight") is not True
     if known is not None and known.raw:
-        if preflight:
-            raise _simulated("This transaction has already been processed", "AlreadyProcessed")
-        return signature
+        text = "This transaction has already been processed"
+        raise _simulated(text, "AlreadyProcessed", _Unnoticed)
     if not is_usable(call, signed.blockhash):
-        if preflight:
-            raise _simulated("Blockhash not found", "BlockhashNotFound")
-        return signature
+        raise _simulated("Blockhash not found", "BlockhashNotFound", _Unnoticed)
     made = _transfer_of(call, signed)
     problem, err = _fee_problem(call, signed) or (made.problem, made.err)
     # Without a preflight, what fails in a program is sent all the same, and reverts on the chain.
     if problem and (preflight or not made.problem):
         raise _simulated(problem, err)
     _carry_out(call, signed, made)
-    return signature
 
 
-def _simulated(problem: str, err: Json) -> RpcError:
+def _simulated(problem: str, err: Json, kind: type[RpcError] = RpcError) -> RpcError:
     data = {"accounts": None, "err": err, "logs": [], "returnData": None, "unitsConsumed": 0}
-    return RpcError(_SIMULATED, f"Transaction simulation failed: {problem}", data)
+    return kind(_SIMULATED, f"Transaction simulation failed: {problem}", data)
 
 
 def _fee_problem(call: RpcCall, signed: SolanaTransaction) -> tuple[str, Json] | None:
