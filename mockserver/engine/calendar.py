@@ -27,7 +27,7 @@ from mockserver.engine.outages import (
 from mockserver.engine.refusal import Refusal
 from mockserver.values import dataclass, keep
 
-Parts = Callable[[Subject, Set[Out]], Sequence[object]]
+ShownParts = Callable[[Subject, Set[Out]], Sequence[object]]
 """Tells how a list shows a subject while these are out."""
 
 _FULL_SPEED = Fraction(1)
@@ -167,7 +167,7 @@ class Calendar(_Windows):
         """Return which stretch of time between two beginnings or ends a moment is in."""
         return bisect_right(self._bounds, now_ms) if self.windows else 0
 
-    def list_changes(self, name: str, parts: Callable[[], Parts], now_ms: int) -> int:
+    def list_changes(self, name: str, parts: Callable[[], ShownParts], now_ms: int) -> int:
         """Return how often outages have changed a list up to a moment."""
         if not self.windows:
             return 0
@@ -176,7 +176,7 @@ class Calendar(_Windows):
             moments = keep(self._list_turns, name, list(self._turns(parts())), _MOST_CACHED_LISTS)
         return bisect_right(moments, now_ms)
 
-    def _turns(self, parts: Parts) -> Iterator[int]:
+    def _turns(self, parts: ShownParts) -> Iterator[int]:
         """Yield the moments at which outages change a list, in order of time."""
         changing = [item for item in enumerate(self.windows) if item[1].mode in LIST_CHANGING]
         edges = sorted(edge for number, window in changing for edge in _edges(number, window))

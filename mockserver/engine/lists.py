@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import replace
 from typing import Generic, TypeVar
 
-from mockserver.engine.calendar import Calendar, Parts
+from mockserver.engine.calendar import Calendar, ShownParts
 from mockserver.engine.catalog import Chain, Placed, Token, TokenContract
 from mockserver.engine.core import View
 from mockserver.engine.outages import Mode, Out, Subject
@@ -36,20 +36,24 @@ class Lists(View):
 
     def chains(self) -> Listing[Chain]:
         """Return the chains listed now, by the 2.0 interface."""
-        return self._listing(_Kind("chains", self._core.scenario.catalog.chains, _chain, _of_chain))
+        return self._listing(
+            _CatalogList("chains", self._core.scenario.catalog.chains, _chain, _of_chain)
+        )
 
     def v1_chains(self) -> Listing[Chain]:
         """Return the chains listed now, by v1."""
         chains = self._core.scenario.catalog.v1_chains()
-        return self._listing(_Kind("v1 chains", chains, _chain, _of_chain))
+        return self._listing(_CatalogList("v1 chains", chains, _chain, _of_chain))
 
     def tokens(self) -> Listing[Token]:
         """Return every token listed now; contracts on chains that are gone are left out."""
-        return self._listing(_Kind("tokens", self._core.scenario.catalog.tokens, _token, _of_token))
+        return self._listing(
+            _CatalogList("tokens", self._core.scenario.catalog.tokens, _token, _of_token)
+        )
 
     def tokens_on(self, chain: Chain) -> Listing[Placed]:
         tokens, name = self._core.scenario.catalog.tokens_on(chain), f"tokens on {chain.nickname}"
-        return self._listing(_Kind(name, tokens, _placed, _of_placed))
+        return self._listing(_CatalogList(name, tokens, _placed, _of_placed))
 
     def gone(self) -> frozenset[str]:
         """Return the nicknames of chains that no list has now."""
@@ -60,7 +64,7 @@ class Lists(View):
             if (Mode.DELISTED, chain.nickname, None) in out
         )
 
-    def _listing(self, kind: "_Kind[T]") -> Listing[T]:
+    def _listing(self, kind: "_CatalogList[T]") -> Listing[T]:
         changes = self._core.state.calendar.list_changes(kind.name, kind.parts, self._core.now())
         version = self._core.scenario.list_version + changes
         return Listing(version, kind.shown(kind.items, self._out()))
@@ -70,7 +74,7 @@ class Lists(View):
 
 
 @value_class(frozen=True, slots=True)
-class _Kind(Generic[T]):
+class _CatalogList(Generic[T]):
     """A list of the catalog: how outages show in an item, and which parts of it each concerns.
 
     `item` returns None where the item is not listed.
@@ -84,7 +88,7 @@ class _Kind(Generic[T]):
     def shown(self, items: Iterable[T], out: Set[Out]) -> list[T]:
         return [shown for item in items if (shown := self.item(item, out)) is not None]
 
-    def parts(self) -> Parts:
+    def parts(self) -> ShownParts:
         parts: dict[Subject, list[T]] = {}
         for item in self.items:
             for subject, part in self.concerned(item):
