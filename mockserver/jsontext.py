@@ -199,6 +199,9 @@ def pieces(value: Json, many: int = 128) -> Iterator[bytes]:
         if part is None:
             yield "".join(parts).encode("ascii")
             parts.clear()
+        elif not part:
+            # How an answer is cut does not depend on how long it took.
+            yield b""
         else:
             parts.append(part)
     yield "".join(parts).encode("ascii")
@@ -249,7 +252,7 @@ def _parts(value: Json, many: int) -> Iterator[str | None]:
         separator, size = "[", 0
         for number, item in enumerate(value.items, start=1):
             if item is NOT_YET:
-                yield None
+                yield ""
                 continue
             text = _text(item)
             yield separator + text

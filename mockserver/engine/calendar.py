@@ -21,13 +21,13 @@ from mockserver.engine.outages import (
     Mode,
     OrderRoute,
     Out,
-    Subject,
+    OutageSubject,
     Window,
 )
 from mockserver.engine.refusal import Refusal
 from mockserver.values import dataclass, keep
 
-ShownParts = Callable[[Subject, Set[Out]], Sequence[object]]
+ShownParts = Callable[[OutageSubject, Set[Out]], Sequence[object]]
 """Tells how a list shows a subject while these are out."""
 
 _FULL_SPEED = Fraction(1)

@@ -7,7 +7,7 @@ from typing import Generic, TypeVar
 from mockserver.engine.calendar import Calendar, ShownParts
 from mockserver.engine.catalog import Chain, Placed, Token, TokenContract
 from mockserver.engine.core import View
-from mockserver.engine.outages import Mode, Out, Subject
+from mockserver.engine.outages import Mode, Out, OutageSubject
 from mockserver.values import value_class
 
 T = TypeVar("T")
@@ -83,20 +83,20 @@ class _CatalogList(Generic[T]):
     name: str
     items: Sequence[T]
     item: Callable[[T, Set[Out]], T | None]
-    concerned: Callable[[T], Iterable[tuple[Subject, T]]]
+    concerned: Callable[[T], Iterable[tuple[OutageSubject, T]]]
 
     def shown(self, items: Iterable[T], out: Set[Out]) -> list[T]:
         return [shown for item in items if (shown := self.item(item, out)) is not None]
 
     def parts(self) -> ShownParts:
-        parts: dict[Subject, list[T]] = {}
+        parts: dict[OutageSubject, list[T]] = {}
         for item in self.items:
             for subject, part in self.concerned(item):
                 parts.setdefault(subject, []).append(part)
         return lambda subject, out: self.shown(parts.get(subject, ()), out)
 
 
-def _of_chain(chain: Chain) -> Iterator[tuple[Subject, Chain]]:
+def _of_chain(chain: Chain) -> Iterator[tuple[OutageSubject, Chain]]:
     yield (chain.nickname, None), chain
 
 
@@ -106,7 +106,7 @@ def _chain(chain: Chain, out: Set[Out]) -> Chain | None:
     return replace(chain, disabled=True) if (Mode.DISABLED, chain.nickname, None) in out else chain
 
 
-def _of_token(token: Token) -> Iterator[tuple[Subject, Token]]:
+def _of_token(token: Token) -> Iterator[tuple[OutageSubject, Token]]:
     yield (None, token.symbol), token
     for nickname, contract in token.contracts.items():
         alone = replace(token, contracts={nickname: contract})
@@ -127,7 +127,7 @@ def _token(token: Token, out: Set[Out]) -> Token | None:
     return token if contracts == token.contracts else replace(token, contracts=contracts)
 
 
-def _of_placed(placed: Placed) -> Iterator[tuple[Subject, Placed]]:
+def _of_placed(placed: Placed) -> Iterator[tuple[OutageSubject, Placed]]:
     nickname, symbol = placed.chain.nickname, placed.symbol
     for subject in ((nickname, None), (None, symbol), (nickname, symbol)):
         yield subject, placed

@@ -58,7 +58,7 @@ WORDS: Mapping[str, type[StrEnum]] = MappingProxyType(
 LIST_CHANGING = (Mode.DELISTED, Mode.DISABLED)
 """The modes that change lists."""
 
-Subject = tuple[str | None, str | None]
+OutageSubject = tuple[str | None, str | None]
 """What is out: a chain (nickname), a token (symbol), or a token on a chain."""
 Out = tuple[Mode, str | None, str | None]
 """A subject that is out, and in which mode."""
