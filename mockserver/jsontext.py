@@ -8,7 +8,7 @@ from dataclasses import fields
 from decimal import Decimal
 from enum import Enum
 from json.encoder import encode_basestring_ascii
-from typing import Any, NoReturn
+from typing import Any, Final, NoReturn
 
 from mockserver import limits
 from mockserver.values import dataclass
@@ -177,9 +177,15 @@ def _sorted(value: Json) -> Json:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LazyArray:
-    """An array whose items are made while it is written, since making all first takes long."""
+    """An array whose items are made while it is written, since making all first takes long.
+
+    Where an item takes long itself, `NOT_YET` comes before it, so that others have their turn.
+    """
 
     items: Iterable[Json]
+
+
+NOT_YET: Final = object()
 
 
 def pieces(value: Json, many: int = 128) -> Iterator[bytes]:
@@ -193,6 +199,9 @@ def pieces(value: Json, many: int = 128) -> Iterator[bytes]:
         if part is None:
             yield "".join(parts).encode("ascii")
             parts.clear()
+        elif not part:
+            # How an answer is cut does not depend on how long it took.
+            yield b""
         else:
             parts.append(part)
     yield "".join(parts).encode("ascii")
@@ -242,6 +251,9 @@ def _parts(value: Json, many: int) -> Iterator[str | None]:
     elif type(value) is LazyArray:
         separator, size = "[", 0
         for number, item in enumerate(value.items, start=1):
+            if item is NOT_YET:
+                yield ""
+                continue
             text = _text(item)
             yield separator + text
             separator = ","

@@ -102,7 +102,7 @@ def problems_of(
     refusals = unexpected_since(hosted, since, expected_in(hosted, names))
     sentences = [*complaints(hosted, refusals, _REMEDIES, since)]
     if not idle_is_fine:
-        sentences += unused(hosted, unmet(hosted), _REMEDIES)
+        sentences += unused(hosted, filter(None, unmet(hosted)), _REMEDIES)
     return [RunProblem(hosted.key, "check", sentence) for sentence in sentences]
 
 

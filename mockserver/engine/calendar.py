@@ -4,7 +4,8 @@ Windows are found by time and by route, so that a calendar of years answers as a
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence, Set
 from decimal import Context, Decimal
 from enum import StrEnum
 from fractions import Fraction
@@ -13,13 +14,26 @@ from functools import cached_property
 from mockserver.clock import iso
 from mockserver.engine import pace
 from mockserver.engine.hashes import derived_int
-from mockserver.engine.outages import LIST_CHANGING, Direction, InFlight, Mode, OrderRoute, Window
+from mockserver.engine.outages import (
+    LIST_CHANGING,
+    Direction,
+    InFlight,
+    Mode,
+    OrderRoute,
+    Out,
+    OutageSubject,
+    Window,
+)
 from mockserver.engine.refusal import Refusal
 from mockserver.values import dataclass, keep
+
+ShownParts = Callable[[OutageSubject, Set[Out]], Sequence[object]]
+"""Tells how a list shows a subject while these are out."""
 
 _FULL_SPEED = Fraction(1)
 # Bounded, since clients choose the routes.
 _MOST_CACHED_ROUTES = 4_096
+_MOST_CACHED_LISTS = 256
 
 
 class Phase(StrEnum):
@@ -136,6 +150,7 @@ class Calendar(_Windows):
         """Take the windows; look-ups are made when they are first needed."""
         super().__init__(windows)
         self._routes: dict[OrderRoute, _RouteWindows] = {}
+        self._list_turns: dict[str, list[int]] = {}
 
     def __repr__(self) -> str:
         return f"Calendar(windows={self.windows!r})"
@@ -148,14 +163,33 @@ class Calendar(_Windows):
             if window.from_ms - window.lead_ms <= now_ms < window.from_ms
         )
 
-    def list_changes(self, now_ms: int) -> int:
-        return bisect_right(self._list_bounds, now_ms)
+    def stretch(self, now_ms: int) -> int:
+        """Return which stretch of time between two beginnings or ends a moment is in."""
+        return bisect_right(self._bounds, now_ms) if self.windows else 0
 
-    @cached_property
-    def _list_bounds(self) -> list[int]:
-        changing = [window for window in self.windows if window.mode in LIST_CHANGING]
-        ends = [window.until_ms for window in changing if window.until_ms is not None]
-        return sorted([*(window.from_ms for window in changing), *ends])
+    def list_changes(self, name: str, parts: Callable[[], ShownParts], now_ms: int) -> int:
+        """Return how often outages have changed a list up to a moment."""
+        if not self.windows:
+            return 0
+        moments = self._list_turns.get(name)
+        if moments is None:
+            moments = keep(self._list_turns, name, list(self._turns(parts())), _MOST_CACHED_LISTS)
+        return bisect_right(moments, now_ms)
+
+    def _turns(self, parts: ShownParts) -> Iterator[int]:
+        """Yield the moments at which outages change a list, in order of time."""
+        changing = [item for item in enumerate(self.windows) if item[1].mode in LIST_CHANGING]
+        edges = sorted(edge for number, window in changing for edge in _edges(number, window))
+        # Counted, since a subject may be out as a source and as a target.
+        out: Counter[Out] = Counter()
+        for moment, _, number, ends in edges:
+            _, chain, token = item = self.windows[number].out
+            before = parts((chain, token), out.keys())
+            out[item] += -1 if ends else 1
+            if not out[item]:
+                del out[item]
+            if parts((chain, token), out.keys()) != before:
+                yield moment
 
     def check(self, route: OrderRoute, phase: Phase, now_ms: int) -> None:
         """Raise `Refusal` where an outage forbids quoting or submitting this route now."""
@@ -238,6 +272,17 @@ class Calendar(_Windows):
         ]
         kept = [span for span in spans if span.from_ms < span.until_ms]
         return tuple(sorted(kept, key=lambda span: (span.subject, span.from_ms)))
+
+
+def _edges(number: int, window: Window) -> Iterator[tuple[int, bool, int, bool]]:
+    """Yield when a window begins and ends, so that a sort has them in order.
+
+    At the same moment, what is ended by hand ends in turn with what begins, as it has happened; a
+    planned end is later than the beginning of what follows without a gap.
+    """
+    yield window.from_ms, False, number, False
+    if window.until_ms is not None:
+        yield window.until_ms, not window.closed, number, True
 
 
 def _ends(route: OrderRoute) -> tuple[tuple[str, str, Direction], tuple[str, str, Direction]]:

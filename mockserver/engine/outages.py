@@ -56,7 +56,12 @@ WORDS: Mapping[str, type[StrEnum]] = MappingProxyType(
 )
 """The options of an outage that are a word out of a few."""
 LIST_CHANGING = (Mode.DELISTED, Mode.DISABLED)
-"""The modes whose beginning and end raise the version of the lists."""
+"""The modes that change lists."""
+
+OutageSubject = tuple[str | None, str | None]
+"""What is out: a chain (nickname), a token (symbol), or a token on a chain."""
+Out = tuple[Mode, str | None, str | None]
+"""A subject that is out, and in which mode."""
 
 # From when until when a window lasts, and its number.
 _Time = tuple[int, int, int]
@@ -128,6 +133,11 @@ class Window:
             name: ms(options[option]) for option, name in spans.items() if option in options
         }
         return cls(options.get("chain"), options.get("token"), from_ms, until_ms, **settings)
+
+    @property
+    def out(self) -> Out:
+        """The mode, and the subject as chain and token."""
+        return self.mode, self.chain, self.token
 
     @property
     def subject(self) -> str:

@@ -6,7 +6,7 @@ from decimal import Decimal
 from itertools import count
 from typing import Any
 
-from mockserver.clock import Clock
+from mockserver.clock import Clock, ClockMode
 from mockserver.engine.balances import Balances
 from mockserver.engine.calendar import Calendar
 from mockserver.engine.core import STORED_BY_ROW, Core, WorldState
@@ -143,6 +143,13 @@ class World:
         state = self._core.state.copy()
         state.calendar = Calendar(windows)
         # From the scenario as it began: moved prices come with the state.
+        return World(self._original, self._core.wall, state)
+
+    def begun(self, moment_ms: int) -> "World":
+        """Return a copy of this world with the outages of its scenario, as it began at a moment."""
+        state = self._core.state.copy()
+        state.calendar = self._original.outages
+        state.clock = Clock(ClockMode.FROZEN, moment_ms, self._core.wall())
         return World(self._original, self._core.wall, state)
 
     def snapshot(self, name: str | None = None) -> str:

@@ -41,13 +41,15 @@ def get_support_tokens(world: World, inputs: Inputs) -> Json:
     names = [chain.v1_name for chain in world.lists.v1_chains().items if chain.v1_name is not None]
     names = [inputs.text("chain")] if inputs.has("chain") else names
     prices, chains = world.quotes, map(world.scenario.catalog.chain_v1, names)
-    placed_tokens = [placed for chain in chains for placed in world.lists.tokens_on(chain).items]
+    listings = [world.lists.tokens_on(chain) for chain in chains]
+    own = listings[0] if inputs.has("chain") else world.lists.tokens()
     return {
         "tokenVos": [
             lists.v1_token(placed, plain(prices.price(placed.symbol).usd))
-            for placed in placed_tokens
+            for listing in listings
+            for placed in listing.items
         ],
-        "version": world.lists.version(),
+        "version": own.version,
     }
 
 

@@ -60,6 +60,9 @@ class Gate:
 class Stream(Protocol):
     """A body without end: polled for new bytes until the client leaves."""
 
+    more: bool
+    """Whether there is more than others should wait for: it is polled again at once then."""
+
     def pull(self) -> bytes:
         """Return what is new, as bytes to send; empty where nothing is."""
 

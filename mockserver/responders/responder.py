@@ -1,8 +1,8 @@
 """What responders get: stubs, generated answers, recordings and the simulation."""
 
 from collections.abc import Awaitable
-from dataclasses import field, replace
-from typing import TYPE_CHECKING, Protocol, Self
+from dataclasses import field
+from typing import TYPE_CHECKING, Protocol
 
 from mockserver.contract import Contract, Operation
 from mockserver.engine.orders import OrderGeneration
@@ -41,10 +41,8 @@ class CalledWorld:
     keys: Keyring = field(default_factory=Keyring)
     generated: "Answering | None" = None
     """Answers in place of the simulation; no snapshot, fork or dump has it."""
-
-    def undisturbed(self) -> Self:
-        """Return a copy of this world without outages, past and present."""
-        return replace(self, world=self.world.undisturbed())
+    began_ms: int = field(init=False)
+    """The time of its world at its beginning."""
 
 
 @value_class(frozen=True, slots=True)

@@ -4,10 +4,11 @@ import asyncio
 import logging
 import socket
 from collections.abc import Callable
-from typing import Any
+from contextlib import suppress
+from typing import Any, cast
 
-from aiohttp.http import RawRequestMessage
-from aiohttp.http_exceptions import InvalidURLError, LineTooLong
+from aiohttp.http import HttpRequestParser, HttpVersion11, RawRequestMessage
+from aiohttp.http_exceptions import HttpProcessingError, InvalidURLError, LineTooLong
 from aiohttp.streams import EMPTY_PAYLOAD, StreamReader
 from aiohttp.web_protocol import RequestHandler, RequestPayloadError
 from aiohttp.web_request import BaseRequest
@@ -18,6 +19,7 @@ from mockserver import limits
 from mockserver.exchange import Request, Response, printable
 from mockserver.responders.delivery import Delivery
 from mockserver.server.exhaustion import without_files
+from mockserver.server.incoming import has_host
 from mockserver.server.listener import EndingServer
 from mockserver.server.wire import head_of
 
@@ -31,6 +33,10 @@ _PREFACE = "Pause on PRI/Upgrade"
 # it goes to the system each time (docs/decisions/request-values.md).
 _READ = 65_536
 
+
+_BOUNDS = ("max_line_size", "max_field_size", "max_headers")
+# Lines in which whole requests are sought before something unreadable.
+_MOST_LINES = 1_000
 
 _LINGERING_S = 2.0
 
@@ -73,7 +79,16 @@ class ConnectionServer(EndingServer):
 class Connection(RequestHandler):
     """One connection: broken HTTP is refused inside an envelope, and slow clients are cut off."""
 
-    __slots__ = ("_body", "_refuse", "_stalled", "_switching", "client", "ended", "made")
+    __slots__ = (
+        "_between",
+        "_body",
+        "_refuse",
+        "_stalled",
+        "_switching",
+        "client",
+        "ended",
+        "made",
+    )
 
     def __init__(self, *args: Any, refuse: Refuse, **options: Any) -> None:
         """Serve; `refuse` makes the answer to what cannot be read."""
@@ -83,6 +98,8 @@ class Connection(RequestHandler):
         self._switching: StreamReader | None = None
         # The body of the request that came last, until it is answered in the lane.
         self._body: StreamReader | None = None
+        # Whether the parser surely stands between two requests and has no byte of the next.
+        self._between = True
         self.client: socket.socket | None = None
         """The client's own socket, where another process has its TLS."""
         self.ended = False
@@ -110,7 +127,11 @@ class Connection(RequestHandler):
         had = 0 if body is None else body.total_bytes
         super().data_received(data)
         if len(self._messages) > waiting:
+            if self._between and not isinstance(self._messages[-1][0], RawRequestMessage):
+                self._restore(data)
             self._came()
+        if data:
+            self._between = self._between and self._came_alone(data, waiting)
         if body is not None:
             if body.is_eof():
                 self._switching = None
@@ -118,6 +139,37 @@ class Connection(RequestHandler):
                     self.close()
         elif len(self._messages) > waiting:
             self._switch(data)
+
+    def _restore(self, data: bytes) -> None:
+        """Put whole requests that came with something unreadable in front of its error.
+
+        The parser forgets them, and their client would get one refusal for all of them.
+        """
+        options = cast(Any, self._manager).options
+        bounds = {name: options[name] for name in _BOUNDS}
+        parser = HttpRequestParser(self, self._loop, _READ, auto_decompress=False, **bounds)
+        whole: list[Any] = []
+        lines = data.splitlines(keepends=True)
+        with suppress(HttpProcessingError):
+            # By lines: what came before the one that cannot be read is there then.
+            for line in lines if len(lines) <= _MOST_LINES else ():
+                for item in parser.feed_data(line)[0]:
+                    parser.message_consumed()
+                    whole.append(item)
+        if whole and not whole[-1][1].is_eof():
+            whole.pop()
+        error = self._messages.pop()
+        self._messages += [*whole, error]
+        self._request_count += len(whole)
+
+    def _came_alone(self, data: bytes, waiting: int) -> bool:
+        """Tell whether these bytes were one usual request, no less and no more."""
+        if len(self._messages) != waiting + 1:
+            return False
+        message, payload = self._messages[-1]
+        if not isinstance(message, RawRequestMessage) or not is_ordinary(message, payload):
+            return False
+        return data.find(b"\r\n\r\n") + 4 + payload.total_bytes == len(data)
 
     def _came(self) -> None:
         """Remember the body of the last request, and pass on an error within it."""
@@ -144,10 +196,11 @@ class Connection(RequestHandler):
             return True
         if self.idle or self._stalled is not None or not self._ends_whole():
             return False
-        if self._messages and isinstance(last := self._messages[-1][0], RawRequestMessage):
-            self._messages[-1] = (last._replace(should_close=True), self._messages[-1][1])
-        else:
+        if not self._messages:
             self._close = True
+        # The refusal of what cannot be read ends the connection itself.
+        elif isinstance(last := self._messages[-1][0], RawRequestMessage):
+            self._messages[-1] = (last._replace(should_close=True), self._messages[-1][1])
         self._stalled = self._loop.call_later(limits.STALLED.most, self._give_up)
         return True
 
@@ -252,3 +305,17 @@ def parser_reason(error: BaseException | None, message: str | None) -> str:
     line = where.strip().removesuffix("^").strip()
     bad_line = line.removeprefix("b") if line[1:2] in ("'", '"') else line
     return f"{' '.join(what.split())}: {bad_line}"
+
+
+def is_ordinary(message: RawRequestMessage, payload: StreamReader) -> bool:
+    """Tell whether a request has come whole and needs nothing but its answer."""
+    if message.should_close or message.upgrade or message.version != HttpVersion11:
+        return False
+    headers = message.headers
+    if message.method == "HEAD" or "Content-Encoding" in headers:
+        return False
+    if not has_host(headers):
+        return False
+    if message.chunked and headers["Transfer-Encoding"].lower() != "chunked":
+        return False
+    return payload is EMPTY_PAYLOAD or (payload.is_eof() and payload.exception() is None)

@@ -201,7 +201,8 @@ async def _streamed(
                 if news := stream.pull():
                     await sending.write(news)
                 with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(server.stopping.wait(), _PACE_S)
+                    pace_s = 0 if stream.more else _PACE_S
+                    await asyncio.wait_for(server.stopping.wait(), pace_s)
             await sending.write_eof()
     finally:
         stream.close()

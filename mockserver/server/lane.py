@@ -12,16 +12,15 @@ The lane may be left out: `HttpServer(answering, lane=False)`.
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from aiohttp.http import HttpVersion11, RawRequestMessage
-from aiohttp.streams import EMPTY_PAYLOAD, StreamReader
+from aiohttp.http import RawRequestMessage
+from aiohttp.streams import EMPTY_PAYLOAD
 from aiohttp.web_protocol import RequestHandler
 
 from mockserver import limits
 from mockserver.exchange import Request, Response
 from mockserver.responders.delivery import Commit, Delivery, delivery_of
-from mockserver.server.connection import Connection
+from mockserver.server.connection import Connection, is_ordinary
 from mockserver.server.heads import Heads
-from mockserver.server.incoming import has_host
 from mockserver.server.repeated import Repeated
 from mockserver.server.wire import RawAnswering, WireHeaders, request_of
 
@@ -47,7 +46,7 @@ class LaneConnection(Connection):
     """A connection that answers at once what it can."""
 
     __slots__ = (
-        *("_answering", "_between", "_commits", "_heads", "_keeps_s", "_later", "_owing"),
+        *("_answering", "_commits", "_heads", "_keeps_s", "_later", "_owing"),
         "_repeated",
     )
 
@@ -70,8 +69,6 @@ class LaneConnection(Connection):
         self._heads = heads
         self._repeated = repeated
         self._keeps_s = self.keepalive_timeout
-        # Whether the parser surely stands between two requests and has no byte of the next.
-        self._between = True
         # Set while the answer to a request waits for the disk; done once it is sent.
         self._owing: asyncio.Future[None] | None = None
         # What the client has sent meanwhile.
@@ -99,9 +96,7 @@ class LaneConnection(Connection):
         # Idle: the ordinary road waits, or has not begun, since uvloop reads before it runs a task.
         idle = not self._request_count if waiter is None else not waiter.done()
         if not idle or self._messages or busy:
-            waiting = len(self._messages)
             super().data_received(data)
-            self._between = self._between and self._came_alone(data, waiting)
             return
         request = self._repeated.request(data) if self._between else None
         if request is not None:
@@ -116,24 +111,14 @@ class LaneConnection(Connection):
             super().data_received(data)
         finally:
             self._waiter = waiter
-        self._between = self._between and self._came_alone(data, 0)
         answered = len(self._messages) == 1 and self._answered(data)
         if self._messages and not answered and waiter is not None:
             waiter.set_result(None)
 
-    def _came_alone(self, data: bytes, waiting: int) -> bool:
-        """Tell whether these bytes were one usual request, no less and no more."""
-        if len(self._messages) != waiting + 1:
-            return False
-        message, payload = self._messages[-1]
-        if not isinstance(message, RawRequestMessage) or not _is_ordinary(message, payload):
-            return False
-        return data.find(b"\r\n\r\n") + 4 + payload.total_bytes == len(data)
-
     def _answered(self, data: bytes) -> bool:
         """Answer the one request in the queue, unless the ordinary road has to."""
         message, payload = self._messages[0]
-        if not isinstance(message, RawRequestMessage) or not _is_ordinary(message, payload):
+        if not isinstance(message, RawRequestMessage) or not is_ordinary(message, payload):
             return False
         headers = WireHeaders(message.headers)
         if headers.size > limits.HEAD.most or payload.total_bytes > _MOST_BODY:
@@ -236,16 +221,3 @@ class LaneConnection(Connection):
         if self._owing is not None:
             await asyncio.wait([self._owing], timeout=timeout)
         await super().shutdown(timeout)
-
-
-def _is_ordinary(message: RawRequestMessage, payload: StreamReader) -> bool:
-    if message.should_close or message.upgrade or message.version != HttpVersion11:
-        return False
-    headers = message.headers
-    if message.method == "HEAD" or "Content-Encoding" in headers:
-        return False
-    if not has_host(headers):
-        return False
-    if message.chunked and headers["Transfer-Encoding"].lower() != "chunked":
-        return False
-    return payload is EMPTY_PAYLOAD or (payload.is_eof() and payload.exception() is None)

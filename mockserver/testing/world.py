@@ -422,7 +422,8 @@ class MockWorld:
         refusals = [] if allow else unexpected_since(hosted, since, self._expected)
         sentences = [*complaints(hosted, refusals, _REMEDIES, since)]
         if self.settings.unused == "fail":
-            sentences += unused(hosted, unmet(hosted, self._changes_judged), _REMEDIES)
+            met_nothing = filter(None, unmet(hosted, self._changes_judged))
+            sentences += unused(hosted, met_nothing, _REMEDIES)
             self._changes_judged = len(hosted.changes)
         # Each request is complained of once, by the first check that sees it.
         self._checked = hosted.journal.last_sequence

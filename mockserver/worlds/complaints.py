@@ -6,7 +6,7 @@ from mockserver.clock import wall_ms
 from mockserver.responders.authentication import REFUSED_FOR_TIME, timestamp_ms
 from mockserver.responders.refusing import refusal_in
 from mockserver.values import dataclass
-from mockserver.wording import listed, times
+from mockserver.wording import counted, listed, times
 from mockserver.worlds.entry_details import nearest_form
 from mockserver.worlds.hosted import HostedWorld
 from mockserver.worlds.journal import Entry
@@ -15,6 +15,8 @@ from mockserver.worlds.verification import unexpected_refusals
 MOCK_FAILED = "internal-error"
 """The refusal that a defect of the mock is answered with."""
 _NOT_RECORDED = "not-recorded"
+# Requests that are shown beside a stub that was not used up, the newest.
+_MOST_LINES = 50
 # A stamp so near to the wall clock was taken from it; a hint then names the world's clock.
 _WALL_CLOCK_TOLERANCE_MS = 300_000
 _BY_WALL_CLOCK = (
@@ -115,15 +117,18 @@ def _defects(hosted: HostedWorld, since: int) -> Iterator[str]:
 def _unused_stubs(hosted: HostedWorld) -> Iterator[str]:
     for stub in hosted.stubs.unused():
         used, wanted = hosted.stubs.used(stub), stub.times or 1
-        came = [entry for entry in hosted.journal if entry.operation == stub.operation]
+        came = list(hosted.journal.of(stub.operation))
         parts = f" with {dict(stub.definition['match'])!r}" if "match" in stub.definition else ""
         yield (
             f"stub {stub.id!r} was not used up: expected {stub.operation}{parts} {times(wanted)}, "
-            f"it was used {times(used)}; requests of {stub.operation}:\n{entry_lines(came)}"
+            f"it was used {times(used)}; requests of {stub.operation}:\n"
+            f"{entry_lines(came[-_MOST_LINES:], len(came) - _MOST_LINES)}"
         )
 
 
-def entry_lines(entries: Iterable[Entry]) -> str:
-    """Return a line for each entry: the request and its outcome."""
+def entry_lines(entries: Iterable[Entry], earlier: int = 0) -> str:
+    """Return a line for each entry: the request and its outcome; and how many came before."""
     lines = [f"  {entry.sequence}. {entry.request_line} -> {entry.outcome}" for entry in entries]
+    if earlier > 0:
+        lines.insert(0, f"  {counted(earlier, 'earlier request')}")
     return "\n".join(lines) or "  nothing"

@@ -159,7 +159,8 @@ def nearest_form(contract: Contract, entry: Entry, catalog: Catalog) -> Json:
     if entry.refusal is None:
         return None
     operation = _operation_of(contract, entry)
-    if operation is None or entry.refusal.startswith(_OF_THE_WORLD):
+    # To repair a long request takes long, and nobody reads it.
+    if operation is None or entry.refusal.startswith(_OF_THE_WORLD) or entry.is_long:
         return None
     example = operation.row.get("example", {})
     request, sent_values = entry.request, entry.request.headers

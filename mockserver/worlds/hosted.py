@@ -209,8 +209,7 @@ class Keeping(Collection[str], Protocol):
 class HostedWorld(CalledWorld):
     """A world under its key, with its dialect and its traffic.
 
-    `transactions` are those on the chains, by nickname and hash; `began_ms` is the world's
-    time at its beginning; `node` and `blocks` are what its
+    `transactions` are those on the chains, by nickname and hash; `node` and `blocks` are what its
     chains' nodes keep; `failures` are defects of the server.
     """
 
@@ -243,7 +242,6 @@ class HostedWorld(CalledWorld):
     """Counts changes by the control API, for listeners to the events of the world."""
     epoch: str = field(init=False, default_factory=lambda: token_hex(6))
     """Distinguishes this world from an earlier one under the same key."""
-    began_ms: int = field(init=False)
     horizon: Horizon = field(init=False)
     restarts: int = field(init=False, default=0)
     """How often the server was restarted since the world began; it is kept on a disk then."""

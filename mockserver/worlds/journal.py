@@ -2,11 +2,12 @@
 
 import re
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import field
 from decimal import Decimal
+from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import unquote
 
 from mockserver import jsontext, limits
@@ -22,15 +23,18 @@ from mockserver.exchange import (
 from mockserver.headers import REFUSAL_HEADER
 from mockserver.jsontext import Json
 from mockserver.responders.refusing import JSON_HEADERS
+from mockserver.steps import Steps, apart
 from mockserver.values import value_class
 
 if TYPE_CHECKING:
     from mockserver.recordings.redaction import Masker, Redactor
 
+_T = TypeVar("_T")
+
 CAPACITY = limits.JOURNAL.most
 
-# Bytes that an entry counts beside its texts.
-_OVERHEAD = 1000
+# Bytes that an entry counts beside its texts, and from how many on it is long.
+_OVERHEAD, _LONG = 1000, 10_000
 
 _STUDIED_AT_ONCE = 100
 _LONGEST_LINE = 400
@@ -99,6 +103,15 @@ class Entry:
     def query(self) -> str:
         """The query as it came, without secrets."""
         return self.masker().query(self.request.query)
+
+    @property
+    def is_long(self) -> bool:
+        """Whether it has so many bytes that to read it takes long."""
+        return self.weight > _LONG
+
+    def apart(self, work: Callable[[], _T]) -> Steps[_T]:
+        """Return what comes of work on this entry, done in another thread where it takes long."""
+        return (yield from apart(work)) if self.is_long else work()
 
     def redactor(self) -> "Redactor":
         """Return what takes secrets out of what is shown: it knows those of the whole journal."""
@@ -234,7 +247,7 @@ class WorldJournal:
         return cls(bounds[limits.JOURNAL].most, bounds[limits.JOURNAL_BYTES].most)
 
     def __iter__(self) -> Iterator[Entry]:
-        return iter(self.since(0))
+        return self.of(None)
 
     def __len__(self) -> int:
         return len(self._entries or ())
@@ -319,27 +332,28 @@ class WorldJournal:
         return [Entry(number, *item, self) for number, item in enumerate(kept, first + 1)]
 
     def numbered(self) -> Iterator[tuple[int, StoredEntry]]:
-        """Yield each entry as it is stored, with its number: to make all entries takes longer."""
-        return enumerate(self._entries or (), self.dropped + 1)
+        """Yield each entry as it is stored, with its number: to make all entries takes longer.
 
-    def of(self, operation: str | None) -> list[Entry]:
-        """Return the entries of an operation; of any for None."""
-        if operation is None:
-            return self.since(0)
-        return self._where(lambda stored: stored[1] == operation)
+        Those that there are now: others may come, and these may be dropped, while they are read.
+        """
+        return enumerate(list(self._entries or ()), self.dropped + 1)
 
-    def refused(self) -> list[Entry]:
-        """Return the entries whose answer is a refusal."""
+    def of(self, operation: str | None) -> Iterator[Entry]:
+        """Yield the entries of an operation; of any for None."""
+        return self._where(lambda stored: operation in (None, stored[1]))
+
+    def refused(self) -> Iterator[Entry]:
+        """Yield the entries whose answer is a refusal."""
         return self._where(lambda stored: was_refused(stored[3]))
 
-    def disturbed(self) -> list[Entry]:
-        """Return the entries whose answer was disturbed on its way."""
+    def disturbed(self) -> Iterator[Entry]:
+        """Yield the entries whose answer was disturbed on its way."""
         return self._where(lambda stored: bool(stored[5]))
 
-    def _where(self, wanted: Callable[[StoredEntry], bool]) -> list[Entry]:
-        return [
+    def _where(self, wanted: Callable[[StoredEntry], bool]) -> Iterator[Entry]:
+        return (
             Entry(number, *stored, self) for number, stored in self.numbered() if wanted(stored)
-        ]
+        )
 
     def redactor(self) -> "Redactor":
         """Return what takes secrets out of entries that are shown; it knows those of all."""
@@ -347,12 +361,12 @@ class WorldJournal:
             pass
         return self._reader
 
-    def study(self) -> Generator[None, None, None]:
+    def study(self) -> Steps[None]:
         """Read the entries that came for secrets, in steps: a full journal takes long."""
         while self._studied < self.last_sequence:
             news = self.since(self._studied, _STUDIED_AT_ONCE)
             for entry in news:
-                self._reader.study(entry.request, entry.response)
+                yield from entry.apart(partial(self._reader.study, entry.request, entry.response))
                 # Another answer may have gone on while this one had a rest.
                 self._studied = max(self._studied, entry.sequence)
                 yield

@@ -1,11 +1,11 @@
 """What the audit and lint have in common: findings, and the ground that they rest on."""
 
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Generic, Protocol, TypeVar
 
 from mockserver import jsontext
-from mockserver.clock import ticks_ms
 from mockserver.jsontext import Json
+from mockserver.steps import Steps, at_once, in_slices
 from mockserver.worlds.ground import Ground
 from mockserver.worlds.hosted import HostedWorld
 
@@ -16,34 +16,6 @@ class _Rendered(Protocol):
 
 _Finding = TypeVar("_Finding", bound=_Rendered)
 _T = TypeVar("_T")
-_SLICE_MS = 5
-
-Steps = Generator[None, None, _T]
-"""Work that may stop after each step, so that others have their turn, and what comes of it."""
-
-
-def at_once(steps: Steps[_T]) -> _T:
-    """Return what comes of steps, taken one right after the other."""
-    try:
-        while True:
-            next(steps)
-    except StopIteration as end:
-        result: _T = end.value
-        return result
-
-
-def in_slices(steps: Steps[_T]) -> Generator[bytes, None, _T]:
-    """Take steps, and yield nothing each time they have kept others waiting for a while."""
-    until = ticks_ms() + _SLICE_MS
-    try:
-        while True:
-            next(steps)
-            if ticks_ms() >= until:
-                yield b""
-                until = ticks_ms() + _SLICE_MS
-    except StopIteration as end:
-        result: _T = end.value
-        return result
 
 
 def counted_up_to(most: int, items: Iterable[_T | None]) -> Steps[tuple[tuple[_T, ...], int]]:

@@ -8,12 +8,12 @@ from mockserver.engine.courses import Status
 from mockserver.engine.ledger import LedgerEntry
 from mockserver.engine.orders import Order
 from mockserver.engine.outages import Direction, Window
+from mockserver.steps import Steps
 from mockserver.values import dataclass
 from mockserver.worlds.audit import QUOTE_AGE_MS, Money
 from mockserver.worlds.audit.evidence import Evidence, StatusAnswer, evidence_of
 from mockserver.worlds.hosted import HostedWorld
 from mockserver.worlds.journal import Entry
-from mockserver.worlds.judgement import Steps
 
 # How many quotes before the payment are shown: clients ask again while a person types.
 _QUOTES = 3

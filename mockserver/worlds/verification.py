@@ -1,6 +1,9 @@
 """Searches a journal, and verifies what a test expects of the requests that a world got."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import islice, product
+from operator import itemgetter
 
 from mockserver.clock import iso
 from mockserver.contract import Contract
@@ -12,11 +15,12 @@ from mockserver.responders.forms import BadControl, check, duration_ms, form, in
 from mockserver.responders.refusing import refusal_in
 from mockserver.responders.responder import STUB
 from mockserver.responders.subsets import Subset, subset_of
+from mockserver.steps import Steps, at_once, each
 from mockserver.validation import did_you_mean
 from mockserver.values import dataclass
 from mockserver.wording import times
 from mockserver.worlds.hosted import AwaitedRefusal, HostedWorld
-from mockserver.worlds.journal import Entry, WorldJournal
+from mockserver.worlds.journal import Entry
 from mockserver.worlds.triggers import idle
 
 
@@ -48,11 +52,10 @@ class Search:
             and self.refused in (None, entry.refusal is not None)
         )
 
-    def matching(self, entries: Iterable[Entry]) -> list[Entry]:
-        return [entry for entry in entries if self.takes(entry)]
-
-    def found_in(self, journal: WorldJournal) -> list[Entry]:
-        return self.matching(journal.of(self.operation))
+    def found_in(self, entries: Iterable[Entry]) -> Steps[list[Entry]]:
+        """Return the entries that match, in steps: to read a request takes a while."""
+        # By the operation first, which narrows most and is a plain comparison.
+        return (yield from each(entry if self.takes(entry) else None for entry in entries))
 
     def __str__(self) -> str:
         named = self.operation or " ".join(filter(None, (self.method, self.path)))
@@ -80,38 +83,41 @@ _OUTAGES = ("chain-suspended", "token-suspended")
 _REFUSING = frozenset(("refusal", "quota", "break"))
 
 
-def unexpected_refusals(hosted: HostedWorld) -> list[Entry]:
-    """Return refused requests but for those that the test has caused or announced.
+def unexpected_refusals(hosted: HostedWorld) -> Iterator[Entry]:
+    """Yield refused requests but for those that the test has caused or announced.
 
     These are the refusals of stubs, of faults that refuse and of breaks, those announced as
     expected, and suspensions in a world that has any outage.
     """
-    return [
+    announced = announced_in(hosted)
+    return (
         entry
         for entry in hosted.journal.refused()
         if _REFUSING.isdisjoint(kind for kind, _ in entry.disturbances)
         and entry.responder != STUB
-        and not is_announced(hosted, entry)
-    ]
-
-
-def is_announced(hosted: HostedWorld, entry: Entry) -> bool:
-    """Tell whether a refusal was announced, or is one of an outage that was set."""
-    if entry.refusal is None:
-        return False
-    name = refusal_in(entry.refusal)
-    if name in _OUTAGES and hosted.world.outages.all():
-        return True
-    return any(is_expected(entry, expected) for expected in hosted.expected)
-
-
-def is_expected(entry: Entry, expected: AwaitedRefusal) -> bool:
-    """Tell whether a request was refused as a test expects it."""
-    return (
-        entry.refusal is not None
-        and expected.refusal in (None, refusal_in(entry.refusal))
-        and expected.operation in (None, entry.operation)
+        and not announced(entry)
     )
+
+
+def announced_in(hosted: HostedWorld) -> Callable[[Entry], bool]:
+    """Return what tells whether a refusal was announced, or is one of an outage that was set."""
+    # Once for all entries: there may be thousands of each.
+    expected = frozenset(hosted.expected)
+    suspended = _OUTAGES if hosted.world.outages.all() else ()
+
+    def announced(entry: Entry) -> bool:
+        if entry.refusal is None:
+            return False
+        return refusal_in(entry.refusal) in suspended or not expected.isdisjoint(_awaited(entry))
+
+    return announced
+
+
+def _awaited(entry: Entry) -> Iterator[AwaitedRefusal]:
+    """Yield what a test may have expected where it was refused so."""
+    name = refusal_in(entry.refusal or "")
+    for refusal, operation in product((None, name), (None, entry.operation)):
+        yield AwaitedRefusal(refusal, operation)
 
 
 _COUNTS = ("exactly", "atLeast", "atMost", "never")
@@ -134,6 +140,11 @@ class Verification:
 
 def verify(hosted: HostedWorld, wanted: Mapping[str, Json]) -> Verification:
     """Return whether a world got the requests that a body describes. Raises `BadControl`."""
+    return at_once(verify_in_steps(hosted, wanted))
+
+
+def verify_in_steps(hosted: HostedWorld, wanted: Mapping[str, Json]) -> Steps[Verification]:
+    """Verify as `verify` does. Raises `BadControl`."""
     check(form("verification"), wanted, "body")
     if wanted.get("never") is False:
         raise BadControl("body field 'never': only true has a meaning; leave it out")
@@ -143,9 +154,7 @@ def verify(hosted: HostedWorld, wanted: Mapping[str, Json]) -> Verification:
     if len(counts) > 1 and set(counts) != {"atLeast", "atMost"}:
         raise BadControl(f"body: {' and '.join(map(repr, counts))} do not go together")
     search = search_of(wanted, hosted.contract)
-    # By the operation first, which narrows most and is a plain comparison.
-    came = _came(hosted, search.operation)
-    entries = tuple(search.matching(came))
+    entries = tuple((yield from search.found_in(_came(hosted, search.operation))))
     # A search that can match nothing would hold as `never`: a typing error must not pass as a test.
     if not entries and _bounds_above(wanted):
         _check_possible(search, hosted)
@@ -159,19 +168,19 @@ def verify(hosted: HostedWorld, wanted: Mapping[str, Json]) -> Verification:
         )
     if not complaints:
         return Verification(True, f"{search} came {times(len(entries))}, as wanted", entries)
-    nearest = _nearest(search, came)
+    nearest = yield from _nearest(search, _came(hosted, search.operation))
     # All complaints at once: who mends one at a time runs the test again for each.
     text = f"{search}: {'; '.join(complaints)}"
     return Verification(False, text, entries, nearest, hosted.dropped)
 
 
-def _came(hosted: HostedWorld, operation: str | None = None) -> list[Entry]:
-    """Return the requests of an operation, or all."""
+def _came(hosted: HostedWorld, operation: str | None = None) -> Iterator[Entry]:
+    """Yield the requests of an operation, or all."""
     # As the audit does: what a revert has undone has not happened.
     entries, horizon = hosted.journal.of(operation), hosted.horizon
     if not horizon.undone:
         return entries
-    return [entry for entry in entries if not horizon.has_undone(entry.sequence)]
+    return (entry for entry in entries if not horizon.has_undone(entry.sequence))
 
 
 def _check_possible(search: Search, hosted: HostedWorld) -> None:
@@ -248,15 +257,15 @@ def _complaints(
             )
 
 
-def _nearest(search: Search, entries: Iterable[Entry]) -> tuple[str, ...]:
+def _nearest(search: Search, entries: Iterable[Entry]) -> Steps[tuple[str, ...]]:
     """Return in what requests differ that match apart from their parts, closest first."""
     if search.match is None:
         return ()
-    missing = [
-        (search.match.missing(entry.request), entry)
-        for entry in entries
-        if search.near(entry) and not search.takes(entry)
-    ]
+    match = search.match
+    near = (
+        (match.missing(entry.request), entry) if search.near(entry) else None for entry in entries
+    )
+    missing = [item for item in (yield from each(near)) if item[0]]
     # Stable: of those equally near, the oldest is named first.
     missing.sort(key=lambda item: len(item[0]))
     return tuple(
@@ -264,18 +273,16 @@ def _nearest(search: Search, entries: Iterable[Entry]) -> tuple[str, ...]:
     )
 
 
-def unmet(hosted: HostedWorld, changed_since: int = 0) -> list[str]:
-    """Return all that was set in a world and has disturbed no request, in sentences.
+def unmet(hosted: HostedWorld, changed_since: int = 0) -> Iterator[str | None]:
+    """Yield all that was set in a world and has disturbed no request, in sentences; None is a step.
 
     These are faults, triggers, mutations that changed nothing, outages, prices and breaks, and
     refusals that were expected and never came; of changes, those behind the first so many.
     """
-    return [
-        *unstruck(hosted),
-        *_mutations_without_effect(hosted),
-        *_idle_changes(hosted, changed_since),
-        *_never_refused(hosted),
-    ]
+    yield from unstruck(hosted)
+    yield from _mutations_without_effect(hosted)
+    yield from _idle_changes(hosted, changed_since)
+    yield from _never_refused(hosted)
 
 
 def unstruck(hosted: HostedWorld, ids: Collection[str] | None = None) -> list[str]:
@@ -316,20 +323,23 @@ def _mutations_without_effect(hosted: HostedWorld) -> Iterator[str]:
             )
 
 
-def _idle_changes(hosted: HostedWorld, first: int) -> Iterator[str]:
+def _idle_changes(hosted: HostedWorld, first: int) -> Iterator[str | None]:
     journal = hosted.journal
+    came = [(number, stored[0]) for number, stored in journal.numbered() if stored[1]]
     begun = {(window.subject, window.from_ms) for window in hosted.world.outages.all()}
     for change in hosted.changes[first:]:
         # A request that the journal has dropped may have met it.
         if journal.dropped > change.since:
             continue
+        # Each change is compared with each request.
+        yield None
         window = change.window
-        came = [entry for entry in journal.since(change.since) if entry.operation]
+        after = bisect_right(came, change.since, key=itemgetter(0))
         if window is None:
-            if not came:
+            if after == len(came):
                 yield f"{change.text} met no request: none came after it was set"
         elif (window.subject, window.from_ms) in begun and not any(
-            window.covers(entry.at_ms) for entry in came
+            window.covers(at_ms) for _, at_ms in islice(came, after, None)
         ):
             yield f"{change.text} met no request: none came while it was on"
 
@@ -338,9 +348,10 @@ def _never_refused(hosted: HostedWorld) -> Iterator[str]:
     """Yield the expected refusals that did not come, unless the journal may have dropped them."""
     if hosted.journal.dropped:
         return
-    refused = hosted.journal.refused() if hosted.expected else []
+    refused = hosted.journal.refused() if hosted.expected else ()
+    met = {expected for entry in refused for expected in _awaited(entry)}
     for expected in dict.fromkeys(hosted.expected):
-        if not any(is_expected(entry, expected) for entry in refused):
+        if expected not in met:
             what = repr(expected.refusal) if expected.refusal else "a refusal"
             of = f" of {expected.operation}" if expected.operation else ""
             yield f"expected {what}{of}, it did not come"

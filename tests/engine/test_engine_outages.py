@@ -165,10 +165,59 @@ def test_each_mode_shows_what_it_says(
     shown = {item.nickname: item for item in here.lists.chains().items}
     assert ("BNB" in shown) is listed
     assert not listed or shown["BNB"].disabled is disabled
-    assert here.lists.version() == (2 if mode in (Mode.DELISTED, Mode.DISABLED) else 1)
+    assert here.lists.chains().version == (2 if mode in (Mode.DELISTED, Mode.DISABLED) else 1)
     here.time.advance(HOUR)
     assert works(lambda: here.orders.submit(bridge(2)))
-    assert here.lists.version() == (3 if mode in (Mode.DELISTED, Mode.DISABLED) else 1)
+    assert here.lists.chains().version == (3 if mode in (Mode.DELISTED, Mode.DISABLED) else 1)
+
+
+def listed_windows(draw: st.DrawFn) -> Window:
+    begin = draw(st.integers(0, 6))
+    chain = draw(st.sampled_from(["ARB", "BNB", None]))
+    return Window(
+        chain,
+        draw(st.sampled_from(["USDT", "DOGE"] if chain is None else ["USDT", "DOGE", None])),
+        START + begin,
+        draw(st.none() | st.integers(START + begin + 1, START + 7)),
+        draw(st.sampled_from([Mode.DELISTED, Mode.DISABLED, Mode.LISTED_DEAD])),
+        draw(st.sampled_from(Direction)),
+    )
+
+
+@given(st.lists(st.composite(listed_windows)(), max_size=6))
+@example([replace(BNB_OUT, mode=Mode.DELISTED, from_ms=START + 1, until_ms=None, token=token)
+          for token in ("USDT", None)])  # fmt: skip
+def test_the_version_of_a_list_changes_when_the_list_does(windows: list[Window]) -> None:
+    here = world(calendar=windows)
+    before: tuple[Any, ...] = ()
+    for _ in range(8):
+        arb = CATALOG.chain("ARB")
+        lists = (here.lists.chains(), here.lists.v1_chains(), here.lists.tokens())
+        now = (*lists, here.lists.tokens_on(arb))
+        for earlier, later in zip(before, now, strict=bool(before)):
+            assert (earlier.items != later.items) == (later.version > earlier.version)
+            assert later.version >= earlier.version
+        before = now
+        here.time.advance(1)
+
+
+def test_what_is_done_by_hand_in_one_moment_changes_the_version_each_time() -> None:
+    here = world(calendar=[replace(BNB_OUT, chain="FSN", mode=Mode.DELISTED, from_ms=START)])
+    seen = [here.lists.chains()]
+    for act in (
+        lambda: here.outages.suspend(Window("BNB", None, 0, mode=Mode.DELISTED)),
+        lambda: here.outages.suspend(Window("ARB", None, 0, mode=Mode.DISABLED)),
+        lambda: here.outages.restore("BNB"),
+        lambda: here.outages.suspend(Window("BNB", None, 0, mode=Mode.DELISTED)),
+        lambda: here.outages.restore("ARB"),
+        lambda: here.outages.restore("BNB"),
+    ):
+        act()
+        seen.append(here.lists.chains())
+    assert [listing.version - seen[0].version for listing in seen] == [0, 1, 2, 3, 4, 5, 6]
+    here.outages.suspend(Window("BNB", "USDT", 0, mode=Mode.DELISTED))
+    assert here.lists.chains() == seen[-1]
+    assert here.lists.tokens().version == here.lists.chains().version - 1
 
 
 def works(call: Any) -> bool:
@@ -267,11 +316,11 @@ def test_suspending_and_restoring_by_hand_changes_nothing_that_has_happened() ->
     here.outages.suspend(Window("BNB", None, 0, mode=Mode.DELISTED))
     assert here.orders.peek(order_id).status == "Verified"
     assert [window.chain for window in here.outages.active()] == ["BNB"]
-    assert here.lists.version() == 2
+    assert here.lists.chains().version == 2
     here.time.advance(HOUR)
     assert here.orders.peek(order_id).status == "Verified"
     assert here.outages.restore("BNB")[0].until_ms == here.now()
-    assert here.lists.version() == 3
+    assert here.lists.chains().version == 3
     assert here.outages.active() == ()
     here.time.advance(15_000)
     assert here.orders.peek(order_id).status == "Succeeded"

@@ -176,8 +176,8 @@ def test_an_order_never_leaves_a_final_status(operations: list[tuple[str, int, i
     version = 0
     for operation in operations:
         operate(here, operation)
-        assert here.lists.version() >= version
-        version = here.lists.version()
+        assert here.lists.chains().version >= version
+        version = here.lists.chains().version
         for seen in here.orders.all():
             before = final.get(seen.order.id)
             # The one documented exception: a ticket lifts a dropped order.

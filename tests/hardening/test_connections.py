@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import re
 import resource
 import select
 import socket
@@ -14,7 +15,7 @@ import pytest
 
 from mockserver import limits
 from mockserver.server.exhaustion import Exhaustion
-from tests.conftest import PATIENCE_S, eventually, frozen, running
+from tests.conftest import PATIENCE_S, eventually, exchanged, frozen, running
 
 HALF = [
     b"",
@@ -92,6 +93,32 @@ def test_nobody_waits_behind_a_request_for_another_protocol(protocol, body, toge
             answers += more
     # The second is answered, or the end of the connection tells that nobody has heard it.
     assert answers.startswith(b"HTTP/1.1 ")
+
+
+_NEEDS_REPLY = (
+    b"POST /open/v1/order/getCrossChainQuote HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}"
+)
+
+
+@pytest.mark.parametrize(
+    "unreadable",
+    [
+        b"\0garbage\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost: x\r\nb ad: x\r\n\r\n",
+        b"GET /v1/getChain HTTP/1.1\r\n\r\n",
+        b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nZZ\r\n",
+    ],
+)
+@pytest.mark.parametrize("whole", [PLAIN, _NEEDS_REPLY, PLAIN + _NEEDS_REPLY + PLAIN])
+@pytest.mark.parametrize("half", [False, True])
+def test_what_came_whole_before_something_unreadable_has_its_answer(unreadable, whole, half):
+    with running(frozen()) as mock:
+        came = exchanged(mock.port, lambda: None, whole + unreadable, half=half)
+        assert mock.service.failures == []
+        journal = mock.client.control("GET", "/journal")["entries"]
+    asked = whole.count(b"Host:")
+    assert re.findall(rb"HTTP/1.. (\d+)", came) == [b"200"] * asked + [b"400"]
+    assert sum(entry["operation"] is not None for entry in journal) == asked
 
 
 @pytest.mark.parametrize("protocol", [b"websocket", b"h2c"])

@@ -386,6 +386,31 @@ def test_a_chain_that_is_taken_off_the_lists_leaves_the_recorded_list(serve):
     assert after["version"] == before["version"] + 1
 
 
+def test_the_version_of_a_recorded_list_changes_only_where_the_list_does(serve, tmp_path):
+    # What a recorded list lacks is out from the beginning of the world that is made of it.
+    closed = [
+        {"chain": chain, "mode": "delisted", "at": "+0s", "in_flight": "none"}
+        for chain in ("ARB", "POLYGON", "TRX")
+    ]
+    scenario = tmp_path / "recorded.json"
+    head = {"format": "crosschain-mock/scenario@1", "title": "recorded", "extends": "default"}
+    scenario.write_text(json.dumps({**head, "calendar": closed}), "utf-8")
+    listed = {"version": 7, "list": [{"nickName": "BNB"}, {"nickName": "ETH"}]}
+    client, ask = replayed_list(serve, tmp_path, "v2.getChain", "", listed, scenario=scenario)
+    assert ask() == listed
+    seen = []
+    for outage in ({"chain": "BNB", "mode": "delisted"}, {"token": "USDT", "mode": "delisted"}):
+        client.control("POST", "/outages", outage)
+        seen.append((ask()["version"], len(ask()["list"])))
+        advance(client, "1m")
+        client.control(
+            "DELETE", "/outages", {name: outage[name] for name in outage if name != "mode"}
+        )
+        seen.append((ask()["version"], len(ask()["list"])))
+    # No token is in a list of chains, and no version is given twice to what is not the same.
+    assert seen == [(8, 1), (9, 2), (9, 2), (9, 2)]
+
+
 @pytest.mark.parametrize(
     ("operation", "query", "data", "left"),
     [
@@ -418,7 +443,7 @@ def test_an_outage_takes_its_chain_from_lists_of_any_form(
     assert shown == left
 
 
-def replayed_list(serve, tmp_path, operation, query, data):
+def replayed_list(serve, tmp_path, operation, query, data, **settings):
     """Replay one list of a service's own form; return the client and what asks for it."""
     spec = load("observed").operation(operation)
     code = 200 if operation.startswith("v1.") else 0
@@ -429,7 +454,8 @@ def replayed_list(serve, tmp_path, operation, query, data):
         "kept", "captured", (kept,), source="https://a.example", dialect="observed"
     )
     path.write_text(text_of(recording), "utf-8")
-    running = serve(replay=(path,), dialect="observed", replay_mode=ReplayMode(counted=False))
+    settings |= {"dialect": "observed", "replay_mode": ReplayMode(counted=False)}
+    running = serve(replay=(path,), **settings)
     address = f"http://127.0.0.1:{running.port}{spec.path}?{urlencode(query)}"
 
     def ask():

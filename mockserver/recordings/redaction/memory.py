@@ -92,13 +92,15 @@ class Memory:
     def _in(self, lowered: str) -> Iterator[str]:
         yield from (text for text in self._named if text in lowered)
         if len(self._texts) <= _FEW:
-            yield from (text for text in self._texts if text in lowered)
+            # A copy: another thread may read another exchange.
+            yield from (text for text in tuple(self._texts) if text in lowered)
             return
         # Many secrets, such as one signature a request: each window of the text is looked up.
         starts = self._windows.keys() & {
             lowered[at : at + _WINDOW] for at in range(len(lowered) - _WINDOW + 1)
         }
-        yield from (text for start in starts for text in self._windows[start] if text in lowered)
+        known = (text for start in starts for text in tuple(self._windows[start]))
+        yield from (text for text in known if text in lowered)
 
     def without(self, text: str) -> str:
         """Return a text without secrets, in whatever spelling of their characters."""
@@ -116,7 +118,7 @@ class Memory:
         """
         text = self.without(text)
         for start in self._starting(text):
-            text = _cut_out(text, start, self._starts[start])
+            text = _cut_out(text, start, tuple(self._starts[start]))
         # What is spelled in another way as well cannot be cut out.
         return MASK if any(map(self._starting, _views(text))) else text
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from mockserver import jsontext
@@ -119,17 +120,27 @@ def _end(parts: RequestParts, end: End, catalog: Catalog) -> tuple[str, str] | N
 def disturbed(call: Call, answer: Response, simulate: Simulate) -> Response:
     """Return a recorded list with the outages of the world.
 
-    Changes that they make in the simulated list are made in the recorded one.
+    Changes that they make in the simulated list are made in the recorded one, whose version rises
+    with each since the world began.
     """
-    if call.operation.id not in list_operations() or not call.hosted.world.outages.active():
+    world = call.hosted.world
+    if call.operation.id not in list_operations() or not world.outages.calendar.stretch(
+        world.now()
+    ):
         return answer
+
+    def simulated(world: World) -> Json:
+        hosted = replace(call.hosted, world=world)
+        return jsontext.decode(simulate(Call(call.operation, call.request, hosted)).body)
+
     try:
         recorded = jsontext.decode(answer.body)
-        now = jsontext.decode(simulate(call).body)
-        calm = Call(call.operation, call.request, call.hosted.undisturbed())
-        undisturbed = jsontext.decode(simulate(calm).body)
+        now, undisturbed = simulated(world), simulated(world.undisturbed())
+        version = _version(simulated(world.begun(min(call.hosted.began_ms, world.now()))))
     except jsontext.NotJson:
         return answer
+    if None not in (version, _version(undisturbed)):
+        undisturbed["data"]["version"] = version
     changed = _changed(recorded, undisturbed, now)
     if _items(undisturbed) and not _items(now):
         changed = _with_items(changed, [])
@@ -150,6 +161,12 @@ def disturbed(call: Call, answer: Response, simulate: Simulate) -> Response:
             ],
         )
     return answer if changed == recorded else answer.with_body(jsontext.encode(changed))
+
+
+def _version(body: Json) -> Json:
+    """Return the version of the list in an answer; None in one without."""
+    data = body.get("data") if isinstance(body, dict) else None
+    return data.get("version") if isinstance(data, dict) else None
 
 
 def _items(body: Json) -> list[Json]:

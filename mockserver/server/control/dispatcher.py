@@ -137,7 +137,7 @@ class Control:
         if isinstance(answer, Response):
             return Delivery(answer)
         if isinstance(answer, Iterator):
-            return _in_pieces(answer)
+            return _in_pieces(_refusing(answer))
         if row.method != "GET":
             hosted.revision += 1
         unready = row.path == "/ready" and not self.server.ready
@@ -221,6 +221,14 @@ class Control:
         near = did_you_mean(f"{CONTROL_PATH}{path}", places)
         known = near or f"; there are {', '.join(places)}"
         return refused(404, f"nothing is at '{CONTROL_PATH}{path[:100]}'{known}")
+
+
+def _refusing(pieces: Iterator[bytes]) -> Iterator[bytes | Response]:
+    """Yield an answer, or the refusal of a request that is found wrong before its first byte."""
+    try:
+        yield from pieces
+    except CrosschainMockError as error:
+        yield refused(400, str(error))
 
 
 def _in_pieces(pieces: Iterator[bytes | Response]) -> Delivery:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from mockserver import jsontext, limits
+from mockserver.clock import ticks_ms
 from mockserver.headers import ELAPSED_HEADER
 from mockserver.jsontext import Json
 from mockserver.responders.forms import BadControl
@@ -14,8 +15,8 @@ from mockserver.values import dataclass
 from mockserver.worlds.hosted import HostedWorld
 from mockserver.worlds.journal import Entry
 
-MOST_AT_ONCE = 200
-"""How many requests are sent at once, so that no stream delays the answers of the API."""
+# Requests that are read at once, and how long the answers of the API may wait for a stream.
+_MOST_AT_ONCE, _SLICE_MS = 200, 5
 
 # After so many polls without events, a stream sends a comment, so that both ends notice a
 # lost connection.
@@ -34,11 +35,13 @@ class Events:
     request: ControlRequest
     heard: int
     epoch: str
+    more: bool = False
     _reported: object = None
     _silent: int = 0
 
     def pull(self) -> bytes:
         """Return the events since the last time; empty without any."""
+        self.more = False
         news = b"".join(self._news())
         self._silent = 0 if news else self._silent + 1
         if self._silent >= _BEAT:
@@ -64,10 +67,22 @@ class Events:
             self._reported = state
             yield _event("world", self._world(hosted))
         if hosted.journal.last_sequence > self.heard:
-            for entry in hosted.journal.since(self.heard)[:MOST_AT_ONCE]:
-                self.heard = entry.sequence
-                position = f"{self.epoch}-{entry.sequence}"
-                yield _event("request", summary(hosted, entry), position)
+            yield from self._requests(hosted)
+
+    def _requests(self, hosted: HostedWorld) -> Iterator[bytes]:
+        """Yield the requests that came, as far as others need not wait for them."""
+        until, self.more = ticks_ms() + _SLICE_MS, True
+        # None is shown before the journal is read for its secrets.
+        for _ in hosted.journal.study():
+            if ticks_ms() >= until:
+                return
+        entries = hosted.journal.since(self.heard, _MOST_AT_ONCE)
+        for entry in entries:
+            self.heard = entry.sequence
+            yield _event("request", summary(hosted, entry), f"{self.epoch}-{entry.sequence}")
+            if ticks_ms() >= until:
+                return
+        self.more = len(entries) == _MOST_AT_ONCE
 
     def _world(self, hosted: HostedWorld) -> Json:
         outages = hosted.world.outages

@@ -1,8 +1,10 @@
 """Control of the journal: searched, verified, judged after a test, and kept as a recording."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import chain
+from typing import TYPE_CHECKING
 
 from mockserver import jsontext
 from mockserver.clock import iso
@@ -16,6 +18,7 @@ from mockserver.responders.forms import BadControl
 from mockserver.responders.named import named_by
 from mockserver.responders.responder import SIMULATION
 from mockserver.server.control.row import ControlRequest
+from mockserver.steps import Steps, each, in_slices
 from mockserver.worlds import audit as audits
 from mockserver.worlds import verification
 from mockserver.worlds.complaints import Remedies, complaints, unused
@@ -23,8 +26,10 @@ from mockserver.worlds.entry_details import decoded, nearest_form
 from mockserver.worlds.ground import Ground, ground_of
 from mockserver.worlds.hosted import AwaitedRefusal, HostedWorld
 from mockserver.worlds.journal import Entry
-from mockserver.worlds.judgement import in_slices
-from mockserver.worlds.verification import search_of, unexpected_refusals, unmet
+from mockserver.worlds.verification import Search, search_of, unexpected_refusals, unmet
+
+if TYPE_CHECKING:
+    from mockserver.recordings.redaction import Redactor
 
 # Entries that are written in a turn: secrets and the nearest valid form take up to 20 ms each.
 _ENTRIES_AT_ONCE = 1
@@ -38,45 +43,44 @@ _REMEDIES = Remedies(
 
 def show(request: ControlRequest) -> Iterator[bytes]:
     """Return the requests of a world; `next` is the cursor of the next page."""
+    return _listed(request, search_of(request.query, request.hosted.contract))
+
+
+def _listed(request: ControlRequest, search: Search) -> Iterator[bytes]:
     journal = request.hosted.journal
-    search = search_of(request.query, request.hosted.contract)
-    entries = search.found_in(journal)
+    entries = yield from in_slices(search.found_in(journal.of(search.operation)))
     limit = request.query.get("limit", len(entries))
     page = entries[:limit]
-    return _shown(
-        request,
-        {
-            "last": journal.last_sequence,
-            "next": page[-1].sequence if len(entries) > limit else journal.last_sequence,
-            "dropped": request.hosted.dropped,
-            "entries": jsontext.LazyArray(_entry(request.hosted, entry) for entry in page),
-        },
-    )
-
-
-def _shown(request: ControlRequest, members: Mapping[str, Json]) -> Iterator[bytes]:
-    """Yield an answer that shows entries, once the journal is read for its secrets."""
-    yield from in_slices(request.hosted.journal.study())
+    members: dict[str, Json] = {
+        "last": journal.last_sequence,
+        "next": page[-1].sequence if len(entries) > limit else journal.last_sequence,
+        "dropped": request.hosted.dropped,
+        "entries": _entries(request.hosted, page),
+    }
+    # Not before the journal is read for its secrets.
+    yield from in_slices(journal.study())
     yield from jsontext.pieces(members, _ENTRIES_AT_ONCE)
 
 
 def detail(request: ControlRequest) -> Iterator[bytes]:
     """Return one request with its answer, the nearest valid form, and what its codes stand for."""
     number, journal = request.place["id"], request.hosted.journal
-    entry = next((entry for entry in journal if str(entry.sequence) == number), None)
-    if entry is None:
+    place = int(number) if number.isascii() and number.isdecimal() and len(number) < 20 else 0
+    if not journal.dropped < place <= journal.last_sequence:
         raise BadControl(
             f"the journal has no request {number[:40]!r}; it has "
             f"{journal.dropped + 1} to {journal.last_sequence}"
             if len(journal)
             else f"the journal has no request {number[:40]!r}; it is empty"
         )
-    return _detailed(request.hosted, entry)
+    return _detailed(request.hosted, journal.since(place - 1, 1)[0])
 
 
 def _detailed(hosted: HostedWorld, entry: Entry) -> Iterator[bytes]:
     yield from in_slices(hosted.journal.study())
-    yield jsontext.encode({**_entry(hosted, entry), "decoded": decoded(entry)})
+    members = yield from in_slices(_entry(hosted, entry))
+    members["decoded"] = yield from in_slices(entry.apart(partial(decoded, entry)))
+    yield jsontext.encode(members)
 
 
 def record(request: ControlRequest) -> Iterator[bytes]:
@@ -85,13 +89,7 @@ def record(request: ControlRequest) -> Iterator[bytes]:
     Preflights and requests that no operation answers are left out. Raises `BadControl` where
     nothing is left.
     """
-    hosted, query = request.hosted, request.query
-    matching = search_of(query, hosted.contract).found_in(hosted.journal)
-    page = matching[: query.get("limit", len(matching))]
-    kept = [entry for entry in page if entry.operation is not None]
-    if not kept:
-        raise BadControl("none of these requests is one of an operation, so none can be kept")
-    return _recorded(hosted, kept, query.get("title", f"Requests of the world {hosted.key}"))
+    return _recorded(request, search_of(request.query, request.hosted.contract))
 
 
 def forget(request: ControlRequest) -> Json:
@@ -103,33 +101,25 @@ def forget(request: ControlRequest) -> Json:
 def verify(request: ControlRequest) -> Iterator[bytes]:
     """Tell whether what a test expects is true of the requests of a world."""
     ground = ground_for(request)
-    verdict = verification.verify(request.hosted, request.body)
+    verdict = yield from in_slices(verification.verify_in_steps(request.hosted, request.body))
     # What nobody has asked for cannot be too much; nor does that show anything.
     unfounded = verdict.held and ground.missing
-    return _verified(
-        request,
-        verdict.nearest,
+    journal, nearest = request.hosted.journal, []
+    if verdict.nearest:
+        # What takes out secrets reads the whole journal for them, mostly for nothing.
+        yield from in_slices(journal.study())
+        nearest = [journal.redactor().line(text) for text in verdict.nearest]
+    yield jsontext.encode(
         {
             "held": verdict.held and not unfounded,
             "told": unfounded or verdict.message,
             "count": len(verdict.entries),
             "sequences": [entry.sequence for entry in verdict.entries],
-            "nearest": [],
+            "nearest": nearest,
             **picked(verdict, "dropped"),
             "ground": ground.render(),
-        },
+        }
     )
-
-
-def _verified(
-    request: ControlRequest, nearest: Sequence[str], members: dict[str, Json]
-) -> Iterator[bytes]:
-    journal = request.hosted.journal
-    if nearest:
-        # What takes out secrets reads the whole journal for them, mostly for nothing.
-        yield from in_slices(journal.study())
-        members["nearest"] = [journal.redactor().line(text) for text in nearest]
-    yield jsontext.encode(members)
 
 
 def expect(request: ControlRequest) -> Json:
@@ -161,11 +151,12 @@ def check(request: ControlRequest) -> Iterator[bytes]:
         for stub in hosted.stubs.unused()
         if not silent
     ]
-    refusals = unexpected_refusals(hosted)
-    if refusals or findings or hosted.journal.disturbed():
+    refusals = yield from in_slices(each(unexpected_refusals(hosted)))
+    if refusals or findings or stubs or any(hosted.journal.disturbed()):
         # Sentences name requests.
         yield from in_slices(hosted.journal.study())
-    failures, met_nothing = list(hosted.failures), [] if silent else unmet(hosted)
+    failures = list(hosted.failures)
+    met_nothing = [] if silent else (yield from in_slices(each(unmet(hosted))))
     well = not (stubs or refusals or failures or met_nothing or findings or ground.missing)
     hosted.judged("check", stage, well=well)
     told = chain(
@@ -180,7 +171,7 @@ def check(request: ControlRequest) -> Iterator[bytes]:
             "unmet": met_nothing,
             "unusedStubs": stubs,
             "failures": failures,
-            "unexpectedRefusals": jsontext.LazyArray(_entry(hosted, entry) for entry in refusals),
+            "unexpectedRefusals": _entries(hosted, refusals),
             "ground": ground.render(),
         },
         _ENTRIES_AT_ONCE,
@@ -196,8 +187,17 @@ def ground_for(request: ControlRequest) -> Ground:
     return ground_of(request.hosted, request.server.worlds)
 
 
-def _entry(hosted: HostedWorld, entry: Entry) -> Json:
-    members = entry.render()
+def _entries(hosted: HostedWorld, entries: Iterable[Entry]) -> jsontext.LazyArray:
+    def items() -> Iterator[Json]:
+        for entry in entries:
+            members = yield from in_slices(_entry(hosted, entry), jsontext.NOT_YET)
+            yield members
+
+    return jsontext.LazyArray(items())
+
+
+def _entry(hosted: HostedWorld, entry: Entry) -> Steps[dict[str, Json]]:
+    members = yield from entry.apart(entry.render)
     members["nearest"] = nearest_form(hosted.contract, entry, hosted.world.scenario.catalog)
     members["order"] = _order(hosted, entry)
     return members
@@ -219,13 +219,19 @@ def _order(hosted: HostedWorld, entry: Entry) -> Json:
     }
 
 
-def _recorded(hosted: HostedWorld, kept: Sequence[Entry], title: str) -> Iterator[bytes]:
-    """Yield the pieces of the answer with a recording of some entries, without any secret."""
+def _recorded(request: ControlRequest, search: Search) -> Iterator[bytes]:
+    """Yield the pieces of the answer with a recording of entries, without any secret."""
+    hosted, query = request.hosted, request.query
+    matching = yield from in_slices(search.found_in(hosted.journal.of(search.operation)))
+    page = matching[: query.get("limit", len(matching))]
+    kept = [entry for entry in page if entry.operation is not None]
+    if not kept:
+        raise BadControl("none of these requests is one of an operation, so none can be kept")
     # A piece is an exchange, since a full journal takes seconds to be written.
     yield from in_slices(hosted.journal.study())
     redactor = hosted.journal.redactor()
     head = Recording(
-        title=title,
+        title=query.get("title", f"Requests of the world {hosted.key}"),
         origin=SIMULATION,
         exchanges=(),
         dialect=hosted.contract.dialect.name,
@@ -235,10 +241,15 @@ def _recorded(hosted: HostedWorld, kept: Sequence[Entry], title: str) -> Iterato
     yield b'{"text":"' + _escaped(head_text(head))
     before = kept[0].at_ms
     for entry in kept:
-        exchange = redactor.exchange(_exchange(entry, before))
-        yield _escaped(exchange_text(exchange, SIMULATION))
+        writing = partial(_text_of, redactor, _exchange(entry, before))
+        text = yield from in_slices(entry.apart(writing))
+        yield _escaped(text)
         before = entry.at_ms
     yield b'","exchanges":%d}' % len(kept)
+
+
+def _text_of(redactor: "Redactor", exchange: RecordedExchange) -> str:
+    return exchange_text(redactor.exchange(exchange), SIMULATION)
 
 
 def _escaped(text: str) -> bytes:

@@ -13,9 +13,9 @@ from mockserver.engine.world import World
 from mockserver.jsontext import Json
 from mockserver.responders.forms import BadControl
 from mockserver.server.control.row import ControlRequest
+from mockserver.steps import in_slices
 from mockserver.worlds.audit import Money
 from mockserver.worlds.hosted import HostedWorld
-from mockserver.worlds.judgement import in_slices
 from mockserver.worlds.story import story_of
 
 # After so many orders of a search, other requests have their turn.

@@ -1,13 +1,19 @@
 """Control of what answers beside the simulation: faults, stubs, and breaks.
 
-The catalogue of breaks is imported when it is requested: many servers have none.
+The catalogue of breaks is imported when it is requested, since many servers have none, and in
+another thread, since that takes long.
 """
 
+from collections.abc import Iterator
+from types import ModuleType
+
+from mockserver import jsontext
 from mockserver.jsontext import Json
 from mockserver.responders import stubs
 from mockserver.responders.faults import registry as faults
 from mockserver.responders.faults.registry import Tally
 from mockserver.server.control.row import ControlRequest
+from mockserver.steps import apart, in_slices
 
 
 def show_faults(request: ControlRequest) -> Json:
@@ -51,17 +57,22 @@ def clear_stubs(request: ControlRequest) -> Json:
     return {"removed": request.hosted.stubs.clear()}
 
 
-def show_breaks(request: ControlRequest) -> Json:
+def show_breaks(request: ControlRequest) -> Iterator[bytes]:
     """Return all breaks that a world can have, and the names of those it has."""
-    from mockserver.responders.breaks.catalogue import CATALOGUE, break_json  # noqa: PLC0415 - as said above
-
-    return {
-        "active": request.hosted.breaks.names,
-        "breaks": [break_json(break_) for break_ in CATALOGUE.values()],
-    }
+    catalogue = yield from in_slices(apart(_catalogue))
+    breaks = [catalogue.break_json(break_) for break_ in catalogue.BREAKS]
+    yield jsontext.encode({"active": request.hosted.breaks.names, "breaks": breaks})
 
 
-def put_breaks(request: ControlRequest) -> Json:
+def put_breaks(request: ControlRequest) -> Iterator[bytes]:
     """Have exactly these; an empty list makes the world whole again."""
+    yield from in_slices(apart(_catalogue))
     request.hosted.have_breaks(request.body["breaks"])
-    return {"active": request.hosted.breaks.names}
+    request.hosted.revision += 1
+    yield jsontext.encode({"active": request.hosted.breaks.names})
+
+
+def _catalogue() -> ModuleType:
+    from mockserver.responders.breaks import catalogue  # noqa: PLC0415 - as said above
+
+    return catalogue

@@ -26,12 +26,12 @@ from mockserver.operations.traces import (
 )
 from mockserver.responders.delivery import Cut
 from mockserver.responders.responder import GENERATED, PLAYBACK, STUB, UPSTREAM
+from mockserver.steps import Steps
 from mockserver.values import dataclass
 from mockserver.worlds import pool
 from mockserver.worlds.claims import Beliefs
 from mockserver.worlds.hosted import HostedWorld
 from mockserver.worlds.journal import Entry
-from mockserver.worlds.judgement import Steps
 from mockserver.worlds.transactions import ChainTransaction
 
 # Responders that answer without a world: an order in their answers is none of the world.

@@ -9,6 +9,7 @@ from itertools import chain
 from mockserver import limits
 from mockserver.jsontext import Json
 from mockserver.responders.forms import BadControl
+from mockserver.steps import Steps, at_once
 from mockserver.validation import did_you_mean
 from mockserver.values import dataclass
 from mockserver.wording import audit_lines
@@ -20,7 +21,7 @@ from mockserver.worlds.audit.findings import KINDS
 from mockserver.worlds.claims import Expected
 from mockserver.worlds.ground import Ground, ground_of
 from mockserver.worlds.hosted import HostedWorld
-from mockserver.worlds.judgement import Judgement, Steps, at_once, counted_up_to
+from mockserver.worlds.judgement import Judgement, counted_up_to
 
 QUOTE_AGE_MS = 300_000
 """The age at which a quote counts as old; for how long a quote is valid is not published."""

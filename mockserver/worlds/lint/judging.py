@@ -10,12 +10,13 @@ from mockserver import limits
 from mockserver.clock import ClockRefused
 from mockserver.jsontext import Json
 from mockserver.responders.forms import BadControl, duration_ms
+from mockserver.steps import Steps, at_once
 from mockserver.validation import did_you_mean
 from mockserver.values import dataclass
 from mockserver.wording import counted, lint_lines
 from mockserver.worlds.ground import Ground, ground_of
 from mockserver.worlds.hosted import HostedWorld
-from mockserver.worlds.judgement import Judgement, Steps, at_once, counted_up_to
+from mockserver.worlds.judgement import Judgement, counted_up_to
 from mockserver.worlds.lint.finding import LimitUnit, LintFinding, LintLevel, LintRule
 from mockserver.worlds.lint.rules import RULES
 from mockserver.worlds.lint.traffic import traffic_of

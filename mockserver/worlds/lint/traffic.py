@@ -17,13 +17,13 @@ from mockserver.jsontext import Json
 from mockserver.operations import traces
 from mockserver.operations.order_texts import OrderRules
 from mockserver.operations.traces import NamedDeposit, QuotedTransfer, TracedTransfer
+from mockserver.steps import Steps
 from mockserver.values import dataclass
 from mockserver.worlds.audit.evidence import successful_data
 from mockserver.worlds.hosted import HostedWorld
 from mockserver.worlds.journal import Entry
-from mockserver.worlds.judgement import Steps
 from mockserver.worlds.transactions import ChainTransaction
-from mockserver.worlds.verification import is_announced
+from mockserver.worlds.verification import announced_in
 
 CHAIN_LISTS = (ids.CHAINS, ids.V1_CHAINS)
 # How many of the newest quotes of a route are compared with a payment.
@@ -205,11 +205,12 @@ def traffic_of(hosted: HostedWorld, without: Collection[int] = ()) -> Steps[Traf
     for tx in hosted.transactions.values():
         if tx.number > horizon.transactions:
             traffic.payments[hash_key(tx.chain, tx.hash)] = tx
-    for entry in tuple(hosted.journal):
+    announced = announced_in(hosted)
+    for entry in hosted.journal:
         yield
         operation = hosted.contract.get(entry.operation)
         # A test that sends something wrong on purpose is no client that does.
-        if entry.sequence in without or is_announced(hosted, entry):
+        if entry.sequence in without or announced(entry):
             continue
         if operation is not None and entry.request.method != "OPTIONS":
             inputs = operation.read(entry.request)
