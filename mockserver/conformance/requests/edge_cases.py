@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import replace
 from decimal import Decimal
 from heapq import heapify, heappop, heappush
-from itertools import product
+from itertools import pairwise, product
 from types import MappingProxyType
 from typing import Any, TypeVar
 
@@ -128,13 +128,13 @@ def reversed_inputs(draft: Draft) -> Draft:
     return replace(draft, query=query, body=body)
 
 
-def once_more_for_refused_chains(
-    context: RunContext, within: Collection[str]
-) -> Iterator[EdgeCase]:
-    """Yield another request for each listed chain that was refused where others were taken.
+def called_for(context: RunContext, within: Collection[str]) -> Iterator[EdgeCase]:
+    """Yield what answers call for, such as another request for each listed chain that was refused.
 
     One refusal may be about the token; two different ones with a chain are about the chain.
     """
+    if ids.SWAP_QUOTE in within:
+        yield from _aggregators_in_turn(context)
     if ids.TICKET in within:
         yield from _tickets_in_other_forms(context)
     for operation_id in (ids.ORDER, ids.V1_ORDER):
@@ -161,6 +161,20 @@ def once_more_for_refused_chains(
                     edge = Edge(f"again, {role} {chain}", EdgeKind.ROUTE)
                     draft = valid_request(context, operation_id, **{key: other})
                     yield EdgeCase(operation_id, edge, draft)
+
+
+def _aggregators_in_turn(context: RunContext) -> Iterator[EdgeCase]:
+    """Yield quotes around the first change of the aggregator again, twice in reverse order.
+
+    Only behind a quote of another aggregator a quote shows whose it has, and few may be there.
+    """
+    quotes = [quote for quote in context.of(ids.SWAP_QUOTE) if quote.text("aggregator")]
+    names = [quote.text("aggregator") for quote in quotes]
+    change = next((at for at, (a, b) in enumerate(pairwise(names), 1) if a != b), None)
+    around = [] if change is None else quotes[max(0, change - 2) : change + 1][::-1]
+    for number, quote in enumerate((*around, *around), 1):
+        edge = Edge(f"aggregators in turn, {number}", EdgeKind.ROUTE)
+        yield EdgeCase(ids.SWAP_QUOTE, edge, Draft(query=quote.parameters))
 
 
 def refused_orders(context: RunContext, operation_id: str) -> Iterator[tuple[Edge, _About]]:

@@ -16,9 +16,9 @@ from mockserver.conformance.options import DEFAULT_EXAMPLES, Options
 from mockserver.conformance.requests.catalog import probes_of
 from mockserver.conformance.requests.edge_cases import (
     EdgeCase,
+    called_for,
     cells_of,
     edge_cases_of,
-    once_more_for_refused_chains,
 )
 from mockserver.conformance.requests.late_answers import FEWEST_ROUNDS, ROUNDS, suspects
 from mockserver.conformance.requests.probe import Need, Probe, ProbeIndex, Stage
@@ -314,7 +314,7 @@ def _cells(context: RunContext, operation: Operation, most: int) -> Iterator[Edg
 
 def once_more(session: Session, options: Options, kept: int, within: Collection[str]) -> Requests:
     """Yield what the answers to the edges call for; `kept` as for edges."""
-    for case in once_more_for_refused_chains(session.context, within) if options.edges else ():
+    for case in called_for(session.context, within) if options.edges else ():
         if session.left > kept:
             yield case.probe, case.draft
 
