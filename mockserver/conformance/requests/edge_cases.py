@@ -49,7 +49,7 @@ from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.names import Edge, EdgeKind, ProbeName
 from mockserver.conformance.verdict import Inconclusive, NotRun
 from mockserver.contract import Field, Operation, ids, shipped_facts
-from mockserver.jsontext import Json
+from mockserver.jsontext import Json, Schema
 from mockserver.signing.developer import HEADERS
 from mockserver.values import dataclass
 
@@ -80,6 +80,13 @@ _AMOUNTS = ((3, EdgeKind.PART), (7, EdgeKind.PART), (10, EdgeKind.SUM))
 _HASH_FORMS = {
     form: frozenset(shipped_facts().names["words"][words])
     for form, words in (("in base58", "hashes-in-base58"), ("without 0x", "hashes-without-0x"))
+}
+# A value next to a bound that the contract does not allow, of the bound and the right value.
+_BEYOND: Mapping[str, Callable[[Any, Json], Json]] = {
+    "minimum": lambda bound, _: bound - 1,
+    "maximum": lambda bound, _: bound + 1,
+    # No pattern allows more than a thousand characters.
+    "pattern": lambda _, right: f"{right:x<1001}",
 }
 _OF_THE_CALLER = (*HEADERS, "userAddress")
 
@@ -115,6 +122,41 @@ def cells_of(context: RunContext, operation: Operation) -> tuple[Iterator[EdgeCa
     with suppress(NotRun, Inconclusive):
         cells = list(_cells(context, operation.id))
     return _EdgeCases(context, operation).about_each(cells), len(cells)
+
+
+def beyond_bounds(context: RunContext, operation: Operation) -> Iterator[EdgeCase]:
+    """Yield the usual request beyond each bound of an input that no request was beyond yet."""
+    usual = plain_or_unknown(context, operation)
+    if usual is None or operation.writes:
+        return
+    draft = signed(usual, operation, context.caller)
+    broken = {
+        violation.schema_path
+        for exchange in context.of(operation)
+        for violation in exchange.reading.violations
+    }
+    for field in operation.fields:
+        path = ("properties", field.location, "properties", field.name)
+        for place, keyword, bound in _bounds(field.schema, path):
+            right = draft.part(field.location).get(field.name)
+            if place in broken or right is None:
+                continue
+            changed = draft.having(field.location, field.name, _BEYOND[keyword](bound, right))
+            if field.location != "headers":
+                changed = signed(changed, operation, context.caller)
+            edge = Edge(f"{field.name} beyond its {keyword}", sound=False)
+            yield EdgeCase(operation.id, edge, changed)
+
+
+def _bounds(
+    schema: Schema, path: tuple[str | int, ...]
+) -> Iterator[tuple[tuple[str | int, ...], str, Any]]:
+    """Yield the bounds of an input, each with its path in the schema of the request."""
+    yield from (
+        ((*path, keyword), keyword, schema[keyword]) for keyword in _BEYOND if keyword in schema
+    )
+    for number, branch in enumerate(schema.get("allOf", ())):
+        yield from _bounds(branch, (*path, "allOf", number))
 
 
 def inputs(operation: Operation) -> Iterator[Field]:
@@ -341,7 +383,8 @@ class _EdgeCases:
     def _sound_values(self, draft: Draft) -> Iterator[EdgeCase]:
         """Yield the usual request with one input at an edge that the contract allows."""
         yield EdgeCase(self._operation.id, Edge("once more", EdgeKind.ONCE_MORE), draft)
-        if len(draft.query) > 1 or len(draft.body or ()) > 1:
+        has_forms = len(draft.query) > 1 or len(draft.body or ()) > 1
+        if has_forms:
             edge = Edge("parameters in reverse order", EdgeKind.SAME_MEANING)
             yield self._signed(edge, reversed_inputs(draft))
         of_calls = self._operation.id == ids.SWAP
@@ -350,9 +393,11 @@ class _EdgeCases:
                 before = draft.part(field.location).get(field.name)
                 # The usual value shows nothing that the usual request once more does not.
                 if value != before and not (of_calls and label in _NOT_FOR_CALLS):
+                    has_forms = has_forms or (row is not None and row.same)
                     yield self._changed(draft, field, label, value, row=row, sound=True)
-        afterwards = Edge("once more, after other forms of it", EdgeKind.AFTERWARDS)
-        yield EdgeCase(self._operation.id, afterwards, draft)
+        if has_forms:
+            afterwards = Edge("once more, after other forms of it", EdgeKind.AFTERWARDS)
+            yield EdgeCase(self._operation.id, afterwards, draft)
         yield from self._combinations(draft)
 
     def _doubtful_values(self, draft: Draft) -> Iterator[EdgeCase]:

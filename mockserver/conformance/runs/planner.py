@@ -16,6 +16,7 @@ from mockserver.conformance.options import DEFAULT_EXAMPLES, Options
 from mockserver.conformance.requests.catalog import probes_of
 from mockserver.conformance.requests.edge_cases import (
     EdgeCase,
+    beyond_bounds,
     called_for,
     cells_of,
     edge_cases_of,
@@ -212,8 +213,9 @@ def prepared(
     return Prepared(contract, permit, limits, made)
 
 
-# How many requests other ways of delivery take of a service of usual size where nothing differs.
-_IN_OTHER_WAYS = 140
+# How many requests other ways of delivery take of a service of usual size where nothing differs,
+# with quotes that are asked for again in turn.
+_IN_OTHER_WAYS = 149
 # How many submissions they and the sequences of a usual run take.
 _SUBMITTED_IN_OTHER_WAYS = 31
 # The rule for which requests that were answered late are sent again.
@@ -256,7 +258,10 @@ def at_edges(session: Session, options: Options, kept: int, within: Collection[s
     in_turn = filter(None, chain.from_iterable(zip_longest(*columns)))
     asked = {_asked(exchange.request) for exchange in context.exchanges}
     new = (case for case in in_turn if case.edge.kind not in _ONCE or _is_new(case, context, asked))
-    for number, case in enumerate(new):
+    # Behind the others, which show what no request was beyond.
+    chosen = (operation for operation in served if operation.id in within)
+    bounds = zip_longest(*(beyond_bounds(context, operation) for operation in chosen))
+    for number, case in enumerate(chain(new, filter(None, chain.from_iterable(bounds)))):
         writes = context.contract.operation(case.operation_id).writes
         if number >= options.most_edges:
             reason = f"{options.most_edges} requests with edge cases of inputs were sent before it"
