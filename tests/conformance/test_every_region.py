@@ -1,12 +1,14 @@
 """What is wrong for one chain, one token, one size or one kind of hash alone."""
 
 import json
+import struct
 
 import pytest
 
 from mockserver.conformance import Verdict, run
 from tests.blind.service_six import catalogue, world
 from tests.blind.service_six.counting import service_six
+from tests.blind.service_six.flaws import Flaw
 
 
 def deep(*values):
@@ -91,6 +93,32 @@ def test_whose_aggregator_a_quote_has_shows_on_each_seed(seed):
 def test_submitting_shows_it(rule, fault):
     rules = (rule, *_EACH_ORDER)
     assert rule in findings(fault, rules, arm_writes=True)[1]
+
+
+def short_amount(call, data):
+    """An amount of v1 goes through four bytes."""
+    amount = float(data["order"]["fromAmount"])
+    data["order"]["fromAmount"] = struct.unpack("f", struct.pack("f", amount))[0]
+
+
+def forgotten(call, data):
+    """A number beyond 32 bits loses the order."""
+    if max(float(call.inputs[name]) for name in ("timeout", "triggerPrice")) > 2**32:
+        del call.service.orders[data["id"]]["net"]
+
+
+@pytest.mark.parametrize(
+    ("rule", "operation", "change"),
+    [
+        ("v1-order-tells-what-was-submitted", "getOrderDetailByHashAndEvmAddress", short_amount),
+        ("accepted-orders-are-known", "submitOrder", forgotten),
+    ],
+)
+def test_an_order_with_large_numbers_shows_what_is_cut(rule, operation, change):
+    flaw = Flaw("", frozenset({operation}), {"data": change})
+    rules, options = (rule, *_EACH_ORDER), {"edges": True, "examples": 0, "delivery": False}
+    with service_six(flaw) as url:
+        assert rule in told_by(run(url, only=rules, arm_writes=True, **options))
 
 
 def test_nothing_is_said_of_the_service_without_faults():

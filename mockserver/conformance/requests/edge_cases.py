@@ -73,6 +73,8 @@ _MOST_DEFAULTS = 6
 _NEXT_TO_NOTHING = "500"
 _LESS_THAN_A_DOLLAR, _FEW_DIGITS = Decimal("0.7"), 6
 _MANY_COINS = Decimal(10)
+# As many digits as each double keeps, and more than half of one does.
+_MANY_TOKENS = Decimal("123456789012.345")
 _SLIPPAGES = ("1", "500", "1001", "2001")
 _FEE_LEVELS = (1, 5)
 # Two parts of an amount, and the whole, in usual amounts.
@@ -758,8 +760,10 @@ def _submissions(context: RunContext, operation_id: str) -> Iterator[_EdgeSubjec
         label = "sourceCerts in upper-case hex"
         upper = _certificate(context, label).upper()
         yield Edge(label, EdgeKind.SAME_MEANING), {"sourceCerts": upper}
-    for level in _FEE_LEVELS if operation_id == ids.V1_ORDER else ():
-        yield Edge(f"feeLevel is {level}"), {"feeLevel": level}
+    if operation_id == ids.V1_ORDER:
+        for level in _FEE_LEVELS:
+            yield Edge(f"feeLevel is {level}"), {"feeLevel": level}
+        yield Edge("a large fromAmount", sound=False), {"tokens": _MANY_TOKENS}
     if operation_id in pools:
         routes, name = pools[operation_id]
         ends = _features(context)
@@ -781,6 +785,8 @@ def _submissions(context: RunContext, operation_id: str) -> Iterator[_EdgeSubjec
         }
         for label, channel in channels.items():
             yield Edge(label, sound=False), {"channel": channel, **next(further, {})}
+        large = {"timeout": "1234567890123", "triggerPrice": str(_MANY_TOKENS * 10**18)}
+        yield Edge("a large timeout and triggerPrice", sound=False), {**large, **next(further, {})}
         label = "long sourceCerts"
         on_another = next(further, {})
         members = jsontext.decode(bytes.fromhex(_certificate(context, label, on_another)))
