@@ -9,6 +9,7 @@ from mockserver.conformance import Verdict, run
 from tests.blind.service_six import catalogue, world
 from tests.blind.service_six.counting import service_six
 from tests.blind.service_six.flaws import Flaw
+from tests.blind.service_six.service import RefusalError
 
 
 def deep(*values):
@@ -105,6 +106,23 @@ def forgotten(call, data):
     """A number beyond 32 bits loses the order."""
     if max(float(call.inputs[name]) for name in ("timeout", "triggerPrice")) > 2**32:
         del call.service.orders[data["id"]]["net"]
+
+
+def lost(call):
+    """Tickets of chains that are no EVM chains are unknown."""
+    for ticket in call.service.tickets:
+        number, is_evm = str(ticket["ticketId"]), ticket["hash"].startswith("0x")
+        if number == call.inputs.get("ticketId") and not is_evm:
+            raise RefusalError(f"there is no ticket {number}")
+
+
+@pytest.mark.parametrize("flaw", [Flaw("", frozenset({"checkTicket"}), {"before": lost}), Flaw("")])
+def test_whatever_ticket_was_accepted_is_looked_up(flaw):
+    rules = ("accepted-tickets-are-known", "each-chain-takes-reports")
+    options = {"edges": True, "examples": 0, "delivery": False, "patience": "0s"}
+    with service_six(flaw) as url:
+        told = told_by(run(url, only=rules, arm_writes=True, **options))
+    assert told == ({rules[0]} if flaw.steps else set())
 
 
 @pytest.mark.parametrize(
