@@ -68,7 +68,11 @@ RULES = tuple({getattr(case, "values", case)[0] for case in (*READING, *SUBMITTI
 
 
 def findings(fault="", only=RULES, **options):
-    with service_six(catalogue.flaw(fault)) as url:
+    return findings_of(catalogue.flaw(fault), only, **options)
+
+
+def findings_of(flaw, only, **options):
+    with service_six(flaw) as url:
         result = run(url, only=only, edges=True, examples=0, delivery=False, **options)
     return result, {outcome.rule.name for outcome in result.outcomes if outcome.findings}
 
@@ -119,9 +123,7 @@ def lost(call):
 @pytest.mark.parametrize("flaw", [Flaw("", frozenset({"checkTicket"}), {"before": lost}), Flaw("")])
 def test_whatever_ticket_was_accepted_is_looked_up(flaw):
     rules = ("accepted-tickets-are-known", "each-chain-takes-reports")
-    options = {"edges": True, "examples": 0, "delivery": False, "patience": "0s"}
-    with service_six(flaw) as url:
-        told = told_by(run(url, only=rules, arm_writes=True, **options))
+    _, told = findings_of(flaw, rules, arm_writes=True, patience="0s")
     assert told == ({rules[0]} if flaw.steps else set())
 
 
@@ -134,9 +136,7 @@ def test_whatever_ticket_was_accepted_is_looked_up(flaw):
 )
 def test_an_order_with_large_numbers_shows_what_is_cut(rule, operation, change):
     flaw = Flaw("", frozenset({operation}), {"data": change})
-    rules, options = (rule, *_EACH_ORDER), {"edges": True, "examples": 0, "delivery": False}
-    with service_six(flaw) as url:
-        assert rule in told_by(run(url, only=rules, arm_writes=True, **options))
+    assert rule in findings_of(flaw, (rule, *_EACH_ORDER), arm_writes=True)[1]
 
 
 def test_nothing_is_said_of_the_service_without_faults():

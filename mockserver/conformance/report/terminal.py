@@ -140,7 +140,7 @@ class _Page:
             f"({uses.score} %{f', {reach}' if uses.beyond else ''})"
         )
         self._indented(
-            f"{uses.broken} of the {uses.could_be_broken} that requests can break broken"
+            f"requests broke {uses.broken} of the {uses.could_be_broken} that they can break"
         )
         for reason, names in uses.reasons.items():
             self._indented(f"{len(names)} x {reason}")
