@@ -141,7 +141,7 @@ class Options:
         described = len(load().operations)
         operations = described if operations is None else operations
         usual = min(self.examples, DEFAULT_EXAMPLES)
-        planned = (430 if self.arming.writes else 210) * operations // described
+        planned = (530 if self.arming.writes else 210) * operations // described
         planned += MOST_EDGES * self.edges + operations * usual
         planned += (MOST_DELIVERY + 40 * self.arming.writes) * self.delivery
         if not self.arming.writes:

@@ -179,6 +179,33 @@ def test_each_member_of_an_enum_counts_by_itself():
     assert f"{place}=Pending" in uses.never
 
 
+def test_each_keyword_that_was_never_used_has_its_reason():
+    sent = exchange(PRICE, GOOD)
+    uses = uses_of(sent)
+    reasons = {name: why for why, names in uses.reasons.items() for name in names}
+    assert set(reasons) == set(uses.never)
+    assert reasons["v2.checkOrder/answer/data.status/enum=Failed"].startswith("the service decides")
+    assert reasons["v2.getBalance/request/query.chain/type"] == "no request had it"
+
+
+def test_what_no_request_can_break_is_none_that_a_run_has_left():
+    uses = uses_of(exchange(PRICE, GOOD))
+    assert f"{PRICE}/request/query.symbol/required" in uses.unbroken
+    assert "v1.getCrossChainQuote/request/headers.expireTime/type" in uses.unbroken
+    assert "v1.getCrossChainQuote/request/body/type" in uses.unbroken
+    # All that a query carries are texts, and each request has a query.
+    assert not {f"{PRICE}/request/query.symbol/type", f"{PRICE}/request/query/required"} & {
+        *uses.unbroken
+    }
+    assert not any("/answer/" in name for name in uses.unbroken)
+    sent = exchange(PRICE, answer({"code": 3, "msg": "no"}))
+    asked = type(sent.request)("GET", "/v1/getPrice", "chain=A&contractAddress=0x1")
+    lacking = type(sent)(1, sent.probe, sent.operation, asked, sent.answer)
+    after = uses_of(lacking)
+    assert f"{PRICE}/request/query.symbol/required" not in after.unbroken
+    assert (after.broken, after.could_be_broken) == (1, uses.could_be_broken)
+
+
 def test_without_an_answer_only_the_request_has_used_anything():
     uses = uses_of(exchange(PRICE, Answer(0, trouble=NoAnswer.CUT)))
     assert uses.right

@@ -1,7 +1,9 @@
 """Requests at the edges of inputs: silent on healthy services, and told where a region is wrong."""
 
+import json
 from collections import Counter
 from functools import cache
+from urllib.request import urlopen
 
 import pytest
 
@@ -105,6 +107,25 @@ def test_every_token_of_several_chains_and_every_chain_is_quoted_both_ways(edges
             assert len(of_moved) > 10
         assert of_moved <= {source for source, _ in ends}
         assert of_moved <= {target for _, target in ends}
+
+
+def test_each_bound_of_an_input_is_passed_by_a_request(edges_of):
+    result = edges_of("documented")
+    submitted = {operation.id for operation in result.contract if operation.writes}
+    unbroken = coverage_of(result).keywords.unbroken
+    bounds = [name for name in unbroken if not name.endswith(("/type", "/required"))]
+    assert [name for name in bounds if name.partition("/")[0] not in submitted] == []
+
+
+def test_a_service_that_fails_beyond_a_bound_alone_is_told():
+    quote, failed = "v1.getCrossChainQuote", {"status": 500, "body": "Traceback"}
+    stub = {"operation": quote, "match": {"headers": {"expireTime": "0"}}, "response": failed}
+    rule = "no-server-error"
+    with running(clock="frozen", refusals="allow") as mock:
+        assert told(mock.url, only=(rule, "each-listed-chain-is-served"))[1] == set()
+        urlopen(f"{mock.url}/__mock/stubs", json.dumps(stub).encode(), timeout=60).close()
+        _, found = told(mock.url, only=(rule, "each-listed-chain-is-served"))
+    assert {name for name, _, _ in found} == {f"{rule}[{quote}]"}
 
 
 def test_edges_are_asked_by_itself_here_and_within_the_budget():

@@ -62,7 +62,7 @@ _LONGEST_AGE_S = 3600
 LOOKS = 12
 # One answer that differs once may be a busy moment; two are not.
 _FEWEST_FLICKERS = 2
-_AT_ONCE, _AGAIN, _MOST_NEAR = 8, 4, 3
+_AT_ONCE, _AGAIN, _MOST_NEAR = 8, 4, 2
 _FIRST_LISTS = (ids.CHAINS, ids.ASSETS)
 # What was submitted and is known once may not be unknown at the next look.
 _KNOWN_ONCE = {
@@ -485,12 +485,9 @@ class _Delivery:
     def _together(self) -> None:
         """Ask for several things at once: for others of the same operation, and for all kinds."""
         apart = [target for target in self._targets if target.label == "usual"]
-        # Quotes are asked for twice at once as well.
-        alike = [
-            [usual, *near, *([usual] if usual.operation.id in ids.QUOTES else [])]
-            for usual in apart
-            if (near := self._near_to(usual))
-        ]
+        # Each that is taken is asked for twice at once as well, lists of chains eight times.
+        taken = [each for each in apart if each.succeeded and each.operation.id != ids.CHAINS]
+        alike = [[*self._near_to(usual), usual, usual] for usual in taken]
         groups = [apart[start : start + _AT_ONCE] for start in range(0, len(apart), _AT_ONCE)]
         usual = [target for target in self._targets if target.operation.id == ids.CHAINS]
         for group in chain(alike, groups, ([target] * _AT_ONCE for target in usual)):

@@ -324,7 +324,9 @@ class _Exploration:
         if stopped := self._sender.stopped:
             reasons.append(f"stopped after {self._sender.count} of {wanted} requests: {stopped}")
         elif self._examples < wanted:
-            reasons.append(f"{self._examples} of {wanted} requests: other operations have theirs")
+            more = " (--most-writes)" if self._operation.writes else ""
+            sent = f"{self._examples} of {wanted} requests"
+            reasons.append(f"{sent}: other operations have theirs{more}")
         if domains := assumed_domains(self._operation):
             reasons.append(f"domain assumed, examples only: {', '.join(domains)}")
         return "; ".join(filter(None, reasons))

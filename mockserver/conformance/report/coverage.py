@@ -38,7 +38,8 @@ class CoveredFact:
     """One thing that the contract says: one keyword at one place of an operation's messages.
 
     `side` is `request` or `answer`; `place` the input or field, for all items of a list alike; `id`
-    is stable as long as the fact is. `values` are the members of an `enum`.
+    is stable as long as the fact is. `values` are the members of an `enum`. A request can break it
+    where it is `breakable`: an answer breaks its facts by mistake only.
     """
 
     id: str
@@ -48,7 +49,13 @@ class CoveredFact:
     keyword: str
     basis: Basis
     path: SchemaPath
+    breakable: bool
     values: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Its id, and those of its members."""
+        return (self.id, *self.members)
 
     @property
     def members(self) -> tuple[str, ...]:
@@ -82,17 +89,48 @@ class KeywordUses:
     `right` are those that a message had to keep and kept, `wrong` those that a message broke: a
     request on purpose, or an answer by mistake. The others of `every` were never of any effect;
     `beyond` are those of them that only submissions reach: their own messages, and what a look-up
-    says of the order or ticket that they make.
+    says of the order or ticket that they make. `breakable` are those that a request can break, and
+    `answered` those of answers.
     """
 
     every: tuple[str, ...]
     right: frozenset[str]
     wrong: frozenset[str]
+    breakable: frozenset[str]
+    answered: frozenset[str]
     beyond: frozenset[str] = frozenset()
 
     @property
     def never(self) -> tuple[str, ...]:
         return tuple(name for name in self.every if name not in self.right | self.wrong)
+
+    @property
+    def reasons(self) -> Mapping[str, tuple[str, ...]]:
+        """Those that were never of any effect, by the reason."""
+        reasons: dict[str, list[str]] = {}
+        for name in self.never:
+            if name in self.beyond:
+                why = "needs --arm-writes: of submissions, and of what they make"
+            elif name in self.answered:
+                why = "the service decides: no answer had it"
+            else:
+                why = "no request had it"
+            reasons.setdefault(why, []).append(name)
+        return {why: tuple(names) for why, names in reasons.items()}
+
+    @property
+    def unbroken(self) -> tuple[str, ...]:
+        """Those that a request of this run could have broken, and none did."""
+        left = self.breakable - self.beyond - self.wrong
+        return tuple(name for name in self.every if name in left)
+
+    @property
+    def broken(self) -> int:
+        return len(self.breakable & self.wrong)
+
+    @property
+    def could_be_broken(self) -> int:
+        return self.broken + len(self.unbroken)
 
     @property
     def total(self) -> int:
@@ -201,7 +239,7 @@ def coverage_of(result: Result) -> Coverage:
             name
             for fact in facts
             if _needs_a_submission(fact, result.contract)
-            for name in (fact.id, *fact.members)
+            for name in fact.names
         }
         beyond = only_submitted.intersection(coverage.keywords.never)
         coverage = replace(coverage, keywords=replace(coverage.keywords, beyond=frozenset(beyond)))
@@ -279,8 +317,13 @@ def exercised(facts: Iterable[CoveredFact], exchanges: Iterable[Exchange]) -> Co
                 for path, value in uses.members
                 if ids_by_path.get(path) in kept
             )
-    every = [name for fact in known for name in (fact.id, *fact.members)]
-    keywords = KeywordUses(tuple(every), frozenset(right), frozenset(wrong))
+    keywords = KeywordUses(
+        tuple(name for fact in known for name in fact.names),
+        frozenset(right),
+        frozenset(wrong),
+        breakable=frozenset(fact.id for fact in known if fact.breakable),
+        answered=frozenset(name for fact in known if fact.side == "answer" for name in fact.names),
+    )
     return Coverage(known, frozenset(within_reach), frozenset(proven), keywords)
 
 
@@ -400,7 +443,29 @@ def _fact(
     basis = basis_at(operation, side, above, (place, keyword), says)
     fact_id = f"{operation.id}/{side}/{place or 'whole'}/{keyword}"
     values = tuple(map(str, node["enum"])) if keyword == "enum" else ()
-    return CoveredFact(fact_id, operation.id, side, place, keyword, basis, path, values)
+    breakable = side == "request" and _can_be_broken(place, keyword, node)
+    return CoveredFact(
+        fact_id,
+        operation.id,
+        side,
+        place,
+        keyword,
+        basis=basis,
+        path=path,
+        breakable=breakable,
+        values=values,
+    )
+
+
+def _can_be_broken(place: str, keyword: str, node: Mapping[str, Any]) -> bool:
+    """Tell whether HTTP carries what breaks a keyword of a request.
+
+    A request has a query and headers, be they empty, and all that these carry are texts.
+    """
+    location, _, name = place.partition(".")
+    if location == "body":
+        return True
+    return bool(name) and (keyword != "type" or "string" not in node["type"])
 
 
 def _says(node: Mapping[str, Any], keyword: str, place: str) -> str:

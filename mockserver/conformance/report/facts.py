@@ -146,7 +146,11 @@ def _coverage(coverage: Coverage) -> dict[str, Json]:
             for fact in coverage.unproven
         ],
         "keywords": {
-            **picked(coverage.keywords, "total", "exercised", "score", "reachable", "reach_score"),
+            **picked(
+                coverage.keywords,
+                *("total", "exercised", "score", "reachable", "reach_score"),
+                *("broken", "could_be_broken"),
+            ),
             **{
                 name: [each for each in coverage.keywords.every if each in used]
                 for name, used in (
@@ -156,6 +160,8 @@ def _coverage(coverage: Coverage) -> dict[str, Json]:
                 )
             },
             "never": list(coverage.keywords.never),
+            "reasons": {why: list(names) for why, names in coverage.keywords.reasons.items()},
+            "unbroken": list(coverage.keywords.unbroken),
         },
         "targets": {
             "total": coverage.targets.total,

@@ -254,7 +254,7 @@ def _coverage(model: Report) -> Iterator[str]:
     coverage = model.coverage
     if coverage is None:
         return
-    targets = coverage.targets
+    targets, never = coverage.targets, coverage.keywords.reasons
     why = "; ".join(f"{count} x {reason}" for reason, count in targets.reasons.items())
     left = f" Left out: {why}." if why else ""
     edges = _part("edges", hit=len(targets.hit), total=targets.total, left=left)
@@ -266,6 +266,7 @@ def _coverage(model: Report) -> Iterator[str]:
         "coverage",
         overall=coverage.overall,
         keywords=coverage.keywords,
+        never="; ".join(f"{len(names)} x {why}" for why, names in never.items()) or "none",
         edges=edges if targets.total else "",
         rows=_joined(rows),
     )

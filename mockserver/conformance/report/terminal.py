@@ -134,20 +134,24 @@ class _Page:
             f"{overall.within_reach} within reach of this plan ({overall.index} %)"
         )
         uses = coverage.keywords
+        reach = f"{uses.reach_score} % of the {uses.reachable} that reading reaches"
         self._line(
             f"keywords of the schemas: {uses.exercised} of {uses.total} exercised "
-            f"({uses.score} %), {uses.both_ways} right and wrong"
+            f"({uses.score} %{f', {reach}' if uses.beyond else ''})"
         )
-        if uses.beyond:
-            self._indented(
-                f"{uses.reach_score} % of the {uses.reachable} that reading reaches; "
-                f"{len(uses.beyond)} are of submissions and of what they make"
-            )
+        self._indented(
+            f"requests broke {uses.broken} of the {uses.could_be_broken} that they can break"
+        )
+        for reason, names in uses.reasons.items():
+            self._indented(f"{len(names)} x {reason}")
         if self._verbose:
             for operation, share in coverage.operations.items():
                 self._indented(f"{operation}: {share.proven} of {share.total}")
-            for name in uses.never:
-                self._indented(f"never exercised: {name}")
+            for reason, names in uses.reasons.items():
+                for name in names:
+                    self._indented(f"never exercised: {name} ({reason})")
+            for name in uses.unbroken:
+                self._indented(f"never broken: {name}")
         targets = coverage.targets
         if targets.total:
             self._line(f"edge cases of inputs: {len(targets.hit)} of {targets.total} tried")

@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import replace
 from decimal import Decimal
 from heapq import heapify, heappop, heappush
-from itertools import product
+from itertools import pairwise, product
 from types import MappingProxyType
 from typing import Any, TypeVar
 
@@ -49,7 +49,7 @@ from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.names import Edge, EdgeKind, ProbeName
 from mockserver.conformance.verdict import Inconclusive, NotRun
 from mockserver.contract import Field, Operation, ids, shipped_facts
-from mockserver.jsontext import Json
+from mockserver.jsontext import Json, Schema
 from mockserver.signing.developer import HEADERS
 from mockserver.values import dataclass
 
@@ -73,6 +73,8 @@ _MOST_DEFAULTS = 6
 _NEXT_TO_NOTHING = "500"
 _LESS_THAN_A_DOLLAR, _FEW_DIGITS = Decimal("0.7"), 6
 _MANY_COINS = Decimal(10)
+# As many digits as each double keeps, and more than half of one does.
+_MANY_TOKENS = Decimal("123456789012.345")
 _SLIPPAGES = ("1", "500", "1001", "2001")
 _FEE_LEVELS = (1, 5)
 # Two parts of an amount, and the whole, in usual amounts.
@@ -80,6 +82,13 @@ _AMOUNTS = ((3, EdgeKind.PART), (7, EdgeKind.PART), (10, EdgeKind.SUM))
 _HASH_FORMS = {
     form: frozenset(shipped_facts().names["words"][words])
     for form, words in (("in base58", "hashes-in-base58"), ("without 0x", "hashes-without-0x"))
+}
+# A value next to a bound that the contract does not allow, of the bound and the right value.
+_BEYOND: Mapping[str, Callable[[Any, Json], Json]] = {
+    "minimum": lambda bound, _: bound - 1,
+    "maximum": lambda bound, _: bound + 1,
+    # No pattern allows more than a thousand characters.
+    "pattern": lambda _, right: f"{right:x<1001}",
 }
 _OF_THE_CALLER = (*HEADERS, "userAddress")
 
@@ -117,6 +126,41 @@ def cells_of(context: RunContext, operation: Operation) -> tuple[Iterator[EdgeCa
     return _EdgeCases(context, operation).about_each(cells), len(cells)
 
 
+def beyond_bounds(context: RunContext, operation: Operation) -> Iterator[EdgeCase]:
+    """Yield the usual request beyond each bound of an input that no request was beyond yet."""
+    usual = plain_or_unknown(context, operation)
+    if usual is None or operation.writes:
+        return
+    draft = signed(usual, operation, context.caller)
+    broken = {
+        violation.schema_path
+        for exchange in context.of(operation)
+        for violation in exchange.reading.violations
+    }
+    for field in operation.fields:
+        path = ("properties", field.location, "properties", field.name)
+        for place, keyword, bound in _bounds(field.schema, path):
+            right = draft.part(field.location).get(field.name)
+            if place in broken or right is None:
+                continue
+            changed = draft.having(field.location, field.name, _BEYOND[keyword](bound, right))
+            if field.location != "headers":
+                changed = signed(changed, operation, context.caller)
+            edge = Edge(f"{field.name} beyond its {keyword}", sound=False)
+            yield EdgeCase(operation.id, edge, changed)
+
+
+def _bounds(
+    schema: Schema, path: tuple[str | int, ...]
+) -> Iterator[tuple[tuple[str | int, ...], str, Any]]:
+    """Yield the bounds of an input, each with its path in the schema of the request."""
+    yield from (
+        ((*path, keyword), keyword, schema[keyword]) for keyword in _BEYOND if keyword in schema
+    )
+    for number, branch in enumerate(schema.get("allOf", ())):
+        yield from _bounds(branch, (*path, "allOf", number))
+
+
 def inputs(operation: Operation) -> Iterator[Field]:
     return (field for field in operation.fields if field.role not in _OF_THE_CALLER)
 
@@ -128,13 +172,13 @@ def reversed_inputs(draft: Draft) -> Draft:
     return replace(draft, query=query, body=body)
 
 
-def once_more_for_refused_chains(
-    context: RunContext, within: Collection[str]
-) -> Iterator[EdgeCase]:
-    """Yield another request for each listed chain that was refused where others were taken.
+def called_for(context: RunContext, within: Collection[str]) -> Iterator[EdgeCase]:
+    """Yield what answers call for, such as another request for each listed chain that was refused.
 
     One refusal may be about the token; two different ones with a chain are about the chain.
     """
+    if ids.SWAP_QUOTE in within:
+        yield from _aggregators_in_turn(context)
     if ids.TICKET in within:
         yield from _tickets_in_other_forms(context)
     for operation_id in (ids.ORDER, ids.V1_ORDER):
@@ -161,6 +205,20 @@ def once_more_for_refused_chains(
                     edge = Edge(f"again, {role} {chain}", EdgeKind.ROUTE)
                     draft = valid_request(context, operation_id, **{key: other})
                     yield EdgeCase(operation_id, edge, draft)
+
+
+def _aggregators_in_turn(context: RunContext) -> Iterator[EdgeCase]:
+    """Yield quotes around the first change of the aggregator again, twice in reverse order.
+
+    Only behind a quote of another aggregator a quote shows whose it has, and few may be there.
+    """
+    quotes = [quote for quote in context.of(ids.SWAP_QUOTE) if quote.text("aggregator")]
+    names = [quote.text("aggregator") for quote in quotes]
+    change = next((at for at, (a, b) in enumerate(pairwise(names), 1) if a != b), None)
+    around = [] if change is None else quotes[max(0, change - 2) : change + 1][::-1]
+    for number, quote in enumerate((*around, *around), 1):
+        edge = Edge(f"aggregators in turn, {number}", EdgeKind.ROUTE)
+        yield EdgeCase(ids.SWAP_QUOTE, edge, Draft(query=quote.parameters))
 
 
 def refused_orders(context: RunContext, operation_id: str) -> Iterator[tuple[Edge, _About]]:
@@ -327,7 +385,8 @@ class _EdgeCases:
     def _sound_values(self, draft: Draft) -> Iterator[EdgeCase]:
         """Yield the usual request with one input at an edge that the contract allows."""
         yield EdgeCase(self._operation.id, Edge("once more", EdgeKind.ONCE_MORE), draft)
-        if len(draft.query) > 1 or len(draft.body or ()) > 1:
+        has_forms = len(draft.query) > 1 or len(draft.body or ()) > 1
+        if has_forms:
             edge = Edge("parameters in reverse order", EdgeKind.SAME_MEANING)
             yield self._signed(edge, reversed_inputs(draft))
         of_calls = self._operation.id == ids.SWAP
@@ -336,9 +395,11 @@ class _EdgeCases:
                 before = draft.part(field.location).get(field.name)
                 # The usual value shows nothing that the usual request once more does not.
                 if value != before and not (of_calls and label in _NOT_FOR_CALLS):
+                    has_forms = has_forms or (row is not None and row.same)
                     yield self._changed(draft, field, label, value, row=row, sound=True)
-        afterwards = Edge("once more, after other forms of it", EdgeKind.AFTERWARDS)
-        yield EdgeCase(self._operation.id, afterwards, draft)
+        if has_forms:
+            afterwards = Edge("once more, after other forms of it", EdgeKind.AFTERWARDS)
+            yield EdgeCase(self._operation.id, afterwards, draft)
         yield from self._combinations(draft)
 
     def _doubtful_values(self, draft: Draft) -> Iterator[EdgeCase]:
@@ -699,8 +760,10 @@ def _submissions(context: RunContext, operation_id: str) -> Iterator[_EdgeSubjec
         label = "sourceCerts in upper-case hex"
         upper = _certificate(context, label).upper()
         yield Edge(label, EdgeKind.SAME_MEANING), {"sourceCerts": upper}
-    for level in _FEE_LEVELS if operation_id == ids.V1_ORDER else ():
-        yield Edge(f"feeLevel is {level}"), {"feeLevel": level}
+    if operation_id == ids.V1_ORDER:
+        for level in _FEE_LEVELS:
+            yield Edge(f"feeLevel is {level}"), {"feeLevel": level}
+        yield Edge("a large fromAmount", sound=False), {"tokens": _MANY_TOKENS}
     if operation_id in pools:
         routes, name = pools[operation_id]
         ends = _features(context)
@@ -722,6 +785,8 @@ def _submissions(context: RunContext, operation_id: str) -> Iterator[_EdgeSubjec
         }
         for label, channel in channels.items():
             yield Edge(label, sound=False), {"channel": channel, **next(further, {})}
+        large = {"timeout": "1234567890123", "triggerPrice": str(_MANY_TOKENS * 10**18)}
+        yield Edge("a large timeout and triggerPrice", sound=False), {**large, **next(further, {})}
         label = "long sourceCerts"
         on_another = next(further, {})
         members = jsontext.decode(bytes.fromhex(_certificate(context, label, on_another)))

@@ -10,15 +10,16 @@ from itertools import chain, islice, zip_longest
 from mockserver import contract as contracts
 from mockserver.conformance.checks.catalog import RULES
 from mockserver.conformance.checks.rule import Rule
-from mockserver.conformance.checks.submitted import LOOKS_AT_ALL, ORDER, V1_ORDER
+from mockserver.conformance.checks.submitted import LOOKS_AT_ALL, ORDER, TICKET, V1_ORDER
 from mockserver.conformance.generation.stages import stage_rules
 from mockserver.conformance.options import DEFAULT_EXAMPLES, Options
 from mockserver.conformance.requests.catalog import probes_of
 from mockserver.conformance.requests.edge_cases import (
     EdgeCase,
+    beyond_bounds,
+    called_for,
     cells_of,
     edge_cases_of,
-    once_more_for_refused_chains,
 )
 from mockserver.conformance.requests.late_answers import FEWEST_ROUNDS, ROUNDS, suspects
 from mockserver.conformance.requests.probe import Need, Probe, ProbeIndex, Stage
@@ -212,8 +213,9 @@ def prepared(
     return Prepared(contract, permit, limits, made)
 
 
-# How many requests other ways of delivery take of a service of usual size where nothing differs.
-_IN_OTHER_WAYS = 140
+# How many requests other ways of delivery take of a service of usual size where nothing differs,
+# with quotes that are asked for again in turn.
+_IN_OTHER_WAYS = 160
 # How many submissions they and the sequences of a usual run take.
 _SUBMITTED_IN_OTHER_WAYS = 31
 # The rule for which requests that were answered late are sent again.
@@ -256,7 +258,10 @@ def at_edges(session: Session, options: Options, kept: int, within: Collection[s
     in_turn = filter(None, chain.from_iterable(zip_longest(*columns)))
     asked = {_asked(exchange.request) for exchange in context.exchanges}
     new = (case for case in in_turn if case.edge.kind not in _ONCE or _is_new(case, context, asked))
-    for number, case in enumerate(new):
+    # Behind the others, which show what no request was beyond.
+    chosen = (operation for operation in served if operation.id in within)
+    bounds = zip_longest(*(beyond_bounds(context, operation) for operation in chosen))
+    for number, case in enumerate(chain(new, filter(None, chain.from_iterable(bounds)))):
         writes = context.contract.operation(case.operation_id).writes
         if number >= options.most_edges:
             reason = f"{options.most_edges} requests with edge cases of inputs were sent before it"
@@ -314,7 +319,7 @@ def _cells(context: RunContext, operation: Operation, most: int) -> Iterator[Edg
 
 def once_more(session: Session, options: Options, kept: int, within: Collection[str]) -> Requests:
     """Yield what the answers to the edges call for; `kept` as for edges."""
-    for case in once_more_for_refused_chains(session.context, within) if options.edges else ():
+    for case in called_for(session.context, within) if options.edges else ():
         if session.left > kept:
             yield case.probe, case.draft
 
@@ -322,9 +327,10 @@ def once_more(session: Session, options: Options, kept: int, within: Collection[
 def followed(session: Session, kept: int, turn: int) -> Requests:
     """Yield the look-ups of what was accepted at edges: all of it twice, then what goes on."""
     context = session.context
-    for kind in (ORDER, V1_ORDER):
+    for kind in (ORDER, V1_ORDER, TICKET):
         for made in kind.made_at_edges(context):
-            if turn >= LOOKS_AT_ALL and not kind.goes_on(context, made):
+            # Whether a ticket is solved is up to people, so that nobody waits for it.
+            if turn >= LOOKS_AT_ALL and (kind is TICKET or not kind.goes_on(context, made)):
                 continue
             draft = if_known(kind.look, context, made)
             if draft is not None and session.left > kept:

@@ -1,6 +1,7 @@
 """The stage that asks again in other ways: what stands in front of a service shows there."""
 
-from collections import defaultdict
+import asyncio
+from collections import Counter, defaultdict
 from dataclasses import replace
 from functools import partial
 
@@ -71,6 +72,26 @@ def together(*flaws):
         return await answer()
 
     return Flaw("together", steps={"wrap": wrap})
+
+
+@pytest.mark.parametrize("operation", ["getPrice", "getAssets", "getBalance", "getAggregateSwap"])
+@pytest.mark.deep(quick=1)
+def test_equal_requests_at_the_same_time_show(operation):
+    async def second_is_empty(call, answer):
+        now = call.service.memory.setdefault("now", Counter())
+        now[call.request.path_qs] += 1
+        try:
+            await asyncio.sleep(0.1)  # The other one arrives meanwhile.
+            if now[call.request.path_qs] > 1:
+                return web.json_response({"code": 0, "msg": "success", "data": {}})
+            return await answer()
+        finally:
+            now[call.request.path_qs] -= 1
+
+    flaw = Flaw("", frozenset({operation}), {"wrap": second_is_empty})
+    found = findings_about(flaw)
+    assert {name for name, _, _ in found} == {f"v2.{operation}"}
+    assert "with other requests at the same time" in found[0][2].message
 
 
 def test_heads_tags_and_compression_are_held_against_the_first_answer():

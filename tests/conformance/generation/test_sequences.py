@@ -1,3 +1,5 @@
+from collections import Counter
+
 import pytest
 
 from mockserver.conformance import run
@@ -210,3 +212,18 @@ def test_short_sequences_are_part_of_a_run_with_submissions():
     assert sent() == sent(arm_writes=True, sequences=0) == 0
     # Who wants nothing of chance gets no sequences either.
     assert sent(arm_writes=True, examples=0) == 0
+
+
+@pytest.mark.parametrize("options", [{}, {"arm_writes": True}])
+@pytest.mark.deep(quick=1)
+def test_the_usual_budget_has_room_for_every_stage(options):
+    with running(clock="auto", refusals="allow") as mock:
+        result = run(mock.url, **options)
+    generated = Counter(
+        exchange.operation.id
+        for exchange in result.exchanges
+        if exchange.probe.stage == "generated"
+    )
+    sent_to = [operation for operation in result.contract if options or not operation.writes]
+    assert {generated[operation.id] for operation in sent_to} == {2}
+    assert not [one for one in result.outcomes if "budget" in one.reason]
