@@ -97,8 +97,20 @@ class QuickReader:
         values: dict[str, Json] = {}
         if self._headers and not self._read_headers(request.headers, values):
             return None
-        if request.query and not self._read_query(request.query, values):
-            return None
+        if request.query:
+            # From what the headers have given already.
+            awaited, known = len(values), self._pairs.get
+            for part in request.query.split("&"):
+                pair = known(part) or self._pair(part)
+                if pair is None:
+                    return None
+                role, value = pair
+                if role:
+                    values[role] = value
+                    awaited += 1
+            # Fewer values than parts mean that a name was given twice.
+            if len(values) != awaited:
+                return None
         if self._body is not None and not self._read_body(self._body, body, values):
             return None
         shape = self._shape(values) if self._tied else tuple(values)
@@ -127,20 +139,6 @@ class QuickReader:
                 return False
             values[role] = value
         return True
-
-    def _read_query(self, query: str, values: dict[str, Json]) -> bool:
-        # From what the headers have given already.
-        awaited, known = len(values), self._pairs.get
-        for part in query.split("&"):
-            pair = known(part) or self._pair(part)
-            if pair is None:
-                return False
-            role, value = pair
-            if role:
-                values[role] = value
-                awaited += 1
-        # Fewer values than parts mean that a name was given twice.
-        return len(values) == awaited
 
     def _pair(self, part: str) -> tuple[str, Json] | None:
         """Return role and value of a part of a query string, or None where it may be wrong."""

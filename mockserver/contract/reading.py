@@ -115,7 +115,7 @@ class RequestReader:
         self._quick = quick_reader(schema, self.fields)
 
     def read(self, request: Request) -> Inputs:
-        body = self._body(request)
+        body = self._body(request) if self._has_body else None
         if self._quick is not None:
             # Most requests are like earlier ones: known types need no validator.
             values = self._quick.values(request, body)
@@ -140,7 +140,8 @@ class RequestReader:
     def violations(self, request: Request) -> tuple[Violation, ...]:
         """Return what breaks the contract in a request that can be read; faster than `read`."""
         extra: list[Violation] = []
-        instance = self._instance(request, self._body(request), extra)
+        body = self._body(request) if self._has_body else None
+        instance = self._instance(request, body, extra)
         if isinstance(instance, _UnreadableValue):
             return ()
         return (*extra, *self._explained(request, instance))
@@ -149,9 +150,7 @@ class RequestReader:
         return self._check.explained(instance, long=len(request.body) > _LONG)
 
     def _body(self, request: Request) -> Json:
-        """Return the body, or why it is no JSON; None where none is declared."""
-        if not self._has_body:
-            return None
+        """Return the body, or why it is no JSON."""
         try:
             return jsontext.decode(request.body)
         except jsontext.NotJson as error:

@@ -152,13 +152,10 @@ class LaneConnection(Connection):
             self.made = delivery_of(answer)
             return False
         self._manager.requests_count += 1
-        self._write(raw, self.transport)
-        return True
-
-    def _write(self, raw: bytes, transport: asyncio.WriteTransport) -> None:
         self._body = None
-        transport.write(raw)
+        self.transport.write(raw)
         self._next_keepalive_close_time = self._loop.time() + self._keeps_s
+        return True
 
     def _owes(self, delivery: Delivery, commit: Commit) -> bool:
         """Have an answer sent once its commit is on the disk, if it waits for nothing else."""
@@ -183,7 +180,9 @@ class LaneConnection(Connection):
                 self.transport.abort()
                 return
             server.requests_count += 1
-            self._write(sent, self.transport)
+            self._body = None
+            self.transport.write(sent)
+            self._next_keepalive_close_time = self._loop.time() + self._keeps_s
             self._go_on()
 
         commits.call(commit.number, told)

@@ -306,11 +306,20 @@ class HostedWorld(CalledWorld):
         # The record comes last, since it writes up to the newest number of the journal.
         return 0 if self.record is None else self.record.touched()
 
-    def has_responders_in_front(self) -> bool:
-        """Tell whether anything may answer in front of the simulation."""
-        recorded = self.replay is not None or self.upstream is not None
-        made = bool(self.stubs.items) or self.generated is not None
-        return recorded or made or bool(self.world.scenario.templates)
+    def is_ordinary(self) -> bool:
+        """Tell whether the simulation alone answers here, and nothing follows an answer."""
+        return not (
+            self.triggers.items
+            or self.held
+            or self.record is not None
+            or self.faults.items
+            or self.stubs.items
+            or self.breaks.active
+            or self.generated is not None
+            or self.replay is not None
+            or self.upstream is not None
+            or self.world.scenario.templates
+        )
 
     def fork(self, key: str) -> "HostedWorld":
         """Return a world under another key that has been the same up to now.
@@ -581,6 +590,8 @@ class Worlds:
         self._bounds = bounds
         self._make = make
         self._worlds: dict[str, HostedWorld] = {}
+        self.here: Mapping[str, HostedWorld] = self._worlds
+        """The worlds in memory, by key; see `get` for the others."""
         self._by_app_key: dict[str, str] = {}
         self._spare = 0
         self._bound: dict[str, tuple[str, ...]] = {}

@@ -292,16 +292,20 @@ def test_what_is_expected_must_exist(world):
         world.expect_refusal(operation="everything")
 
 
-def test_a_defect_of_the_mock_is_always_told(server, caplog):
+@pytest.mark.parametrize("ordinary", [True, False])
+def test_a_defect_of_the_mock_is_always_told(server, caplog, ordinary):
     world = server.world(refusals="allow")
+    if not ordinary:
+        world.stub("getAssets", refusal="unknown-chain")
     with world.hosted() as hosted:
-        kept, hosted.stubs = hosted.stubs, None
+        state = hosted.world._core.state
+        kept, state.calendar = state.calendar, None
     with pytest.raises(HTTPError) as answer:
         Client(world.base_url_v2).get("/v1/getChain")
     answer.value.close()
-    with world.hosted() as hosted:
-        hosted.stubs = kept
-    [told] = world.complaints()
+    with world.hosted():
+        state.calendar = kept
+    told = world.complaints()[0]
     assert "the mock failed: internal-error" in told
     assert "AttributeError" in told
     assert "failed to answer v2.getChain" in caplog.text
