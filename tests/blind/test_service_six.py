@@ -57,6 +57,13 @@ def test_a_fifth_writing_has_faults_of_three_groups_each_in_an_unusual_service()
     assert all(FAULTS[entry["name"]].around in VARIATIONS.values() for entry in fifth)
 
 
+def test_a_sixth_writing_says_what_each_fault_contradicts():
+    sixth = [entry for entry in INDEX["faults"] if entry["group"].startswith("sixth-")]
+    groups = Counter(entry["group"].removeprefix("sixth-") for entry in sixth)
+    assert groups == {"meaning": 10, "regions": 8, "state": 6, "infrastructure": 6}
+    assert all(entry["contradicts"].endswith(".") for entry in sixth)
+
+
 def test_the_command_prints_its_address_and_serves():
     command = [sys.executable, "-m", "tests.blind.service_six", "--fault", "null@getPrice.source"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as service:

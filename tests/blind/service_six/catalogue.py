@@ -10,6 +10,7 @@ from tests.blind.service_six import (
     meaning,
     mechanical,
     regions,
+    sixth,
     third_infrastructure,
     third_meaning,
     third_regions,
@@ -22,7 +23,7 @@ MODULES = (
     *(infrastructure, regions, meaning, later, variations),
     *(third_infrastructure, third_regions, third_meaning),
     *(fourth_infrastructure, fourth_regions, fourth_meaning),
-    fifth,
+    *(fifth, sixth),
 )
 
 
