@@ -10,6 +10,7 @@ from tests.blind.service_six import (
     meaning,
     mechanical,
     regions,
+    seventh,
     sixth,
     third_infrastructure,
     third_meaning,
@@ -23,7 +24,7 @@ MODULES = (
     *(infrastructure, regions, meaning, later, variations),
     *(third_infrastructure, third_regions, third_meaning),
     *(fourth_infrastructure, fourth_regions, fourth_meaning),
-    *(fifth, sixth),
+    *(fifth, sixth, seventh),
 )
 
 
