@@ -37,6 +37,8 @@ MOST_CELLS = 1_400
 """How many requests for each token on each chain a run may add with more examples."""
 # The operations that are asked for each token: quotes, calls, prices, balances, orders.
 _WITH_CELLS = 8
+USUAL_CELLS = 8
+"""How many tokens of chains a reading operation is asked for besides, where there is room."""
 CELLS_AN_EXAMPLE = 8
 """How many further tokens of chains each example beyond the usual ones reaches, for an operation.
 

@@ -57,6 +57,20 @@ def test_a_fifth_writing_has_faults_of_three_groups_each_in_an_unusual_service()
     assert all(FAULTS[entry["name"]].around in VARIATIONS.values() for entry in fifth)
 
 
+@pytest.mark.parametrize(
+    ("writing", "expected"),
+    [
+        ("sixth", {"meaning": 10, "regions": 8, "state": 6, "infrastructure": 6}),
+        ("seventh", {"meaning": 5, "regions": 4, "state": 3, "infrastructure": 3}),
+    ],
+)
+def test_a_later_writing_says_what_each_fault_contradicts(writing, expected):
+    faults = [entry for entry in INDEX["faults"] if entry["group"].startswith(f"{writing}-")]
+    groups = Counter(entry["group"].removeprefix(f"{writing}-") for entry in faults)
+    assert groups == expected
+    assert all(entry["contradicts"].endswith(".") for entry in faults)
+
+
 def test_the_command_prints_its_address_and_serves():
     command = [sys.executable, "-m", "tests.blind.service_six", "--fault", "null@getPrice.source"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as service:

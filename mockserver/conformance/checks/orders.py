@@ -20,7 +20,7 @@ from mockserver.conformance.checks.probes import (
     probe,
     probes,
 )
-from mockserver.conformance.checks.quoting import believed_price, named_quote
+from mockserver.conformance.checks.quoting import believed_price, named_quote, quotes
 from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements, RulePack
 from mockserver.conformance.checks.submitted import (
     ORDER,
@@ -326,7 +326,7 @@ def orders_at_edges(context: RunContext, _: Operation) -> Iterator[tuple[Exchang
                 yield made, exchange
 
 
-@_PACK.critical("orders.amount-out")
+@_PACK.critical("orders.amount-out", reads=(ids.ORDER, ids.BRIDGE))
 @each(
     orders_at_edges,
     "data.amountOut",
@@ -347,6 +347,22 @@ def each_order_pays_about_its_worth(
     if not _LEAST_PAID * fair <= got <= _MOST_PAID * fair:
         paid = f"{put:.6g} {route.source.symbol} pay {got:.6g} {route.target.symbol}"
         yield Finding(f"{paid}, expected about {fair:.6g}")
+    elif got == put and (quote := _with_fees(context, route)):
+        message = f"the order pays {got}, all of its amount, though fees are due of such quotes"
+        basis = fact_basis("quotes.fees")
+        yield Finding(message, (quote, exchange), basis=basis, cause="fees")
+
+
+def _with_fees(context: RunContext, route: TokenRoute) -> Exchange | None:
+    """Return a quote of a transfer of the same token to the same chain, where all have fees."""
+    alike = [
+        quote
+        for quote in quotes(context, ids.BRIDGE)
+        if quote.route.target == route.target and not route.is_within_a_chain
+    ]
+    fees = [amounts.units(quote.exchange.data.get(name)) for quote in alike for name in _FEES]
+    grossed = all(quote.got == quote.put for quote in alike)
+    return alike[0].exchange if alike and all(fees) and grossed else None
 
 
 def _ordered(context: RunContext, made: Exchange) -> tuple[TokenRoute, Decimal] | None:

@@ -1,8 +1,8 @@
-"""Compares requests that mean the same, and requests that differ in their amounts alone."""
+"""Compares requests that mean the same, and requests that differ in one input alone."""
 
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 from mockserver.conformance.checks import needs
 from mockserver.conformance.checks.evidence import (
@@ -17,6 +17,7 @@ from mockserver.conformance.checks.probes import V2_QUOTES
 from mockserver.conformance.checks.quoting import AnsweredQuote, quote_of, quotes
 from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements, RulePack
 from mockserver.conformance.discovery import amounts
+from mockserver.conformance.discovery.listing import scalar
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.names import EdgeKind, plain_probe
@@ -38,6 +39,8 @@ _FEWEST_LONG_AMOUNTS = 2
 # Where outputs of large amounts are answered, by operation.
 _EXACT = {ids.BRIDGE: "outAmount", ids.CHECK: "amountOut"}
 _FEWEST_REFUSALS = 2
+# A line through two of fewer says nothing of the rest; prices may move a little meanwhile.
+_FEWEST_LEVELS, _FEE_TOLERANCE = 5, Decimal("0.02")
 _USUAL_CALLS = (EdgeKind.ONCE_MORE, EdgeKind.AFTERWARDS)
 _CALLS_FOR_OTHERS = (EdgeKind.RECIPIENT, EdgeKind.SLIPPAGE)
 
@@ -150,6 +153,53 @@ def less_for_more(less: AnsweredQuote, more: AnsweredQuote) -> Findings:
     if less.got and more.got and more.got * _PRICE_FACTOR < less.got:
         message = f"{less.put} pay {less.got}, and {more.put} only {more.got}"
         yield Finding(message, (less.exchange, more.exchange), more.place)
+
+
+def fees_by_level(
+    context: RunContext, operation: Operation
+) -> Iterator[dict[int, tuple[Decimal, AnsweredQuote]]]:
+    """Yield the fees of each amount on each route that was quoted with several fee levels."""
+    by_request: dict[tuple[Json, ...], dict[int, tuple[Decimal, AnsweredQuote]]] = {}
+    for quote in quotes(context, operation):
+        sent, fee = quote.exchange.members, scalar(quote.exchange.member("data"), "fee")
+        level, number = sent.get("feeLevel"), amounts.number(fee)
+        if isinstance(level, int) and number is not None and quote.exchange.probe.edge:
+            key = (quote.put, *(sent.get(name) for name in ("fromChain", "toChain", "token")))
+            by_request.setdefault(key, {})[level] = (number, quote)
+    return (fees for fees in by_request.values() if len(fees) >= _FEWEST_LEVELS)
+
+
+@_PACK.major("v1-quotes.fee-level", ids.V1_QUOTE)
+@counting(not_shown="no amount was quoted with a fee for several fee levels", requires=EDGES)
+def each_fee_level_costs_its_share(context: RunContext, operation: Operation) -> Judgements:
+    """Where the fee grows by the same from one fee level to the next for most of them, it does so
+    for all.
+    """
+    for fees in fees_by_level(context, operation):
+        near = max(abs(fee) for fee, _ in fees.values()) * _FEE_TOLERANCE
+        lines = (_on_line(fees, near, *ends) for ends in combinations(sorted(fees), 2))
+        most = max(lines, key=len)
+        first, last = min(most), max(most)
+        if len(most) * 2 <= len(fees) or abs(fees[last][0] - fees[first][0]) <= near:
+            continue
+        yield JUDGED
+        for level in sorted(fees.keys() - most)[:1]:
+            shown = ", ".join(f"{fees[each][0]} at level {each}" for each in (first, last, level))
+            message = f"the fee of one amount is {shown}, where most levels cost one step more each"
+            exchanges = tuple(fees[each][1].exchange for each in (first, last, level))
+            yield Finding(message, exchanges, "body.feeLevel")
+
+
+def _on_line(
+    fees: Mapping[int, tuple[Decimal, AnsweredQuote]], near: Decimal, low: int, high: int
+) -> set[int]:
+    """Return the levels whose fees are on the line through those of two of them."""
+    base, rise = fees[low][0], fees[high][0] - fees[low][0]
+    return {
+        level
+        for level, (fee, _) in fees.items()
+        if abs((fee - base) * (high - low) - rise * (level - low)) <= near * (high - low)
+    }
 
 
 def wholes(context: RunContext, operation: Operation) -> Iterator[tuple[AnsweredQuote, ...]]:

@@ -26,6 +26,7 @@ from mockserver.conformance.checks.submitted import (
     TICKET,
     V1_ORDER,
     Submitted,
+    Timeline,
     is_over,
 )
 from mockserver.conformance.discovery.inventory import inventory_of
@@ -146,6 +147,13 @@ def _with_further_input(length: int) -> DeliveryEdit:
     return change
 
 
+def _with_white_space(draft: Draft) -> Draft:
+    """Return a request with white space around its body and inside of it, as people write JSON."""
+    body = draft.sent_body.strip()
+    is_object = body.startswith(b"{") and body.endswith(b"}")
+    return replace(draft, raw_body=b"\n { " + body[1:-1] + b" \n}\r\n") if is_object else draft
+
+
 def _blanks_as_plus(draft: Draft) -> Draft:
     return replace(draft, raw_query=(draft.raw_query or "").replace("%20", "+"))
 
@@ -167,18 +175,20 @@ _FORMS: Mapping[str, Mapping[str, DeliveryEdit]] = {
     "as browsers send it": {
         "names of headers in lower case": _header_names(str.lower),
         "compression accepted": _headers(Accept_Encoding="gzip, deflate"),
-        "another language accepted": _headers(Accept_Language="zh-CN, de;q=0.8"),
+        "another language accepted": _headers(Accept_Language="de-DE, fr;q=0.8"),
         "the name and cookies of a browser": _headers(User_Agent="Mozilla/5.0", Cookie="seen=1"),
         "letters as escapes": _escaped,
         "blanks as +": _blanks_as_plus,
         _LONGER_QUERY: _with_further_input(_LONG),
         "the charset of the body named": _named_charset,
+        "white space in the body": _with_white_space,
     },
     "as proxies send it": {
         "names of headers in upper case": _header_names(str.upper),
         "compression accepted, plain preferred": _headers(Accept_Encoding="identity, gzip;q=0.5"),
         "the names of proxies": _headers(Via="1.1 proxy", X_Forwarded_For="192.0.2.7"),
         "any type accepted": _headers(Accept="*/*"),
+        "a third language accepted": _headers(Accept_Language="zh-CN, ar;q=0.8"),
         "the body in chunks": _in_chunks,
     },
 }
@@ -189,7 +199,7 @@ _FORMS_OF_SUBMISSIONS: Mapping[str, DeliveryEdit] = {
     "names of headers in lower case": _header_names(str.lower),
     "letters of its body as escapes": _escaped_body,
     "the charset of the body named": _named_charset,
-    "the body in chunks": _in_chunks,
+    "the body in chunks, with white space": lambda draft: _in_chunks(_with_white_space(draft)),
 }
 
 
@@ -527,6 +537,9 @@ class _Delivery:
             if kind is None or draft is None:
                 continue
             another = {name: fresh_hash(self._context, "another at once") for name in about}
+            ended = _ended_order(self._context) if kind is TICKET else None
+            if ended is not None:
+                another = _deposit_of(ended)
             beside = if_known(valid_request, self._context, operation.id, **another)
             sent = self._sent_together(
                 [(operation, draft), (operation, draft), (operation, beside or draft)]
@@ -557,6 +570,8 @@ class _Delivery:
                     self._finds_in(operation, message, (exchange,), "refusals.no-breakdown")
                     break
             self._lists_after()
+            if ended is not None:
+                self._look_after_its_ticket(ended, other)
             self._forms_of_submission(operation, kind, accepted)
             if accepted:
                 names = {"id": numbers[0], "ticketId": numbers[0], **about}
@@ -618,6 +633,25 @@ class _Delivery:
             self._touched.add(operation.id)
             finding = Finding(message, (here, there), "", fact_basis(fact), cause="elsewhere")
             self._findings[operation.id].append(finding)
+
+    def _look_after_its_ticket(self, made: Exchange, ticket: Exchange) -> None:
+        """Look up an order that had come to its end before its deposit was reported."""
+        looks, line = ORDER.answered(self._context, made.probe), Timeline(ORDER)
+        now = self._sender.send(ORDER.look_id, ORDER.look(self._context, made))
+        if now is None or not now.succeeded:
+            return
+        for exchange in looks:
+            line.follow(exchange)
+        for change in line.follow(now):
+            message = f"{change.name} of an order that had ended is {change.now!r}, and was "
+            message += f"{change.was!r} until a ticket was submitted about its deposit"
+            place, cause = f"data.{change.name}", "ticket about an order"
+            finding = Finding(
+                message, (looks[-1], ticket, now), place, fact_basis("orders.final"), cause=cause
+            )
+            self._touched.add(ORDER.look_id)
+            self._findings[ORDER.look_id].append(finding)
+            return
 
     def _look_often(self, operation: Operation, draft: Draft) -> None:
         self._touched.add(operation.id)
@@ -813,6 +847,24 @@ class _Delivery:
         self._findings[target.operation.id].append(
             Finding(message, exchanges, place, basis, cause=cause)
         )
+
+
+def _ended_order(context: RunContext) -> Exchange | None:
+    """Return an order of ours that was last seen at its end, and whose deposit can be reported."""
+    for made in reversed(ORDER.planned(context)):
+        looks = ORDER.answered(context, made.probe)
+        if looks and ORDER.is_over(looks[-1]) and _deposit_of(made):
+            return made
+    return None
+
+
+def _deposit_of(order: Exchange) -> dict[str, str]:
+    """Return the chain and the hash that an order of ours was made for, where it has them."""
+    try:
+        paid = jsontext.decode(bytes.fromhex(str(order.members.get("sourceCerts"))))
+        return {"chain": paid["fromChain"], "hash": paid["certHash"]}
+    except (ValueError, KeyError):
+        return {}
 
 
 def _other_request(context: RunContext, operation: Operation, known: Sequence[Exchange]) -> Draft:

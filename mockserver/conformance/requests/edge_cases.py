@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import replace
 from decimal import Decimal
 from heapq import heapify, heappop, heappush
-from itertools import pairwise, product
+from itertools import cycle, pairwise, product
 from types import MappingProxyType
 from typing import Any, TypeVar
 
@@ -90,6 +90,8 @@ _BEYOND: Mapping[str, Callable[[Any, Json], Json]] = {
     # No pattern allows more than a thousand characters.
     "pattern": lambda _, right: f"{right:x<1001}",
 }
+# The address of the key 0x2222…22, with the checksum of EIP-55 in the case of its letters.
+_IN_MIXED_CASE = "0x1563915e194D8CfBA1943570603F7606A3115508"
 _OF_THE_CALLER = (*HEADERS, "userAddress")
 
 
@@ -531,8 +533,8 @@ def _pool_subjects(
         if price:
             about = {"route": usual, "tokens": round(_LESS_THAN_A_DOLLAR / price, _FEW_DIGITS)}
             yield Edge("worth less than a dollar", sound=False), about
-    somebody = _somebody(context) if operation_id == ids.SWAP else {}
-    yield from ((Edge(label, EdgeKind.ROUTE), {key: item, **somebody}) for label, item in chosen)
+    turns = _turns(context, operation_id)
+    yield from ((Edge(label, EdgeKind.ROUTE), {key: item, **turns(item)}) for label, item in chosen)
     if operation_id == ids.SWAP_QUOTE:
         # Mostly the usual swap is within a chain, where it costs no fees that could be compared.
         across = (route for route in routes if not route.is_within_a_chain)
@@ -573,10 +575,10 @@ def _cells(context: RunContext, operation_id: str) -> Iterator[_EdgeSubject]:
         return
     key, name, items = _POOLS[operation_id]
     known = {place for _, item in _chosen(context, operation_id) for place in _places(item)}
-    somebody = _somebody(context) if operation_id == ids.SWAP else {}
+    turns = _turns(context, operation_id)
     drawn = _drawn(context, f"each of {name}", items(context))
     for label, item in _cover(drawn, lambda each: [f for f in _places(each) if f not in known]):
-        yield Edge(f"each: {label}", EdgeKind.ROUTE), {key: item, **somebody}
+        yield Edge(f"each: {label}", EdgeKind.ROUTE), {key: item, **turns(item)}
 
 
 def _orders_of_each(
@@ -649,6 +651,20 @@ def _large_amounts(
 def _somebody(context: RunContext) -> _About:
     """Return a recipient other than the sender: whom a call pays shows where these differ."""
     return {"recipient": fresh_address(context, "recipient at an edge")}
+
+
+def _turns(context: RunContext, operation_id: str) -> Callable[[TokenRoute], _About]:
+    """Return what other inputs of calls have, in turn: a fault may show in a combination alone.
+
+    Whom a call pays shows where that is not its sender; wallets write addresses in mixed case.
+    """
+    if operation_id != ids.SWAP:
+        return lambda _: {}
+    turns = product((_somebody(context)["recipient"], _IN_MIXED_CASE), (True, False))
+    values = [{"recipient": somebody, "allowPartialFill": partial} for somebody, partial in turns]
+    # Coins have turns of their own, since calls of them are another kind.
+    by_kind = {is_coin: cycle(values) for is_coin in (True, False)}
+    return lambda route: next(by_kind[route.source.is_native])
 
 
 def _other_subjects(

@@ -12,7 +12,7 @@ from mockserver.conformance.checks.catalog import RULES
 from mockserver.conformance.checks.rule import Rule
 from mockserver.conformance.checks.submitted import LOOKS_AT_ALL, ORDER, TICKET, V1_ORDER
 from mockserver.conformance.generation.stages import stage_rules
-from mockserver.conformance.options import DEFAULT_EXAMPLES, Options
+from mockserver.conformance.options import DEFAULT_EXAMPLES, USUAL_CELLS, Options
 from mockserver.conformance.requests.catalog import probes_of
 from mockserver.conformance.requests.edge_cases import (
     EdgeCase,
@@ -246,16 +246,16 @@ def at_edges(session: Session, options: Options, kept: int, within: Collection[s
     submitted += _SUBMITTED_IN_OTHER_WAYS if options.delivery else 0
     kept += min(_after_the_plan(session, options), max(0, transport.left - kept) // 2)
     kept_writes = min(submitted, transport.writes_left // 2)
-    columns = []
+    columns, cells = list[Sequence[EdgeCase]](), list[Sequence[EdgeCase]]()
     for operation in served:
         if operation.id in within and operation.writes and not options.arming.writes:
             for case in edge_cases_of(context, operation):
                 context.leave_out(case.probe, "needs --arm-writes")
         elif operation.id in within:
-            cells = _cells(context, operation, options.most_cells)
-            columns.append([*edge_cases_of(context, operation), *cells])
-    # The operations take turns, so that a small budget reaches all of them.
-    in_turn = filter(None, chain.from_iterable(zip_longest(*columns)))
+            columns.append(edge_cases_of(context, operation))
+            most = options.most_cells + (0 if operation.writes else USUAL_CELLS)
+            cells.append(_cells(context, operation, most))
+    in_turn = chain(_in_turn(columns), _in_turn(cells))
     asked = {_asked(exchange.request) for exchange in context.exchanges}
     new = (case for case in in_turn if case.edge.kind not in _ONCE or _is_new(case, context, asked))
     # Behind the others, which show what no request was beyond.
@@ -273,6 +273,11 @@ def at_edges(session: Session, options: Options, kept: int, within: Collection[s
             yield case.probe, case.draft
             continue
         context.leave_out(case.probe, reason)
+
+
+def _in_turn(columns: Iterable[Sequence[EdgeCase]]) -> Iterator[EdgeCase]:
+    """Yield cases of the operations in turn, so that a small budget reaches all of them."""
+    return filter(None, chain.from_iterable(zip_longest(*columns)))
 
 
 def _after_the_plan(session: Session, options: Options) -> int:
@@ -306,15 +311,15 @@ def _is_new(case: EdgeCase, context: RunContext, asked: set[Hashable]) -> bool:
     return is_new
 
 
-def _cells(context: RunContext, operation: Operation, most: int) -> Iterator[EdgeCase]:
-    """Yield up to `most` requests for each token on each chain; tell what more there are."""
+def _cells(context: RunContext, operation: Operation, most: int) -> list[EdgeCase]:
+    """Return up to `most` requests for each token on each chain; tell what more there are."""
     if not most:
-        return
+        return []
     cells, count = cells_of(context, operation)
-    yield from islice(cells, most)
     if count > most:
         further = ProbeName.at(operation.id, Edge(f"each of {count - most} further tokens"))
         context.leave_out(further, f"{most} were sent; more --examples reach further ones")
+    return list(islice(cells, most))
 
 
 def once_more(session: Session, options: Options, kept: int, within: Collection[str]) -> Requests:

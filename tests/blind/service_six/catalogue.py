@@ -10,6 +10,8 @@ from tests.blind.service_six import (
     meaning,
     mechanical,
     regions,
+    seventh,
+    sixth,
     third_infrastructure,
     third_meaning,
     third_regions,
@@ -22,7 +24,7 @@ MODULES = (
     *(infrastructure, regions, meaning, later, variations),
     *(third_infrastructure, third_regions, third_meaning),
     *(fourth_infrastructure, fourth_regions, fourth_meaning),
-    fifth,
+    *(fifth, sixth, seventh),
 )
 
 

@@ -45,6 +45,10 @@ def deep(*values):
         deep("answers-swapped", "this is the answer to another request"),
         deep("latest-inputs", "with other requests at the same time"),
         deep("json-charset-refused", "the charset of the body named: the request is refused"),
+        ("decimal-comma-for-germans", "with another language accepted"),
+        deep(
+            "bodies-behind-white-space-refused", "white space in the body: the request is refused"
+        ),
         deep("percent-encoding-kept", "letters as escapes: the request is refused"),
         deep("trailing-slash-empty", "a slash at the end of the path"),
         deep("query-limit", "with a further input of 600 characters in front"),
@@ -131,6 +135,17 @@ def test_an_order_is_known_on_each_connection():
 )
 def test_what_is_submitted_beside_something_else_has_its_own_number(fault, words):
     assert any(words in finding.message for _, _, finding in findings(fault, arm_writes=True))
+
+
+@pytest.mark.parametrize("fault", ["ticket-turns-its-order-back", deep("")])
+def test_an_order_that_has_ended_stays_where_a_ticket_is_about_its_deposit(fault):
+    rules = (RULE, "success-has-a-hash")
+    with service_six(catalogue.flaw(fault)) as url:
+        result = run(url, only=rules, edges=False, examples=0, arm_writes=True)
+    told = [finding.message for outcome in result.outcomes for finding in outcome.findings]
+    assert any("until a ticket was submitted about its deposit" in each for each in told) is bool(
+        fault
+    )
 
 
 @pytest.mark.parametrize("fault", ["order-checks-at-once-shared", deep("")])
