@@ -193,7 +193,7 @@ def test_the_version_of_a_list_changes_when_the_list_does(windows: list[Window])
     for _ in range(8):
         arb = CATALOG.chain("ARB")
         lists = (here.lists.chains(), here.lists.v1_chains(), here.lists.tokens())
-        now = (*lists, here.lists.tokens_on(arb))
+        now: tuple[Any, ...] = (*lists, here.lists.tokens_on(arb))
         for earlier, later in zip(before, now, strict=bool(before)):
             assert (earlier.items != later.items) == (later.version > earlier.version)
             assert later.version >= earlier.version

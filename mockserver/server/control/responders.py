@@ -1,7 +1,7 @@
 """Control of what answers beside the simulation: faults, stubs, and breaks.
 
-The catalogue of breaks is imported when it is requested, since many servers have none, and in
-another thread, since that takes long.
+The catalogue of breaks is imported when it is requested, since many servers have none; to be shown,
+in another thread, since that takes long.
 """
 
 from collections.abc import Iterator
@@ -64,12 +64,10 @@ def show_breaks(request: ControlRequest) -> Iterator[bytes]:
     yield jsontext.encode({"active": request.hosted.breaks.names, "breaks": breaks})
 
 
-def put_breaks(request: ControlRequest) -> Iterator[bytes]:
+def put_breaks(request: ControlRequest) -> Json:
     """Have exactly these; an empty list makes the world whole again."""
-    yield from in_slices(apart(_catalogue))
     request.hosted.have_breaks(request.body["breaks"])
-    request.hosted.revision += 1
-    yield jsontext.encode({"active": request.hosted.breaks.names})
+    return {"active": request.hosted.breaks.names}
 
 
 def _catalogue() -> ModuleType:
