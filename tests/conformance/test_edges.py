@@ -70,6 +70,7 @@ def test_the_report_counts_the_edges_and_says_why_some_were_left_out():
     assert list(targets.reasons) == [
         "what is left of the budget is kept for what comes after",
         "needs --arm-writes",
+        "8 were sent; more --examples reach further ones",
     ]
 
 

@@ -25,7 +25,7 @@ HASH = f"0x{7:064x}"
 RIGHT: dict[str, list[Any]] = {
     "eth_getBlockByNumber": ["0x1", False],
     "eth_getBlockByHash": [HASH, False],
-    "eth_feeHistory": ["0x5", "latest", [10, 50.5]],
+    "eth_feeHistory": ["0x5", "latest", [10, Decimal("50.5")]],
     "eth_estimateGas": [{"from": WALLET, "to": WALLET, "value": "0x1", "data": None}],
     "eth_call": [{"from": WALLET, "to": USDT_ARB, "data": "0x313ce567"}, "latest"],
     "eth_getTransactionCount": [WALLET, "latest"],

@@ -140,7 +140,10 @@ def _send(service: Service, line: str, body: Json) -> str:
     if delivery.stream is None:
         return delivery.complete().body.decode()
     try:
-        return delivery.stream.pull().decode()
+        sent = delivery.stream.pull()
+        while delivery.stream.more:
+            sent += delivery.stream.pull()
+        return sent.decode()
     finally:
         delivery.stream.close()
 
