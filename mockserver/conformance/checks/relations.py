@@ -172,7 +172,7 @@ def fees_by_level(
 @_PACK.major("v1-quotes.fee-level", ids.V1_QUOTE)
 @counting(not_shown="no amount was quoted with a fee for several fee levels", requires=EDGES)
 def each_fee_level_costs_its_share(context: RunContext, operation: Operation) -> Judgements:
-    """Where the fee grows by the same from one fee level to the next for most of them, it does so
+    """Where the fee grows by the same from one fee level to the next for half of them, it does so
     for all.
     """
     for fees in fees_by_level(context, operation):
@@ -180,12 +180,14 @@ def each_fee_level_costs_its_share(context: RunContext, operation: Operation) ->
         lines = (_on_line(fees, near, *ends) for ends in combinations(sorted(fees), 2))
         most = max(lines, key=len)
         first, last = min(most), max(most)
-        if len(most) * 2 <= len(fees) or abs(fees[last][0] - fees[first][0]) <= near:
+        if len(most) * 2 < len(fees) or abs(fees[last][0] - fees[first][0]) <= near:
             continue
         yield JUDGED
         for level in sorted(fees.keys() - most)[:1]:
             shown = ", ".join(f"{fees[each][0]} at level {each}" for each in (first, last, level))
-            message = f"the fee of one amount is {shown}, where most levels cost one step more each"
+            message = (
+                f"the fee of one amount is {shown}, where half the levels cost one step more each"
+            )
             exchanges = tuple(fees[each][1].exchange for each in (first, last, level))
             yield Finding(message, exchanges, "body.feeLevel")
 
