@@ -8,7 +8,8 @@ from typing import Any, TypeVar
 from mockserver.clock import ticks_ms
 
 _T = TypeVar("_T")
-_SLICE_MS = 5
+SLICE_MS = 5
+"""How long a turn of steps keeps others waiting."""
 # How long a step waits for another thread.
 _PAUSE_S = 0.001
 
@@ -28,13 +29,13 @@ def at_once(steps: Steps[_T]) -> _T:
 
 def in_slices(steps: Steps[_T], pause: Any = b"") -> Generator[Any, None, _T]:
     """Take steps, and yield a pause each time they have kept others waiting for a while."""
-    until = ticks_ms() + _SLICE_MS
+    until = ticks_ms() + SLICE_MS
     try:
         while True:
             next(steps)
             if ticks_ms() >= until:
                 yield pause
-                until = ticks_ms() + _SLICE_MS
+                until = ticks_ms() + SLICE_MS
     except StopIteration as end:
         result: _T = end.value
         return result

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from itertools import chain
 
-from mockserver import jsontext
 from mockserver.conformance.checks import needs
 from mockserver.conformance.checks.evidence import (
     WITHOUT_SUBMISSIONS,
@@ -27,6 +26,7 @@ from mockserver.conformance.checks.submitted import (
     Property,
     Timeline,
     breaking,
+    certificate_of,
     has_its_own_number,
     is_known,
     is_one,
@@ -367,10 +367,7 @@ def _with_fees(context: RunContext, route: TokenRoute) -> Exchange | None:
 
 def _ordered(context: RunContext, made: Exchange) -> tuple[TokenRoute, Decimal] | None:
     """Return the route of an order of ours, and its amount in whole tokens."""
-    try:
-        paid = jsontext.decode(bytes.fromhex(str(made.members.get("sourceCerts"))))
-    except ValueError:
-        return None
+    paid = certificate_of(made)
     chain = str(paid.get("fromChain"))
     ends = (
         _at_index(context, chain, paid.get("fromIndex")),

@@ -10,6 +10,7 @@ from functools import lru_cache
 from itertools import chain
 from typing import Any
 
+from mockserver import jsontext
 from mockserver.conformance.checks.evidence import (
     is_its_own,
     is_refused_now_and_then,
@@ -33,6 +34,7 @@ from mockserver.conformance.session.exchange import Exchange, refusal_of
 from mockserver.conformance.session.names import ProbeName, ProbeNames, plain_probe
 from mockserver.conformance.verdict import Inconclusive
 from mockserver.contract import Contract, Operation, ids
+from mockserver.jsontext import Json
 from mockserver.values import dataclass
 
 LOOKS_AT_ALL, LOOKS = 2, 3
@@ -292,6 +294,15 @@ _BREAKS: Mapping[Property, Callable[[Submitted, Any, Any], bool]] = {
     Property.GOES_ON: lambda kind, was, now: now < was,
     Property.FACTS_STAY: lambda kind, was, now: now != was,
 }
+
+
+def certificate_of(order: Exchange) -> Mapping[str, Json]:
+    """Return what an order of ours says of its deposit; nothing where it cannot be read."""
+    try:
+        paid = jsontext.decode(bytes.fromhex(str(order.members.get("sourceCerts"))))
+    except ValueError:
+        return {}
+    return paid if isinstance(paid, Mapping) else {}
 
 
 def time_of(exchange: Exchange) -> int | None:

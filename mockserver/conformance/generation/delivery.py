@@ -27,6 +27,7 @@ from mockserver.conformance.checks.submitted import (
     V1_ORDER,
     Submitted,
     Timeline,
+    certificate_of,
     is_over,
 )
 from mockserver.conformance.discovery.inventory import inventory_of
@@ -860,11 +861,10 @@ def _ended_order(context: RunContext) -> Exchange | None:
 
 def _deposit_of(order: Exchange) -> dict[str, str]:
     """Return the chain and the hash that an order of ours was made for, where it has them."""
-    try:
-        paid = jsontext.decode(bytes.fromhex(str(order.members.get("sourceCerts"))))
-        return {"chain": paid["fromChain"], "hash": paid["certHash"]}
-    except (ValueError, KeyError):
+    paid = certificate_of(order)
+    if "fromChain" not in paid or "certHash" not in paid:
         return {}
+    return {"chain": str(paid["fromChain"]), "hash": str(paid["certHash"])}
 
 
 def _other_request(context: RunContext, operation: Operation, known: Sequence[Exchange]) -> Draft:

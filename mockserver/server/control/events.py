@@ -11,12 +11,13 @@ from mockserver.responders.forms import BadControl
 from mockserver.responders.named import named_by
 from mockserver.server.control.clocks import show as clock_of
 from mockserver.server.control.row import ControlRequest, ServerState
+from mockserver.steps import SLICE_MS
 from mockserver.values import dataclass
 from mockserver.worlds.hosted import HostedWorld
 from mockserver.worlds.journal import Entry
 
-# Requests that are read at once, and how long the answers of the API may wait for a stream.
-_MOST_AT_ONCE, _SLICE_MS = 200, 5
+# Requests that are read at once.
+_MOST_AT_ONCE = 200
 
 # After so many polls without events, a stream sends a comment, so that both ends notice a
 # lost connection.
@@ -71,7 +72,7 @@ class Events:
 
     def _requests(self, hosted: HostedWorld) -> Iterator[bytes]:
         """Yield the requests that came, as far as others need not wait for them."""
-        until, self.more = ticks_ms() + _SLICE_MS, True
+        until, self.more = ticks_ms() + SLICE_MS, True
         # None is shown before the journal is read for its secrets.
         for _ in hosted.journal.study():
             if ticks_ms() >= until:

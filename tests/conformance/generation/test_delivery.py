@@ -30,6 +30,13 @@ def findings_about(flaw, **options):
     ]
 
 
+def told_armed(fault, *beside):
+    """Return the messages of an armed run of the rule and some beside it."""
+    with service_six(catalogue.flaw(fault)) as url:
+        result = run(url, only=(RULE, *beside), edges=False, examples=0, arm_writes=True)
+    return [finding.message for outcome in result.outcomes for finding in outcome.findings]
+
+
 def deep(*values):
     """Return a case for long runs: a quicker one goes the same way."""
     return pytest.param(*values, marks=pytest.mark.deep)
@@ -139,10 +146,7 @@ def test_what_is_submitted_beside_something_else_has_its_own_number(fault, words
 
 @pytest.mark.parametrize("fault", ["ticket-turns-its-order-back", deep("")])
 def test_an_order_that_has_ended_stays_where_a_ticket_is_about_its_deposit(fault):
-    rules = (RULE, "success-has-a-hash")
-    with service_six(catalogue.flaw(fault)) as url:
-        result = run(url, only=rules, edges=False, examples=0, arm_writes=True)
-    told = [finding.message for outcome in result.outcomes for finding in outcome.findings]
+    told = told_armed(fault, "success-has-a-hash")
     assert any("until a ticket was submitted about its deposit" in each for each in told) is bool(
         fault
     )
@@ -150,10 +154,7 @@ def test_an_order_that_has_ended_stays_where_a_ticket_is_about_its_deposit(fault
 
 @pytest.mark.parametrize("fault", ["order-checks-at-once-shared", deep("")])
 def test_orders_that_are_looked_up_at_the_same_time_are_told_apart(fault):
-    rules = (RULE, "accepted-orders-are-known")
-    with service_six(catalogue.flaw(fault)) as url:
-        result = run(url, only=rules, edges=False, examples=0, arm_writes=True)
-    told = [finding.message for outcome in result.outcomes for finding in outcome.findings]
+    told = told_armed(fault, "accepted-orders-are-known")
     assert any("this is the answer to another request" in each for each in told) is bool(fault)
 
 
