@@ -1,7 +1,7 @@
 """What several processes and a state folder cost: CPU of a request, rate, and a restart.
 
-Run: `python -m benchmarks.scaling [--rounds N] [--seconds S] [--workers 1,2,4] [--only PART]`.
-Linux only.
+Run: `python -m benchmarks.scaling [--rounds N] [--seconds S] [--workers 1,2,4] [--only PART]
+[--one-core]`. Linux only.
 
 The servers are up at once and take turns in short slices; ratios are taken inside a round, then
 their median. Two load generators send to each, processes of their own, each connection to a world
@@ -9,7 +9,9 @@ of its own. CPU is that of all processes of a server. The machine may have no mo
 servers and generators together, so the rate is given twice: as it was, and with the generators
 counted out (`alone`): what the processes would answer with a core for each, by their CPU seconds.
 Two servers that stand apart, with a generator each, show what the machine itself takes for two
-processes at once: a virtual core is dearer while its neighbour works.
+processes at once: a virtual core is dearer while its neighbour works. With `--one-core` all
+servers share a core and the generators have the others, so that no server has such a neighbour:
+its CPU of a request is what the processes themselves cost.
 Connections are spread evenly over the processes; how evenly worlds are is told apart.
 
 `restart` makes a folder of many worlds with the store's own code and starts a server with it.
@@ -34,7 +36,7 @@ from typing import NamedTuple
 
 from benchmarks import loadgen
 from benchmarks.loadgen import Flow, Load
-from benchmarks.processes import Running, started
+from benchmarks.processes import SERVER_CORE, Running, started
 from benchmarks.serving import checked, data_of, quote, submission
 from mockserver.clock import ClockMode
 from mockserver.server.assembly import Settings, build
@@ -172,20 +174,23 @@ def _cpu_s(pid: int) -> float:
     return time.clock_gettime_ns((~pid << 3) | 2) / 1e9
 
 
-def _start(running: ExitStack, name: str, *options: str, workers: int = 1) -> Server:
+def _start(
+    running: ExitStack, name: str, *options: str, workers: int = 1, core: int | None = None
+) -> Server:
     more = ("--workers", str(workers)) if workers > 1 else ()
-    return Server(name, _started(running, name, *more, *options), workers=workers)
+    return Server(name, _started(running, name, *more, *options, core=core), workers=workers)
 
 
-def _start_apart(running: ExitStack, count: int) -> Server:
+def _start_apart(running: ExitStack, count: int, core: int | None) -> Server:
     """Start servers that know nothing of each other: what the machine takes for so many at once."""
     name = f"{count} apart"
-    return Server(name, *(_started(running, name) for _ in range(count)), workers=count)
+    servers = (_started(running, name, core=core) for _ in range(count))
+    return Server(name, *servers, workers=count)
 
 
-def _started(running: ExitStack, name: str, *options: str) -> Running:
+def _started(running: ExitStack, name: str, *options: str, core: int | None = None) -> Running:
     command = (sys.executable, "-m", "mockserver", "serve", "--port", "0", *options)
-    server = started(name, *command, core=None)
+    server = started(name, *command, core=core)
     running.callback(server.kill)
     running.callback(server.process.terminate)
     return server
@@ -196,7 +201,9 @@ def _turns(
 ) -> dict[str, list[Slice]]:
     """Let the servers take turns; the first round only warms up."""
     slices: dict[str, list[Slice]] = {server.name: [] for server in servers}
-    with multiprocessing.get_context("spawn").Pool(GENERATORS) as pool:
+    spare = os.sched_getaffinity(0) - ({SERVER_CORE} if options.one_core else set())
+    start = partial(os.sched_setaffinity, 0, spare)
+    with multiprocessing.get_context("spawn").Pool(GENERATORS, start) as pool:
         for number in range(options.rounds + 1):
             for server in random.sample(servers, len(servers)):
                 turn = server.slice(pool, load, ways, options.seconds)
@@ -220,12 +227,13 @@ def _told(what: str, slices: dict[str, list[Slice]], base: str) -> None:
 
 
 def _workers(options: argparse.Namespace) -> None:
+    core = SERVER_CORE if options.one_core else None
     with ExitStack() as running:
         servers = [
-            _start(running, f"{workers} workers", workers=workers)
+            _start(running, f"{workers} workers", workers=workers, core=core)
             for workers in map(int, options.workers.split(","))
         ]
-        servers.append(_start_apart(running, GENERATORS))
+        servers.append(_start_apart(running, GENERATORS, core))
         for load in options.loads.split(","):
             for ways in options.ways.split(","):
                 slices = _turns(servers, load, ways, options)
@@ -322,6 +330,7 @@ def main() -> None:
         default="kept,moving,new",
         help="connections that keep their world, change it each time, or are new each time",
     )
+    parser.add_argument("--one-core", action="store_true", help="all servers share a core")
     parser.add_argument("--only", choices=["workers", "state", "restart", "spread"])
     parser.add_argument("--worlds", type=int, default=10_000)
     parser.add_argument("--orders", type=int, default=1_000_000)
