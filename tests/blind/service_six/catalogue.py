@@ -13,6 +13,7 @@ from tests.blind.service_six import (
     later,
     meaning,
     mechanical,
+    ninth,
     regions,
     seventh,
     sixth,
@@ -30,6 +31,7 @@ MODULES = (
     *(fourth_infrastructure, fourth_regions, fourth_meaning),
     *(fifth, sixth, seventh),
     *(eighth_infrastructure, eighth_regions, eighth_meaning, eighth_variations),
+    ninth,
 )
 
 
