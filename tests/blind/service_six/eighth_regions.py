@@ -95,7 +95,7 @@ def usdt_on_okc(call: Call, data: Data) -> None:
 
 @fault("round-amounts-above-10-21-lose-a-zero", "data", f"{BRIDGE} {QUOTE}")
 def lose_a_zero(call: Call, data: Data) -> None:
-    amount = int(call.inputs.get("amount") or call.inputs.get("fromAmount"))
+    amount = int(call.inputs.get("amount") or call.inputs["fromAmount"])
     if amount >= 10**21 and amount % 10**9 == 0:
         data["outAmount"] = str(int(data["outAmount"]) // 10)
 
