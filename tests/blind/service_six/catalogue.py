@@ -1,6 +1,10 @@
 """All faults and variations by name."""
 
 from tests.blind.service_six import (
+    eighth_infrastructure,
+    eighth_meaning,
+    eighth_regions,
+    eighth_variations,
     fifth,
     fourth_infrastructure,
     fourth_meaning,
@@ -9,6 +13,7 @@ from tests.blind.service_six import (
     later,
     meaning,
     mechanical,
+    ninth,
     regions,
     seventh,
     sixth,
@@ -25,6 +30,8 @@ MODULES = (
     *(third_infrastructure, third_regions, third_meaning),
     *(fourth_infrastructure, fourth_regions, fourth_meaning),
     *(fifth, sixth, seventh),
+    *(eighth_infrastructure, eighth_regions, eighth_meaning, eighth_variations),
+    ninth,
 )
 
 

@@ -181,10 +181,14 @@ class Service:
     def with_fees(self, out: int, there: Data, rate: int) -> dict[str, Any]:
         gas = Decimal("0.5") if self.on("varied-fees") else Decimal("0.3")
         gas_units = int((gas / there["usd"]).scaleb(there["decimals"])) if rate else 0
+        usd = world.scaled(out, there["decimals"]) * there["usd"]
+        if self.on("fees-by-tier") and usd >= 100:
+            rate //= 2
         fee = out * rate // 10_000
+        if self.on("fee-capped"):
+            fee = min(fee, int((5 / there["usd"]).scaleb(there["decimals"])))
         if out <= fee + gas_units:
             raise RefusalError("amount can't cover gas and fee", 31071)
-        usd = world.scaled(out, there["decimals"]) * there["usd"]
         return {"out": out, "service": fee, "gas": gas_units, "usd": usd, "there": there}
 
     def swapped(self, amount: int, here: Data, there: Data, *, same_chain: bool) -> dict[str, Any]:
