@@ -55,8 +55,9 @@ def _unpacked(data: bytes) -> Iterator[bytes]:
         # Each way to spell a long text would be a text as long, and so would each two together.
         yield from (data[at : at + _WINDOW] for at in range(0, len(data), _WINDOW - _OVERLAP))
         return
-    yield re.sub(rb"\n +", b"", data)
-    yield re.sub(rb"\n +", b" ", data)
+    if b"\n " in data:
+        yield re.sub(rb"\n +", b"", data)
+        yield re.sub(rb"\n +", b" ", data)
     if b"%" in data:
         yield urllib.parse.unquote_to_bytes(data)
     if b"\\" in data:
@@ -72,13 +73,15 @@ def _unpacked(data: bytes) -> Iterator[bytes]:
 
 
 def _runs(data: bytes) -> Iterator[bytes]:
-    for match in _BASE64.finditer(data):
-        run = match[0].rstrip(b"=").replace(b"-", b"+").replace(b"_", b"/")
-        yield base64.b64decode(run[: len(run) - (len(run) % 4 == 1)] + b"=" * (-len(run) % 4))
-    for match in _HEX.finditer(data):
-        yield bytes.fromhex(match[0].decode())
-    for match in _BYTES.finditer(data):
-        numbers = [int(number) for number in match[0].split(b",")]
+    # A report says the same words again and again.
+    runs = set(_BASE64.findall(data))
+    for run in runs:
+        kept = run.rstrip(b"=").replace(b"-", b"+").replace(b"_", b"/")
+        yield base64.b64decode(kept[: len(kept) - (len(kept) % 4 == 1)] + b"=" * (-len(kept) % 4))
+    for run in set(_HEX.findall(data)) if runs else ():  # Each is a run of base64 as well.
+        yield bytes.fromhex(run.decode())
+    for run in set(_BYTES.findall(data)):
+        numbers = [int(number) for number in run.split(b",")]
         if max(numbers) < 256:
             yield bytes(numbers)
     for match in _PRINTABLE.finditer(data):
@@ -87,7 +90,12 @@ def _runs(data: bytes) -> Iterator[bytes]:
 
 
 def _inflated(data: bytes) -> Iterator[bytes]:
-    for bits in (47, -15):
+    # The first bytes refuse most of what nobody has packed, without asking zlib.
+    first, second, _, fourth, _ = data[:5].ljust(5, b"\0")
+    may_be_headed = first & 15 == 8 or data[:2] == b"\x1f\x8b"
+    kind = first >> 1 & 3
+    may_be_raw = kind in (1, 2) or (kind == 0 and second ^ fourth == 255)
+    for bits in [47] * may_be_headed + [-15] * may_be_raw:
         try:
             text = zlib.decompressobj(bits).decompress(data)
         except zlib.error:

@@ -9,12 +9,11 @@ import subprocess
 import sys
 import threading
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.conftest import PATIENCE_S, eventually
+from tests.conftest import PATIENCE_S, eventually, lives
 from tests.workers.conftest import WORKERS, Multi, children, keys_of
 
 MINE, OTHER = keys_of(0)[0], keys_of(1)[0]
@@ -145,7 +144,7 @@ def test_it_ends_with_all_its_processes(starting, tmp_path, number):
     server.process.send_signal(number)
     assert server.stop() == 0
     assert not ready.exists()
-    assert [pid for pid in pids if Path(f"/proc/{pid}").exists()] == []
+    assert not [pid for pid in pids if lives(pid)]
 
 
 def test_no_process_outlives_the_first_one(starting):
@@ -153,7 +152,7 @@ def test_no_process_outlives_the_first_one(starting):
     pids = children(server.process.pid)
     server.process.kill()
     server.process.wait(PATIENCE_S)
-    eventually(lambda: not [pid for pid in pids if Path(f"/proc/{pid}").exists()], "the end of all")
+    eventually(lambda: not [pid for pid in pids if lives(pid)], "the end of all")
 
 
 def _refused(*options: str) -> tuple[int, str]:

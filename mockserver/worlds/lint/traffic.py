@@ -152,8 +152,10 @@ class Traffic:
 
     def note_contract_call(self, tx: ChainTransaction) -> None:
         """Note the order that a transaction has made by itself."""
+        if tx.order_id is None:
+            return
         calls = [call for call in self.calls if call.at_ms <= tx.at_ms]
-        if tx.order_id is None or not calls:
+        if not calls:
             return
         order = self.world.orders.peek(tx.order_id).order
         transfer = TracedTransfer(order.kind, order.route, order.amount)
@@ -216,6 +218,7 @@ def traffic_of(hosted: HostedWorld, without: Collection[int] = ()) -> Steps[Traf
             inputs = operation.read(entry.request)
             traffic.note(ClientCall(entry, operation, inputs, successful_data(operation, entry)))
     for tx in traffic.payments.values():
+        yield
         traffic.note_contract_call(tx)
     return traffic
 
