@@ -451,10 +451,10 @@ class Lab:
         unordered, twice = False, len(served) > 1
         single = bool(self._in_turns) and not twice
         with world.hosted() as hosted:
-            # Those of two that sleep by a page of their own could not be told to wait for a turn.
+            # Two of Python or Node ask for their time without a page: each counts its own requests.
             if self._clock == ClockMode.CLIENT and (self._library or not twice):
-                path = self._folder / f"clock-{number}"
-                page = ClockPage(path, hosted, in_turns=single, several=self._at_once)
+                path, in_turns = self._folder / f"clock-{number}", single or twice
+                page = ClockPage(path, hosted, in_turns=in_turns, several=self._at_once)
             watch = _Watch(hosted, limits, page)
             hosted.send_signal = watch.send
         self._watches.add(watch)
@@ -471,7 +471,7 @@ class Lab:
 
         try:
             if twice or single:
-                watch.turns = Turns(hosted, start, 1 if single else 2, page if single else None)
+                watch.turns = Turns(hosted, start, len(served), page)
                 self._take(watch.turns, watch, limits.wall_s)
             else:
                 start(0)

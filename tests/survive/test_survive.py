@@ -818,6 +818,50 @@ def test_two_at_once_come_to_the_same_each_time_however_busy_the_machine_is(lock
     assert lines[0] == lines[1]
 
 
+SHELL_THAT_PAYS_ONCE = """
+cd "$CROSSCHAIN_MOCK_STATE"; v2="$CROSSCHAIN_MOCK_BASE_URL_V2/v1"
+exec 9> lock; for try in $(seq 100); do LOCK && break; sleep 30; done; LOCK || exit 3
+curl -s "$v2/getBridgeQuote?amount=10000000&symbol=USDT&fromChain=ARB&toChain=BNB" > quote
+own=$(printf %07d $$ | sed 's/./3&/g')
+test -e paid || echo 'BODY' | sed "s/NUMBER/$own/" |
+  curl -s "$v2/submitOrder" -H 'Evmaddress: WALLET' -H "Signature: SIGN" -d @- > new.$$
+test -e paid || mv new.$$ paid
+for look in $(seq 60); do
+  curl -s "$v2/checkOrder?id=$(grep -o '"id":"[^"]*' paid | cut -c7-)" > status
+  grep -q Succeeded status && exit 0; sleep 60
+done
+exit 1
+"""
+
+
+@pytest.mark.skipif(
+    sys.platform != "linux" or not all(map(shutil.which, ("cc", "curl", "flock"))),
+    reason="needs what a client in a shell uses",
+)
+@pytest.mark.parametrize(
+    ("lock", "outcome"),
+    [("flock -n 9", "survived"), pytest.param("true", "fooled", marks=pytest.mark.deep)],
+)
+def test_two_shells_at_once_do_not_move_the_time_of_the_one_that_works(tmp_path, lock, outcome):
+    """Each `sleep` is a process that knows nothing of the other shell's `curl`."""
+    # Each process that pays has a deposit of its own, by its number in the hash.
+    paid = certificate(certHash=f"0x{7:064x}").replace("30" * 6 + "37", "NUMBER")
+    text = SHELL_THAT_PAYS_ONCE.replace("LOCK", lock).replace("WALLET", WALLET)
+    text = text.replace("SIGN", "ab" * 65).replace("BODY", json.dumps(order(sourceCerts=paid)))
+    client = tmp_path / "pay.sh"
+    client.write_text(text)
+    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(4)]
+    try:
+        plan = SearchPlan(kinds_named(["twice"], ()), replay=["twice:at-once@start"])
+        flow = command_flow(["bash", str(client)])
+        report = searched(flow, plan, MockSettings(clock="client"), RunLimits(reruns=0))
+    finally:
+        for process in busy:
+            process.kill()
+            process.wait()
+    assert str(report.results["twice:at-once@start"].outcome) == outcome
+
+
 def test_reports_have_their_form(doubled):
     form = json.loads((resources.schemas() / "meta" / "survive.json").read_text("utf-8"))
     report = json.loads(json.dumps(doubled.as_json()))

@@ -33,12 +33,13 @@
 #define DAY_MS 86400000LL
 #define FOREVER INT64_MAX
 #define MOST_FILES 4096
-/* How long something that is ready soon is waited for, and how long an answer is that no clock holds. */
+/* How long something that is ready soon is waited for, and how long an answer is that no clock holds: the server
+ * may be as slow as a busy machine. */
 #define PATIENCE_MS 5
 #define PATIENCE_OF_THREADS_MS 20
-#define LONGEST (2 * SECOND)
+#define LONGEST (60 * SECOND)
 
-enum { LEAD, NOW, DUE };
+enum { LEAD, NOW, DUE, TAKEN, IN_TURNS };
 
 static volatile int64_t *page;
 static int64_t began, real_began, last;
@@ -49,6 +50,8 @@ static volatile int64_t sent[MOST_FILES];
 static volatile char ours[MOST_FILES];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int64_t sleepers[256];
+/* Where this thread hears that the time has come that it has asked for; -1 where it has asked for none. */
+static __thread int turn = -1;
 
 #define REAL(name) ({ if (!real_##name) real_##name = dlsym(RTLD_NEXT, #name); real_##name; })
 #define REALLY(type, name, ...) static type (*real_##name)(__VA_ARGS__)
@@ -111,16 +114,24 @@ static int is_shimmed(clockid_t clock) {
 
 static int64_t shown(clockid_t clock) { return is_real(clock) ? now() : now() - began + real_began; }
 
+/* Send the clock of the world a request, and return the line on which its answer comes; -1 where nobody takes it. */
+static int asked(const char *method, const char *body) {
+    char text[800];
+    int line = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (line < 0) return -1;
+    int length = snprintf(text, sizeof text, "%s %s HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\nContent-Length: %zu\r\n\r\n%s",
+                          method, path, strlen(body), body);
+    if (!REAL(connect)(line, (struct sockaddr *)&peer, sizeof peer) && REAL(send)(line, text, length, MSG_NOSIGNAL) == length) return line;
+    REAL(close)(line);
+    return -1;
+}
+
 /* Have the server look at the page: late answers go whose time has come, and whoever goes on for ever is stopped. */
 static void tell(void) {
-    char text[700], answer[2048];
-    int line = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    char answer[2048];
+    int line = asked("GET", "");
     if (line < 0) return;
-    if (!REAL(connect)(line, (struct sockaddr *)&peer, sizeof peer)) {
-        int length = snprintf(text, sizeof text, "GET %s HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n", path);
-        if (REAL(send)(line, text, length, MSG_NOSIGNAL) == length)
-            while (REAL(recv)(line, answer, sizeof answer, 0) > 0) continue;
-    }
+    while (REAL(recv)(line, answer, sizeof answer, 0) > 0) continue;
     REAL(close)(line);
 }
 
@@ -159,15 +170,40 @@ static int seat(int64_t until) {
     return place;
 }
 
-static void leave(int place) { if (place >= 0) sleepers[place] = 0; }
+static void end_turn(void) {
+    if (turn >= 0) REAL(close)(turn);
+    turn = -1;
+}
+
+static void leave(int place) {
+    if (place >= 0) sleepers[place] = 0;
+    end_turn();
+}
 
 static int is_first(int64_t until) {
     for (int n = 0; n < 256; n++) if (sleepers[n] && sleepers[n] < until) return 0;
     return 1;
 }
 
+/* Ask for the time, and look whether it has come: another process may be the one that goes on. */
+static void step_in_turn(int64_t until) {
+    char body[64];
+    int64_t left = until == FOREVER ? DAY_MS : (until - now_ms() * MS + MS - 1) / MS;
+    if (turn < 0) {
+        snprintf(body, sizeof body, "{\"%s\":\"%lldms\"}", is_waiting() ? "wait" : "advance", (long long)(left > 0 ? left : 1));
+        turn = asked("POST", body);
+    }
+    struct pollfd look = {turn, POLLIN, 0};
+    if (turn < 0) really_sleep(MS);
+    else if (REAL(poll)(&look, 1, PATIENCE_MS) > 0) end_turn();
+}
+
 /* Take a step towards a time: to a late answer while a request is on its way, else there if nobody wakes before. */
 static void step(int64_t until) {
+    if (page[IN_TURNS] && !is_machinery()) {
+        step_in_turn(until);
+        return;
+    }
     int64_t due = page[DUE] * MS;
     if (is_waiting()) {
         if (due) { go_ahead(due < until ? due : until); tell(); }
@@ -386,6 +422,11 @@ static int has_shim_of_its_own(void) {
     return !strncmp(name, "python", 6) || !strncmp(name, "pypy", 4) || !strcmp(name, "node");
 }
 
+/* Who forks while a request is on its way reads its answer; the copy of it does not. */
+static void forked(void) {
+    for (int file = 0; file < MOST_FILES; file++) sent[file] = 0;
+}
+
 __attribute__((constructor)) static void begin(void) {
     const char *file = getenv("CROSSCHAIN_MOCK_CLOCK_PAGE"), *address = getenv("CROSSCHAIN_MOCK_CLOCK");
     char host[64];
@@ -396,10 +437,11 @@ __attribute__((constructor)) static void begin(void) {
     if (inet_pton(AF_INET, host, &peer.sin_addr) != 1) return;
     int opened = open(file, O_RDWR | O_CLOEXEC);
     if (opened < 0) return;
-    void *mapped = mmap(NULL, 24, PROT_READ | PROT_WRITE, MAP_SHARED, opened, 0);
+    void *mapped = mmap(NULL, 56, PROT_READ | PROT_WRITE, MAP_SHARED, opened, 0);
     REAL(close)(opened);
     if (mapped == MAP_FAILED) return;
     real_began = real_ns(CLOCK_MONOTONIC);
     page = mapped;
     began = now_ms() * MS;
+    pthread_atfork(NULL, NULL, forked);
 }
