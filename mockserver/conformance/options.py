@@ -25,7 +25,7 @@ FALSE_SIGNATURES = 7
 """How many requests an account of the user's own adds at most: a key and six signatures."""
 NAMED_COST = 8
 """How many requests each named order, ticket or transaction may add."""
-MOST_DELIVERY, MOST_DELIVERY_ARMED = 200, 290
+MOST_DELIVERY, MOST_DELIVERY_ARMED = 230, 330
 """How many requests ask again in other ways of delivery, where nothing differs; submissions, and
 balances that fall behind them, take more.
 """

@@ -153,6 +153,15 @@ def test_whatever_ticket_was_accepted_is_looked_up(flaw):
     assert told == ({rules[0]} if flaw.steps else set())
 
 
+@pytest.mark.deep
+@pytest.mark.parametrize("fault", ["even-tickets-succeeded-where-looked-up", ""])
+def test_a_ticket_that_has_succeeded_is_not_listed_as_open_later(fault):
+    rule = "check-agrees-with-the-list"
+    rules = (rule, "accepted-tickets-are-known", "each-chain-takes-reports")
+    with service_six(catalogue.flaw(fault)) as url:
+        assert told_by(run(url, only=rules, arm_writes=True)) == ({rule} if fault else set())
+
+
 @pytest.mark.parametrize(
     ("rule", "operation", "change"),
     [

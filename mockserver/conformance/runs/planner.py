@@ -221,7 +221,7 @@ def prepared(
 
 # How many requests other ways of delivery take of a service of usual size where nothing differs,
 # with quotes that are asked for again in turn.
-_IN_OTHER_WAYS = 160
+_IN_OTHER_WAYS = 190
 # How many submissions they and the sequences of a usual run take.
 _SUBMITTED_IN_OTHER_WAYS = 31
 # The rule for which requests that were answered late are sent again.

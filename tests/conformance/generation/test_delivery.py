@@ -64,6 +64,11 @@ def deep(*values):
         ("quotes-cacheable-for-a-day", "keep the answer for 86400 s"),
         deep("connection-remembers-owner", "on a connection that is used again"),
         deep("chunked-requests-are-empty", "with the body in chunks: the request is refused"),
+        (
+            "v1-headers-lost-after-twelve-on-a-connection",
+            "on a connection that is used again: the request is refused",
+        ),
+        deep("balance-cache-key-cut", "with a further input of 600 characters in front"),
         ("connection-stays-authenticated", "it is taken behind a signed one on a connection"),
     ],
 )
