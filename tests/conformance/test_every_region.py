@@ -47,6 +47,7 @@ READING = [
     ("each-fee-level-costs-its-share", "v1-fee-of-level-seven-is-that-of-six"),
     ("value-is-sent-for-coins-only", "native-value-short-for-partial-fill"),
     deep("each-call-carries-its-request", "mixed-case-recipients-lost"),
+    ("amounts-are-reckoned-exactly", "odd-units-rounded"),
     ("both-lists-say-the-same", "negative@getAssetsByChain.list.index"),
 ]
 SUBMITTING = [

@@ -36,6 +36,8 @@ _SHARE_OF_PARTS = {
 # A float keeps 17 digits, so that an exact amount of more equals its float only by chance.
 _FLOAT_DIGITS = 24
 _FEWEST_LONG_AMOUNTS = 2
+# Prices move outputs by more, and no fee but those that are shown is as small a share.
+_CUT_SHARE = 10**6
 # Where outputs of large amounts are answered, by operation.
 _EXACT = {ids.BRIDGE: "outAmount", ids.CHECK: "amountOut"}
 _FEWEST_REFUSALS = 2
@@ -237,7 +239,7 @@ def unlike_its_parts(all_at_once: AnsweredQuote, *parts: AnsweredQuote) -> Findi
 @_PACK.critical("quotes.exact", *_EXACT)
 @counting(vacuous="no amounts of many digits were answered", requires=EDGES)
 def amounts_are_reckoned_exactly(context: RunContext, operation: Operation) -> Judgements:
-    """Amounts of many digits stay exact; a float would lose digits."""
+    """Amounts of many digits stay exact; a float would lose digits, and so does who cuts some."""
     if operation.id == ids.CHECK:
         context.require_success(plain_probe(ids.ORDER))
     name = _EXACT[operation.id]
@@ -247,6 +249,8 @@ def amounts_are_reckoned_exactly(context: RunContext, operation: Operation) -> J
         if exchange.succeeded and len(str(exchange.data.get(name))) >= _FLOAT_DIGITS
         if (out := amounts.units(exchange.data.get(name))) is not None
     }
+    if operation.id == ids.BRIDGE:
+        yield from _cut_outputs(context)
     if len(outputs) < _FEWEST_LONG_AMOUNTS:
         return
     yield JUDGED
@@ -254,6 +258,28 @@ def amounts_are_reckoned_exactly(context: RunContext, operation: Operation) -> J
         out, exchange = next(iter(outputs.items()))
         message = f"{name} {out}, like all of so many digits, is what a float makes of an amount"
         yield Finding(message, (exchange,), f"data.{name}")
+
+
+def _cut_outputs(context: RunContext) -> Findings:
+    """Yield a finding where last digits of outputs are missing, while most are exact."""
+    exact, cut = 0, list[tuple[AnsweredQuote, int, int]]()
+    for quote in quotes(context, ids.BRIDGE):
+        paid = amounts.units(quote.exchange.data.get("outAmount"))
+        due = amounts.units_of(quote.put, quote.decimals)
+        if paid is None or not due:
+            continue
+        fees = [
+            amounts.units(quote.exchange.data.get(name)) or 0 for name in ("serviceFee", "gasFee")
+        ]
+        # It may be rounded up.
+        if abs(paid - due) <= 1:
+            exact += 1
+        elif abs(paid - due) * _CUT_SHARE < due and due - paid not in (*fees, sum(fees)):
+            cut.append((quote, paid, due))
+    if _FEWEST_LONG_AMOUNTS <= len(cut) < exact:
+        quote, paid, due = cut[0]
+        message = f"outAmount is {paid}, where {exact} others are all that was put in: {due} here"
+        yield Finding(message, (quote.exchange,), "data.outAmount", cause="last digits")
 
 
 @_PACK.major("v2.get-aggregate-swap.aggregator")
