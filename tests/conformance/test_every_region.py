@@ -12,6 +12,7 @@ import pytest
 from mockserver.conformance import Verdict, run
 from mockserver.conformance.report.model import report_of
 from mockserver.conformance.report.testing import command_again
+from tests.blind.serve import blind_service
 from tests.blind.service_six import catalogue, world
 from tests.blind.service_six.counting import service_six
 from tests.blind.service_six.flaws import Flaw
@@ -214,6 +215,17 @@ def test_fees_with_another_structure_are_nobodys_fault(rate):
     flaw = Flaw("", frozenset({"getCrossChainQuote"}), {"data": change})
     rules = ("each-fee-level-costs-its-share", "v1-quote-adds-up")
     assert findings_of(flaw, rules)[1] == set()
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("variation", ["most-50-tokens", "v1-least-500-tokens"])
+def test_an_order_is_not_held_against_the_quote_of_another_amount(variation):
+    with blind_service(variations=(variation,)) as url:
+        result = run(url, only="success-pays-what-was-quoted", arm_writes=True, edges=True)
+    assert {outcome.verdict for outcome in result.outcomes} <= {
+        Verdict.INCONCLUSIVE,
+        Verdict.HOLDS,
+    }
 
 
 @pytest.mark.parametrize("value", ["true", deep("false")])

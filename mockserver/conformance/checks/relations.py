@@ -249,8 +249,6 @@ def amounts_are_reckoned_exactly(context: RunContext, operation: Operation) -> J
         if exchange.succeeded and len(str(exchange.data.get(name))) >= _FLOAT_DIGITS
         if (out := amounts.units(exchange.data.get(name))) is not None
     }
-    if operation.id == ids.BRIDGE:
-        yield from _cut_outputs(context)
     if len(outputs) < _FEWEST_LONG_AMOUNTS:
         return
     yield JUDGED
@@ -258,6 +256,8 @@ def amounts_are_reckoned_exactly(context: RunContext, operation: Operation) -> J
         out, exchange = next(iter(outputs.items()))
         message = f"{name} {out}, like all of so many digits, is what a float makes of an amount"
         yield Finding(message, (exchange,), f"data.{name}")
+    elif operation.id == ids.BRIDGE:
+        yield from _cut_outputs(context)
 
 
 def _cut_outputs(context: RunContext) -> Findings:

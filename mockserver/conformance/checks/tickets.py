@@ -268,8 +268,9 @@ def check_agrees_with_the_list(context: RunContext, operation: Operation) -> Jud
             yield from findings
             if findings:
                 return
+    accepted = _own_numbers(context)
     for entry in entries(context.of(ids.TICKETS)):
-        for check in context.of(operation) if entry.number in _own_numbers(context) else ():
+        for check in context.of(operation) if entry.number in accepted else ():
             if check.parameters.get("ticketId") == entry.number and _is_reopened(check, entry):
                 message = f"ticket {entry.number} has succeeded by checkTicket, and is listed later"
                 message += " as one that has not"
