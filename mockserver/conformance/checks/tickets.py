@@ -270,11 +270,11 @@ def check_agrees_with_the_list(context: RunContext, operation: Operation) -> Jud
                 return
     accepted = _own_numbers(context)
     for entry in entries(context.of(ids.TICKETS)):
-        for check in context.of(operation) if entry.number in accepted else ():
-            if check.parameters.get("ticketId") == entry.number and _is_reopened(check, entry):
+        for earlier in context.of(operation) if entry.number in accepted else ():
+            if earlier.parameters.get("ticketId") == entry.number and _is_reopened(earlier, entry):
                 message = f"ticket {entry.number} has succeeded by checkTicket, and is listed later"
                 message += " as one that has not"
-                exchanges = (check, entry.exchange)
+                exchanges = (earlier, entry.exchange)
                 yield Finding(message, exchanges, "data.succeeded", cause="reopened in the list")
                 return
 
