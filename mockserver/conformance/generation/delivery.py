@@ -55,6 +55,7 @@ from mockserver.values import dataclass
 from mockserver.wording import counted
 
 _LETTER = re.compile(r"(%[0-9A-Fa-f]{2})|([0-9A-Za-z])")
+_ROUND_AMOUNT = re.compile(rb'("amount": *[1-9])(0+)(?=[,} ])')
 _MAX_AGE = re.compile(r"(?:s-maxage|max-age)\s*=\s*\"?(\d{1,12})", re.IGNORECASE)
 _NOT_KEPT = ("no-store", "no-cache", "must-revalidate", "private")
 # Clients show quotes for seconds; whoever keeps one for an hour shows another market.
@@ -132,8 +133,20 @@ def _escaped_body(draft: Draft) -> Draft:
         digits = "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))
         return f'"{digits}"' if isinstance(value, str) else jsontext.encode(value).decode()
 
-    members = (f'"{name}":{escaped(value)}' for name, value in (draft.body or {}).items())
+    body = jsontext.decode_or(draft.sent_body, None)
+    if not isinstance(body, Mapping):
+        return draft
+    members = (f'"{name}":{escaped(value)}' for name, value in body.items())
     return replace(draft, raw_body=f"{{{','.join(members)}}}".encode())
+
+
+def _with_exponents(draft: Draft) -> Draft:
+    """Return a request whose round amounts are written as 1e2: the same numbers in JSON."""
+
+    def exponent(match: re.Match[bytes]) -> bytes:
+        return match[1] + b"e%d" % len(match[2])
+
+    return replace(draft, raw_body=_ROUND_AMOUNT.sub(exponent, draft.sent_body) or None)
 
 
 def _with_further_input(length: int) -> DeliveryEdit:
@@ -186,6 +199,7 @@ _FORMS: Mapping[str, Mapping[str, DeliveryEdit]] = {
         _LONGER_QUERY: _LONG_INPUT,
         "the charset of the body named": _named_charset,
         "white space in the body": _with_white_space,
+        "several types accepted": _headers(Accept="application/json, text/plain, */*"),
     },
     "as proxies send it": {
         "names of headers in upper case": _header_names(str.upper),
@@ -194,6 +208,8 @@ _FORMS: Mapping[str, Mapping[str, DeliveryEdit]] = {
         "any type accepted": _headers(Accept="*/*"),
         "a third language accepted": _headers(Accept_Language="zh-CN, ar;q=0.8"),
         "the body in chunks": _in_chunks,
+        "letters of the body as escapes": _escaped_body,
+        "amounts with an exponent": _with_exponents,
     },
 }
 
