@@ -25,8 +25,12 @@ FALSE_SIGNATURES = 7
 """How many requests an account of the user's own adds at most: a key and six signatures."""
 NAMED_COST = 8
 """How many requests each named order, ticket or transaction may add."""
-MOST_DELIVERY = 200
-"""How many requests ask again in other ways of delivery, where nothing differs."""
+MOST_DELIVERY, MOST_DELIVERY_ARMED = 230, 330
+"""How many requests ask again in other ways of delivery, where nothing differs; submissions, and
+balances that fall behind them, take more.
+"""
+SEQUENCE_COST = 60
+"""How many requests a sequence of each flow takes."""
 MOST_READING = 1_000
 """How many requests a run sends by default that submits nothing, whatever it has to ask again."""
 MOST_EDGES = 760
@@ -145,12 +149,14 @@ class Options:
         usual = min(self.examples, DEFAULT_EXAMPLES)
         planned = (530 if self.arming.writes else 210) * operations // described
         planned += MOST_EDGES * self.edges + operations * usual
-        planned += (MOST_DELIVERY + 40 * self.arming.writes) * self.delivery
+        planned += (MOST_DELIVERY_ARMED if self.arming.writes else MOST_DELIVERY) * self.delivery
         if not self.arming.writes:
             planned = min(planned, MOST_READING)
         # What a user asks for beside that is sent beside it.
         named = NAMED_COST * self.caller.names + FALSE_SIGNATURES * self.caller.own_keys
-        generated = operations * (self.examples - usual + self.deep * 4) + 60 * self.sequences
+        generated = (
+            operations * (self.examples - usual + self.deep * 4) + SEQUENCE_COST * self.sequences
+        )
         generated += (self.most_edges - MOST_EDGES) * self.edges
         return planned + named + generated + len(self.probes)
 

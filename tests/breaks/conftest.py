@@ -225,7 +225,7 @@ def _v1_reads() -> Iterator[Request]:
         {"amount": -5},
         {"amount": "100"},
         {"feeLevel": "0"},
-        {"feeLevel": 1},
+        {"feeLevel": 7},
         {"fromChain": "NOWHERE"},
         {"token": "NOTHING"},
     )

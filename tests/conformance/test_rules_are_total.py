@@ -62,6 +62,12 @@ def test_data_with_one_odd_member_is_judged(data):
     _check(answers)
 
 
+@pytest.mark.parametrize("kind", ["array", "object"])
+def test_a_submission_of_another_type_that_is_taken_is_judged(kind):
+    accepted = data_of("v1.submitCrossChain/usual")
+    _check({f"v1.submitCrossChain/certHash as {kind}": accepted})
+
+
 def _changed(data, value):
     """Put something odd at a drawn place."""
     if isinstance(value, dict) and value:

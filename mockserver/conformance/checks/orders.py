@@ -289,6 +289,11 @@ def success_pays_what_was_quoted(context: RunContext, _: Operation) -> Judgement
     route = order_route(context)
     check_still_offered(context, route.source.chain, route.target.chain)
     for submission, times in ((first, 1), (second, 3)):
+        made = context.get(submission)
+        ordered = None if made is None else _ordered(context, made)
+        if ordered and not amounts.within(ordered[1], quote.put * times, _SAME_AMOUNT_FACTOR):
+            # A service may have a least and a most.
+            raise Inconclusive("no quote of the amount of the order was given")
         for exchange in ORDER.answered(context, submission):
             value = exchange.data.get("amountOut")
             paid = amounts.number(value)

@@ -100,7 +100,7 @@ def no_unasked_compression(_: RunContext, exchange: Exchange) -> Findings:
     coding = (exchange.answer.header("Content-Encoding") or "identity").strip().lower()
     if coding != "identity":
         message = f"the body is compressed ({excerpt(coding)}), which was not requested"
-        yield Finding(message, verdict=Verdict.EXTRA, cause=coding[:20])
+        yield Finding(message, cause=coding[:20])
 
 
 @_PACK.minor("http.success", every_exchange=True)

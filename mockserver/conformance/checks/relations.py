@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
-from itertools import combinations, pairwise
+from itertools import combinations, islice, pairwise
 
 from mockserver.conformance.checks import needs
 from mockserver.conformance.checks.evidence import (
@@ -36,6 +36,8 @@ _SHARE_OF_PARTS = {
 # A float keeps 17 digits, so that an exact amount of more equals its float only by chance.
 _FLOAT_DIGITS = 24
 _FEWEST_LONG_AMOUNTS = 2
+# Prices move outputs by more, and no fee but those that are shown is as small a share.
+_CUT_SHARE = 10**6
 # Where outputs of large amounts are answered, by operation.
 _EXACT = {ids.BRIDGE: "outAmount", ids.CHECK: "amountOut"}
 _FEWEST_REFUSALS = 2
@@ -172,22 +174,24 @@ def fees_by_level(
 @_PACK.major("v1-quotes.fee-level", ids.V1_QUOTE)
 @counting(not_shown="no amount was quoted with a fee for several fee levels", requires=EDGES)
 def each_fee_level_costs_its_share(context: RunContext, operation: Operation) -> Judgements:
-    """Where the fee grows by the same from one fee level to the next for half of them, it does so
-    for all.
+    """Where the fee grows by the same from one fee level to the next for most of them, no level
+    between them costs otherwise.
     """
     for fees in fees_by_level(context, operation):
         near = max(abs(fee) for fee, _ in fees.values()) * _FEE_TOLERANCE
         lines = (_on_line(fees, near, *ends) for ends in combinations(sorted(fees), 2))
         most = max(lines, key=len)
         first, last = min(most), max(most)
-        if len(most) * 2 < len(fees) or abs(fees[last][0] - fees[first][0]) <= near:
+        # Of tiers of two levels half are on a line.
+        is_line = len(most) * 3 >= len(fees) * 2
+        if not is_line or abs(fees[last][0] - fees[first][0]) <= near:
             continue
         yield JUDGED
-        for level in sorted(fees.keys() - most)[:1]:
+        # Beyond the line a fee may have a minimum or a cap.
+        odd = (level for level in sorted(fees.keys() - most) if first < level < last)
+        for level in islice(odd, 1):
             shown = ", ".join(f"{fees[each][0]} at level {each}" for each in (first, last, level))
-            message = (
-                f"the fee of one amount is {shown}, where half the levels cost one step more each"
-            )
+            message = f"the fee of one amount is {shown}, where most levels cost one step more each"
             exchanges = tuple(fees[each][1].exchange for each in (first, last, level))
             yield Finding(message, exchanges, "body.feeLevel")
 
@@ -235,7 +239,7 @@ def unlike_its_parts(all_at_once: AnsweredQuote, *parts: AnsweredQuote) -> Findi
 @_PACK.critical("quotes.exact", *_EXACT)
 @counting(vacuous="no amounts of many digits were answered", requires=EDGES)
 def amounts_are_reckoned_exactly(context: RunContext, operation: Operation) -> Judgements:
-    """Amounts of many digits stay exact; a float would lose digits."""
+    """Amounts of many digits stay exact; a float would lose digits, and so does who cuts some."""
     if operation.id == ids.CHECK:
         context.require_success(plain_probe(ids.ORDER))
     name = _EXACT[operation.id]
@@ -252,20 +256,37 @@ def amounts_are_reckoned_exactly(context: RunContext, operation: Operation) -> J
         out, exchange = next(iter(outputs.items()))
         message = f"{name} {out}, like all of so many digits, is what a float makes of an amount"
         yield Finding(message, (exchange,), f"data.{name}")
+    elif operation.id == ids.BRIDGE:
+        yield from _cut_outputs(context)
+
+
+def _cut_outputs(context: RunContext) -> Findings:
+    """Yield a finding where last digits of outputs are missing, while most are exact."""
+    exact, cut = 0, list[tuple[AnsweredQuote, int, int]]()
+    for quote in quotes(context, ids.BRIDGE):
+        paid = amounts.units(quote.exchange.data.get("outAmount"))
+        due = amounts.units_of(quote.put, quote.decimals)
+        if paid is None or not due:
+            continue
+        fees = [
+            amounts.units(quote.exchange.data.get(name)) or 0 for name in ("serviceFee", "gasFee")
+        ]
+        # It may be rounded up.
+        if abs(paid - due) <= 1:
+            exact += 1
+        elif abs(paid - due) * _CUT_SHARE < due and due - paid not in (*fees, sum(fees)):
+            cut.append((quote, paid, due))
+    if _FEWEST_LONG_AMOUNTS <= len(cut) < exact:
+        quote, paid, due = cut[0]
+        message = f"outAmount is {paid}, where {exact} others are all that was put in: {due} here"
+        yield Finding(message, (quote.exchange,), "data.outAmount", cause="last digits")
 
 
 @_PACK.major("v2.get-aggregate-swap.aggregator")
 @counting(vacuous="no combination of optional inputs was requested", requires=EDGES)
 def optional_inputs_stand_alone(context: RunContext, operation: Operation) -> Judgements:
     """An optional input may be left out, whichever other ones are given."""
-    by_inputs = {
-        frozenset(exchange.parameters.items()): exchange
-        for exchange in _at(context, operation, EdgeKind.COMBINATION)
-        if is_its_own(exchange)
-    }
-    optional = [field.name for field in operation.fields if not field.required]
-    for name in optional:
-        pairs = list(_with_and_without(by_inputs, name))
+    for name, pairs in with_and_without(context, operation):
         refused = [pair for pair in pairs if pair[1].refused]
         yield from (JUDGED for _ in pairs[:1])
         if len(refused) < _FEWEST_REFUSALS:
@@ -278,10 +299,25 @@ def optional_inputs_stand_alone(context: RunContext, operation: Operation) -> Ju
         yield wrongly_refused(context, lacking, what, answer, place=place, cause=name)
 
 
-def _with_and_without(
+def with_and_without(
+    context: RunContext, operation: Operation
+) -> Iterator[tuple[str, list[tuple[Exchange, Exchange]]]]:
+    """Yield each optional input with the requests that succeed with it, each with the same
+    without it.
+    """
+    by_inputs = {
+        frozenset(exchange.parameters.items()): exchange
+        for exchange in _at(context, operation, EdgeKind.COMBINATION)
+        if is_its_own(exchange)
+    }
+    for field in operation.fields:
+        if not field.required:
+            yield field.name, list(_lacking(by_inputs, field.name))
+
+
+def _lacking(
     by_inputs: Mapping[frozenset[tuple[str, str]], Exchange], name: str
 ) -> Iterator[tuple[Exchange, Exchange]]:
-    """Yield the requests that succeed with an input, each with the same without it."""
     for inputs, complete in by_inputs.items():
         fewer = frozenset(pair for pair in inputs if pair[0] != name)
         lacking = by_inputs.get(fewer)

@@ -301,7 +301,8 @@ def success_has_content(context: RunContext, operation: Operation) -> Findings:
     if operation.id == ids.V1_DETAIL:
         # A service may answer with nothing about an order that does not exist, or not yet.
         known = {
-            exchange.members.get("certHash")
+            # What was accepted may be a list as well.
+            str(exchange.members.get("certHash"))
             for exchange in context.of(ids.V1_ORDER)
             if exchange.succeeded
         }

@@ -8,7 +8,7 @@ from itertools import product
 
 from mockserver.conformance.checks import needs
 from mockserver.conformance.checks.evidence import succeeded, successes
-from mockserver.conformance.checks.frame import answers_to, counting, each
+from mockserver.conformance.checks.frame import EDGES, answers_to, counting, each
 from mockserver.conformance.checks.probes import (
     EVERY,
     SWAP_CALLS,
@@ -16,6 +16,7 @@ from mockserver.conformance.checks.probes import (
     probes,
 )
 from mockserver.conformance.checks.quoting import out_of, quote_of, steady
+from mockserver.conformance.checks.relations import with_and_without
 from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements, RulePack
 from mockserver.conformance.discovery import amounts, clocks
 from mockserver.conformance.discovery.amount_units import plain_attempt
@@ -50,6 +51,9 @@ _LONGEST_PATH = 10
 _BPS = Decimal(10_000)
 # Prices move between the quote and the call.
 _PRICE_FACTOR = Decimal("1.02")
+# Without the aggregator of its quote a call may take another one, which is not half as good.
+_OTHER_ROUTE_FACTOR = Decimal("1.5")
+_SWAPPED = ("fromAmount", "fromTokenAddress", "toTokenAddress", "fromDecimal", "toDecimal")
 # Twenty times finer than the usual slippage of 1 percent, and coarser than any rounding.
 _SLIPPAGE_TOLERANCE = Decimal("0.0005")
 # What is computed of an output differs by no more than this from what was computed exactly.
@@ -251,6 +255,42 @@ def call_pays_what_was_quoted(context: RunContext, _: Operation) -> Judgements:
     if not least <= got <= out_of(quote) * _PRICE_FACTOR:
         pays = f"{got:.6g} {quote.route.target.symbol}, the quote {out_of(quote):.6g}"
         yield Finding(f"the call pays {pays}", (quote.exchange, call), "data.amountOut")
+
+
+@_PACK.critical("calls.amount-out", every_exchange=True)
+@counting(vacuous="no call was made with an optional input and without it", requires=EDGES)
+def call_without_an_option_pays_what_was_quoted(
+    context: RunContext, operation: Operation
+) -> Judgements:
+    """Without an optional input a call pays about what was quoted, where it does so with it."""
+    outputs = {
+        _swap_asked(quote, "fromChain"): amounts.number(quote.data.get("outAmount"))
+        for quote in succeeded(context, context.contract.operation(ids.SWAP_QUOTE))
+        if quote.parameters.get("fromChain") == quote.parameters.get("toChain")
+    }
+    for name, pairs in with_and_without(context, operation):
+        odd = []
+        for complete, lacking in pairs:
+            calls = [amounts.number(call.data.get("amountOut")) for call in (complete, lacking)]
+            paid, less = calls
+            quoted = outputs.get(_swap_asked(complete, "chain"))
+            if not quoted or paid is None or less is None:
+                continue
+            yield JUDGED
+            if amounts.within(quoted, paid, _PRICE_FACTOR) and not amounts.within(
+                quoted, less, _OTHER_ROUTE_FACTOR
+            ):
+                odd.append((complete, lacking))
+        # A price that jumps between two calls jumps for one of the pairs.
+        if len(odd) > 1:
+            paid_text, less_text = (call.data.get("amountOut") for call in odd[0])
+            message = f"amountOut is {paid_text}, as quoted, and {less_text} without {name}"
+            yield Finding(message, odd[0], "data.amountOut", cause=f"without {name}")
+
+
+def _swap_asked(exchange: Exchange, chain: str) -> tuple[str | None, ...]:
+    """Return which amount of which tokens a quote or a call is about, and on which chain."""
+    return tuple(exchange.parameters.get(name) for name in (chain, *_SWAPPED))
 
 
 @_PACK.critical("v2.get-aggregate-swap")

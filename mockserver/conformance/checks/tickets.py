@@ -264,7 +264,25 @@ def check_agrees_with_the_list(context: RunContext, operation: Operation) -> Jud
     early_checks, late_checks = context.sent(before), [] if moved else [checked]
     for answers, listed in ((early_checks, listed_early), (late_checks, listed_late)):
         for answer in [exchange for exchange in answers if exchange.succeeded]:
-            yield from [finding for entry in listed for finding in unlike(entry, answer)][:1]
+            findings = [finding for entry in listed for finding in unlike(entry, answer)][:1]
+            yield from findings
+            if findings:
+                return
+    accepted = _own_numbers(context)
+    for entry in entries(context.of(ids.TICKETS)):
+        for earlier in context.of(operation) if entry.number in accepted else ():
+            if earlier.parameters.get("ticketId") == entry.number and _is_reopened(earlier, entry):
+                message = f"ticket {entry.number} has succeeded by checkTicket, and is listed later"
+                message += " as one that has not"
+                exchanges = (earlier, entry.exchange)
+                yield Finding(message, exchanges, "data.succeeded", cause="reopened in the list")
+                return
+
+
+def _is_reopened(check: Exchange, entry: TicketEntry) -> bool:
+    """Tell whether a list shows as open what had succeeded before: no ticket goes back."""
+    was, now = check.data.get("succeeded"), entry.item.get("succeeded")
+    return was is True and now is False and entry.exchange.number > check.number
 
 
 def unlike(listed: TicketEntry, check: Exchange) -> Findings:

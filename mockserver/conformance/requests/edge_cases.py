@@ -280,19 +280,28 @@ def refused_chains(
     inventory = inventory_of(context, operation.generation.id)
     offered = {inventory.listing_name(chain.name) for chain in inventory.offered}
     offered |= {chain.name for chain in inventory.offered}
+    flags = [field.name for field in operation.fields if "boolean" in field.types]
+    every = context.of(operation)
+    values = {_values_of(exchange, flags) for exchange in every if exchange.succeeded}
     for role in ("chain", "fromChain", "toChain", WITHIN):
         refused: dict[str, list[Exchange]] = {}
         taken: set[str] = set()
-        for exchange in context.of(operation):
+        for exchange in every:
             named = _chain_of(exchange, role)
             if exchange.succeeded:
                 taken.add(named)
+            elif _values_of(exchange, flags) not in values:
+                continue  # A flag that is taken on no chain says nothing of this one.
             elif exchange.refused and _is_of_usual_worth(exchange) and named in offered:
                 refused.setdefault(named, []).append(exchange)
         for chain, exchanges in refused.items():
             # Where hardly any chain was taken, refusals say nothing of a single one.
             if chain not in taken and len(taken) >= _FEW_TOKENS:
                 yield role, chain, tuple(exchanges)
+
+
+def _values_of(exchange: Exchange, names: Iterable[str]) -> tuple[str | None, ...]:
+    return tuple(exchange.parameters.get(name) for name in names)
 
 
 def _chain_of(exchange: Exchange, role: str) -> str:

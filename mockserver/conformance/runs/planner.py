@@ -12,7 +12,13 @@ from mockserver.conformance.checks.catalog import RULES
 from mockserver.conformance.checks.rule import Rule
 from mockserver.conformance.checks.submitted import LOOKS_AT_ALL, ORDER, TICKET, V1_ORDER
 from mockserver.conformance.generation.stages import stage_rules
-from mockserver.conformance.options import DEFAULT_EXAMPLES, USUAL_CELLS, Options
+from mockserver.conformance.options import (
+    DEFAULT_EXAMPLES,
+    MOST_DELIVERY_ARMED,
+    SEQUENCE_COST,
+    USUAL_CELLS,
+    Options,
+)
 from mockserver.conformance.requests.catalog import probes_of
 from mockserver.conformance.requests.edge_cases import (
     EdgeCase,
@@ -215,7 +221,7 @@ def prepared(
 
 # How many requests other ways of delivery take of a service of usual size where nothing differs,
 # with quotes that are asked for again in turn.
-_IN_OTHER_WAYS = 160
+_IN_OTHER_WAYS = 190
 # How many submissions they and the sequences of a usual run take.
 _SUBMITTED_IN_OTHER_WAYS = 31
 # The rule for which requests that were answered late are sent again.
@@ -287,7 +293,9 @@ def _after_the_plan(session: Session, options: Options) -> int:
         and (options.arming.writes or not operation.writes)
         for operation in session.context.contract
     )
-    return (_IN_OTHER_WAYS if options.delivery else 0) + options.examples * generated
+    in_other_ways = MOST_DELIVERY_ARMED if options.arming.writes else _IN_OTHER_WAYS
+    kept = in_other_ways * options.delivery + options.examples * generated
+    return kept + SEQUENCE_COST * options.sequences
 
 
 # What is asked once shows no more when it is asked for another reason.

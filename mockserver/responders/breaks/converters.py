@@ -141,6 +141,8 @@ _DIGITS: Mapping[str, Converter] = {
     "plus": lambda digits, more: str(int(digits) + more),
 }
 _INTEGERS: Mapping[str, Converter] = {
+    # Names of members are texts in the table.
+    "names": lambda number, others: others.get(str(number), number),
     "plus": lambda number, more: number + more,
     "even": lambda number: number // 2 * 2,
     "fractional": lambda number: Decimal(number) + Decimal("0.5"),

@@ -1,6 +1,7 @@
 """The stage that asks again in other ways: what stands in front of a service shows there."""
 
 import asyncio
+import re
 from collections import Counter, defaultdict
 from dataclasses import replace
 from functools import partial
@@ -64,6 +65,11 @@ def deep(*values):
         ("quotes-cacheable-for-a-day", "keep the answer for 86400 s"),
         deep("connection-remembers-owner", "on a connection that is used again"),
         deep("chunked-requests-are-empty", "with the body in chunks: the request is refused"),
+        (
+            "v1-headers-lost-after-twelve-on-a-connection",
+            "on a connection that is used again: the request is refused",
+        ),
+        deep("balance-cache-key-cut", "with a further input of 600 characters in front"),
         ("connection-stays-authenticated", "it is taken behind a signed one on a connection"),
     ],
 )
@@ -83,6 +89,32 @@ def together(*flaws):
         return await answer()
 
     return Flaw("together", steps={"wrap": wrap})
+
+
+@pytest.mark.parametrize(
+    ("spelling", "words"),
+    [(rb"\\u", "letters of the body as escapes"), deep(rb"\de\d", "amounts with an exponent")],
+)
+def test_a_body_that_is_read_in_one_spelling_alone_is_told(spelling, words):
+    async def wrap(call, answer):
+        if re.search(spelling, await call.request.read()):
+            call.inputs = {"": "not read"}
+        return await answer()
+
+    flaw = Flaw("", frozenset({"getCrossChainQuote"}), {"wrap": wrap})
+    messages = [finding.message for _, _, finding in findings_about(flaw)]
+    assert any(f"with {words}: the request is refused" in message for message in messages), messages
+
+
+def test_a_service_that_refuses_several_types_is_told():
+    async def wrap(call, answer):
+        if "," in call.request.headers.get("Accept", ""):
+            return web.Response(status=406, text="not acceptable")
+        return await answer()
+
+    told = findings_about(Flaw("", frozenset({"getPrice"}), {"wrap": wrap}))
+    assert [operation for operation, _, _ in told] == ["v2.getPrice"]
+    assert "with several types accepted" in told[0][2].message
 
 
 @pytest.mark.parametrize("operation", ["getPrice", "getAssets", "getBalance", "getAggregateSwap"])
