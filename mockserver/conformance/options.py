@@ -23,6 +23,8 @@ DEFAULT_SEQUENCES = 2
 """How many sequences each flow is tried with by itself, where submissions are allowed."""
 FALSE_SIGNATURES = 7
 """How many requests an account of the user's own adds at most: a key and six signatures."""
+SEQUENCE_COST = 60
+"""How many requests each sequence of all flows may add."""
 NAMED_COST = 8
 """How many requests each named order, ticket or transaction may add."""
 MOST_DELIVERY = 200
@@ -37,8 +39,10 @@ MOST_CELLS = 1_400
 """How many requests for each token on each chain a run may add with more examples."""
 # The operations that are asked for each token: quotes, calls, prices, balances, orders.
 _WITH_CELLS = 8
-USUAL_CELLS = 8
-"""How many tokens of chains a reading operation is asked for besides, where there is room."""
+USUAL_CELLS, MOST_USUAL_CELLS = 16, 48
+"""How many tokens of chains a reading operation is asked for besides, where there is room: before
+and behind requests beyond the bounds of inputs.
+"""
 CELLS_AN_EXAMPLE = 8
 """How many further tokens of chains each example beyond the usual ones reaches, for an operation.
 
@@ -150,7 +154,9 @@ class Options:
             planned = min(planned, MOST_READING)
         # What a user asks for beside that is sent beside it.
         named = NAMED_COST * self.caller.names + FALSE_SIGNATURES * self.caller.own_keys
-        generated = operations * (self.examples - usual + self.deep * 4) + 60 * self.sequences
+        generated = (
+            operations * (self.examples - usual + self.deep * 4) + SEQUENCE_COST * self.sequences
+        )
         generated += (self.most_edges - MOST_EDGES) * self.edges
         return planned + named + generated + len(self.probes)
 
