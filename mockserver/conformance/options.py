@@ -41,8 +41,10 @@ MOST_CELLS = 1_400
 """How many requests for each token on each chain a run may add with more examples."""
 # The operations that are asked for each token: quotes, calls, prices, balances, orders.
 _WITH_CELLS = 8
-USUAL_CELLS = 8
-"""How many tokens of chains a reading operation is asked for besides, where there is room."""
+USUAL_CELLS, MOST_USUAL_CELLS = 16, 48
+"""How many tokens of chains a reading operation is asked for besides, where there is room: before
+and behind requests beyond the bounds of inputs.
+"""
 CELLS_AN_EXAMPLE = 8
 """How many further tokens of chains each example beyond the usual ones reaches, for an operation.
 

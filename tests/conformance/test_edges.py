@@ -70,7 +70,7 @@ def test_the_report_counts_the_edges_and_says_why_some_were_left_out():
     assert list(targets.reasons) == [
         "what is left of the budget is kept for what comes after",
         "needs --arm-writes",
-        "8 were sent; more --examples reach further ones",
+        "48 were sent; more --examples reach further ones",
     ]
 
 
@@ -108,6 +108,53 @@ def test_every_token_of_several_chains_and_every_chain_is_quoted_both_ways(edges
             assert len(of_moved) > 10
         assert of_moved <= {source for source, _ in ends}
         assert of_moved <= {target for _, target in ends}
+
+
+def test_every_listed_token_is_swapped_from_and_to(edges_of):
+    """The mock's lists have more tokens than routes between all of them can be kept of."""
+    result = edges_of("documented")
+    exchanges = [one for one in result.exchanges if one.operation.id == "v2.getAggregateQuote"]
+    listed = {
+        (chain, contract["address"].lower())
+        for exchange in result.exchanges
+        if exchange.probe == "v2.getAssets/usual"
+        for item in exchange.data["list"]
+        for chain, contract in item["contracts"].items()
+    }
+    assert len(listed) > 60
+    for end in ("from", "to"):
+        asked = {
+            (
+                one.parameters.get(f"{end}Chain"),
+                one.parameters.get(f"{end}TokenAddress", "").lower(),
+            )
+            for one in exchanges
+            if one.succeeded
+        }
+        assert {chain for chain, _ in listed} <= {chain for chain, _ in asked}
+        assert len(listed & asked) > len(listed) * 0.75
+
+
+def test_what_should_be_accepted_is_about_many_tokens(edges_of):
+    """Amounts and slippages at edges are about tokens that nothing else was about."""
+    about = {
+        "v2.getBridgeQuote": ("symbol", "fromChain", "toChain"),
+        "v2.getAggregateQuote": ("fromTokenAddress", "fromChain", "toTokenAddress", "toChain"),
+        "v2.getAggregateSwap": ("fromTokenAddress", "chain", "toTokenAddress"),
+        "v1.getCrossChainQuote": ("token", "fromChain", "toChain"),
+    }
+    for operation, names in about.items():
+        routes = Counter(
+            tuple({**one.parameters, **one.members}[name] for name in names)
+            for one in edges_of("documented").exchanges
+            if one.operation.id == operation
+            and one.succeeded
+            and one.probe.edge
+            and one.probe.edge.label.startswith(("amount ", "fromAmount ", "slippage "))
+        )
+        # The usual route has the smallest amounts, and two slippages that are compared.
+        assert len(routes) >= 3, operation
+        assert max(routes.values()) <= 4, (operation, routes)
 
 
 def test_each_bound_of_an_input_is_passed_by_a_request(edges_of):

@@ -22,6 +22,7 @@ from mockserver.conformance.discovery import amounts, clocks
 from mockserver.conformance.discovery.amount_units import plain_attempt
 from mockserver.conformance.discovery.inventory import ListedToken, inventory_of
 from mockserver.conformance.discovery.listing import text
+from mockserver.conformance.requests.valid import COMPARED_SLIPPAGES
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.names import EdgeKind, plain_probe
@@ -65,8 +66,6 @@ _QUOTE_SPREAD_FACTOR, _CALL_SPREAD_FACTOR = Decimal(5), Decimal(20)
 _EARLIEST_S, _LATEST_S = 10**9, 10**10
 _YEAR_2020_S = 1_577_836_800
 _SLACK_S, _HOUR_S, _DAY_S = 60, 3_600, 86_400
-# A small one and a large one, far enough apart to see which word follows.
-_SLIPPAGES = ("50", "500")
 
 # How many calls of one method and length have an argument in one word before others are held to it.
 _FEWEST_ALIKE = 3
@@ -350,8 +349,8 @@ def slippage_is_in_hundredths_of_a_percent(context: RunContext, operation: Opera
         and exchange.probe.edge.kind is EdgeKind.SLIPPAGE
     }
     # A run with edges has two more calls for the usual amount, with a small and a large slippage.
-    more = [named[slippage] for slippage in _SLIPPAGES if slippage in named]
-    for first, second in (calls, more) if len(more) == len(_SLIPPAGES) else (calls,):
+    more = [named[slippage] for slippage in COMPARED_SLIPPAGES if slippage in named]
+    for first, second in (calls, more) if len(more) == len(COMPARED_SLIPPAGES) else (calls,):
         judgements = list(_slippage_judgements(context, first, second))
         yield from judgements
         if judgements:

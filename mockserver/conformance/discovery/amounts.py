@@ -34,6 +34,12 @@ def units(value: Json) -> int | None:
     return int(value) if isinstance(value, str) and _UNITS.fullmatch(value) else None
 
 
+def adjusted(value: Json) -> int:
+    """Return the power of ten of a number above zero; 0 for what is none."""
+    amount = number(value)
+    return amount.adjusted() if amount and amount > 0 else 0
+
+
 def whole_tokens(amount: int, decimals: int) -> Decimal:
     """Return smallest units as whole tokens, exactly."""
     return EXACT.scaleb(Decimal(amount), -decimals)

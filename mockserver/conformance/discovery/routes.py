@@ -27,7 +27,7 @@ OTHER_AMOUNTS = {"larger amount": Decimal(10), "smaller amount": Decimal("0.05")
 """Multiples of the usual amount to try where a service refuses that: bounds are not published."""
 TRIES = 3
 # Routes are pairs, so their number grows with the square.
-_MOST_TOKENS = 60
+_MOST_TOKENS, _FEW_PARTNERS = 60, 10
 _COMMON_DECIMALS = 18
 # Beyond these a price is an error of units, and would give absurd amounts.
 _HIGHEST_PRICE, _LOWEST_PRICE = Decimal(10) ** 7, Decimal(10) ** -12
@@ -309,18 +309,21 @@ def bridges(context: RunContext) -> tuple[TokenRoute, ...]:
 
 @cached
 def swaps(context: RunContext) -> tuple[TokenRoute, ...]:
-    """Return the routes between two different tokens, on one chain or two, that the lists allow."""
+    """Return the routes between two different tokens, on one chain or two, that the lists allow.
+
+    Of many tokens, each is on a route to and from few, which are stable coins where there are any,
+    and to and from those of its chain.
+    """
     tokens = [token for token in usable_tokens(context) if token.address]
+    few = frozenset(tokens)
     if len(tokens) > _MOST_TOKENS:
         context.draw("tokens of swaps").shuffle(tokens)
-        tokens.sort(key=lambda token: not is_stable(token))
-        stable = tokens[: _MOST_TOKENS // 3]
-        chains = {token.chain for token in stable}
-        near = [token for token in tokens[len(stable) :] if token.chain in chains]
-        tokens = (stable + near)[:_MOST_TOKENS] if len(near) > 3 else tokens[:_MOST_TOKENS]
-    pairs = product(tokens, repeat=2)
+        few = frozenset(sorted(tokens, key=lambda token: not is_stable(token))[:_FEW_PARTNERS])
     return tuple(
-        TokenRoute(first, second) for first, second in pairs if first.symbol != second.symbol
+        TokenRoute(first, second)
+        for first, second in product(tokens, repeat=2)
+        if first.symbol != second.symbol
+        and (first.chain == second.chain or first in few or second in few)
     )
 
 

@@ -24,6 +24,7 @@ from mockserver.conformance.generation.constraints import (
 )
 from mockserver.conformance.generation.feedback import Variation, varied
 from mockserver.conformance.generation.values import fitting, smallest_units, whole_tokens, wrong
+from mockserver.conformance.requests.cells import cells_known, cells_of
 from mockserver.conformance.requests.valid import valid_request
 from mockserver.conformance.session.caller import Caller
 from mockserver.conformance.session.context import RunContext
@@ -80,6 +81,12 @@ class ListedPairs:
             if token.offered
             and all(map(_NAME.fullmatch, (token.symbol, token.chain, token.address)))
         ]
+        # A few requests show most where nothing was about their tokens yet.
+        known, cells = cells_known(context, operation), cells_of(operation)
+        self._known = {
+            token: [cell in known for cell in cells(TokenRoute(token, token))]
+            for token in self.tokens
+        }
         self._v1_chains = [chain.name for chain in inventory.offered] if generation == "v1" else []
         self._roles = {field.role for field in fields}
         self._amounts = {field.role: "number" in field.types for field in fields if field.is_amount}
@@ -92,17 +99,22 @@ class ListedPairs:
         """Draw a pair and return what it gives to the inputs, by role; nothing without tokens."""
         if not self.tokens:
             return {}
-        source = draw(self._one_of("source", self.tokens))
+        source = draw(self._one_of("source", self._new(self.tokens, 0)))
         if self._v1_chains:
             chain = draw(self._one_of("v1 chains", self._v1_chains))
             target = ListedToken(source.symbol, chain, source.address, source.decimals)
         else:
             targets = [token for token in self.tokens if self._is_target(token, source)] or [source]
-            target = draw(self._one_of(source, targets))
+            target = draw(self._one_of(source, self._new(targets, 1)))
         values = dict(TokenRoute(source, target).values)
         for role, is_in_tokens in self._amounts.items():
             values[role] = draw(self._amount(source, is_in_tokens=is_in_tokens))
         return values
+
+    def _new(self, tokens: list[ListedToken], end: int) -> list[ListedToken]:
+        """Return tokens so that every other is one that nothing was about at an end of a route."""
+        new = [token for token in tokens if not self._known[token][end]]
+        return [*tokens, *new * (len(tokens) // len(new))] if new else tokens
 
     def _is_target(self, token: ListedToken, source: ListedToken) -> bool:
         if token == source:

@@ -16,8 +16,14 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from mockserver import jsontext
+from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.amount_units import accepted, plain_attempt
-from mockserver.conformance.discovery.inventory import ListedChain, ListedToken, inventory_of
+from mockserver.conformance.discovery.inventory import (
+    ListedChain,
+    ListedToken,
+    inventory_of,
+    requested_chain,
+)
 from mockserver.conformance.discovery.listing import folded
 from mockserver.conformance.discovery.routes import (
     TokenRoute,
@@ -34,9 +40,11 @@ from mockserver.conformance.discovery.routes import (
     v1_tokens,
 )
 from mockserver.conformance.discovery.unlisted import tokens_elsewhere, unlisted_chains
+from mockserver.conformance.requests.cells import Cell, cells_known, cells_of
 from mockserver.conformance.requests.choices import BASE58, LENGTH_IN_BASE58
 from mockserver.conformance.requests.negative import WRONG_VALUES, missing_inputs, signed
 from mockserver.conformance.requests.valid import (
+    COMPARED_SLIPPAGES,
     fresh_address,
     fresh_hash,
     plain_or_unknown,
@@ -47,7 +55,7 @@ from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.names import Edge, EdgeKind, ProbeName
-from mockserver.conformance.verdict import Inconclusive, NotRun
+from mockserver.conformance.verdict import Inconclusive, NotRun, if_known
 from mockserver.contract import Field, Operation, ids, shipped_facts
 from mockserver.jsontext import Json, Schema
 from mockserver.signing.developer import HEADERS
@@ -72,6 +80,8 @@ _FEW_TOKENS, _SOME_CHAINS, _SOME_EVM_CHAINS = 3, 6, 4
 _MOST_DEFAULTS = 6
 _NEXT_TO_NOTHING = "500"
 _LESS_THAN_A_DOLLAR, _FEW_DIGITS = Decimal("0.7"), 6
+# The digits of an amount that no service quotes, whatever the decimals.
+_FEW_UNITS = 3
 _MANY_COINS = Decimal(10)
 # As many digits as each double keeps, and more than half of one does.
 _MANY_TOKENS = Decimal("123456789012.345")
@@ -117,14 +127,14 @@ def edge_cases_of(context: RunContext, operation: Operation) -> tuple[EdgeCase, 
     return tuple(edge_cases.values())
 
 
-def cells_of(context: RunContext, operation: Operation) -> tuple[Iterator[EdgeCase], int]:
-    """Return a request for each token on each chain that no edge case has, and their number.
+def each_cell(context: RunContext, operation: Operation) -> tuple[Iterator[EdgeCase], int]:
+    """Return a request for each token on each chain that nothing was about, and their number.
 
     What fails for one token on one chain alone shows in no smaller number of requests.
     """
     cells: list[_EdgeSubject] = []
     with suppress(NotRun, Inconclusive):
-        cells = list(_cells(context, operation.id))
+        cells = list(_cells(context, operation))
     return _EdgeCases(context, operation).about_each(cells), len(cells)
 
 
@@ -331,6 +341,50 @@ def _is_another(
     return not {token.symbol.lower(), token.address.lower()} & values
 
 
+class _Unasked:
+    """Tokens or routes of an operation that no request was about yet, each handed out once.
+
+    Whatever should be accepted may as well be about one of them, unless answers are compared with
+    those about the usual tokens.
+    """
+
+    def __init__(self, context: RunContext, operation: Operation) -> None:
+        self._context = context
+        self._operation = operation
+        self._items: list[TokenRoute | ListedToken] = []
+        with suppress(NotRun, Inconclusive):
+            self._items = _beside_chosen(context, operation)
+        self._digits: dict[TokenRoute | ListedToken, int] = {}
+
+    def take(self, feature: Callable[[Any], str] = str, *having: str) -> _About | None:
+        """Return what a request about the first is about, or the first with one of some features;
+        None where none is left.
+        """
+        suit = (item for item in self._items if not having or feature(item) in having)
+        return self._about(next(suit, None))
+
+    def take_for(self, amount: Json) -> _About | None:
+        """Return what a request about the one is about of which an amount is most like usual."""
+        digits = amounts.adjusted(amount)
+        nearest = min(self._items, key=lambda item: abs(self._usual(item) - digits), default=None)
+        return self._about(nearest)
+
+    def _about(self, item: TokenRoute | ListedToken | None) -> _About | None:
+        if item is None:
+            return None
+        self._items.remove(item)
+        return {_POOLS[self._operation.id][0]: item}
+
+    def _usual(self, item: TokenRoute | ListedToken) -> int:
+        """Return the power of ten of the usual amount of a token."""
+        if item not in self._digits:
+            field, about = self._operation.amount, {_POOLS[self._operation.id][0]: item}
+            draft = if_known(valid_request, self._context, self._operation.id, **about)
+            usual = draft.part(field.location).get(field.name) if draft and field else None
+            self._digits[item] = amounts.adjusted(usual)
+        return self._digits[item]
+
+
 class _EdgeCases:
     """The edge cases of one operation."""
 
@@ -352,10 +406,11 @@ class _EdgeCases:
     def reads(self) -> Iterator[EdgeCase]:
         context, operation_id = self._context, self._operation.id
         draft = plain_or_unknown(context, self._operation)
+        unasked = _Unasked(context, self._operation)
         if draft is not None:
-            yield from self._sound_values(draft)
+            yield from self._sound_values(draft, unasked)
         with suppress(NotRun, Inconclusive):
-            for edge, about in _subjects(context, operation_id):
+            for edge, about in _subjects(context, operation_id, unasked):
                 yield self._about(edge, **about)
         yield from self._wrong_elsewhere()
         with suppress(NotRun, Inconclusive):
@@ -393,8 +448,10 @@ class _EdgeCases:
         kind = EdgeKind.SAME_MEANING if row is not None and row.same else kind
         return self._signed(Edge(f"{field.name} {label}", kind, sound), draft)
 
-    def _sound_values(self, draft: Draft) -> Iterator[EdgeCase]:
-        """Yield the usual request with one input at an edge that the contract allows."""
+    def _sound_values(self, draft: Draft, unasked: _Unasked) -> Iterator[EdgeCase]:
+        """Yield requests with one input at an edge that the contract allows: the usual one, or one
+        about tokens that nothing was about yet, where no answers are compared.
+        """
         yield EdgeCase(self._operation.id, Edge("once more", EdgeKind.ONCE_MORE), draft)
         has_forms = len(draft.query) > 1 or len(draft.body or ()) > 1
         if has_forms:
@@ -407,16 +464,42 @@ class _EdgeCases:
                 # The usual value shows nothing that the usual request once more does not.
                 if value != before and not (of_calls and label in _NOT_FOR_CALLS):
                     has_forms = has_forms or (row is not None and row.same)
-                    yield self._changed(draft, field, label, value, row=row, sound=True)
+                    elsewhere = self._elsewhere(field, value, unasked)
+                    if elsewhere is None:
+                        yield self._changed(draft, field, label, value, row=row, sound=True)
+                    else:
+                        changed = elsewhere.having(field.location, field.name, value)
+                        yield self._signed(Edge(f"{field.name} {label}"), changed)
         if has_forms:
             afterwards = Edge("once more, after other forms of it", EdgeKind.AFTERWARDS)
             yield EdgeCase(self._operation.id, afterwards, draft)
         yield from self._combinations(draft)
 
+    def _elsewhere(self, field: Field, value: Json, unasked: _Unasked) -> Draft | None:
+        """Return a request about something else than usual, where a value may as well be in it."""
+        about: _About | None = None
+        # A few smallest units are too little of any token.
+        if field.is_amount and (isinstance(value, int | Decimal) or len(str(value)) > _FEW_UNITS):
+            about = unasked.take_for(value)
+        elif field.role == "slippage" and value not in COMPARED_SLIPPAGES:
+            about = unasked.take()
+        return (
+            if_known(valid_request, self._context, self._operation.id, **about) if about else None
+        )
+
     def _doubtful_values(self, draft: Draft) -> Iterator[EdgeCase]:
-        """Yield the usual request with one input at an edge that a service may refuse."""
-        for field in inputs(self._operation):
-            for label, value, _ in at_edges(field, draft, self._context, right_ones=False):
+        """Yield the usual request with one input at an edge that a service may refuse.
+
+        What may be tried on several inputs is tried on one of them, which the seed chooses.
+        """
+        edges = [
+            (field, *edge)
+            for field in inputs(self._operation)
+            for edge in at_edges(field, draft, self._context, right_ones=False)
+        ]
+        for field, label, value, _ in edges:
+            names = [each.name for each, words, *_ in edges if words == label]
+            if field.name == self._context.draw(f"{self._operation.id} {label}").choice(names):
                 yield self._changed(draft, field, label, value, sound=False)
         roles = {field.role: field for field in self._operation.fields}
         for first, second in (("fromChain", "toChain"), ("fromTokenAddress", "toTokenAddress")):
@@ -500,7 +583,7 @@ _POOLS: Mapping[str, tuple[str, str, Callable[[RunContext], Iterable[Any]]]] = {
 }
 
 
-def _subjects(context: RunContext, operation_id: str) -> Iterator[_EdgeSubject]:
+def _subjects(context: RunContext, operation_id: str, unasked: _Unasked) -> Iterator[_EdgeSubject]:
     """Yield what requests of a reading operation are about, beside the usual. Raises `NotRun`."""
     if operation_id == ids.SWAP:
         # It comes first, since prices move until others have been asked for.
@@ -508,24 +591,28 @@ def _subjects(context: RunContext, operation_id: str) -> Iterator[_EdgeSubject]:
         yield edge, _somebody(context)
     quoted = accepted(context, operation_id) if operation_id in ids.QUOTES else None
     if quoted is not None:
+        # They are compared with each other alone.
+        about = unasked.take() or {"route": quoted.route}
         for times, kind in _AMOUNTS:
-            yield Edge(f"{times} usual amounts", kind), {"route": quoted.route, "times": times}
+            yield Edge(f"{times} usual amounts", kind), {**about, "times": times}
     if operation_id in _POOLS:
-        yield from _pool_subjects(context, operation_id, quoted.route if quoted else None)
+        usual = quoted.route if quoted else None
+        yield from _pool_subjects(context, operation_id, usual, unasked)
     if operation_id == ids.SWAP:
         coins = [route for route in _within_chains(context) if route.source.is_native]
         for route in _drawn(context, "large calls", coins)[:1]:
             yield Edge(f"{_MANY_COINS} coins"), {"route": route, "tokens": _MANY_COINS}
     if operation_id in (ids.OF_CHAIN, ids.V1_TOKENS):
         inventory = inventory_of(context, operation_id.partition(".")[0])
+        listed = {requested_chain(each) for each in context.of(operation_id) if each.succeeded}
         for chain in inventory.chains[:_MOST_CHAINS]:
-            if chain.offered:
-                about = {"chain": inventory.listing_name(chain.name)}
-                yield Edge(chain.name, EdgeKind.ROUTE), about
+            name = inventory.listing_name(chain.name)
+            if chain.offered and name not in listed:
+                yield Edge(chain.name, EdgeKind.ROUTE), {"chain": name}
 
 
 def _pool_subjects(
-    context: RunContext, operation_id: str, usual: TokenRoute | None
+    context: RunContext, operation_id: str, usual: TokenRoute | None, unasked: _Unasked
 ) -> Iterator[_EdgeSubject]:
     """Yield each class of tokens or routes; of quotes, amounts that are next to nothing or huge."""
     key, _, _ = _POOLS[operation_id]
@@ -537,7 +624,7 @@ def _pool_subjects(
             about = {"route": route, "amount": _NEXT_TO_NOTHING}
             yield Edge(f"next to nothing of {label}"), about
     if operation_id in (ids.BRIDGE, ids.SWAP_QUOTE):
-        yield from _large_amounts(context, operation_id, routes, usual)
+        yield from _large_amounts(context, operation_id, routes, usual, unasked)
         price = price_of(context, usual.source) if usual else None
         if price:
             about = {"route": usual, "tokens": round(_LESS_THAN_A_DOLLAR / price, _FEW_DIGITS)}
@@ -569,11 +656,12 @@ def _chosen(context: RunContext, operation_id: str) -> list[tuple[str, Any]]:
     return list(_cover(drawn, _features(context, by_symbol=operation_id == ids.PRICE)))
 
 
-def _cells(context: RunContext, operation_id: str) -> Iterator[_EdgeSubject]:
+def _cells(context: RunContext, operation: Operation) -> Iterator[_EdgeSubject]:
     """Yield tokens or routes until each token was met on each chain, on either side of a route.
 
-    Those of `_chosen` are met already. Raises `NotRun`.
+    Raises `NotRun`.
     """
+    operation_id = operation.id
     if operation_id == ids.ORDER:
         shown = [
             about["route"] for _, about in _submissions(context, ids.ORDER) if "route" in about
@@ -582,12 +670,34 @@ def _cells(context: RunContext, operation_id: str) -> Iterator[_EdgeSubject]:
             yield Edge(f"each: {label}", EdgeKind.ROUTE, sound=is_sound), about
     if operation_id not in _POOLS:
         return
-    key, name, items = _POOLS[operation_id]
-    known = {place for _, item in _chosen(context, operation_id) for place in _places(item)}
-    turns = _turns(context, operation_id)
-    drawn = _drawn(context, f"each of {name}", items(context))
-    for label, item in _cover(drawn, lambda each: [f for f in _places(each) if f not in known]):
+    key, turns = _POOLS[operation_id][0], _turns(context, operation_id)
+    for label, item in _in_new_cells(context, operation, set()):
         yield Edge(f"each: {label}", EdgeKind.ROUTE), {key: item, **turns(item)}
+
+
+def _beside_chosen(context: RunContext, operation: Operation) -> list[Any]:
+    """Return tokens or routes that no request is about beside those of `_chosen`."""
+    if operation.id not in _POOLS:
+        return []
+    chosen = [item for _, item in _chosen(context, operation.id)]
+    taken = {cell for cells in map(cells_of(operation), chosen) for cell in cells}
+    return [item for _, item in _in_new_cells(context, operation, taken)]
+
+
+def _in_new_cells(
+    context: RunContext, operation: Operation, taken: Collection[Cell]
+) -> Iterator[tuple[str, Any]]:
+    """Yield few tokens or routes that have each token on each chain, at either end of a route, but
+    for what was asked for, or is `taken`; with what each of them adds.
+    """
+    _, name, items = _POOLS[operation.id]
+    known, cells = {*cells_known(context, operation), *taken}, cells_of(operation)
+
+    def new(item: TokenRoute | ListedToken) -> list[str]:
+        places = zip(_places(item), cells(item), strict=True)
+        return [place for place, cell in places if cell not in known]
+
+    yield from _cover(_drawn(context, f"each of {name}", items(context)), new)
 
 
 def _orders_of_each(
@@ -636,7 +746,11 @@ def _first_listed(context: RunContext, by_chain: Mapping[str, _T]) -> list[tuple
 
 
 def _large_amounts(
-    context: RunContext, operation_id: str, drawn: Iterable[TokenRoute], usual: TokenRoute | None
+    context: RunContext,
+    operation_id: str,
+    drawn: Iterable[TokenRoute],
+    usual: TokenRoute | None,
+    unasked: _Unasked,
 ) -> Iterator[_EdgeSubject]:
     """Yield amounts beyond 64 and 128 bits of routes whose decimals change otherwise than usual.
 
@@ -654,7 +768,8 @@ def _large_amounts(
         if usual is None or change(usual) != label:
             for digits in _MANY_DIGITS:
                 amount = ("1234567890" * 8)[:digits]
-                yield Edge(f"{digits} digits, to {label}"), {"route": route, role: amount}
+                about = unasked.take(change, label) or {"route": route}
+                yield Edge(f"{digits} digits, to {label}"), {**about, role: amount}
 
 
 def _somebody(context: RunContext) -> _About:

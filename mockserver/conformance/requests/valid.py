@@ -37,6 +37,8 @@ from mockserver.jsontext import Json
 
 SLIPPAGE = "100"
 """One percent, in hundredths of a percent (section 4.2)."""
+COMPARED_SLIPPAGES = ("50", "500")
+"""A small one and a large one, far enough apart to see which word of a call follows them."""
 _UNKNOWN_ID = "999999999999"
 
 

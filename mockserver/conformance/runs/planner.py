@@ -15,6 +15,7 @@ from mockserver.conformance.generation.stages import stage_rules
 from mockserver.conformance.options import (
     DEFAULT_EXAMPLES,
     MOST_DELIVERY_ARMED,
+    MOST_USUAL_CELLS,
     SEQUENCE_COST,
     USUAL_CELLS,
     Options,
@@ -24,7 +25,7 @@ from mockserver.conformance.requests.edge_cases import (
     EdgeCase,
     beyond_bounds,
     called_for,
-    cells_of,
+    each_cell,
     edge_cases_of,
 )
 from mockserver.conformance.requests.late_answers import FEWEST_ROUNDS, ROUNDS, suspects
@@ -222,6 +223,8 @@ def prepared(
 # How many requests other ways of delivery take of a service of usual size where nothing differs,
 # with quotes that are asked for again in turn.
 _IN_OTHER_WAYS = 190
+# How many more looks at what edges have submitted take.
+_LOOKS_AT_EDGES = 140
 # How many submissions they and the sequences of a usual run take.
 _SUBMITTED_IN_OTHER_WAYS = 31
 # The rule for which requests that were answered late are sent again.
@@ -252,36 +255,40 @@ def at_edges(session: Session, options: Options, kept: int, within: Collection[s
     submitted += _SUBMITTED_IN_OTHER_WAYS if options.delivery else 0
     kept += min(_after_the_plan(session, options), max(0, transport.left - kept) // 2)
     kept_writes = min(submitted, transport.writes_left // 2)
-    columns, cells = list[Sequence[EdgeCase]](), list[Sequence[EdgeCase]]()
+    columns, cells = list[Sequence[EdgeCase]](), list[Iterator[EdgeCase]]()
     for operation in served:
         if operation.id in within and operation.writes and not options.arming.writes:
             for case in edge_cases_of(context, operation):
                 context.leave_out(case.probe, "needs --arm-writes")
         elif operation.id in within:
             columns.append(edge_cases_of(context, operation))
-            most = options.most_cells + (0 if operation.writes else USUAL_CELLS)
+            most = options.most_cells + (0 if operation.writes else MOST_USUAL_CELLS)
             cells.append(_cells(context, operation, most))
-    in_turn = chain(_in_turn(columns), _in_turn(cells))
+    in_turn = _in_turn(columns)
     asked = {_asked(exchange.request) for exchange in context.exchanges}
     new = (case for case in in_turn if case.edge.kind not in _ONCE or _is_new(case, context, asked))
     # Behind the others, which show what no request was beyond.
     chosen = (operation for operation in served if operation.id in within)
     bounds = zip_longest(*(beyond_bounds(context, operation) for operation in chosen))
-    for number, case in enumerate(chain(new, filter(None, chain.from_iterable(bounds)))):
+    first_cells = _in_turn(islice(column, USUAL_CELLS) for column in cells)
+    beyond = filter(None, chain.from_iterable(bounds))
+    sent = 0
+    for case in chain(new, first_cells, beyond, _in_turn(cells)):
         writes = context.contract.operation(case.operation_id).writes
-        if number >= options.most_edges:
+        if sent >= options.most_edges:
             reason = f"{options.most_edges} requests with edge cases of inputs were sent before it"
         elif session.left <= kept:
             reason = "what is left of the budget is kept for what comes after"
         elif writes and transport.writes_left <= kept_writes:
             reason = "what is left of the submissions is kept for generated ones"
         else:
+            sent += 1
             yield case.probe, case.draft
             continue
         context.leave_out(case.probe, reason)
 
 
-def _in_turn(columns: Iterable[Sequence[EdgeCase]]) -> Iterator[EdgeCase]:
+def _in_turn(columns: Iterable[Iterable[EdgeCase]]) -> Iterator[EdgeCase]:
     """Yield cases of the operations in turn, so that a small budget reaches all of them."""
     return filter(None, chain.from_iterable(zip_longest(*columns)))
 
@@ -293,9 +300,10 @@ def _after_the_plan(session: Session, options: Options) -> int:
         and (options.arming.writes or not operation.writes)
         for operation in session.context.contract
     )
-    in_other_ways = MOST_DELIVERY_ARMED if options.arming.writes else _IN_OTHER_WAYS
-    kept = in_other_ways * options.delivery + options.examples * generated
-    return kept + SEQUENCE_COST * options.sequences
+    kept = options.examples * generated + SEQUENCE_COST * options.sequences
+    if options.delivery:
+        kept += MOST_DELIVERY_ARMED if options.arming.writes else _IN_OTHER_WAYS
+    return kept + _LOOKS_AT_EDGES * options.arming.writes
 
 
 # What is asked once shows no more when it is asked for another reason.
@@ -319,15 +327,18 @@ def _is_new(case: EdgeCase, context: RunContext, asked: set[Hashable]) -> bool:
     return is_new
 
 
-def _cells(context: RunContext, operation: Operation, most: int) -> list[EdgeCase]:
-    """Return up to `most` requests for each token on each chain; tell what more there are."""
+def _cells(context: RunContext, operation: Operation, most: int) -> Iterator[EdgeCase]:
+    """Yield up to `most` requests for each token on each chain; tell what more there are.
+
+    What the edges were about is known only when the first is asked for.
+    """
     if not most:
-        return []
-    cells, count = cells_of(context, operation)
+        return
+    cells, count = each_cell(context, operation)
     if count > most:
         further = ProbeName.at(operation.id, Edge(f"each of {count - most} further tokens"))
         context.leave_out(further, f"{most} were sent; more --examples reach further ones")
-    return list(islice(cells, most))
+    yield from islice(cells, most)
 
 
 def once_more(session: Session, options: Options, kept: int, within: Collection[str]) -> Requests:
