@@ -406,6 +406,10 @@ class _EdgeCases:
     def reads(self) -> Iterator[EdgeCase]:
         context, operation_id = self._context, self._operation.id
         draft = plain_or_unknown(context, self._operation)
+        # First, since no other request shows what they do.
+        with suppress(NotRun, Inconclusive):
+            for edge, about in _known_and_unlisted(context, operation_id):
+                yield self._about(edge, **about)
         unasked = _Unasked(context, self._operation)
         if draft is not None:
             yield from self._sound_values(draft, unasked)
@@ -413,9 +417,6 @@ class _EdgeCases:
             for edge, about in _subjects(context, operation_id, unasked):
                 yield self._about(edge, **about)
         yield from self._wrong_elsewhere()
-        with suppress(NotRun, Inconclusive):
-            for edge, about in _known_and_unlisted(context, operation_id):
-                yield self._about(edge, **about)
         if draft is not None:
             yield from self._doubtful_values(draft)
 
