@@ -15,67 +15,64 @@ from mockserver.validation import SchemaCheck, Violation
 _LONG = 8_192
 
 
-class Inputs:
-    """What an operation was called with, by role, wherever it travelled.
+class Inputs(dict[str, Json]):
+    """What an operation was called with: values by role, wherever they travelled.
 
     `violations` tell what is wrong with it. `refusal` names a refusal that comes before the schema,
     such as for a body that is no JSON, and `reason` says why.
     """
 
-    __slots__ = ("_fields", "_values")
+    __slots__ = ("fields",)
 
+    fields: Mapping[str, Field]
+    """The inputs that the dialect has, by role."""
     violations: tuple[Violation, ...] = ()
     refusal: str | None = None
     reason: str = ""
 
-    def __init__(self, values: Mapping[str, Json], fields: Mapping[str, Field]) -> None:
-        """Keep the values by role, and the fields with the wire name of each role."""
-        self._values = values
-        self._fields = fields
-
     def text(self, role: str) -> str:
         """Return an input as text; numbers come as plain digits."""
-        value = self._values[role]
+        value = self[role]
         if type(value) is str:
             return value
         return jsontext.plain(value) if isinstance(value, Decimal) else str(value)
 
     def optional(self, role: str) -> str | None:
         """Return an input as text, or None where the client left it out."""
-        value = self._values.get(role)
+        value = self.get(role)
         return value if value is None or type(value) is str else self.text(role)
 
     def decimal(self, role: str) -> Decimal:
         """Return a number of whole tokens, exact."""
-        return Decimal(self._values[role])
+        return Decimal(self[role])
 
     def integer(self, role: str) -> int:
-        return int(self._values[role])
+        return int(self[role])
 
     def flag(self, role: str) -> bool:
         """Return a boolean; one that was left out is false."""
-        return self._values.get(role) in (True, "true")
+        return self.get(role) in (True, "true")
 
     def has(self, role: str) -> bool:
-        return role in self._values
+        return role in self
 
     def offers(self, role: str) -> bool:
         """Tell whether the dialect has the input, sent or not."""
-        return role in self._fields
+        return role in self.fields
 
     def reading(self, role: str) -> str:
         """Return how the dialect reads a text, such as `deposit`; empty where any form is taken."""
-        field = self._fields.get(role)
+        field = self.fields.get(role)
         return field.reading if field else ""
 
     def once(self, role: str) -> bool:
         """Tell whether the dialect takes what the input names only once."""
-        field = self._fields.get(role)
+        field = self.fields.get(role)
         return field.once if field else False
 
     def wire_name(self, role: str) -> str:
         """Return how the client calls it: `query parameter 'fromChain'`."""
-        field = self._fields.get(role)
+        field = self.fields.get(role)
         return describe((field.location, field.name)) if field else repr(role)
 
 
@@ -92,7 +89,8 @@ class WrongInputs(Inputs):
         refusal: str | None = None,
         reason: str = "",
     ) -> None:
-        super().__init__(values, fields)
+        super().__init__(values)
+        self.fields = fields
         self.violations, self.refusal, self.reason = violations, refusal, reason
 
 
@@ -113,14 +111,22 @@ class RequestReader:
         ]
         self._has_body = "body" in schema.get("properties", {})
         self._quick = quick_reader(schema, self.fields)
+        self._last: tuple[Request | None, Inputs] = (None, Inputs())
 
     def read(self, request: Request) -> Inputs:
+        # Cached, since faults, the simulation and an explanation read the same request.
+        if self._last[0] is request:
+            return self._last[1]
         body = self._body(request) if self._has_body else None
-        if self._quick is not None:
-            # Most requests are like earlier ones: known types need no validator.
-            values = self._quick.values(request, body)
-            if values is not None:
-                return Inputs(values, self._by_role)
+        inputs = Inputs()
+        inputs.fields = self._by_role
+        # Most requests are like earlier ones: known types need no validator.
+        if self._quick is None or not self._quick.reads(request, body, inputs):
+            inputs = self._read(request, body)
+        self._last = request, inputs
+        return inputs
+
+    def _read(self, request: Request, body: Json) -> Inputs:
         extra: list[Violation] = []
         instance = self._instance(request, body, extra)
         if isinstance(instance, _UnreadableValue):
@@ -135,7 +141,9 @@ class RequestReader:
         is_complete = len(parts) == len(instance) and len(values) == sum(map(len, parts))
         if self._quick is not None and is_complete:
             self._quick.learn(values)
-        return Inputs(values, self._by_role)
+        inputs = Inputs(values)
+        inputs.fields = self._by_role
+        return inputs
 
     def violations(self, request: Request) -> tuple[Violation, ...]:
         """Return what breaks the contract in a request that can be read; faster than `read`."""

@@ -24,7 +24,7 @@ from mockserver.jsontext import plain
 from mockserver.values import value_class
 
 # Looking up a member of an enumeration takes longer than a global name.
-_BRIDGE, _V2 = OrderKind.BRIDGE, OrderGeneration.V2
+_BRIDGE, _V2, _SUBMIT = OrderKind.BRIDGE, OrderGeneration.V2, Phase.SUBMIT
 
 
 @value_class(frozen=True, slots=True)
@@ -280,8 +280,10 @@ def _terms(core: Core, quotes: QuoteService, request: OrderRequest) -> OrderTerm
                 about="target token",
             )
         bps = request.channel_bps
-        gross, fee, gas, *_ = quotes.charged(request.amount, source, target, bps)
-        return gross, *_split(gross, fee, bps), gas
+        gross, fee, gas, _, _ = quotes.charged(request.amount, source, target, bps, _SUBMIT)
+        # Most orders name no third party.
+        service, channel = _split(gross, fee, bps) if bps else (fee, 0)
+        return gross, service, channel, gas
     quotes.admit(source, target, Phase.SUBMIT)
     swaps, now = core.scenario.swaps, core.now()
     quote = swaps.aggregate(request.amount, source, target, now, request.channel_bps)

@@ -41,16 +41,18 @@ def get_assets_by_chain(world: World, inputs: Inputs) -> Json:
 def get_bridge_quote(world: World, inputs: Inputs) -> Json:
     """Quote the transfer of one token between chains; amounts in smallest units."""
     source, target = world.scenario.catalog.ends(
-        inputs.text("symbol"), inputs.text("fromChain"), inputs.text("toChain")
+        inputs["symbol"], inputs["fromChain"], inputs["toChain"]
     )
-    quote = world.quotes.bridge(inputs.integer("amount"), source, target, _channel_bps(inputs))
+    gross, fee, gas, rate, price = world.quotes.charged(
+        int(inputs["amount"]), source, target, _channel_bps(inputs)
+    )
     return {
-        "price": quote.price_text,
-        "outAmount": str(quote.gross),
-        "outAmountUsd": quote.out_usd,
-        "serviceFee": str(quote.service_fee),
-        "gasFee": str(quote.gas_fee),
-        "serviceFeeRate": str(quote.rate_bps),
+        "price": price.price_text,
+        "outAmount": str(gross),
+        "outAmountUsd": price.worth(gross),
+        "serviceFee": str(fee),
+        "gasFee": str(gas),
+        "serviceFeeRate": str(rate),
     }
 
 
@@ -277,6 +279,8 @@ def _channel_bps(inputs: Inputs) -> int:
     The order sends the same rule, so that it charges what its quote did. Raises `Refusal` for rules
     that cannot be read and for two fees that differ.
     """
+    if "extra" not in inputs and "channelFeeRate" not in inputs:
+        return 0
     extra = inputs.optional("extra")
     of_rules = rules_of(extra).channel_bps if extra else 0
     if not inputs.has("channelFeeRate"):

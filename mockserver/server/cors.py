@@ -38,11 +38,18 @@ class Opener:
         self._last = None, "", "", None, ()
 
     def opened(self, response: Response, world: str, epoch: str, headers: Headers) -> Response:
-        """Return an answer that the page may read which sent these request headers.
+        """Return an answer that the page may read which sent these request headers."""
+        ready = self.headers(response.headers, world, epoch, headers)
+        return Response(response.status, ready, response.body, response.coded)
+
+    def headers(
+        self, own: tuple[tuple[str, str], ...], world: str, epoch: str, headers: Headers
+    ) -> tuple[tuple[str, str], ...]:
+        """Return headers of an answer, with those by which the page may read it.
 
         `epoch` is the world's, empty where there is no such world.
         """
-        own, origin = response.headers, headers.lowered("origin")
+        origin = headers.lowered("origin")
         before, its_world, its_epoch, its_origin, ready = self._last
         if (
             own is not before
@@ -51,11 +58,11 @@ class Opener:
             # Two worlds without an epoch have other names.
             or world != its_world
         ):
-            ready = self._headers(own, (world, epoch), headers)
+            ready = self._made(own, (world, epoch), headers)
             self._last = own, world, epoch, origin, ready
-        return Response(response.status, ready, response.body, response.coded)
+        return ready
 
-    def _headers(
+    def _made(
         self, own: tuple[tuple[str, str], ...], place: tuple[str, str], headers: Headers
     ) -> tuple[tuple[str, str], ...]:
         key = own, place, headers.lowered("origin")
