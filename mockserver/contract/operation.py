@@ -7,8 +7,8 @@ from typing import Any
 
 from mockserver import jsontext
 from mockserver.contract.facts import Basis
-from mockserver.contract.fields import Field
-from mockserver.contract.reading import Inputs, RequestReader
+from mockserver.contract.fields import Field, Inputs
+from mockserver.contract.reading import RequestReader
 from mockserver.contract.writing import body_writer
 from mockserver.exchange import Request
 from mockserver.jsontext import Json

@@ -111,7 +111,7 @@ def submit_order(world: World, inputs: Inputs) -> Json:
     """Accept an order; the deposit is in `sourceCerts` (facts §6)."""
     deposit, rules = certificate(inputs), order_rules(inputs)
     catalog, kind = world.scenario.catalog, _KINDS[inputs.integer("orderType")]
-    if inputs.has("signerChain"):
+    if "signerChain" in inputs:
         catalog.chain(inputs.text("signerChain"), "signer chain")
     if rules.execution is not None and inputs.reading("extra") == STRICT_RULES:
         catalog.chain(rules.execution, "order rules")
@@ -141,10 +141,10 @@ def submit_order(world: World, inputs: Inputs) -> Json:
     order.target = target
     order.amount = deposit.amount
     order.sender = deposit.address
-    order.recipient = inputs.text("toAddr")
+    order.recipient = inputs["toAddr"]
     order.cert_hash = deposit.cert_hash
     order.slippage_bps = inputs.integer("slippage")
-    order.channel = inputs.text("channel")
+    order.channel = inputs["channel"]
     order.channel_bps = rules.channel_bps
     order.expected = rules.expected
     order.minimum = rules.minimum

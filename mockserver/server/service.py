@@ -159,7 +159,9 @@ class Service:
         began_ns = perf_counter_ns()
         path, key = self.place(request)
         hosted = self.worlds.here.get(key)
-        operation = None if hosted is None else hosted.contract.find(request.method, path)
+        operation = None
+        if hosted is not None:
+            operation = hosted.contract.by_route.get((path, request.method))
         if (
             operation is None
             or hosted is None
@@ -358,11 +360,13 @@ class Service:
         path, headers = request.path, request.headers
         if "%" in path:
             path = unquote(path, errors="replace")
-        if path.startswith(_WORLD_PREFIX):
+        if path[:3] == _WORLD_PREFIX:
             key, slash, rest = path.removeprefix(_WORLD_PREFIX).partition("/")
             return f"{slash}{rest}", key
         named = headers.lowered(_WORLD_LOWERED)
-        return path, self.worlds.key_of(headers) if named is None else named
+        if named is not None:
+            return path, named
+        return path, self.worlds.key_of(headers) if self.worlds.by_app_key else DEFAULT_WORLD
 
     def _preflight(
         self, hosted: HostedWorld, path: str, request: Request, began_ns: int
