@@ -59,11 +59,6 @@ def wall_ms() -> int:
     return time.time_ns() // 1_000_000
 
 
-def wall_s() -> int:
-    """Return the wall clock's time, in whole seconds since 1970."""
-    return int(time.time())
-
-
 def ticks_ms() -> int:
     """Return a monotonic time in milliseconds, of which only differences mean something."""
     return time.monotonic_ns() // 1_000_000

@@ -16,10 +16,9 @@ from mockserver.contract.facts import (
     fact_basis,
     shipped_facts,
 )
-from mockserver.contract.fields import Field, describe, sentence
+from mockserver.contract.fields import Field, Inputs, describe, sentence
 from mockserver.contract.load import Assumption, Contract, ContractSource, load
 from mockserver.contract.operation import Generation, Operation, RefusalRule
-from mockserver.contract.reading import Inputs
 
 __all__ = [
     "Assumption",

@@ -6,7 +6,7 @@ from decimal import Decimal, InvalidOperation
 from functools import cached_property
 from typing import Any
 
-from mockserver.jsontext import Json
+from mockserver.jsontext import Json, plain
 from mockserver.validation import Violation
 
 LOCATIONS = ("headers", "query", "body")
@@ -106,6 +106,74 @@ def describe(path: tuple[str | int, ...]) -> str:
     if len(path) < 2:
         return str(path[0]) if path else "request"
     return f"{_CALLED.get(str(path[0]), str(path[0]))} {'.'.join(map(str, path[1:]))!r}"
+
+
+class Inputs(dict[str, Json]):
+    """What an operation was called with: values by role, wherever they travelled.
+
+    `violations` tell what is wrong with it. `refusal` names a refusal that comes before the schema,
+    such as for a body that is no JSON, and `reason` says why.
+    """
+
+    __slots__ = ("fields",)
+
+    fields: Mapping[str, Field]
+    """The inputs that the dialect has, by role."""
+    violations: tuple[Violation, ...] = ()
+    refusal: str | None = None
+    reason: str = ""
+
+    @classmethod
+    def of(cls, values: Mapping[str, Json], fields: Mapping[str, Field]) -> "Inputs":
+        """Return inputs that keep the contract."""
+        inputs = cls(values)
+        inputs.fields = fields
+        return inputs
+
+    def text(self, role: str) -> str:
+        """Return an input as text; numbers come as plain digits."""
+        value = self[role]
+        if type(value) is str:
+            return value
+        return plain(value) if isinstance(value, Decimal) else str(value)
+
+    def optional(self, role: str) -> str | None:
+        """Return an input as text, or None where the client left it out."""
+        value = self.get(role)
+        return value if value is None or type(value) is str else self.text(role)
+
+    def decimal(self, role: str) -> Decimal:
+        """Return a number of whole tokens, exact."""
+        return Decimal(self[role])
+
+    def integer(self, role: str) -> int:
+        return int(self[role])
+
+    def flag(self, role: str) -> bool:
+        """Return a boolean; one that was left out is false."""
+        return self.get(role) in (True, "true")
+
+    def has(self, role: str) -> bool:
+        return role in self
+
+    def offers(self, role: str) -> bool:
+        """Tell whether the dialect has the input, sent or not."""
+        return role in self.fields
+
+    def reading(self, role: str) -> str:
+        """Return how the dialect reads a text, such as `deposit`; empty where any form is taken."""
+        field = self.fields.get(role)
+        return field.reading if field else ""
+
+    def once(self, role: str) -> bool:
+        """Tell whether the dialect takes what the input names only once."""
+        field = self.fields.get(role)
+        return field.once if field else False
+
+    def wire_name(self, role: str) -> str:
+        """Return how the client calls it: `query parameter 'fromChain'`."""
+        field = self.fields.get(role)
+        return describe((field.location, field.name)) if field else repr(role)
 
 
 def sentence(violation: Violation) -> str:

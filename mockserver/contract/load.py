@@ -68,9 +68,10 @@ class Contract:
         self.refusals = {rule.name: rule for rule in refusals}
         self.source = source
         self._by_id = {operation.id: operation for operation in self.operations}
-        self._by_route = {
+        self.by_route = {
             (operation.path, operation.method): operation for operation in self.operations
         }
+        """The operations by path and method."""
         self._methods: dict[str, list[str]] = {}
         for operation in self.operations:
             self._methods.setdefault(operation.path, []).append(operation.method)
@@ -87,7 +88,7 @@ class Contract:
         return self._by_id.get(operation_id or "")
 
     def find(self, method: str, path: str) -> Operation | None:
-        return self._by_route.get((path, method))
+        return self.by_route.get((path, method))
 
     def methods(self, path: str) -> list[str]:
         """Return the methods that a path answers; empty for an unknown path."""
@@ -103,7 +104,7 @@ class Contract:
             last = {known.rpartition("/")[2].lower(): known for known in reversed(paths)}
             wanted = path.rstrip("/").rpartition("/")[2].lower()[:100]
             near = [last[name] for name in get_close_matches(wanted, last, n=1, cutoff=0.6)]
-        return self._by_route[near[0], self._methods[near[0]][0]] if near else None
+        return self.by_route[near[0], self._methods[near[0]][0]] if near else None
 
     def generation_of(self, path: str) -> Generation:
         """Return the generation whose envelope answers a path, also one that does not exist."""

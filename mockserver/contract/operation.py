@@ -7,9 +7,9 @@ from typing import Any
 
 from mockserver import jsontext
 from mockserver.contract.facts import Basis
-from mockserver.contract.fields import Field
-from mockserver.contract.reading import Inputs, RequestReader
-from mockserver.contract.writing import writer_of
+from mockserver.contract.fields import Field, Inputs
+from mockserver.contract.reading import RequestReader
+from mockserver.contract.writing import body_writer
 from mockserver.exchange import Request
 from mockserver.jsontext import Json
 from mockserver.validation import SchemaCheck, Violation, did_you_mean
@@ -135,7 +135,6 @@ class Operation:
         """Whether a call changes something: an order or a ticket comes into being."""
         self.request_schema = request_schema
         self.data_schema = data_schema
-        self._last: tuple[Request | None, Inputs] = (None, Inputs({}, {}))
 
     def __repr__(self) -> str:
         return f"<Operation {self.id}: {self.method} {self.path}>"
@@ -167,13 +166,10 @@ class Operation:
         # Only a success goes without envelope; a refusal has one, and is known by its code.
         return {"if": {"required": ["code"]}, "then": inside, "else": dict(self.data_schema)}
 
-    def read(self, request: Request) -> Inputs:
-        # Cached, since faults, the simulation and an explanation read the same request.
-        if self._last[0] is request:
-            return self._last[1]
-        inputs = self._reader.read(request)
-        self._last = request, inputs
-        return inputs
+    @cached_property
+    def read(self) -> Callable[[Request], Inputs]:
+        """What reads a request: its inputs, and what is wrong with them."""
+        return self._reader.read
 
     def violations(self, request: Request) -> tuple[Violation, ...]:
         """Return what breaks the contract in a request; faster than `read` if anything does."""
@@ -186,10 +182,10 @@ class Operation:
     @cached_property
     def write(self) -> Callable[[Json], bytes]:
         """What returns the body of a success around its data, cut to what this dialect shows."""
-        writer, mark = writer_of(self.data_schema), "@"
+        mark = "@"
         envelope = jsontext.encode(self.generation.answer(mark) if self.enveloped else mark)
         before, _, after = envelope.decode("ascii").partition(f'"{mark}"')
-        return lambda data: f"{before}{writer(data)}{after}".encode("ascii")
+        return body_writer(self.data_schema, before, after)
 
     @cached_property
     def _reader(self) -> RequestReader:

@@ -13,17 +13,22 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import filterfalse
 from typing import Any
 
+from mockserver import jsontext
 from mockserver.compiledschema import compiled
-from mockserver.contract.fields import LOCATIONS, Field
+from mockserver.contract.fields import LOCATIONS, Field, Inputs
 from mockserver.exchange import BadEncoding, Headers, Request, decoded_pair
 from mockserver.jsontext import Json
+from mockserver.values import keep
 
 # Texts that are remembered for an input, and combinations of inputs.
 _MOST_TEXTS = 256
 # Parts of query strings that are remembered.
 _MOST_PAIRS = 2_048
-# Characters of a text that is remembered.
-_LONGEST = 100
+# Characters of a text that is remembered, and of the rest of a query.
+_LONGEST, _LONGEST_REST = 100, 1_000
+
+# The patterns of texts of hex, of which the deposit of an order is several hundred digits.
+_HEX, _HEX_BYTES = "^(?:0x)?[0-9a-fA-F]*$", "^(?:0x)?(?:[0-9a-fA-F]{2})+$"
 
 _NAMES_ONLY = ("type", "required")
 _BRANCH, _BRANCHES = ("if", "then", "else", "not"), ("allOf", "anyOf", "oneOf")
@@ -36,30 +41,38 @@ class OtherSchema(Exception):
 class QuickInput:
     """One input: the name code reads it by, and what is known of its values."""
 
-    __slots__ = ("_accepts", "_schema", "_tied", "absent", "accepted", "role", "typed")
+    __slots__ = ("_schema", "_tied", "absent", "accepted", "accepts", "role", "typed")
 
     def __init__(self, field: Field, *, tied: bool) -> None:
         """Take a declared input; a `tied` one has a value that conditions depend on."""
         self.role, self.typed, self.absent = field.role, field.typed, field.absent
         self._schema, self._tied = field.schema, tied
-        self._accepts: Callable[[Json], bool] | None = None
+        self.accepts: Callable[[Json], bool] = self._compiled
+        """Tells whether a value is right. Raises `ValueError` for half a surrogate pair."""
         self.accepted: set[str] = set()
         """Some texts that were accepted."""
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether its values are the texts that are sent."""
+        return self.typed is None and not self.absent
+
+    def _compiled(self, value: Json) -> bool:
+        # With the first value: many inputs of a server are never sent.
+        self.accepts = _check_of(self._schema)
+        return self.accepts(value)
 
     def takes(self, value: Json) -> bool:
         text = type(value) is str
         if self._tied and not text:
             return False
-        # Compiled with the first value: many inputs of a server are never sent.
-        if self._accepts is None:
-            self._accepts = compiled(self._schema).is_valid
         try:
-            if not self._accepts(value):
+            if not self.accepts(value):
                 return False
         except ValueError:
             # Half a surrogate pair, which is right by some schemas.
             return False
-        if len(self.accepted) < _MOST_TEXTS and text and len(value) <= _LONGEST:
+        if text and len(self.accepted) < _MOST_TEXTS and len(value) <= _LONGEST:
             self.accepted.add(value)
         return True
 
@@ -67,8 +80,19 @@ class QuickInput:
 class QuickReader:
     """Reads most requests of one operation that keep its contract."""
 
-    def __init__(self, parts: Mapping[str, Mapping[str, QuickInput]], tied: Iterable[str]) -> None:
-        """Take the inputs by location and name, and the roles of those that are tied."""
+    def __init__(
+        self,
+        parts: Mapping[str, Mapping[str, QuickInput]],
+        tied: Iterable[str],
+        fields: Mapping[str, Field],
+        in_full: Callable[[Request, Json], Inputs],
+    ) -> None:
+        """Take the inputs by location and name, and the roles of those that are tied.
+
+        `fields` are the inputs by role, and `in_full` reads what is not read here.
+        """
+        self._fields, self._in_full = fields, in_full
+        self._last: tuple[Request | None, Inputs] = (None, Inputs())
         self._headers = [
             (
                 name.lower(),
@@ -91,30 +115,101 @@ class QuickReader:
         # Some parts of query strings, with role and value; a value left out has no role.
         self._pairs: dict[str, tuple[str, Json]] = {}
         self._known: set[tuple[Json, ...]] = set()
+        # Whether all inputs travel in the query, and none ties others to its value.
+        self._by_query = not self._headers and self._body is None and not self._tied
+        # By the rest of a query: what stands before the value that is new each time, its role, what
+        # tells whether it is right, and the other inputs.
+        self._rests: dict[str, tuple[str, str, Callable[[Json], bool], dict[str, Json]]] = {}
 
-    def values(self, request: Request, body: Json) -> dict[str, Json] | None:
-        """Return the inputs by role, or None where the request has to be read in full."""
-        values: dict[str, Json] = {}
-        if self._headers and not self._read_headers(request.headers, values):
-            return None
-        if request.query:
-            # From what the headers have given already.
-            awaited, known = len(values), self._pairs.get
-            for part in request.query.split("&"):
-                pair = known(part) or self._pair(part)
+    def read(self, request: Request) -> Inputs:
+        # Cached, since faults, the simulation and an explanation read the same request.
+        if self._last[0] is request:
+            return self._last[1]
+        if self._by_query and (alike := self._alike(request.query)) is not None:
+            self._last = request, alike
+            return alike
+        body: Json = None
+        if self._body is not None:
+            try:
+                body = jsontext.decode(request.body)
+            except jsontext.NotJson as error:
+                body = error
+        inputs = Inputs()
+        inputs.fields = self._fields
+        if self._headers and not self._read_headers(request.headers, inputs):
+            return self._otherwise(request, body)
+        if request.query and not self._read_query(request.query, inputs):
+            return self._otherwise(request, body)
+        if self._body is not None and not self._read_body(self._body, body, inputs):
+            return self._otherwise(request, body)
+        if (self._shape(inputs) if self._tied else tuple(inputs)) not in self._known:
+            return self._otherwise(request, body)
+        self._last = request, inputs
+        return inputs
+
+    def _read_query(self, query: str, inputs: Inputs) -> bool:
+        # From what the headers have given already.
+        awaited, known = len(inputs), self._pairs.get
+        fresh = []
+        for part in query.split("&"):
+            pair = known(part)
+            if pair is None:
+                pair = self._pair(part)
                 if pair is None:
-                    return None
-                role, value = pair
-                if role:
-                    values[role] = value
-                    awaited += 1
-            # Fewer values than parts mean that a name was given twice.
-            if len(values) != awaited:
+                    return False
+                fresh.append(part)
+            role, value = pair
+            if role:
+                inputs[role] = value
+                awaited += 1
+        # Fewer values than parts mean that a name was given twice.
+        if len(inputs) != awaited:
+            return False
+        if self._by_query and len(fresh) == 1 and tuple(inputs) in self._known:
+            self._remember(query, fresh[0], inputs)
+        return True
+
+    def _alike(self, query: str) -> Inputs | None:
+        """Return the inputs of a query like an earlier one, with another first or last value."""
+        part, _, rest = query.partition("&")
+        known = self._rests.get(rest)
+        if known is None:
+            rest, _, part = query.rpartition("&")
+            known = self._rests.get(rest)
+            if known is None:
                 return None
-        if self._body is not None and not self._read_body(self._body, body, values):
+        name, role, accepts, others = known
+        text = part[len(name) :]
+        try:
+            if part[: len(name)] != name or "%" in text or "+" in text or not accepts(text):
+                return None
+        except ValueError:
+            # Half a surrogate pair.
             return None
-        shape = self._shape(values) if self._tied else tuple(values)
-        return values if shape in self._known else None
+        inputs = Inputs(others)
+        inputs.fields = self._fields
+        inputs[role] = text
+        return inputs
+
+    def _remember(self, query: str, part: str, inputs: Inputs) -> None:
+        """Note the rest of a query whose first or last part alone was new."""
+        first, _, rest = query.partition("&")
+        if first != part:
+            rest, _, last = query.rpartition("&")
+            if last != part:
+                return
+        name = part.partition("=")[0]
+        quick_input = self._query.get(name)
+        if quick_input is None or not quick_input.is_plain or len(rest) > _LONGEST_REST:
+            return
+        others = {role: value for role, value in inputs.items() if role != quick_input.role}
+        known = f"{name}=", quick_input.role, quick_input.accepts, others
+        keep(self._rests, rest, known, _MOST_TEXTS)
+
+    def _otherwise(self, request: Request, body: Json) -> Inputs:
+        inputs = self._in_full(request, body)
+        self._last = request, inputs
+        return inputs
 
     def learn(self, values: Mapping[str, Json]) -> None:
         """Note inputs that the whole schema accepts, of which none was left out."""
@@ -158,9 +253,9 @@ class QuickReader:
             return None
         pair = quick_input.role, value
         if (
-            value in quick_input.accepted
+            len(self._pairs) < _MOST_PAIRS
             and len(part) <= _LONGEST
-            and len(self._pairs) < _MOST_PAIRS
+            and value in quick_input.accepted
         ):
             self._pairs[part] = pair
         return pair
@@ -186,8 +281,12 @@ class QuickReader:
         return True
 
 
-def quick_reader(schema: Mapping[str, Any], fields: Sequence[Field]) -> QuickReader | None:
-    """Return what reads most requests of a schema with these inputs.
+def quick_reader(
+    schema: Mapping[str, Any],
+    fields: Sequence[Field],
+    in_full: Callable[[Request, Json], Inputs],
+) -> QuickReader | None:
+    """Return what reads most requests of a schema with these inputs, the others by `in_full`.
 
     None where values cannot be checked by themselves: the schema has other keywords.
     """
@@ -207,7 +306,30 @@ def quick_reader(schema: Mapping[str, Any], fields: Sequence[Field]) -> QuickRea
         is_tied = field.name in tied[field.location]
         inputs[field.location][field.name] = QuickInput(field, tied=is_tied)
     names = [field.role for field in fields if field.name in tied[field.location]]
-    return QuickReader(inputs, names)
+    return QuickReader(inputs, names, {field.role: field for field in fields}, in_full)
+
+
+def _check_of(schema: Mapping[str, Any]) -> Callable[[Json], bool]:
+    """Return what tells whether a value keeps a schema."""
+    nodes = (schema, *schema.get("allOf", ()))
+    words = {key for node in nodes for key in node if not is_note(key)}
+    patterns = {node["pattern"] for node in nodes if "pattern" in node}
+    is_text = schema.get("type") == "string" and words <= {"type", "pattern", "allOf"}
+    if is_text and _HEX_BYTES in patterns and patterns <= {_HEX, _HEX_BYTES}:
+        return _is_hex_of_bytes
+    return compiled(schema).is_valid
+
+
+def _is_hex_of_bytes(value: Json) -> bool:
+    """Tell whether a value has the form of `_HEX_BYTES`, in a fifth of the time."""
+    if type(value) is not str:
+        return False
+    digits = value.removeprefix("0x")
+    try:
+        # Blanks between bytes would be skipped: then there are fewer than half as many.
+        return 0 < 2 * len(bytes.fromhex(digits)) == len(digits)
+    except ValueError:
+        return False
 
 
 def tied_names(part: Mapping[str, Any]) -> frozenset[str]:

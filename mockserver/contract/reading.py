@@ -1,11 +1,10 @@
 """A request read against its schema: texts become typed values, and every violation is listed."""
 
-from collections.abc import Mapping
-from decimal import Decimal
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from mockserver import jsontext
-from mockserver.contract.fields import LOCATIONS, Field, describe, fields_of
+from mockserver.contract.fields import LOCATIONS, Field, Inputs, fields_of
 from mockserver.contract.quickreading import quick_reader
 from mockserver.exchange import BadEncoding, Headers, Request, query_pairs
 from mockserver.jsontext import Json
@@ -13,70 +12,6 @@ from mockserver.validation import SchemaCheck, Violation
 
 # Bytes that bodies of real clients never have.
 _LONG = 8_192
-
-
-class Inputs:
-    """What an operation was called with, by role, wherever it travelled.
-
-    `violations` tell what is wrong with it. `refusal` names a refusal that comes before the schema,
-    such as for a body that is no JSON, and `reason` says why.
-    """
-
-    __slots__ = ("_fields", "_values")
-
-    violations: tuple[Violation, ...] = ()
-    refusal: str | None = None
-    reason: str = ""
-
-    def __init__(self, values: Mapping[str, Json], fields: Mapping[str, Field]) -> None:
-        """Keep the values by role, and the fields with the wire name of each role."""
-        self._values = values
-        self._fields = fields
-
-    def text(self, role: str) -> str:
-        """Return an input as text; numbers come as plain digits."""
-        value = self._values[role]
-        if type(value) is str:
-            return value
-        return jsontext.plain(value) if isinstance(value, Decimal) else str(value)
-
-    def optional(self, role: str) -> str | None:
-        """Return an input as text, or None where the client left it out."""
-        value = self._values.get(role)
-        return value if value is None or type(value) is str else self.text(role)
-
-    def decimal(self, role: str) -> Decimal:
-        """Return a number of whole tokens, exact."""
-        return Decimal(self._values[role])
-
-    def integer(self, role: str) -> int:
-        return int(self._values[role])
-
-    def flag(self, role: str) -> bool:
-        """Return a boolean; one that was left out is false."""
-        return self._values.get(role) in (True, "true")
-
-    def has(self, role: str) -> bool:
-        return role in self._values
-
-    def offers(self, role: str) -> bool:
-        """Tell whether the dialect has the input, sent or not."""
-        return role in self._fields
-
-    def reading(self, role: str) -> str:
-        """Return how the dialect reads a text, such as `deposit`; empty where any form is taken."""
-        field = self._fields.get(role)
-        return field.reading if field else ""
-
-    def once(self, role: str) -> bool:
-        """Tell whether the dialect takes what the input names only once."""
-        field = self._fields.get(role)
-        return field.once if field else False
-
-    def wire_name(self, role: str) -> str:
-        """Return how the client calls it: `query parameter 'fromChain'`."""
-        field = self._fields.get(role)
-        return describe((field.location, field.name)) if field else repr(role)
 
 
 class WrongInputs(Inputs):
@@ -92,7 +27,8 @@ class WrongInputs(Inputs):
         refusal: str | None = None,
         reason: str = "",
     ) -> None:
-        super().__init__(values, fields)
+        super().__init__(values)
+        self.fields = fields
         self.violations, self.refusal, self.reason = violations, refusal, reason
 
 
@@ -112,15 +48,18 @@ class RequestReader:
             if (roles := {f.name: f.role for f in self.fields if f.location == location})
         ]
         self._has_body = "body" in schema.get("properties", {})
-        self._quick = quick_reader(schema, self.fields)
-
-    def read(self, request: Request) -> Inputs:
-        body = self._body(request) if self._has_body else None
+        self._quick = quick_reader(schema, self.fields, self._read)
+        self.read: Callable[[Request], Inputs] = self._read_alone
+        """Reads a request: its inputs, and what is wrong with them."""
         if self._quick is not None:
             # Most requests are like earlier ones: known types need no validator.
-            values = self._quick.values(request, body)
-            if values is not None:
-                return Inputs(values, self._by_role)
+            self.read = self._quick.read
+
+    def _read_alone(self, request: Request) -> Inputs:
+        return self._read(request, _body(request) if self._has_body else None)
+
+    def _read(self, request: Request, body: Json) -> Inputs:
+        """Read a request in full, whose body is decoded or the reason why it cannot be."""
         extra: list[Violation] = []
         instance = self._instance(request, body, extra)
         if isinstance(instance, _UnreadableValue):
@@ -135,12 +74,12 @@ class RequestReader:
         is_complete = len(parts) == len(instance) and len(values) == sum(map(len, parts))
         if self._quick is not None and is_complete:
             self._quick.learn(values)
-        return Inputs(values, self._by_role)
+        return Inputs.of(values, self._by_role)
 
     def violations(self, request: Request) -> tuple[Violation, ...]:
         """Return what breaks the contract in a request that can be read; faster than `read`."""
         extra: list[Violation] = []
-        body = self._body(request) if self._has_body else None
+        body = _body(request) if self._has_body else None
         instance = self._instance(request, body, extra)
         if isinstance(instance, _UnreadableValue):
             return ()
@@ -148,13 +87,6 @@ class RequestReader:
 
     def _explained(self, request: Request, instance: Json) -> tuple[Violation, ...]:
         return self._check.explained(instance, long=len(request.body) > _LONG)
-
-    def _body(self, request: Request) -> Json:
-        """Return the body, or why it is no JSON."""
-        try:
-            return jsontext.decode(request.body)
-        except jsontext.NotJson as error:
-            return error
 
     def _instance(
         self, request: Request, body: Json, extra: list[Violation]
@@ -221,6 +153,14 @@ class _UnreadableValue(NamedTuple):
 
     refusal: str
     reason: str
+
+
+def _body(request: Request) -> Json:
+    """Return the body, or why it is no JSON."""
+    try:
+        return jsontext.decode(request.body)
+    except jsontext.NotJson as error:
+        return error
 
 
 def _repeated(location: str, name: str) -> Violation:

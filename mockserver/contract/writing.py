@@ -4,10 +4,9 @@ Members that a schema does not declare are left out, members without value stay 
 becomes text (or text a number) where the dialect publishes the other type.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from json.encoder import encode_basestring_ascii
-from operator import call, itemgetter
 from typing import Any
 
 from mockserver import jsontext
@@ -17,12 +16,24 @@ Writer = Callable[[Json], str]
 """Returns the JSON text of a value, in ASCII."""
 
 
+def body_writer(schema: Mapping[str, Any], before: str, after: str) -> Callable[[Json], bytes]:
+    """Return a function that writes what a schema declares between the ends of an envelope."""
+    parts = _parts(schema)
+    writer = _object_writer(parts) if parts else writer_of(schema)
+
+    def write(data: Json) -> bytes:
+        return f"{before}{writer(data)}{after}".encode("ascii")
+
+    if not parts:
+        return write
+    return _compiled(f"({_object_code(parts, before, after)}).encode('ascii')", parts, write)
+
+
 def writer_of(schema: Mapping[str, Any]) -> Writer:
     """Return a function that writes what a schema declares, in its types."""
-    members = dict(_members(schema))
-    if members:
-        writer = _members_writer if len(members) > 1 else _single_writer
-        return writer(members, _object_writer(members))
+    parts = _parts(schema)
+    if parts:
+        return _compiled(_object_code(parts), parts, _object_writer(parts))
     items = schema.get("items")
     if isinstance(items, Mapping):
         return _array_writer(writer_of(items))
@@ -33,7 +44,12 @@ def writer_of(schema: Mapping[str, Any]) -> Writer:
     return _scalar_writer(types) if types else _as_it_is
 
 
-def _members(schema: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+# A member: its name, the same as JSON with the colon, whether it is a text, and what writes it.
+_Written = tuple[str, str, bool, Writer]
+
+
+def _parts(schema: Mapping[str, Any]) -> Sequence[_Written]:
+    """Return the members that a schema declares."""
     members: dict[str, dict[str, Any]] = {}
     for node in (schema, *schema.get("allOf", ())):
         for name, member in node.get("properties", {}).items():
@@ -41,7 +57,10 @@ def _members(schema: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]
             # A second branch about the same member adds keywords that the first does not have.
             for key, value in member.items():
                 known.setdefault(key, value)
-    yield from members.items()
+    return [
+        (name, f"{encode_basestring_ascii(name)}:", _is_text(node), writer_of(node))
+        for name, node in members.items()
+    ]
 
 
 def _types(schema: Mapping[str, Any]) -> Iterator[str]:
@@ -50,12 +69,7 @@ def _types(schema: Mapping[str, Any]) -> Iterator[str]:
         yield from (kind,) if isinstance(kind, str) else kind
 
 
-def _object_writer(members: Mapping[str, Mapping[str, Any]]) -> Writer:
-    parts = [
-        (name, f"{encode_basestring_ascii(name)}:", _is_text(node), writer_of(node))
-        for name, node in members.items()
-    ]
-
+def _object_writer(parts: Sequence[_Written]) -> Writer:
     def write(value: Json) -> str:
         if type(value) is not dict and not isinstance(value, Mapping):
             return _as_it_is(value)
@@ -81,47 +95,39 @@ def _is_text(schema: Mapping[str, Any]) -> bool:
     return "string" in _types(schema) and not any(key in schema for key in inside)
 
 
-def _members_writer(members: Mapping[str, Mapping[str, Any]], otherwise: Writer) -> Writer:
-    """Return a writer for objects that have, nearly always, all of their members."""
-    keys = [encode_basestring_ascii(name).replace("%", "%%") for name in members]
-    # One format of the whole object: filling it in takes less than joining its members.
-    template = "{" + ",".join([f"{key}:%s" for key in keys]) + "}"
-    values = itemgetter(*members)
-    writers = [
-        encode_basestring_ascii if _is_text(node) else writer_of(node) for node in members.values()
-    ]
-    texts_alone = all(writer is encode_basestring_ascii for writer in writers)
-
-    def write(value: Json) -> str:
-        if type(value) is dict:
-            try:
-                if texts_alone:
-                    return template % tuple(map(encode_basestring_ascii, values(value)))
-                return template % tuple(map(call, writers, values(value)))
-            except (KeyError, TypeError):
-                # One is missing, or should be a text and is none.
-                pass
+_CODE = """
+def write(value):
+    try:
+        return {expression}
+    except (KeyError, TypeError):
         return otherwise(value)
+"""
 
+
+def _compiled(
+    expression: str, parts: Sequence[_Written], otherwise: Callable[[Json], Any]
+) -> Callable[[Json], Any]:
+    """Return a function that writes an object which has, as nearly always, all of its members.
+
+    `otherwise` writes one that lacks a member, or has a text that is none.
+    """
+    # The code is our own, and its names are numbers (docs/decisions/validation.md).
+    names: dict[str, Any] = {"otherwise": otherwise}
+    for number, (name, _, text, inner) in enumerate(parts):
+        names[f"name{number}"] = name
+        names[f"write{number}"] = encode_basestring_ascii if text else inner
+    exec(_CODE.format(expression=expression), names)  # noqa: S102
+    write: Callable[[Json], Any] = names["write"]
     return write
 
 
-def _single_writer(members: Mapping[str, Mapping[str, Any]], otherwise: Writer) -> Writer:
-    """Return a writer for objects that have, nearly always, their one member."""
-    [(name, node)] = members.items()
-    before = f"{{{encode_basestring_ascii(name)}:"
-    writer = encode_basestring_ascii if _is_text(node) else writer_of(node)
-
-    def write(value: Json) -> str:
-        if type(value) is dict:
-            try:
-                return f"{before}{writer(value[name])}}}"
-            except (KeyError, TypeError):
-                # It is missing, or should be a text and is none.
-                pass
-        return otherwise(value)
-
-    return write
+def _object_code(parts: Sequence[_Written], before: str = "", after: str = "") -> str:
+    """Return the expression of an object as a single formatted string."""
+    code, text = [], f"{before}{{"
+    for number, (_, key, _, _) in enumerate(parts):
+        code.append(f"{text + key!r} f'{{write{number}(value[name{number}])}}'")
+        text = ","
+    return " ".join([*code, repr(f"}}{after}")])
 
 
 def _array_writer(item: Writer) -> Writer:

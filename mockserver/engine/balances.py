@@ -117,8 +117,11 @@ class Balances(View):
 
 def spendable(core: Core, placed: Placed, key: AccountKey) -> int:
     """Return what an account of a token on a chain can surely pay now, in smallest units."""
-    account = core.state.account(key)
     units = opening(core, placed, key[2])
+    # Most senders have no account yet.
+    if core.state.accounts.get(key) is None:
+        return units
+    account = core.state.account(key)
     return units if account is None else units + Balances(core).certain(key, account)
 
 

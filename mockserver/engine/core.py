@@ -140,8 +140,9 @@ class WorldState:
 
         `paid_by` is its transaction and `payer` its sender's account, where they are known.
         """
-        order_id, account = order.id, self.account
-        self.forced += len(order.past)
+        order_id, accounts = order.id, self.accounts
+        if order.past:
+            self.forced += len(order.past)
         self.orders.put(order_id, order)
         paid_by = paid_by or hash_key(order.route.source_chain, order.cert_hash)
         self.by_hash.put(paid_by, order_id)
@@ -149,18 +150,16 @@ class WorldState:
             self.by_sn.put(order.sn, order_id)
         payer, receiver = payer or payer_of(order), receiver_of(order)
         change = order.topup - order.amount
-        paying = account(payer)
-        if paying is None:
+        if accounts.get(payer) is None:
             # Most accounts have a single order: a pair takes less memory than an `Account`.
-            self.accounts.put(payer, (order_id, change))
-        else:
+            accounts.put(payer, (order_id, change))
+        elif (paying := self.account(payer)) is not None:
             paying.add(order_id, change)
         # An order to oneself on one chain would be counted twice.
         if receiver != payer:
-            receiving = account(receiver)
-            if receiving is None:
-                self.accounts.put(receiver, (order_id, 0))
-            else:
+            if accounts.get(receiver) is None:
+                accounts.put(receiver, (order_id, 0))
+            elif (receiving := self.account(receiver)) is not None:
                 receiving.add(order_id, 0)
         # An order of an unknown deposit has no amount, and its transaction is not known.
         if order.amount and self.announced.get(paid_by) is None:
@@ -365,9 +364,9 @@ class View:
 _MOST_WIDTH = 4
 
 
-def check_order(state: WorldState, texts: tuple[str, ...]) -> None:
-    """Raise `Refusal` where a world takes no further order, or none with texts so long."""
-    if state.orders.count >= limits.ORDERS.most:
+def check_order(count: int, texts: tuple[str, ...]) -> None:
+    """Raise `Refusal` where a world of so many orders takes no other one with these texts."""
+    if count >= limits.ORDERS.most:
         raise _full(limits.ORDERS)
     # Counting characters is cheaper than encoding them, and nearly always enough.
     if _MOST_WIDTH * sum(map(len, texts)) > limits.ORDER_TEXT.most:

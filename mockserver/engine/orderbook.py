@@ -109,7 +109,9 @@ class OrderBook(View):
         known = state.order_of(hash_key(sent.route.source_chain, sent.cert_hash))
         if known is None:
             # With its whole text, which is kept as it came.
-            check_order(state, (sent.sender, sent.recipient, sent.cert_hash, sent.sent))
+            check_order(
+                state.orders.count, (sent.sender, sent.recipient, sent.cert_hash, sent.sent)
+            )
             known = sent.stored(core.now(), core.scenario.refund_ms)
             state.add(known)
         return self._view(known)

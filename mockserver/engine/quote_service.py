@@ -13,7 +13,7 @@ from mockserver.engine.calendar import Phase
 from mockserver.engine.catalog import Placed
 from mockserver.engine.core import View, route_of
 from mockserver.engine.pricing import Price
-from mockserver.engine.quotes import BridgeQuote, CrossChainQuote
+from mockserver.engine.quotes import BridgeQuote, Charged, CrossChainQuote, bridge_quote
 from mockserver.engine.refusal import Refusal
 
 # Looking up a member of an enumeration takes longer than a global name.
@@ -29,28 +29,28 @@ class QuoteService(View):
         self, amount: int, source: Placed, target: Placed, channel_bps: int = 0
     ) -> BridgeQuote:
         """Quote a 2.0 transfer of smallest units. Raises `Refusal`."""
-        now = self._admitted_ms(source, target, _QUOTE)
-        return self._core.scenario.transfers.bridge(amount, source, target, now, channel_bps)
+        return bridge_quote(self.charged(amount, source, target, channel_bps), target)
 
     def charged(
-        self, amount: int, source: Placed, target: Placed, channel_bps: int = 0
-    ) -> tuple[int, int, int, int, object]:
-        """Return what a 2.0 transfer that is submitted gives, its fee, its gas and the rate.
-
-        What these follow from comes last. Raises `Refusal`.
-        """
-        now = self._admitted_ms(source, target, _SUBMIT)
-        return self._core.scenario.transfers.charged(amount, source, target, now, channel_bps)
-
-    def _admitted_ms(self, source: Placed, target: Placed, phase: Phase) -> int:
-        """Return the time by which a transfer is charged. Raises `Refusal`."""
-        core = self._core
+        self,
+        amount: int,
+        source: Placed,
+        target: Placed,
+        channel_bps: int = 0,
+        phase: Phase = _QUOTE,
+    ) -> Charged:
+        """Return what a 2.0 transfer of smallest units gives. Raises `Refusal`."""
+        state, scenario = self._core.state, self._core.scenario
+        now = state.clock.virtual_ms
         # Where no outage is planned and no price drifts, the answer is the same at any time.
-        steady = not core.state.calendar.windows and core.scenario.prices.drift is None
-        now = core.state.clock.virtual_ms if steady else core.now()
-        if not (steady and source.offered and target.offered):
+        if (
+            state.calendar.windows
+            or scenario.prices.drift is not None
+            or not (source.offered and target.offered)
+        ):
+            now = self._core.now()
             self.admit(source, target, phase, now)
-        return now
+        return scenario.transfers.charged(amount, source, target, now, channel_bps)
 
     def cross_chain(
         self, amount: Decimal, source: Placed, target: Placed, fee_level: int

@@ -38,11 +38,14 @@ class QuoteInUnits:
 class BridgeQuote(QuoteInUnits):
     """What a 2.0 transfer gives, of the token on the target chain (GB2-quote).
 
-    `price` is in USD, `price_text` the same in plain digits, `out_usd` is gross with 18 decimals.
+    `price_text` is in USD, in plain digits; `out_usd` is gross with 18 decimals.
     """
 
-    price: Decimal
     price_text: str
+
+    def worth(self, gross: int) -> str:
+        """Return what is given before fees in USD, as it was published with the quote."""
+        return self.out_usd
 
 
 def fixed_near(
@@ -112,16 +115,31 @@ class Tariff:
     """What a 2.0 transfer between two ends costs, whatever its amount.
 
     An amount times `rise` over `fall` is the same in smallest units of the token out, and that
-    times `usd` over `one` is its worth, in USD of 18 decimals.
+    times `usd` over `divisor` is its worth, in USD of 18 decimals. `price_text` is in USD as well.
     """
 
-    price: Decimal
     price_text: str
     gas: int
     rise: int
     fall: int
     usd: int
     divisor: int
+
+    def worth(self, gross: int) -> str:
+        """Return what is given before fees in USD, with 18 decimals."""
+        return amounts.pointed(gross * self.usd // self.divisor, 18)
+
+
+Charged = tuple[int, int, int, int, Tariff | BridgeQuote]
+"""What a 2.0 transfer gives before fees, its fee and gas, the fee's rate, and what tells its price:
+a tariff, or the quote that is fixed for the inputs."""
+
+
+def bridge_quote(charged: Charged, target: Placed) -> BridgeQuote:
+    """Return what a 2.0 transfer gives as a quote."""
+    gross, fee, gas, rate, price = charged
+    worth = price.worth(gross)
+    return BridgeQuote(gross, worth, fee, gas, rate, target.decimals, price.price_text)
 
 
 _MOST_CACHED = 4_096
@@ -146,31 +164,15 @@ class TransferQuotes:
     def bridge(
         self, amount: int, source: Placed, target: Placed, now_ms: int, channel_bps: int = 0
     ) -> BridgeQuote:
-        """Quote a 2.0 transfer of `amount` smallest units on the source chain.
-
-        Raises `Refusal` where the amount does not cover the fees or may not be sent at all.
-        """
-        gross, fee, gas, rate, tariff = self.charged(amount, source, target, now_ms, channel_bps)
-        if isinstance(tariff, BridgeQuote):
-            return tariff
-        return BridgeQuote(
-            gross,
-            amounts.pointed(gross * tariff.usd // tariff.divisor, 18),
-            fee,
-            gas,
-            rate,
-            target.decimals,
-            tariff.price,
-            tariff.price_text,
-        )
+        """Quote a 2.0 transfer of smallest units; see `charged`. Raises `Refusal`."""
+        return bridge_quote(self.charged(amount, source, target, now_ms, channel_bps), target)
 
     def charged(
         self, amount: int, source: Placed, target: Placed, now_ms: int, channel_bps: int = 0
-    ) -> tuple[int, int, int, int, Tariff | BridgeQuote]:
-        """Return what a 2.0 transfer gives, its fee and its gas, which is all that an order needs.
+    ) -> Charged:
+        """Return what a 2.0 transfer of smallest units on the source chain gives.
 
-        The rate and what they follow from, a tariff or a fixed quote, are returned with them.
-        Raises `Refusal` as `bridge` does.
+        Raises `Refusal` where the amount does not cover the fees or may not be sent at all.
         """
         # The bounds here and not by a call: this is the hottest path, and most amounts are right.
         if not 0 < amount <= amounts.MAX_UNITS:
@@ -216,7 +218,7 @@ class TransferQuotes:
         """Quote a v1 transfer of `amount` whole tokens.
 
         Fee and gas are rounded down to the source token's smallest unit, what arrives to the
-        target token's. Raises `Refusal` as `bridge` does, and for too many decimals.
+        target token's. Raises `Refusal` as `charged` does, and for too many decimals.
         """
         rate = self.rates.v1_bps + fee_level_bps(fee_level)
         units = amounts.units_exact(amount, source.decimals)
@@ -236,7 +238,6 @@ class TransferQuotes:
         price = self.prices.usd_of(source.symbol, now_ms)
         usd, divisor = price.as_integer_ratio()
         tariff = Tariff(
-            price=price,
             price_text=plain(price),
             gas=gas,
             rise=10 ** max(0, target.decimals - source.decimals),

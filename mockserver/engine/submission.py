@@ -8,11 +8,11 @@ from typing import Any
 from mockserver.engine import amounts
 from mockserver.engine.balances import spendable
 from mockserver.engine.calendar import Calendar, Phase
-from mockserver.engine.catalog import Placed, address_key, checked_address
+from mockserver.engine.catalog import EVM_FAMILY, Placed, address_key, checked_address
 from mockserver.engine.core import Core, WorldState, check_order, hash_key, route_of
 from mockserver.engine.courses import OrderCourse, Policy
 from mockserver.engine.hashes import checked_hash, derived_hash, made_up_hash
-from mockserver.engine.ledger import AccountKey, account_address
+from mockserver.engine.ledger import account_address
 from mockserver.engine.orders import Order, OrderGeneration, OrderKind, planned
 from mockserver.engine.outages import OrderRoute
 from mockserver.engine.pricing import MAX_SLIPPAGE_BPS, fee_level_bps
@@ -24,7 +24,7 @@ from mockserver.jsontext import plain
 from mockserver.values import value_class
 
 # Looking up a member of an enumeration takes longer than a global name.
-_BRIDGE, _V2 = OrderKind.BRIDGE, OrderGeneration.V2
+_BRIDGE, _V2, _SUBMIT = OrderKind.BRIDGE, OrderGeneration.V2, Phase.SUBMIT
 
 
 @value_class(frozen=True, slots=True)
@@ -177,63 +177,48 @@ def _stored(core: Core, request: OrderRequest, cert_hash: str, terms: OrderTerms
     wants more than it can get is refunded (A-153). Raises `Refusal` where the transaction
     belongs to another order.
     """
+    state = core.state
     paid_by = hash_key(request.source.chain.nickname, cert_hash)
     # Before all limits: who repeats a submission gets his order even from a full world.
-    known = core.state.by_hash.get(paid_by)
+    known = state.by_hash.get(paid_by)
     if known is not None:
-        return _same(core.state.orders[known], request, cert_hash)
+        return _same(state.orders[known], request, cert_hash)
     # The sender's address is kept as the user's own as well.
     texts = (request.sender, request.sender, request.recipient, cert_hash, request.channel)
-    check_order(core.state, texts)
+    count = state.orders.count
+    check_order(count, texts)
     payer = paid_by[0], request.source.symbol, account_address(request.sender)
-    order = _new_order(core, request, cert_hash, terms, payer)
-    core.state.add(order, paid_by, payer)
-    return order
-
-
-def _new_order(
-    core: Core, request: OrderRequest, cert_hash: str, terms: OrderTerms, payer: AccountKey
-) -> Order:
-    scenario, state, now = core.scenario, core.state, core.now()
-    calendar = state.calendar
-    gross, service_fee, channel_fee, gas_fee = terms
-    route = core.route(request.source, request.target)
     course, policy, polls_needed = _steering(core, request, cert_hash, terms)
     # What is spendable leaves out what came while an older order was open.
     topup = 0 if request.covered else request.amount - spendable(core, request.source, payer)
-    if (paid := state.transfers.get(hash_key(route.source_chain, cert_hash))) is not None:
+    if (paid := state.transfers.get(paid_by)) is not None:
         # The transaction has moved the deposit already: the sender must not pay twice.
         topup = max(topup, min(request.amount, paid.units if paid.payer == payer else 0))
-    order_id, seed = _order_id(core), scenario.seed
-    sender, source, target = request.sender, request.source, request.target
+    order_id = _order_id(core, count + 1)
+    now, calendar, scenario = core.now(), state.calendar, core.scenario
+    source, target = request.source, request.target
+    route, seed = core.route(source, target), scenario.seed
     # Field by field: in a call by position nobody counts 31 places rightly, and one by name takes
     # six times as long. All of them, since what is not set has no default here.
     order: Any = Order.__new__(Order)
     order.id = order_id
     order.sn = None if request.generation is _V2 else _sn(core, request, now)
-    order.generation = request.generation
-    order.kind = request.kind
-    order.route = route
-    order.submitted_ms = now
-    order.started_ms = now
+    order.generation, order.kind, order.route = request.generation, request.kind, route
+    order.submitted_ms = order.started_ms = now
     order.amount = request.amount
-    order.gross = gross
-    order.service_fee = service_fee
-    order.channel_fee = channel_fee
-    order.gas_fee = gas_fee
-    order.dust = _dust(request)
+    order.gross, order.service_fee, order.channel_fee, order.gas_fee = terms
+    order.dust = _dust(request) if source.decimals > target.decimals else 0
     order.topup = max(0, topup)
-    order.sender = sender
-    order.recipient = request.recipient
-    order.evm_address = sender
-    order.cert_hash = cert_hash
+    order.sender = order.evm_address = request.sender
+    order.recipient, order.cert_hash = request.recipient, cert_hash
     # Those of EVM chains follow from the id.
-    order.exec_hash = "" if target.chain.evm else made_up_hash(target.chain, seed, "exec", order_id)
-    order.back_hash = "" if source.chain.evm else made_up_hash(source.chain, seed, "back", order_id)
+    order.exec_hash = order.back_hash = ""
+    if target.chain.family != EVM_FAMILY:
+        order.exec_hash = made_up_hash(target.chain, seed, "exec", order_id)
+    if source.chain.family != EVM_FAMILY:
+        order.back_hash = made_up_hash(source.chain, seed, "back", order_id)
     order.course = planned(course, policy, route, calendar, now)
-    order.policy = policy
-    order.polls_needed = polls_needed
-    order.refund_ms = scenario.refund_ms
+    order.policy, order.polls_needed, order.refund_ms = policy, polls_needed, scenario.refund_ms
     # Interned: a client sends the same channel with each of its orders.
     order.channel = intern(request.channel)
     order.fee_level = request.fee_level
@@ -242,14 +227,15 @@ def _new_order(
     order.exposed_ms = _exposed_ms(calendar, route, now) if calendar.windows else None
     order.ticks = order.past = ()
     order.seen_ms, order.sent = None, ""
+    state.add(order, paid_by, payer)
     stored: Order = order
     return stored
 
 
-def _order_id(core: Core) -> str:
-    """Return the next id; one that an order of the scenario has already is left out."""
+def _order_id(core: Core, number: int) -> str:
+    """Return the id of the order of a number; one that the scenario gave away is left out."""
     orders = core.state.orders
-    number = core.scenario.id_prefix * 10**9 + orders.count + 1
+    number += core.scenario.id_prefix * 10**9
     while orders.get(order_id := str(number)) is not None:
         number += 1
     return order_id
@@ -280,8 +266,10 @@ def _terms(core: Core, quotes: QuoteService, request: OrderRequest) -> OrderTerm
                 about="target token",
             )
         bps = request.channel_bps
-        gross, fee, gas, *_ = quotes.charged(request.amount, source, target, bps)
-        return gross, *_split(gross, fee, bps), gas
+        gross, fee, gas, _, _ = quotes.charged(request.amount, source, target, bps, _SUBMIT)
+        # Most orders name no third party.
+        service, channel = _split(gross, fee, bps) if bps else (fee, 0)
+        return gross, service, channel, gas
     quotes.admit(source, target, Phase.SUBMIT)
     swaps, now = core.scenario.swaps, core.now()
     quote = swaps.aggregate(request.amount, source, target, now, request.channel_bps)
@@ -320,7 +308,7 @@ def _split(gross: int, fee: int, channel_bps: int) -> tuple[int, int]:
 def _dust(request: OrderRequest) -> int:
     """Return what rescaling cuts off a transfer, in smallest units of the token in."""
     into, back = request.source.decimals, request.target.decimals
-    if request.kind is not _BRIDGE or into <= back:
+    if request.kind is not _BRIDGE:
         return 0
     # There and back: what does not come back was cut off.
     arriving = amounts.rescale_floor(request.amount, into, back)

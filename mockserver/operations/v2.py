@@ -41,16 +41,18 @@ def get_assets_by_chain(world: World, inputs: Inputs) -> Json:
 def get_bridge_quote(world: World, inputs: Inputs) -> Json:
     """Quote the transfer of one token between chains; amounts in smallest units."""
     source, target = world.scenario.catalog.ends(
-        inputs.text("symbol"), inputs.text("fromChain"), inputs.text("toChain")
+        inputs["symbol"], inputs["fromChain"], inputs["toChain"]
     )
-    quote = world.quotes.bridge(inputs.integer("amount"), source, target, _channel_bps(inputs))
+    gross, fee, gas, rate, price = world.quotes.charged(
+        int(inputs["amount"]), source, target, _channel_bps(inputs)
+    )
     return {
-        "price": quote.price_text,
-        "outAmount": str(quote.gross),
-        "outAmountUsd": quote.out_usd,
-        "serviceFee": str(quote.service_fee),
-        "gasFee": str(quote.gas_fee),
-        "serviceFeeRate": str(quote.rate_bps),
+        "price": price.price_text,
+        "outAmount": str(gross),
+        "outAmountUsd": price.worth(gross),
+        "serviceFee": str(fee),
+        "gasFee": str(gas),
+        "serviceFeeRate": str(rate),
     }
 
 
@@ -109,7 +111,7 @@ def submit_order(world: World, inputs: Inputs) -> Json:
     """Accept an order; the deposit is in `sourceCerts` (facts §6)."""
     deposit, rules = certificate(inputs), order_rules(inputs)
     catalog, kind = world.scenario.catalog, _KINDS[inputs.integer("orderType")]
-    if inputs.has("signerChain"):
+    if "signerChain" in inputs:
         catalog.chain(inputs.text("signerChain"), "signer chain")
     if rules.execution is not None and inputs.reading("extra") == STRICT_RULES:
         catalog.chain(rules.execution, "order rules")
@@ -139,10 +141,10 @@ def submit_order(world: World, inputs: Inputs) -> Json:
     order.target = target
     order.amount = deposit.amount
     order.sender = deposit.address
-    order.recipient = inputs.text("toAddr")
+    order.recipient = inputs["toAddr"]
     order.cert_hash = deposit.cert_hash
     order.slippage_bps = inputs.integer("slippage")
-    order.channel = inputs.text("channel")
+    order.channel = inputs["channel"]
     order.channel_bps = rules.channel_bps
     order.expected = rules.expected
     order.minimum = rules.minimum
@@ -277,6 +279,8 @@ def _channel_bps(inputs: Inputs) -> int:
     The order sends the same rule, so that it charges what its quote did. Raises `Refusal` for rules
     that cannot be read and for two fees that differ.
     """
+    if "extra" not in inputs and "channelFeeRate" not in inputs:
+        return 0
     extra = inputs.optional("extra")
     of_rules = rules_of(extra).channel_bps if extra else 0
     if not inputs.has("channelFeeRate"):

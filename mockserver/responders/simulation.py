@@ -1,16 +1,16 @@
 """The simulation: contract, then authentication, then meaning, then envelope."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 
-from mockserver.contract import Inputs, ids, sentence, shipped_facts
+from mockserver.contract import Inputs, Operation, ids, sentence, shipped_facts
 from mockserver.engine.refusal import Naming, Refusal
 from mockserver.engine.scenario import Scenario
 from mockserver.exchange import Request, Response
 from mockserver.jsontext import Json
 from mockserver.operations import OperationFunction, field_about
-from mockserver.responders.authentication import NO_AUTH, STRATEGIES
+from mockserver.responders.authentication import NO_AUTH, STRATEGIES, Strategy
 from mockserver.responders.dialects import Contracts
 from mockserver.responders.refusing import JSON_HEADERS
 from mockserver.responders.responder import Call
@@ -25,7 +25,18 @@ _MOST_MESSAGES = 4
 _SWAPS = (ids.V1_SWAP_QUOTE, ids.V1_SWAP_ORDER, ids.SWAP_QUOTE, ids.SWAP)
 
 
+# What reads a request, checks who sends it, answers it (nothing for a list and what is no function
+# of the world) and writes that.
+_Steps = tuple[
+    Callable[[Request], Inputs],
+    Strategy | None,
+    OperationFunction | None,
+    Callable[[Json], bytes],
+]
+
 _MOST_LISTS = 256
+# Bounded, since clients choose dialects.
+_MOST_OPERATIONS = 1_024
 _LONG_INTEGER = re.compile("0x[0-9a-fA-F]{40}|[0-9]{17,78}")
 
 
@@ -60,30 +71,49 @@ class Simulation:
     """Answers every operation from the world's state."""
 
     def __init__(self, operations: Mapping[str, OperationFunction], contracts: Contracts) -> None:
-        self._operations = operations
+        self._functions = operations
         self._contracts = contracts
+        self._steps: dict[Operation, _Steps] = {}
         # A cache of encoded lists, for all worlds of a scenario and a dialect.
         self._lists: dict[tuple[object, ...], tuple[Scenario, bytes]] = {}
 
     def respond(self, call: Call) -> Response:
+        answer = self.answer(call)
+        return answer if isinstance(answer, Response) else Response(200, JSON_HEADERS, answer)
+
+    def answer(self, call: Call) -> Response | bytes:
+        """Return a refusal, or the body of a success, whose headers are `JSON_HEADERS`."""
         operation = call.operation
-        inputs = operation.read(call.request)
+        read, strategy, function, write = self._steps.get(operation) or self._made(operation)
+        inputs = read(call.request)
         if inputs.violations or inputs.refusal:
             return self._broken(call, inputs)
-        refuser = call.hosted.refuser
-        if operation.auth != NO_AUTH and (denial := STRATEGIES[operation.auth](call, inputs)):
-            return refuser.refuse(operation.generation, denial.name, denial.reason)
+        if strategy is not None and (denial := strategy(call, inputs)) is not None:
+            return call.hosted.refuser.refuse(operation.generation, denial.name, denial.reason)
         try:
-            if operation.id in list_operations():
-                body = self._listed(call, inputs)
-            else:
-                body = operation.write(self._data(call, inputs))
+            if function is None:
+                return self._otherwise(call, inputs)
+            return write(function(call.hosted.world, inputs))
         except Refusal as refusal:
             reason = _blaming(refusal, inputs, call.naming)
             own = operation.id in _SWAPS and refusal.name == "amount-too-low"
             name = f"aggregate-{refusal.name}" if own else refusal.name
-            return refuser.refuse(operation.generation, name, reason)
-        return Response(200, JSON_HEADERS, body)
+            return call.hosted.refuser.refuse(operation.generation, name, reason)
+
+    def _made(self, operation: Operation) -> _Steps:
+        """Return how an operation is answered; kept, since each request would look it up."""
+        strategy = None if operation.auth == NO_AUTH else STRATEGIES[operation.auth]
+        listed = operation.id in list_operations()
+        function = None if listed else self._functions.get(operation.id)
+        steps = operation.read, strategy, function, operation.write
+        return keep(self._steps, operation, steps, _MOST_OPERATIONS)
+
+    def _otherwise(self, call: Call, inputs: Inputs) -> bytes:
+        """Return the body of what is no function of the world and the inputs alone."""
+        operation = call.operation
+        if operation.id in _OWN_ANSWERS:
+            return operation.write(_OWN_ANSWERS[operation.id](call, inputs))
+        return self._listed(call, inputs)
 
     def _listed(self, call: Call, inputs: Inputs) -> bytes:
         """Return the body of a list operation, made anew where the lists have changed."""
@@ -93,15 +123,9 @@ class Simulation:
         key = (operation.id, dialect, inputs.optional("chain"), id(scenario), world.lists.state())
         kept = self._lists.get(key)
         if kept is None:
-            body = operation.write(self._data(call, inputs))
+            body = operation.write(self._functions[operation.id](world, inputs))
             kept = keep(self._lists, key, (scenario, body), _MOST_LISTS)
         return kept[1]
-
-    def _data(self, call: Call, inputs: Inputs) -> Json:
-        function = self._operations.get(call.operation.id)
-        if function is None:
-            return _OWN_ANSWERS[call.operation.id](call, inputs)
-        return function(call.hosted.world, inputs)
 
     def _broken(self, call: Call, inputs: Inputs) -> Response:
         generation, refuser = call.operation.generation, call.hosted.refuser

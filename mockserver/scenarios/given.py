@@ -190,7 +190,6 @@ def _bridge(item: ScenarioItem, catalog: Catalog) -> tuple[BridgeKey, BridgeQuot
     _, target = _ends(item, catalog, *_OF_ONE_TOKEN)
     gives = item["gives"]
     quote = BridgeQuote(
-        price=Decimal(gives["price"]),
         price_text=plain(Decimal(gives["price"])),
         gross=int(gives["out"]),
         out_usd=gives["out_usd"],

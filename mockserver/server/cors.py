@@ -24,6 +24,9 @@ def is_preflight(request: Request) -> bool:
     return request.method == "OPTIONS" and "Access-Control-Request-Method" in request.headers
 
 
+# Headers of an answer, the world with its epoch, and the origin of the page, if there is one.
+_Place = tuple[tuple[tuple[str, str], ...], str, str, str | None]
+
 # What the type of an answer holds that can have scripts; SVG and XHTML are XML.
 _PAGES = ("html", "xml")
 
@@ -32,40 +35,35 @@ class Opener:
     """Adds CORS headers for the requesting page; headers that answers share are made once."""
 
     def __init__(self) -> None:
-        self._ready: dict[tuple[object, ...], tuple[tuple[str, str], ...]] = {}
+        self._ready: dict[_Place, tuple[tuple[str, str], ...]] = {}
         # The key and the headers of the last answer: the next one is usually the same.
-        self._last: tuple[object, str, str, str | None, tuple[tuple[str, str], ...]]
-        self._last = None, "", "", None, ()
+        self._last: tuple[_Place | None, tuple[tuple[str, str], ...]] = (None, ())
 
     def opened(self, response: Response, world: str, epoch: str, headers: Headers) -> Response:
-        """Return an answer that the page may read which sent these request headers.
+        """Return an answer that the page may read which sent these request headers."""
+        ready = self.headers(response.headers, world, epoch, headers)
+        return Response(response.status, ready, response.body, response.coded)
+
+    def headers(
+        self, own: tuple[tuple[str, str], ...], world: str, epoch: str, headers: Headers
+    ) -> tuple[tuple[str, str], ...]:
+        """Return headers of an answer, with those by which the page may read it.
 
         `epoch` is the world's, empty where there is no such world.
         """
-        own, origin = response.headers, headers.lowered("origin")
-        before, its_world, its_epoch, its_origin, ready = self._last
-        if (
-            own is not before
-            or epoch != its_epoch
-            or origin != its_origin
-            # Two worlds without an epoch have other names.
-            or world != its_world
-        ):
-            ready = self._headers(own, (world, epoch), headers)
-            self._last = own, world, epoch, origin, ready
-        return Response(response.status, ready, response.body, response.coded)
-
-    def _headers(
-        self, own: tuple[tuple[str, str], ...], place: tuple[str, str], headers: Headers
-    ) -> tuple[tuple[str, str], ...]:
-        key = own, place, headers.lowered("origin")
-        ready = self._ready.get(key)
-        if ready is None:
-            world, epoch = place
-            ready = (*own, *_sandboxed(own), *allowed_origin(headers), _EXPOSE)
-            ready = (*ready, (WORLD_HEADER, world), *([(EPOCH_HEADER, epoch)] if epoch else []))
-            keep(self._ready, key, ready, _MOST_CACHED)
+        key = own, world, epoch, headers.lowered("origin")
+        last, ready = self._last
+        if key != last:
+            ready = self._ready.get(key) or self._made(key, headers)
+            self._last = key, ready
         return ready
+
+    def _made(self, key: _Place, headers: Headers) -> tuple[tuple[str, str], ...]:
+        own, world, epoch, _ = key
+        ready = (*own, *_sandboxed(own), *allowed_origin(headers), _EXPOSE, (WORLD_HEADER, world))
+        if epoch:
+            ready = (*ready, (EPOCH_HEADER, epoch))
+        return keep(self._ready, key, ready, _MOST_CACHED)
 
 
 def _sandboxed(own: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:

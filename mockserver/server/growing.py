@@ -18,7 +18,7 @@ from mockserver.server.recorder import KeeperOptions, RecordingKeeper
 from mockserver.server.service import Service
 from mockserver.wording import counted
 from mockserver.worlds.hosted import DEFAULT_WORLD
-from mockserver.worlds.journal import Entry, StoredEntry
+from mockserver.worlds.journal import Entry, StoredEntry, entry_of
 
 # Requests that may wait to be written; after that the server is as slow as the disk.
 _WAITING = 2_000
@@ -133,7 +133,7 @@ class GrowingCapsule:
             self._keeper = self._first_ms = None
             self._orders = self._tickets = self._sent = []
         self._since = horizon
-        entry = Entry(sequence, *stored)
+        entry = entry_of(sequence, stored)
         if self._first_ms is None:
             self._first_ms = self._last_ms = entry.at_ms
         if self._keeper is None:

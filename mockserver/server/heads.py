@@ -4,7 +4,7 @@ from email.utils import formatdate
 
 from aiohttp.http import SERVER_SOFTWARE
 
-from mockserver.clock import wall_s
+from mockserver.clock import wall_ms
 from mockserver.exchange import PHRASES, Response
 from mockserver.values import keep
 
@@ -25,11 +25,13 @@ class Heads:
         self._ready: dict[tuple[int, tuple[tuple[str, str], ...]], bytes] = {}
         # Headers, status and head of the last answer: the next one usually has the same.
         self._last: tuple[object, int, bytes] = (None, 0, b"")
-        self._second = 0
-        self._end = b""
+        self._end, self._until_s = b"", 0.0
 
-    def written(self, response: Response) -> bytes | None:
-        """Return a whole answer, or None where aiohttp is to write it."""
+    def written(self, response: Response, now_s: float) -> bytes | None:
+        """Return a whole answer, or None where aiohttp is to write it.
+
+        `now_s` is the time of the loop.
+        """
         if response.coded is not None:
             response = response.on_the_wire()
         body = response.body
@@ -39,11 +41,11 @@ class Heads:
             self._last = response.headers, response.status, head
         if not head or not body:
             return None
-        second = wall_s()
-        if second != self._second:
-            self._second = second
+        if now_s >= self._until_s:
+            second, ms = divmod(wall_ms(), 1000)
             date = formatdate(second, usegmt=True)
             self._end = f"\r\nDate: {date}\r\nServer: {SERVER_SOFTWARE}\r\n\r\n".encode()
+            self._until_s = now_s + 1 - ms / 1000
         return b"%b%d%b%b" % (head, len(body), self._end, body)
 
     def _made(self, response: Response) -> bytes:

@@ -289,7 +289,7 @@ async def _delivered(http: BaseRequest, server: HttpServer, delivery: Delivery) 
     if delivery.cut is not None:
         return await _cut(http, delivery.response, delivery.cut)
     if http.version == HttpVersion11 and http.keep_alive and http.method != "HEAD":
-        raw = server.heads.written(delivery.response)
+        raw = server.heads.written(delivery.response, asyncio.get_running_loop().time())
         if raw is not None:
             return cast(StreamResponse, _Prepared(http, raw))
     return http_response(delivery.response)

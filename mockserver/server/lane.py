@@ -142,19 +142,20 @@ class LaneConnection(Connection):
         except Exception as error:  # noqa: BLE001 - reported on the ordinary road
             self.made = error
             return False
+        now_s = self._loop.time()
         if isinstance(answer, Response):
-            raw = self._heads.written(answer)
+            raw = self._heads.written(answer, now_s)
         elif answer.commit is not None and self._owes(answer, answer.commit):
             return True
         else:
-            raw = self._heads.written(answer.response) if answer.at_once else None
+            raw = self._heads.written(answer.response, now_s) if answer.at_once else None
         if raw is None or self.transport is None or self._manager is None:
             self.made = delivery_of(answer)
             return False
         self._manager.requests_count += 1
         self._body = None
         self.transport.write(raw)
-        self._next_keepalive_close_time = self._loop.time() + self._keeps_s
+        self._next_keepalive_close_time = now_s + self._keeps_s
         return True
 
     def _owes(self, delivery: Delivery, commit: Commit) -> bool:
@@ -162,7 +163,7 @@ class LaneConnection(Connection):
         server, commits = self._manager, self._commits
         if server is None or commits is None or self.transport is None or not delivery.once_kept:
             return False
-        raw = self._heads.written(delivery.response)
+        raw = self._heads.written(delivery.response, self._loop.time())
         if raw is None:
             return False
         owing = self._owing = self._loop.create_future()
@@ -174,7 +175,8 @@ class LaneConnection(Connection):
             if self.transport is None:
                 # The client is gone.
                 return
-            sent = raw if error is None else self._heads.written(commit.refused(str(error)))
+            now_s = self._loop.time()
+            sent = raw if error is None else self._heads.written(commit.refused(str(error)), now_s)
             if sent is None:
                 # Nothing is told rather than what is not kept.
                 self.transport.abort()
@@ -182,7 +184,7 @@ class LaneConnection(Connection):
             server.requests_count += 1
             self._body = None
             self.transport.write(sent)
-            self._next_keepalive_close_time = self._loop.time() + self._keeps_s
+            self._next_keepalive_close_time = now_s + self._keeps_s
             self._go_on()
 
         commits.call(commit.number, told)

@@ -10,7 +10,7 @@ Everything else is the parser's.
 import re
 from collections import deque
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from mockserver.exchange import Headers, Request
 from mockserver.values import keep
@@ -80,9 +80,12 @@ class Repeated:
             headers = self._alike(fields.decode("latin-1"), length)
             if headers is None:
                 return None
-        request = Request(method, path, query, headers, body)
-        request.raw = data  # type: ignore[misc] # only this module knows the bytes
-        return request
+        # Field by field: the constructor of a value takes twice as long.
+        request: Any = Request.__new__(Request)
+        request.method, request.path, request.query = method, path, query
+        request.headers, request.body, request.raw = headers, body, data
+        plain: Request = request
+        return plain
 
     def remember(self, data: bytes, headers: Headers) -> None:
         """Keep what the parser made of the fields of a usual request that came alone."""

@@ -4,13 +4,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from mockserver.clock import iso
-from mockserver.exchange import Response
 from mockserver.jsontext import Json
 from mockserver.responders.responder import GENERATED, PLAYBACK, STUB, UPSTREAM
 from mockserver.values import dataclass
 from mockserver.wording import counted
 from mockserver.worlds.hosted import HostedWorld
-from mockserver.worlds.journal import was_refused
+from mockserver.worlds.journal import StoredEntry, response_of, was_refused
 
 _MADE_UP = {
     STUB: "stubs",
@@ -64,24 +63,24 @@ def ground_of(hosted: HostedWorld, others: Iterable[HostedWorld] = ()) -> Ground
         for number, stored in hosted.journal.numbered()
         if undone is None or not undone(number)
     ]
-    judged = [(stored[0], stored[3]) for stored in kept if stored[1] is not None]
+    judged = [stored for stored in kept if stored[1] is not None]
     since = judged[0][0] if judged else None
     holes = (
         *_holes(hosted, len(hosted.journal) - len(kept)),
-        *_unanswered(len(kept), [answer for _, answer in judged]),
+        *_unanswered(len(kept), judged),
         *_elsewhere(hosted, others),
     )
     return Ground(hosted.key, hosted.epoch, len(judged), since, holes)
 
 
-def _unanswered(came: int, answers: Sequence[Response]) -> Iterator[str]:
-    """Yield what is missing in these answers of operations, of so many requests that came."""
-    beside = came - len(answers)
+def _unanswered(came: int, judged: Sequence[StoredEntry]) -> Iterator[str]:
+    """Yield what is missing in these calls of operations, of so many requests that came."""
+    beside = came - len(judged)
     if beside:
         yield f"{counted(beside, 'request')} that no operation answers"
     # A client that was turned away all along has shown nothing of what it does with money.
-    if answers and all(answer.status >= 400 or was_refused(answer) for answer in answers):
-        yield f"every answer was a refusal or a failure: {counted(len(answers), 'request')}"
+    if judged and all(was_refused(call) or response_of(call).status >= 400 for call in judged):
+        yield f"every answer was a refusal or a failure: {counted(len(judged), 'request')}"
 
 
 def _holes(hosted: HostedWorld, undone: int) -> Iterator[str]:

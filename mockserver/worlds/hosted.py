@@ -592,7 +592,8 @@ class Worlds:
         self._worlds: dict[str, HostedWorld] = {}
         self.here: Mapping[str, HostedWorld] = self._worlds
         """The worlds in memory, by key; see `get` for the others."""
-        self._by_app_key: dict[str, str] = {}
+        self.by_app_key: dict[str, str] = {}
+        """The worlds that app keys are bound to; see `bind`."""
         self._spare = 0
         self._bound: dict[str, tuple[str, ...]] = {}
         self._space = JournalSpace(bounds[limits.ALL_JOURNAL_BYTES].most)
@@ -761,13 +762,13 @@ class Worlds:
         """
         self.check_free(app_keys, key)
         bound = dict.fromkeys((*self._bound.get(key, ()), *app_keys))
-        more = len(self._by_app_key) + len(bound) - len(self._bound.get(key, ()))
+        more = len(self.by_app_key) + len(bound) - len(self._bound.get(key, ()))
         for count, limit in ((len(bound), limits.APP_KEYS), (more, limits.ALL_APP_KEYS)):
             if count > limit.most:
                 raise BadControl(f"{count} app keys are too many; {limit.scope} has {limit}")
         if bound:
             self._bound[key] = tuple(bound)
-        self._by_app_key.update(dict.fromkeys(app_keys, key))
+        self.by_app_key.update(dict.fromkeys(app_keys, key))
 
     def bind_elsewhere(self, app_keys: Sequence[str], key: str) -> None:
         """Send v1 requests with these app keys to a world that another process binds to them.
@@ -775,18 +776,18 @@ class Worlds:
         Raises `BadControl` where one is another world's or there are too many.
         """
         self.check_free(app_keys, key)
-        if len(self._by_app_key) + len(app_keys) > limits.ALL_APP_KEYS.most:
+        if len(self.by_app_key) + len(app_keys) > limits.ALL_APP_KEYS.most:
             raise BadControl(f"{limits.ALL_APP_KEYS.scope} has {limits.ALL_APP_KEYS}")
-        self._by_app_key.update(dict.fromkeys(app_keys, key))
+        self.by_app_key.update(dict.fromkeys(app_keys, key))
 
     def world_of(self, app_key: str) -> str | None:
         """Return the key of the world that an app key is bound to."""
-        return self._by_app_key.get(app_key)
+        return self.by_app_key.get(app_key)
 
     def check_free(self, app_keys: Sequence[str], key: str) -> None:
         """Raise `BadControl` where an app key is another world's."""
         for app_key in app_keys:
-            bound_world = self._by_app_key.get(app_key, key)
+            bound_world = self.by_app_key.get(app_key, key)
             if bound_world != key:
                 raise BadControl(
                     f"app key {app_key!r} belongs to world {bound_world!r}; drop that first"
@@ -795,14 +796,14 @@ class Worlds:
     def forget_app_keys(self, app_keys: Sequence[str], key: str) -> None:
         """Send these app keys no more to a world of another process."""
         for app_key in app_keys:
-            if self._by_app_key.get(app_key) == key:
-                del self._by_app_key[app_key]
+            if self.by_app_key.get(app_key) == key:
+                del self.by_app_key[app_key]
 
     def unbind(self, key: str) -> list[str]:
         """Unbind the app keys of a world, and return them."""
         released = self._bound.pop(key, ())
         for app_key in released:
-            del self._by_app_key[app_key]
+            del self.by_app_key[app_key]
         if released and self.homes is not None:
             self.homes.unbound(released, key)
         return list(released)
@@ -816,9 +817,7 @@ class Worlds:
 
     def key_of(self, headers: Headers) -> str:
         """Return the key of the world that the app key sent is bound to, else the default one's."""
-        if not self._by_app_key:
-            return DEFAULT_WORLD
-        return self._by_app_key.get(headers.get("appKey", ""), DEFAULT_WORLD)
+        return self.by_app_key.get(headers.get("appKey", ""), DEFAULT_WORLD)
 
     def _room(self, key: str) -> None:
         if key in self or key == DEFAULT_WORLD:

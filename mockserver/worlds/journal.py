@@ -183,8 +183,24 @@ class Entry:
 
 # The fields of an entry but its number; it is made of them when somebody looks.
 #
-# Of a request that can be made again there are the bytes alone: they are a tenth of its values.
-StoredEntry = tuple[int, str | None, Request | bytes, Response, str, str, int, int]
+# Of a request that can be made again there are the bytes alone: they are a tenth of its values. Of
+# a success of the simulation there is the body alone.
+StoredEntry = tuple[int, str | None, Request | bytes, Response | bytes, str, str, int, int]
+
+
+def response_of(stored: StoredEntry) -> Response:
+    """Return the answer of an entry."""
+    answer = stored[3]
+    return Response(200, JSON_HEADERS, answer) if isinstance(answer, bytes) else answer
+
+
+def entry_of(sequence: int, stored: StoredEntry, journal: "WorldJournal | None" = None) -> Entry:
+    """Return the entry that is stored as these fields."""
+    at_ms, operation, came, _, responder, fault, took_ns, weight = stored
+    answer = response_of(stored)
+    return Entry(
+        *(sequence, at_ms, operation, came, answer, responder, fault, took_ns, weight, journal)
+    )
 
 
 class JournalSpace:
@@ -273,11 +289,12 @@ class WorldJournal:
         at_ms: int,
         operation: str | None,
         request: Request,
-        response: Response,
+        answer: Response | bytes,
         responder: str,
         fault: str = "",
         took_ns: int = 0,
     ) -> None:
+        """Add an exchange; of a success of the simulation, the body alone may be given."""
         entries = self._entries
         if entries is None:
             # Made with the first entry, since many worlds have none.
@@ -289,14 +306,13 @@ class WorldJournal:
         if not size:
             texts = (request.path, request.query, request.body)
             size = request.headers.size + sum(map(len, texts))
-        weight = _OVERHEAD + size + len(response.body)
-        # A success has a single header, which is short.
-        if response.headers is not JSON_HEADERS:
-            weight += sum([len(value) for _, value in response.headers])
-            if response.coded is not None:
-                weight += len(response.coded.body)
+        if isinstance(answer, bytes):
+            # A success has a single header, which is short.
+            weight = _OVERHEAD + size + len(answer)
+        else:
+            weight = _OVERHEAD + size + _size(answer)
         came = raw or request
-        entries.append((at_ms, operation, came, response, responder, fault, took_ns, weight))
+        entries.append((at_ms, operation, came, answer, responder, fault, took_ns, weight))
         self.last_sequence += 1
         if self.follow is not None:
             self.follow(self.last_sequence, entries[-1])
@@ -329,7 +345,7 @@ class WorldJournal:
         first = max(self.dropped, sequence)
         at = first - self.dropped
         kept = islice(self._entries or (), at, None if most is None else at + most)
-        return [Entry(number, *item, self) for number, item in enumerate(kept, first + 1)]
+        return [entry_of(number, item, self) for number, item in enumerate(kept, first + 1)]
 
     def numbered(self) -> Iterator[tuple[int, StoredEntry]]:
         """Yield each entry as it is stored, with its number: to make all entries takes longer.
@@ -344,7 +360,7 @@ class WorldJournal:
 
     def refused(self) -> Iterator[Entry]:
         """Yield the entries whose answer is a refusal."""
-        return self._where(lambda stored: was_refused(stored[3]))
+        return self._where(was_refused)
 
     def disturbed(self) -> Iterator[Entry]:
         """Yield the entries whose answer was disturbed on its way."""
@@ -352,7 +368,7 @@ class WorldJournal:
 
     def _where(self, wanted: Callable[[StoredEntry], bool]) -> Iterator[Entry]:
         return (
-            Entry(number, *stored, self) for number, stored in self.numbered() if wanted(stored)
+            entry_of(number, stored, self) for number, stored in self.numbered() if wanted(stored)
         )
 
     def redactor(self) -> "Redactor":
@@ -410,10 +426,16 @@ class WorldJournal:
         self.weight, self._entries = 0, None
 
 
-def was_refused(response: Response) -> bool:
+def was_refused(stored: StoredEntry) -> bool:
     """Tell whether an answer is a refusal."""
-    # Nearly all are successes, with the one header that these have.
-    return response.headers is not JSON_HEADERS and response.header(REFUSAL_HEADER) is not None
+    # Nearly all are successes, of which there is the body alone.
+    return isinstance(answer := stored[3], Response) and answer.header(REFUSAL_HEADER) is not None
+
+
+def _size(response: Response) -> int:
+    """Return about how many bytes an answer takes."""
+    size = len(response.body) + sum([len(value) for _, value in response.headers])
+    return size if response.coded is None else size + len(response.coded.body)
 
 
 def milliseconds(took_ns: int) -> Decimal:

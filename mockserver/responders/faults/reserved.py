@@ -70,10 +70,10 @@ def reserved_strike(call: Call) -> Strike | None:
 def may_reserve(request: Request) -> bool:
     """Tell whether a request has a text that looks as if it reserved a fault."""
     # Nearly every request ends here, since one search is faster than reading each value.
-    raw = request.raw
-    if raw and raw.find(_COMMON_BYTES) < 0 and raw.find(_COMMON_HEX) < 0:
+    raw, body = request.raw, request.body
+    if raw and raw.find(_COMMON_BYTES) < 0 and (not body or body.find(_COMMON_HEX) < 0):
         return False
-    body, query = request.body, request.query
+    query = request.query
     # Not `in`, which first tries bytes as a number, and raises inside.
     if body and body.find(_COMMON_BYTES) >= 0 and _HINT_BYTES.search(body):
         return True

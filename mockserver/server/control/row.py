@@ -1,8 +1,9 @@
 """A row of the control API's table, the arguments of its action, and the counts of a server."""
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
+from functools import partial
 from typing import Any
 
 from mockserver import limits
@@ -23,14 +24,18 @@ class NotAllowed(CrosschainMockError):
     """A request that concerns a second world, without the token of that one."""
 
 
+# A `Counter` takes twice as long to count one.
+_COUNTS: Callable[[], dict[str, int]] = partial(defaultdict, int)
+
+
 @dataclass(slots=True)
 class Counters:
     """What a server has done since its start, over all its worlds; only ever rising."""
 
-    requests: Counter[str] = field(default_factory=Counter)
+    requests: dict[str, int] = field(default_factory=_COUNTS)
     """By operation; requests that none answers are `unknown`."""
-    refusals: Counter[str] = field(default_factory=Counter)
-    faults: Counter[str] = field(default_factory=Counter)
+    refusals: dict[str, int] = field(default_factory=_COUNTS)
+    faults: dict[str, int] = field(default_factory=_COUNTS)
     control: int = 0
 
     def note(self, refusal: str | None, fault: str) -> None:

@@ -122,19 +122,25 @@ def journal_text(entries: Iterable[StoredEntry]) -> str:
     bodies: dict[int, int] = {}
     texts: list[str] = []
     plain_entries = []
-    for at_ms, operation, came, response, *rest in entries:
-        body = response.body
+    for at_ms, operation, came, answer, *rest in entries:
+        body = answer if isinstance(answer, bytes) else answer.body
         number = bodies.get(id(body))
         if number is None:
             number = bodies[id(body)] = len(texts)
             texts.append(body.decode("latin-1"))
-        # `None` is the header of every success, an object of its own.
-        sent = None if response.headers is JSON_HEADERS else response.headers
-        answer: list[Json] = [response.status, sent, number]
-        if (coded := response.coded) is not None and not coded.omitted:
-            answer += [coded.coding, coded.body.decode("latin-1"), coded.unasked]
-        plain_entries.append([at_ms, operation, _asked(came), answer, *rest])
+        sent = [200, None, number] if isinstance(answer, bytes) else _sent(answer, number)
+        plain_entries.append([at_ms, operation, _asked(came), sent, *rest])
     return _write([texts, plain_entries])
+
+
+def _sent(response: Response, body: int) -> list[Json]:
+    """Return an answer as it is written, its body by number."""
+    # `None` is the header of every success, an object of its own.
+    sent = None if response.headers is JSON_HEADERS else response.headers
+    answer: list[Json] = [response.status, sent, body]
+    if (coded := response.coded) is not None and not coded.omitted:
+        answer += [coded.coding, coded.body.decode("latin-1"), coded.unasked]
+    return answer
 
 
 def _asked(came: Request | bytes) -> Json:
@@ -197,7 +203,9 @@ def _entry(item: list[Any], bodies: list[bytes]) -> StoredEntry:
         named = Headers([(name, value) for name, value in headers])
         came = Request(method, path, query, named, body.encode("latin-1"))
     sent = JSON_HEADERS if fields is None else tuple((name, value) for name, value in fields)
-    response = Response(status, sent, bodies[number])
+    response: Response | bytes = Response(status, sent, bodies[number])
+    if fields is None and status == 200:
+        response = bodies[number]
     if came_in:
         coding, packed, unasked = came_in
         coded = Coded(coding, packed.encode("latin-1"), unasked)
