@@ -256,7 +256,7 @@ def call_pays_what_was_quoted(context: RunContext, _: Operation) -> Judgements:
         yield Finding(f"the call pays {pays}", (quote.exchange, call), "data.amountOut")
 
 
-@_PACK.critical("calls.amount-out", every_exchange=True)
+@_PACK.critical("calls.amount-out", layer=Layer.CROSS, every_exchange=True)
 @counting(vacuous="no call was made with an optional input and without it", requires=EDGES)
 def call_without_an_option_pays_what_was_quoted(
     context: RunContext, operation: Operation
