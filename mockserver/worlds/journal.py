@@ -196,11 +196,8 @@ def response_of(stored: StoredEntry) -> Response:
 
 def entry_of(sequence: int, stored: StoredEntry, journal: "WorldJournal | None" = None) -> Entry:
     """Return the entry that is stored as these fields."""
-    at_ms, operation, came, _, responder, fault, took_ns, weight = stored
-    answer = response_of(stored)
-    return Entry(
-        *(sequence, at_ms, operation, came, answer, responder, fault, took_ns, weight, journal)
-    )
+    fields = (*stored[:3], response_of(stored), *stored[4:])
+    return Entry(sequence, *fields, journal)
 
 
 class JournalSpace:

@@ -107,7 +107,9 @@ def test_a_query_with_one_new_value_is_read_as_any_other(name: str, place: int) 
         pairs[place] = role, value
         request = _request(OPERATIONS[key], {}, pairs)
         assert _outcome(QUICK[key], request) == _outcome(FULL[key], request), value
-    assert QUICK[key]._quick._rests
+    quick = QUICK[key]._quick
+    assert quick is not None
+    assert quick._rests
 
 
 def test_a_condition_ties_the_inputs_that_it_names() -> None:

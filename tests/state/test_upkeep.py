@@ -12,7 +12,7 @@ import pytest
 from mockserver.clock import ClockMode
 from mockserver.engine.refusal import StateNotLoadable
 from mockserver.worlds.homes import home_of
-from mockserver.worlds.journal import Entry
+from mockserver.worlds.journal import entry_of
 from mockserver.worlds.state import Hold, StateFile, arrange
 from mockserver.worlds.state.encoding import journal_entries
 from tests.state.conftest import Server
@@ -200,5 +200,5 @@ def test_prune_deletes_worlds_and_gives_the_space_back(serving: Serving, call: A
 def test_a_journal_without_durations_is_read():
     request, answer = "GET /v1/getChain HTTP/1.1\r\n\r\n", [200, None, 0]
     row = [["{}"], [[0, "v2.getChain", request, answer, "simulation", "", 1000]]]
-    entry = Entry(1, *journal_entries(json.dumps(row))[0])
+    entry = entry_of(1, journal_entries(json.dumps(row))[0])
     assert (entry.request.path, entry.duration_ms, entry.weight) == ("/v1/getChain", None, 1000)
