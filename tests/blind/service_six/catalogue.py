@@ -17,6 +17,10 @@ from tests.blind.service_six import (
     regions,
     seventh,
     sixth,
+    tenth_infrastructure,
+    tenth_meaning,
+    tenth_regions,
+    tenth_variations,
     third_infrastructure,
     third_meaning,
     third_regions,
@@ -32,6 +36,7 @@ MODULES = (
     *(fifth, sixth, seventh),
     *(eighth_infrastructure, eighth_regions, eighth_meaning, eighth_variations),
     ninth,
+    *(tenth_infrastructure, tenth_regions, tenth_meaning, tenth_variations),
 )
 
 

@@ -194,6 +194,8 @@ class Service:
     def swapped(self, amount: int, here: Data, there: Data, *, same_chain: bool) -> dict[str, Any]:
         value = world.scaled(amount, here["decimals"]) * here["usd"]
         exact = value * Decimal("0.997") / there["usd"]
+        if self.on("large-swaps-pay-less-per-token"):
+            exact *= 10**7 / (10**7 + value)
         out = int(exact.scaleb(there["decimals"]))
         rate = 0 if same_chain and not self.on("same-chain-fees") else 20
         return self.with_fees(out, there, rate)
@@ -415,10 +417,13 @@ class Service:
         sender = self.sender(call)
         hash_text, chain = call.need("hash", "chain")
         self.hash_of(chain, hash_text)
-        for ticket in self.tickets:
+        anew = self.on("tickets-are-made-anew-each-time")
+        for ticket in [] if anew else self.tickets:
             if (ticket["hash"], ticket["chain"], ticket["address"]) == (hash_text, chain, sender):
                 return {"ticketId": ticket["ticketId"]}
         number = 1 if self.on("ticket-numbers-repeat") else len(self.tickets) + 1
+        number += 2**60 if self.on("ticket-numbers-beyond-2-53") else 0
+        number -= 1 if self.on("ticket-numbers-begin-at-zero") else 0
         ticket = {"ticketId": number, "address": sender, "chain": chain, "hash": hash_text}
         self.tickets.append(ticket | {"succeeded": False, "solution": ""})
         return {"ticketId": number}
@@ -551,7 +556,8 @@ class Service:
             to, value = token["address"], 0
             data = bytes.fromhex(f"a9059cbb{world.word(minter)}{units:064x}")
         fields = [world.number(n) for n in (7, 5 * 10**9, 90_000)]
-        fields += [bytes.fromhex(to[2:]), world.number(value), data, b"", b"", b""]
+        fields += [bytes.fromhex(to[2:]), world.number(value), data]
+        fields += [] if self.on("v1-raw-of-six-items") else [b"", b"", b""]
         raw = world.rlp(fields).hex()
         seal = "".join(hashlib.sha256(f"{raw}{n}".encode()).hexdigest() for n in range(4))
         return {"raw": f"{raw}_{seal}"}
