@@ -26,12 +26,17 @@ _MOST_TEXTS = 256
 _MOST_PAIRS = 2_048
 # Characters of a text that is remembered, and of the rest of a query.
 _LONGEST, _LONGEST_REST = 100, 1_000
+# Bytes of a body of which the rest is remembered.
+_LONGEST_BODY = 4_096
 
 # The patterns of texts of hex, of which the deposit of an order is several hundred digits.
 _HEX, _HEX_BYTES = "^(?:0x)?[0-9a-fA-F]*$", "^(?:0x)?(?:[0-9a-fA-F]{2})+$"
 
 _NAMES_ONLY = ("type", "required")
 _BRANCH, _BRANCHES = ("if", "then", "else", "not"), ("allOf", "anyOf", "oneOf")
+
+
+_Accepts = Callable[[Json], bool]
 
 
 class OtherSchema(Exception):
@@ -47,7 +52,7 @@ class QuickInput:
         """Take a declared input; a `tied` one has a value that conditions depend on."""
         self.role, self.typed, self.absent = field.role, field.typed, field.absent
         self._schema, self._tied = field.schema, tied
-        self.accepts: Callable[[Json], bool] = self._compiled
+        self.accepts: _Accepts = self._compiled
         """Tells whether a value is right. Raises `ValueError` for half a surrogate pair."""
         self.accepted: set[str] = set()
         """Some texts that were accepted."""
@@ -111,6 +116,10 @@ class QuickReader:
         }
         # Some members of bodies that were accepted, each a text, by name and value.
         self._members: set[tuple[str, Json]] = set()
+        # What stands before a value that is new in each body, and by the bytes before that and
+        # behind the value: its name, what tells whether it is right, and all members.
+        self._mark = b'"'
+        self._frames: dict[tuple[bytes, bytes], tuple[str, _Accepts, dict[str, Json]]] = {}
         self._tied = tuple(tied)
         # Some parts of query strings, with role and value; a value left out has no role.
         self._pairs: dict[str, tuple[str, Json]] = {}
@@ -119,7 +128,7 @@ class QuickReader:
         self._by_query = not self._headers and self._body is None and not self._tied
         # By the rest of a query: what stands before the value that is new each time, its role, what
         # tells whether it is right, and the other inputs.
-        self._rests: dict[str, tuple[str, str, Callable[[Json], bool], dict[str, Json]]] = {}
+        self._rests: dict[str, tuple[str, str, _Accepts, dict[str, Json]]] = {}
 
     def read(self, request: Request) -> Inputs:
         # Cached, since faults, the simulation and an explanation read the same request.
@@ -129,19 +138,26 @@ class QuickReader:
             self._last = request, alike
             return alike
         body: Json = None
+        framed = False
         if self._body is not None:
-            try:
-                body = jsontext.decode(request.body)
-            except jsontext.NotJson as error:
-                body = error
+            body = self._framed(request.body)
+            framed = body is not None
+            if not framed:
+                try:
+                    body = jsontext.decode(request.body)
+                except jsontext.NotJson as error:
+                    body = error
         inputs = Inputs()
         inputs.fields = self._fields
         if self._headers and not self._read_headers(request.headers, inputs):
             return self._otherwise(request, body)
         if request.query and not self._read_query(request.query, inputs):
             return self._otherwise(request, body)
-        if self._body is not None and not self._read_body(self._body, body, inputs):
-            return self._otherwise(request, body)
+        if self._body is not None:
+            if not framed and not self._accepts_body(self._body, body, request.body):
+                return self._otherwise(request, body)
+            roles = self._renamed
+            inputs.update({roles.get(key, key): body[key] for key in body} if roles else body)
         if (self._shape(inputs) if self._tied else tuple(inputs)) not in self._known:
             return self._otherwise(request, body)
         self._last = request, inputs
@@ -260,12 +276,27 @@ class QuickReader:
             self._pairs[part] = pair
         return pair
 
-    def _read_body(
-        self, known: Mapping[str, QuickInput], body: Json, values: dict[str, Json]
-    ) -> bool:
+    def _framed(self, raw: bytes) -> dict[str, Json] | None:
+        """Return the members of a body that differs from an earlier one in one value alone."""
+        head, _, rest = raw.partition(self._mark)
+        value, _, rest = rest.partition(b'"')
+        known = self._frames.get((head, rest))
+        # Letters and digits stand in JSON for themselves.
+        if known is None or not value.isalnum():
+            return None
+        name, accepts, others = known
+        text = value.decode()
+        if not accepts(text):
+            return None
+        members = others.copy()
+        members[name] = text
+        return members
+
+    def _accepts_body(self, known: Mapping[str, QuickInput], body: Json, raw: bytes) -> bool:
         if type(body) is not dict:
             return False
         members: dict[str, Json] = body
+        fresh = []
         try:
             for name, value in filterfalse(self._members.__contains__, members.items()):
                 quick_input = known.get(name)
@@ -273,12 +304,26 @@ class QuickReader:
                     return False
                 if value in quick_input.accepted:
                     self._members.add((name, value))
+                fresh.append(name)
         except TypeError:
             # Arrays and objects are not remembered: read in full.
             return False
-        roles = self._renamed
-        values.update({roles.get(key, key): members[key] for key in members} if roles else members)
+        if len(fresh) == 1 and len(raw) <= _LONGEST_BODY:
+            self._frame(fresh[0], known[fresh[0]].accepts, members, raw)
         return True
+
+    def _frame(self, name: str, accepts: _Accepts, members: dict[str, Json], raw: bytes) -> None:
+        """Note what stands around the one value of a body that was new."""
+        for mark in (b'"%b": "' % name.encode(), b'"%b":"' % name.encode()):
+            head, _, rest = raw.partition(mark)
+            _, end, rest = rest.partition(b'"')
+            # With another value there, that member alone must be another one: else the mark is not
+            # where it seems to be, as in a text that has it.
+            if end and jsontext.decode_or(head + mark + b'0"' + rest) == {**members, name: "0"}:
+                if mark != self._mark:
+                    self._frames.clear()
+                    self._mark = mark
+                keep(self._frames, (head, rest), (name, accepts, members), _MOST_TEXTS)
 
 
 def quick_reader(

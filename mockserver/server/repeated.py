@@ -53,9 +53,11 @@ class _Shape(NamedTuple):
 class Repeated:
     """Recent header fields, shared by all connections of a server."""
 
-    __slots__ = ("_blocks", "_shapes")
+    __slots__ = ("_blocks", "_lines", "_shapes")
 
     def __init__(self) -> None:
+        # Request lines without a query: method, path and the empty query.
+        self._lines: dict[bytes, tuple[str, ...]] = {}
         # Whole sets of fields with the end of the head, of requests without a body.
         self._blocks: dict[bytes, Headers] = {}
         # Shapes of requests whose values may differ, the last used first.
@@ -64,12 +66,10 @@ class Repeated:
     def request(self, data: bytes) -> Request | None:
         """Return the request that these bytes are, if it is like one that came before."""
         line, _, rest = data.partition(b"\r\n")
-        if len(line) > _MOST_LINE:
+        parts = self._lines.get(line) or self._parts(line)
+        if parts is None:
             return None
-        matched = _LINE.fullmatch(line.decode("latin-1"))
-        if matched is None:
-            return None
-        method, path, query = matched.groups("")
+        method, path, query = parts
         body = b""
         headers = self._blocks.get(rest) if method == "GET" else None
         if headers is None:
@@ -86,6 +86,15 @@ class Repeated:
         request.headers, request.body, request.raw = headers, body, data
         plain: Request = request
         return plain
+
+    def _parts(self, line: bytes) -> tuple[str, ...] | None:
+        if len(line) > _MOST_LINE:
+            return None
+        matched = _LINE.fullmatch(line.decode("latin-1"))
+        if matched is None:
+            return None
+        parts = matched.groups("")
+        return parts if parts[2] else keep(self._lines, line, parts, _MOST_CACHED)
 
     def remember(self, data: bytes, headers: Headers) -> None:
         """Keep what the parser made of the fields of a usual request that came alone."""
