@@ -77,6 +77,8 @@ class Repeated:
     def request(self, data: bytes) -> Request | None:
         """Return the request that these bytes are, if it is like one that came before."""
         head, end, body = data.partition(_END)
+        if not end:
+            return None
         line, _, fields = head.partition(b"\r\n")
         parts = self._lines.get(line)
         if parts is None:
@@ -89,7 +91,7 @@ class Repeated:
         method, path, query = parts
         headers = self._blocks.get(fields) if method == "GET" and not body else None
         if headers is None:
-            if not end or len(fields) > _MOST_FIELDS or len(body) > _MOST_BODY:
+            if len(fields) > _MOST_FIELDS or len(body) > _MOST_BODY:
                 return None
             length = str(len(body)) if body or method != "GET" else None
             headers = self._framed(fields, length)

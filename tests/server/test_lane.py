@@ -247,6 +247,8 @@ def test_fields_that_repeat_are_read_once() -> None:
     assert plain_request(found.raw) == found
     repeated.remember(_GET + _GET, headers)
     assert repeated.request(_GET + _GET) is None
+    # A head that has not come to its end.
+    assert [repeated.request(_GET[:-count]) for count in range(1, 5)] == [None] * 4
     for line in LINES:
         assert repeated.request(line + b"\r\nHost: a\r\n\r\n") is None
 
