@@ -51,14 +51,12 @@ class Forked(NamedTuple):
     held: "Hold | None"
 
 
-def build_workers(
-    settings: Settings, workers: int, wall: Callable[[], int] | None = None
-) -> Forked:
+def build_workers(settings: Settings, workers: int) -> Forked:
     """Return what the so many processes of a server are. Raises `CrosschainMockError`.
 
     They are forked: what they share is loaded once.
     """
-    wall = wall or SteadyClock().now
+    wall = SteadyClock().now
     factory = WorldFactory(settings, wall)
     held = None
     if settings.state is not None:

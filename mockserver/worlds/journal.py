@@ -153,6 +153,15 @@ class Entry:
         answered = f"refused, {self.shown_refusal}" if self.refusal else str(self.response.status)
         return f"{answered}, disturbed by {self.fault}" if self.fault else answered
 
+    def named(self) -> dict[str, Json]:
+        """Return which entry it is, as JSON for findings that are about it."""
+        return {
+            "sequence": self.sequence,
+            "at": iso(self.at_ms),
+            "request": self.request_line,
+            "outcome": self.outcome,
+        }
+
     def render(self) -> dict[str, Json]:
         """Return the entry as JSON for the control API, without secrets."""
         request, response = self.redactor().shown(self.request, self.response)

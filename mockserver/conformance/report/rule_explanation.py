@@ -6,7 +6,7 @@ from mockserver.conformance.checks.rule import Rule
 from mockserver.conformance.requests.probe import Group, Probe, ProbeIndex, Stage
 from mockserver.conformance.session.target import UnsafeOrWrong
 from mockserver.conformance.verdict import Severity, Verdict
-from mockserver.contract import Basis, BasisKind, Contract, shipped_facts
+from mockserver.contract import Assumption, Basis, BasisKind, Contract, shipped_facts
 from mockserver.validation import did_you_mean
 
 _WHY = {
@@ -66,10 +66,7 @@ def explained(
 
 
 def _standing(basis: Basis, contract: Contract) -> str:
-    registered = next(
-        (assumption for assumption in contract.assumptions if assumption.id == basis.reference),
-        None,
-    )
+    registered = _registered(basis, contract)
     if basis.kind is BasisKind.ASSUMED and registered is not None:
         others = "; ".join(registered.alternatives)
         return (
@@ -142,12 +139,13 @@ def section(reference: str) -> str:
     return f"{reference} ({title})" if title else reference
 
 
+def _registered(basis: Basis, contract: Contract) -> Assumption | None:
+    return next((row for row in contract.assumptions if row.id == basis.reference), None)
+
+
 def assumption(basis: Basis, contract: Contract) -> str:
     """Return what an assumption says: in the words of the rule, else of the register."""
-    registered = next(
-        (assumption for assumption in contract.assumptions if assumption.id == basis.reference),
-        None,
-    )
+    registered = _registered(basis, contract)
     title = f" ({registered.title})" if registered else ""
     says = basis.says or (registered.chosen if registered else "")
     return f"{title}: {says}" if says else title

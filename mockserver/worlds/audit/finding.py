@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from decimal import Decimal
 
-from mockserver.clock import iso
 from mockserver.engine import amounts
 from mockserver.engine.catalog import Placed
 from mockserver.jsontext import Json, plain
@@ -70,14 +69,6 @@ class Finding:
             "told": self.message,
             "costs": [money.render() for money in self.costs],
             "orders": list(self.orders),
-            "requests": [
-                {
-                    "sequence": entry.sequence,
-                    "at": iso(entry.at_ms),
-                    "request": entry.request_line,
-                    "outcome": entry.outcome,
-                }
-                for entry in self.entries
-            ],
+            "requests": [entry.named() for entry in self.entries],
             "transactions": [{"chain": tx.chain, "hash": tx.hash} for tx in self.transactions],
         }

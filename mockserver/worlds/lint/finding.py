@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator, Sequence
 from enum import StrEnum
 
-from mockserver.clock import iso
 from mockserver.jsontext import Json
 from mockserver.values import dataclass
 from mockserver.worlds.journal import Entry
@@ -115,13 +114,5 @@ class LintFinding:
             "advice": self.advice or self.rule.why,
             "basis": self.rule.basis,
             "page": self.rule.page,
-            "requests": [
-                {
-                    "sequence": entry.sequence,
-                    "at": iso(entry.at_ms),
-                    "request": entry.request_line,
-                    "outcome": entry.outcome,
-                }
-                for entry in self.entries
-            ],
+            "requests": [entry.named() for entry in self.entries],
         }
