@@ -564,7 +564,7 @@ class _Delivery:
                 continue
             target = self._repeated("turned", operation, first)
             before = self._ask(target, target.make())
-            exchange = self._ask(target, replace(target.make(), raw_query=_turned(first)))
+            exchange = self._ask(target, replace(target.make(), raw_query=_query_turned(first)))
             if exchange is None or before is None or not (before.succeeded and exchange.succeeded):
                 continue
             target.sameness.add(before)
@@ -960,7 +960,9 @@ class _Delivery:
         """Drop what is about a chain that was out of service: the lists may be late to show it."""
         for operation_id, findings in self._findings.items():
             self._findings[operation_id] = [
-                each for each in findings if not _was_away(self._context, *each.exchanges[-1:])
+                each
+                for each in findings
+                if not any(_was_away(self._context, last) for last in each.exchanges[-1:])
             ]
         for operation_id, flickers in self._flickers.items():
             self._flickers[operation_id] = [
@@ -1079,7 +1081,7 @@ def _is_packed_otherwise(exchange: Exchange) -> bool:
     return (
         trouble is NoAnswer.BROKEN_HTTP
         and not _is_coded_unasked(exchange)
-        and (_coding(exchange) != "identity")
+        and _coding(exchange) != "identity"
     )
 
 
@@ -1210,7 +1212,7 @@ def _steepness(exchange: Exchange) -> Decimal:
     return max(put / got, got / put) if put and got and put > 0 and got > 0 else Decimal(0)
 
 
-def _turned(exchange: Exchange) -> str:
+def _query_turned(exchange: Exchange) -> str:
     """Return the query of a request in which source and target have changed places."""
     sent = exchange.parameters
     places = {
