@@ -77,11 +77,11 @@ _LONGEST_AGE_S = 3600
 LOOKS = 12
 # One answer that differs once may be a busy moment; two are not.
 _FEWEST_FLICKERS = 2
-_AT_ONCE, _AGAIN, _MOST_NEAR, _MOST_AT_ONCE, _LISTS_AT_ONCE = 8, 4, 3, 2, 4
+_AT_ONCE, _AGAIN, _MOST_NEAR, _LISTS_AT_ONCE = 8, 2, 2, 4
 # How many requests of an operation are compared with each other.
 _MOST_COMPARED = 40
 # As many signed requests as a client sends on one connection.
-_IN_A_ROW = 16
+_IN_A_ROW = 14
 _FIRST_LISTS = (ids.CHAINS, ids.ASSETS)
 # What was submitted and is known once may not be unknown at the next look.
 _KNOWN_ONCE = {
@@ -639,7 +639,7 @@ class _Delivery:
         apart = [target for target in self._targets if target.label == "usual"]
         # Each that is taken is asked for twice at once as well, lists of all there is four times.
         taken = [each for each in apart if each.succeeded and each.operation.id != ids.CHAINS]
-        alike = [[*self._near_to(usual)[:_MOST_AT_ONCE], usual, usual] for usual in taken]
+        alike = [[*self._near_to(usual), usual, usual] for usual in taken]
         groups = [apart[start : start + _AT_ONCE] for start in range(0, len(apart), _AT_ONCE)]
         lists = [target for target in apart if target.operation.id in _FIRST_LISTS]
         how, seldom = "with other requests at the same time", []
