@@ -74,6 +74,21 @@ def test_a_body_that_is_no_strict_json_is_found(raw, cause):
 
 
 @pytest.mark.parametrize(
+    ("name", "is_spoilt"),
+    [
+        *(("Café", False), ("Tether USD₮", False), ("Ã", False), ("漢字 é", False)),
+        *(("CafÃ©", True), ("Tether USD\u00e2\u201a\u00ae", True), ("æ¼¢", True)),
+    ],
+)
+@pytest.mark.parametrize("ascii_only", [False, True])
+def test_a_text_that_was_encoded_twice_is_told(name, is_spoilt, ascii_only):
+    body = json.dumps({**GOOD, "msg": name}, ensure_ascii=ascii_only).encode()
+    outcome = judged("body-is-strict-json", PRICE, exchange(PRICE, answer(body)))
+    expected = ["text encoded twice"] if is_spoilt else []
+    assert [finding.cause for finding in outcome.findings] == expected
+
+
+@pytest.mark.parametrize(
     "raw", [b'{\n  "code": 3\n}\n', '{"code":3,"msg":"é \\u00e9"}'.encode(), b'{"code":3}']
 )
 def test_any_way_to_write_json_is_taken(raw):

@@ -218,7 +218,7 @@ def test_the_status_of_a_refusal_is_open(status):
 
 @pytest.mark.parametrize(
     ("route", "verdict"),
-    [({"hops": []}, OBSERVED), (7, OBSERVED), ("0x", Verdict.HOLDS), (..., Verdict.HOLDS)],
+    [({"hops": []}, Verdict.HOLDS), (7, OBSERVED), ("0x", Verdict.HOLDS), (..., Verdict.HOLDS)],
 )
 def test_the_form_of_a_route_in_a_quote_is_not_described(healthy, route, verdict):
     usual = healthy["v2.getAggregateQuote/usual"]

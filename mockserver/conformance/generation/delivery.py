@@ -77,11 +77,11 @@ _LONGEST_AGE_S = 3600
 LOOKS = 12
 # One answer that differs once may be a busy moment; two are not.
 _FEWEST_FLICKERS = 2
-_AT_ONCE, _AGAIN, _MOST_NEAR, _MOST_AT_ONCE, _LISTS_AT_ONCE = 8, 4, 3, 2, 4
+_AT_ONCE, _AGAIN, _MOST_NEAR, _LISTS_AT_ONCE = 8, 2, 2, 4
 # How many requests of an operation are compared with each other.
 _MOST_COMPARED = 40
 # As many signed requests as a client sends on one connection.
-_IN_A_ROW = 16
+_IN_A_ROW = 14
 _FIRST_LISTS = (ids.CHAINS, ids.ASSETS)
 # What was submitted and is known once may not be unknown at the next look.
 _KNOWN_ONCE = {
@@ -338,6 +338,7 @@ class _Delivery:
     ) -> tuple[Outcome, ...]:
         """Return an outcome for each of them; those that are `never` asked lack no budget."""
         self._judge_equal_requests()
+        self._forget_outages()
         self._report_flickers()
         return tuple(self._outcome(operation, never) for operation in chosen)
 
@@ -379,8 +380,7 @@ class _Delivery:
         once_more = self._ask(target, target.make())
         if once_more is not None and once_more.succeeded == target.succeeded:
             difference = target.sameness.difference(again)
-            if not _was_away(self._context, again):
-                self._flickers[target.operation.id] += [(once_more, again, difference)] * 2
+            self._flickers[target.operation.id] += [(once_more, again, difference)] * 2
         return False
 
     def _chosen(self, operation: Operation) -> Iterator[tuple[str, Exchange]]:
@@ -564,7 +564,7 @@ class _Delivery:
                 continue
             target = self._repeated("turned", operation, first)
             before = self._ask(target, target.make())
-            exchange = self._ask(target, replace(target.make(), raw_query=_turned(first)))
+            exchange = self._ask(target, replace(target.make(), raw_query=_query_turned(first)))
             if exchange is None or before is None or not (before.succeeded and exchange.succeeded):
                 continue
             target.sameness.add(before)
@@ -639,16 +639,19 @@ class _Delivery:
         apart = [target for target in self._targets if target.label == "usual"]
         # Each that is taken is asked for twice at once as well, lists of all there is four times.
         taken = [each for each in apart if each.succeeded and each.operation.id != ids.CHAINS]
-        alike = [[*self._near_to(usual)[:_MOST_AT_ONCE], usual, usual] for usual in taken]
+        alike = [[*self._near_to(usual), usual, usual] for usual in taken]
         groups = [apart[start : start + _AT_ONCE] for start in range(0, len(apart), _AT_ONCE)]
         lists = [target for target in apart if target.operation.id in _FIRST_LISTS]
+        how, seldom = "with other requests at the same time", []
         for group in chain(alike, groups, [lists * _LISTS_AT_ONCE]):
             once = self._wrong(self._ask_together(group))
             again = self._wrong(self._ask_together(group)) if once else []
             if again:
-                self._report_wrong(again, "with other requests at the same time")
-                continue
-            for target, _, exchange, difference in once:
+                self._report_wrong(again, how)
+            else:
+                seldom += once
+        if not any(reported == how for _, reported in self._reported):
+            for target, _, exchange, difference in seldom:
                 self._flicker(target, exchange, difference)
 
     def _near_to(self, usual: RepeatedRequest) -> list[RepeatedRequest]:
@@ -920,9 +923,12 @@ class _Delivery:
             # What was learned of another of them since may explain it.
             if (target.operation.id, how) in self._reported or not self._differs(target, exchange):
                 continue
-            moved = [each for each in self._plainly(target) if self._has_moved(target, each)]
+            plain = self._plainly(target)
+            moved = [each for each in plain if self._has_moved(target, each)]
             if moved:
                 target.sameness.add(moved[0])
+            # Without an answer in the usual way nothing tells whether the way matters.
+            if moved or not plain:
                 continue
             self._reported.add((target.operation.id, how))
             is_foreign = self._is_foreign(target, exchange)
@@ -948,9 +954,20 @@ class _Delivery:
         )
 
     def _flicker(self, target: RepeatedRequest, exchange: Exchange, difference: str) -> None:
-        if _was_away(self._context, exchange):
-            return
         self._flickers[target.operation.id].append((target.sameness.first, exchange, difference))
+
+    def _forget_outages(self) -> None:
+        """Drop what is about a chain that was out of service: the lists may be late to show it."""
+        for operation_id, findings in self._findings.items():
+            self._findings[operation_id] = [
+                each
+                for each in findings
+                if not any(_was_away(self._context, last) for last in each.exchanges[-1:])
+            ]
+        for operation_id, flickers in self._flickers.items():
+            self._flickers[operation_id] = [
+                each for each in flickers if not _was_away(self._context, each[1])
+            ]
 
     def _report_flickers(self) -> None:
         if sum(map(len, self._flickers.values())) < _FEWEST_FLICKERS:
@@ -1064,7 +1081,7 @@ def _is_packed_otherwise(exchange: Exchange) -> bool:
     return (
         trouble is NoAnswer.BROKEN_HTTP
         and not _is_coded_unasked(exchange)
-        and (_coding(exchange) != "identity")
+        and _coding(exchange) != "identity"
     )
 
 
@@ -1075,32 +1092,44 @@ def _fails(exchange: Exchange | None) -> bool:
 
 
 def _was_away(context: RunContext, refused: Exchange) -> bool:
-    """Tell whether a refusal is about a chain that was out of service for a while, and is back.
+    """Tell whether a refusal is about a chain that is, or was for a while, out of service.
 
     A chain that is refused now and then, and taken in between, is another matter.
     """
-    if not refused.refused or refused.operation.id in ids.LISTS:
+    if not refused.refused:
         return False
     for name in chains_named(refused):
         every = [each for each in context.exchanges if name in chains_named(each)]
-        asked = [each for each in every if each.operation.id not in ids.LISTS]
+        # Lists may show a chain that is suspended.
+        asked = [
+            each
+            for each in every
+            if each.operation.id not in ids.LISTS or each.operation is refused.operation
+        ]
         like = [n for n, each in enumerate(asked) if refusal_of(each) == refusal_of(refused)]
-        spell = asked[like[0] : like[-1] + 1]
-        if not any(each.succeeded for each in spell) and (
-            says_it_is_away(refused) or _was_not_offered(context, name)
-        ):
+        spell = asked[like[0] : like[-1] + 1] if like else []
+        is_one_spell = spell and not any(each.succeeded for each in spell)
+        if is_one_spell and (says_it_is_away(refused) or _was_not_offered(context, name)):
             return True
     return False
 
 
 def _was_not_offered(context: RunContext, name: str) -> bool:
-    return any(
-        name in chain.names and not chain.offered
-        for operation_id in (ids.CHAINS, ids.V1_CHAINS)
-        for exchange in context.of(operation_id)
-        if exchange.succeeded
-        for chain in chains_of(exchange, context.bindings)
-    )
+    """Tell whether a list of chains showed a chain as one that is out of service, or not at all."""
+    for operation_id in (ids.CHAINS, ids.V1_CHAINS):
+        lists = [
+            {
+                called
+                for chain in chains_of(each, context.bindings)
+                if chain.offered
+                for called in chain.names
+            }
+            for each in context.of(operation_id)
+            if each.succeeded
+        ]
+        if 0 < sum(name in offered for offered in lists) < len(lists):
+            return True
+    return False
 
 
 def _is_busy(exchange: Exchange) -> bool:
@@ -1183,7 +1212,7 @@ def _steepness(exchange: Exchange) -> Decimal:
     return max(put / got, got / put) if put and got and put > 0 and got > 0 else Decimal(0)
 
 
-def _turned(exchange: Exchange) -> str:
+def _query_turned(exchange: Exchange) -> str:
     """Return the query of a request in which source and target have changed places."""
     sent = exchange.parameters
     places = {

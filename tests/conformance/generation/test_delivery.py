@@ -307,6 +307,7 @@ def test_a_chain_that_is_away_for_a_while_is_not_one_that_is_refused_now_and_the
     assert count > 10
     late = out_of_service(lambda turn: count // 2 < turn < count // 2 + 4)
     assert findings_about(late) == []
+    assert findings_about(out_of_service(lambda turn: turn > count // 2)) == []
     assert findings_about(out_of_service(lambda turn: turn % 3 == 0)) != []
 
 
