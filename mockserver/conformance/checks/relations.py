@@ -273,13 +273,13 @@ def _cut_outputs(context: RunContext) -> Findings:
         fees = [
             amounts.units(quote.exchange.data.get(name)) or 0 for name in ("serviceFee", "gasFee")
         ]
+        off = abs(paid - due)
+        is_cut = off * _CUT_SHARE < due or off < _step_of(paid)
         # It may be rounded up.
-        if abs(paid - due) <= 1:
+        if off <= 1:
             # A round amount is exact wherever digits are cut.
             exact += not _step_of(due)
-        elif abs(paid - due) < max(
-            Decimal(due) / _CUT_SHARE, _step_of(paid)
-        ) and due - paid not in (*fees, sum(fees)):
+        elif is_cut and due - paid not in (*fees, sum(fees)):
             cut.append((quote, paid, due))
     if cut and exact >= _FEWEST_EXACT:
         quote, paid, due = cut[0]
