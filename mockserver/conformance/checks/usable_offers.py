@@ -344,7 +344,7 @@ def each_listed_chain_is_served(context: RunContext, operation: Operation) -> Ju
         yield JUDGED
     basis = fact_basis(_SERVED[operation.id])
     for role, chain, refused in refused_chains(context, operation):
-        if len(refused) < FEWEST_REQUESTS or _name(refused, _OF_AMOUNTS):
+        if len(refused) < FEWEST_REQUESTS or _mention(refused, _OF_AMOUNTS):
             continue
         what = f"{role} {chain} is listed, and refused each of {len(refused)} times"
         place = "query.toChain" if role == WITHIN else f"query.{role}"
@@ -354,7 +354,7 @@ def each_listed_chain_is_served(context: RunContext, operation: Operation) -> Ju
                 context, refused[-1], what, *refused[:-1], place=place, basis=basis, cause=cause
             )
     for cell, label, refused in refused_tokens(context, operation):
-        if len(refused) < FEWEST_REQUESTS or _name(refused, (*_OF_AMOUNTS, *_OF_MARKETS)):
+        if len(refused) < FEWEST_REQUESTS or _mention(refused, (*_OF_AMOUNTS, *_OF_MARKETS)):
             continue
         what = f"{label} is listed, and refused each of {len(refused)} times"
         cause = f"token {cell[0]} one chain refused"
@@ -371,8 +371,8 @@ def each_listed_chain_is_served(context: RunContext, operation: Operation) -> Ju
                 yield wrongly_refused(context, orders[-1], what, orders[0], cause="order refused")
 
 
-def _name(refused: Iterable[Exchange], words: Iterable[str]) -> bool:
-    """Tell whether a refusal is in some of these words, or in parts of them."""
+def _mention(refused: Iterable[Exchange], words: Iterable[str]) -> bool:
+    """Tell whether a refusal has one of some words, or of their parts."""
     texts = [in_words(exchange).lower() for exchange in refused]
     return any(word in text for text in texts for word in words)
 
