@@ -49,6 +49,9 @@ READING = [
     ("value-is-sent-for-coins-only", "native-value-short-for-partial-fill"),
     deep("each-call-carries-its-request", "mixed-case-recipients-lost"),
     ("amounts-are-reckoned-exactly", "odd-units-rounded"),
+    deep("amounts-are-reckoned-exactly", "trx-from-ethereum-in-whole-tokens"),
+    deep("raw-moves-the-amount", "v1-raw-amounts-through-float"),
+    deep("bridge-keeps-the-amount", "round-amounts-above-10-21-lose-a-zero"),
     ("both-lists-say-the-same", "negative@getAssetsByChain.list.index"),
 ]
 SUBMITTING = [
@@ -237,6 +240,23 @@ def test_a_flag_that_is_refused_is_blamed_and_no_chain_of_it(value):
     flaw = Flaw("", frozenset({"getAggregateSwap"}), {"before": refuse})
     rules = ("each-listed-chain-is-served", "takes-both-values-of-a-boolean")
     assert findings_of(flaw, rules)[1] == {"takes-both-values-of-a-boolean"}
+
+
+@pytest.mark.parametrize(
+    ("reason", "told"),
+    [("token is unknown", True), deep("no route for this token", False)],
+)
+def test_a_token_that_one_chain_alone_refuses_is_told(reason, told):
+    def refuse(call):
+        if (call.inputs.get("chain"), call.inputs.get("token")) == ("FSN", "BTC"):
+            raise RefusalError(reason)
+
+    flaw = Flaw("", frozenset({"getTransferToMinterRaw"}), {"before": refuse})
+    rule = "each-listed-chain-is-served"
+    result, found = findings_of(flaw, rule)
+    assert found == ({rule} if told else set())
+    messages = [each.message for outcome in result.outcomes for each in outcome.findings]
+    assert all("BTC from FSN is listed, and refused each of 2 times" in m for m in messages)
 
 
 def test_nothing_is_said_of_the_service_without_faults():

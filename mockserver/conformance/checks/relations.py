@@ -38,6 +38,8 @@ _FLOAT_DIGITS = 24
 _FEWEST_LONG_AMOUNTS = 2
 # Prices move outputs by more, and no fee but those that are shown is as small a share.
 _CUT_SHARE = 10**6
+# Only several exact quotes tell that another should be.
+_FEWEST_EXACT, _FEWEST_ZEROS = 5, 3
 # Where outputs of large amounts are answered, by operation.
 _EXACT = {ids.BRIDGE: "outAmount", ids.CHECK: "amountOut"}
 _FEWEST_REFUSALS = 2
@@ -261,7 +263,7 @@ def amounts_are_reckoned_exactly(context: RunContext, operation: Operation) -> J
 
 
 def _cut_outputs(context: RunContext) -> Findings:
-    """Yield a finding where last digits of outputs are missing, while most are exact."""
+    """Yield a finding where outputs lack last digits, while others have all of theirs."""
     exact, cut = 0, list[tuple[AnsweredQuote, int, int]]()
     for quote in quotes(context, ids.BRIDGE):
         paid = amounts.units(quote.exchange.data.get("outAmount"))
@@ -271,15 +273,26 @@ def _cut_outputs(context: RunContext) -> Findings:
         fees = [
             amounts.units(quote.exchange.data.get(name)) or 0 for name in ("serviceFee", "gasFee")
         ]
+        off = abs(paid - due)
+        is_cut = off * _CUT_SHARE < due or off < _step_of(paid)
         # It may be rounded up.
-        if abs(paid - due) <= 1:
-            exact += 1
-        elif abs(paid - due) * _CUT_SHARE < due and due - paid not in (*fees, sum(fees)):
+        if off <= 1:
+            # A round amount is exact wherever digits are cut.
+            exact += not _step_of(due)
+        elif is_cut and due - paid not in (*fees, sum(fees)):
             cut.append((quote, paid, due))
-    if _FEWEST_LONG_AMOUNTS <= len(cut) < exact:
+    if cut and exact >= _FEWEST_EXACT:
         quote, paid, due = cut[0]
-        message = f"outAmount is {paid}, where {exact} others are all that was put in: {due} here"
+        message = (
+            f"outAmount is {paid}, where {exact} others are exact to the last digit: {due} here"
+        )
         yield Finding(message, (quote.exchange,), "data.outAmount", cause="last digits")
+
+
+def _step_of(amount: int) -> int:
+    """Return what an amount is rounded to, where that shows: a power of ten."""
+    zeros = len(str(amount)) - len(str(amount).rstrip("0"))
+    return 10**zeros if zeros >= _FEWEST_ZEROS and amount else 0
 
 
 @_PACK.major("v2.get-aggregate-swap.aggregator")

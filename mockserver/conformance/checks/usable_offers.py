@@ -4,7 +4,7 @@ These are other forms of the usual request, and requests made of what the lists 
 reported only where a second look at the list still offers what was requested.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from decimal import Decimal
 
@@ -36,6 +36,7 @@ from mockserver.conformance.requests.edge_cases import (
     order_again,
     refused_chains,
     refused_orders,
+    refused_tokens,
 )
 from mockserver.conformance.requests.labels import SAMPLES
 from mockserver.conformance.session.context import RunContext
@@ -317,37 +318,49 @@ _SERVED = {
     ids.SWAP: "requests.lists",
     ids.PRICE: "tokens.priced",
     ids.BALANCE: "v2.get-balance",
+    ids.V1_QUOTE: "requests.lists",
+    ids.V1_RAW: "requests.lists",
     ids.OF_CHAIN: "requests.lists",
     ids.V1_TOKENS: "requests.lists",
     ids.ORDER: "requests.lists",
     ids.V1_ORDER: "requests.lists",
 }
 _OF_AMOUNTS = ("amount", "cover", "liquid", "insufficient", "minimum", "maximum", "small", "large")
+# A listed token need not be for sale on each chain.
+_OF_MARKETS = ("route", "path", "pair", "pool", "market", "trad")
 
 
 @_PACK.major("requests.lists", *_SERVED, needs=CHAINS_LOOKED_AT_TWICE, every_exchange=True)
 @counting(vacuous="no listed chain was requested at the edges of inputs", requires=EDGES)
 def each_listed_chain_is_served(context: RunContext, operation: Operation) -> Judgements:
-    """No listed chain is refused each time, with whatever token, where other chains are taken; nor
-    is an order of listed tokens on EVM chains, whatever its deposit.
+    """No listed chain is refused each time, with whatever token, where other chains are taken; no
+    listed token on one chain, where the chain and the token elsewhere are; and no order of listed
+    tokens on EVM chains, whatever its deposit.
     """
     if operation.writes:
         context.require_success(plain_probe(operation))
     # The plan alone requests too few chains to tell anything.
     if any(exchange.succeeded and exchange.probe.edge for exchange in context.of(operation)):
         yield JUDGED
+    basis = fact_basis(_SERVED[operation.id])
     for role, chain, refused in refused_chains(context, operation):
-        words = [in_words(exchange).lower() for exchange in refused]
-        about_amounts = any(word in text for text in words for word in _OF_AMOUNTS)
-        if len(refused) < FEWEST_REQUESTS or about_amounts:
+        if len(refused) < FEWEST_REQUESTS or _mention(refused, _OF_AMOUNTS):
             continue
         what = f"{role} {chain} is listed, and refused each of {len(refused)} times"
-        basis = fact_basis(_SERVED[operation.id])
         place = "query.toChain" if role == WITHIN else f"query.{role}"
         cause = f"{role} refused"
         with suppress(Inconclusive):
             yield wrongly_refused(
                 context, refused[-1], what, *refused[:-1], place=place, basis=basis, cause=cause
+            )
+    for cell, label, refused in refused_tokens(context, operation):
+        if len(refused) < FEWEST_REQUESTS or _mention(refused, (*_OF_AMOUNTS, *_OF_MARKETS)):
+            continue
+        what = f"{label} is listed, and refused each of {len(refused)} times"
+        cause = f"token {cell[0]} one chain refused"
+        with suppress(Inconclusive):
+            yield wrongly_refused(
+                context, refused[-1], what, *refused[:-1], basis=basis, cause=cause
             )
     for edge, _ in refused_orders(context, operation.id):
         tried = (ProbeName.at(operation.id, each) for each in (edge, order_again(edge)))
@@ -356,6 +369,12 @@ def each_listed_chain_is_served(context: RunContext, operation: Operation) -> Ju
             what = f"an order for {edge.label} is refused for each of two deposits"
             with suppress(Inconclusive):
                 yield wrongly_refused(context, orders[-1], what, orders[0], cause="order refused")
+
+
+def _mention(refused: Iterable[Exchange], words: Iterable[str]) -> bool:
+    """Tell whether a refusal has one of some words, or of their parts."""
+    texts = [in_words(exchange).lower() for exchange in refused]
+    return any(word in text for text in texts for word in words)
 
 
 @_PACK.minor("v2.get-assets-by-chain", ids.OF_CHAIN, each=("v1 name", "usual"))

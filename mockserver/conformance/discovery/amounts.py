@@ -77,3 +77,17 @@ def rounded(amount: Decimal, digits: int) -> Decimal:
         return Decimal(0)
     step = Decimal(1).scaleb(amount.adjusted() - digits + 1)
     return Decimal(plain(amount.quantize(step, rounding=ROUND_DOWN, context=EXACT)))
+
+
+def inexact(amount: Decimal, decimals: int) -> Decimal:
+    """Return an amount up to twice as large of which a double misses the smallest units; the same
+    amount where none is there.
+    """
+    # Small enough to try often, and of five digits that differ from one try to the next.
+    step = Decimal(37).scaleb(max(amount.adjusted() - 4, -decimals))
+    near = (amount + step * number for number in range(1, int(amount / step)))
+    return next((each for each in near if _is_missed(each, decimals)), amount)
+
+
+def _is_missed(amount: Decimal, decimals: int) -> bool:
+    return int(float(amount) * 10**decimals) != units_of(amount, decimals)

@@ -47,6 +47,11 @@ def cells_asked(exchange: Exchange) -> tuple[Cell, ...]:
     )
 
 
+def cells_taken(context: RunContext, operation: Operation) -> frozenset[Cell]:
+    succeeded = (exchange for exchange in context.of(operation) if exchange.succeeded)
+    return frozenset(cell for exchange in succeeded for cell in cells_asked(exchange))
+
+
 def cells_known(context: RunContext, operation: Operation) -> frozenset[Cell]:
     """Return what was answered, or was asked for in its usual amount and refused."""
     known = (

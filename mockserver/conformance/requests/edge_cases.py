@@ -11,13 +11,18 @@ from contextlib import suppress
 from dataclasses import replace
 from decimal import Decimal
 from heapq import heapify, heappop, heappush
-from itertools import cycle, pairwise, product
+from itertools import cycle, islice, pairwise, product
 from types import MappingProxyType
 from typing import Any, TypeVar
 
 from mockserver import jsontext
 from mockserver.conformance.discovery import amounts
-from mockserver.conformance.discovery.amount_units import accepted, plain_attempt
+from mockserver.conformance.discovery.amount_units import (
+    Reading,
+    accepted,
+    plain_attempt,
+    reading_of,
+)
 from mockserver.conformance.discovery.inventory import (
     ListedChain,
     ListedToken,
@@ -30,6 +35,7 @@ from mockserver.conformance.discovery.routes import (
     addressed_tokens,
     bridges,
     cross_routes,
+    default_amount_of,
     is_stable,
     plain_tokens,
     price_of,
@@ -40,7 +46,13 @@ from mockserver.conformance.discovery.routes import (
     v1_tokens,
 )
 from mockserver.conformance.discovery.unlisted import tokens_elsewhere, unlisted_chains
-from mockserver.conformance.requests.cells import Cell, cells_known, cells_of
+from mockserver.conformance.requests.cells import (
+    Cell,
+    cells_asked,
+    cells_known,
+    cells_of,
+    cells_taken,
+)
 from mockserver.conformance.requests.choices import BASE58, LENGTH_IN_BASE58
 from mockserver.conformance.requests.negative import WRONG_VALUES, missing_inputs, signed
 from mockserver.conformance.requests.valid import (
@@ -76,6 +88,8 @@ _MOST_ROUTES, _MOST_ORDERS, _MOST_BACK = 24, 4, 3
 # Twice as many as the service supports.
 _MOST_CHAINS = 56
 _FEW_TOKENS, _SOME_CHAINS, _SOME_EVM_CHAINS = 3, 6, 4
+# How many tokens of an operation are asked for again that one chain alone has refused.
+_MOST_REFUSED = 6
 # How many chains are tried as what a service may take for one that is missing or unknown.
 _MOST_DEFAULTS = 6
 _NEXT_TO_NOTHING = "500"
@@ -83,6 +97,7 @@ _LESS_THAN_A_DOLLAR, _FEW_DIGITS = Decimal("0.7"), 6
 # The digits of an amount that no service quotes, whatever the decimals.
 _FEW_UNITS = 3
 _MANY_COINS = Decimal(10)
+_ALL_DIGITS = Decimal("1.0123456789012345678901234567")
 # As many digits as each double keeps, and more than half of one does.
 _MANY_TOKENS = Decimal("123456789012.345")
 _SLIPPAGES = ("1", "500", "1001", "2001")
@@ -217,6 +232,31 @@ def called_for(context: RunContext, within: Collection[str]) -> Iterator[EdgeCas
                     edge = Edge(f"again, {role} {chain}", EdgeKind.ROUTE)
                     draft = valid_request(context, operation_id, **{key: other})
                     yield EdgeCase(operation_id, edge, draft)
+    for operation_id in _POOLS:
+        if operation_id in within:
+            yield from _refused_tokens_again(context, context.contract.operation(operation_id))
+
+
+def _refused_tokens_again(context: RunContext, operation: Operation) -> Iterator[EdgeCase]:
+    """Yield another request for each token that was refused on one chain, with another end, which
+    was taken: it shows which end is refused.
+    """
+    key, name, items = _POOLS[operation.id]
+    refused = dict[Cell, tuple[str, set[tuple[Cell, ...]]]]()
+    for cell, label, tried in islice(refused_tokens(context, operation), _MOST_REFUSED):
+        refused[cell] = label, {cells_asked(exchange) for exchange in tried}
+    with suppress(NotRun, Inconclusive):
+        taken, cells = cells_taken(context, operation), cells_of(operation)
+        for item in _drawn(context, f"again {name}", items(context)) if refused else ():
+            ends = cells(item)
+            for cell in refused.keys() & ends:
+                label, before = refused[cell]
+                others = {*ends} - {cell}
+                if not others or (others <= taken and ends not in before):
+                    del refused[cell]
+                    edge = Edge(f"again, {label}", EdgeKind.ROUTE)
+                    draft = valid_request(context, operation.id, **{key: item})
+                    yield EdgeCase(operation.id, edge, draft)
 
 
 def _aggregators_in_turn(context: RunContext) -> Iterator[EdgeCase]:
@@ -290,24 +330,56 @@ def refused_chains(
     inventory = inventory_of(context, operation.generation.id)
     offered = {inventory.listing_name(chain.name) for chain in inventory.offered}
     offered |= {chain.name for chain in inventory.offered}
-    flags = [field.name for field in operation.fields if "boolean" in field.types]
-    every = context.of(operation)
-    values = {_values_of(exchange, flags) for exchange in every if exchange.succeeded}
+    succeeded = [exchange for exchange in context.of(operation) if exchange.succeeded]
     for role in ("chain", "fromChain", "toChain", WITHIN):
         refused: dict[str, list[Exchange]] = {}
-        taken: set[str] = set()
-        for exchange in every:
+        taken = {_chain_of(exchange, role) for exchange in succeeded}
+        for exchange in _refused(context, operation):
             named = _chain_of(exchange, role)
-            if exchange.succeeded:
-                taken.add(named)
-            elif _values_of(exchange, flags) not in values:
-                continue  # A flag that is taken on no chain says nothing of this one.
-            elif exchange.refused and _is_of_usual_worth(exchange) and named in offered:
+            if named in offered:
                 refused.setdefault(named, []).append(exchange)
         for chain, exchanges in refused.items():
             # Where hardly any chain was taken, refusals say nothing of a single one.
             if chain not in taken and len(taken) >= _FEW_TOKENS:
                 yield role, chain, tuple(exchanges)
+
+
+def _refused(context: RunContext, operation: Operation) -> list[Exchange]:
+    """Return the requests of usual worth that were refused for what they are about."""
+    flags = [field.name for field in operation.fields if "boolean" in field.types]
+    every = context.of(operation)
+    # A flag that is taken nowhere says nothing of a chain or a token.
+    values = {_values_of(exchange, flags) for exchange in every if exchange.succeeded}
+    refused = (exchange for exchange in every if exchange.refused and _is_of_usual_worth(exchange))
+    return [exchange for exchange in refused if _values_of(exchange, flags) in values]
+
+
+def refused_tokens(
+    context: RunContext, operation: Operation
+) -> Iterator[tuple[Cell, str, tuple[Exchange, ...]]]:
+    """Yield each token on a chain, as an end of a route, that was refused each time, in words and
+    with a refusal for each other end, where its chain was taken with other tokens, and the token
+    elsewhere.
+    """
+    tokens = inventory_of(context, operation.generation.id).tokens
+    names = {(token.chain.lower(), token.address.lower()): token.symbol for token in tokens}
+
+    def symbol(cell: Cell) -> str:
+        return names.get(cell[1:], cell[2]).lower()
+
+    taken = cells_taken(context, operation)
+    chains, symbols = {cell[:2] for cell in taken}, {symbol(cell) for cell in taken}
+    refused: dict[Cell, dict[Hashable, Exchange]] = {}
+    for exchange in _refused(context, operation):
+        ends = cells_asked(exchange)
+        for cell in ends:
+            if cell not in taken and cell[:2] in chains and symbol(cell) in symbols:
+                # What has no other end is refused once more.
+                other = ends if ends[1:] else exchange.probe
+                refused.setdefault(cell, {})[other] = exchange
+    for cell, exchanges in refused.items():
+        label = f"{symbol(cell).upper()} {cell[0]} {cell[1].upper()}"
+        yield cell, label, tuple(exchanges.values())
 
 
 def _values_of(exchange: Exchange, names: Iterable[str]) -> tuple[str | None, ...]:
@@ -778,11 +850,20 @@ def _somebody(context: RunContext) -> _About:
     return {"recipient": fresh_address(context, "recipient at an edge")}
 
 
-def _turns(context: RunContext, operation_id: str) -> Callable[[TokenRoute], _About]:
-    """Return what other inputs of calls have, in turn: a fault may show in a combination alone.
+def _turns(context: RunContext, operation_id: str) -> Callable[[Any], _About]:
+    """Return what other inputs have beside a token or a route: a fault may show in a combination.
 
-    Whom a call pays shows where that is not its sender; wallets write addresses in mixed case.
+    Whom a call pays shows where that is not its sender; wallets write addresses in mixed case. In
+    smallest units, an amount with all of its digits shows who cuts some.
     """
+    if operation_id == ids.BRIDGE and reading_of(context, ids.BRIDGE) is Reading.UNITS:
+        return lambda route: {
+            "tokens": amounts.EXACT.multiply(default_amount_of(context, route.source), _ALL_DIGITS)
+        }
+    if operation_id == ids.V1_RAW:
+        return lambda token: {
+            "tokens": amounts.inexact(default_amount_of(context, token), token.decimals or 0)
+        }
     if operation_id != ids.SWAP:
         return lambda _: {}
     turns = product((_somebody(context)["recipient"], _IN_MIXED_CASE), (True, False))
