@@ -1,6 +1,7 @@
 """The two generations of one service against each other: chains, tokens, quotes, transactions."""
 
 import re
+from collections.abc import Collection, Iterable
 from decimal import Decimal
 
 from mockserver.conformance.checks import needs
@@ -134,7 +135,7 @@ def v1_chains_have_the_networks_of_2(context: RunContext, _: Operation) -> Judge
 )
 @counting(once=True, vacuous="v1 and 2.0 list no token of one chain in common")
 def v1_tokens_are_as_in_2(context: RunContext, _: Operation) -> Judgements:
-    """A token of v1 has the address and the decimals that 2.0 shows on the same chain."""
+    """A token of v1 has the address, decimals and symbol that 2.0 shows on the same chain."""
     v2 = inventory_of(context)
     twins = {chain.name: twin.name for chain, twin in twins_of(context)}
     looks = [exchange for exchange in context.of(ids.V1_TOKENS) if exchange.succeeded]
@@ -156,6 +157,34 @@ def v1_tokens_are_as_in_2(context: RunContext, _: Operation) -> Judgements:
                 has = f"{role} {here} in v1, {there} in 2.0"
                 message, place = f"{token.symbol} on {token.chain} has {has}", f"{_TOKENS}.{role}"
                 yield Finding(message, _lists_with(context, token), place)
+    yield from _named_otherwise(context, pairs)
+
+
+def _named_otherwise(
+    context: RunContext, pairs: Iterable[tuple[ListedToken, Collection[ListedToken]]]
+) -> Findings:
+    """Yield a finding where v1 calls few tokens otherwise than 2.0, by their addresses."""
+    at_one_address = [
+        (token, second_token)
+        for token, others in pairs
+        for second_token in others
+        if token.address and token.address.lower() == second_token.address.lower()
+        if token.offered and not (token.is_native or second_token.is_native)
+    ]
+    apart = [
+        (token, second_token)
+        for token, second_token in at_one_address
+        if folded(token.symbol) != folded(second_token.symbol)
+    ]
+    # Of one address that several tokens have, nothing tells which is meant.
+    listed = {(token.chain, token.address, token.symbol) for token, _ in at_one_address}
+    for token, second_token in apart if len(apart) * 3 < len(at_one_address) else ():
+        if (token.chain, token.address, second_token.symbol) not in listed:
+            message = f"{token.address} on {token.chain} is {token.symbol} in v1"
+            exchanges = _lists_with(context, token)
+            yield Finding(
+                f"{message}, {second_token.symbol} in 2.0", exchanges, f"{_TOKENS}.symbol"
+            )
 
 
 @_PACK.minor(

@@ -154,6 +154,25 @@ def chains_are_spelled_alike(context: RunContext, operation: Operation) -> Judge
                 message = f"a token is on {key!r}, the list of chains has {name!r}"
                 yield Finding(message, (exchange,), place, cause="spelling")
                 return
+    yield from _keyed_by_another_name(context, operation)
+
+
+def _keyed_by_another_name(context: RunContext, operation: Operation) -> Findings:
+    """Yield a finding where few chains have another of their names in the list than most have."""
+    chains = inventory_of(context).chains
+    own = {chain.name for chain in chains}
+    aliases = {alias: chain.name for chain in chains for alias in chain.aliases}
+    keys = {
+        key: (exchange, place)
+        for exchange, place, value in _values(context, _V2_LISTS, operation)
+        for key in (value if isinstance(value, Mapping) and _is_keyed(value) else ())
+    }
+    odd = [key for key in keys if key in aliases and key not in own]
+    if len(odd) * _A_FEW < len(own & keys.keys()):
+        for key in odd[:1]:
+            (exchange, place), name = keys[key], aliases[key]
+            message = f"a token is on {key!r}, which is {name!r} by the name that other chains have"
+            yield Finding(message, (exchange,), place, cause="another name")
 
 
 @_PACK.critical(

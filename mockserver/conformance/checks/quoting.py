@@ -6,6 +6,7 @@ from itertools import islice
 
 from mockserver.conformance.checks import needs
 from mockserver.conformance.checks.evidence import answered_quotes
+from mockserver.conformance.checks.probes import probes
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.amount_units import (
     reading_of,
@@ -25,6 +26,7 @@ from mockserver.values import dataclass
 
 # Equal requests differ by moving prices; beyond this nothing can be compared.
 _STEADY_FACTOR = Decimal("1.05")
+_AMOUNT_IN_TEXT = probes(ids.V1_QUOTE, "amount as text")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +72,11 @@ def quotes_accepted(context: RunContext, operation: Operation) -> tuple[Answered
 
 
 def v1_quotes(context: RunContext, operation: Operation) -> Iterator[AnsweredQuote]:
-    """Yield the quotes of v1 for listed tokens whose requests keep the contract."""
+    """Yield the quotes of v1 for listed tokens whose requests keep the contract, but for an amount
+    in a text: who takes it has to read it.
+    """
     for exchange in answered_quotes(context, operation):
-        sound = not exchange.reading.violations
+        sound = not exchange.reading.violations or exchange.probe in _AMOUNT_IN_TEXT
         quote = quote_of(context, exchange) if sound else None
         if quote is not None:
             yield quote

@@ -21,7 +21,7 @@ from mockserver.conformance.discovery.listing import scalar
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.names import EdgeKind, plain_probe
-from mockserver.contract import Layer, Operation, ids
+from mockserver.contract import Layer, Operation, fact_basis, ids
 from mockserver.jsontext import Json
 
 # How far numbers may be apart because prices move between two requests.
@@ -40,6 +40,8 @@ _FEWEST_LONG_AMOUNTS = 2
 _CUT_SHARE = 10**6
 # Only several exact quotes tell that another should be.
 _FEWEST_EXACT, _FEWEST_ZEROS = 5, 3
+# Routes that differ from all others are few, and more than one pays all of as much of a token.
+_FEW_OF, _FEWEST_ALIKE = 4, 2
 # Where outputs of large amounts are answered, by operation.
 _EXACT = {ids.BRIDGE: "outAmount", ids.CHECK: "amountOut"}
 _FEWEST_REFUSALS = 2
@@ -177,7 +179,7 @@ def fees_by_level(
 @counting(not_shown="no amount was quoted with a fee for several fee levels", requires=EDGES)
 def each_fee_level_costs_its_share(context: RunContext, operation: Operation) -> Judgements:
     """Where the fee grows by the same from one fee level to the next for most of them, no level
-    between them costs otherwise.
+    between them costs otherwise, and none below or above them goes the other way.
     """
     for fees in fees_by_level(context, operation):
         near = max(abs(fee) for fee, _ in fees.values()) * _FEE_TOLERANCE
@@ -189,8 +191,7 @@ def each_fee_level_costs_its_share(context: RunContext, operation: Operation) ->
         if not is_line or abs(fees[last][0] - fees[first][0]) <= near:
             continue
         yield JUDGED
-        # Beyond the line a fee may have a minimum or a cap.
-        odd = (level for level in sorted(fees.keys() - most) if first < level < last)
+        odd = (level for level in sorted(fees.keys() - most) if _is_odd(level, fees, near, most))
         for level in islice(odd, 1):
             shown = ", ".join(f"{fees[each][0]} at level {each}" for each in (first, last, level))
             message = f"the fee of one amount is {shown}, where most levels cost one step more each"
@@ -208,6 +209,18 @@ def _on_line(
         for level, (fee, _) in fees.items()
         if abs((fee - base) * (high - low) - rise * (level - low)) <= near * (high - low)
     }
+
+
+def _is_odd(
+    level: int, fees: Mapping[int, tuple[Decimal, AnsweredQuote]], near: Decimal, line: set[int]
+) -> bool:
+    """Tell whether the fee of a level that is not on the line is no minimum and no cap either."""
+    first, last = min(line), max(line)
+    if first < level < last:
+        return True
+    end = first if level < first else last
+    rise, more = fees[last][0] - fees[first][0], fees[level][0] - fees[end][0]
+    return abs(more) > near and more * rise * (level - end) < 0
 
 
 def wholes(context: RunContext, operation: Operation) -> Iterator[tuple[AnsweredQuote, ...]]:
@@ -263,8 +276,11 @@ def amounts_are_reckoned_exactly(context: RunContext, operation: Operation) -> J
 
 
 def _cut_outputs(context: RunContext) -> Findings:
-    """Yield a finding where outputs lack last digits, while others have all of theirs."""
-    exact, cut = 0, list[tuple[AnsweredQuote, int, int]]()
+    """Yield a finding where outputs lack last digits, while others have all of theirs; or where a
+    route takes a share that it does not show, while others pay all of as much of the same token.
+    """
+    exact, kept = 0, list[AnsweredQuote]()
+    cut, short = list[tuple[AnsweredQuote, int, int]](), list[tuple[AnsweredQuote, int, int]]()
     for quote in quotes(context, ids.BRIDGE):
         paid = amounts.units(quote.exchange.data.get("outAmount"))
         due = amounts.units_of(quote.put, quote.decimals)
@@ -279,14 +295,35 @@ def _cut_outputs(context: RunContext) -> Findings:
         if off <= 1:
             # A round amount is exact wherever digits are cut.
             exact += not _step_of(due)
-        elif is_cut and due - paid not in (*fees, sum(fees)):
+        if any(abs(due - paid - fee) <= 1 for fee in (0, *fees, sum(fees))):
+            kept.append(quote)
+        elif is_cut:
             cut.append((quote, paid, due))
+        # A few units may be too little for any share.
+        elif due > _CUT_SHARE:
+            short.append((quote, paid, due))
     if cut and exact >= _FEWEST_EXACT:
         quote, paid, due = cut[0]
         message = (
             f"outAmount is {paid}, where {exact} others are exact to the last digit: {due} here"
         )
         yield Finding(message, (quote.exchange,), "data.outAmount", cause="last digits")
+    for quote, paid, due in short if len(short) * _FEW_OF < len(kept) else ():
+        # A service may pay less of more than it has.
+        alike = [
+            other.exchange
+            for other in kept
+            if other.route.source.symbol == quote.route.source.symbol and other.put >= quote.put
+        ]
+        if len(alike) >= _FEWEST_ALIKE:
+            source, target = quote.route.source, quote.route.target
+            message = (
+                f"outAmount is {paid} from {source.chain} to {target.chain}, where {due} are due: "
+                f"other chains pay all of as much {source.symbol}, but for the fees shown"
+            )
+            exchanges, basis = (alike[0], quote.exchange), fact_basis("units.transfers")
+            yield Finding(message, exchanges, "data.outAmount", basis, cause="share")
+            return
 
 
 def _step_of(amount: int) -> int:

@@ -59,6 +59,8 @@ _SWAPPED = ("fromAmount", "fromTokenAddress", "toTokenAddress", "fromDecimal", "
 _SLIPPAGE_TOLERANCE = Decimal("0.0005")
 # What is computed of an output differs by no more than this from what was computed exactly.
 _EXACT_SHARE = Decimal("1e-6")
+# Of no amount as much as a smallest unit, so that only rounding is left.
+_LAST_DIGIT_SHARE = Decimal("1e-80")
 # Smaller words are offsets, lengths and flags.
 _DUST_UNITS = 10**4
 _QUOTE_SPREAD_FACTOR, _CALL_SPREAD_FACTOR = Decimal(5), Decimal(20)
@@ -517,7 +519,7 @@ _ARGUMENTS: Mapping[str, tuple[_NamedArgument, str]] = {
 # A token that is sold by one request may well be bought by another.
 _OF_ONE_REQUEST = ("the amount", "the recipient")
 # How a least output is rounded is not shown; where most are exact, the others are as well.
-_SHARES = {_LEAST: (_EXACT_SHARE, _SLIPPAGE_TOLERANCE)}
+_SHARES = {_LEAST: (_LAST_DIGIT_SHARE, _EXACT_SHARE, _SLIPPAGE_TOLERANCE)}
 
 
 @_PACK.critical("v2.get-aggregate-swap", every_exchange=True)
@@ -551,8 +553,11 @@ def each_call_carries_its_request(context: RunContext, operation: Operation) -> 
                     f"the call has {odd.words[place]} where {role} stands in "
                     f"{len(alike)} calls of its method, and should have {odd.wanted}"
                 )
-                basis = fact_basis(fact)
+                # A float loses last digits alone.
+                is_float = share == _LAST_DIGIT_SHARE and odd.is_at(place, _EXACT_SHARE)
+                basis = fact_basis("quotes.exact" if is_float else fact)
                 yield Finding(message, (before, odd.call), "data.data", basis, cause=role)
+    yield from _least_in_place_of_amount(context, calls, places)
     for call, words in calls:
         sold, bought = map(places[_method_of(call)].get, (_SOLD, _BOUGHT))
         # Nothing stands there for an address that is none of EVM, and the wrapped coin both for
@@ -566,6 +571,27 @@ def each_call_carries_its_request(context: RunContext, operation: Operation) -> 
             )
             break
     yield from _same_for_another(context, operation)
+
+
+def _least_in_place_of_amount(
+    context: RunContext,
+    calls: Iterable[tuple[Exchange, list[int]]],
+    places: Mapping[tuple[str, int], Mapping[str, int]],
+) -> Findings:
+    """Yield a finding where calls have their least output twice, and nowhere the amount."""
+    for call, words in calls:
+        least, amount = _least_due(context, call), _amount_named(context, call)
+        method = _method_of(call)
+        if least is None or amount is None or "the amount" in places[method] or amount in words:
+            continue
+        at = [place for place, word in enumerate(words) if abs(word - least) <= 1]
+        # Published methods have a rule of their own.
+        published = _PUBLISHED.get(method[0], {"": len(words)})
+        if places[method].get(_LEAST) in at[:-1] and max(published.values()) >= len(words):
+            message = f"the call has its least output {least} twice, and not the amount {amount}"
+            basis = fact_basis(_ARGUMENTS["the amount"][1])
+            yield Finding(message, (call,), "data.data", basis, cause="the amount")
+            return
 
 
 def _unwraps(context: RunContext, call: Exchange) -> bool:

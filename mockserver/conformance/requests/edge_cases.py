@@ -100,6 +100,8 @@ _MANY_COINS = Decimal(10)
 _ALL_DIGITS = Decimal("1.0123456789012345678901234567")
 # As many digits as each double keeps, and more than half of one does.
 _MANY_TOKENS = Decimal("123456789012.345")
+# Of the usual amounts: as much as others that are taken, in digits that a float or a cut loses.
+_ODD_TIMES = Decimal("9.87654321")
 _SLIPPAGES = ("1", "500", "1001", "2001")
 _FEE_LEVELS = (1, 5)
 # Two parts of an amount, and the whole, in usual amounts.
@@ -867,7 +869,10 @@ def _turns(context: RunContext, operation_id: str) -> Callable[[Any], _About]:
     if operation_id != ids.SWAP:
         return lambda _: {}
     turns = product((_somebody(context)["recipient"], _IN_MIXED_CASE), (True, False))
-    values = [{"recipient": somebody, "allowPartialFill": partial} for somebody, partial in turns]
+    values = [
+        {"recipient": somebody, "allowPartialFill": partial, "times": _ODD_TIMES}
+        for somebody, partial in turns
+    ]
     # Coins have turns of their own, since calls of them are another kind.
     by_kind = {is_coin: cycle(values) for is_coin in (True, False)}
     return lambda route: next(by_kind[route.source.is_native])

@@ -126,6 +126,9 @@ def at_edges(
 # What makes a value of the right one.
 
 
+_WITH_FRACTION = Decimal("1.005")
+
+
 def _negative(value: Json, _: RunContext, __: str) -> Json:
     if isinstance(value, str):
         return f"-{value.removeprefix('-')}"
@@ -140,7 +143,10 @@ def _with_fraction(value: Json, context: RunContext, _: str) -> Json:
 
 
 def as_text(value: Json, *_: object) -> Json:
-    return plain(Decimal(value)) if _is_number(value) else str(value)
+    if isinstance(value, Decimal):
+        # Whoever reads it may cut what is behind the point.
+        return plain(value * _WITH_FRACTION)
+    return str(value)
 
 
 def as_number(value: Json, *_: object) -> Json:

@@ -115,6 +115,13 @@ def two_tokens(context: MutationContext, value: Json) -> Json:
     return "2" + "0" * (decimals or 0) if good and str(value).isdecimal() else value
 
 
+@of_texts
+def before_the_point(context: MutationContext, value: str) -> Json:
+    """Return the whole number that a text begins with, as careless readers take it."""
+    number = unsigned_number(value.partition(".")[0])
+    return value if number is None else number
+
+
 # Quotes
 
 
@@ -222,16 +229,34 @@ def path_reversed(context: MutationContext, call: Json) -> Json:
 def least_of_the_first(context: MutationContext, data: Object) -> Json:
     """Give calls for a pair of tokens the least output of the first such call."""
     query, (method, words) = context.inputs.query, _parts(data.get("data"))
-    out, slippage = unsigned_number(data.get("amountOut")), unsigned_number(query.get("slippage"))
-    if out is None or slippage is None:
-        return data
     key = "|".join(query.get(name, "")[:99] for name in ("fromTokenAddress", "toTokenAddress"))
-    for least in (out * (10_000 - slippage) // 10_000, out - out * slippage // 10_000):
-        if f"{least:064x}" in words:
-            at = words.index(f"{least:064x}")
-            words[at] = str(context.remember(f"{key}|{slippage}", words[at]))
-            return {**data, "data": f"0x{method}{''.join(words)}"}
-    return data
+    least = _least_word(context, data, words)
+    if least is None:
+        return data
+    at = words.index(least)
+    words[at] = str(context.remember(f"{key}|{query['slippage']}", words[at]))
+    return {**data, "data": f"0x{method}{''.join(words)}"}
+
+
+def selling_the_least(context: MutationContext, data: Object) -> Json:
+    """Have calls call a method that nobody knows, which gives the least output of the swap."""
+    method, words = _parts(data.get("data"))
+    amount = unsigned_number(context.inputs.query.get("fromAmount"))
+    least = _least_word(context, data, words)
+    if not method or amount is None or least is None:
+        return data
+    sold = (least if word == f"{amount:064x}" else word for word in words)
+    return {**data, "data": f"0x{_OWN_METHOD}{''.join(sold)}"}
+
+
+def _least_word(context: MutationContext, data: Object, words: Sequence[str]) -> str | None:
+    """Return the least output of a call as a word of it; None where it has none."""
+    slippage = unsigned_number(context.inputs.query.get("slippage"))
+    out = unsigned_number(data.get("amountOut"))
+    if out is None or slippage is None:
+        return None
+    least = (out * (10_000 - slippage) // 10_000, out - out * slippage // 10_000)
+    return next((word for each in least if (word := f"{each:064x}") in words), None)
 
 
 def _parts(call: Json) -> tuple[str, list[str]]:
