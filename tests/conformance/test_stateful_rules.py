@@ -47,6 +47,15 @@ def test_nothing_is_submitted_and_judged_where_writes_are_not_armed(server):
         ("execution-hash-cut", "success-has-a-hash", CHECK, OBSERVED),
         ("order-hash-changes", "success-has-a-hash", CHECK, VIOLATION),
         ("order-pays-nothing", "success-pays-what-was-quoted", CHECK, ASSUMED),
+        ("order-pays-less-than-fees-leave", "success-pays-what-was-quoted", CHECK, OBSERVED),
+        (
+            "v1-order-pays-less-than-fees-leave",
+            "v1-order-settles-its-amount",
+            DETAIL,
+            OBSERVED,
+        ),
+        ("order-begins-anew", "final-statuses-stay", CHECK, OBSERVED),
+        ("order-for-a-used-deposit", "same-deposit-is-one-order", ORDER, ASSUMED),
         ("order-status-shouted", "status-is-spelled-as-published", CHECK, OBSERVED),
         ("order-time-in-milliseconds", "timestamps-are-seconds-and-go-on", CHECK, VIOLATION),
         ("order-time-goes-back", "timestamps-are-seconds-and-go-on", CHECK, OBSERVED),
@@ -95,6 +104,7 @@ def test_a_break_is_told(server, fault, rule, operation, verdict):
     ("probe", "change", "rule", "verdict"),
     [
         (f"{ORDER}/same again", {"id": "7"}, "same-deposit-is-one-order", ASSUMED),
+        (f"{CHECK}/poll 6", {"timestamp": 1}, "settled-orders-are-told-alike", OBSERVED),
         ("v2.submitTicket/same again", {"ticketId": 77}, "same-report-is-one-ticket", ASSUMED),
         ("v2.submitTicket/second", {"ticketId": 1}, "ticket-ids-are-unique", VIOLATION),
         (

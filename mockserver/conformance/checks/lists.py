@@ -52,7 +52,9 @@ _NAME_PARTS = {
     "index": ("index", "idx", "id"),
 }
 _ROLE_TEXTS = {"symbol": "symbol", "address": "contract address", "decimals": "decimal count"}
-_FEW = 3
+# How what tells chains apart may end, by its name.
+_IDENTITIES = ("name", "index", "id")
+_FEW, _MANY = 3, 10
 
 _PACK = RulePack(Layer.EXCHANGE, operations=V2_LISTS)
 
@@ -162,6 +164,47 @@ def each_item_is_listed_once(context: RunContext, operation: Operation) -> Judge
     double = [key for key, times in Counter(keys).items() if times > 1]
     if double:
         yield Finding(f"listed more than once: {first_few(double)}", (exchange,), "data.list[]")
+    elif operation.id in (ids.CHAINS, ids.V1_CHAINS):
+        yield from _shared_identities(exchange, context)
+
+
+def _shared_identities(exchange: Exchange, context: RunContext) -> Findings:
+    """Yield a finding where two chains alone share what tells all the others apart."""
+    items, networks = _items(exchange), map(folded, context.bindings.candidates("network"))
+    names = {folded(name): name for item in items for name in item}
+    # Of networks another rule knows more: the number of one that is none of EVM may be any.
+    for called in sorted(names.keys() - set(networks)):
+        values = [value for item in items if (value := folded(text(item.get(names[called]))))]
+        twice = [value for value, times in Counter(values).items() if times > 1]
+        is_one_pair = len(twice) == 1 and values.count(twice[0]) == 2
+        if called.endswith(_IDENTITIES) and is_one_pair and len(values) > _MANY:
+            message = (
+                f"{names[called][:60]} of two chains is {twice[0]!r}, and tells the others apart"
+            )
+            place = f"data.list[].{names[called]}"
+            yield Finding(message, (exchange,), place, cause="shared")
+
+
+@_PACK.critical("quotes.executing-chain", ids.CHAINS, ids.V1_CHAINS, each=("usual",))
+@counting(not_shown="no two chains of EVM show the number of their network")
+def each_network_is_one_chain(context: RunContext, operation: Operation) -> Judgements:
+    """Two EVM chains have different networks: by its number a quote names the chain that executes
+    it, and a wallet the one that it signs for.
+    """
+    exchange = context.require_success(plain_probe(operation))
+    of_v1 = operation.id == ids.V1_CHAINS
+    first: dict[str, ListedChain] = {}
+    for chain in chains_of(exchange, context.bindings):
+        # Chains of v1 are EVM chains, unless they say otherwise.
+        if not chain.network or not (chain.evm or (of_v1 and chain.evm is None)):
+            continue
+        before = first.setdefault(chain.network, chain)
+        if before is not chain:
+            message = f"{before.name} and {chain.name} are both network {chain.network}"
+            basis = fact_basis("v1-chains.network") if of_v1 else None
+            yield Finding(message, (exchange,), "data.list[]", basis, cause="network")
+        elif len(first) > 1:
+            yield JUDGED
 
 
 def first_few(names: Sequence[str]) -> str:
@@ -186,6 +229,9 @@ def one_token_has_one_form(context: RunContext, operation: Operation) -> Judgeme
             later_form = f"{token.decimals} as {token.symbol}"
             message = f"{token.address} on {token.chain} has {earlier_form} and {later_form}"
             yield Finding(message, (exchange,), "data.list[].decimals")
+        elif folded(before.symbol) != folded(token.symbol):
+            message = f"{token.address} on {token.chain} is {before.symbol} and {token.symbol}"
+            yield Finding(message, (exchange,), "data.list[]", cause="two tokens")
 
 
 @_PACK.minor("lists.version", each=("usual", "last look"))

@@ -16,10 +16,16 @@ from mockserver.conformance.checks.evidence import (
 )
 from mockserver.conformance.checks.frame import EDGES, counting, each
 from mockserver.conformance.checks.probes import (
+    SWAP_QUOTES,
     probe,
     probes,
 )
-from mockserver.conformance.checks.quoting import believed_price, named_quote, quotes
+from mockserver.conformance.checks.quoting import (
+    AnsweredQuote,
+    believed_price,
+    named_quote,
+    quotes,
+)
 from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements, RulePack
 from mockserver.conformance.checks.submitted import (
     ORDER,
@@ -50,15 +56,20 @@ from mockserver.jsontext import Json
 
 _IN_HEX = re.compile("0[xX][0-9a-fA-F]*")
 # With its 0x: some chains write hashes without their leading zeros. An address is shorter.
-_SHORTEST_HASH = 58
+SHORTEST_HASH = 58
 # Prices move between the quote and the payout of an order.
 QUOTED_FACTOR = Decimal("1.25")
 # Only rounding lies between an amount and itself.
 _SAME_AMOUNT_FACTOR = Decimal("1.002")
 _PAID = ORDER_STATUSES.paid
-_FEES = ("serviceFee", "gasFee")
+_OUT_AND_FEES = ("outAmount", "serviceFee", "gasFee")
 # Of what an order gets, in worth: fees and prices take a part of it, more of a small amount.
 _LEAST_PAID, _MOST_PAID = Decimal("0.5"), Decimal("1.1")
+# Nothing moves the fee of a service, which is about the share that it quotes; gas may cost more in
+# a moment.
+_FEE_FACTOR, _GAS_FACTOR = Decimal("1.2"), Decimal(3)
+# An order pays the least of its slippage to so many digits, where slippages are so far apart.
+_ON_A_SHARE, _SLIPPAGES_APART = Decimal("1e-4"), Decimal("0.02")
 # What is larger are milliseconds.
 _LATEST_S = 10**11
 # Clocks of one service may differ; and a deposit may be older than its order.
@@ -229,11 +240,13 @@ def judged_hashes(
     place: str,
     deposits: Sequence[str],
     basis: Basis | None = None,
+    shortest_text: int = 0,
 ) -> Judgements:
     """Judge the hashes of successful orders, one a look-up; the orders come from other chains.
 
     `deposits` are texts in hex that contain the hashes of their deposits; `basis` is that of a hash
-    being its order's own, where the rule has another one.
+    being its order's own, where the rule has another one; a hash in another form than hex may be of
+    any chain, where `shortest_text` does not say how long it is at least.
     """
     first: dict[str, tuple[Exchange, Json]] = {}
     name = place.rpartition(".")[2]
@@ -242,9 +255,10 @@ def judged_hashes(
         yield JUDGED
         before, was = first.setdefault(exchange.request.query, (exchange, value))
         is_hex = isinstance(value, str) and _IN_HEX.fullmatch(value)
+        shortest = SHORTEST_HASH if is_hex else shortest_text
         if value == "":
             yield Finding(f"{of} is empty", (exchange,), place)
-        elif is_hex and len(value) < _SHORTEST_HASH:
+        elif isinstance(value, str) and len(value) < shortest:
             message = f"{of} is {value!r}, too short to be a hash"
             yield Finding(message, (exchange,), place, fact_basis("hashes.length"), cause="no hash")
         elif is_hex and any(in_hex(value) in deposit.lower() for deposit in deposits):
@@ -278,7 +292,7 @@ def failure_has_a_reason(_: RunContext, exchange: Exchange) -> Findings:
         yield Finding(f"reason of an order that is {exchange.text('status')} is empty")
 
 
-@_PACK.critical("orders.amount-out")
+@_PACK.critical("orders.amount-out", reads=(ids.ORDER, ids.BRIDGE))
 @counting(vacuous="no order succeeded while it was looked at (--set patience)")
 def success_pays_what_was_quoted(context: RunContext, _: Operation) -> Judgements:
     """A successful order pays about what was quoted."""
@@ -307,18 +321,13 @@ def success_pays_what_was_quoted(context: RunContext, _: Operation) -> Judgement
                 return
             got = amounts.EXACT.scaleb(paid, -(route.target.decimals or 0))
             fair = amounts.EXACT.multiply(quote.got or 0, Decimal(times))
-            fees = [amounts.units(quote.exchange.data.get(name)) for name in _FEES]
-            gross = amounts.units(quote.exchange.data.get("outAmount"))
-            if quote.got == quote.put and all(fees) and gross and paid == gross * times:
-                shown = " and ".join(map(str, fees))
-                message = f"the order pays {paid}, the whole output, though fees of {shown} are due"
-                basis, exchanges = fact_basis("quotes.fees"), (quote.exchange, exchange)
-                yield Finding(message, exchanges, "data.amountOut", basis, cause="fees")
-                return
             if not amounts.within(got, fair, QUOTED_FACTOR):
                 pays = f"{got:.6g} {route.target.symbol}, the quote said {fair:.6g}"
                 exchanges = (quote.exchange, exchange)
                 yield Finding(f"the order pays {pays}", exchanges, "data.amountOut")
+                return
+            if findings := list(_other_fees(context, ordered, got, exchange)):
+                yield from findings
                 return
 
 
@@ -352,22 +361,97 @@ def each_order_pays_about_its_worth(
     if not _LEAST_PAID * fair <= got <= _MOST_PAID * fair:
         paid = f"{put:.6g} {route.source.symbol} pay {got:.6g} {route.target.symbol}"
         yield Finding(f"{paid}, expected about {fair:.6g}")
-    elif got == put and (quote := _with_fees(context, route)):
-        message = f"the order pays {got}, all of its amount, though fees are due of such quotes"
-        basis = fact_basis("quotes.fees")
-        yield Finding(message, (quote, exchange), basis=basis, cause="fees")
+    else:
+        yield from _other_fees(context, (route, put), got, exchange)
 
 
-def _with_fees(context: RunContext, route: TokenRoute) -> Exchange | None:
-    """Return a quote of a transfer of the same token to the same chain, where all have fees."""
+@_PACK.critical(
+    "orders.amount-out",
+    needs=(*ORDER.probes, *probes(ids.ORDER, "usual"), *SWAP_QUOTES),
+    reads=(ids.ORDER, ids.SWAP_QUOTE),
+)
+@counting(
+    vacuous="no order of a swap succeeded whose quote was given (--set patience)",
+    requires=(*probes(ids.ORDER, "usual"), *EDGES),
+)
+def swap_orders_pay_what_was_quoted(context: RunContext, operation: Operation) -> Judgements:
+    """An order of a swap pays about what was quoted, and not just the least that its slippage
+    allows.
+    """
+    quoted = {
+        (quote.route, quote.put): (quote, left)
+        for quote in quotes(context, ids.SWAP_QUOTE)
+        if (left := _after_fees(quote))
+    }
+    shares: dict[Decimal, tuple[Exchange, Exchange]] = {}
+    is_least = True
+    for made, exchange in orders_at_edges(context, operation):
+        ordered, paid = _ordered(context, made), amounts.number(exchange.data.get("amountOut"))
+        slippage = amounts.units(made.members.get("slippage"))
+        if made.members.get("orderType") != "2" or ordered not in quoted or paid is None:
+            continue
+        quote, left = quoted[ordered]
+        allowed = 1 - Decimal(slippage or 0) / 10_000
+        yield JUDGED
+        share = amounts.EXACT.divide(paid, left)
+        pair = (quote.exchange, exchange)
+        if not allowed / QUOTED_FACTOR <= share <= QUOTED_FACTOR:
+            got = f"{paid} smallest units, where the quote leaves {left}"
+            yield Finding(f"the order pays {got} after fees", pair, "data.amountOut")
+            return
+        shares[allowed] = pair
+        is_least &= abs(share - allowed) < _ON_A_SHARE
+    if is_least and len(shares) > 1 and max(shares) - min(shares) > _SLIPPAGES_APART:
+        message = "each order of a swap pays the least that its slippage allows of what was quoted"
+        yield Finding(message, shares[min(shares)], "data.amountOut", cause="least")
+
+
+def _after_fees(quote: AnsweredQuote) -> Decimal | None:
+    out, *fees = (amounts.units(quote.exchange.data.get(name)) for name in _OUT_AND_FEES)
+    left = Decimal((out or 0) - sum(fee or 0 for fee in fees))
+    return left if left > 0 else None
+
+
+def _other_fees(
+    context: RunContext, ordered: tuple[TokenRoute, Decimal] | None, got: Decimal, paid: Exchange
+) -> Findings:
+    """Yield a finding where an order pays all of its amount, or less than the fees leave that
+    quotes of the same token to the same chain show.
+    """
+    if ordered is None or ordered[0].source.symbol != ordered[0].target.symbol:
+        return
+    (route, put), shares, gas = ordered, list[Decimal](), list[Decimal]()
     alike = [
         quote
         for quote in quotes(context, ids.BRIDGE)
-        if quote.route.target == route.target and not route.is_within_a_chain
+        if quote.route.target == route.target and not quote.route.is_within_a_chain
     ]
-    fees = [amounts.units(quote.exchange.data.get(name)) for quote in alike for name in _FEES]
-    grossed = all(quote.got == quote.put for quote in alike)
-    return alike[0].exchange if alike and all(fees) and grossed else None
+    for quote in alike:
+        out, *fees = (amounts.units(quote.exchange.data.get(name)) for name in _OUT_AND_FEES)
+        # An output that is less than the amount may be that after fees.
+        if not out or not all(fees) or out < amounts.units_of(quote.put, quote.decimals):
+            return
+        shares.append(amounts.EXACT.divide(Decimal(fees[0] or 0), Decimal(out)))
+        gas.append(amounts.whole_tokens(fees[1] or 0, quote.decimals))
+    least = left_of(put, max(shares) * put, max(gas), over=True) if alike else got
+    message = f"the order pays {got:.6g} of {put:.6g}"
+    if alike and got == put:
+        message += ", all of its amount, though fees are due of such quotes"
+    elif got < least:
+        message += f", of which the fees of such quotes leave {least:.6g} at least"
+    else:
+        return
+    basis, exchanges = fact_basis("quotes.fees"), (alike[0].exchange, paid)
+    yield Finding(message, exchanges, "data.amountOut", basis, cause="fees")
+
+
+def left_of(put: Decimal, fee: Decimal, gas: Decimal, *, over: bool) -> Decimal:
+    """Return what is left of an amount where fees are as far over those of its quotes, or under
+    them, as they may be.
+    """
+    if over:
+        return put - fee * _FEE_FACTOR - gas * _GAS_FACTOR
+    return put - fee / _FEE_FACTOR - gas / _GAS_FACTOR
 
 
 def _ordered(context: RunContext, made: Exchange) -> tuple[TokenRoute, Decimal] | None:
@@ -439,13 +523,17 @@ def settled_orders_are_told_alike(context: RunContext, operation: Operation) -> 
     at_the_end = probes(operation, "at the end", "at the end again")
     named = ORDER.named_line(context, 0)
     exchange, again = named[:2] if len(named) > 1 else context.require_each(*at_the_end)
+    settled = [list(filter(ORDER.is_over, looks)) for looks in ORDER.lines(context)]
     if exchange.text("status") not in ORDER_STATUSES.final:
         raise Vacuous("the order had not come to its end (--set patience)")
+    pairs = [(exchange, again), *((looks[0], look) for looks in settled for look in looks[1:])]
     for name in ("reason", "amountOut", "timestamp"):
-        was, now = exchange.data.get(name), again.data.get(name)
-        if was != now:
-            change = f"{name} of a settled order is {str(was)[:60]!r}, then {str(now)[:60]!r}"
-            yield Finding(change, (exchange, again), f"data.{name}")
+        for before, after in pairs:
+            was, now = before.data.get(name), after.data.get(name)
+            if was != now:
+                change = f"{name} of a settled order is {str(was)[:60]!r}, then {str(now)[:60]!r}"
+                yield Finding(change, (before, after), f"data.{name}")
+                break
 
 
 def _ended(line: list[Exchange]) -> list[Exchange]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
+from operator import itemgetter
 
 from mockserver.conformance.checks import needs
 from mockserver.conformance.checks.frame import counting, each
@@ -249,6 +250,58 @@ def swap_follows_prices(context: RunContext, quote: AnsweredQuote) -> Findings:
     if not fits and not _explained_by_price_impact(quote, fair):
         pay = f"{quote.put:.6g} {source.symbol} at {source_price} USD pay {got:.6g} {target.symbol}"
         yield Finding(f"{pay} at {target_price} USD, expected about {fair:.6g}")
+
+
+# Prices that move never leave so many values on one share of what they are of, to so many digits.
+_FEWEST_VALUES, _ON_A_VALUE, _APART, _ON_A_SHARE = (
+    3,
+    Decimal("1e-6"),
+    Decimal("1e-3"),
+    Decimal("1e-5"),
+)
+
+
+@_PACK.critical("swaps.usd")
+@counting(vacuous="no quote has a USD value and tokens whose prices are known")
+def values_are_those_of_outputs(context: RunContext, operation: Operation) -> Judgements:
+    """The USD value of a quote is that of its output: neither that of the amount which is given for
+    it, nor the same share of it each time.
+    """
+    judged, of_amounts = list[tuple[Decimal, AnsweredQuote]](), 0
+    valued = [
+        (quote, usd)
+        for quote in quotes_accepted(context, operation)
+        # Of less than a dollar, what is cut off is more than a share shows.
+        if (usd := quote.number("outAmountUsd")) and usd >= 1
+    ]
+    # Zeros at the end of a value may be left out, those of all values are none that it could have.
+    digits = min((int(usd.as_tuple().exponent) for _, usd in valued), default=0)
+    for quote, usd in valued:
+        own = quote.number("price")
+        ends = (quote.route.source, quote.route.target)
+        given, got = [own or price_of(context, end) for end in ends]
+        near = max(usd * _ON_A_VALUE, Decimal(1).scaleb(digits))
+        if not given or not got or not quote.got or near > usd * _ON_A_SHARE:
+            continue
+        yield JUDGED
+        output = amounts.EXACT.multiply(quote.got, got)
+        if abs(usd - output) <= near:
+            return
+        judged.append((amounts.EXACT.divide(usd, output), quote))
+        of_amounts += abs(usd - amounts.EXACT.multiply(quote.put, given)) <= near
+    # One token may have another price than that which it is valued at.
+    symbols = {quote.route.target.symbol for _, quote in judged}
+    if len(judged) < _FEWEST_VALUES or len(symbols) < 2:
+        return
+    (least, quote), (most, _) = (bound(judged, key=itemgetter(0)) for bound in (min, max))
+    value, source = f"outAmountUsd is {quote.number('outAmountUsd'):.6g}", quote.route.source
+    place, exchanges = "data.outAmountUsd", (quote.exchange,)
+    if of_amounts >= max(_FEWEST_VALUES, len(judged) // 2):
+        message = f"{value}, the value of the {quote.put:.6g} {source.symbol} that are given"
+        yield Finding(message, exchanges, place, cause="amount")
+    elif most - least < _ON_A_SHARE and abs(least - 1) > _APART:
+        message = f"{value}, {least:.5g} of what the output is worth, as in each of {len(judged)}"
+        yield Finding(f"{message} quotes", exchanges, place, cause="share")
 
 
 @_PACK.major(

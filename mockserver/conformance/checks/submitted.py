@@ -78,16 +78,16 @@ class Submitted:
         return {names[0]: looks.get(about, ()) for about, names in made.items()}
 
     @property
-    def again(self) -> Mapping[ProbeName, ProbeName]:
-        """The repeated submissions, each by the one that it repeats."""
+    def again(self) -> Mapping[ProbeName, ProbeNames]:
+        """The further submissions about the same deposit, by the first: the same one before all."""
         made = probes_about(self.operation_id).values()
-        return {names[0]: names[1] for names in made if len(names) > 1}
+        return {names[0]: names[1:] for names in made if len(names) > 1}
 
     @property
     def probes(self) -> ProbeNames:
         """The submissions, with repeated ones, and all look-ups."""
         looks = chain(*self.look_ups.values(), *self.named.values())
-        return (*self.look_ups, *self.again.values(), *looks)
+        return (*self.look_ups, *chain(*self.again.values()), *looks)
 
     def is_over(self, exchange: Exchange) -> bool:
         return self.status(exchange) in self.final
@@ -103,7 +103,7 @@ class Submitted:
         """Return what was accepted at edges, and what the plan submits without looking it up."""
         # By their names: recorded orders, of which each may be of a time of its own, have none.
         beside = _declared(context.contract, self.operation_id).difference(
-            self.look_ups, self.again.values()
+            self.look_ups, *self.again.values()
         )
 
         def is_beside(exchange: Exchange) -> bool:
@@ -394,11 +394,13 @@ def has_its_own_number(context: RunContext, operation: Operation, cause: str = "
 def is_one(context: RunContext, operation: Operation) -> Findings:
     what = _BY_OPERATION[operation.id]
     [(name, repeated)] = what.again.items()
-    exchange, again = context.require_success(name), require_answer(context, repeated)
-    first, second = what.number(exchange), what.number(again)
-    if again.succeeded and what.is_second(first, second):
-        message = f"one {what.submission} makes the {what.called}s {first!r} and {second!r}"
-        yield Finding(message, (exchange, again), what.place)
+    exchange, *_ = context.require_success(name), require_answer(context, repeated[0])
+    for again in context.sent(*repeated):
+        first, second = what.number(exchange), what.number(again)
+        if again.succeeded and what.is_second(first, second):
+            message = f"one {what.submission} makes the {what.called}s {first!r} and {second!r}"
+            yield Finding(message, (exchange, again), what.place)
+            return
 
 
 def keeps_its_end(context: RunContext, operation: Operation, cause: str = "") -> Judgements:

@@ -2,12 +2,13 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from itertools import product
 
 from mockserver.conformance.checks import needs
-from mockserver.conformance.checks.evidence import succeeded, successes
+from mockserver.conformance.checks.acceptance import FEWEST_REQUESTS
+from mockserver.conformance.checks.evidence import is_plain, succeeded, successes, wrongly_refused
 from mockserver.conformance.checks.frame import EDGES, answers_to, counting, each
 from mockserver.conformance.checks.probes import (
     EVERY,
@@ -126,9 +127,7 @@ def call_is_from_the_sender(_: RunContext, exchange: Exchange) -> Findings:
 def value_is_sent_for_coins_only(context: RunContext, exchange: Exchange) -> Findings:
     """A call sends the chain's own coin if that is what is given, and only then."""
     text, parameters = needs.text(exchange, "value"), exchange.parameters
-    address = parameters.get("fromTokenAddress", "").lower()
-    here = inventory_of(context).on(parameters.get("chain", ""))
-    source = needs.value(next((token for token in here if token.address.lower() == address), None))
+    source = needs.value(_token_given(context, exchange))
     needs.skip_unless(
         _NUMBER.fullmatch(text) and (source.is_native or source.address.startswith("0x"))
     )
@@ -141,6 +140,25 @@ def value_is_sent_for_coins_only(context: RunContext, exchange: Exchange) -> Fin
     elif source.is_native and exchange.probe in _OF_SOME_WORTH and value * 2 > int(sent or 0) * 3:
         # A fee may come on top of it, but of a usual amount that is not half.
         yield Finding(f"value is {text[:60]}, only {sent} is given")
+
+
+@_PACK.major("calls.value")
+@each(successes, "data.value", once=True, vacuous="no call gives the coin of its chain")
+def coins_are_sent_without_more(context: RunContext, exchange: Exchange) -> Findings:
+    """A call that gives the coin of its chain sends the amount that is given, and no more."""
+    given = needs.value(amounts.units(exchange.parameters.get("fromAmount")) or None)
+    source = needs.value(_token_given(context, exchange))
+    needs.skip_unless(source.is_native)
+    value = needs.units(exchange, "value")
+    # What is far more is no fee, and another rule's.
+    if given < value and value * 2 <= given * 3:
+        yield Finding(f"value is {value}, {value - given} above the {given} that are given")
+
+
+def _token_given(context: RunContext, call: Exchange) -> ListedToken | None:
+    address = call.parameters.get("fromTokenAddress", "").lower()
+    here = inventory_of(context).on(call.parameters.get("chain", ""))
+    return next((token for token in here if token.address.lower() == address), None)
 
 
 @_PACK.critical("calls.published", needs=(*SWAP_CALLS, *probes(ids.PRICE, "usual")), reads=EVERY)
@@ -256,6 +274,34 @@ def call_pays_what_was_quoted(context: RunContext, _: Operation) -> Judgements:
     if not least <= got <= out_of(quote) * _PRICE_FACTOR:
         pays = f"{got:.6g} {quote.route.target.symbol}, the quote {out_of(quote):.6g}"
         yield Finding(f"the call pays {pays}", (quote.exchange, call), "data.amountOut")
+    yield from _less_slippage(context)
+
+
+def _less_slippage(context: RunContext) -> Findings:
+    """Yield a finding where each amountOut is what the quote says less the slippage."""
+    quotes, following = _quotes_within_chains(context), dict[Decimal, tuple[Exchange, Exchange]]()
+    for call in succeeded(context, context.contract.operation(ids.SWAP)):
+        quote = quotes.get(_swap_asked(call, "chain"))
+        slippage = amounts.units(call.parameters.get("slippage"))
+        names = ((quote, "outAmount"), (call, "amountOut"))
+        quoted, paid = (
+            amounts.units(each.data.get(name)) if each else None for each, name in names
+        )
+        if quote is None or not slippage or not quoted or paid is None:
+            continue
+        share = Decimal(slippage) / _BPS
+        # Prices may have moved as far as a single slippage.
+        if abs(1 - Decimal(paid) / quoted - share) > _SLIPPAGE_TOLERANCE:
+            return
+        following[share] = quote, call
+    if len(following) > 1 and max(following) - min(following) > _SLIPPAGE_TOLERANCE * 2:
+        least, most = following[min(following)], following[max(following)]
+        shown = " and ".join(
+            f"{call.text('amountOut')} with slippage {call.parameters['slippage']}"
+            for _, call in (least, most)
+        )
+        message = f"amountOut is {shown}, each what the quote says less the slippage"
+        yield Finding(message, (*least, most[1]), "data.amountOut", cause="less slippage")
 
 
 @_PACK.critical("calls.amount-out", layer=Layer.CROSS, every_exchange=True)
@@ -265,9 +311,8 @@ def call_without_an_option_pays_what_was_quoted(
 ) -> Judgements:
     """Without an optional input a call pays about what was quoted, where it does so with it."""
     outputs = {
-        _swap_asked(quote, "fromChain"): amounts.number(quote.data.get("outAmount"))
-        for quote in succeeded(context, context.contract.operation(ids.SWAP_QUOTE))
-        if quote.parameters.get("fromChain") == quote.parameters.get("toChain")
+        asked: amounts.number(quote.data.get("outAmount"))
+        for asked, quote in _quotes_within_chains(context).items()
     }
     for name, pairs in with_and_without(context, operation):
         odd = []
@@ -287,6 +332,36 @@ def call_without_an_option_pays_what_was_quoted(
             paid_text, less_text = (call.data.get("amountOut") for call in odd[0])
             message = f"amountOut is {paid_text}, as quoted, and {less_text} without {name}"
             yield Finding(message, odd[0], "data.amountOut", cause=f"without {name}")
+
+
+@_PACK.major("v2.get-aggregate-swap.aggregator", layer=Layer.CROSS, every_exchange=True)
+@counting(vacuous="no call has the aggregator that the quote of its swap names")
+def calls_take_the_aggregators_of_quotes(context: RunContext, _: Operation) -> Judgements:
+    """A call takes the aggregator that the quote of the same swap names."""
+    quotes, by_name = _quotes_within_chains(context), defaultdict[str, list[Exchange]](list)
+    for call in context.of(ids.SWAP):
+        quote, name = quotes.get(_swap_asked(call, "chain")), call.parameters.get("aggregator")
+        if quote is not None and name and quote.text("aggregator") == name and is_plain(call):
+            by_name[name].append(call)
+    served = {call.parameters.get("chain") for call in context.of(ids.SWAP) if call.succeeded}
+    for name, calls in by_name.items():
+        refused = [call for call in calls if call.refused and call.parameters["chain"] in served]
+        yield JUDGED
+        # A service that is busy now and then refuses a request, whatever it is.
+        if len(refused) == len(calls) >= FEWEST_REQUESTS:
+            quote = quotes[_swap_asked(refused[0], "chain")]
+            what = f"aggregator {name[:60]!r} is refused, which the quote of the same swap names"
+            yield wrongly_refused(context, refused[0], what, quote, place="query.aggregator")
+            return
+
+
+def _quotes_within_chains(context: RunContext) -> dict[Hashable, Exchange]:
+    """Return the quotes that were given within chains, by what they are of."""
+    return {
+        _swap_asked(quote, "fromChain"): quote
+        for quote in succeeded(context, context.contract.operation(ids.SWAP_QUOTE))
+        if quote.parameters.get("fromChain") == quote.parameters.get("toChain")
+    }
 
 
 def _swap_asked(exchange: Exchange, chain: str) -> tuple[str | None, ...]:

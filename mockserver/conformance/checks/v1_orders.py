@@ -12,9 +12,16 @@ from mockserver.conformance.checks.evidence import (
     says_it_is_away,
 )
 from mockserver.conformance.checks.frame import counting
-from mockserver.conformance.checks.orders import QUOTED_FACTOR, in_hex, judged_hashes, quote_taken
+from mockserver.conformance.checks.orders import (
+    QUOTED_FACTOR,
+    SHORTEST_HASH,
+    in_hex,
+    judged_hashes,
+    left_of,
+    quote_taken,
+)
 from mockserver.conformance.checks.probes import probe, probes
-from mockserver.conformance.checks.quoting import echoed, named_quote
+from mockserver.conformance.checks.quoting import echoed, named_quote, quotes
 from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements, RulePack
 from mockserver.conformance.checks.submitted import (
     V1_ORDER,
@@ -162,7 +169,7 @@ def v1_order_tells_what_was_submitted(context: RunContext, _: Operation) -> Judg
                 yield Finding(message, (made, exchange), "data.order.toToken")
 
 
-@_PACK.critical("v1-orders.amounts")
+@_PACK.critical("v1-orders.amounts", reads=(ids.V1_ORDER, ids.V1_QUOTE))
 @counting(
     not_shown="no order shows what it pays or gives back", requires=probes(ids.V1_DETAIL, "usual")
 )
@@ -172,8 +179,10 @@ def v1_order_settles_its_amount(context: RunContext, _: Operation) -> Judgements
     """
     quote = named_quote(context, quote_taken(context, ids.V1_QUOTE))
     share = amounts.EXACT.divide(quote.pays, quote.put)
-    for made in V1_ORDER.planned(context):
-        put = amounts.number(made.members.get("fromAmount"))
+    planned = V1_ORDER.planned(context)
+    for made in V1_ORDER.made(context):
+        put, due = amounts.number(made.members.get("fromAmount")), _due(context, made)
+        is_planned = made in planned
         for exchange in V1_ORDER.answered(context, made.probe):
             data, is_done = (
                 exchange.member("data"),
@@ -191,15 +200,39 @@ def v1_order_settles_its_amount(context: RunContext, _: Operation) -> Judgements
             ):
                 more = f" and refunds {back}" if returned else ""
                 message, place = f"pays {paid}{more}", "data.order.toAmount"
-            elif is_done and out == put and share < 1:
+            elif is_done and out == put and share < 1 and is_planned:
                 message = f"takes no fees, the quote paid {put * share:.6g},"
                 place = "data.order.toAmount"
-            elif is_done and paid is not None and out * QUOTED_FACTOR < put * share:
+            elif is_done and paid is not None and out * QUOTED_FACTOR < put * share and is_planned:
                 message = f"pays {paid}, the quote said {put * share:.6g},"
+                place = "data.order.toAmount"
+            elif is_done and due and paid and not returned and not due[0] <= paid <= due[1]:
+                message = f"pays {paid}, where fees as quoted leave {due[0]:.6g} to {due[1]:.6g}"
                 place = "data.order.toAmount"
             if message:
                 yield Finding(f"the order {message} of {put} submitted", (made, exchange), place)
                 return
+
+
+def _due(context: RunContext, made: Exchange) -> tuple[Decimal, Decimal] | None:
+    """Return the least and the most that an order pays by the fees of the quotes of its token at
+    its fee level, None where none was given.
+    """
+    sent, costs = made.members, list[tuple[Decimal, Decimal]]()
+    for quote in quotes(context, ids.V1_QUOTE):
+        asked, data = quote.exchange.members, quote.exchange.member("data")
+        fee, gas = (amounts.number(scalar(data, role)) for role in ("fee", "gas"))
+        is_alike = asked.get("token") == sent.get("fromToken") and all(
+            asked.get(name) == sent.get(name) for name in ("toChain", "feeLevel")
+        )
+        if is_alike and fee is not None and gas is not None:
+            costs.append((amounts.EXACT.divide(fee, quote.put), gas))
+    put = amounts.number(sent.get("fromAmount"))
+    if not costs or put is None:
+        return None
+    rates, gases = zip(*costs, strict=True)
+    least = left_of(put, put * max(rates), max(gases), over=True)
+    return least, left_of(put, put * min(rates), min(gases), over=False)
 
 
 def _pays_another_token(context: RunContext, made: Exchange, exchange: Exchange) -> bool:
@@ -230,7 +263,9 @@ def v1_success_has_a_hash(context: RunContext, _: Operation) -> Judgements:
         for exchange, order in orders
         if isinstance(order, dict) and "toHash" in order
     )
-    yield from judged_hashes(hashes, "data.order.toHash", [in_hex(deposit) for deposit in deposits])
+    paid_by = [in_hex(deposit) for deposit in deposits]
+    # Each chain of v1 is an EVM chain, some of whose hashes may lack the prefix.
+    yield from judged_hashes(hashes, "data.order.toHash", paid_by, shortest_text=SHORTEST_HASH - 2)
 
 
 @_PACK.critical("v1-orders.final")

@@ -104,6 +104,9 @@ _MANY_TOKENS = Decimal("123456789012.345")
 _ODD_TIMES = Decimal("9.87654321")
 _SLIPPAGES = ("1", "500", "1001", "2001")
 _FEE_LEVELS = (1, 5)
+_MORE = 3
+# How many aggregators that no call has named are tried, each twice: one refusal tells little.
+_MOST_AGGREGATORS, _TRIALS = 2, 2
 # Two parts of an amount, and the whole, in usual amounts.
 _AMOUNTS = ((3, EdgeKind.PART), (7, EdgeKind.PART), (10, EdgeKind.SUM))
 _HASH_FORMS = {
@@ -206,6 +209,8 @@ def called_for(context: RunContext, within: Collection[str]) -> Iterator[EdgeCas
 
     One refusal may be about the token; two different ones with a chain are about the chain.
     """
+    if ids.SWAP in within:
+        yield from _calls_of_aggregators(context)
     if ids.SWAP_QUOTE in within:
         yield from _aggregators_in_turn(context)
     if ids.TICKET in within:
@@ -273,6 +278,29 @@ def _aggregators_in_turn(context: RunContext) -> Iterator[EdgeCase]:
     for number, quote in enumerate((*around, *around), 1):
         edge = Edge(f"aggregators in turn, {number}", EdgeKind.ROUTE)
         yield EdgeCase(ids.SWAP_QUOTE, edge, Draft(query=quote.parameters))
+
+
+def _calls_of_aggregators(context: RunContext) -> Iterator[EdgeCase]:
+    """Yield the call of a quote for each aggregator that quotes name, and no call has named yet."""
+    named = {call.parameters.get("aggregator", "") for call in context.of(ids.SWAP)}
+    quotes = {
+        name: quote
+        for quote in context.of(ids.SWAP_QUOTE)
+        if (name := quote.text("aggregator")) and name not in named and _is_of_usual_worth(quote)
+        if _chain_of(quote, WITHIN)
+    }
+    for number, quote in enumerate(list(quotes.values())[:_MOST_AGGREGATORS], 1):
+        with suppress(NotRun, Inconclusive):
+            sent = {**quote.parameters, "chain": _chain_of(quote, WITHIN)}
+            about = {
+                field.role: sent[field.name]
+                for field in context.contract.operation(ids.SWAP).fields
+                if field.name in sent
+            }
+            draft = valid_request(context, ids.SWAP, **about, quote=quote.probe)
+            for trial in range(1, _TRIALS + 1):
+                edge = Edge(f"further aggregator {number}, {trial}", EdgeKind.ROUTE)
+                yield EdgeCase(ids.SWAP, edge, draft)
 
 
 def refused_orders(context: RunContext, operation_id: str) -> Iterator[tuple[Edge, _About]]:
@@ -989,7 +1017,8 @@ def _submissions(context: RunContext, operation_id: str) -> Iterator[_EdgeSubjec
         yield Edge(label, EdgeKind.SAME_MEANING), {"sourceCerts": upper}
     if operation_id == ids.V1_ORDER:
         for level in _FEE_LEVELS:
-            yield Edge(f"feeLevel is {level}"), {"feeLevel": level}
+            # Of more than usual the fee is more than the gas, whatever the level.
+            yield Edge(f"feeLevel is {level}"), {"feeLevel": level, "times": _MORE}
         yield Edge("a large fromAmount", sound=False), {"tokens": _MANY_TOKENS}
     if operation_id in pools:
         routes, name = pools[operation_id]

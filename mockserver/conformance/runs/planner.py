@@ -225,6 +225,8 @@ def prepared(
 _IN_OTHER_WAYS = 178
 # How many more looks at what edges have submitted take.
 _LOOKS_AT_EDGES = 140
+# How many requests answers at edges call for where nothing is amiss.
+_CALLED_FOR = 4
 # How many submissions they and the sequences of a usual run take.
 _SUBMITTED_IN_OTHER_WAYS = 31
 # The rule for which requests that were answered late are sent again.
@@ -300,7 +302,7 @@ def _after_the_plan(session: Session, options: Options) -> int:
         and (options.arming.writes or not operation.writes)
         for operation in session.context.contract
     )
-    kept = options.examples * generated + SEQUENCE_COST * options.sequences
+    kept = options.examples * generated + SEQUENCE_COST * options.sequences + _CALLED_FOR
     if options.delivery:
         kept += MOST_DELIVERY_ARMED if options.arming.writes else _IN_OTHER_WAYS
     return kept + _LOOKS_AT_EDGES * options.arming.writes

@@ -14,6 +14,7 @@ from mockserver.engine.orders import OrderKind, Ticket
 from mockserver.engine.outages import Mode, Window
 from mockserver.engine.tickets import COMPLETED, TicketStatus, TicketView
 from mockserver.exchange import Headers, Response
+from mockserver.headers import REFUSAL_HEADER
 from mockserver.operations import v1, v2
 from mockserver.responders.breaks.converters import unsigned_number
 from mockserver.responders.breaks.mutations import (
@@ -131,6 +132,44 @@ def first_order(context: MutationContext) -> Delivery:
     if editable(context, sent):
         context.memory["first"] = inputs.query.get("id")
     return sent
+
+
+def begins_anew(context: MutationContext) -> Delivery:
+    """Show an order that was submitted twice as one that has just begun."""
+    call, sent = context.call, context.answer()
+    answer = editable(context, sent)
+    if answer is not None and call.operation.id == ids.ORDER:
+        context.count(str(answer.get("id")))
+    elif context.memory.get(context.inputs.query.get("id", ""), 0) > 1:
+        now = call.hosted.world.now()
+        return success(context, v2.order_members(Status.UNKNOWN, now, "", "", 0))
+    return sent
+
+
+def less_for_swaps(context: MutationContext) -> Delivery:
+    """Pay three fifths of each order of a swap."""
+    call, inputs, sent = context.call, context.inputs, context.answer()
+    answer = editable(context, sent)
+    if answer is None:
+        return sent
+    if call.operation.id == ids.ORDER:
+        context.remember(str(answer.get("id")), inputs.body.get("orderType"))
+        return sent
+    is_swap = context.memory.get(inputs.query.get("id", "")) == "2"
+    paid = unsigned_number(answer.get("amountOut"))
+
+    def cut(answer: EditableAnswer) -> None:
+        answer.data["amountOut"] = str((paid or 0) * 3 // 5)
+
+    return edited(context, sent, cut) if is_swap and paid else sent
+
+
+def another_for_its_deposit(context: MutationContext) -> Delivery:
+    """Accept an order whose deposit pays for another one."""
+    sent = context.answer()
+    refusal = sent.response.header(REFUSAL_HEADER) or ""
+    is_used = refusal.startswith("hash-already-used")
+    return success(context, {"id": "7"}) if is_used else sent
 
 
 def as_submitted(context: MutationContext, names: Mapping[str, str]) -> Delivery:

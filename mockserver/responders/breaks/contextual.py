@@ -177,11 +177,12 @@ def for_tenfold(context: MutationContext, call: str) -> Json:
     return call.replace(f"{amount:064x}", f"{amount * 10:064x}", 1) if amount else call
 
 
-def slippage_gained(context: MutationContext, value: Json) -> Json:
-    """Add the slippage to what a call pays, in place of subtracting it."""
+def slippage_times(context: MutationContext, value: Json, times: int) -> Json:
+    """Add the slippage to what a call pays, or with -1 subtract it."""
     slippage = unsigned_number(context.inputs.query.get("slippage"))
     good = slippage is not None and slippage <= 10_000
-    return WORDS["units-times"](value, (10_000 + (slippage or 0), 10_000)) if good else value
+    share = 10_000 + times * (slippage or 0)
+    return WORDS["units-times"](value, (share, 10_000)) if good else value
 
 
 def dated_back(context: MutationContext, call: Json, days: int) -> Json:

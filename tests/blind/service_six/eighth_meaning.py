@@ -6,6 +6,7 @@ from types import SimpleNamespace
 from typing import cast
 
 from aiohttp import web
+from multidict import CIMultiDict
 
 from tests.blind.service_six import world
 from tests.blind.service_six.flaws import Data, fault
@@ -141,7 +142,7 @@ def from_zero(call: Call, data: Data) -> None:
 @fault("tickets-without-signature", "before", "submitTicket")
 def unsigned(call: Call) -> None:
     if not call.request.headers.get("Signature"):
-        headers = {**call.request.headers, "Signature": "00"}
+        headers = CIMultiDict(call.request.headers, Signature="00")
         call.request = cast("web.Request", SimpleNamespace(headers=headers, path=call.request.path))
 
 
