@@ -19,15 +19,9 @@ class CompiledFiles(BuildHookInterface):  # type: ignore[type-arg]
         sys.path.insert(0, self.root)
         from mockserver import compiled, yamltext  # noqa: PLC0415 - found from here on
 
-        texts = {
-            path: path.read_text("utf-8")
-            for folder in ("schemas", "fixtures/catalog", "fixtures/scenarios")
-            for path in sorted((root / folder).glob("*.yaml"))
-        }
         self._folder = tempfile.TemporaryDirectory()
         place = Path(self._folder.name)
-        values = [(text, yamltext.parsed(text, path)[0]) for path, text in texts.items()]
-        compiled.write(values, place)
+        compiled.write(yamltext.shipped(root), place)
         build_data["force_include"][str(place)] = "mockserver/_data/compiled"
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:

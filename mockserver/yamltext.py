@@ -63,6 +63,14 @@ for _tag, _pattern, _first in (
     )
 
 
+def shipped(root: Path) -> Iterator[tuple[str, Json]]:
+    """Yield text and value of each YAML file that servers and conformance runs read."""
+    for folder in ("schemas", "fixtures/catalog", "fixtures/scenarios"):
+        for path in sorted((root / folder).glob("*.yaml")):
+            text = path.read_text("utf-8")
+            yield text, parsed(text, path)[0]
+
+
 class _DocumentBuilder:
     """Turns YAML nodes into plain values, noting lines and what is not allowed."""
 

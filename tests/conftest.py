@@ -85,8 +85,13 @@ def pytest_configure(config: pytest.Config) -> None:
     )
 
 
+def pytest_report_header(config: pytest.Config) -> list[str]:
+    """Say what becomes of long tests, which are not listed one by one."""
+    return [] if config.getoption("--deep") else ["what takes long is left out: give --deep"]
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave tests that are for long runs to them."""
+    """Leave tests that are for long runs to them: reporting thousands as skipped takes seconds."""
     if config.getoption("--deep"):
         return
     cases: dict[tuple[Path, str, int], list[pytest.Item]] = {}
@@ -94,11 +99,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if shares := [marker.kwargs.get("quick", 0) for marker in item.iter_markers("deep")]:
             name = item.nodeid.partition("[")[0]
             cases.setdefault((item.path, name, min(shares)), []).append(item)
+    left_out = set()
     for (_, _, quick), marked in cases.items():
         stays = {len(marked) * turn // quick for turn in range(quick)}
-        for number, item in enumerate(marked):
-            if number not in stays:
-                item.add_marker(pytest.mark.skip(reason="takes long: give --deep"))
+        left_out.update(item for number, item in enumerate(marked) if number not in stays)
+    config.hook.pytest_deselected(items=list(left_out))
+    items[:] = [item for item in items if item not in left_out]
 
 
 def pytest_collection_finish() -> None:
@@ -111,6 +117,10 @@ def pytest_collection_finish() -> None:
     gc.freeze()
     sys.dont_write_bytecode = True
     os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
+    # A pytest that a test starts would spend half of its time on plugins that it has no use for.
+    # A test that wants a plugin names it; all of them are here, beside ours.
+    unused = " ".join(f"-p no:{name}" for name in ("anyio", "asyncio", "schemathesis"))
+    os.environ["PYTEST_ADDOPTS"] = f"{unused} {os.environ.get('PYTEST_ADDOPTS', '')}".strip()
 
 
 def costly(quick: int, deep: int) -> hypothesis.settings:

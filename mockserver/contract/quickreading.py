@@ -26,12 +26,17 @@ _MOST_TEXTS = 256
 _MOST_PAIRS = 2_048
 # Characters of a text that is remembered, and of the rest of a query.
 _LONGEST, _LONGEST_REST = 100, 1_000
+# Bytes of a body of which the rest is remembered.
+_LONGEST_BODY = 4_096
 
 # The patterns of texts of hex, of which the deposit of an order is several hundred digits.
 _HEX, _HEX_BYTES = "^(?:0x)?[0-9a-fA-F]*$", "^(?:0x)?(?:[0-9a-fA-F]{2})+$"
 
 _NAMES_ONLY = ("type", "required")
 _BRANCH, _BRANCHES = ("if", "then", "else", "not"), ("allOf", "anyOf", "oneOf")
+
+
+_Accepts = Callable[[Json], bool]
 
 
 class OtherSchema(Exception):
@@ -41,13 +46,14 @@ class OtherSchema(Exception):
 class QuickInput:
     """One input: the name code reads it by, and what is known of its values."""
 
-    __slots__ = ("_schema", "_tied", "absent", "accepted", "accepts", "role", "typed")
+    __slots__ = ("_schema", "_tied", "absent", "accepted", "accepts", "name", "role", "typed")
 
     def __init__(self, field: Field, *, tied: bool) -> None:
         """Take a declared input; a `tied` one has a value that conditions depend on."""
-        self.role, self.typed, self.absent = field.role, field.typed, field.absent
+        self.name, self.role = field.name, field.role
+        self.typed, self.absent = field.typed, field.absent
         self._schema, self._tied = field.schema, tied
-        self.accepts: Callable[[Json], bool] = self._compiled
+        self.accepts: _Accepts = self._compiled
         """Tells whether a value is right. Raises `ValueError` for half a surrogate pair."""
         self.accepted: set[str] = set()
         """Some texts that were accepted."""
@@ -111,6 +117,10 @@ class QuickReader:
         }
         # Some members of bodies that were accepted, each a text, by name and value.
         self._members: set[tuple[str, Json]] = set()
+        # What stands in bodies before a value that is new each time, and by the bytes before that
+        # and behind the value: its role, what tells whether it is right, and all inputs.
+        self._mark = b'"'
+        self._frames: dict[tuple[bytes, bytes], tuple[str, _Accepts, dict[str, Json]]] = {}
         self._tied = tuple(tied)
         # Some parts of query strings, with role and value; a value left out has no role.
         self._pairs: dict[str, tuple[str, Json]] = {}
@@ -119,13 +129,14 @@ class QuickReader:
         self._by_query = not self._headers and self._body is None and not self._tied
         # By the rest of a query: what stands before the value that is new each time, its role, what
         # tells whether it is right, and the other inputs.
-        self._rests: dict[str, tuple[str, str, Callable[[Json], bool], dict[str, Json]]] = {}
+        self._rests: dict[str, tuple[str, str, _Accepts, dict[str, Json]]] = {}
 
     def read(self, request: Request) -> Inputs:
         # Cached, since faults, the simulation and an explanation read the same request.
         if self._last[0] is request:
             return self._last[1]
-        if self._by_query and (alike := self._alike(request.query)) is not None:
+        alike = self._alike(request.query) if self._by_query else self._framed(request)
+        if alike is not None:
             self._last = request, alike
             return alike
         body: Json = None
@@ -140,10 +151,15 @@ class QuickReader:
             return self._otherwise(request, body)
         if request.query and not self._read_query(request.query, inputs):
             return self._otherwise(request, body)
-        if self._body is not None and not self._read_body(self._body, body, inputs):
+        fresh: list[QuickInput] | None = []
+        if self._body is not None:
+            fresh = self._read_body(self._body, body, inputs)
+        if fresh is None:
             return self._otherwise(request, body)
         if (self._shape(inputs) if self._tied else tuple(inputs)) not in self._known:
             return self._otherwise(request, body)
+        if len(fresh) == 1:
+            self._frame(request, body, fresh[0], inputs)
         self._last = request, inputs
         return inputs
 
@@ -262,23 +278,69 @@ class QuickReader:
 
     def _read_body(
         self, known: Mapping[str, QuickInput], body: Json, values: dict[str, Json]
-    ) -> bool:
+    ) -> list[QuickInput] | None:
+        """Return the inputs whose values were new, or None where one may be wrong."""
         if type(body) is not dict:
-            return False
+            return None
         members: dict[str, Json] = body
+        fresh = []
         try:
             for name, value in filterfalse(self._members.__contains__, members.items()):
                 quick_input = known.get(name)
                 if quick_input is None or not quick_input.takes(value):
-                    return False
+                    return None
                 if value in quick_input.accepted:
                     self._members.add((name, value))
+                fresh.append(quick_input)
         except TypeError:
             # Arrays and objects are not remembered: read in full.
-            return False
+            return None
         roles = self._renamed
         values.update({roles.get(key, key): members[key] for key in members} if roles else members)
-        return True
+        return fresh
+
+    def _framed(self, request: Request) -> Inputs | None:
+        """Return the inputs of a request whose body is like an earlier one, but for one value."""
+        head, _, rest = request.body.partition(self._mark)
+        value, _, rest = rest.partition(b'"')
+        known = self._frames.get((head, rest))
+        if known is None or request.query:
+            return None
+        role, accepts, others = known
+        # Letters and digits stand in JSON for themselves.
+        if accepts is not _is_hex_of_bytes and not value.isalnum():
+            return None
+        text, inputs = value.decode("latin-1"), Inputs()
+        inputs.fields = self._fields
+        if not accepts(text) or not self._read_headers(request.headers, inputs):
+            return None
+        if len(inputs) < len(self._headers):
+            return None
+        inputs.update(others)
+        inputs[role] = text
+        return inputs
+
+    def _frame(self, request: Request, body: Json, fresh: QuickInput, inputs: Inputs) -> None:
+        """Note what stands around the one value of a body that was new."""
+        name, role, raw = fresh.name, fresh.role, request.body
+        headers = {role for _, role, *_ in self._headers}
+        # What may be another one the next time must not decide what else is right.
+        varies = {role, *headers}
+        if request.query or len(raw) > _LONGEST_BODY or not varies.isdisjoint(self._tied):
+            return
+        others = {role: value for role, value in inputs.items() if role not in headers}
+        if len(others) + len(headers) > len(inputs):
+            return
+        for mark in (b'"%b": "' % name.encode(), b'"%b":"' % name.encode()):
+            head, _, rest = raw.partition(mark)
+            _, end, rest = rest.partition(b'"')
+            # With another value there, that member alone must be another one: else the mark is not
+            # where it seems to be, as in a text that has it.
+            if end and jsontext.decode_or(head + mark + b'0"' + rest) == {**body, name: "0"}:
+                if mark != self._mark:
+                    self._frames.clear()
+                    self._mark = mark
+                keep(self._frames, (head, rest), (role, fresh.accepts, others), _MOST_TEXTS)
 
 
 def quick_reader(

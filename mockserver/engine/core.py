@@ -1,6 +1,6 @@
 """What the services of a world share: its scenario, its state and its clock."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field, replace
 from decimal import Decimal
 
@@ -82,8 +82,8 @@ class WorldState:
     Copies share what they have in common, so that a fork or a snapshot costs the same at any size.
     `sn_runs` maps the first moment of a run of used order numbers to its end; `forced` counts the
     events that orders keep because they were forced or steered. `sent` counts the
-    transactions of an address on a chain: those of orders, and others, which are `announced`. An
-    account with a single order is kept as the id of the order and its change alone.
+    transactions of an address on a chain that are `announced`; an account counts those of its
+    orders. An account with a single order is kept as the id of that order.
     """
 
     clock: Clock
@@ -92,7 +92,7 @@ class WorldState:
     tickets: Layered[int, Ticket] = field(default_factory=Layered)
     by_hash: Layered[HashKey, str] = field(default_factory=Layered)
     by_sn: Layered[str, str] = field(default_factory=Layered)
-    accounts: Layered[AccountKey, Account | tuple[str, int]] = field(default_factory=Layered)
+    accounts: Layered[AccountKey, Account | str] = field(default_factory=Layered)
     sent: Layered[tuple[str, str], int] = field(default_factory=Layered)
     announced: Layered[HashKey, bool] = field(default_factory=Layered)
     transfers: Layered[HashKey, ChainTransfer] = field(default_factory=Layered)
@@ -149,22 +149,17 @@ class WorldState:
         if order.sn is not None:
             self.by_sn.put(order.sn, order_id)
         payer, receiver = payer or payer_of(order), receiver_of(order)
-        change = order.topup - order.amount
         if accounts.get(payer) is None:
-            # Most accounts have a single order: a pair takes less memory than an `Account`.
-            accounts.put(payer, (order_id, change))
+            # Most accounts have a single order: its id takes less memory than an `Account`.
+            accounts.put(payer, order_id)
         elif (paying := self.account(payer)) is not None:
-            paying.add(order_id, change)
+            self._charge(paying, order, paid_by)
         # An order to oneself on one chain would be counted twice.
         if receiver != payer:
             if accounts.get(receiver) is None:
-                accounts.put(receiver, (order_id, 0))
+                accounts.put(receiver, order_id)
             elif (receiving := self.account(receiver)) is not None:
                 receiving.add(order_id, 0)
-        # An order of an unknown deposit has no amount, and its transaction is not known.
-        if order.amount and self.announced.get(paid_by) is None:
-            sender = payer[0], payer[2]
-            self.sent.put(sender, (self.sent.get(sender) or 0) + 1)
         if self._agenda is not None:
             self.agenda().touch(order_id)
         if self._payouts is not None:
@@ -187,6 +182,14 @@ class WorldState:
     def order_of(self, key: HashKey) -> Order | None:
         order_id = self.by_hash.get(key)
         return None if order_id is None else self.orders[order_id]
+
+    def sent_by(self, chain: str, address: str, symbols: Iterable[str]) -> int:
+        """Return how many transactions of tokens with these symbols an address has sent."""
+        count = self.sent.get((chain, address)) or 0
+        for symbol in symbols:
+            account = self.account((chain, symbol, address))
+            count += 0 if account is None else account.sent
+        return count
 
     def count_sent(self, key: HashKey, address: str) -> None:
         """Count a transaction of an address, unless it was counted with its order or before."""
@@ -225,12 +228,24 @@ class WorldState:
         account = self.accounts.get(key)
         if account is None:
             return None
-        if isinstance(account, tuple):
-            order_id, change = account
-            account = self.accounts[key] = Account(self.owner, [order_id], change)
+        if isinstance(account, str):
+            order = self.orders[account]
+            account = self.accounts[key] = Account(self.owner, [])
+            if payer_of(order) == key:
+                self._charge(account, order, hash_key(key[0], order.cert_hash))
+            else:
+                account.add(order.id, 0)
         elif account.owner is not self.owner:
             account = self.accounts[key] = account.copied(self.owner)
         return account
+
+    def _charge(self, account: Account, order: Order, paid_by: HashKey) -> None:
+        """Book an order to the account that pays for it."""
+        account.add(order.id, order.topup - order.amount)
+        # An order of an unknown deposit has no amount, and its transaction is not known. What was
+        # announced was so before there was the order, and is counted there.
+        if order.amount and self.announced.get(paid_by) is None:
+            account.sent += 1
 
     def agenda(self) -> Agenda:
         """Return when orders are due next, to be read or changed; made on first use."""

@@ -5,6 +5,7 @@ with one order or a million.
 """
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from heapq import heapify, heappop, heappush
 
 from mockserver.engine.calendar import Calendar
@@ -231,13 +232,15 @@ class StateOwner:
 class Account:
     """An account's orders in the order of submission, and what it has gained since its opening.
 
-    `moved` is what submissions have changed. `paid` is what the first `done` orders have brought,
-    all of which have come to an end. The agenda of the others is made when a balance is requested;
-    `gained` is what all of them have brought by then.
+    `sent` counts the transactions of orders that it has paid for; `moved` is what submissions have
+    changed. `paid` is what the first `done` orders have brought, all of which have come to an end.
+    The agenda of the others is made when a balance is requested; `gained` is what all of them have
+    brought by then.
     """
 
     owner: StateOwner
     orders: list[str]
+    sent: int = 0
     moved: int = 0
     paid: int = 0
     done: int = 0
@@ -246,9 +249,7 @@ class Account:
 
     def copied(self, owner: StateOwner) -> "Account":
         agenda = None if self.agenda is None else self.agenda.copy()
-        return Account(
-            owner, list(self.orders), self.moved, self.paid, self.done, self.gained, agenda
-        )
+        return replace(self, owner=owner, orders=list(self.orders), agenda=agenda)
 
     def add(self, order_id: str, change: int) -> None:
         self.orders.append(order_id)

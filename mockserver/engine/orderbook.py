@@ -205,7 +205,8 @@ class OrderBook(View):
 
     def sent_from(self, chain: str, address: str) -> int:
         """Return how many transactions an address, hexadecimal in any case, has sent on a chain."""
-        return self._core.state.sent.get((chain, account_address(address))) or 0
+        symbols = [token.symbol for token in self._core.scenario.catalog.tokens]
+        return self._core.state.sent_by(chain, account_address(address), symbols)
 
     def take_back(self, chain: str, address: str, tx_hash: str) -> None:
         """Have a transaction of an address, and what it moved, not be on its chain any more."""

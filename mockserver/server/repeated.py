@@ -49,35 +49,54 @@ class _Shape(NamedTuple):
     lowered: tuple[str, ...]
     pattern: re.Pattern[str]
 
+    def headers(self, first: dict[str, str], size: int) -> Headers:
+        """Return fields of this shape with values by name in lower case; `size` is as sent."""
+        # Two bytes stand between name and value (`: `), and two between lines.
+        return Headers.of(self.names, first, size - 4 * len(self.names) + 2)
+
 
 class Repeated:
     """Recent header fields, shared by all connections of a server."""
 
-    __slots__ = ("_blocks", "_shapes")
+    __slots__ = ("_blocks", "_frames", "_last", "_lines", "_mark", "_shapes")
 
     def __init__(self) -> None:
-        # Whole sets of fields with the end of the head, of requests without a body.
+        # Request lines without a query: method, path and the empty query.
+        self._lines: dict[bytes, tuple[str, ...]] = {}
+        # Whole sets of fields, of requests without a body.
         self._blocks: dict[bytes, Headers] = {}
         # Shapes of requests whose values may differ, the last used first.
         self._shapes: deque[_Shape] = deque(maxlen=_MOST_CACHED_SHAPES)
+        # What stands before the one value that is new each time, and by the bytes before that and
+        # behind the value: its name, and the shape and the values of all.
+        self._mark = b"\r\n"
+        self._frames: dict[tuple[bytes, bytes], tuple[str, _Shape, dict[str, str]]] = {}
+        # The values that a shape was last read with.
+        self._last: dict[str, str] = {}
 
     def request(self, data: bytes) -> Request | None:
         """Return the request that these bytes are, if it is like one that came before."""
-        line, _, rest = data.partition(b"\r\n")
-        if len(line) > _MOST_LINE:
+        head, end, body = data.partition(_END)
+        if not end:
             return None
-        matched = _LINE.fullmatch(line.decode("latin-1"))
-        if matched is None:
-            return None
-        method, path, query = matched.groups("")
-        body = b""
-        headers = self._blocks.get(rest) if method == "GET" else None
+        line, _, fields = head.partition(b"\r\n")
+        parts = self._lines.get(line)
+        if parts is None:
+            matched = _LINE.fullmatch(line.decode("latin-1")) if len(line) <= _MOST_LINE else None
+            if matched is None:
+                return None
+            parts = matched.groups("")
+            if not parts[2]:
+                keep(self._lines, line, parts, _MOST_CACHED)
+        method, path, query = parts
+        headers = self._blocks.get(fields) if method == "GET" and not body else None
         if headers is None:
-            fields, end, body = rest.partition(_END)
-            if not end or len(fields) > _MOST_FIELDS or len(body) > _MOST_BODY:
+            if len(fields) > _MOST_FIELDS or len(body) > _MOST_BODY:
                 return None
             length = str(len(body)) if body or method != "GET" else None
-            headers = self._alike(fields.decode("latin-1"), length)
+            headers = self._framed(fields, length)
+            if headers is None:
+                headers = self._alike(fields, length)
             if headers is None:
                 return None
         # Field by field: the constructor of a value takes twice as long.
@@ -95,30 +114,62 @@ class Repeated:
             return
         plain = Headers(headers.items_sent)
         if line.startswith("GET ") and not body and "content-length" not in plain:
-            keep(self._blocks, fields.encode("latin-1") + _END, plain, _MOST_CACHED)
+            keep(self._blocks, fields.encode("latin-1"), plain, _MOST_CACHED)
         shape = None if plain.repeats() else _shape(tuple(name for name, _ in plain.items_sent))
         if shape is not None and shape.pattern.fullmatch(fields) and shape not in self._shapes:
             self._shapes.appendleft(shape)
 
-    def _alike(self, fields: str, length: str | None) -> Headers | None:
+    def _framed(self, raw: bytes, length: str | None) -> Headers | None:
+        """Return fields that differ from earlier ones in a single value of letters and digits."""
+        head, _, rest = raw.partition(self._mark)
+        value, _, rest = rest.partition(b"\r\n")
+        known = self._frames.get((head, rest))
+        if known is None or not value.isalnum():
+            return None
+        name, shape, others = known
+        if others.get("content-length") != length:
+            return None
+        first = others.copy()
+        first[name] = value.decode()
+        return shape.headers(first, len(raw))
+
+    def _alike(self, raw: bytes, length: str | None) -> Headers | None:
         """Return fields that differ from earlier ones only in their values; None where in doubt.
 
         `length` is the content-length that the fields must have; None where they must have none.
         """
+        fields = raw.decode("latin-1")
         for shape in self._shapes:
-            names, lowered, pattern = shape
-            match = pattern.fullmatch(fields)
+            match = shape.pattern.fullmatch(fields)
             if match is not None:
                 if shape is not self._shapes[0]:
                     # It is tried first the next time.
                     self._shapes.remove(shape)
                     self._shapes.appendleft(shape)
-                first = dict(zip(lowered, match.groups(), strict=True))
+                first = dict(zip(shape.lowered, match.groups(), strict=True))
                 if first.get("content-length") != length:
                     return None
-                # Two bytes stand between name and value (`: `), and two between lines.
-                return Headers.of(names, first, len(fields) - 4 * len(names) + 2)
+                # Lengths come again, so that each is part of what stands around.
+                known = {*self._last.items(), ("content-length", length)}
+                fresh = [name for name, value in first.items() if (name, value) not in known]
+                if len(fresh) == 1:
+                    self._frame(raw, fresh[0], shape, first)
+                self._last = first
+                return shape.headers(first, len(fields))
         return None
+
+    def _frame(self, raw: bytes, name: str, shape: _Shape, first: dict[str, str]) -> None:
+        """Note what stands around the one value that was new."""
+        mark = f"\r\n{shape.names[shape.lowered.index(name)]}: ".encode("latin-1")
+        head, found, rest = raw.partition(mark)
+        _, _, rest = rest.partition(b"\r\n")
+        # Not before the first field, and no value that says how the request travels.
+        if not found or name in _HOW_IT_TRAVELS:
+            return
+        if mark != self._mark:
+            self._frames.clear()
+            self._mark = mark
+        keep(self._frames, (head, rest), (name, shape, first), _MOST_CACHED)
 
 
 @lru_cache(maxsize=_MOST_CACHED)

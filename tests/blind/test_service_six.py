@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from tests.blind.service_six import catalogue, mechanical
+from tests.blind.service_six.counting import Count
 from tests.blind.service_six.flaws import FAULTS, VARIATIONS
 from tests.blind.service_six.service import ROUTES
 
@@ -72,6 +73,17 @@ def test_a_later_writing_says_what_each_fault_contradicts(writing, expected):
     groups = Counter(entry["group"].removeprefix(f"{writing}-") for entry in faults)
     assert groups == expected
     assert all(entry["contradicts"].endswith(".") for entry in faults)
+
+
+def test_a_service_may_list_chains_without_tokens():
+    # A single one among chains that all have some is told: chain-listed-without-tokens.
+    assert not Count({"only": ["no-list-is-empty"]}).healthy(None, armed=False)
+
+
+@pytest.mark.deep
+def test_a_token_without_decimals_pays_a_unit_less():
+    count = Count({"only": ["swap-follows-prices"]})
+    assert count.report(VARIATIONS["a-token-without-decimals"], armed=True)["more"] == []
 
 
 def test_the_command_prints_its_address_and_serves():

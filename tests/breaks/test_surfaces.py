@@ -119,7 +119,7 @@ def test_the_journal_names_the_break_and_the_answer_does_not(control, line):
 
 
 def test_snapshots_forks_and_resets_keep_breaks_and_what_they_remember(control, line, mock):
-    control.send("PUT", "/breaks", {"breaks": ["version-counts-reads"]})
+    control.send("PUT", "/breaks", {"breaks": ["allowed-version-of-reads"]})
     assert versions(line, 2) == [2, 3]
     control.post("/snapshots", {"name": "then"})
     key = f"{mock.prefix[3:]}-fork"
@@ -137,11 +137,11 @@ def test_snapshots_forks_and_resets_keep_breaks_and_what_they_remember(control, 
 
 def test_a_dump_carries_breaks_and_what_they_remember(control, line):
     assert "breaks" not in control.get("/dump")
-    control.send("PUT", "/breaks", {"breaks": ["version-counts-reads", "price-as-number"]})
+    control.send("PUT", "/breaks", {"breaks": ["allowed-version-of-reads", "price-as-number"]})
     versions(line, 2)
     dump = control.get("/dump")
     control.send("PUT", "/breaks", {"breaks": []})
-    assert control.post("/load", dump)["breaks"] == ["version-counts-reads", "price-as-number"]
+    assert control.post("/load", dump)["breaks"] == ["allowed-version-of-reads", "price-as-number"]
     assert (versions(line), price(line)) == ([4], 1)
     del dump["breaks"]
     assert control.post("/load", dump)["breaks"] == []
@@ -157,12 +157,12 @@ def test_a_damaged_dump_is_a_sentence(control, broken):
 
 
 def test_breaks_that_stay_keep_what_they_remember_when_others_come(control, line):
-    control.send("PUT", "/breaks", {"breaks": ["version-counts-reads"]})
+    control.send("PUT", "/breaks", {"breaks": ["allowed-version-of-reads"]})
     versions(line, 3)
-    control.send("PUT", "/breaks", {"breaks": ["version-counts-reads", "list-shrinks"]})
+    control.send("PUT", "/breaks", {"breaks": ["allowed-version-of-reads", "list-shrinks"]})
     assert versions(line) == [5]
     control.send("PUT", "/breaks", {"breaks": ["list-shrinks"]})
-    control.send("PUT", "/breaks", {"breaks": ["version-counts-reads"]})
+    control.send("PUT", "/breaks", {"breaks": ["allowed-version-of-reads"]})
     assert versions(line) == [2]
 
 
@@ -180,7 +180,7 @@ def test_faults_come_on_top_of_breaks(control, line):
 
 
 def test_a_fault_without_effect_leaves_the_memory_of_breaks(control, line):
-    control.send("PUT", "/breaks", {"breaks": ["version-counts-reads"]})
+    control.send("PUT", "/breaks", {"breaks": ["allowed-version-of-reads"]})
     control.post("/faults", {"kind": "false-success", "first": 1})
     control.post("/faults", {"kind": "http-status", "status": 500, "first": 1})
     assert versions(line) == [2]

@@ -27,7 +27,6 @@ _NOT_NEEDED = (
     *("mockserver.responders.replay.player", "mockserver.server.control.table"),
     "mockserver.responders.breaks.catalogue",
 )
-_COMPILED = ("schemas", "fixtures/catalog", "fixtures/scenarios")
 
 
 def _served(folder: Path):
@@ -53,18 +52,18 @@ def installed(tmp_path):
     shutil.copytree(Path(mockserver.__file__).parent, package, ignore=ignored)
     shutil.copytree(resources.schemas(), data / "schemas")
     shutil.copytree(resources.fixtures(), data / "fixtures")
-    files = [path for folder in _COMPILED for path in (data / folder).glob("*.yaml")]
-    values = [(path.read_text(), yamltext.parsed(path.read_text(), path)[0]) for path in files]
-    compiled.write(values, data / "compiled")
+    compiled.write(yamltext.shipped(data), data / "compiled")
     return tmp_path
 
 
 def test_an_installed_server_reads_no_yaml_and_answers_the_same(installed):
-    found, usual = _served(installed), _served(Path(mockserver.__file__).parents[1])
-    assert found["from"].startswith(str(installed))
-    assert "yaml" not in found["loaded"]
-    assert "yaml" in usual["loaded"]
-    assert found["body"] == usual["body"]
+    ready = _served(installed)
+    shutil.rmtree(installed / "mockserver" / "_data" / "compiled")
+    parsed = _served(installed)
+    assert all(served["from"].startswith(str(installed)) for served in (ready, parsed))
+    assert "yaml" not in ready["loaded"]
+    assert "yaml" in parsed["loaded"]
+    assert ready["body"] == parsed["body"]
 
 
 def test_a_file_that_was_changed_is_read_as_it_is(installed):

@@ -14,7 +14,7 @@ from mockserver.conformance.checks.judge import judged, placed
 from mockserver.conformance.checks.quotes import bridge_keeps_the_amount
 from mockserver.conformance.checks.quoting import quotes
 from mockserver.conformance.checks.rule import Finding
-from mockserver.conformance.discovery.clocks import seconds_of
+from mockserver.conformance.discovery.clocks import looks_like_a_time, seconds_of
 from mockserver.conformance.discovery.routes import is_plausible
 from mockserver.conformance.generation.stages import server_error
 from mockserver.conformance.requests.planned import orders_settled, v1_orders_settled
@@ -180,9 +180,22 @@ def test_no_shipped_world_is_blamed(scenario, dialect):
         assert [outcome for outcome in result.outcomes if outcome.verdict.is_finding] == []
 
 
-@pytest.mark.parametrize("made", ["2026-11-22 15:16:24.5918 +0000 UTC", "2026/11/22 15:16:24"])
+@pytest.mark.parametrize(
+    "made",
+    [
+        *("2026-11-22 15:16:24.5918 +0000 UTC", "2026/11/22 15:16:24", "20261122T151624Z"),
+        *("Sun, 22 Nov 2026 15:16:24 GMT", "Sun Nov 22 15:16:24 2026", "20261122151624"),
+        *("1795360584.25", "1795360584250", "1795360584250000", "1795360584250000000"),
+    ],
+)
 def test_a_time_is_read_in_many_forms(made):
     assert seconds_of(made) == 1_795_360_584
+
+
+@pytest.mark.parametrize("made", ["11/22/2026, 12:16:24 AM", "2026年11月22日 15:16:24", "soon"])
+def test_a_time_that_cannot_be_read_is_not_guessed(made):
+    assert seconds_of(made) is None
+    assert looks_like_a_time(made) is (made != "soon")
 
 
 def test_what_looks_like_a_time_is_not_called_none():

@@ -1,6 +1,7 @@
 """What is read value by value comes out as what is read in full, whatever a request looks like."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -110,6 +111,28 @@ def test_a_query_with_one_new_value_is_read_as_any_other(name: str, place: int) 
     quick = QUICK[key]._quick
     assert quick is not None
     assert quick._rests
+
+
+@pytest.mark.parametrize("colon", [":", ": "])
+@pytest.mark.parametrize("spread", [("toAddr", "0"), ("channel", ' "sourceCerts": "ab" ')])
+def test_a_body_with_one_new_value_is_read_as_any_other(colon: str, spread) -> None:
+    key = ("documented", "v2.submitOrder")
+    told = OPERATIONS[key].row["example"]
+    body = {**told["body"], spread[0]: spread[1] * 3}
+    at, written = body["sourceCerts"], json.dumps(body, separators=(",", colon))
+    odd = ["", "0", "7b\n", "7b 7d", "\\u0037b", "7\x00b", "\uff17b", "\ud800", '7b"', "7b\\", "[]"]
+    more = ['7b","sourceCerts":"7d', '7b","unknown":"7d', '7b"} {"', "00" * 3_000]
+    quick = QUICK[key]._quick
+    assert quick is not None
+    for value in ["7b" * 300, "7B8d", *odd, *more, "7d" * 300]:
+        text = written.replace(at, value)
+        request = _request(OPERATIONS[key], {"headers": told["headers"]})
+        request = replace(request, body=text.encode("utf-8", "surrogatepass"))
+        assert _outcome(QUICK[key], request) == _outcome(FULL[key], request), value
+    assert quick._framed(request)
+    for old, new in [("{", "["), ("{", '{"toAddr":"0",'), ("}", "}}"), ("}", ""), ('"1"', '"01"')]:
+        request = replace(request, body=text.replace(old, new).encode())
+        assert _outcome(QUICK[key], request) == _outcome(FULL[key], request), new
 
 
 def test_a_condition_ties_the_inputs_that_it_names() -> None:

@@ -127,6 +127,7 @@ SHIPPED = {
     "cli/action.py": "the report that the run before it has written",
     "grading/grade.py": "what the servers of a run have just written",
     "survive/runs.py": "what a run of the search has just written",
+    "yamltext.py": "",
     "worlds/state/folder.py": "the number of processes of a state folder, which is locked by then",
 }
 """Who reads files as they are, and what beside those that the package brings."""

@@ -134,7 +134,7 @@ def test_stubs_and_breaks_come_along_as_they_were(serve, saved):
     client = (running := serve(clock=ClockMode.FROZEN)).client
     stub = {"operation": "v2.getPrice", "response": {"refusal": "injected"}, "times": 1}
     client.control("POST", "/stubs", stub)
-    client.control("PUT", "/breaks", {"breaks": ["order-ids-reused", "version-counts-reads"]})
+    client.control("PUT", "/breaks", {"breaks": ["order-ids-reused", "allowed-version-of-reads"]})
     for number in (1, 2):
         client.post("/v1/submitOrder", placed_by(number), headers=client.wallet)
         client.get("/v1/getChain")

@@ -193,8 +193,8 @@ def one_token_has_one_form(context: RunContext, operation: Operation) -> Judgeme
 def version_follows_the_list(context: RunContext, pair: tuple[Exchange, Exchange]) -> Findings:
     """The version of a list never decreases, and changes when the list changes.
 
-    Several lists may share a version, so a rise alone is no violation; and a list that changes
-    because a chain was suspended need not get another version.
+    Several lists may share a version, so a rise says nothing; and a list that changes because a
+    chain was suspended need not get another version.
     """
     return _version_follows(context, *pair)
 
@@ -208,32 +208,22 @@ def version_follows_the_list(context: RunContext, pair: tuple[Exchange, Exchange
 def v1_version_follows_the_list(context: RunContext, pair: tuple[Exchange, Exchange]) -> Findings:
     """The version of a list never decreases, and changes when the list changes.
 
-    Several lists may share a version, so a rise alone is no violation; and a list that changes
-    because a chain was suspended need not get another version.
+    Several lists may share a version, so a rise says nothing; and a list that changes because a
+    chain was suspended need not get another version.
     """
     return _version_follows(context, *pair)
 
 
 def _version_follows(context: RunContext, earlier: Exchange, later: Exchange) -> Findings:
-    # The version may be shared by several lists, so a rise alone is no violation; and a list that
-    # changes because a chain was suspended need not be another version.
+    # The version may be shared by several lists, or count something else, so a rise says nothing.
     before, now = (needs.integer(exchange, "version") for exchange in (earlier, later))
-    first, last = _items_without_prices(earlier), _items_without_prices(later)
-    message, basis = "", None
-    if first == last and now > before:
-        message = f"version rose from {before} to {now} while the list stayed"
-        basis = fact_basis("lists.version-stays")
-    elif now < before:
-        message = f"version fell from {before} to {now}"
-    elif first != last and before == now:
-        message = f"the list changed while version stayed {before}"
+    if now < before:
+        yield Finding(f"version fell from {before} to {now}")
+    elif before == now and items_without_prices(earlier) != items_without_prices(later):
+        # What changes because a chain was suspended need not be another version.
         chains = context.sent(plain_probe(ids.CHAINS), last_list(ids.CHAINS))
-        suspended = len(chains) > 1 and _items_without_prices(chains[0]) != _items_without_prices(
-            chains[1]
-        )
-        basis = fact_basis("lists.version-suspended") if suspended else None
-    if message:
-        yield Finding(message, basis=basis)
+        if len({repr(items_without_prices(each)) for each in chains}) < 2:
+            yield Finding(f"the list changed while version stayed {before}")
 
 
 def _nameless(exchange: Exchange, context: RunContext) -> Findings:
@@ -343,7 +333,7 @@ def _requested_chain(context: RunContext, exchange: Exchange) -> ListedChain | N
     return exact or next((chain for chain in chains if name in chain.names), None)
 
 
-def _items_without_prices(exchange: Exchange) -> Counter[bytes]:
+def items_without_prices(exchange: Exchange) -> Counter[bytes]:
     counts: Counter[bytes] = Counter()
     for key, item in listed(exchange.member("data")):
         names = sorted(item) if isinstance(item, dict) else ()

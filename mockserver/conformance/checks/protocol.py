@@ -1,7 +1,8 @@
 """Rules about HTTP and JSON: statuses, connections, bodies as bytes, and how long answers take."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 
 from mockserver.conformance.checks.evidence import (
     GATEWAY_STATUSES,
@@ -30,6 +31,10 @@ from mockserver.contract import Layer, Operation, fact_basis, ids
 from mockserver.jsontext import Json, kind_of
 from mockserver.validation import excerpt
 
+# A letter of more than one byte, or an escape of one, which every text that was encoded twice has.
+_BEYOND_ASCII = re.compile(rb"[\x80-\xff]|\\u00[89a-fA-F]|\\u[1-9a-fA-F]")
+# What takes each byte of UTF-8 for a letter of its own.
+_SINGLE_BYTES = ("latin-1", "cp1252")
 # text/json and application/problem+json are JSON as well.
 _JSON = re.compile(r"(?:application|text)/(?:[\w.+-]+\+)?json", re.ASCII)
 # Headers that differ between two requests which mean the same.
@@ -49,9 +54,13 @@ _PACK = RulePack(Layer.PROTOCOL, operations=EVERY, needs=(PLAIN,))
 @_PACK.major("envelope", every_exchange=True)
 @each(answered, once=True)
 def body_is_strict_json(_: RunContext, exchange: Exchange) -> Findings:
-    """Every body is strict JSON in UTF-8: no NaN, no repeated member, nothing before
+    """Every body is strict JSON in UTF-8, encoded once: no NaN, no repeated member, nothing before
     or after it.
     """
+    spoilt = _spoilt_text(exchange)
+    if spoilt:
+        message, cause = f"{spoilt}, so that its letters are others", "text encoded twice"
+        yield Finding(message, basis=fact_basis("http.utf-8"), cause=cause)
     refused = exchange.answer.status >= 400
     # What HTTP itself refuses is below the interface, and nothing is published about it.
     of_http = refused and is_outside_the_contract(exchange)
@@ -71,6 +80,36 @@ def body_is_strict_json(_: RunContext, exchange: Exchange) -> Findings:
     text = f"; the body begins with {excerpt(begins)}" if begins else ""
     basis = fact_basis("errors.envelope") if refused else None
     yield Finding(f"{fault}: {exchange.unreadable}{text}", basis=basis, cause=fault)
+
+
+def _spoilt_text(exchange: Exchange) -> str:
+    """Return what is wrong with the letters of a text; empty where nothing is.
+
+    A refusal may repeat whatever was sent, and is not judged.
+    """
+    if not exchange.succeeded or not _BEYOND_ASCII.search(exchange.answer.body):
+        return ""
+    for text in _texts_in(exchange.body):
+        if text.isascii():
+            continue
+        for charset in _SINGLE_BYTES:
+            with suppress(UnicodeError):
+                once = text.encode(charset).decode()
+                return f"{excerpt(text)} is {excerpt(once)} in UTF-8, encoded twice"
+    return ""
+
+
+def _texts_in(value: Json) -> Iterator[str]:
+    """Yield the texts in a value, however deep."""
+    match value:
+        case str():
+            yield value
+        case Mapping():
+            for member in value.values():
+                yield from _texts_in(member)
+        case list():
+            for item in value:
+                yield from _texts_in(item)
 
 
 @_PACK.minor("http.json", every_exchange=True)

@@ -243,7 +243,10 @@ def swap_follows_prices(context: RunContext, quote: AnsweredQuote) -> Findings:
     got, fair = quote.pays, needs.value(fair_output(context, quote))
     # Two equal prices may be of one token by mistake, which another rule reports.
     needs.skip_unless(source_price != target_price or (is_stable(source) and is_stable(target)))
-    if not amounts.within(got, fair, _PRICE_FACTOR) and not _explained_by_price_impact(quote, fair):
+    # What is less than a smallest unit is not paid, which is much of a token without decimals.
+    unit = Decimal(1).scaleb(-quote.decimals)
+    fits = any(amounts.within(paid, fair, _PRICE_FACTOR) for paid in (got, got + unit))
+    if not fits and not _explained_by_price_impact(quote, fair):
         pay = f"{quote.put:.6g} {source.symbol} at {source_price} USD pay {got:.6g} {target.symbol}"
         yield Finding(f"{pay} at {target_price} USD, expected about {fair:.6g}")
 

@@ -206,8 +206,6 @@ def update_time_is_a_time(context: RunContext, exchange: Exchange) -> Findings:
     now = clocks.service_time(context, exchange)
     if not clocks.LEAST_S <= seconds <= clocks.MOST_S:
         yield Finding(f"{what}, a time outside of this century", cause="century")
-    elif value.isdecimal() and int(value) >= clocks.MILLISECONDS:
-        yield Finding(f"{what}, milliseconds instead of seconds", cause="unit")
     elif now is not None and _AHEAD_S < seconds - now < _ANOTHER_TIME_S:
         ahead = (seconds - now) // 3600
         yield Finding(f"{what}, {ahead} hours ahead of the service's own time", cause="ahead")

@@ -15,11 +15,15 @@ LEAST_S, MOST_S = 946_684_800, 4_102_444_800
 """The years 2000 to 2100, in seconds since 1970."""
 MILLISECONDS = 10**11
 """Numbers from here on count milliseconds: as seconds they would be in the year 5138."""
+_NUMBER = re.compile(r"(\d{1,19})(?:[.,]\d{1,9})?", re.ASCII)
+# Seconds, and parts of them, would have another beginning or another length in this century.
+_COMPACT = re.compile(r"20\d{12}", re.ASCII)
 _DATE = re.compile(
     r"(\d{4})[-/](\d{2})[-/](\d{2})"
     r"(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)(?: ?(Z|[+-]\d{2}:?\d{2}))?(?: UTC| GMT)?)?"
 )
-_LIKE_A_TIME = re.compile(r"(?=.*\b20\d\d\b).*\b\d{1,2}\b\D+\d{1,2}\b.*")
+_HALF_DAYS = re.compile(r"\d ?[ap]\.?m\b", re.IGNORECASE)
+_LIKE_A_TIME = re.compile(r"(?=.*(?<!\d)20\d\d(?!\d)).*(?<!\d)\d{1,2}\D+\d{1,2}(?!\d).*")
 # No time has so many digits, and Python refuses to read thousands.
 _TOO_LONG = 20
 # The words of the probes that stamp a request with a time that ought to be refused.
@@ -27,14 +31,21 @@ STALE = "timestamp long past"
 
 
 def seconds_of(value: str) -> int | None:
-    """Return a time as seconds since 1970, from seconds, milliseconds or a date; else None."""
-    number = _unsigned(value)
-    if number is not None:
-        return number // 1000 if number >= MILLISECONDS else number
+    """Return a time as seconds since 1970, from seconds or parts of them, or a date; else None."""
+    if _COMPACT.fullmatch(value):
+        return _read(lambda: datetime.strptime(value, "%Y%m%d%H%M%S"))  # noqa: DTZ007
+    if match := _NUMBER.fullmatch(value):
+        number = int(match[1])
+        while number >= MILLISECONDS:
+            number //= 1000
+        return number
     if match := _DATE.fullmatch(value):
         year, month, day, time, offset = match.groups("")
         return _read(lambda: datetime.fromisoformat(f"{year}-{month}-{day}T{time or '00'}{offset}"))
-    return _read(lambda: parsedate_to_datetime(value)) if len(value) < 60 else None
+    if len(value) >= 60 or _HALF_DAYS.search(value):
+        return None
+    when = _read(lambda: datetime.fromisoformat(value))
+    return _read(lambda: parsedate_to_datetime(value)) if when is None else when
 
 
 def stamp_of(request: Request) -> int | None:

@@ -94,10 +94,11 @@ def allowed_to_differ(exchange: Exchange) -> set[str]:
 
 
 def cookies_of_others(exchanges: Iterable[Exchange], first: Exchange) -> str:
-    """Return the cookies that a client has after other requests than one, as it sends them."""
+    """Return the cookies that a client has after other answers than one, as it sends them."""
     cookies = dict[str, str]()
     for exchange in exchanges:
-        if request_key(exchange) == request_key(first):
+        same = exchange.answer.body == first.answer.body
+        if same or request_key(exchange) == request_key(first):
             continue
         for header, value in exchange.answer.headers:
             pair, *attributes = (part.strip() for part in value.split(";"))

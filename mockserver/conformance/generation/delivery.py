@@ -10,16 +10,21 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
+from decimal import Decimal
 from functools import partial
-from itertools import chain
+from itertools import chain, combinations
+from urllib.parse import urlencode
 
 from mockserver import jsontext
 from mockserver.conformance.checks.evidence import (
     GATEWAY_STATUSES,
+    chains_named,
     in_words,
     is_refused_now_and_then,
     request_key,
+    says_it_is_away,
 )
+from mockserver.conformance.checks.probes import V2_LISTS
 from mockserver.conformance.checks.rule import Finding, Outcome
 from mockserver.conformance.checks.submitted import (
     ORDER,
@@ -30,7 +35,8 @@ from mockserver.conformance.checks.submitted import (
     certificate_of,
     is_over,
 )
-from mockserver.conformance.discovery.inventory import inventory_of
+from mockserver.conformance.discovery import amounts
+from mockserver.conformance.discovery.inventory import chains_of, inventory_of
 from mockserver.conformance.discovery.routes import addressed_tokens, v1_chain_pair
 from mockserver.conformance.generation.clients import (
     OLD_COPY,
@@ -39,6 +45,12 @@ from mockserver.conformance.generation.clients import (
     forms_of_clients,
     kept_for,
     knows_no_chunks,
+)
+from mockserver.conformance.generation.equal_requests import (
+    alternating,
+    conditions_of,
+    equal_requests,
+    stale_validators,
 )
 from mockserver.conformance.generation.sameness import Sameness
 from mockserver.conformance.generation.stages import DELIVERY, Sender, is_answered
@@ -52,7 +64,7 @@ from mockserver.conformance.requests.valid import (
 )
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import JSON_TYPE, Draft
-from mockserver.conformance.session.exchange import Exchange, NoAnswer
+from mockserver.conformance.session.exchange import Exchange, NoAnswer, refusal_of
 from mockserver.conformance.session.names import EdgeKind
 from mockserver.conformance.session.session import Session
 from mockserver.conformance.verdict import NotRun, Verdict, if_known
@@ -71,8 +83,10 @@ _HOUR_S, _DAY_S = 3600, 86_400
 LOOKS = 12
 # One answer that differs once may be a busy moment; two are not.
 _FEWEST_FLICKERS = 2
-_AT_ONCE, _AGAIN, _MOST_NEAR = 8, 4, 2
-# As many requests as a browser sends on one connection, all for one operation.
+_AT_ONCE, _AGAIN, _MOST_NEAR, _MOST_AT_ONCE, _LISTS_AT_ONCE = 8, 4, 3, 2, 4
+# How many requests of an operation are compared with each other.
+_MOST_COMPARED = 40
+# As many signed requests as a client sends on one connection.
 _IN_A_ROW = 16
 _FIRST_LISTS = (ids.CHAINS, ids.ASSETS)
 # What was submitted and is known once may not be unknown at the next look.
@@ -92,6 +106,13 @@ _KEYS = shipped_facts().names["words"]["keys"]
 # What the hash of a deposit is called where a valid request is made about it.
 _DEPOSIT = {ids.TICKET: "hash"}
 _LENGTH_REQUIRED = 411
+# What goes from here to there, by the fact that says so. A rate this far from 1 is not its reverse.
+_DIRECTED = {
+    ids.BRIDGE: "get-bridge-quote",
+    ids.SWAP_QUOTE: "get-aggregate-quote",
+    ids.SWAP: "get-aggregate-swap",
+}
+_STEEP = 2
 _CHANGING = (*ids.QUOTES, ids.SWAP, ids.CHECK, ids.PRICE, ids.BALANCE, ids.V1_DETAIL)
 _FURTHER, _SHORT, _LONG = "utm_source", 3, 600
 # Lists are to be read before they are used, and change less often.
@@ -190,6 +211,7 @@ def _in_chunks(draft: Draft) -> Draft:
     return _headers(Transfer_Encoding="chunked")(draft) if draft.sent_body else draft
 
 
+_COMPRESSED = "compression accepted"
 _LONGER_QUERY = f"a further input of {_LONG} characters in front"
 _LONG_INPUT = _with_further_input(_LONG)
 
@@ -198,19 +220,21 @@ _LONG_INPUT = _with_further_input(_LONG)
 _FORMS: Mapping[str, Mapping[str, DeliveryEdit]] = {
     "as browsers send it": {
         "names of headers in lower case": _header_names(str.lower),
-        "compression accepted": _headers(Accept_Encoding="gzip, deflate"),
+        _COMPRESSED: _headers(Accept_Encoding="gzip, deflate, br"),
         "another language accepted": _headers(Accept_Language="de-DE, fr;q=0.8"),
-        "the name and cookies of a browser": _headers(User_Agent="Mozilla/5.0", Cookie="seen=1"),
+        "the name of a browser": _headers(User_Agent="Mozilla/5.0 (X11; Linux x86_64)"),
+        "cookies": _headers(Cookie="seen=1"),
         "letters as escapes": _escaped,
         "blanks as +": _blanks_as_plus,
         _LONGER_QUERY: _LONG_INPUT,
         "the charset of the body named": _named_charset,
         "white space in the body": _with_white_space,
-        "several types accepted": _headers(Accept="application/json, text/plain, */*"),
+        "several types accepted": _headers(Accept="application/json, text/plain;q=0.9, */*;q=0.8"),
     },
     "as proxies send it": {
         "names of headers in upper case": _header_names(str.upper),
         "compression accepted, plain preferred": _headers(Accept_Encoding="identity, gzip;q=0.5"),
+        "nothing from a cache": _headers(Cache_Control="no-cache", Pragma="no-cache"),
         "the names of proxies": _headers(Via="1.1 proxy", X_Forwarded_For="192.0.2.7"),
         "any type accepted": _headers(Accept="*/*"),
         "a third language accepted": _headers(Accept_Language="zh-CN, ar;q=0.8"),
@@ -242,6 +266,10 @@ class RepeatedRequest:
     @property
     def succeeded(self) -> bool:
         return self.sameness.first.succeeded
+
+
+# What is asked for again, and the forms that it is asked in.
+_Row = tuple[RepeatedRequest, tuple[tuple[str, DeliveryEdit], ...]]
 
 
 def delivery(session: Session, options: Options) -> tuple[Outcome, ...]:
@@ -280,25 +308,44 @@ class _Delivery:
         self._targets: list[RepeatedRequest] = []
         # Places in answers of an operation whose words differ from time to time.
         self._free: defaultdict[str, set[str]] = defaultdict(set)
+        self._made: defaultdict[str, set[str]] = defaultdict(set)
         # Of each operation requests that differ from the usual in as little as can be.
         self._near: dict[str, list[Exchange]] = {}
         # What is answered otherwise of some operation, by what it is called.
         self._told: set[str] = set()
         # Whether a generation ignores inputs that are not known.
         self._further: dict[str, bool] = {}
+        # How compression is asked for, in a way that this service can be read in.
+        self._compressed = _FORMS["as browsers send it"][_COMPRESSED]
 
     def run(self) -> None:
         """Send everything that reads; stop where nothing more may leave."""
-        for step in (self._begin, self._forms, self._http, self._kept, self._together):
+        steps = (self._begin, self._forms, self._http, self._turned, self._kept, self._together)
+        for step in steps:
             step()
             if self._sender.stopped:
                 return
         self._begin_again()
 
+    def _judge_equal_requests(self) -> None:
+        """Report what all answers to what is asked again show together."""
+        for target in self._targets:
+            every = equal_requests(self._context, target.sameness.first)
+            fact, cause = "delivery.validators", "stale tag"
+            for message, before, now in stale_validators(every):
+                if (target.operation.id, cause) not in self._reported:
+                    self._reported.add((target.operation.id, cause))
+                    self._finds(target, message, (before, now), "HTTP headers", fact, cause)
+            turn = alternating(every) if target.operation.id in V2_LISTS else None
+            if turn and not self._findings[target.operation.id]:
+                message = "the list changes, and changes back, under the same version"
+                self._finds(target, message, turn, "data.list", "lists.version", "alternating")
+
     def outcomes(
         self, chosen: Sequence[Operation], never: Sequence[Operation]
     ) -> tuple[Outcome, ...]:
         """Return an outcome for each of them; those that are `never` asked lack no budget."""
+        self._judge_equal_requests()
         self._report_flickers()
         return tuple(self._outcome(operation, never) for operation in chosen)
 
@@ -323,7 +370,7 @@ class _Delivery:
                     self._targets.append(target)
 
     def _repeated(self, label: str, operation: Operation, first: Exchange) -> RepeatedRequest:
-        sameness = Sameness(first, self._free[operation.id])
+        sameness = Sameness(first, self._free[operation.id], self._made[operation.id])
         return RepeatedRequest(label, operation, self._maker(operation, first), sameness)
 
     def _is_steady(self, target: RepeatedRequest) -> bool:
@@ -340,7 +387,8 @@ class _Delivery:
         once_more = self._ask(target, target.make())
         if once_more is not None and once_more.succeeded == target.succeeded:
             difference = target.sameness.difference(again)
-            self._flickers[target.operation.id] += [(once_more, again, difference)] * 2
+            if not _was_away(self._context, again):
+                self._flickers[target.operation.id] += [(once_more, again, difference)] * 2
         return False
 
     def _chosen(self, operation: Operation) -> Iterator[tuple[str, Exchange]]:
@@ -368,22 +416,17 @@ class _Delivery:
         if first is None or not first.has_answer:
             return
         yield "usual", first
-        others = [each for each in good if request_key(each) != request_key(first)]
+        # The last answer to each: what is submitted changes some.
+        latest = {request_key(each): each for each in every if each.succeeded}
+        latest.pop(request_key(first), None)
+        others = sorted(latest.values(), key=lambda exchange: not is_over(exchange))
         draft = if_known(_other_request, self._context, operation, others)
         second = None if draft is None else self._sender.send(operation.id, draft)
         if second is not None and second.succeeded:
             others.append(second)
         if not others:
             return
-        # Requests at the same time are mistaken for each other where the rest is equal, and what a
-        # connection remembers of the one before may be any input.
-        alone: dict[frozenset[str], Exchange] = {}
-        for each in sorted(others, key=lambda each: len(_varied(each, first))):
-            if _varied(each, first) and each.answer.body != first.answer.body:
-                alone.setdefault(_varied(each, first), each)
-        least = min(map(len, alone), default=0)
-        near = [each for varied, each in alone.items() if len(varied) == least]
-        self._near[operation.id] = near[:_MOST_NEAR]
+        self._near[operation.id] = _nearest(first, others)
         yield (
             "other",
             max(others, key=lambda each: (len(_varied(each, first)), _distance(each, first))),
@@ -404,9 +447,14 @@ class _Delivery:
             has_own = any(field.location == "headers" for field in target.operation.fields)
             for words, every in [*_FORMS.items()][: 2 if has_own else 1]:
                 changes = dict(every)
+                if _COMPRESSED in changes:
+                    changes[_COMPRESSED] = self._compressed
                 if _LONGER_QUERY in changes and not self._takes_further_inputs(target):
                     del changes[_LONGER_QUERY]
                 exchange = self._ask(target, _applied(target.make(), *changes.values()))
+                if exchange is not None and _is_packed_otherwise(exchange):
+                    self._compressed = changes[_COMPRESSED] = _headers(Accept_Encoding="gzip")
+                    exchange = self._ask(target, _applied(target.make(), *changes.values()))
                 if exchange is None:
                     return
                 if not self._differs(target, exchange):
@@ -417,11 +465,6 @@ class _Delivery:
                     # This operation alone refuses what it does not know.
                     del changes[_LONGER_QUERY]
                 self._narrowed(target, words, changes)
-        for target in self._targets:
-            # Behind an input as long, a cache that looks at the front of a query knows no other.
-            if target.label == "other" and self._takes_further_inputs(target):
-                long = partial(_applied, target.make(), _LONG_INPUT)
-                self._confirmed(target, long, _LONGER_QUERY)
 
     def _narrowed(
         self, target: RepeatedRequest, words: str, changes: Mapping[str, DeliveryEdit]
@@ -513,37 +556,97 @@ class _Delivery:
             self._finds(target, message, exchanges, place, "delivery.head", "length")
 
     def _judge_tags(self, target: RepeatedRequest) -> None:
-        """Ask for something else with the tag of the usual answer, where answers have tags."""
+        """Ask with validators, where answers have some: their own, and those of other answers."""
         usual = target.sameness.first
-        tag = usual.answer.header("ETag")
+        own = conditions_of(usual)
+        if not own:
+            return
+        known = self._ask(target, _headers(**own)(target.make()))
+        if known is not None and known.answer.status != 304:
+            self._look(target, known, "validators of the same answer")
         others = [each for each in self._targets if each.operation is target.operation]
-        for each in others if tag else ():
-            if each is target or each.sameness.first.answer.body == usual.answer.body:
+        pairs = [(each, usual) for each in others if each is not target]
+        # And what it was answered once, when that was something else.
+        before = [each for each in equal_requests(self._context, usual) if each.body != usual.body]
+        pairs += [(target, each) for each in before[:1]]
+        for each, first in pairs:
+            # Two of one second share a date, so that only tags tell them apart.
+            tag = first.answer.header("ETag")
+            if not tag or each.sameness.first.answer.body == first.answer.body:
                 continue
-            draft = each.make()
-            tagged = replace(draft, headers={**draft.headers, "If-None-Match": tag})
-            exchange = self._ask(each, tagged)
-            if exchange is not None and exchange.answer.status == 304:
+            exchange = self._ask(each, _headers(If_None_Match=tag)(each.make()))
+            if exchange is None or exchange.answer.status != 304:
+                continue
+            now = self._ask(each, each.make())
+            if now is not None and now.answer.body != first.answer.body:
                 message = (
                     "HTTP 304 (not modified) to a client that has the answer to something else"
                 )
                 place, fact = "HTTP status", "delivery.validators"
-                self._finds(each, message, (usual, exchange), place, fact, "tag of another")
+                self._finds(each, message, (first, exchange), place, fact, "tag of another")
+
+    def _turned(self) -> None:
+        """Ask for the other direction in the same amount: no rate is that of its own reverse."""
+        for operation in self._reads:
+            if operation.id not in _DIRECTED:
+                continue
+            good = [each for each in self._context.of(operation) if each.succeeded]
+            first = max(good, key=_steepness, default=None)
+            if first is None or _steepness(first) < _STEEP:
+                continue
+            target = self._repeated("turned", operation, first)
+            before = self._ask(target, target.make())
+            exchange = self._ask(target, replace(target.make(), raw_query=_turned(first)))
+            if exchange is None or before is None or not (before.succeeded and exchange.succeeded):
+                continue
+            target.sameness.add(before)
+            if _steepness(exchange) >= _STEEP and target.sameness.is_answered_by(exchange):
+                message = "the other direction in the same amount has the same answer"
+                fact = f"v2.{_DIRECTED[operation.id]}"
+                self._finds(target, message, (before, exchange), "", fact, "other direction")
 
     def _kept(self) -> None:
         """Ask for everything in a row on a connection that stays open, twice if need be."""
         self._unsigned()
-        signed = (each for each in self._targets if each.operation.auth == "developer-key")
-        in_a_row = [each for each in signed if each.succeeded][:1] * _IN_A_ROW
-        for rows in ([*self._targets, *self._targets[:_AGAIN]], in_a_row):
-            for turn in range(2):
-                with self._session.transport.kept_connection():
-                    exchanges = [(target, self._ask(target, target.make())) for target in rows]
-                wrong = self._wrong(exchanges)
-                if not wrong:
-                    break
-                if turn:
-                    self._report_wrong(wrong, "on a connection that is used again")
+        rows = self._in_browsers()
+        wrong = self._wrong(self._on_one_connection(rows))
+        plain = [(target, ()) for target, _ in rows]
+        again = self._wrong(self._on_one_connection(plain)) if wrong else []
+        if again:
+            self._report_wrong(again, "on a connection that is used again")
+            return
+        edits = {id(target): changes for target, changes in rows}
+        for target, *_ in wrong:
+            for part, change in edits[id(target)]:
+                self._confirmed(target, partial(_applied, target.make(), change), part)
+
+    def _in_browsers(self) -> list[_Row]:
+        """Return everything with what is nearest to it right behind, in a form of its own.
+
+        All of it is compressed, for which a cache may have a key of its own; and behind an input
+        as long, a cache that looks at the front of a query knows no other.
+        """
+        rows = list[_Row]()
+        packed, long = (_COMPRESSED, self._compressed), (_LONGER_QUERY, _LONG_INPUT)
+        for target in self._targets:
+            is_far = target.label == "other" and self._takes_further_inputs(target)
+            rows.append((target, (packed, long) if is_far else (packed,)))
+            if target.label == "usual":
+                rows += [(each, (packed,)) for each in self._near_to(target)]
+        # Who counts what comes on a connection may count one operation alone.
+        signed = (row for row in rows if row[0].operation.auth == "developer-key")
+        usual = [row for row in signed if row[0].succeeded][:1]
+        count = sum(row[0].operation is each[0].operation for row in rows for each in usual)
+        return [*rows, *rows[:_AGAIN], *usual * (_IN_A_ROW - count)]
+
+    def _on_one_connection(
+        self, rows: Sequence[_Row]
+    ) -> list[tuple[RepeatedRequest, Exchange | None]]:
+        with self._session.transport.kept_connection():
+            return [
+                (target, self._ask(target, _applied(target.make(), *(edit for _, edit in edits))))
+                for target, edits in rows
+            ]
 
     def _unsigned(self) -> None:
         """Ask without a signature right behind a signed request, on one connection."""
@@ -566,18 +669,19 @@ class _Delivery:
     def _together(self) -> None:
         """Ask for several things at once: for others of the same operation, and for all kinds."""
         apart = [target for target in self._targets if target.label == "usual"]
-        # Each that is taken is asked for twice at once as well, lists of chains eight times.
+        # Each that is taken is asked for twice at once as well, lists of all there is four times.
         taken = [each for each in apart if each.succeeded and each.operation.id != ids.CHAINS]
-        alike = [[*self._near_to(usual), usual, usual] for usual in taken]
+        alike = [[*self._near_to(usual)[:_MOST_AT_ONCE], usual, usual] for usual in taken]
         groups = [apart[start : start + _AT_ONCE] for start in range(0, len(apart), _AT_ONCE)]
-        usual = [target for target in self._targets if target.operation.id == ids.CHAINS]
-        for group in chain(alike, groups, ([target] * _AT_ONCE for target in usual)):
-            for turn in range(2):
-                wrong = self._wrong(self._ask_together(group))
-                if not wrong:
-                    break
-                if turn:
-                    self._report_wrong(wrong, "with other requests at the same time")
+        lists = [target for target in apart if target.operation.id in _FIRST_LISTS]
+        for group in chain(alike, groups, [lists * _LISTS_AT_ONCE]):
+            once = self._wrong(self._ask_together(group))
+            again = self._wrong(self._ask_together(group)) if once else []
+            if again:
+                self._report_wrong(again, "with other requests at the same time")
+                continue
+            for target, _, exchange, difference in once:
+                self._flicker(target, exchange, difference)
 
     def _near_to(self, usual: RepeatedRequest) -> list[RepeatedRequest]:
         operation = usual.operation
@@ -643,17 +747,18 @@ class _Delivery:
             self._lists_after()
             if ended is not None:
                 self._look_after_its_ticket(ended, other)
-            self._forms_of_submission(operation, kind, accepted)
-            if accepted:
-                names = {"id": numbers[0], "ticketId": numbers[0], **about}
-                draft = if_known(valid_request, self._context, kind.look_id, **names)
-                if draft is not None:
-                    self._look_often(self._context.contract.operation(kind.look_id), draft)
+            newest = self._forms_of_submission(operation, kind, accepted)
+            if newest is not None:
+                self._look_often(kind, newest)
 
     def _forms_of_submission(
         self, operation: Operation, kind: Submitted, accepted: Sequence[Exchange]
-    ) -> None:
-        """Submit something else in each form, where it is taken in the usual one."""
+    ) -> Exchange | None:
+        """Submit something else in each form, where it is taken in the usual one.
+
+        Returns what was accepted last.
+        """
+        newest = accepted[0] if accepted else None
         signed_raw = operation.auth == "developer-key"
         transport, is_first = self._session.transport, True
         for how, change in _FORMS_OF_SUBMISSIONS.items() if accepted else ():
@@ -665,12 +770,13 @@ class _Delivery:
                 continue
             with transport.kept_connection() if is_first else nullcontext():
                 exchange = self._sender.send(operation.id, change(draft))
-                here = self._look_at(kind, exchange, about) if is_first else None
+                here = self._look_at(kind, exchange) if is_first else None
             if here is not None and here.succeeded:
-                self._judge_elsewhere(kind, here, self._look_at(kind, exchange, about))
+                self._judge_elsewhere(kind, here, self._look_at(kind, exchange))
             is_first = False
             if exchange is None:
-                return
+                return newest
+            newest = exchange if exchange.succeeded else newest
             # How a body is signed that is written otherwise is not shown.
             of_keys = any(word in in_words(exchange).lower() for word in _KEYS)
             length_required = exchange.answer.status == _LENGTH_REQUIRED
@@ -684,16 +790,11 @@ class _Delivery:
             elif exchange.succeeded and kind.number(exchange) in map(kind.number, accepted):
                 message = f"with {how}: it is answered as the one before, of another deposit"
                 self._finds_in(operation, message, (accepted[0], exchange), "order.id", "data.id")
+        return newest
 
-    def _look_at(
-        self, kind: Submitted, made: Exchange | None, about: Mapping[str, str]
-    ) -> Exchange | None:
+    def _look_at(self, kind: Submitted, made: Exchange | None) -> Exchange | None:
         """Look up what was submitted just now; None where it was not accepted."""
-        if made is None or not made.succeeded:
-            return None
-        number = kind.number(made)
-        names = {"id": number, "ticketId": number, **about}
-        draft = if_known(valid_request, self._context, kind.look_id, **names)
+        draft = if_known(kind.look, self._context, made) if made and made.succeeded else None
         return None if draft is None else self._sender.send(kind.look_id, draft)
 
     def _judge_elsewhere(self, kind: Submitted, here: Exchange, there: Exchange | None) -> None:
@@ -724,18 +825,23 @@ class _Delivery:
             self._findings[ORDER.look_id].append(finding)
             return
 
-    def _look_often(self, operation: Operation, draft: Draft) -> None:
-        self._touched.add(operation.id)
+    def _look_often(self, kind: Submitted, made: Exchange) -> None:
+        """Look up the newest again and again: a replica that is behind does not know it yet."""
         known: Exchange | None = None
+        line, flickers = Timeline(kind), self._flickers[kind.look_id]
         for _ in range(LOOKS):
-            exchange = self._sender.send(operation.id, draft)
+            exchange = self._look_at(kind, made)
             if exchange is None:
                 return
+            self._touched.add(kind.look_id)
             if exchange.succeeded:
                 known = exchange
+                for change in line.follow(exchange):
+                    what = f"{change.name} is {change.now!r}, and was {change.was!r} before"
+                    flickers.append((change.looks[0], exchange, what))
             elif known is not None and exchange.refused:
                 what = f"what was there before is refused ({in_words(exchange)})"
-                self._flickers[operation.id].append((known, exchange, what))
+                flickers.append((known, exchange, what))
 
     def _lists_after(self) -> None:
         for target in [each for each in self._targets if each.operation.id in _FIRST_LISTS]:
@@ -875,13 +981,15 @@ class _Delivery:
         )
 
     def _flicker(self, target: RepeatedRequest, exchange: Exchange, difference: str) -> None:
+        if _was_away(self._context, exchange):
+            return
         self._flickers[target.operation.id].append((target.sameness.first, exchange, difference))
 
     def _report_flickers(self) -> None:
         if sum(map(len, self._flickers.values())) < _FEWEST_FLICKERS:
             return
         for operation_id, flickers in self._flickers.items():
-            if self._findings[operation_id]:
+            if self._findings[operation_id] or not flickers:
                 continue
             before, exchange, difference = flickers[0]
             times = counted(len(flickers), "time")
@@ -974,14 +1082,57 @@ def _without(headers: Mapping[str, Json], names: Collection[str]) -> dict[str, J
 
 
 def _is_coded_unasked(exchange: Exchange) -> bool:
-    """Tell whether an answer is compressed, though its client names no coding."""
-    coding = (exchange.answer.header("Content-Encoding") or "identity").strip().lower()
-    return coding != "identity" and not exchange.request.headers.get("Accept-Encoding", "")
+    """Tell whether an answer is compressed, though its client names no such coding."""
+    coding, accepted = _coding(exchange), exchange.request.headers.get("Accept-Encoding", "")
+    return coding != "identity" and coding not in accepted.lower()
+
+
+def _coding(exchange: Exchange) -> str:
+    return (exchange.answer.header("Content-Encoding") or "identity").strip().lower()
+
+
+def _is_packed_otherwise(exchange: Exchange) -> bool:
+    """Tell whether an answer is packed as its client accepts it, and cannot be read here."""
+    trouble = exchange.answer.trouble
+    return (
+        trouble is NoAnswer.BROKEN_HTTP
+        and not _is_coded_unasked(exchange)
+        and (_coding(exchange) != "identity")
+    )
 
 
 def _fails(exchange: Exchange | None) -> bool:
     return exchange is not None and (
         not exchange.has_answer or exchange.answer.status in (500, 502)
+    )
+
+
+def _was_away(context: RunContext, refused: Exchange) -> bool:
+    """Tell whether a refusal is about a chain that was out of service for a while, and is back.
+
+    A chain that is refused now and then, and taken in between, is another matter.
+    """
+    if not refused.refused or refused.operation.id in ids.LISTS:
+        return False
+    for name in chains_named(refused):
+        every = [each for each in context.exchanges if name in chains_named(each)]
+        asked = [each for each in every if each.operation.id not in ids.LISTS]
+        like = [n for n, each in enumerate(asked) if refusal_of(each) == refusal_of(refused)]
+        spell = asked[like[0] : like[-1] + 1]
+        if not any(each.succeeded for each in spell) and (
+            says_it_is_away(refused) or _was_not_offered(context, name)
+        ):
+            return True
+    return False
+
+
+def _was_not_offered(context: RunContext, name: str) -> bool:
+    return any(
+        name in chain.names and not chain.offered
+        for operation_id in (ids.CHAINS, ids.V1_CHAINS)
+        for exchange in context.of(operation_id)
+        if exchange.succeeded
+        for chain in chains_of(exchange, context.bindings)
     )
 
 
@@ -999,13 +1150,82 @@ def _is_equal(exchange: Exchange, target: RepeatedRequest) -> bool:
     return again and exchange is not first and request_key(exchange) == request_key(first)
 
 
+def _nearest(first: Exchange, others: Sequence[Exchange]) -> list[Exchange]:
+    """Return requests that are mistaken for the usual one, or for each other, the most easily.
+
+    The rest of them is equal, and what is other begins alike: a key of a cache that is cut, or
+    leaves something out, is the same then. What a connection remembers may be any input.
+    """
+    unlike = [
+        each
+        for each in others
+        if each.answer.body != first.answer.body
+        and (each.probe.edge is None or each.probe.edge.kind is not EdgeKind.SAME_MEANING)
+    ]
+    alone: dict[frozenset[str], Exchange] = {}
+    for each in sorted(unlike, key=lambda each: _strangeness(each, first)):
+        alone.setdefault(_varied(each, first), each)
+    alone.pop(frozenset(), None)
+    least = min(map(len, alone), default=0)
+    near = [each for varied, each in alone.items() if len(varied) == least][:_MOST_NEAR]
+    if not near or _begins_alike(near[0], first):
+        return near
+    pairs = (
+        pair
+        for pair in combinations(unlike[:_MOST_COMPARED], 2)
+        if _begins_alike(*pair) and pair[0].answer.body != pair[1].answer.body
+    )
+    twins = min(pairs, key=lambda pair: _strangeness(*pair), default=near)
+    return [*twins, *near][:_MOST_NEAR]
+
+
+def _strangeness(exchange: Exchange, first: Exchange) -> tuple[int, bool, int]:
+    """Return how little two requests are alike: what varies, its beginnings, its lengths."""
+    pairs = [(_inputs(exchange).get(name), value) for name, value in _inputs(first).items()]
+    varied = [(str(one), str(two)) for one, two in pairs if one != two]
+    lengths = sum(len(one) != len(two) for one, two in varied)
+    return len(_varied(exchange, first)), not _begins_alike(exchange, first), lengths
+
+
+def _begins_alike(exchange: Exchange, first: Exchange) -> bool:
+    """Tell whether whatever is other in two requests has the same first letter."""
+    here, there = _inputs(exchange), _inputs(first)
+    names = _varied(exchange, first)
+    return bool(names) and all(
+        str(here.get(name))[:1] == str(there.get(name))[:1] for name in names
+    )
+
+
+def _inputs(exchange: Exchange) -> dict[str, Json]:
+    chain = exchange.request.headers.get("chain", "")
+    return {"chain": chain, **exchange.parameters, **exchange.members}
+
+
 def _varied(exchange: Exchange, first: Exchange) -> frozenset[str]:
     """Return the inputs that have other values than in the usual request."""
-    pairs = [
-        {"chain": each.request.headers.get("chain", ""), **each.parameters, **each.members}
-        for each in (exchange, first)
-    ]
-    return frozenset(name for name in pairs[0] if pairs[0][name] != pairs[1].get(name))
+    here, there = _inputs(exchange), _inputs(first)
+    return frozenset(name for name in {*here, *there} if here.get(name) != there.get(name))
+
+
+def _steepness(exchange: Exchange) -> Decimal:
+    """Return by which factor output and amount differ, of which the larger counts; 0 without."""
+    field = exchange.operation.amount
+    put = amounts.number(exchange.parameters.get(field.name)) if field else None
+    shown = (exchange.data.get(name) for name in ("outAmount", "amountOut"))
+    got = next((number for value in shown if (number := amounts.number(value))), None)
+    return max(put / got, got / put) if put and got and put > 0 and got > 0 else Decimal(0)
+
+
+def _turned(exchange: Exchange) -> str:
+    """Return the query of a request in which source and target have changed places."""
+    sent = exchange.parameters
+    places = {
+        name: other
+        for name in sent
+        if (other := name.replace("from", "to")) != name and other in sent
+    }
+    places |= {other: name for name, other in places.items()}
+    return urlencode({name: sent[places.get(name, name)] for name in sent})
 
 
 def _distance(exchange: Exchange, first: Exchange) -> int:

@@ -15,8 +15,9 @@ from mockserver.recordings.redaction.names import Secrecy, secrecy
 # As far as prices may move between two requests, as in the relations of requests.
 _PRICE_FACTOR = Decimal("1.05")
 _MOVING = (*ids.QUOTES, ids.SWAP, ids.PRICE, ids.V1_TOKENS, ids.V1_DETAIL)
-# Members that depend on the moment, and call data, which has a deadline in it.
-_OF_THE_MOMENT = ("updateTime", "timestamp", "raw", "routeSummary")
+_OF_THE_MOMENT = ("updateTime", "timestamp")
+# What a service may make anew for each request: call data has a deadline in it.
+_MADE = ("raw", "routeSummary", "data")
 # What is submitted goes on by itself; these members say what it is about.
 _GOING_ON = (ids.CHECK, ids.CHECK_TICKET, ids.TICKETS, ids.V1_DETAIL)
 _STAYING = ("ticketId", "address", "chain", "hash", "certHash", "sn", "fromAmount", "fromToken")
@@ -27,13 +28,15 @@ class Sameness:
     """What all answers to one request have in common, held against another answer to it.
 
     `free` are the places whose words a service was seen to choose anew for an equal request: a
-    quote's aggregator, for one. All requests of an operation share them.
+    quote's aggregator, for one; `made` are those of call data that it was seen to make anew. All
+    requests of an operation share them.
     """
 
-    def __init__(self, first: Exchange, free: set[str]) -> None:
+    def __init__(self, first: Exchange, free: set[str], made: set[str]) -> None:
         """Begin with an answer."""
         self.first = first
         self._free = free
+        self._made = made
         self._keys: dict[str, str] = {}
         self._moving = first.operation.id in _MOVING
         self._goes_on = first.operation.id in _GOING_ON and not is_over(first)
@@ -51,6 +54,8 @@ class Sameness:
         self._shape_stays &= leaves.keys() == self._places
         before, self._stable = self._stable, {}
         for place, value in before.items():
+            if _name(place) in _MADE and leaves.get(place, value) != value:
+                self._made.add(place)
             if place in leaves and self._is_same(place, value, leaves[place]):
                 self._stable[place] = value
             elif _are_words(value, leaves.get(place)):
@@ -95,14 +100,13 @@ class Sameness:
     def _is_same(self, place: str, first: Json, second: Json) -> bool:
         if first == second and type(first) is type(second):
             return True
-        name = place.rpartition(".")[2]
+        name = _name(place)
         if name in _OF_THE_MOMENT:
             return type(first) is type(second)
-        if not self._moving or type(first) is not type(second):
+        if place in self._made and type(first) is type(second):
+            return name != "data" or len(str(first)) == len(str(second))
+        if not self._moving or name in _MADE or type(first) is not type(second):
             return False
-        if name == "data":
-            # Call data: whoever makes it anew has another deadline in it.
-            return len(str(first)) == len(str(second))
         before, now = amounts.number(first), amounts.number(second)
         if not before or not now or before < 0 or now < 0:
             return False
@@ -119,7 +123,7 @@ class Sameness:
                 yield from self._items(value, place)
             case _ if isinstance(value, _SCALARS):
                 # Of what goes on, the rest changes as it does, which other rules follow.
-                if not self._goes_on or place.rpartition(".")[2] in _STAYING:
+                if not self._goes_on or _name(place) in _STAYING:
                     yield place, value
 
     def _items(self, items: list[Any], place: str) -> Iterator[tuple[str, Json]]:
@@ -133,6 +137,10 @@ class Sameness:
         for item in items:
             named = item.get(key) if isinstance(item, Mapping) else None
             yield from self._leaves(item, f"{place}{{{named}}}")
+
+
+def _name(place: str) -> str:
+    return place.rpartition(".")[2]
 
 
 def _are_words(*values: Json) -> bool:

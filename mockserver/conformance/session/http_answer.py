@@ -21,6 +21,10 @@ class BrokenHttp(ValueError):
     """What came is no answer in HTTP/1."""
 
 
+class OtherwisePacked(BrokenHttp):
+    """The body is packed in a way that is not read here; all that stands before it came."""
+
+
 class EndsEarly(Exception):
     """The connection has ended before the answer, or what is packed in it has."""
 
@@ -202,7 +206,7 @@ def _unpacked(answer: PartialAnswer, parts: Iterator[bytes]) -> Iterator[bytes]:
     codings = answer.values("content-encoding")
     coding = codings[0].lower() if len(codings) == 1 else ""
     if coding in ("br", "zstd"):
-        raise BrokenHttp(f"the body is packed as {coding}, which was not asked for")
+        raise OtherwisePacked(f"the body is packed as {coding}, which cannot be read here")
     if coding not in ("gzip", "deflate"):
         yield from parts
         return

@@ -17,6 +17,7 @@ from mockserver.conformance.session.exchange import Answer, NoAnswer
 from mockserver.conformance.session.http_answer import (
     BrokenHttp,
     EndsEarly,
+    OtherwisePacked,
     PartialAnswer,
     TooLarge,
     read_answer,
@@ -218,6 +219,8 @@ class Transport:
         partial, trouble, reason = PartialAnswer(), None, ""
         try:
             self._fetch(partial, base, request, ticks_ms() + within_ms, ready)
+        except OtherwisePacked as error:
+            trouble, reason = NoAnswer.BROKEN_HTTP, str(error)
         except BrokenHttp as error:
             # What cannot be read as an answer is none, wherever its first fault is.
             partial, trouble, reason = PartialAnswer(), NoAnswer.BROKEN_HTTP, str(error)

@@ -69,9 +69,10 @@ def reserved_strike(call: Call) -> Strike | None:
 
 def may_reserve(request: Request) -> bool:
     """Tell whether a request has a text that looks as if it reserved a fault."""
-    # Nearly every request ends here, since one search is faster than reading each value.
+    # Nearly every request ends here, since one search is faster than reading each value. From the
+    # end: there a search compares the first digit first, which is rarer than the zeros behind it.
     raw, body = request.raw, request.body
-    if raw and raw.find(_COMMON_BYTES) < 0 and (not body or body.find(_COMMON_HEX) < 0):
+    if raw and raw.rfind(_COMMON_BYTES) < 0 and (not body or body.rfind(_COMMON_HEX) < 0):
         return False
     query = request.query
     # Not `in`, which first tries bytes as a number, and raises inside.

@@ -1,9 +1,13 @@
 """The stage that asks again in other ways: what stands in front of a service shows there."""
 
 import asyncio
+import gzip
+import hashlib
+import json
 import re
 from collections import Counter, defaultdict
 from dataclasses import replace
+from email.utils import formatdate
 from functools import partial
 
 import pytest
@@ -13,6 +17,7 @@ from mockserver.conformance import Verdict, run
 from tests.blind.service_six import catalogue
 from tests.blind.service_six.counting import service_six
 from tests.blind.service_six.flaws import FAULTS, VARIATIONS, Flaw
+from tests.blind.service_six.service import RefusalError
 
 RULE = "same-answer-in-every-delivery"
 
@@ -123,6 +128,223 @@ def test_a_service_that_refuses_several_types_is_told():
     told = findings_about(Flaw("", frozenset({"getPrice"}), {"wrap": wrap}))
     assert [operation for operation, _, _ in told] == ["v2.getPrice"]
     assert "with several types accepted" in told[0][2].message
+
+
+def cached(*names, seconds=60.0, accepts="", part=lambda text: text):
+    """Keep each answer under some inputs alone, or parts of them, for clients that accept this."""
+
+    async def wrap(call, answer):
+        if accepts not in call.request.headers.get("Accept-Encoding", ""):
+            return await answer()
+        inputs = {**call.inputs, "chain header": call.request.headers.get("chain", "")}
+        key = ("kept", *sorted(part(str(inputs.get(name, ""))) for name in names))
+        response = call.service.memory.setdefault(key, await answer())
+        return web.Response(body=response.body, content_type="application/json")
+
+    return wrap
+
+
+@pytest.mark.parametrize(
+    ("operation", "wrap", "words"),
+    [
+        ("getBridgeQuote", cached("amount", "symbol", "fromChain", "toChain"), "other direction"),
+        deep(
+            "getAggregateQuote",
+            cached("fromAmount", "fromTokenAddress", "toTokenAddress", "fromChain", "toChain"),
+            "other direction",
+        ),
+        deep(
+            "getAggregateSwap",
+            cached("fromAmount", "fromTokenAddress", "toTokenAddress", "slippage"),
+            "other direction",
+        ),
+        ("getAssetsByChain", cached(accepts="gzip"), "with compression accepted"),
+        deep("getSupportTokens", cached("chain", accepts="gzip"), "with compression accepted"),
+    ],
+)
+@pytest.mark.deep(quick=2)
+def test_what_a_cache_leaves_out_of_its_key_is_told(operation, wrap, words):
+    if operation == "getAssetsByChain":
+        assert findings_about(Flaw("", frozenset({operation}), {"wrap": cached("chain")})) == []
+    told = findings_about(Flaw("", frozenset({operation}), {"wrap": wrap}))
+    assert {name.partition(".")[2] for name, _, _ in told} == {operation}
+    assert words in told[0][2].message
+
+
+def packed_where(is_packed, body=gzip.compress, coding="gzip"):
+    async def wrap(call, answer):
+        response = await answer()
+        if not is_packed(call.request.headers.get("Accept-Encoding", "").replace(" ", "")):
+            return response
+        headers = {"Content-Type": "application/json", "Content-Encoding": coding}
+        return web.Response(body=body(response.body), status=response.status, headers=headers)
+
+    return Flaw("", frozenset({"getChain", "getBridgeQuote"}), {"wrap": wrap})
+
+
+def test_what_is_packed_in_a_way_that_is_not_read_here_is_asked_for_otherwise():
+    assert findings_about(packed_where(lambda accepted: "br" in accepted, bytes, "br")) == []
+    told = findings_about(packed_where(lambda accepted: "br" in accepted, lambda _: b"", "gzip"))
+    assert {operation for operation, _, _ in told} == {"v2.getChain", "v2.getBridgeQuote"}
+
+
+@pytest.mark.parametrize("operation", ["getAggregateSwap", "getTransferToMinterRaw"])
+@pytest.mark.deep(quick=1)
+def test_call_data_of_another_request_at_the_same_time_is_told(operation):
+    async def last_one(call, answer):
+        call.service.memory["last"] = (await answer()).body
+        await asyncio.sleep(0.02)
+        return web.Response(body=call.service.memory["last"], content_type="application/json")
+
+    told = findings_about(Flaw("", frozenset({operation}), {"wrap": last_one}))
+    assert {name.partition(".")[2] for name, _, _ in told} == {operation}
+    assert "with other requests at the same time" in told[0][2].message
+
+
+@pytest.mark.parametrize("operation", ["getAggregateSwap", "getTransferToMinterRaw"])
+@pytest.mark.deep(quick=1)
+def test_call_data_that_is_made_anew_each_time_is_not(operation):
+    def anew(call, data):
+        name = "raw" if "raw" in data else "data"
+        turn = call.service.memory["turn"] = call.service.memory.get("turn", 0) + 1
+        data[name] = f"{data[name][:-8]}{turn:08x}"
+
+    assert findings_about(Flaw("", frozenset({operation}), {"data": anew})) == []
+
+
+def tagged(of, operations, moves):
+    """Answer with what `of` makes of an answer as its ETag, and 304 to whoever has it."""
+
+    async def wrap(call, answer):
+        memory = call.service.memory
+        memory["count"] = memory.get("count", 0) + 1
+        body = (await answer()).body
+        if moves:
+            body = body.replace(b'"msg":"success"', b'"msg":"success %d"' % memory["count"])
+        tag = f'"{of(call, body)}"'
+        if call.request.headers.get("If-None-Match") == tag:
+            return web.Response(status=304, headers={"ETag": tag})
+        return web.Response(body=body, headers={"ETag": tag, "Content-Type": "application/json"})
+
+    return Flaw("", frozenset(operations), {"wrap": wrap})
+
+
+def test_a_tag_changes_with_what_it_is_the_tag_of():
+    one = {"getPrice"}
+    stays = findings_about(tagged(lambda call, _: call.inputs.get("symbol"), one, moves=True))
+    assert {operation for operation, _, _ in stays} == {"v2.getPrice"}
+    assert any("for two different answers" in finding.message for _, _, finding in stays)
+    by_body = tagged(lambda _, body: hashlib.sha256(body).hexdigest(), one, moves=True)
+    assert findings_about(by_body) == []
+
+
+def test_a_date_that_stays_while_the_answer_changes_is_told():
+    async def wrap(call, answer):
+        body = (await answer()).body
+        turn = call.service.memory["turn"] = call.service.memory.get("turn", 0) + 1
+        body = body.replace(b'"msg":"success"', b'"msg":"success %d"' % turn)
+        since = formatdate(0 if call.operation == "getChain" else None, usegmt=True)
+        headers = {"Last-Modified": since, "Content-Type": "application/json"}
+        return web.Response(body=body, headers=headers)
+
+    told = findings_about(Flaw("", frozenset({"getChain", "getAssets"}), {"wrap": wrap}))
+    assert [operation for operation, _, _ in told] == ["v2.getChain"]
+    assert "Last-Modified is Thu, 01 Jan 1970" in told[0][2].message
+
+
+def test_the_right_tag_is_answered_with_304_or_the_same():
+    async def wrap(call, answer):
+        response = await answer()
+        response.headers["ETag"] = '"right"'
+        if call.request.headers.get("If-None-Match") == '"right"':
+            return web.Response(body=b"{}", content_type="application/json")
+        return response
+
+    told = findings_about(Flaw("", frozenset({"getChain"}), {"wrap": wrap}))
+    assert ["with validators of the same answer" in finding.message for *_, finding in told] == [
+        True
+    ]
+
+
+def test_a_session_of_its_own_cookie_changes_nothing():
+    async def wrap(call, answer):
+        if "node=3" in call.request.headers.get("Cookie", ""):
+            return web.json_response({"code": 7, "msg": "session expired", "data": {}})
+        response = await answer()
+        response.headers["Set-Cookie"] = "node=3; Path=/; HttpOnly"
+        return response
+
+    told = findings_about(Flaw("", frozenset({"getPrice"}), {"wrap": wrap}))
+    assert [operation for operation, _, _ in told] == ["v2.getPrice"]
+    assert "with cookies: the request is refused" in told[0][2].message
+
+
+def test_a_list_that_comes_and_goes_under_one_version_is_told():
+    def flips(call, data):
+        turn = call.service.memory["turn"] = call.service.memory.get("turn", 0) + 1
+        data["list"][0]["delisted"] ^= turn % 4 == 0
+
+    def once(call, data):
+        turn = call.service.memory["turn"] = call.service.memory.get("turn", 0) + 1
+        data["list"][0]["delisted"] ^= 4 <= turn < 8
+
+    told = findings_about(Flaw("", frozenset({"getAssets"}), {"data": flips}))
+    assert {operation for operation, _, _ in told} == {"v2.getAssets"}
+    assert findings_about(Flaw("", frozenset({"getAssets"}), {"data": once})) == []
+
+
+def out_of_service(when, words="chain BNB is suspended"):
+    """Refuse requests that name a chain at some turns of those that do."""
+
+    def before(call):
+        names = ("chain", "fromChain", "toChain")
+        if "BNB" not in (call.inputs.get(name) for name in names):
+            return
+        turn = call.service.memory["turn"] = call.service.memory.get("turn", 0) + 1
+        if when(turn):
+            raise RefusalError(words)
+
+    return Flaw("", frozenset({"getPrice", "getBridgeQuote", "getBalance"}), {"before": before})
+
+
+def test_a_chain_that_is_away_for_a_while_is_not_one_that_is_refused_now_and_then():
+    with service_six(catalogue.flaw(None)) as url:
+        sent = run(url, only=RULE, edges=False, examples=0).exchanges
+    of_chain = [each for each in sent if "BNB" in each.parameters.values()]
+    count = sum(each.operation.id in ("v2.getPrice", "v2.getBridgeQuote") for each in of_chain)
+    assert count > 10
+    late = out_of_service(lambda turn: count // 2 < turn < count // 2 + 4)
+    assert findings_about(late) == []
+    assert findings_about(out_of_service(lambda turn: turn % 3 == 0)) != []
+
+
+@pytest.mark.parametrize(
+    ("operation", "submits", "name"),
+    [
+        ("checkTicket", "submitTicket", "ticketId"),
+        deep("checkOrder", "submitOrder", "id"),
+        deep("getOrderDetailByHashAndEvmAddress", "submitCrossChain", "hash"),
+    ],
+)
+def test_a_replica_that_lacks_the_newest_is_told(operation, submits, name):
+    newest: list[str] = []
+    sees: Counter[str] = Counter()
+
+    async def wrap(call, answer):
+        response = await answer()
+        data = json.loads(response.body)["data"]
+        if call.operation == submits and data:
+            newest[:] = [str(data.get(name) or call.inputs["certHash"])]
+        elif call.operation == operation and [str(call.inputs.get(name))] == newest:
+            sees["looks"] += 1
+            if sees["looks"] % 3 == 0:
+                return web.json_response({"code": 3, "msg": "there is none", "data": {}})
+        return response
+
+    with service_six(Flaw("", frozenset({operation, submits}), {"wrap": wrap})) as url:
+        result = run(url, only=RULE, edges=False, examples=0, arm_writes=True, patience="0s")
+    told = [finding.message for outcome in result.outcomes for finding in outcome.findings]
+    assert any("there is none" in message for message in told), told
 
 
 @pytest.mark.parametrize("operation", ["getPrice", "getAssets", "getBalance", "getAggregateSwap"])

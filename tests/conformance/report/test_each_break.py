@@ -29,7 +29,7 @@ SAMPLE = {
     "chains-listed-twice": "each-item-is-listed-once",
     "ticket-hash-in-lower-case": "tickets-echo-what-was-reported",
     "v1-token-decimals-differ": "v1-tokens-are-as-in-2.0",
-    "price-in-milliseconds": "update-time-is-a-time",
+    "price-of-1970": "update-time-is-a-time",
     # Once it is mended there is no success whose form could be judged.
     "refusal-as-empty-success": "data-form",
 }
