@@ -94,6 +94,8 @@ class Request:
     query: str = ""
     headers: Headers = field(default_factory=Headers)
     body: bytes = b""
+    version: str = field(default="1.1", repr=False, compare=False)
+    """Of HTTP, that it is sent in; which one a request arrived in makes no difference."""
     raw: bytes = field(default=b"", init=False, repr=False, compare=False)
     """Its bytes on the wire, where `plain_request` can parse them again."""
 

@@ -38,6 +38,14 @@ from mockserver.conformance.checks.submitted import (
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.inventory import chains_of, inventory_of
 from mockserver.conformance.discovery.routes import addressed_tokens, v1_chain_pair
+from mockserver.conformance.generation.clients import (
+    OLD_COPY,
+    allowed_to_differ,
+    cookies_of_others,
+    forms_of_clients,
+    kept_for,
+    knows_no_chunks,
+)
 from mockserver.conformance.generation.equal_requests import (
     alternating,
     conditions_of,
@@ -68,10 +76,8 @@ from mockserver.wording import counted
 
 _LETTER = re.compile(r"(%[0-9A-Fa-f]{2})|([0-9A-Za-z])")
 _ROUND_AMOUNT = re.compile(rb'("amount": *[1-9])(0+)(?=[,} ])')
-_MAX_AGE = re.compile(r"(?:s-maxage|max-age)\s*=\s*\"?(\d{1,12})", re.IGNORECASE)
-_NOT_KEPT = ("no-store", "no-cache", "must-revalidate", "private")
 # Clients show quotes for seconds; whoever keeps one for an hour shows another market.
-_LONGEST_AGE_S = 3600
+_HOUR_S, _DAY_S = 3600, 86_400
 # How often an order or a ticket is looked up in a row: of four replicas of which one is behind, all
 # but one run in thirty meet it.
 LOOKS = 12
@@ -109,10 +115,10 @@ _DIRECTED = {
 _STEEP = 2
 _CHANGING = (*ids.QUOTES, ids.SWAP, ids.CHECK, ids.PRICE, ids.BALANCE, ids.V1_DETAIL)
 _FURTHER, _SHORT, _LONG = "utm_source", 3, 600
-_MOST_COOKIES = 1000
-_OLD = {
-    "If-None-Match": '"never-sent-by-this-service"',
-    "If-Modified-Since": "Sat, 01 Jan 1994 00:00:00 GMT",
+# Lists are to be read before they are used, and change less often.
+_KEPT_LESS_THAN_S = {
+    **dict.fromkeys((*_CHANGING, ids.CHECK_TICKET, ids.TICKETS), _HOUR_S),
+    **dict.fromkeys(ids.LISTS, _DAY_S + 1),
 }
 
 DeliveryEdit = Callable[[Draft], Draft]
@@ -205,7 +211,7 @@ def _in_chunks(draft: Draft) -> Draft:
     return _headers(Transfer_Encoding="chunked")(draft) if draft.sent_body else draft
 
 
-_COMPRESSED, _COOKIES = "compression accepted", "cookies"
+_COMPRESSED = "compression accepted"
 _LONGER_QUERY = f"a further input of {_LONG} characters in front"
 _LONG_INPUT = _with_further_input(_LONG)
 
@@ -217,7 +223,7 @@ _FORMS: Mapping[str, Mapping[str, DeliveryEdit]] = {
         _COMPRESSED: _headers(Accept_Encoding="gzip, deflate, br"),
         "another language accepted": _headers(Accept_Language="de-DE, fr;q=0.8"),
         "the name of a browser": _headers(User_Agent="Mozilla/5.0 (X11; Linux x86_64)"),
-        _COOKIES: _headers(Cookie="seen=1"),
+        "cookies": _headers(Cookie="seen=1"),
         "letters as escapes": _escaped,
         "blanks as +": _blanks_as_plus,
         _LONGER_QUERY: _LONG_INPUT,
@@ -305,6 +311,8 @@ class _Delivery:
         self._made: defaultdict[str, set[str]] = defaultdict(set)
         # Of each operation requests that differ from the usual in as little as can be.
         self._near: dict[str, list[Exchange]] = {}
+        # What is answered otherwise of some operation, by what it is called.
+        self._told: set[str] = set()
         # Whether a generation ignores inputs that are not known.
         self._further: dict[str, bool] = {}
         # How compression is asked for, in a way that this service can be read in.
@@ -441,7 +449,6 @@ class _Delivery:
                 changes = dict(every)
                 if _COMPRESSED in changes:
                     changes[_COMPRESSED] = self._compressed
-                    changes[_COOKIES] = _headers(Cookie=self._cookies(target.operation))
                 if _LONGER_QUERY in changes and not self._takes_further_inputs(target):
                     del changes[_LONGER_QUERY]
                 exchange = self._ask(target, _applied(target.make(), *changes.values()))
@@ -457,23 +464,55 @@ class _Delivery:
                 ):
                     # This operation alone refuses what it does not know.
                     del changes[_LONGER_QUERY]
-                alone = [
-                    self._confirmed(target, partial(_applied, target.make(), change), part)
-                    for part, change in changes.items()
-                ]
-                if not any(alone):
-                    together = partial(_applied, target.make(), *changes.values())
-                    self._confirmed(target, together, words)
+                self._narrowed(target, words, changes)
 
-    def _cookies(self, operation: Operation) -> str:
-        """Return the cookies that the service has set, as browsers give them back, and another."""
-        set_by = (
-            exchange.answer.header("Set-Cookie")
-            for exchange in self._context.exchanges
-            if exchange.operation.generation.id == operation.generation.id
-        )
-        pairs = (each.partition(";")[0].strip() for each in set_by if each)
-        return "; ".join(dict.fromkeys(["seen=1", *filter(str.isprintable, pairs)]))[:_MOST_COOKIES]
+    def _narrowed(
+        self, target: RepeatedRequest, words: str, changes: Mapping[str, DeliveryEdit]
+    ) -> None:
+        """Report which of several changes is answered otherwise: all together where none is.
+
+        Those that are told of another operation come first, and may be all of it.
+        """
+        told = {part: change for part, change in changes.items() if part in self._told}
+        rest = {part: change for part, change in changes.items() if part not in told}
+        alone = [self._tells(target, part, change) for part, change in told.items()]
+        together = partial(_applied, target.make(), *rest.values())
+        if any(alone):
+            exchange = self._ask(target, together())
+            if exchange is None or not self._differs(target, exchange):
+                return
+        alone += [self._tells(target, part, change) for part, change in rest.items()]
+        if not any(alone):
+            self._confirmed(target, partial(_applied, target.make(), *changes.values()), words)
+
+    def _tells(self, target: RepeatedRequest, part: str, change: DeliveryEdit) -> bool:
+        make = partial(_applied, target.make(), change)
+        exchange = self._ask(target, make())
+        if exchange is None or part in allowed_to_differ(exchange):
+            return False
+        is_told = self._confirmed(target, make, part, (exchange,))
+        self._told |= {part} if is_told else set()
+        return is_told
+
+    def _as_others(self, target: RepeatedRequest) -> None:
+        """Ask as clients of other kinds do, without what the service need not answer alike."""
+        cookies = cookies_of_others(self._context.exchanges, target.sameness.first)
+        further = self._takes_further_inputs(target)
+        changes = forms_of_clients(target.make(), cookies, takes_further=further)
+        while True:
+            exchange = self._ask(target, _applied(target.make(), *changes.values()))
+            if exchange is None or not self._differs(target, exchange):
+                return
+            if exchange.answer.status == 304:
+                message = "HTTP 304 (not modified) to a client that has nothing but a copy of 1994"
+                place, fact = "HTTP status", "delivery.validators"
+                self._finds(target, message, (exchange,), place, fact, "not modified")
+            allowed = allowed_to_differ(exchange) & changes.keys()
+            if not allowed:
+                break
+            for words in allowed:
+                del changes[words]
+        self._narrowed(target, "as other clients send it", changes)
 
     def _takes_further_inputs(self, target: RepeatedRequest) -> bool:
         """Tell whether its generation ignores an input that is not known: it may refuse it."""
@@ -488,8 +527,9 @@ class _Delivery:
         return exchange is not None and not self._differs(target, exchange)
 
     def _http(self) -> None:
-        """Ask for the head alone, with old validators, and with a slash at the end of the path."""
+        """Ask as others do, for the head alone, and with a slash at the end of the path."""
         for target in [target for target in self._targets if target.label == "usual"]:
+            self._as_others(target)
             if target.operation.id not in (*ids.LISTS, ids.BRIDGE, ids.CHECK, ids.PRICE):
                 continue
             draft = target.make()
@@ -500,14 +540,6 @@ class _Delivery:
                 self._finds(target, message, (again,), "HTTP status", "delivery.head", "HEAD")
             elif head is not None and head.answer.status == target.sameness.first.answer.status:
                 self._judge_length(target, head)
-            old = self._ask(target, replace(draft, headers={**draft.headers, **_OLD}))
-            if old is not None and old.answer.status == 304:
-                message = "HTTP 304 (not modified) to a client that has nothing but a copy of 1994"
-                self._finds(
-                    target, message, (old,), "HTTP status", "delivery.validators", "not modified"
-                )
-            elif old is not None:
-                self._look(target, old, "validators of an old copy")
             self._judge_tags(target)
             if target.operation.id not in ids.LISTS:
                 continue
@@ -823,14 +855,12 @@ class _Delivery:
     # How answers are compared.
 
     def _cacheable(self, operation: Operation) -> None:
-        if operation.id not in _CHANGING:
+        longest = _KEPT_LESS_THAN_S.get(operation.id)
+        if longest is None:
             return
         for exchange in self._context.of(operation):
-            control = exchange.answer.header("Cache-Control") or ""
-            ages = [int(age) for age in _MAX_AGE.findall(control)]
-            kept = exchange.succeeded and not any(word in control.lower() for word in _NOT_KEPT)
-            if kept and max(ages, default=0) >= _LONGEST_AGE_S:
-                message = f"Cache-Control lets others keep the answer for {max(ages)} s"
+            if exchange.succeeded and (age := kept_for(exchange)) >= longest:
+                message = f"its headers let others keep the answer for {age} s"
                 basis = fact_basis("delivery.caching")
                 self._touched.add(operation.id)
                 self._findings[operation.id].append(
@@ -859,6 +889,8 @@ class _Delivery:
             return ""  # HTTP lets a server insist on a length.
         if _is_coded_unasked(exchange) and not _is_coded_unasked(target.sameness.first):
             return "the body is compressed, which was not requested"
+        if knows_no_chunks(exchange):
+            return "the body comes in chunks, which HTTP/1.0 does not know"
         return target.sameness.difference(exchange)
 
     def _look(self, target: RepeatedRequest, exchange: Exchange, how: str) -> None:
@@ -867,7 +899,7 @@ class _Delivery:
             return
         request = exchange.request
         draft = replace(target.make(), path=request.path, method=request.method)
-        extra = {name: value for name, value in request.headers.items_sent if name in _OLD}
+        extra = {name: value for name, value in request.headers.items_sent if name in OLD_COPY}
         self._confirmed(
             target, lambda: replace(draft, headers={**draft.headers, **extra}), how, (exchange,)
         )
@@ -896,12 +928,13 @@ class _Delivery:
             target.sameness.add(plain)
             return False
         once_more = self._ask(target, make())
-        repeated = once_more is not None and self._differs(target, once_more)
+        repeated = "" if once_more is None else self._differs(target, once_more)
         if once_more is None or not repeated:
             self._flicker(target, exchange, difference)
             return False
-        text = target.sameness.difference(once_more)
-        self._finds(target, f"with {how}: {text}", (target.sameness.first, once_more), "", "", how)
+        self._finds(
+            target, f"with {how}: {repeated}", (target.sameness.first, once_more), "", "", how
+        )
         return True
 
     def _wrong(

@@ -72,6 +72,7 @@ class ReportedExchange:
     stamp_s: int | None
     is_wallet_signed: bool
     own_keys: bool
+    version: str
 
     @property
     def url(self) -> str:
@@ -116,6 +117,7 @@ class ReportedExchange:
         bodiless = not self.sent.size and self.method in WITH_BODY
         url = literal(_behind(self.address, self.target))
         words = ["curl", "-sS", "-i", "--max-time", "30", *_literally(masked(url))]
+        words += ["--http1.0"] if self.version == "1.0" else []
         if self.method == "HEAD":
             words.append("--head")
         elif self.method != ("POST" if self.sent.size or bodiless else "GET"):
@@ -188,8 +190,8 @@ class ReportedExchange:
 
     def _header(self, name: str, value: Text) -> str:
         if not value:
-            # A semicolon makes curl send a header without a value.
-            return shlex.quote(f"{name};")
+            # A semicolon makes curl send a header without a value; its own name was left out.
+            return shlex.quote(f"{name}:" if name == "User-Agent" else f"{name};")
         stamp = self.stamp_of(name)
         if stamp is not None:
             # The time is relative to when the command runs.
@@ -260,6 +262,7 @@ def reported(
         is_wallet_signed=operation.auth == "wallet-signature"
         and wallet.well_formed(request.headers.get("Signature", "")),
         own_keys=own_keys,
+        version=request.version,
     )
 
 

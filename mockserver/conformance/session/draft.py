@@ -20,7 +20,7 @@ class Draft:
     """The inputs of a request: headers and query parameters as text, body fields as JSON.
 
     `raw_body` and `raw_query` replace what would be made of the fields; `method` and `path` what
-    the operation has; `content_type` is that of a body.
+    the operation has; `content_type` is that of a body, `version` that of HTTP.
     """
 
     headers: Mapping[str, Json] = field(default_factory=dict)
@@ -31,6 +31,7 @@ class Draft:
     method: str | None = None
     path: str | None = None
     content_type: str = JSON_TYPE
+    version: str = "1.1"
 
     def part(self, location: str) -> Mapping[str, Json]:
         """Return the inputs of a location: `headers`, `query` or `body`."""
@@ -63,7 +64,8 @@ class Draft:
             query = "&".join(
                 f"{_quoted(name)}={_quoted(_text(v))}" for name, v in self.query.items()
             )
-        return Request(method, self.path or operation.path, query, Headers(sent), body)
+        path = self.path or operation.path
+        return Request(method, path, query, Headers(sent), body, self.version)
 
     def _with(self, location: str, part: Mapping[str, Json]) -> "Draft":
         changes: dict[str, Any] = {location: part}

@@ -364,7 +364,8 @@ def _body_of(request: Request) -> bytes:
 def _head_of(request: Request, parts: SplitResult, *, keeps: bool) -> bytes:
     """Return a request up to its body, as it stands on the wire.
 
-    Headers of the request stand in place of our own. Raises `BrokenHttp` where there is none.
+    Headers of the request stand in place of our own, of which an empty one is left out. Raises
+    `BrokenHttp` where there is none.
     """
     sent = request.headers
     host = parts.netloc.lower().removesuffix(f":{_PORTS[parts.scheme]}").encode("idna").decode()
@@ -374,9 +375,11 @@ def _head_of(request: Request, parts: SplitResult, *, keeps: bool) -> bytes:
         added["Content-Length"] = str(len(request.body))
     if not keeps:
         added["Connection"] = "close"
-    lines = [f"{request.method} {parts.path}{request.target} HTTP/1.1"]
+    lines = [f"{request.method} {parts.path}{request.target} HTTP/{request.version}"]
     lines += [f"{name}: {value}" for name, value in added.items() if name not in sent]
-    lines += [f"{name}: {value}" for name, value in sent.items_sent]
+    lines += [
+        f"{name}: {value}" for name, value in sent.items_sent if value or name not in _OWN_HEADERS
+    ]
     # A blank or a line break would begin another part of the request.
     if " " in request.target or not all(map(str.isprintable, lines)):
         raise BrokenHttp(f"no request can have this target or these headers: {lines[0]!a}")

@@ -75,6 +75,14 @@ def deep(*values):
             "on a connection that is used again: the request is refused",
         ),
         deep("balance-cache-key-cut", "with a further input of 600 characters in front"),
+        deep("requests-from-pages-refused", "with the origin of a page: the body cannot be read"),
+        deep("nameless-clients-refused", "with no name of its client: the body cannot be read"),
+        deep("content-type-in-capitals-refused", "with the type of its body in capitals"),
+        deep("ampersand-first-loses-an-input", "with empty inputs between its own"),
+        deep("ranges-answered-with-200", "with a range: the body cannot be read"),
+        deep("cookie-remembers-the-chain", "with cookies"),
+        deep("lists-expire-in-a-week", "keep the answer for 604800 s"),
+        ("chunked-for-http-1-0", "with HTTP/1.0: the body comes in chunks"),
         ("connection-stays-authenticated", "it is taken behind a signed one on a connection"),
     ],
 )
@@ -360,6 +368,74 @@ def test_equal_requests_at_the_same_time_show(operation):
     assert "with other requests at the same time" in found[0][2].message
 
 
+def page(status):
+    return web.Response(status=status, text="<html></html>", content_type="text/html")
+
+
+def refusing(sends, answered):
+    """Return a service that does so to requests in one form."""
+
+    async def wrap(call, answer):
+        return answered() if sends(call.request) else await answer()
+
+    return Flaw("", frozenset({"getPrice", "getTransferToMinterRaw"}), {"wrap": wrap})
+
+
+@pytest.mark.parametrize(
+    ("sends", "words"),
+    [
+        (lambda request: "traceparent" in request.headers, "the mark of a trace"),
+        (lambda request: len(request.headers) > 40, "40 further headers"),
+        (lambda request: "Expect" in request.headers, "a body that waits for 100"),
+        (lambda request: "X-Real-IP" in request.headers, "whom it is forwarded for"),
+        (lambda request: "'" in request.path_qs, "further inputs with other characters"),
+        (lambda request: "select" in request.path_qs, "further inputs with other characters"),
+        (lambda request: request.version.minor == 0, "HTTP/1.0"),
+    ],
+)
+@pytest.mark.deep(quick=2)
+def test_a_firewall_that_stops_right_requests_of_some_clients_is_told_by_what_it_stops(
+    sends, words
+):
+    told = [finding.message for *_, finding in findings_about(refusing(sends, partial(page, 403)))]
+    assert told
+    assert all(f"with {words}: the body cannot be read" in message for message in told), told
+
+
+@pytest.mark.parametrize(
+    ("sends", "answered"),
+    [
+        (lambda request: "Range" in request.headers, partial(page, 206)),
+        (lambda request: len(request.headers) > 40, partial(page, 431)),
+        (lambda request: "Expect" in request.headers, partial(page, 417)),
+        (lambda request: request.version.minor == 0, partial(page, 505)),
+        (
+            lambda request: "Origin" in request.headers,
+            lambda: web.json_response({"code": 9, "msg": "not from there", "data": {}}, status=403),
+        ),
+    ],
+)
+@pytest.mark.deep(quick=2)
+def test_what_http_lets_a_server_refuse_is_not_blamed_and_hides_nothing(sends, answered):
+    assert not findings_about(refusing(sends, answered))
+    both = refusing(lambda request: "traceparent" in request.headers, partial(page, 403))
+    flaw = together(refusing(sends, answered), both)
+    told = [finding.message for *_, finding in findings_about(flaw)]
+    assert told
+    assert all("with the mark of a trace" in message for message in told), told
+
+
+def test_a_cookie_that_has_ended_is_not_sent_back():
+    async def wrap(call, answer):
+        if "chain=" in call.request.headers.get("Cookie", ""):
+            return page(403)
+        response = await answer()
+        response.headers["Set-Cookie"] = f"chain={call.inputs.get('chain')}; Path=/; Max-Age=0"
+        return response
+
+    assert not findings_about(Flaw("", frozenset({"getPrice"}), {"wrap": wrap}))
+
+
 def test_heads_tags_and_compression_are_held_against_the_first_answer():
     """Three causes in one run, each at an operation that the others leave alone."""
     lengths = replace(FAULTS["head-length-of-nothing"], operations=frozenset({"getBridgeQuote"}))
@@ -478,7 +554,13 @@ def test_every_second_look_at_a_replica_that_is_behind_shows():
         deep("etags-that-are-right"),
         *map(
             deep,
-            ("connection-closes", "list-order-changes", "version-rises", "same-hash-refused"),
+            (
+                "chunked",
+                "connection-closes",
+                "list-order-changes",
+                "version-rises",
+                "same-hash-refused",
+            ),
         ),
         deep("refusals-with-http-400"),
     ],
