@@ -222,7 +222,7 @@ def prepared(
 
 # How many requests other ways of delivery take of a service of usual size where nothing differs,
 # with quotes that are asked for again in turn.
-_IN_OTHER_WAYS = 178
+_IN_OTHER_WAYS = 190
 # How many more looks at what edges have submitted take.
 _LOOKS_AT_EDGES = 140
 # How many submissions they and the sequences of a usual run take.
