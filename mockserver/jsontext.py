@@ -207,6 +207,15 @@ def pieces(value: Json, many: int = 128) -> Iterator[bytes]:
     yield "".join(parts).encode("ascii")
 
 
+def texts_in(value: Json) -> Iterator[str]:
+    """Yield the texts in a value, however deep, without the names of members."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for member in value.values() if isinstance(value, dict) else value:
+            yield from texts_in(member)
+
+
 def kind_of(value: Json) -> str:
     """Return the JSON type of a value, where all numbers are `number`."""
     kind = type_of(value)

@@ -99,7 +99,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if shares := [marker.kwargs.get("quick", 0) for marker in item.iter_markers("deep")]:
             name = item.nodeid.partition("[")[0]
             cases.setdefault((item.path, name, min(shares)), []).append(item)
-    left_out = set()
+    left_out = set[pytest.Item]()
     for (_, _, quick), marked in cases.items():
         stays = {len(marked) * turn // quick for turn in range(quick)}
         left_out.update(item for number, item in enumerate(marked) if number not in stays)

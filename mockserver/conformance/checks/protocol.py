@@ -1,7 +1,7 @@
 """Rules about HTTP and JSON: statuses, connections, bodies as bytes, and how long answers take."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable
 from contextlib import suppress
 
 from mockserver.conformance.checks.evidence import (
@@ -28,7 +28,7 @@ from mockserver.conformance.session.exchange import Exchange, NoAnswer
 from mockserver.conformance.session.names import ProbeName
 from mockserver.conformance.verdict import Inconclusive, Verdict
 from mockserver.contract import Layer, Operation, fact_basis, ids
-from mockserver.jsontext import Json, kind_of
+from mockserver.jsontext import Json, kind_of, texts_in
 from mockserver.validation import excerpt
 
 # A letter of more than one byte, or an escape of one, which every text that was encoded twice has.
@@ -89,7 +89,7 @@ def _spoilt_text(exchange: Exchange) -> str:
     """
     if not exchange.succeeded or not _BEYOND_ASCII.search(exchange.answer.body):
         return ""
-    for text in _texts_in(exchange.body):
+    for text in texts_in(exchange.body):
         if text.isascii():
             continue
         for charset in _SINGLE_BYTES:
@@ -97,19 +97,6 @@ def _spoilt_text(exchange: Exchange) -> str:
                 once = text.encode(charset).decode()
                 return f"{excerpt(text)} is {excerpt(once)} in UTF-8, encoded twice"
     return ""
-
-
-def _texts_in(value: Json) -> Iterator[str]:
-    """Yield the texts in a value, however deep."""
-    match value:
-        case str():
-            yield value
-        case Mapping():
-            for member in value.values():
-                yield from _texts_in(member)
-        case list():
-            for item in value:
-                yield from _texts_in(item)
 
 
 @_PACK.minor("http.json", every_exchange=True)

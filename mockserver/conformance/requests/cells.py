@@ -1,7 +1,7 @@
 """Which tokens on which chains requests are about: what fails for one of them alone shows there."""
 
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from mockserver.conformance.discovery.inventory import ListedToken
 from mockserver.conformance.discovery.routes import TokenRoute
@@ -48,19 +48,21 @@ def cells_asked(exchange: Exchange) -> tuple[Cell, ...]:
 
 
 def cells_taken(context: RunContext, operation: Operation) -> frozenset[Cell]:
-    succeeded = (exchange for exchange in context.of(operation) if exchange.succeeded)
-    return frozenset(cell for exchange in succeeded for cell in cells_asked(exchange))
+    return _asked_in(exchange for exchange in context.of(operation) if exchange.succeeded)
 
 
 def cells_known(context: RunContext, operation: Operation) -> frozenset[Cell]:
     """Return what was answered, or was asked for in its usual amount and refused."""
-    known = (
-        cells_asked(exchange)
+    return _asked_in(
+        exchange
         for exchange in context.of(operation)
         if exchange.succeeded
         or (exchange.probe.edge is not None and exchange.probe.edge.kind is EdgeKind.ROUTE)
     )
-    return frozenset(cell for cells in known for cell in cells)
+
+
+def _asked_in(exchanges: Iterable[Exchange]) -> frozenset[Cell]:
+    return frozenset(cell for exchange in exchanges for cell in cells_asked(exchange))
 
 
 def _cells(values: Mapping[str, Json]) -> tuple[Cell, ...]:

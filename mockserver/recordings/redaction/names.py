@@ -10,7 +10,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 
 from mockserver import documents, resources
-from mockserver.jsontext import Json
+from mockserver.jsontext import Json, texts_in
 
 
 class Secrecy(IntEnum):
@@ -153,14 +153,11 @@ def published_examples() -> frozenset[str]:
 
 
 def _texts(value: Json) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
+    for text in texts_in(value):
+        yield text
         with suppress(ValueError):
             # The certificate of an order is JSON in hexadecimal digits.
-            yield from _texts(json.loads(bytes.fromhex(value.removeprefix("0x"))))
-    elif isinstance(value, dict | list):
-        for member in value.values() if isinstance(value, dict) else value:
-            yield from _texts(member)
+            yield from _texts(json.loads(bytes.fromhex(text.removeprefix("0x"))))
 
 
 @cache

@@ -16,11 +16,8 @@ from tests.blind.service_six.infrastructure import (
     of_connection,
     with_body,
 )
+from tests.blind.service_six.operations import LISTS, V1_ORDER, V1_QUOTE
 from tests.blind.service_six.service import Call, RefusalError
-
-LISTS = "getChain getAssets getAssetsByChain"
-V1_QUOTE = "getCrossChainQuote"
-V1_ORDER = "getOrderDetailByHashAndEvmAddress"
 
 
 def html(status: int) -> web.Response:

@@ -11,11 +11,10 @@ from multidict import CIMultiDict
 from tests.blind.service_six import world
 from tests.blind.service_six.flaws import Data, fault
 from tests.blind.service_six.infrastructure import count
+from tests.blind.service_six.operations import BRIDGE, QUOTE, SWAP, V1_ORDER
 from tests.blind.service_six.regions import times
 from tests.blind.service_six.service import Call, RefusalError
 
-BRIDGE, QUOTE, SWAP = "getBridgeQuote", "getAggregateQuote", "getAggregateSwap"
-V1_ORDER = "getOrderDetailByHashAndEvmAddress"
 STABLE = {"USDT", "USDC", "DAI"}
 
 

@@ -5,11 +5,9 @@ from typing import Any
 
 from tests.blind.service_six import world
 from tests.blind.service_six.flaws import Data, fault
+from tests.blind.service_six.operations import BRIDGE, QUOTE, RAW, SWAP, V1_QUOTE
 from tests.blind.service_six.regions import item, times
 from tests.blind.service_six.service import Call, RefusalError, call_data
-
-BRIDGE, QUOTE, SWAP = "getBridgeQuote", "getAggregateQuote", "getAggregateSwap"
-V1_QUOTE, RAW = "getCrossChainQuote", "getTransferToMinterRaw"
 
 
 def asked(call: Call, **wanted: str) -> bool:

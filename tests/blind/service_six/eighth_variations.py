@@ -19,13 +19,13 @@ from tests.blind.service_six.infrastructure import (
     accepts_gzip,
     bytes_of,
     count,
+    packed,
     with_body,
 )
+from tests.blind.service_six.operations import BRIDGE, LISTS, QUOTE, SWAP
 from tests.blind.service_six.service import Call, RefusalError
 
-LISTS = "getChain getAssets getAssetsByChain"
 PRICED = "getPrice getBridgeQuote getAggregateQuote getCrossChainQuote getSupportTokens"
-BRIDGE, QUOTE, SWAP = "getBridgeQuote", "getAggregateQuote", "getAggregateSwap"
 
 for name in ("fees-by-tier", "fee-capped"):
     switch(name, varies=True)
@@ -227,11 +227,9 @@ def without_prefix(call: Call, data: Data) -> None:
 @variation("large-lists-compressed-in-chunks", "wrap", LISTS)
 async def compressed_chunks(call: Call, answer: Answer) -> web.StreamResponse:
     response = await answer()
-    body = bytes_of(response)
-    if not accepts_gzip(call) or len(body) < LARGE:
+    if not accepts_gzip(call) or len(bytes_of(response)) < LARGE:
         return response
-    headers = {"Content-Encoding": "gzip", "Vary": "Accept-Encoding"}
-    changed = with_body(response, gzip.compress(body), **headers)
+    changed = packed(response, "gzip", gzip.compress)
     if call.request.method != "HEAD":
         changed.enable_chunked_encoding()
     return changed

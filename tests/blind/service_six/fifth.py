@@ -8,19 +8,17 @@ from decimal import Decimal
 
 from aiohttp import web
 
+import tests.blind.service_six.variations  # noqa: F401 - registers those that faults stand in
 from tests.blind.service_six import world
 from tests.blind.service_six.flaws import Data, fault
 from tests.blind.service_six.infrastructure import Answer, accepts_gzip, bytes_of, cached, with_body
-from tests.blind.service_six.regions import BRIDGE, times
+from tests.blind.service_six.operations import BRIDGE, LISTS, SWAP, V1_ORDER, V1_QUOTE
+from tests.blind.service_six.regions import times
 from tests.blind.service_six.service import Call, RefusalError
 from tests.blind.service_six.third_infrastructure import coalesced
-from tests.blind.service_six.variations import LISTS
 
-SWAP = "getAggregateSwap"
 SWAP_QUOTE = "getAggregateQuote"
 ORDER = "checkOrder"
-V1_QUOTE = "getCrossChainQuote"
-V1_ORDER = "getOrderDetailByHashAndEvmAddress"
 
 
 # between the service and its clients

@@ -5,13 +5,11 @@ from decimal import Decimal
 
 from tests.blind.service_six import world
 from tests.blind.service_six.flaws import Data, fault
+from tests.blind.service_six.operations import RAW, SWAP, V1_ORDER
 from tests.blind.service_six.regions import times
 from tests.blind.service_six.service import ORDER_BODY, Call
 
-SWAP = "getAggregateSwap"
 ORDER = "checkOrder"
-RAW = "getTransferToMinterRaw"
-V1_ORDER = "getOrderDetailByHashAndEvmAddress"
 
 
 @fault("swap-out-of-the-first-amount", "data", SWAP)

@@ -5,13 +5,12 @@ from typing import Any
 
 from tests.blind.service_six import world
 from tests.blind.service_six.flaws import Data, fault
-from tests.blind.service_six.regions import BRIDGE, QUOTES, decimals, item, times
+from tests.blind.service_six.operations import BRIDGE, QUOTES, SWAP, V1_QUOTE
+from tests.blind.service_six.regions import decimals, item, times
 from tests.blind.service_six.service import Call, RefusalError, Service
 
-SWAP = "getAggregateSwap"
 SWAP_QUOTE = "getAggregateQuote"
 ORDER = "checkOrder"
-V1_QUOTE = "getCrossChainQuote"
 
 
 def bought(call: Call) -> str:

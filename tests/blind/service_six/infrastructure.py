@@ -30,6 +30,12 @@ def with_body(response: web.Response, body: bytes, **headers: str) -> web.Respon
     return web.Response(body=body, status=response.status, headers=shown)
 
 
+def packed(response: web.Response, coding: str, pack: Callable[[bytes], bytes]) -> web.Response:
+    """Return the same answer in a coding that its client accepts."""
+    headers = {"Content-Encoding": coding, "Vary": "Accept-Encoding"}
+    return with_body(response, pack(bytes_of(response)), **headers)
+
+
 def accepts_gzip(call: Call) -> bool:
     return "gzip" in call.request.headers.get("Accept-Encoding", "")
 

@@ -5,6 +5,7 @@ from decimal import Decimal
 
 from tests.blind.service_six import world
 from tests.blind.service_six.flaws import Data, fault, switch
+from tests.blind.service_six.operations import QUOTES
 from tests.blind.service_six.regions import decimals, times
 from tests.blind.service_six.service import Call
 
@@ -24,8 +25,6 @@ for name in (
     "v1-detail-by-end-of-hash",
 ):
     switch(name)
-
-QUOTES = "getBridgeQuote getAggregateQuote"
 
 
 @fault("fees-swapped", "data", QUOTES)

@@ -18,15 +18,17 @@ from tests.blind.service_six.infrastructure import (
     of_connection,
     with_body,
 )
+from tests.blind.service_six.operations import (
+    BRIDGE,
+    LISTS,
+    QUOTE,
+    RAW,
+    SWAP,
+    TICKETS,
+    V1_ORDER,
+)
 from tests.blind.service_six.regions import times
 from tests.blind.service_six.service import Call, RefusalError
-
-BRIDGE, QUOTE, SWAP = "getBridgeQuote", "getAggregateQuote", "getAggregateSwap"
-LISTS = "getChain getAssets getAssetsByChain"
-V1_QUOTE, RAW = "getCrossChainQuote", "getTransferToMinterRaw"
-V1_ORDER = "getOrderDetailByHashAndEvmAddress"
-TICKETS = "getAllTicketByAddress"
-
 
 # between the service and its clients
 

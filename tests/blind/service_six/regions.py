@@ -5,15 +5,13 @@ from typing import Any
 
 from tests.blind.service_six import world
 from tests.blind.service_six.flaws import Data, fault, switch
+from tests.blind.service_six.operations import BRIDGE, QUOTES
 from tests.blind.service_six.service import Call, RefusalError
 
 switch("native-value-zero-on-polygon")
 switch("sender-paid-on-cro")
 switch("kaspa-hashes-refused")
 switch("ids-collide-after-nine")
-
-BRIDGE = "getBridgeQuote"
-QUOTES = "getBridgeQuote getAggregateQuote"
 
 
 def decimals(call: Call, side: str) -> int:

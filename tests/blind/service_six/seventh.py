@@ -16,12 +16,11 @@ from tests.blind.service_six.infrastructure import (
     of_connection,
     with_body,
 )
+from tests.blind.service_six.operations import SWAP, V1_ORDER
 from tests.blind.service_six.regions import times
 from tests.blind.service_six.service import Call, RefusalError, call_data
 
-SWAP = "getAggregateSwap"
 SWAP_QUOTE = "getAggregateQuote"
-V1_ORDER = "getOrderDetailByHashAndEvmAddress"
 
 
 # what money means

@@ -15,14 +15,12 @@ from tests.blind.service_six.infrastructure import (
     count,
     with_body,
 )
-from tests.blind.service_six.regions import BRIDGE, decimals, times
+from tests.blind.service_six.operations import BRIDGE, SWAP, V1_ORDER, V1_QUOTE
+from tests.blind.service_six.regions import decimals, times
 from tests.blind.service_six.service import Call, call_data, index
 
-SWAP = "getAggregateSwap"
 SWAP_QUOTE = "getAggregateQuote"
 ORDER = "checkOrder"
-V1_QUOTE = "getCrossChainQuote"
-V1_ORDER = "getOrderDetailByHashAndEvmAddress"
 
 
 # what money means

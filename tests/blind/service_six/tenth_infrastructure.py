@@ -18,13 +18,16 @@ from tests.blind.service_six.infrastructure import (
     of_connection,
     with_body,
 )
+from tests.blind.service_six.operations import (
+    BRIDGE,
+    LISTS,
+    QUOTE,
+    SWAP,
+    V1_ORDER,
+    V1_QUOTE,
+    V1_TOKENS,
+)
 from tests.blind.service_six.service import Call, RefusalError
-
-BRIDGE, QUOTE, SWAP = "getBridgeQuote", "getAggregateQuote", "getAggregateSwap"
-LISTS = "getChain getAssets getAssetsByChain"
-V1_QUOTE, V1_TOKENS = "getCrossChainQuote", "getSupportTokens"
-V1_ORDER = "getOrderDetailByHashAndEvmAddress"
-
 
 # caches
 

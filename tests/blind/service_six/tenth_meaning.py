@@ -6,13 +6,10 @@ from decimal import Decimal
 from tests.blind.service_six import world
 from tests.blind.service_six.eighth_regions import swap_steps
 from tests.blind.service_six.flaws import Data, fault
+from tests.blind.service_six.operations import BRIDGE, QUOTE, SWAP, TICKETS, V1_ORDER
 from tests.blind.service_six.regions import decimals, times
 from tests.blind.service_six.service import Call, call_data
 from tests.blind.service_six.tenth_regions import least_of
-
-BRIDGE, QUOTE, SWAP = "getBridgeQuote", "getAggregateQuote", "getAggregateSwap"
-V1_ORDER, TICKETS = "getOrderDetailByHashAndEvmAddress", "getAllTicketByAddress"
-
 
 # quotes, swaps and prices
 

@@ -5,12 +5,9 @@ from decimal import Decimal
 from tests.blind.service_six import world
 from tests.blind.service_six.eighth_regions import asked, raw_of, swap_steps
 from tests.blind.service_six.flaws import Data, fault
+from tests.blind.service_six.operations import BRIDGE, QUOTE, RAW, SWAP, TICKETS
 from tests.blind.service_six.regions import decimals, times
 from tests.blind.service_six.service import EVM, Call, RefusalError, call_data
-
-BRIDGE, QUOTE, SWAP = "getBridgeQuote", "getAggregateQuote", "getAggregateSwap"
-RAW, TICKETS = "getTransferToMinterRaw", "getAllTicketByAddress"
-
 
 # quotes
 

@@ -10,11 +10,11 @@ from aiohttp import web
 
 from tests.blind.service_six import world
 from tests.blind.service_six.flaws import Data, switch, variation
-from tests.blind.service_six.infrastructure import Answer, bytes_of, count, with_body
+from tests.blind.service_six.infrastructure import Answer, count, packed
+from tests.blind.service_six.operations import BRIDGE, QUOTE, SWAP
 from tests.blind.service_six.regions import times
 from tests.blind.service_six.service import Call, RefusalError
 
-BRIDGE, QUOTE, SWAP = "getBridgeQuote", "getAggregateQuote", "getAggregateSwap"
 QUOTE_INPUTS = "fromAmount fromTokenAddress fromDecimal toTokenAddress toDecimal"
 # What may be asked: 4.2, and what is observed beside it.
 INPUTS = {
@@ -55,21 +55,17 @@ def accepts(call: Call, coding: str) -> bool:
 @variation("deflate-where-accepted", "wrap")
 async def deflate(call: Call, answer: Answer) -> web.Response:
     response = await answer()
-    if not accepts(call, "deflate"):
-        return response
-    headers = {"Content-Encoding": "deflate", "Vary": "Accept-Encoding"}
-    return with_body(response, zlib.compress(bytes_of(response)), **headers)
+    return packed(response, "deflate", zlib.compress) if accepts(call, "deflate") else response
 
 
 @variation("gzip-in-two-members", "wrap")
 async def two_members(call: Call, answer: Answer) -> web.Response:
+    def in_halves(body: bytes) -> bytes:
+        half = len(body) // 2
+        return gzip.compress(body[:half]) + gzip.compress(body[half:])
+
     response = await answer()
-    if not accepts(call, "gzip"):
-        return response
-    body = bytes_of(response)
-    half = len(body) // 2
-    headers = {"Content-Encoding": "gzip", "Vary": "Accept-Encoding"}
-    return with_body(response, gzip.compress(body[:half]) + gzip.compress(body[half:]), **headers)
+    return packed(response, "gzip", in_halves) if accepts(call, "gzip") else response
 
 
 @variation("refusals-with-fitting-statuses", "refusal")

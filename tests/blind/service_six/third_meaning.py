@@ -6,11 +6,9 @@ from decimal import Decimal
 
 from tests.blind.service_six import world
 from tests.blind.service_six.flaws import Data, fault
-from tests.blind.service_six.regions import BRIDGE, QUOTES, decimals, times
+from tests.blind.service_six.operations import BRIDGE, QUOTES, SWAP, V1_QUOTE
+from tests.blind.service_six.regions import decimals, times
 from tests.blind.service_six.service import EVM, Call
-
-SWAP = "getAggregateSwap"
-V1_QUOTE = "getCrossChainQuote"
 
 
 @fault("reason-of-success", "data", "checkOrder")

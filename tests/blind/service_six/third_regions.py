@@ -4,12 +4,11 @@ from decimal import Decimal
 
 from tests.blind.service_six import world
 from tests.blind.service_six.flaws import Data, fault
-from tests.blind.service_six.regions import BRIDGE, QUOTES, decimals, times
+from tests.blind.service_six.operations import BRIDGE, QUOTES, RAW, SWAP
+from tests.blind.service_six.regions import decimals, times
 from tests.blind.service_six.service import Call, RefusalError
 
-SWAP = "getAggregateSwap"
 SWAP_QUOTE = "getAggregateQuote"
-RAW = "getTransferToMinterRaw"
 
 
 def with_least(call: Call, data: Data, least: int) -> None:

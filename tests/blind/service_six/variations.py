@@ -11,7 +11,8 @@ from aiohttp import web
 
 from tests.blind.service_six import world
 from tests.blind.service_six.flaws import Data, switch, variation
-from tests.blind.service_six.infrastructure import Answer, accepts_gzip, bytes_of, with_body
+from tests.blind.service_six.infrastructure import Answer, accepts_gzip, bytes_of, packed, with_body
+from tests.blind.service_six.operations import LISTS
 from tests.blind.service_six.service import EVM, Call
 
 for name in (
@@ -24,8 +25,6 @@ for name in (
     "same-hash-refused",
 ):
     switch(name, varies=True)
-
-LISTS = "getChain getAssets getAssetsByChain"
 
 
 @variation("further-members", "data")
@@ -123,10 +122,7 @@ def all_alike(call: Call, envelope: Data) -> None:
 @variation("gzip-where-accepted", "wrap")
 async def gzip_accepted(call: Call, answer: Answer) -> web.Response:
     response = await answer()
-    if not accepts_gzip(call):
-        return response
-    headers = {"Content-Encoding": "gzip", "Vary": "Accept-Encoding"}
-    return with_body(response, gzip.compress(bytes_of(response)), **headers)
+    return packed(response, "gzip", gzip.compress) if accepts_gzip(call) else response
 
 
 @variation("chunked", "wrap")

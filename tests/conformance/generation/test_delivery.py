@@ -17,6 +17,7 @@ from mockserver.conformance import Verdict, run
 from tests.blind.service_six import catalogue
 from tests.blind.service_six.counting import service_six
 from tests.blind.service_six.flaws import FAULTS, VARIATIONS, Flaw
+from tests.blind.service_six.infrastructure import count
 from tests.blind.service_six.service import RefusalError
 
 RULE = "same-answer-in-every-delivery"
@@ -206,7 +207,7 @@ def test_call_data_of_another_request_at_the_same_time_is_told(operation):
 def test_call_data_that_is_made_anew_each_time_is_not(operation):
     def anew(call, data):
         name = "raw" if "raw" in data else "data"
-        turn = call.service.memory["turn"] = call.service.memory.get("turn", 0) + 1
+        turn = count(call, "turn")
         data[name] = f"{data[name][:-8]}{turn:08x}"
 
     assert findings_about(Flaw("", frozenset({operation}), {"data": anew})) == []
@@ -216,11 +217,10 @@ def tagged(of, operations, moves):
     """Answer with what `of` makes of an answer as its ETag, and 304 to whoever has it."""
 
     async def wrap(call, answer):
-        memory = call.service.memory
-        memory["count"] = memory.get("count", 0) + 1
+        turn = count(call, "turn")
         body = (await answer()).body
         if moves:
-            body = body.replace(b'"msg":"success"', b'"msg":"success %d"' % memory["count"])
+            body = body.replace(b'"msg":"success"', b'"msg":"success %d"' % turn)
         tag = f'"{of(call, body)}"'
         if call.request.headers.get("If-None-Match") == tag:
             return web.Response(status=304, headers={"ETag": tag})
@@ -241,7 +241,7 @@ def test_a_tag_changes_with_what_it_is_the_tag_of():
 def test_a_date_that_stays_while_the_answer_changes_is_told():
     async def wrap(call, answer):
         body = (await answer()).body
-        turn = call.service.memory["turn"] = call.service.memory.get("turn", 0) + 1
+        turn = count(call, "turn")
         body = body.replace(b'"msg":"success"', b'"msg":"success %d"' % turn)
         since = formatdate(0 if call.operation == "getChain" else None, usegmt=True)
         headers = {"Last-Modified": since, "Content-Type": "application/json"}
@@ -281,11 +281,11 @@ def test_a_session_of_its_own_cookie_changes_nothing():
 
 def test_a_list_that_comes_and_goes_under_one_version_is_told():
     def flips(call, data):
-        turn = call.service.memory["turn"] = call.service.memory.get("turn", 0) + 1
+        turn = count(call, "turn")
         data["list"][0]["delisted"] ^= turn % 4 == 0
 
     def once(call, data):
-        turn = call.service.memory["turn"] = call.service.memory.get("turn", 0) + 1
+        turn = count(call, "turn")
         data["list"][0]["delisted"] ^= 4 <= turn < 8
 
     told = findings_about(Flaw("", frozenset({"getAssets"}), {"data": flips}))
@@ -300,7 +300,7 @@ def out_of_service(when, words="chain BNB is suspended"):
         names = ("chain", "fromChain", "toChain")
         if "BNB" not in (call.inputs.get(name) for name in names):
             return
-        turn = call.service.memory["turn"] = call.service.memory.get("turn", 0) + 1
+        turn = count(call, "turn")
         if when(turn):
             raise RefusalError(words)
 
@@ -311,11 +311,11 @@ def test_a_chain_that_is_away_for_a_while_is_not_one_that_is_refused_now_and_the
     with service_six(catalogue.flaw(None)) as url:
         sent = run(url, only=RULE, edges=False, examples=0).exchanges
     of_chain = [each for each in sent if "BNB" in each.parameters.values()]
-    count = sum(each.operation.id in ("v2.getPrice", "v2.getBridgeQuote") for each in of_chain)
-    assert count > 10
-    late = out_of_service(lambda turn: count // 2 < turn < count // 2 + 4)
+    asked = sum(each.operation.id in ("v2.getPrice", "v2.getBridgeQuote") for each in of_chain)
+    assert asked > 10
+    late = out_of_service(lambda turn: asked // 2 < turn < asked // 2 + 4)
     assert findings_about(late) == []
-    assert findings_about(out_of_service(lambda turn: turn > count // 2)) == []
+    assert findings_about(out_of_service(lambda turn: turn > asked // 2)) == []
     assert findings_about(out_of_service(lambda turn: turn % 3 == 0)) != []
 
 

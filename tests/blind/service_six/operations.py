@@ -1,0 +1,12 @@
+"""Names of operations that several writings of faults are about; a fault takes many in a text."""
+
+BRIDGE = "getBridgeQuote"
+QUOTE = "getAggregateQuote"
+SWAP = "getAggregateSwap"
+LISTS = "getChain getAssets getAssetsByChain"
+V1_QUOTE = "getCrossChainQuote"
+V1_TOKENS = "getSupportTokens"
+V1_ORDER = "getOrderDetailByHashAndEvmAddress"
+RAW = "getTransferToMinterRaw"
+TICKETS = "getAllTicketByAddress"
+QUOTES = f"{BRIDGE} {QUOTE}"
