@@ -173,10 +173,12 @@ def _usual_ms(every: Sequence[Exchange]) -> float:
 def _late_again_and_again(
     every: Sequence[Exchange],
 ) -> Iterator[tuple[str, Sequence[Exchange], list[Exchange]]]:
-    """Yield the late answers, by their time, among all, or among those of one operation alone."""
-    late = _late_among(every, _PARTS)
+    """Yield the late answers, by their time, among all that read, or those of one operation."""
+    # Submissions come in a row, and are few operations: what is read may be late, and they not.
+    reads = [each for each in every if not each.operation.writes]
+    late = _late_among(reads, _PARTS)
     if len({each.operation.id for each in late}) >= _FEWEST_KINDS:
-        yield "", every, late
+        yield "", reads, late
     by_operation: defaultdict[str, list[Exchange]] = defaultdict(list)
     for exchange in every:
         by_operation[exchange.operation.id].append(exchange)

@@ -245,7 +245,7 @@ def default_amount_of(context: RunContext, token: ListedToken) -> Decimal:
     usd = TYPICAL_USD
     for operation_id in (ids.BRIDGE, ids.V1_QUOTE):
         usd *= scale_of(context, operation_id)
-    price = price_of(context, token)
+    price = price_of(context, token) or _price_in_quotes(context, token)
     if price is None or not is_plausible(price) or is_stable(token):
         return usd
     share = amounts.rounded(amounts.EXACT.divide(usd, price), 2)
@@ -277,9 +277,18 @@ def price_of(context: RunContext, token: ListedToken) -> Decimal | None:
     return listed if listed is not None and listed > 0 else None
 
 
+def _price_in_quotes(context: RunContext, token: ListedToken) -> Decimal | None:
+    """Return the price beside an earlier transfer of a token, in USD as observed, or None."""
+    for exchange in context.of(ids.BRIDGE):
+        symbol, price = _answered_price(exchange)
+        if symbol == token.symbol and price is not None:
+            return price
+    return None
+
+
 @cached
 def _answered_price(exchange: Exchange) -> tuple[str | None, Decimal | None]:
-    """Return the symbol and the price of an answer of getPrice; None for what is no price."""
+    """Return the symbol and the price of an answer; None for what is no price."""
     if not exchange.succeeded:
         return None, None
     price = amounts.number(exchange.data.get("price"))

@@ -93,13 +93,13 @@ def allowed_to_differ(exchange: Exchange) -> set[str]:
     return words
 
 
-def cookies_of_others(exchanges: Iterable[Exchange], first: Exchange) -> str:
-    """Return the cookies that a client has after other answers than one, as it sends them."""
+def cookies_for(exchanges: Iterable[Exchange], first: Exchange) -> str:
+    """Return the cookies that a client has before it sends a request again, as it sends them.
+
+    Those of other requests stand in place of the request's own: what they remember may show.
+    """
     cookies = dict[str, str]()
-    for exchange in exchanges:
-        same = exchange.answer.body == first.answer.body
-        if same or request_key(exchange) == request_key(first):
-            continue
+    for exchange in sorted(exchanges, key=lambda exchange: not _is_again(exchange, first)):
         for header, value in exchange.answer.headers:
             pair, *attributes = (part.strip() for part in value.split(";"))
             name, equals, _ = pair.partition("=")
@@ -108,6 +108,11 @@ def cookies_of_others(exchanges: Iterable[Exchange], first: Exchange) -> str:
             ended = any(each.lower() in ("max-age=0", "max-age=-1") for each in attributes)
             cookies[name] = "" if ended else pair
     return "; ".join(filter(None, cookies.values()))[:_MOST_COOKIES]
+
+
+def _is_again(exchange: Exchange, first: Exchange) -> bool:
+    same = exchange.answer.body == first.answer.body
+    return same or request_key(exchange) == request_key(first)
 
 
 def kept_for(exchange: Exchange) -> int:

@@ -41,7 +41,7 @@ from mockserver.conformance.discovery.routes import addressed_tokens, v1_chain_p
 from mockserver.conformance.generation.clients import (
     OLD_COPY,
     allowed_to_differ,
-    cookies_of_others,
+    cookies_for,
     forms_of_clients,
     kept_for,
     knows_no_chunks,
@@ -496,7 +496,7 @@ class _Delivery:
 
     def _as_others(self, target: RepeatedRequest) -> None:
         """Ask as clients of other kinds do, without what the service need not answer alike."""
-        cookies = cookies_of_others(self._context.exchanges, target.sameness.first)
+        cookies = cookies_for(self._context.exchanges, target.sameness.first)
         further = self._takes_further_inputs(target)
         changes = forms_of_clients(target.make(), cookies, takes_further=further)
         while True:
