@@ -512,6 +512,10 @@ class _Delivery:
                 break
             for words in allowed:
                 del changes[words]
+        again = self._ask(target, _applied(target.make(), *changes.values()))
+        if again is None or not self._differs(target, again):
+            self._flicker(target, exchange, self._differs(target, exchange))
+            return
         self._narrowed(target, "as other clients send it", changes)
 
     def _takes_further_inputs(self, target: RepeatedRequest) -> bool:
@@ -527,10 +531,10 @@ class _Delivery:
         return exchange is not None and not self._differs(target, exchange)
 
     def _http(self) -> None:
-        """Ask as others do, for the head alone, and with a slash at the end of the path."""
+        """Ask for the head alone, as others do, and with a slash at the end of the path."""
         for target in [target for target in self._targets if target.label == "usual"]:
-            self._as_others(target)
             if target.operation.id not in (*ids.LISTS, ids.BRIDGE, ids.CHECK, ids.PRICE):
+                self._as_others(target)
                 continue
             draft = target.make()
             head = self._ask(target, replace(draft, method="HEAD"))
@@ -540,6 +544,8 @@ class _Delivery:
                 self._finds(target, message, (again,), "HTTP status", "delivery.head", "HEAD")
             elif head is not None and head.answer.status == target.sameness.first.answer.status:
                 self._judge_length(target, head)
+            # A cache may keep the head, which has no body, for whoever asks next.
+            self._as_others(target)
             self._judge_tags(target)
             if target.operation.id not in ids.LISTS:
                 continue
