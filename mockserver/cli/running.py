@@ -288,6 +288,7 @@ def _exit_code_of(
         try:
             child = Child(command, environment)
         except (OSError, ValueError) as error:
+            started.cancel()
             raise CannotStart.of(command[0], error) from None
         deliver_to(child.send)
         started.set_result(child)
