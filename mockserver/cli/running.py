@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent import futures
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -279,14 +280,18 @@ def _exit_code_of(
     Triggers of its world may send it signals.
     """
     early: list[int] = []
+    started = futures.Future[Child]()
+    # A trigger of the world may end its client, as a machine that fails does: even by its first
+    # call, which waits for the start to be over.
+    client.send_signal = lambda number: started.result().send(number)
     with _signals(early.append) as deliver_to:
         try:
             child = Child(command, environment)
         except (OSError, ValueError) as error:
+            started.cancel()
             raise CannotStart.of(command[0], error) from None
         deliver_to(child.send)
-        # A trigger of the world may end its client, as a machine that fails does.
-        client.send_signal = child.send
+        started.set_result(child)
         # What came while the command was being started, and could not get it yet.
         for number in early:
             child.send(number)

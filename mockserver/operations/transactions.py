@@ -14,13 +14,13 @@ from mockserver import jsontext
 from mockserver.engine import abi, amounts
 from mockserver.engine.aggregates import ROUTERS
 from mockserver.engine.catalog import NATIVE, SOLANA_FAMILY, Chain, Placed
-from mockserver.engine.hashes import base58_checked
 from mockserver.engine.orders import OrderGeneration, OrderKind
 from mockserver.engine.refusal import Refusal
 from mockserver.engine.submission import OrderRequest
 from mockserver.engine.world import World
 from mockserver.errors import CrosschainMockError
 from mockserver.operations.order_texts import rules_of
+from mockserver.signing.base58 import base58_checked
 from mockserver.signing.raw import LegacyTransaction
 from mockserver.values import dataclass
 

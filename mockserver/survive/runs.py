@@ -4,7 +4,8 @@ import asyncio
 import contextlib
 import shutil
 import signal
-from collections.abc import Iterator, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from concurrent import futures
 from dataclasses import replace
 from itertools import count
@@ -173,6 +174,7 @@ class _Watch:
         self._hosted, self._limits, self._page = hosted, limits, page
         self._began_ms, self._before = hosted.world.now(), hosted.requests
         self._seen = hosted.requests
+        self._starting = threading.Lock()
         self.processes: list[Process] = []
         self.turns: Turns | None = None
         """Whose turn it is, where the flow runs twice at once."""
@@ -207,8 +209,20 @@ class _Watch:
         before, self._seen = self._seen, self._hosted.requests
         return self._seen != before and not self.hung
 
+    def started(self, start: Callable[[], Process]) -> Process:
+        """Start a process that is watched from its first request on."""
+        with self._starting:
+            process = start()
+            self.processes.append(process)
+        return process
+
     def send(self, number: int) -> None:
-        for process in self.processes:
+        """Send a signal to all processes."""
+        # A client may be as far as the call that kills it before its start has returned. It has to
+        # be killed before that call is answered: what it makes of the answer is no run of its.
+        with self._starting:
+            processes = list(self.processes)
+        for process in processes:
             process.send(number)
 
 
@@ -465,9 +479,7 @@ class Lab:
             output = self._folder / f"output-{number}-{copy}"
             outputs.append(output)
             named = {**self._variables(served[copy].url, state, page), PEERS: str(notes)}
-            process = self.flow.start(f"{number}-{copy}", named, output)
-            watch.processes.append(process)
-            return process
+            return watch.started(lambda: self.flow.start(f"{number}-{copy}", named, output))
 
         try:
             if twice or single:

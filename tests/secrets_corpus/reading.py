@@ -14,11 +14,16 @@ from tests.secrets_corpus.planted import Case
 _BASE64 = re.compile(rb"[A-Za-z0-9+/_-]{12,}={0,2}")
 _HEX = re.compile(rb"(?:[0-9A-Fa-f]{2}){6,}")
 _BYTES = re.compile(rb"[0-9]{1,3}(?:,\s*[0-9]{1,3}){5,}")
-_PRINTABLE = re.compile(
-    rb"((?:=[0-9A-F]{2}){6,})|((?:\\{1,4}x[0-9a-f]{2}){6,})|((?:[0-9a-fA-F]{2}[ :]){5,}[0-9a-fA-F]{2})"
+# One by one: of alternatives, each would be tried at every byte.
+_PRINTABLE = (
+    re.compile(rb"(?:=[0-9A-F]{2}){6,}"),
+    re.compile(rb"(?:\\{1,4}x[0-9a-f]{2}){6,}"),
+    re.compile(rb"(?:[0-9a-fA-F]{2}[ :]){5,}[0-9a-fA-F]{2}"),
 )
+_SHORTEST_RUN = 11
+"""Bytes: no run of the above is shorter."""
 _ESCAPE = re.compile(rb"\\u([0-9A-Fa-f]{4})")
-_BETWEEN = re.compile(rb"[\s\"',-]+")
+_BETWEEN = b" \t\n\r\f\v\"',-"
 _DEEPEST = 12
 _SHORTEST = 6
 _WINDOW = 16384
@@ -38,12 +43,12 @@ class Reader:
                 part for text in layer for part in _unpacked(text) if len(part) >= _SHORTEST
             } - seen
         self._text = b"\0".join(seen).lower()
-        self._joined = _BETWEEN.sub(b"", self._text)
+        self._joined = self._text.translate(None, _BETWEEN)
 
     def reads(self, secret: str) -> bool:
         """Searched for without capitals, since a secret in capitals is a secret; and as a list of its parts."""
         wanted = secret.lower().encode()
-        joined = _BETWEEN.sub(b"", wanted)
+        joined = wanted.translate(None, _BETWEEN)
         # Digits of which nothing else is left stand in many numbers.
         may_be_joined = joined == wanted or not joined.isdigit()
         return wanted in self._text or (may_be_joined and joined in self._joined)
@@ -67,12 +72,17 @@ def _unpacked(data: bytes) -> Iterator[bytes]:
             .replace(b"\\", b"")
         )
     if b"&" in data:
-        yield html.unescape(data.decode("latin-1")).encode("utf-8")
+        # As it is but for what is escaped: in another coding it would be a new text each time.
+        text = data.decode("utf-8", "surrogateescape")
+        yield html.unescape(text).encode("utf-8", "surrogateescape")
     if b"\0" in data:
         yield data.replace(b"\0", b"")
 
 
 def _runs(data: bytes) -> Iterator[bytes]:
+    yield from _inflated(data)
+    if len(data) < _SHORTEST_RUN:
+        return
     # A report says the same words again and again.
     runs = set(_BASE64.findall(data))
     for run in runs:
@@ -84,9 +94,9 @@ def _runs(data: bytes) -> Iterator[bytes]:
         numbers = [int(number) for number in run.split(b",")]
         if max(numbers) < 256:
             yield bytes(numbers)
-    for match in _PRINTABLE.finditer(data):
-        yield re.sub(rb"[^0-9a-fA-F]", b"", match[0])
-    yield from _inflated(data)
+    for pattern in _PRINTABLE:
+        for run in pattern.findall(data):
+            yield re.sub(rb"[^0-9a-fA-F]", b"", run)
 
 
 def _inflated(data: bytes) -> Iterator[bytes]:

@@ -8,7 +8,7 @@ import re
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
@@ -244,7 +244,7 @@ def test_fields_that_repeat_are_read_once() -> None:
     assert found is not None
     assert (found.method, found.path, found.query) == ("GET", "/v1/x", "y=1")
     assert found.headers.items_sent == headers.items_sent
-    assert plain_request(found.raw) == found
+    assert plain_request(found.raw) == found == replace(found, path="/v1/x")
     repeated.remember(_GET + _GET, headers)
     assert repeated.request(_GET + _GET) is None
     # A head that has not come to its end.

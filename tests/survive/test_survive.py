@@ -16,6 +16,7 @@ import sys
 import threading
 import time
 import urllib.request
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
@@ -23,10 +24,10 @@ from urllib.parse import urljoin
 
 import pytest
 
-from mockserver import resources
+from mockserver import processes, resources
 from mockserver.survive import CannotStart, FlowEnvironment, NotUsable, UnknownKind, survive
 from mockserver.survive.api import searched
-from mockserver.survive.flows import command_flow, function_flow
+from mockserver.survive.flows import Ended, Process, Runnable, command_flow, function_flow
 from mockserver.survive.formats import FORMATS
 from mockserver.survive.report import Subject
 from mockserver.survive.runs import Lab, RunLimits
@@ -34,7 +35,7 @@ from mockserver.survive.search import SearchPlan
 from mockserver.survive.space import Calls, UnknownFailure, kinds, kinds_named, named
 from mockserver.testing import MockSettings
 from mockserver.validation import SchemaCheck
-from tests.conftest import DEPOSIT, WALLET, certificate, order
+from tests.conftest import DEPOSIT, WALLET, certificate, eventually, order
 from tests.survive.corpus import FOLDER as CLIENTS
 from tests.survive.corpus import command_of
 
@@ -405,6 +406,39 @@ def test_a_client_that_is_killed_is_started_again_with_its_state():
     [result] = found.report.results.values()
     assert (result.outcome, len(result.run.steps)) == ("noticed", 2)
     assert result.run.first.ended.code == -9
+
+
+class LateStart:
+    """A flow whose start returns when its client is as far as it comes, as on a busy machine."""
+
+    def __init__(self, flow: Runnable) -> None:
+        self.flow, self.name, self.close = flow, flow.name, flow.close
+
+    def start(self, run: str, environment: Mapping[str, str], output: Path) -> Process:
+        process = self.flow.start(run, environment, output)
+        submits = Path(environment["CROSSCHAIN_MOCK_STATE"]) / "submits"
+        looks: list[bool] = []
+
+        def waits() -> bool:
+            looks.append(submits.exists() and bool(processes.rests(process.pid)))
+            return process.is_over or (len(looks) >= 5 and all(looks[-5:]))
+
+        eventually(waits, "the client waits for the answer to its submission")
+        return process
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux shows who waits")
+def test_a_client_is_killed_before_its_call_is_answered_however_late_its_start_returns():
+    def hasty() -> None:
+        service = FlowEnvironment.of_environment()
+        (service.state / "submits").touch()
+        believing(service)
+
+    killed = "killed:after@submitOrder#1"
+    plan = SearchPlan(kinds_named(["killed"], ()), replay=[killed], jobs=1)
+    flow = LateStart(function_flow(hasty, "hasty"))
+    report = searched(flow, plan, MockSettings(clock="client"), RunLimits(reruns=0))
+    assert report.results[killed].run.first.ended == Ended(-9, "")
 
 
 @pytest.mark.parametrize(

@@ -11,13 +11,13 @@ from types import MappingProxyType
 
 from mockserver.engine import abi
 from mockserver.engine.catalog import NATIVE
-from mockserver.engine.hashes import base58_checked, from_base58_checked
 from mockserver.engine.refusal import Refusal
 from mockserver.engine.submission import OrderRequest
 from mockserver.exchange import Response
 from mockserver.jsontext import Json
 from mockserver.operations.transactions import ContractCall, Reverted
 from mockserver.signing import curve, tron
+from mockserver.signing.base58 import base58_checked, from_base58_checked
 from mockserver.signing.transactions import NotATransaction
 from mockserver.signing.tron import TronTransaction
 from mockserver.worlds.blocks import Block

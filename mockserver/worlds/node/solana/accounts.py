@@ -4,9 +4,9 @@ from base64 import b64encode
 
 from mockserver.engine.amounts import whole_tokens
 from mockserver.engine.catalog import Placed
-from mockserver.engine.hashes import base58
 from mockserver.jsontext import Json, plain
 from mockserver.signing import solana
+from mockserver.signing.base58 import base58
 from mockserver.worlds.contracts import coins_of, holding
 from mockserver.worlds.movements import vault_of
 from mockserver.worlds.node.rpc import BAD_PARAMS, RpcCall, RpcError

@@ -7,9 +7,9 @@ from hashlib import sha256
 from itertools import islice
 
 from mockserver.engine.catalog import Placed
-from mockserver.engine.hashes import base58, from_base58
 from mockserver.jsontext import Json
 from mockserver.signing import solana
+from mockserver.signing.base58 import base58, from_base58
 from mockserver.signing.solana import SolanaTransaction
 from mockserver.worlds.movements import vault_of
 from mockserver.worlds.node.rpc import BAD_PARAMS, RpcCall, RpcError

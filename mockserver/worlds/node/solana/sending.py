@@ -5,11 +5,11 @@ from contextlib import suppress
 from dataclasses import replace
 
 from mockserver.engine.catalog import NATIVE, Placed
-from mockserver.engine.hashes import base58, from_base58
 from mockserver.engine.submission import OrderRequest
 from mockserver.jsontext import Json
 from mockserver.operations.transactions import ContractCall, Reverted, order_of_transfer
 from mockserver.signing import solana
+from mockserver.signing.base58 import base58, from_base58
 from mockserver.signing.solana import SolanaTransaction
 from mockserver.signing.transactions import NotATransaction
 from mockserver.values import dataclass

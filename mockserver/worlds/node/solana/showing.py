@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from contextlib import suppress
 from itertools import islice
 
-from mockserver.engine.hashes import base58, from_base58
 from mockserver.jsontext import Json
 from mockserver.signing import solana
+from mockserver.signing.base58 import base58, from_base58
 from mockserver.signing.solana import Instruction, SolanaTransaction
 from mockserver.worlds.blocks import Block
 from mockserver.worlds.contracts import base_coin

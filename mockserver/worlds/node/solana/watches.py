@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from types import MappingProxyType
 
-from mockserver.engine.hashes import base58, from_base58
 from mockserver.jsontext import Json
+from mockserver.signing.base58 import base58, from_base58
 from mockserver.values import dataclass
 from mockserver.worlds.node.rpc import BAD_PARAMS, RpcCall, RpcError
 from mockserver.worlds.node.solana.accounts import account_info
