@@ -163,13 +163,15 @@ def _quotes() -> Iterator[Request]:
         yield get("/v1/getBridgeQuote", **{**BRIDGE, **change})
     yield get("/v1/getBridgeQuote", {"Accept-Encoding": "gzip"}, **BRIDGE)
     yield get("/v1/getBridgeQuote", **without(BRIDGE, "amount"))
-    yield get("/v1/getBridgeQuote", **{**BRIDGE, "toChain": "OP"})
+    for end in ("toChain", "fromChain"):
+        yield get("/v1/getBridgeQuote", **{**BRIDGE, end: "OP"})
     for change in ({}, {"fromAmount": "200000000000000000000"}, {"fromDecimal": "6"}):
         yield get("/v1/getAggregateQuote", **{**AGGREGATE, **change})
     yield get("/v1/getAggregateQuote", **without(AGGREGATE, "toDecimal"))
     for change in ({}, {"fromAmount": "2000000000000000000"}, {"slippage": "9999"}):
         yield get("/v1/getAggregateSwap", **{**SWAP, **change})
     yield get("/v1/getAggregateSwap", **without(SWAP, "slippage"))
+    yield get("/v1/getAggregateSwap", **SWAP, aggregator="ChaingeDex")
     token = {"fromTokenAddress": USDT_BNB, "toTokenAddress": NATIVE}
     yield get("/v1/getAggregateSwap", **{**SWAP, **token})
     pair = {"fromTokenAddress": XCHNG_FSN, "toTokenAddress": USDT_FSN, "toDecimal": "6"}
@@ -264,6 +266,8 @@ def _orders(ids: Sequence[str]) -> Iterator[Request]:
     for certs in (certificate(), _SECOND, _FAIL):
         yield post("/v1/submitOrder", order_body(sourceCerts=certs), wallet)
     yield post("/v1/submitOrder", order_body(sourceCerts=_SECOND), wallet)
+    another = certificate(fromAmount="50000000", certHash="0x" + "5b" * 32)
+    yield post("/v1/submitOrder", order_body(sourceCerts=another), wallet)
     for number in ids:
         yield get("/v1/checkOrder", id=number)
     path = "/open/v1/order/submitCrossChain"
@@ -273,16 +277,6 @@ def _orders(ids: Sequence[str]) -> Iterator[Request]:
         yield get(path, signed(), **{**DETAIL, **change})
     yield get(path, signed(), **{**DETAIL, "chain": "ARB"})
     yield get(path, signed(), **without(DETAIL, "evmAddress"))
-    wallet = {"EvmAddress": WALLET, "Signature": "ab" * 65}
-    ticket = {"hash": HASH, "chain": "ARB"}
-    base58 = {"hash": "5VfYdZRmC" + "4kTqLNbXwJhD" * 6 + "3AeGr", "chain": "SOL"}
-    for report in (ticket, ticket, {"hash": _V1_HASH, "chain": "BNB"}, base58):
-        yield post("/v1/submitTicket", report, wallet)
-
-
-def _published() -> Iterator[Request]:
-    """Yield submissions in every published form, and a report that is refused."""
-    wallet = {"Evmaddress": WALLET, "Signature": "ab" * 65}
     for digits in ("6e", "7f"):
         swap = order_body(
             sourceCerts=certificate(certHash="0x" + digits * 32),
@@ -292,6 +286,15 @@ def _published() -> Iterator[Request]:
             toChain="ARB",
         )
         yield post("/v1/submitOrder", swap if digits == "6e" else without(swap, "toChain"), wallet)
+    wallet = {"EvmAddress": WALLET, "Signature": "ab" * 65}
+    ticket = {"hash": HASH, "chain": "ARB"}
+    base58 = {"hash": "5VfYdZRmC" + "4kTqLNbXwJhD" * 6 + "3AeGr", "chain": "SOL"}
+    for report in (ticket, ticket, {"hash": _V1_HASH, "chain": "BNB"}, base58):
+        yield post("/v1/submitTicket", report, wallet)
+
+
+def _published() -> Iterator[Request]:
+    """Yield v1 submissions in the published form, and a report that is refused."""
     path = "/open/v1/order/submitCrossChain"
     for _ in range(2):
         yield post(path, {**V1_SUBMIT, "certHash": HASH}, signed(START_MS + 120_000))
@@ -341,7 +344,8 @@ def script() -> tuple[Step, ...]:
     steps = [Step(request) for request in reads]
     steps += [Step(request, writes=True) for request in _orders(ids)]
     steps.append(Step(advance_ms=120_000, writes=True))
-    late = [*_later(ids), *_published(), *_incomplete()]
+    swap = get("/v1/checkOrder", id=str(first + 4))
+    late = [*_later(ids), swap, *_published(), *_incomplete()]
     return (*steps, *(Step(request, writes=True) for request in late))
 
 
@@ -408,7 +412,16 @@ def different(name: str) -> list[tuple[Told, Told]]:
     wanted = {id(told.step) for told in asked}
     steps = [step for step in script() if step.request is None or id(step) in wanted]
     pairs = zip(played([name], steps), asked, strict=True)
-    return [(told, was) for told, was in pairs if told.delivery != was.delivery]
+    return [
+        (told, was)
+        for told, was in pairs
+        if told.delivery != was.delivery and not (_is_unknown(told) and not _is_unknown(was))
+    ]
+
+
+def _is_unknown(told: Told) -> bool:
+    """Tell whether an order is not known: one that a break has refused cannot be looked up."""
+    return (told.entry.refusal or "").startswith("unknown-order") and not told.entry.fault
 
 
 @pytest.fixture(scope="session")
