@@ -136,8 +136,10 @@ class Submitted:
     def look(self, context: RunContext, made: Exchange) -> Draft:
         """Return the request that looks up what was accepted. Raises `NotRun`."""
         if self is V1_ORDER:
-            chain, deposit = (text(made.members.get(name)) for name in ("fromChain", "certHash"))
-            return valid_request(context, self.look_id, chain=chain, hash=deposit)
+            names = ("fromChain", "certHash", "evmAddress")
+            chain, deposit, sender = (text(made.members.get(name)) for name in names)
+            about = {"from": sender} if sender else {}
+            return valid_request(context, self.look_id, chain=chain, hash=deposit, **about)
         return valid_request(
             context, self.look_id, **{self.key.partition(".")[2]: self.number(made)}
         )
