@@ -55,7 +55,6 @@ _SIGNED = re.compile("[0-9a-f]{40,}_[0-9a-f]+")
 # Where a chain id stands, signatures from before EIP-155 have 27 or 28.
 _NO_CHAIN_IDS = ("0", "27", "28")
 _TOKENS = "data.tokenVos[]"
-_LISTS_OF_TOKENS = (ids.V1_TOKENS, ids.ASSETS, ids.OF_CHAIN)
 _NO_EVM = frozenset(shipped_facts().names["words"]["not-evm"])
 _ECHOED = {"amountIn": "amount", "tokenIn": "token"}
 # Prices move between two reads, and fees differ: within a quarter (A-234).
@@ -211,7 +210,7 @@ def _escaped_texts(context: RunContext) -> Findings:
     """Yield a finding for a text of a list that another list has without its escapes."""
     lists = [
         (exchange, dict.fromkeys(texts_in(exchange.body)))
-        for operation_id in _LISTS_OF_TOKENS
+        for operation_id in ids.LISTS
         for exchange in context.of(operation_id)
         if exchange.succeeded
     ]

@@ -3,6 +3,7 @@
 For both generations, and for rules and sequences alike. A row of the table of rules names its kind.
 """
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import field
 from enum import Enum
@@ -43,6 +44,8 @@ LOOK_AGAIN_MS = 1_000
 """How long such a look-up waits before it is sent, while something goes on."""
 IN_ANOTHER_CASE = "deposit in another case"
 """The words of a submission, and of a look-up before it, with other letters for its deposit."""
+# An address that somebody has; an accepted one that is malformed is looked up under the caller's.
+_ADDRESS = re.compile("0x[0-9a-fA-F]{40}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,10 +141,11 @@ class Submitted:
     def look(self, context: RunContext, made: Exchange) -> Draft:
         """Return the request that looks up what was accepted. Raises `NotRun`."""
         if self is V1_ORDER:
-            names = ("fromChain", "certHash", "evmAddress")
-            chain, deposit, sender = (text(made.members.get(name)) for name in names)
-            about = {"from": sender} if sender else {}
-            return valid_request(context, self.look_id, chain=chain, hash=deposit, **about)
+            # The user has the published name (sic), or that of the other operations.
+            names = ("fromChain", "certHash", "evmAddres", "evmAddress")
+            chain, deposit, *users = (text(made.members.get(name)) for name in names)
+            about = [("from", user) for user in users if _ADDRESS.fullmatch(user)]
+            return valid_request(context, self.look_id, chain=chain, hash=deposit, **dict(about))
         return valid_request(
             context, self.look_id, **{self.key.partition(".")[2]: self.number(made)}
         )

@@ -1029,8 +1029,8 @@ def _submissions(context: RunContext, operation_id: str) -> Iterator[_EdgeSubjec
         drawn = _drawn(context, name, routes(context))
         chosen = _covering(drawn, lambda candidate: ends(candidate)[2:3], _MOST_ORDERS)
         for number, (label, route) in enumerate(chosen):
-            how, about = _with_zeros(context, operation_id, label) if number == 1 else ("", {})
-            yield Edge(f"{label}{how}", EdgeKind.ROUTE), {"route": route, **about}
+            how, zeros = _with_zeros(context, operation_id, label) if number == 1 else ("", {})
+            yield Edge(f"{label}{how}", EdgeKind.ROUTE), {"route": route, **zeros}
     if operation_id == ids.ORDER:
         yield from _large_orders(context)
         elsewhere = list[TokenRoute]()
@@ -1075,8 +1075,8 @@ def _large_orders(context: RunContext) -> Iterator[_EdgeSubject]:
     indexed = {
         int(index): route for route in routes if (index := route.target.index or "").isdecimal()
     }
-    for words, number in (("largest", max), ("smallest", min)) if indexed else ():
-        route = indexed[number(indexed)]
+    for words, wanted in (("largest", max(indexed)), ("smallest", min(indexed))) if indexed else ():
+        route = indexed[wanted]
         yield Edge(f"the {words} index, {route.target.symbol}", EdgeKind.ROUTE), {"route": route}
     for route in sorted(routes, key=lambda candidate: -(candidate.target.decimals or 0))[:1]:
         for number, digits in enumerate(_DIGITS_OF_ORDERS):
