@@ -21,7 +21,6 @@ from mockserver.conformance.discovery.listing import scalar
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.names import EdgeKind, plain_probe
-from mockserver.conformance.verdict import Verdict
 from mockserver.contract import Layer, Operation, fact_basis, ids
 from mockserver.jsontext import Json
 
@@ -197,9 +196,7 @@ def each_fee_level_costs_its_share(context: RunContext, operation: Operation) ->
             shown = ", ".join(f"{fees[each][0]} at level {each}" for each in (first, last, level))
             message = f"the fee of one amount is {shown}, where most levels cost one step more each"
             exchanges = tuple(fees[each][1].exchange for each in (first, last, level))
-            # What level 0 means is not published: it may let the service choose.
-            verdict = None if level else Verdict.DIFFERS_ASSUMPTION
-            yield Finding(message, exchanges, "body.feeLevel", verdict=verdict)
+            yield Finding(message, exchanges, "body.feeLevel")
 
 
 def _on_line(
