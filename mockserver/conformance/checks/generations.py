@@ -1,9 +1,13 @@
 """The two generations of one service against each other: chains, tokens, quotes, transactions."""
 
+import html
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
+from contextlib import suppress
 from decimal import Decimal
+from urllib.parse import unquote
 
+from mockserver import jsontext
 from mockserver.conformance.checks import needs
 from mockserver.conformance.checks.evidence import succeeded
 from mockserver.conformance.checks.frame import answers_to, counting, each
@@ -42,6 +46,7 @@ from mockserver.conformance.session.names import plain_probe
 from mockserver.conformance.verdict import Inconclusive, Vacuous
 from mockserver.contract import Layer, Operation, fact_basis, ids, shipped_facts
 from mockserver.engine.abi import APPROVE, TRANSFER
+from mockserver.jsontext import texts_in
 from mockserver.signing import rlp
 from mockserver.values import dataclass
 
@@ -187,6 +192,40 @@ def _named_otherwise(
             )
 
 
+def _of_json(text: str) -> str:
+    with suppress(ValueError):
+        return str(jsontext.decode(f'"{text}"'.encode()))
+    return text
+
+
+# What is undone by a reader of another format, which JSON is not.
+_ESCAPES: Mapping[str, Callable[[str], str]] = {
+    "entities of HTML": html.unescape,
+    "percent signs": unquote,
+    "escapes of JSON in a text": _of_json,
+}
+
+
+def _escaped_texts(context: RunContext) -> Findings:
+    """Yield a finding for a text of a list that another list has without its escapes."""
+    lists = [
+        (exchange, dict.fromkeys(texts_in(exchange.body)))
+        for operation_id in ids.LISTS
+        for exchange in context.of(operation_id)
+        if exchange.succeeded
+    ]
+    plain = {text: exchange for exchange, texts in lists for text in texts}
+    for exchange, texts in lists:
+        # Addresses of pictures have escapes of their own.
+        for text in (text for text in texts if "://" not in text):
+            for how, undo in _ESCAPES.items():
+                once = undo(text)
+                if once != text and once in plain:
+                    message = f"{text[:60]!r} is {once[:60]!r} with {how}"
+                    yield Finding(message, (plain[once], exchange), cause=how)
+                    return
+
+
 @_PACK.minor(
     "generations.tokens", ids.V1_TOKENS, name="v1-lists-the-tokens-of-2.0", needs=LISTS_OF_BOTH
 )
@@ -212,6 +251,7 @@ def v1_lists_the_tokens_of_2(context: RunContext, _: Operation) -> Judgements:
                 message = f"{where} does not list {', '.join(missing[:5])} on {chain.name}"
                 cause, exchanges = f"missing in {where}", _lists_with(context, here[0])
                 yield Finding(message, exchanges, _TOKENS, cause=cause)
+    yield from _escaped_texts(context)
 
 
 @_PACK.major(

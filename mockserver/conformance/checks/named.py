@@ -53,15 +53,18 @@ _SUBMITTED = {
 }
 # What a service finds that compares beginnings, or patterns, instead of the whole id.
 _LONGER = ("named, with digits behind", "with letters behind")
+# What a database or a list takes for any id, or for the last.
+_ANY = ("as a pattern", "before the first")
 _RESEMBLING = {
-    ids.CHECK: probes(ids.CHECK, *_LONGER, "without its end"),
-    ids.CHECK_TICKET: probes(ids.CHECK_TICKET, *_LONGER),
+    ids.CHECK: probes(ids.CHECK, *_LONGER, "without its end", *_ANY),
+    ids.CHECK_TICKET: probes(ids.CHECK_TICKET, *_LONGER, *_ANY),
     ids.V1_DETAIL: probes(
         ids.V1_DETAIL,
         "named, with another end",
         "named, on another chain",
         "named, on no chain",
         "with another end",
+        "as a pattern",
     ),
 }
 BESIDE_WHAT_IS_KNOWN = tuple(
@@ -236,12 +239,15 @@ def _are_about_the_same(own: Exchange, exchange: Exchange) -> bool:
         if own.data.keys() != exchange.data.keys() or exchange.operation.id == ids.CHECK_TICKET:
             return own.data.keys() == exchange.data.keys()
         # The beginning of an id may be that of somebody else's order.
-        is_longer = len(exchange.request.query) > len(own.request.query)
+        is_beginning = all(
+            own.parameters.get(name, "").startswith(value)
+            for name, value in exchange.parameters.items()
+        )
         before, now = (
             [exchange.data.get(name) for name in _ITS_OWN] for exchange in (own, exchange)
         )
         is_known = folded(exchange.text("status")) not in UNKNOWN_STATUSES
-        return is_known and (is_longer or (before == now and all(now)))
+        return is_known and (not is_beginning or (before == now and all(now)))
     number, same = (text(scalar(exchange.member("data"), "number")) for exchange in (own, exchange))
     return bool(number) and number == same
 

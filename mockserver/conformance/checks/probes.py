@@ -49,15 +49,17 @@ LISTS_OF_BOTH = (
 CHAINS_LOOKED_AT_TWICE = probes(ids.CHAINS, "usual", "last look")
 V1_QUOTES = probes(ids.V1_QUOTE, "usual", "tenfold", "again")
 # The tickets of an account by status: before anything is submitted, and at the end.
-READ_TICKETS, EARLY_TICKETS, LATE_TICKETS, TICKETS_IN_ANOTHER_CASE, TICKETS_OF_SOMEBODY_ELSE = (
+READ_TICKETS, EARLY_TICKETS, LATE_TICKETS, TICKETS_IN_ANOTHER_CASE = (
     probes(ids.TICKETS, words)
     for words in (
         "read {status}",
         "early {status}",
         "late {status}",
         "late {status} in another case",
-        "late {status} of somebody else",
     )
+)
+TICKETS_OF_SOMEBODY_ELSE = probes(
+    ids.TICKETS, "late {status} of somebody else", "late {status} of everybody"
 )
 TICKET_LISTS = (
     *EARLY_TICKETS,

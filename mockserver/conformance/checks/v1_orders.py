@@ -24,6 +24,7 @@ from mockserver.conformance.checks.probes import probe, probes
 from mockserver.conformance.checks.quoting import echoed, named_quote, quotes
 from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements, RulePack
 from mockserver.conformance.checks.submitted import (
+    IN_ANOTHER_CASE,
     V1_ORDER,
     StampControls,
     has_its_own_number,
@@ -66,7 +67,7 @@ _PACK = RulePack(
         *probes(
             ids.V1_DETAIL, "named, of another", "another address", "another chain", "another case"
         ),
-        *probes(ids.V1_DETAIL, "unknown"),
+        *probes(ids.V1_DETAIL, "unknown", IN_ANOTHER_CASE),
         *probes(ids.V1_QUOTE, "at the end", "timestamp long past"),
     ),
     reads=(ids.V1_ORDER,),

@@ -35,6 +35,7 @@ from mockserver.conformance.checks.submitted import (
     certificate_of,
     is_over,
 )
+from mockserver.conformance.checks.tickets import entries
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.inventory import chains_of, inventory_of
 from mockserver.conformance.discovery.routes import addressed_tokens, v1_chain_pair
@@ -55,6 +56,7 @@ from mockserver.conformance.generation.equal_requests import (
 from mockserver.conformance.generation.sameness import Sameness
 from mockserver.conformance.generation.stages import DELIVERY, Sender, is_answered
 from mockserver.conformance.options import Options
+from mockserver.conformance.requests.labels import FILTERS
 from mockserver.conformance.requests.valid import (
     first_chains,
     fresh_address,
@@ -780,6 +782,8 @@ class _Delivery:
             with transport.kept_connection() if is_first else nullcontext():
                 exchange = self._sender.send(operation.id, change(draft))
                 here = self._look_at(kind, exchange) if is_first else None
+                if is_first and kind is TICKET:
+                    self._report_for_another(operation)
             if here is not None and here.succeeded:
                 self._judge_elsewhere(kind, here, self._look_at(kind, exchange))
             is_first = False
@@ -800,6 +804,26 @@ class _Delivery:
                 message = f"with {how}: it is answered as the one before, of another deposit"
                 self._finds_in(operation, message, (accepted[0], exchange), "order.id", "data.id")
         return newest
+
+    def _report_for_another(self, operation: Operation) -> None:
+        """Report for another address on the same connection, and see whether it becomes ours."""
+        what = "report for another"
+        stranger = fresh_address(self._context, what)
+        about = {"from": stranger, _DEPOSIT[operation.id]: fresh_hash(self._context, what)}
+        draft = if_known(valid_request, self._context, operation.id, **about)
+        made = None if draft is None else self._sender.send(operation.id, draft)
+        for status in FILTERS if made is not None and made.succeeded else ():
+            ours = if_known(valid_request, self._context, ids.TICKETS, filter=status)
+            listing = None if ours is None else self._sender.send(ids.TICKETS, ours)
+            if listing is None or made is None:
+                return
+            if TICKET.number(made) in {entry.number for entry in entries([listing])}:
+                message = "a ticket that another address reports on a connection that is used"
+                message += " again is listed for the address before"
+                basis, place = fact_basis("v2.get-all-ticket-by-address"), "query.address"
+                finding = Finding(message, (made, listing), place, basis, cause="for another")
+                self._findings[operation.id].append(finding)
+                return
 
     def _look_at(self, kind: Submitted, made: Exchange | None) -> Exchange | None:
         """Look up what was submitted just now; None where it was not accepted."""

@@ -440,6 +440,9 @@ CHOICES: Mapping[str, Callable[..., Any]] = {
     "longer_id": lambda context, probe: f"{submitted_id(context, probe)}abc",
     # It may be somebody else's.
     "shorter_id": lambda context, probe: submitted_id(context, probe)[:-1],
+    "v1_deposit_in_another_case": lambda context: (
+        f"0x{fresh_hash(context, 'usual v1 order')[2:].upper()}"
+    ),
     "other_v1_hash": lambda context: _with_another_end(fresh_hash(context, "usual v1 order")),
     "no_chain": lambda context: f"{named_v1_order(context)[0]}QZ",
 }

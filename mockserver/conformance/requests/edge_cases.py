@@ -897,8 +897,11 @@ def _turns(context: RunContext, operation_id: str) -> Callable[[Any], _About]:
     if operation_id != ids.SWAP:
         return lambda _: {}
     turns = product((_somebody(context)["recipient"], _IN_MIXED_CASE), (True, False))
+    tenfold = context.get(ProbeName(f"{ids.SWAP}/tenfold"))
+    # Where ten times as much is too much, calls of each route still have their digits.
+    times = _ALL_DIGITS if tenfold is not None and tenfold.refused else _ODD_TIMES
     values = [
-        {"recipient": somebody, "allowPartialFill": partial, "times": _ODD_TIMES}
+        {"recipient": somebody, "allowPartialFill": partial, "times": times}
         for somebody, partial in turns
     ]
     # Coins have turns of their own, since calls of them are another kind.
@@ -1024,8 +1027,10 @@ def _submissions(context: RunContext, operation_id: str) -> Iterator[_EdgeSubjec
         routes, name = pools[operation_id]
         ends = _features(context)
         drawn = _drawn(context, name, routes(context))
-        for label, route in _covering(drawn, lambda candidate: ends(candidate)[2:3], _MOST_ORDERS):
-            yield Edge(label, EdgeKind.ROUTE), {"route": route}
+        chosen = _covering(drawn, lambda candidate: ends(candidate)[2:3], _MOST_ORDERS)
+        for number, (label, route) in enumerate(chosen):
+            how, zeros = _with_zeros(context, operation_id, label) if number == 1 else ("", {})
+            yield Edge(f"{label}{how}", EdgeKind.ROUTE), {"route": route, **zeros}
     if operation_id == ids.ORDER:
         yield from _large_orders(context)
         elsewhere = list[TokenRoute]()
@@ -1052,15 +1057,27 @@ def _submissions(context: RunContext, operation_id: str) -> Iterator[_EdgeSubjec
         yield from _tickets(context)
 
 
+def _with_zeros(context: RunContext, operation_id: str, label: str) -> tuple[str, _About]:
+    """Return what is lost of an order by who reads hex digits as a number, and its words."""
+    if operation_id == ids.V1_ORDER:
+        sender = _beginning_with_zeros(fresh_address(context, f"sender of {label}"))
+        return ", from an address that begins with zeros", {"from": sender}
+    return ", of a deposit that begins with zeros", {"zeros": True}
+
+
+def _beginning_with_zeros(digits: str) -> str:
+    return f"0x00{digits[4:]}"
+
+
 def _large_orders(context: RunContext) -> Iterator[_EdgeSubject]:
     """Yield orders whose numbers are large: their amounts, and the index of what is bought."""
     routes = _drawn(context, "large orders", bridges(context))
     indexed = {
         int(index): route for route in routes if (index := route.target.index or "").isdecimal()
     }
-    if indexed:
-        route = indexed[max(indexed)]
-        yield Edge(f"the largest index, {route.target.symbol}", EdgeKind.ROUTE), {"route": route}
+    for words, wanted in (("largest", max(indexed)), ("smallest", min(indexed))) if indexed else ():
+        route = indexed[wanted]
+        yield Edge(f"the {words} index, {route.target.symbol}", EdgeKind.ROUTE), {"route": route}
     for route in sorted(routes, key=lambda candidate: -(candidate.target.decimals or 0))[:1]:
         for number, digits in enumerate(_DIGITS_OF_ORDERS):
             units = Decimal(("1234567890" * 8)[number : number + digits])
@@ -1108,6 +1125,9 @@ def _tickets(context: RunContext) -> Iterator[_EdgeSubject]:
     upper = f"0x{_deposit(context, label)[2:].upper()}"
     # The prefix stays as it is: `0X` is another spelling than the one that is published.
     yield Edge(label, EdgeKind.SAME_MEANING), {"hash": upper}
+    label = "hash that begins with zeros"
+    spelled = _beginning_with_zeros(_deposit(context, label))
+    yield Edge(label, EdgeKind.SAME_MEANING), {"hash": spelled}
     chains = _drawn(context, "tickets", inventory_of(context).offered)
     # Hashes are alike on all EVM chains, so that a few of these show as much as all.
     alike = [chain for chain in chains if own_form(chain) == "with 0x"]
@@ -1145,7 +1165,8 @@ def own_form(chain: ListedChain) -> str:
 
 def _paid(context: RunContext, edge: Edge, about: _About) -> _About:
     """Return what a submission is about, with a deposit of its own."""
-    return {"deposit": _deposit(context, edge.label), **about}
+    deposit = _deposit(context, edge.label)
+    return {"deposit": _beginning_with_zeros(deposit) if "zeros" in about else deposit, **about}
 
 
 def _deposit(context: RunContext, label: str) -> str:

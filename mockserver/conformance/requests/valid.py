@@ -282,7 +282,7 @@ def fresh_address(context: RunContext, what: str) -> str:
 
 def _own_address(values: _InputValues, field: Field) -> Json:
     # The contract has one of v1 as an integer.
-    address = values.context.caller.address
+    address = str(values.about.get("from", values.context.caller.address))
     return address if "string" in field.types else int(address, 16)
 
 

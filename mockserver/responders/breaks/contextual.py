@@ -116,6 +116,13 @@ def two_tokens(context: MutationContext, value: Json) -> Json:
 
 
 @of_texts
+def for_any(context: MutationContext, value: str) -> Json:
+    """Return for a pattern that fits everything what was named first."""
+    first = context.remember("first", value)
+    return first if value == "%" else value
+
+
+@of_texts
 def before_the_point(context: MutationContext, value: str) -> Json:
     """Return the whole number that a text begins with, as careless readers take it."""
     number = unsigned_number(value.partition(".")[0])
