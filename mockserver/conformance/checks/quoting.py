@@ -1,11 +1,12 @@
 """Quotes as they were given, in whole tokens, and the prices of tokens by every source."""
 
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Hashable, Iterator, Mapping
 from decimal import Decimal
 from itertools import islice
 
 from mockserver.conformance.checks import needs
-from mockserver.conformance.checks.evidence import answered_quotes
+from mockserver.conformance.checks.evidence import answered_quotes, request_key
 from mockserver.conformance.checks.probes import probes
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.amount_units import (
@@ -63,6 +64,20 @@ def quotes(context: RunContext, operation: Operation | str) -> tuple[AnsweredQuo
     # Many checks read all quotes, and there are hundreds of them at the end of a run.
     which = operation if isinstance(operation, str) else operation.id
     return context.cached(("quotes", which, len(context.exchanges)), read)
+
+
+def most_moved(context: RunContext, operation_id: str) -> Decimal:
+    """Return how many times as much as at another moment of the run an equal request paid."""
+
+    def read() -> Decimal:
+        paid = defaultdict[Hashable, list[Decimal]](list)
+        for quote in quotes(context, operation_id):
+            if quote.got and quote.got > 0:
+                paid[request_key(quote.exchange)].append(quote.got)
+        ratios = (amounts.EXACT.divide(max(outs), min(outs)) for outs in paid.values())
+        return max(ratios, default=Decimal(1))
+
+    return context.cached(("most moved", operation_id, len(context.exchanges)), read)
 
 
 def quotes_accepted(context: RunContext, operation: Operation) -> tuple[AnsweredQuote, ...]:
