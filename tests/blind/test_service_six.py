@@ -91,6 +91,11 @@ def test_a_token_without_decimals_pays_a_unit_less():
     [
         ("no-server-error", "seldom-a-503"),
         ("there-and-back-gains-nothing", "prices-move"),
+        ("each-network-is-one-chain", "a-network-under-two-names"),
+        ("each-item-is-listed-once", "a-network-under-two-names"),
+        ("tokens-of-a-chain-are-on-it", "a-network-under-two-names"),
+        ("swap-is-executed-on-its-route", "a-network-under-two-names"),
+        ("service-fee-is-a-small-share", "fee-of-at-least-a-dollar"),
     ],
 )
 @pytest.mark.deep(quick=1)

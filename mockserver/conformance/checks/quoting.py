@@ -140,10 +140,15 @@ def is_elsewhere(context: RunContext, exchange: Exchange, target: ListedToken) -
     `chain` and `chainDecimal` are those of the chain that executes the swap (GHOST); where that is
     another one, the output is in its decimals.
     """
-    name = exchange.text("chain")
-    by_network = {chain.network: chain for chain in inventory_of(context).chains if chain.network}
-    named = known_chains(context).get(folded(name)) or by_network.get(name)
-    return bool(name) and named is not None and named.name != target.chain
+    named = chains_called(context, exchange.text("chain"))
+    return bool(named) and all(chain.name != target.chain for chain in named)
+
+
+def chains_called(context: RunContext, name: str) -> tuple[ListedChain, ...]:
+    """Return the chain that 2.0 lists by a name, else those of a network."""
+    if known := known_chains(context).get(folded(name)):
+        return (known,)
+    return tuple(chain for chain in inventory_of(context).chains if name and chain.network == name)
 
 
 def known_chains(context: RunContext) -> dict[str, ListedChain]:
