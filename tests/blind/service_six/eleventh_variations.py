@@ -28,8 +28,7 @@ for name in ("fee-of-at-least-a-dollar", "fees-in-hundredths", "gas-is-dear-on-s
 def other_gas(call: Call, data: Data) -> None:
     order = call.service.orders[call.inputs["id"]]
     if data["status"] == "Succeeded":
-        fees = order["gross"] - order["net"]
-        data["amountOut"] = str(order["net"] + fees * (2 - int(order["id"]) % 5) // 6)
+        data["amountOut"] = str(order["net"] + order["gas"] * (2 - int(order["id"]) % 5) // 3)
 
 
 @variation("orders-pay-a-little-more", "data", "checkOrder")

@@ -397,7 +397,8 @@ class Service:
             quote = self.swapped(amount, here, there, same_chain=source == target)
         else:
             raise RefusalError("orderType does not fit the tokens")
-        return {"gross": quote["out"], "net": quote["out"] - quote["service"] - quote["gas"]}
+        net = quote["out"] - quote["service"] - quote["gas"]
+        return {"gross": quote["out"], "net": net, "gas": quote["gas"]}
 
     def checkOrder(self, call: Call) -> Data:
         (name,) = call.need("id")
