@@ -178,9 +178,7 @@ def fees_are_smallest_units(context: RunContext, quote: AnsweredQuote) -> Findin
 @_PACK.major("quotes.service-fee-share", needs=(*BRIDGE_QUOTES, *SWAP_QUOTES))
 @each(quotes, "data.serviceFee", vacuous="no quote has an output and a service fee")
 def service_fee_is_a_small_share(context: RunContext, quote: AnsweredQuote) -> Findings:
-    """The service fee is a small share of the output: hundredths of a percent, not percents. Of
-    small amounts it may be the least that a service takes.
-    """
+    """The service fee is hundredths of a percent of the output, or the least of all fees."""
     fee = needs.units(quote.exchange, "serviceFee")
     out = needs.value(needs.units(quote.exchange, "outAmount") or None)
     if fee * 50 > out and not _is_least_fee(context, quote):
