@@ -86,6 +86,24 @@ def test_a_token_without_decimals_pays_a_unit_less():
     assert count.report(VARIATIONS["a-token-without-decimals"], armed=True)["more"] == []
 
 
+@pytest.mark.parametrize(
+    ("rule", "variation"),
+    [
+        ("no-server-error", "seldom-a-503"),
+        ("there-and-back-gains-nothing", "prices-move"),
+        ("each-network-is-one-chain", "a-network-under-two-names"),
+        ("each-item-is-listed-once", "a-network-under-two-names"),
+        ("tokens-of-a-chain-are-on-it", "a-network-under-two-names"),
+        ("swap-is-executed-on-its-route", "a-network-under-two-names"),
+        ("service-fee-is-a-small-share", "fee-of-at-least-a-dollar"),
+    ],
+)
+@pytest.mark.deep(quick=1)
+def test_what_is_permitted_is_not_told_by_the_rule_that_is_nearest_to_it(rule, variation):
+    count = Count({"only": [rule]})
+    assert count.report(VARIATIONS[variation], armed=False)["more"] == []
+
+
 def test_the_command_prints_its_address_and_serves():
     command = [sys.executable, "-m", "tests.blind.service_six", "--fault", "null@getPrice.source"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as service:

@@ -134,6 +134,30 @@ def test_a_server_error_is_found_and_a_service_that_is_down_is_not_accused():
     assert judged("no-server-error", PRICE, good).verdict is Verdict.HOLDS
 
 
+@pytest.mark.parametrize(
+    ("statuses", "headers", "verdict"),
+    [
+        ({3: 503}, (("Retry-After", "1"),), Verdict.INCONCLUSIVE),
+        # A single operation that is away is no service that is busy, nor is one that is so often.
+        ({3: 503}, (), Verdict.DIFFERS_ASSUMPTION),
+        ({3: 503, 4: 503}, (("Retry-After", "1"),), Verdict.DIFFERS_ASSUMPTION),
+        ({3: 500}, (("Retry-After", "1"),), Verdict.DIFFERS_ASSUMPTION),
+    ],
+)
+def test_a_service_that_is_seldom_busy_is_not_accused(statuses, headers, verdict):
+    every = [
+        exchange(
+            PRICE,
+            answer({"code": 503, "msg": "busy"}, status=statuses[number], headers=headers)
+            if number in statuses
+            else answer(GOOD),
+            number=number,
+        )
+        for number in range(60)
+    ]
+    assert judged("no-server-error", PRICE, *every).verdict is verdict
+
+
 def test_a_redirect_of_one_operation_is_found_and_one_of_all_is_not_judged():
     moved = answer(b"", status=302, headers=(("Location", "/login"),))
     good = exchange(PRICE, answer(GOOD))

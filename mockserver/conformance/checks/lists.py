@@ -178,6 +178,13 @@ def _shared_identities(exchange: Exchange, context: RunContext) -> Findings:
         twice = [value for value, times in Counter(values).items() if times > 1]
         is_one_pair = len(twice) == 1 and values.count(twice[0]) == 2
         if called.endswith(_IDENTITIES) and is_one_pair and len(values) > _MANY:
+            alike = [
+                chain
+                for chain in chains_of(exchange, context.bindings)
+                if twice[0] in map(folded, chain.names)
+            ]
+            if len(alike) == 2 and _are_one_chain(context, *alike):
+                continue
             message = (
                 f"{names[called][:60]} of two chains is {twice[0]!r}, and tells the others apart"
             )
@@ -199,7 +206,7 @@ def each_network_is_one_chain(context: RunContext, operation: Operation) -> Judg
         if not chain.network or not (chain.evm or (of_v1 and chain.evm is None)):
             continue
         before = first.setdefault(chain.network, chain)
-        if before is not chain:
+        if before is not chain and not _are_one_chain(context, before, chain):
             message = f"{before.name} and {chain.name} are both network {chain.network}"
             basis = fact_basis("v1-chains.network") if of_v1 else None
             yield Finding(message, (exchange,), "data.list[]", basis, cause="network")
@@ -363,10 +370,23 @@ def _equal_lists(context: RunContext, looks: Iterable[tuple[Exchange, ListedChai
         tokens = tokens_in(context, exchange)
         content = tuple(sorted({(t.symbol, t.address.lower()) for t in tokens if not t.is_native}))
         before, earlier_chain = contents.setdefault(content, (exchange, chain))
-        if len(content) > 1 and earlier_chain != chain:
+        # One chain may be listed under an old name and a new one.
+        if len(content) > 1 and not _are_one_chain(context, earlier_chain, chain):
             same = f"the very same {len(content)} tokens"
             message = f"{earlier_chain.name} and {chain.name} have {same}"
             yield Finding(message, (before, exchange), "data.list[]", cause="equal lists")
+
+
+def _are_one_chain(context: RunContext, first: ListedChain, second: ListedChain) -> bool:
+    """Tell whether two chains are one by all but a name: network, another name and tokens."""
+    if first == second:
+        return True
+    tokens = [
+        {(token.symbol, token.address.lower()) for token in inventory_of(context).on(chain.name)}
+        for chain in (first, second)
+    ]
+    has_both = bool(first.network) and not {*first.aliases}.isdisjoint(second.aliases)
+    return has_both and first.network == second.network and tokens[0] == tokens[1]
 
 
 def _requested_chain(context: RunContext, exchange: Exchange) -> ListedChain | None:

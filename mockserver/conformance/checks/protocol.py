@@ -1,7 +1,7 @@
 """Rules about HTTP and JSON: statuses, connections, bodies as bytes, and how long answers take."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 
 from mockserver.conformance.checks.evidence import (
@@ -10,6 +10,7 @@ from mockserver.conformance.checks.evidence import (
     check_answered,
     in_words,
     is_redirect,
+    request_key,
     require_answer,
     sent,
 )
@@ -39,6 +40,8 @@ _SINGLE_BYTES = ("latin-1", "cp1252")
 _JSON = re.compile(r"(?:application|text)/(?:[\w.+-]+\+)?json", re.ASCII)
 # Headers that differ between two requests which mean the same.
 _STAMPS = ("timestamp", "signature")
+# A service that is busy answers so, at most to each so many requests.
+_BUSY, _SELDOM = 503, 50
 _BROKEN_ANSWERS = (NoAnswer.CUT, NoAnswer.BROKEN_HTTP, NoAnswer.TOO_LARGE)
 _JSON_FAULTS = (
     ("UTF-8", "the body is not UTF-8"),
@@ -148,10 +151,28 @@ def no_server_error(context: RunContext, operation: Operation) -> Findings:
     own = [exchange for exchange in exchanges if exchange.answer.status not in GATEWAY_STATUSES]
     if exchanges and not own and not any(exchange.succeeded for exchange in every):
         raise Inconclusive(f"the service seems to be down: {in_words(exchanges[0])}")
+    if exchanges and _is_busy_now_and_then(context, exchanges):
+        raise Inconclusive(f"the service seems to be busy now and then: {in_words(exchanges[0])}")
     for status in dict.fromkeys(exchange.answer.status for exchange in own or exchanges):
         cases = [exchange for exchange in exchanges if exchange.answer.status == status]
         message = f"{in_words(cases[0])} to {len(cases)} of {len(every)} requests"
         yield Finding(message, tuple(cases[:3]), cause=str(status))
+
+
+def _is_busy_now_and_then(context: RunContext, unanswered: Sequence[Exchange]) -> bool:
+    """Tell whether HTTP 503 says, in an orderly way, that a request came at a bad time: seldom in
+    the run, never twice to one request, and not to requests of a single operation alone.
+    """
+    every = [exchange for exchange in context.exchanges if exchange.answer.status == _BUSY]
+    asked = [(each.operation.id, request_key(each)) for each in every]
+    asks_to_wait = all(each.answer.header("Retry-After") for each in every)
+    return (
+        all(each.answer.status == _BUSY for each in unanswered)
+        and all(each.answer.header("Retry-After") or each.code is not None for each in unanswered)
+        and len(every) * _SELDOM <= len(context.exchanges)
+        and len(set(asked)) == len(asked)
+        and (asks_to_wait or len({operation_id for operation_id, _ in asked}) > 1)
+    )
 
 
 @_PACK.major("interface.operations", every_exchange=True)

@@ -13,6 +13,7 @@ from mockserver.conformance.checks.probes import (
 )
 from mockserver.conformance.checks.quoting import (
     AnsweredQuote,
+    chains_called,
     fair_output,
     is_elsewhere,
     known_chains,
@@ -24,7 +25,6 @@ from mockserver.conformance.checks.quoting import (
 from mockserver.conformance.checks.rule import Finding, Findings, RulePack
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.amount_units import Reading, require_accepted
-from mockserver.conformance.discovery.inventory import inventory_of
 from mockserver.conformance.discovery.listing import folded
 from mockserver.conformance.discovery.routes import plain_tokens, price_of
 from mockserver.conformance.session.context import RunContext
@@ -34,6 +34,8 @@ from mockserver.contract import Layer, Operation, fact_basis, ids
 
 # Requests are worth about 100 USD (`routes.py`), of which no fee takes half.
 _LARGEST_OUTPUT_SHARE, _SMALLEST_OUTPUT_SHARE = Decimal("1.02"), Decimal("0.5")
+# Of amounts this far apart a share is not worth the same.
+_OF_ANOTHER_WORTH = Decimal("1.1")
 # An error of units is a power of ten: less than that is an error of the amount.
 _SAME_UNIT_FACTOR = Decimal(8)
 # Of fewer units, rounding to a whole one is percents.
@@ -175,13 +177,36 @@ def fees_are_smallest_units(context: RunContext, quote: AnsweredQuote) -> Findin
 
 @_PACK.major("quotes.service-fee-share", needs=(*BRIDGE_QUOTES, *SWAP_QUOTES))
 @each(quotes, "data.serviceFee", vacuous="no quote has an output and a service fee")
-def service_fee_is_a_small_share(_: RunContext, quote: AnsweredQuote) -> Findings:
-    """The service fee is a small share of the output: hundredths of a percent, not percents."""
+def service_fee_is_a_small_share(context: RunContext, quote: AnsweredQuote) -> Findings:
+    """The service fee is hundredths of a percent of the output, or the least of all fees."""
     fee = needs.units(quote.exchange, "serviceFee")
     out = needs.value(needs.units(quote.exchange, "outAmount") or None)
-    if fee * 50 > out:
+    if fee * 50 > out and not _is_least_fee(context, quote):
         share = Decimal(fee * 10000 // out) / 100
         yield Finding(f"serviceFee is {share} percent of outAmount, expected less than 2")
+
+
+def _is_least_fee(context: RunContext, quote: AnsweredQuote) -> bool:
+    """Tell whether a fee is worth as much as those of different larger amounts, of which it is a
+    small share: the least that a service takes, of whatever token.
+    """
+    own = _fee_in_usd(quote)
+    others = [
+        other[1]
+        for larger_quote in quotes(context, quote.exchange.operation)
+        if own and (other := _fee_in_usd(larger_quote)) and abs(other[0] - own[0]) * 200 <= own[0]
+        if other[0] * 50 <= other[1]
+    ]
+    return bool(others) and max(others) > min(others) * _OF_ANOTHER_WORTH
+
+
+def _fee_in_usd(quote: AnsweredQuote) -> tuple[Decimal, Decimal] | None:
+    """Return what the fee and the output of a quote are worth, where the quote says so."""
+    usd, data = quote.number("outAmountUsd"), quote.exchange.data
+    fee, out = (amounts.units(data.get(name)) for name in ("serviceFee", "outAmount"))
+    if not (usd and fee and out):
+        return None
+    return amounts.EXACT.divide(amounts.EXACT.multiply(usd, Decimal(fee)), Decimal(out)), usd
 
 
 @_PACK.critical("quotes.service-fee-rate", needs=(*BRIDGE_QUOTES, *SWAP_QUOTES))
@@ -262,14 +287,12 @@ def swap_is_executed_on_its_route(context: RunContext, quote: AnsweredQuote) -> 
     EVM chain.
     """
     source, target = quote.route.source, quote.route.target
-    name = needs.text(quote.exchange, "chain")
-    chains = inventory_of(context).chains
-    by_network = {chain.network: chain for chain in chains if chain.network}
-    named = needs.value(known_chains(context).get(folded(name)) or by_network.get(name))
+    named = chains_called(context, needs.text(quote.exchange, "chain"))
+    needs.skip_unless(named)
     needs.skip_unless(quote.route.is_within_a_chain or plain_tokens(context)(target))
-    if named.name not in (source.chain, target.chain):
+    if all(chain.name not in (source.chain, target.chain) for chain in named):
         of = f"{source.symbol} on {source.chain} for {target.symbol} on {target.chain}"
-        yield Finding(f"chain of the quote is {named.name}, the swap is of {of}")
+        yield Finding(f"chain of the quote is {named[0].name}, the swap is of {of}")
 
 
 @_PACK.major("quotes.price-impact", ids.SWAP_QUOTE)

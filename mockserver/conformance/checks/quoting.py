@@ -1,11 +1,12 @@
 """Quotes as they were given, in whole tokens, and the prices of tokens by every source."""
 
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Hashable, Iterator, Mapping
 from decimal import Decimal
 from itertools import islice
 
 from mockserver.conformance.checks import needs
-from mockserver.conformance.checks.evidence import answered_quotes
+from mockserver.conformance.checks.evidence import answered_quotes, request_key
 from mockserver.conformance.checks.probes import probes
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.amount_units import (
@@ -63,6 +64,20 @@ def quotes(context: RunContext, operation: Operation | str) -> tuple[AnsweredQuo
     # Many checks read all quotes, and there are hundreds of them at the end of a run.
     which = operation if isinstance(operation, str) else operation.id
     return context.cached(("quotes", which, len(context.exchanges)), read)
+
+
+def most_moved(context: RunContext, operation_id: str) -> Decimal:
+    """Return how many times as much as at another moment of the run an equal request paid."""
+
+    def read() -> Decimal:
+        paid = defaultdict[Hashable, list[Decimal]](list)
+        for quote in quotes(context, operation_id):
+            if quote.got and quote.got > 0:
+                paid[request_key(quote.exchange)].append(quote.got)
+        ratios = (amounts.EXACT.divide(max(outs), min(outs)) for outs in paid.values())
+        return max(ratios, default=Decimal(1))
+
+    return context.cached(("most moved", operation_id, len(context.exchanges)), read)
 
 
 def quotes_accepted(context: RunContext, operation: Operation) -> tuple[AnsweredQuote, ...]:
@@ -125,10 +140,15 @@ def is_elsewhere(context: RunContext, exchange: Exchange, target: ListedToken) -
     `chain` and `chainDecimal` are those of the chain that executes the swap (GHOST); where that is
     another one, the output is in its decimals.
     """
-    name = exchange.text("chain")
-    by_network = {chain.network: chain for chain in inventory_of(context).chains if chain.network}
-    named = known_chains(context).get(folded(name)) or by_network.get(name)
-    return bool(name) and named is not None and named.name != target.chain
+    named = chains_called(context, exchange.text("chain"))
+    return bool(named) and all(chain.name != target.chain for chain in named)
+
+
+def chains_called(context: RunContext, name: str) -> tuple[ListedChain, ...]:
+    """Return the chain that 2.0 lists by a name, else those of a network."""
+    if known := known_chains(context).get(folded(name)):
+        return (known,)
+    return tuple(chain for chain in inventory_of(context).chains if name and chain.network == name)
 
 
 def known_chains(context: RunContext) -> dict[str, ListedChain]:

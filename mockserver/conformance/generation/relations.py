@@ -168,7 +168,7 @@ def _grows(context: RunContext, first: Exchange, exchange: Exchange, how: str) -
 def _gains(context: RunContext, first: Exchange, exchange: Exchange, how: str) -> Iterator[Finding]:
     there, back = quote_of(context, first), quote_of(context, exchange)
     if there is not None and back is not None:
-        yield from gained(there, back)
+        yield from gained(context, there, back)
 
 
 def _is_typical(context: RunContext, quote: AnsweredQuote) -> bool:

@@ -5,6 +5,7 @@ from tests.blind.service_six import (
     eighth_meaning,
     eighth_regions,
     eighth_variations,
+    eleventh_variations,
     fifth,
     fourth_infrastructure,
     fourth_meaning,
@@ -37,6 +38,7 @@ MODULES = (
     *(eighth_infrastructure, eighth_regions, eighth_meaning, eighth_variations),
     ninth,
     *(tenth_infrastructure, tenth_regions, tenth_meaning, tenth_variations),
+    eleventh_variations,
 )
 
 

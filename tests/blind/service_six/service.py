@@ -160,12 +160,12 @@ class Service:
         raise RefusalError(f"chain {name} is not supported", 31005)
 
     def token(self, chain: str, key: str, value: Any) -> Data:
-        """Return index, symbol, usd, address and decimals of a token on a chain."""
+        """Return index, symbol, usd, address and decimals of a token on a chain, and the chain."""
         self.chain(chain)
         for token in self.tokens:
             contract = token["contracts"].get(chain)
             if contract and same(value, contract["address"] if key == "address" else token[key]):
-                return {**token, **contract}
+                return {**token, **contract, "chain": chain}
         raise RefusalError(f"token {value} is not supported on {chain}", 31006)
 
     # quotes
@@ -180,6 +180,8 @@ class Service:
 
     def with_fees(self, out: int, there: Data, rate: int) -> dict[str, Any]:
         gas = Decimal("0.5") if self.on("varied-fees") else Decimal("0.3")
+        if self.on("gas-is-dear-on-some-chains") and there["chain"] in {"ETH", "ARB", "BNB"}:
+            gas *= 20
         gas_units = int((gas / there["usd"]).scaleb(there["decimals"])) if rate else 0
         usd = world.scaled(out, there["decimals"]) * there["usd"]
         if self.on("fees-by-tier") and usd >= 100:
@@ -187,6 +189,10 @@ class Service:
         fee = out * rate // 10_000
         if self.on("fee-capped"):
             fee = min(fee, int((5 / there["usd"]).scaleb(there["decimals"])))
+        if self.on("fee-of-at-least-a-dollar") and rate:
+            fee = max(fee, int((1 / there["usd"]).scaleb(there["decimals"])))
+        if self.on("fees-in-hundredths") and there["usd"] < 10:
+            fee = world.in_hundredths(fee, there["decimals"])
         if out <= fee + gas_units:
             raise RefusalError("amount can't cover gas and fee", 31071)
         return {"out": out, "service": fee, "gas": gas_units, "usd": usd, "there": there}
@@ -391,7 +397,8 @@ class Service:
             quote = self.swapped(amount, here, there, same_chain=source == target)
         else:
             raise RefusalError("orderType does not fit the tokens")
-        return {"gross": quote["out"], "net": quote["out"] - quote["service"] - quote["gas"]}
+        net = quote["out"] - quote["service"] - quote["gas"]
+        return {"gross": quote["out"], "net": net, "gas": quote["gas"]}
 
     def checkOrder(self, call: Call) -> Data:
         (name,) = call.need("id")

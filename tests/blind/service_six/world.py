@@ -1,7 +1,7 @@
 """What the service knows: chains, tokens, prices, and the arithmetic of quotes."""
 
 import hashlib
-from decimal import Decimal, getcontext
+from decimal import ROUND_UP, Decimal, getcontext
 
 from tests.blind.service_six.flaws import Data
 
@@ -150,6 +150,12 @@ def plain(value: Decimal) -> str:
 def scaled(units: int, decimals: int) -> Decimal:
     """Return smallest units as whole tokens, exactly."""
     return Decimal((units < 0, tuple(map(int, str(abs(units)))), -decimals))
+
+
+def in_hundredths(units: int, decimals: int) -> int:
+    """Round an amount up to whole hundredths of its token."""
+    shown = scaled(units, decimals).quantize(Decimal("0.01"), ROUND_UP)
+    return int(shown.scaleb(decimals))
 
 
 def rlp(items: list[bytes]) -> bytes:
