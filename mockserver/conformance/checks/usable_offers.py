@@ -30,7 +30,8 @@ from mockserver.conformance.checks.quoting import token_at
 from mockserver.conformance.checks.rule import JUDGED, Finding, Findings, Judgements, RulePack
 from mockserver.conformance.discovery import amounts, routes
 from mockserver.conformance.discovery.amount_units import accepted, attempts
-from mockserver.conformance.discovery.inventory import inventory_of, requested_chain
+from mockserver.conformance.discovery.inventory import inventory_of, requested_chain, tokens_in
+from mockserver.conformance.requests.cells import Cell
 from mockserver.conformance.requests.edge_cases import (
     WITHIN,
     order_again,
@@ -356,6 +357,8 @@ def each_listed_chain_is_served(context: RunContext, operation: Operation) -> Ju
     for cell, label, refused in refused_tokens(context, operation):
         if len(refused) < FEWEST_REQUESTS or _mention(refused, (*_OF_AMOUNTS, *_OF_MARKETS)):
             continue
+        if not _is_listed_at_last(context, operation, cell):
+            continue
         what = f"{label} is listed, and refused each of {len(refused)} times"
         cause = f"token {cell[0]} one chain refused"
         with suppress(Inconclusive):
@@ -369,6 +372,19 @@ def each_listed_chain_is_served(context: RunContext, operation: Operation) -> Ju
             what = f"an order for {edge.label} is refused for each of two deposits"
             with suppress(Inconclusive):
                 yield wrongly_refused(context, orders[-1], what, orders[0], cause="order refused")
+
+
+def _is_listed_at_last(context: RunContext, operation: Operation, cell: Cell) -> bool:
+    """Tell whether the latest list of a chain's tokens has a token: lists change during a run."""
+    _, chain, name = cell
+    is_v1 = operation.generation.id == "v1"
+    lists = (ids.V1_TOKENS,) if is_v1 else (ids.ASSETS, ids.OF_CHAIN)
+    looks = [look for each in lists for look in context.of(each) if look.succeeded]
+    for look in sorted(looks, key=lambda look: look.number, reverse=True):
+        tokens = [token for token in tokens_in(context, look) if token.chain.lower() == chain]
+        if tokens:
+            return any(name in (token.address.lower(), token.symbol.lower()) for token in tokens)
+    return True
 
 
 def _mention(refused: Iterable[Exchange], words: Iterable[str]) -> bool:
