@@ -296,8 +296,11 @@ def _orders(ids: Sequence[str]) -> Iterator[Request]:
 def _published() -> Iterator[Request]:
     """Yield v1 submissions in the published form, and a report that is refused."""
     path = "/open/v1/order/submitCrossChain"
-    for _ in range(2):
-        yield post(path, {**V1_SUBMIT, "certHash": HASH}, signed(START_MS + 120_000))
+    capitals = f"0x{HASH.removeprefix('0x').upper()}"
+    for deposit in (HASH, HASH, capitals):
+        yield post(path, {**V1_SUBMIT, "certHash": deposit}, signed(START_MS + 120_000))
+    path = "/open/v1/order/getOrderDetailByHashAndEvmAddress"
+    yield get(path, signed(START_MS + 120_000), **{**DETAIL, "hash": capitals})
     report = {"hash": OTHER, "chain": "NOWHERE"}
     yield post("/v1/submitTicket", report, {"EvmAddress": WALLET, "Signature": "ab" * 65})
     yield get("/v1/getAllTicketByAddress", address=WALLET, filter="Unknown")
@@ -331,7 +334,10 @@ def _later(ids: Sequence[str]) -> Iterator[Request]:
     for address in (WALLET.lower(), OTHER):
         yield get("/v1/getAllTicketByAddress", address=address, filter="Succeeded")
     yield get("/v1/checkTicket", ticketId="1")
-    yield get("/v1/checkTicket", ticketId="1abc")
+    yield get("/v1/getAllTicketByAddress", address="%", filter="Succeeded")
+    for number in ("1abc", "%", "-1"):
+        yield get("/v1/checkTicket", ticketId=number)
+    yield get("/v1/checkOrder", id="%")
     yield get("/v1/checkOrder", id=f"{ids[0]}abc")
 
 
