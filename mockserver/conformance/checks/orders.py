@@ -72,6 +72,8 @@ _FEE_FACTOR, _GAS_FACTOR = Decimal("1.2"), Decimal(3)
 _ON_A_SHARE, _SLIPPAGES_APART = Decimal("1e-4"), Decimal("0.02")
 # What is larger are milliseconds.
 _LATEST_S = 10**11
+# The header `Date` has whole seconds, and an answer takes some milliseconds.
+_OF_A_LOOK_S = 2
 # Clocks of one service may differ; and a deposit may be older than its order.
 _SKEW_S, _A_DAY_S = 600, 86_400
 
@@ -530,10 +532,17 @@ def settled_orders_are_told_alike(context: RunContext, operation: Operation) -> 
     for name in ("reason", "amountOut", "timestamp"):
         for before, after in pairs:
             was, now = before.data.get(name), after.data.get(name)
-            if was != now:
+            of_looks = name == "timestamp" and _is_of_its_look(before) and _is_of_its_look(after)
+            if was != now and not of_looks:
                 change = f"{name} of a settled order is {str(was)[:60]!r}, then {str(now)[:60]!r}"
                 yield Finding(change, (before, after), f"data.{name}")
                 break
+
+
+def _is_of_its_look(exchange: Exchange) -> bool:
+    """Tell whether an order shows the time of the answer: nothing says what its time is of."""
+    shown, answered = time_of(exchange), _date_of(exchange)
+    return shown is not None and answered is not None and abs(shown - answered) <= _OF_A_LOOK_S
 
 
 def _ended(line: list[Exchange]) -> list[Exchange]:

@@ -14,6 +14,8 @@ from mockserver.recordings.redaction.names import Secrecy, secrecy
 
 # As far as prices may move between two requests, as in the relations of requests.
 _PRICE_FACTOR = Decimal("1.05")
+# Gas moves more, from block to block.
+_GAS_FACTOR = Decimal("1.5")
 _MOVING = (*ids.QUOTES, ids.SWAP, ids.PRICE, ids.V1_TOKENS, ids.V1_DETAIL)
 _OF_THE_MOMENT = ("updateTime", "timestamp")
 # What a service may make anew for each request: call data has a deadline in it.
@@ -110,7 +112,7 @@ class Sameness:
         before, now = amounts.number(first), amounts.number(second)
         if not before or not now or before < 0 or now < 0:
             return False
-        return amounts.within(before, now, _PRICE_FACTOR)
+        return amounts.within(before, now, _GAS_FACTOR if "gas" in name.lower() else _PRICE_FACTOR)
 
     def _leaves(self, value: Json, place: str = "") -> Iterator[tuple[str, Json]]:
         match value:
