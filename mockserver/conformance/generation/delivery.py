@@ -832,7 +832,9 @@ class _Delivery:
 
     def _judge_elsewhere(self, kind: Submitted, here: Exchange, there: Exchange | None) -> None:
         """Report what its own connection knows, and the next one does not."""
-        if there is not None and there.refused and not _is_busy(there):
+        if there is None or not there.refused or _is_busy(there):
+            return
+        if not is_refused_now_and_then(self._context, there):
             message = f"what its own connection knows is refused on another ({in_words(there)})"
             fact, operation = _KNOWN_ONCE[kind.look_id], here.operation
             self._touched.add(operation.id)
