@@ -46,6 +46,16 @@ def test_a_break_is_found_and_the_mock_as_it_is_gets_no_word(trials):
     assert healthy.submissions > 0
 
 
+def test_the_rules_of_what_is_broken_come_first_and_the_others_where_these_miss_it(trials):
+    # That two chains have each other's networks shows only beside the lists of v1.
+    jobs = [Job(BROKEN, False, near=True), Job("networks-of-two-chains-swapped", False, near=True)]
+    near, beside = (made for _, made in selftest(jobs))
+    assert near.requests < trials[0].requests
+    assert (near.detected, near.verdict) == (True, trials[0].verdict)
+    assert {told.rule for told in beside.findings} == {"v1-chains-have-the-networks-of-2.0"}
+    assert beside.right
+
+
 @pytest.mark.deep
 def test_several_processes_make_the_same_trials(trials):
     beside = dict(selftest(JOBS, processes=2))
@@ -88,7 +98,7 @@ def test_each_break_is_tried_in_both_modes_or_in_the_cheapest_one():
         Job(None, False, 3),
     ]
     cheapest = jobs_of([BROKEN, writing, control], [], None)
-    assert cheapest == [Job(BROKEN, False), Job(writing, True), Job(control, True)]
+    assert cheapest == [Job(BROKEN, False, near=True), Job(writing, True), Job(control, True)]
 
 
 def test_what_passes_is_all_found_all_right_and_nothing_else():
