@@ -171,6 +171,7 @@ class Service:
             or self._check_answers
             or may_reserve(request)
             or (operation.writes and self.worlds.full_of_orders())
+            or (self.keeper is not None and self.keeper.writes.failing)
         ):
             return self._logged(request, path, key, began_ns)
         # Nearly every request, without a call for each step of `_called`: calls are what it costs.
@@ -185,9 +186,11 @@ class Service:
             hosted.world.release()
         took_ns = perf_counter_ns() - began_ns
         hosted.journal.add(at_ms, operation.id, request, answer, responder, "", took_ns)
+        number = 0 if hosted.record is None else hosted.record.touched()
         if isinstance(answer, Response):
             self._tell(operation, path, request, answer)
-            return self._opened(answer, hosted.key, hosted.epoch, request.headers)
+            opened = self._opened(answer, hosted.key, hosted.epoch, request.headers)
+            return _once_kept(opened, number, hosted, path) if number else opened
         headers = self._opener.headers(JSON_HEADERS, hosted.key, hosted.epoch, request.headers)
         # Field by field: the constructor of a value takes twice as long.
         made: Any = Response.__new__(Response)
@@ -197,7 +200,7 @@ class Service:
             self._tell(operation, path, request, response)
         else:
             self._counters.requests[operation.id] += 1
-        return response
+        return _once_kept(response, number, hosted, path) if number else response
 
     def _logged(self, request: Request, path: str, key: str, began_ns: int) -> Response | Delivery:
         answer = self._responded(request, path, key, began_ns)
@@ -395,10 +398,7 @@ class Service:
         number = hosted.note(at_ms, None, request, response, "server", took_ns=took_ns)
         self._tell(None, path, request, response)
         opened = self._opened(response, hosted.key, hosted.epoch, request.headers)
-        if number:
-            generation = hosted.contract.generation_of(path)
-            return Delivery(opened, commit=_commit(number, hosted, generation))
-        return opened
+        return _once_kept(opened, number, hosted, path) if number else opened
 
     def _called(self, call: HostedCall, path: str, began_ns: int) -> Response | Delivery:
         """Return the answer to a call of an operation, and note it in its world."""
@@ -654,6 +654,11 @@ def _log_line(line: str) -> str:
     from mockserver.recordings.redaction import log_line  # noqa: PLC0415
 
     return log_line(line)
+
+
+def _once_kept(response: Response, number: int, hosted: HostedWorld, path: str) -> Delivery:
+    """Return an answer that is sent when a commit is on the disk."""
+    return Delivery(response, commit=_commit(number, hosted, hosted.contract.generation_of(path)))
 
 
 def _commit(number: int, hosted: HostedWorld, generation: Generation) -> Commit:

@@ -311,7 +311,6 @@ class HostedWorld(CalledWorld):
         return not (
             self.triggers.items
             or self.held
-            or self.record is not None
             or self.faults.items
             or self.stubs.items
             or self.breaks.active
