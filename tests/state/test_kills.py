@@ -202,7 +202,7 @@ DEEP = [pytest.param(1000 * part, 20, marks=pytest.mark.deep) for part in range(
 """Two hundred rounds, in parts that can be run apart."""
 
 
-@pytest.mark.parametrize(("seed", "rounds"), [(1, 5), *DEEP])
+@pytest.mark.parametrize(("seed", "rounds"), [(1, 10), *DEEP])
 def test_nothing_acknowledged_is_lost_or_doubled_by_kills(
     tmp_path: Path, seed: int, rounds: int
 ) -> None:

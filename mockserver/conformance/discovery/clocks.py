@@ -48,6 +48,15 @@ def seconds_of(value: str) -> int | None:
     return _read(lambda: parsedate_to_datetime(value)) if when is None else when
 
 
+def seconds_between(earlier: str | None, later: str | None) -> float | None:
+    """Return how far apart two dates of headers are, None where one of them is no date."""
+    try:
+        first, second = (parsedate_to_datetime(value or "") for value in (earlier, later))
+        return (second - first).total_seconds()
+    except (ValueError, TypeError, OverflowError):
+        return None
+
+
 def stamp_of(request: Request) -> int | None:
     """Return the time that a v1 request is stamped with, in its unit; None without a number."""
     return _unsigned(request.headers.get("timestamp", ""))

@@ -245,7 +245,8 @@ def default_amount_of(context: RunContext, token: ListedToken) -> Decimal:
     usd = TYPICAL_USD
     for operation_id in (ids.BRIDGE, ids.V1_QUOTE):
         usd *= scale_of(context, operation_id)
-    price = price_of(context, token) or _price_in_quotes(context, token)
+    # The price beside an earlier transfer of it is one in USD, too, as observed.
+    price = price_of(context, token) or _price_answered(context, ids.BRIDGE, token)
     if price is None or not is_plausible(price) or is_stable(token):
         return usd
     share = amounts.rounded(amounts.EXACT.divide(usd, price), 2)
@@ -269,17 +270,14 @@ def scale_of(context: RunContext, operation_id: str) -> Decimal:
 
 def price_of(context: RunContext, token: ListedToken) -> Decimal | None:
     """Return a token's price in USD by getPrice, or else by its list, or None."""
-    for exchange in context.of(ids.PRICE):
-        symbol, price = _answered_price(exchange)
-        if symbol == token.symbol and price is not None:
-            return price
+    if (price := _price_answered(context, ids.PRICE, token)) is not None:
+        return price
     listed = amounts.number(token.price)
     return listed if listed is not None and listed > 0 else None
 
 
-def _price_in_quotes(context: RunContext, token: ListedToken) -> Decimal | None:
-    """Return the price beside an earlier transfer of a token, in USD as observed, or None."""
-    for exchange in context.of(ids.BRIDGE):
+def _price_answered(context: RunContext, operation_id: str, token: ListedToken) -> Decimal | None:
+    for exchange in context.of(operation_id):
         symbol, price = _answered_price(exchange)
         if symbol == token.symbol and price is not None:
             return price

@@ -3,9 +3,9 @@
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from email.utils import parsedate_to_datetime
 
 from mockserver.conformance.checks.evidence import request_key
+from mockserver.conformance.discovery.clocks import seconds_between
 from mockserver.conformance.session.draft import JSON_TYPE, Draft
 from mockserver.conformance.session.exchange import Exchange
 
@@ -123,12 +123,8 @@ def kept_for(exchange: Exchange) -> int:
         return 0
     if ages := [int(age) for age in _MAX_AGE.findall(control)]:
         return max(ages)
-    try:
-        until, now = (parsedate_to_datetime(header(name) or "") for name in ("Expires", "Date"))
-        return int((until - now).total_seconds())
-    except (ValueError, TypeError, OverflowError):
-        # What is no date has expired (RFC 9111, 5.3).
-        return 0
+    # What is no date has expired (RFC 9111, 5.3).
+    return int(seconds_between(header("Date"), header("Expires")) or 0)
 
 
 def knows_no_chunks(exchange: Exchange) -> bool:

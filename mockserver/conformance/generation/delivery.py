@@ -503,7 +503,7 @@ class _Delivery:
         changes = forms_of_clients(target.make(), cookies, takes_further=further)
         while True:
             exchange = self._ask(target, _applied(target.make(), *changes.values()))
-            if exchange is None or not self._differs(target, exchange):
+            if exchange is None or not (difference := self._differs(target, exchange)):
                 return
             if exchange.answer.status == 304:
                 message = "HTTP 304 (not modified) to a client that has nothing but a copy of 1994"
@@ -516,7 +516,7 @@ class _Delivery:
                 del changes[words]
         again = self._ask(target, _applied(target.make(), *changes.values()))
         if again is None or not self._differs(target, again):
-            self._flicker(target, exchange, self._differs(target, exchange))
+            self._flicker(target, exchange, difference)
             return
         self._narrowed(target, "as other clients send it", changes)
 

@@ -4,11 +4,11 @@ Nothing is sent for it.
 """
 
 from collections.abc import Iterator, Sequence
-from email.utils import parsedate_to_datetime
 from itertools import pairwise
 
 from mockserver.conformance.checks.evidence import request_key
 from mockserver.conformance.checks.lists import items_without_prices
+from mockserver.conformance.discovery.clocks import seconds_between
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 
@@ -55,15 +55,9 @@ def _is_strong(tag: str, before: Exchange, now: Exchange) -> bool:
 
 def _is_unmodified(before: Exchange, now: Exchange) -> bool:
     """Tell whether a later answer says that it is older than the one before, which was another."""
-    try:
-        since, shown = (
-            parsedate_to_datetime(each.answer.header(name) or "")
-            for each, name in ((now, "Last-Modified"), (before, "Date"))
-        )
-        # Times have no parts of seconds.
-        return (shown - since).total_seconds() > 1
-    except (ValueError, TypeError, OverflowError):
-        return False
+    apart = seconds_between(now.answer.header("Last-Modified"), before.answer.header("Date"))
+    # Times have no parts of seconds.
+    return apart is not None and apart > 1
 
 
 def alternating(every: Sequence[Exchange]) -> tuple[Exchange, Exchange] | None:

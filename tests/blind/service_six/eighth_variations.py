@@ -19,6 +19,7 @@ from tests.blind.service_six.infrastructure import (
     accepts_gzip,
     bytes_of,
     count,
+    not_now,
     packed,
     with_body,
 )
@@ -53,10 +54,7 @@ def status_400(call: Call, envelope: Data) -> None:
 @variation("seldom-a-429", "wrap")
 async def seldom_429(call: Call, answer: Answer) -> web.Response:
     if count(call, "requests") % 150 == 0:
-        envelope = {"code": 429, "msg": "too many requests", "data": {}}
-        if call.generation == 1:
-            envelope["status"] = 429
-        return web.json_response(envelope, status=429, headers={"Retry-After": "1"})
+        return not_now(call, 429, "too many requests", **{"Retry-After": "1"})
     return await answer()
 
 

@@ -10,7 +10,7 @@ from aiohttp import web
 
 from tests.blind.service_six import world
 from tests.blind.service_six.flaws import Data, switch, variation
-from tests.blind.service_six.infrastructure import Answer, count
+from tests.blind.service_six.infrastructure import Answer, count, not_now
 from tests.blind.service_six.operations import BRIDGE, LISTS, QUOTE, SWAP
 from tests.blind.service_six.service import Call, RefusalError
 from tests.blind.service_six.tenth_variations import add_token
@@ -137,10 +137,7 @@ async def cdn(call: Call, answer: Answer) -> web.Response:
 @variation("seldom-a-503", "wrap")
 async def seldom_503(call: Call, answer: Answer) -> web.Response:
     if count(call, "requests") % 120 == 0:
-        envelope = {"code": 503, "msg": "server is busy, try again later", "data": {}}
-        if call.generation == 1:
-            envelope["status"] = 503
-        return web.json_response(envelope, status=503)
+        return not_now(call, 503, "server is busy, try again later")
     return await answer()
 
 

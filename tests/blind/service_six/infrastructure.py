@@ -36,6 +36,14 @@ def packed(response: web.Response, coding: str, pack: Callable[[bytes], bytes]) 
     return with_body(response, pack(bytes_of(response)), **headers)
 
 
+def not_now(call: Call, status: int, message: str, **headers: str) -> web.Response:
+    """Return the envelope of a service that answers no request at the moment."""
+    envelope: Data = {"code": status, "msg": message, "data": {}}
+    if call.generation == 1:
+        envelope["status"] = status
+    return web.json_response(envelope, status=status, headers=headers)
+
+
 def accepts_gzip(call: Call) -> bool:
     return "gzip" in call.request.headers.get("Accept-Encoding", "")
 
