@@ -20,6 +20,7 @@ from urllib.parse import urlencode
 
 import hypothesis
 import pytest
+import yaml
 from hypothesis.strategies import characters
 
 from mockserver import jsontext, limits
@@ -41,6 +42,9 @@ USDT_BNB = "0x55d398326f99059ff775485246999027b3197955"
 
 PATIENCE_S = 60
 """How long a test waits for what has to come, in seconds; a machine may stop it for a while."""
+
+# The tables of tests are read as ours are: in C, where that is installed.
+yaml.SafeLoader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # type: ignore[misc]
 
 # A busy machine fails no property. A quick run tries the same each time, a deep one looks
 # elsewhere.

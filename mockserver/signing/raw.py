@@ -18,13 +18,15 @@ MODULUS = int(
     16,
 )
 EXPONENT = 65537
-_PRIVATE = int(
-    "6812e1f7b1bf23d037db2b924180aa5143565fd7deee479651ad59eabea7d40a"
-    "e7960145837d202dcac1a723f1248db3f79ca50c07c6bef007f5c2c85819bc20"
-    "b6cc459ab20d01635b6927ef52cab523e77cb7862e64c287690f1a5376c546b9"
-    "61c2b40dde20a7d1a638435fa9e97fdb42751ba2555769e836bc280c21090911",
+_P = int(
+    "e088f0916b0ae808080221e091aaee67cd90d14ec837ae345cd15f9b62af35e3"
+    "6ef4fd2518433ba5f48b8a092b4f36a7619f3491b7f85174898dac5931744d7b",
     16,
 )
+_Q = MODULUS // _P
+# Two powers of half the length take a third of the time (RFC 8017, 5.2.1).
+_DP, _DQ = pow(EXPONENT, -1, _P - 1), pow(EXPONENT, -1, _Q - 1)
+_Q_INVERSE = pow(_Q, -1, _P)
 _BYTES = 128
 _SPKI_HEAD = bytes.fromhex("30819f300d06092a864886f70d010101050003818d0030818902818100")
 _SHA256_INFO = bytes.fromhex("3031300d060960864801650304020105000420")
@@ -66,7 +68,8 @@ def signed_raw(transaction: LegacyTransaction) -> str:
 def signature(text: str) -> bytes:
     """Return the mock's RSA signature of an ASCII text, 128 bytes."""
     padded = int.from_bytes(_padded(text), "big")
-    return pow(padded, _PRIVATE, MODULUS).to_bytes(_BYTES, "big")
+    by_p, by_q = pow(padded, _DP, _P), pow(padded, _DQ, _Q)
+    return (by_q + (by_p - by_q) * _Q_INVERSE % _P * _Q).to_bytes(_BYTES, "big")
 
 
 def public_key() -> bytes:

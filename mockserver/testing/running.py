@@ -7,8 +7,6 @@ from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from mockserver.server import capsules
-from mockserver.server.capsules import Replayed
 from mockserver.server.http import HttpServer, RawAnswering
 from mockserver.server.listener import Listener, bound
 from mockserver.server.process import commits_of
@@ -21,6 +19,7 @@ from mockserver.testing.settings import BadSetting, MockSettings
 if TYPE_CHECKING:
     import ssl
 
+    from mockserver.server.capsules import Replayed
     from mockserver.server.commits import Commits
 
 _T = TypeVar("_T")
@@ -170,10 +169,12 @@ async def _listening(
     return listener
 
 
-def replay_capsule(file: str | Path) -> Replayed:
+def replay_capsule(file: str | Path) -> "Replayed":
     """Replay a capsule in this process; `divergences` has every answer that differs.
 
     Raises `BadCapsule`, and `WrongWord` for what names no file.
     """
+    from mockserver.server import capsules
+
     check_type("file", file, str | Path)
     return capsules.replay(capsules.load(Path(file)))

@@ -4,6 +4,7 @@ import ast
 import io
 import re
 import tokenize
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -20,13 +21,17 @@ PAGES = [
 OURS = ("mockserver", "schemas", "fixtures", "docs", "tests", "benchmarks", "examples")
 PATH = re.compile(rf"(?<![\w./-])(?:{'|'.join(OURS)})/[\w./-]*\w")
 """A path from the root of the checkout, as prose and comments name it."""
-# Programs from npm bring thousands of files, which are not ours.
-TREE = [
-    path
-    for folder in OURS
-    for path in (ROOT / folder, *(ROOT / folder).rglob("*"))
-    if not {"node_modules", "__pycache__"} & set(path.parts)
-]
+
+
+def tree(place: Path) -> Iterator[Path]:
+    """Yield a place and what is below it; programs from npm bring thousands of other files."""
+    if place.name not in ("node_modules", "__pycache__"):
+        yield place
+        for inside in place.iterdir() if place.is_dir() else ():
+            yield from tree(inside)
+
+
+TREE = [path for folder in OURS for path in tree(ROOT / folder)]
 CODE = sorted(path for path in TREE if path.suffix == ".py")
 FILE = re.compile(r"`([\w./-]+\.(?:py|json|yaml|toml|md)|[\w-]+(?:/[\w-]+)+/?)`")
 DECISION = re.compile(r"\bdecision \d+")

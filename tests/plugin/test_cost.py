@@ -35,6 +35,6 @@ def test_loading_the_plugin_imports_nothing_heavy(apart, tmp_path):
 
 
 def test_a_heavy_import_would_be_found(apart, tmp_path):
-    (tmp_path / "conftest.py").write_text("import mockserver.testing\n")
+    (tmp_path / "conftest.py").write_text("import mockserver.testing, mockserver.yamltext\n")
     found = told(apart, tmp_path, "-p", "crosschain_mock")
     assert {"aiohttp", "yaml", "jsonschema_rs", "mockserver.testing"} <= set(found["loaded"])

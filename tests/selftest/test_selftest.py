@@ -47,13 +47,20 @@ def test_a_break_is_found_and_the_mock_as_it_is_gets_no_word(trials):
 
 
 def test_the_rules_of_what_is_broken_come_first_and_the_others_where_these_miss_it(trials):
-    # That two chains have each other's networks shows only beside the lists of v1.
-    jobs = [Job(BROKEN, False, near=True), Job("networks-of-two-chains-swapped", False, near=True)]
-    near, beside = (made for _, made in selftest(jobs))
+    # That two chains have each other's networks shows only beside the lists of v1, and an order's
+    # number is asked about at another operation.
+    jobs = [
+        Job(BROKEN, False, near=True),
+        Job("networks-of-two-chains-swapped", False, near=True),
+        Job("order-id-uncheckable", True, near=True),
+    ]
+    near, beside, submitted = (made for _, made in selftest(jobs))
     assert near.requests < trials[0].requests
     assert (near.detected, near.verdict) == (True, trials[0].verdict)
     assert {told.rule for told in beside.findings} == {"v1-chains-have-the-networks-of-2.0"}
     assert beside.right
+    assert {told.operation for told in submitted.findings} == {"v2.checkOrder"}
+    assert submitted.right
 
 
 @pytest.mark.deep
@@ -98,7 +105,11 @@ def test_each_break_is_tried_in_both_modes_or_in_the_cheapest_one():
         Job(None, False, 3),
     ]
     cheapest = jobs_of([BROKEN, writing, control], [], None)
-    assert cheapest == [Job(BROKEN, False, near=True), Job(writing, True), Job(control, True)]
+    assert cheapest == [
+        Job(BROKEN, False, near=True),
+        Job(writing, True, near=True),
+        Job(control, True),
+    ]
 
 
 def test_what_passes_is_all_found_all_right_and_nothing_else():

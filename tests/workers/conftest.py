@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +24,7 @@ WORKERS = 3
 def keys_of(worker: int, count: int = 1, workers: int = WORKERS) -> list[str]:
     """Return keys of worlds that live in a worker, by its number from 0."""
     names = (f"w{number}" for number in range(10_000))
-    found = [name for name in names if home_of(name, workers) == worker]
-    return found[:count]
+    return list(islice((name for name in names if home_of(name, workers) == worker), count))
 
 
 class Multi:

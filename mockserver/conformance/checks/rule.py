@@ -174,6 +174,8 @@ class Outcome:
     ) -> "Outcome":
         """Return the outcome of what was found: as bad as the worst of it."""
         bare = cls(rule, operation, Verdict.HOLDS, tuple(findings), reason)
+        if not bare.findings:
+            return bare
         return replace(bare, verdict=worst(tuple(map(bare.verdict_of, bare.findings))))
 
     @property

@@ -63,6 +63,14 @@ def attempts(context: RunContext, operation_id: str) -> tuple[Attempt, ...]:
             routes, first = swap_routes(context), reading_of(context, ids.BRIDGE)
         case _:
             routes, first = v1_routes(context), Reading.TOKENS
+    return context.cached(
+        (attempts, operation_id, first), lambda: _attempts(operation_id, routes, first)
+    )
+
+
+def _attempts(
+    operation_id: str, routes: tuple[TokenRoute, ...], first: Reading
+) -> tuple[Attempt, ...]:
     tried = {
         _PLAIN: (0, first),
         _OTHER_READING: (0, first.opposite),

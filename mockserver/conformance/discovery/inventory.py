@@ -223,14 +223,16 @@ def _is_any(by_name: ListItem, words: str, values: tuple[Json, ...]) -> bool:
 def _chain(
     name: str, item: ListItem, bindings: Bindings, distinguishing: tuple[str, ...]
 ) -> ListedChain:
-    aliases = [text(member(item, (word,))) for word in (*_WORDS["chain-names"], *distinguishing)]
-    network = text(member(item, bindings.candidates("network")))
+    by_name = {folded(name): value for name, value in item.items()}
+    called = (*_WORDS["chain-names"], *distinguishing)
+    aliases = [text(member_of(by_name, (word,))) for word in called]
+    network = text(member_of(by_name, bindings.candidates("network")))
     return ListedChain(
         name=name,
-        offered=_is_on({folded(name): value for name, value in item.items()}),
+        offered=_is_on(by_name),
         aliases=tuple(dict.fromkeys(a for a in aliases if a and a != name)),
         network=network if network.isdecimal() else "",
-        evm=_evm(member(item, bindings.candidates("family"))),
+        evm=_evm(member_of(by_name, bindings.candidates("family"))),
     )
 
 

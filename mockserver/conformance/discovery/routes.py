@@ -326,11 +326,12 @@ def swaps(context: RunContext) -> tuple[TokenRoute, ...]:
     if len(tokens) > _MOST_TOKENS:
         context.draw("tokens of swaps").shuffle(tokens)
         few = frozenset(sorted(tokens, key=lambda token: not is_stable(token))[:_FEW_PARTNERS])
+    # Hashing a token takes longer than all else that is asked here of a pair.
+    partners = [(token, token in few) for token in tokens]
     return tuple(
         TokenRoute(first, second)
-        for first, second in product(tokens, repeat=2)
-        if first.symbol != second.symbol
-        and (first.chain == second.chain or first in few or second in few)
+        for (first, is_first), (second, is_second) in product(partners, repeat=2)
+        if first.symbol != second.symbol and (is_first or is_second or first.chain == second.chain)
     )
 
 

@@ -66,7 +66,7 @@ class AlternativeForm:
 
     @property
     def operation_id(self) -> str:
-        return ProbeName(self.of).operation_id
+        return self.of.partition("/")[0]
 
     @property
     def probe(self) -> str:

@@ -3,10 +3,11 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from enum import IntEnum
+from itertools import chain
 
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
-from mockserver.conformance.session.names import VALID, ProbeName
+from mockserver.conformance.session.names import VALID
 from mockserver.values import dataclass
 
 
@@ -57,11 +58,11 @@ class Probe:
 
     @property
     def operation_id(self) -> str:
-        return ProbeName(self.name).operation_id
+        return self.name.partition("/")[0]
 
     @property
     def words(self) -> str:
-        return ProbeName(self.name).words
+        return self.name.partition("/")[2]
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +104,7 @@ class ProbeIndex:
         """Take the probes in the order in which they are declared."""
         self.by_name: Mapping[str, Probe] = {probe.name: probe for probe in probes}
         self._named: dict[Need, tuple[str, ...]] = {}
+        self._before: dict[str, Sequence[str]] = {}
 
     def names(self, needs: Iterable[Need]) -> tuple[str, ...]:
         """Return the names of what is needed.
@@ -122,14 +124,14 @@ class ProbeIndex:
 
     def closure(self, needs: Iterable[Need]) -> list[str]:
         """Return some probes with all they build on, in an order in which they can be sent."""
-        reached: dict[str, None] = {}
+        return _each_once(map(self._with_all_before, self.names(needs)))
 
-        def visit(name: str) -> None:
-            if name not in reached:
-                for before in self.by_name[name].after:
-                    visit(before)
-                reached[name] = None
+    def _with_all_before(self, name: str) -> Sequence[str]:
+        if name not in self._before:
+            before = _each_once(map(self._with_all_before, self.by_name[name].after))
+            self._before[name] = (*before, name)
+        return self._before[name]
 
-        for name in self.names(needs):
-            visit(name)
-        return list(reached)
+
+def _each_once(lists: Iterable[Sequence[str]]) -> list[str]:
+    return list(dict.fromkeys(chain.from_iterable(lists)))

@@ -149,9 +149,10 @@ class Exchange(Cached):
         return () if self.unreadable else self.operation.response_violations(self.body)
 
     def member(self, name: str) -> Json:
-        return self.body.get(name) if isinstance(self.body, Mapping) else None
+        body = self._read[0]
+        return body.get(name) if isinstance(body, dict) else None
 
-    @property
+    @cached_property
     def code(self) -> int | None:
         """The envelope's `code`, where it is an integer."""
         code = self.member("code")
@@ -176,7 +177,7 @@ class Exchange(Cached):
             return False
         return self.code is not None or 400 <= self.answer.status < 500
 
-    @property
+    @cached_property
     def data(self) -> Mapping[str, Json]:
         """The `data` of a success; an empty object where it is none or no object."""
         data = self.member("data") if self.operation.enveloped else self.body
