@@ -452,7 +452,10 @@ class _Delivery:
         strangers = [
             each
             for each in self._context.of(operation)
-            if each.succeeded and _varied(first, each) == {"address"} and each is not second
+            if each.succeeded
+            and each is not second
+            and _varied(first, each) == {"address"}
+            and _owner(each).lower() != _owner(first).lower()
         ]
         # Where somebody has the same, all may have it who were paid nothing.
         own = [amounts.number(each.data.get("balance")) != owned for each in strangers]
@@ -1172,6 +1175,10 @@ def _other_request(context: RunContext, operation: Operation, known: Sequence[Ex
     if operation.id == ids.V1_TOKENS:
         return valid_request(context, operation.id, chain=v1_chain_pair(context)[-1].name)
     raise NotRun("nothing else is known to ask for")
+
+
+def _owner(exchange: Exchange) -> str:
+    return str(exchange.parameters.get("address", "")).strip()
 
 
 def _twin_of(address: str) -> str:
