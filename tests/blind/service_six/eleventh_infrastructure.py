@@ -123,7 +123,7 @@ def last_level(call: Call) -> None:
     memory, level = call.service.memory, call.inputs.get("feeLevel")
     if level == 0:
         call.inputs["feeLevel"] = memory.get("fee level", 0)
-    elif isinstance(level, int) and 0 < level <= 10:
+    elif level in range(1, 11):
         memory["fee level"] = level
 
 

@@ -87,7 +87,6 @@ def deep(*values):
         ("chains-a-day-old-by-their-age", "say that the answer was kept for 90000 s"),
         deep("v1-tokens-kept-without-vary", "Vary does not name the header chain"),
         deep("wildcard-accept-refused", "with all types of applications accepted"),
-        ("balances-cached-by-shortened-address", "an address that begins and ends alike"),
         ("connection-stays-authenticated", "it is taken behind a signed one on a connection"),
     ],
 )
@@ -314,9 +313,22 @@ def test_who_answers_with_text_json_need_not_know_all_types_of_applications():
     assert not findings_about(Flaw("", frozenset({"getPrice"}), {"wrap": wrap}))
 
 
+def test_a_balance_of_an_address_that_is_shortened_alike_is_told():
+    # Whether balances are told apart at all shows in that of somebody else.
+    with service_six(catalogue.flaw("balances-cached-by-shortened-address")) as url:
+        result = run(url, only=(RULE, "balance-is-of-the-token"), edges=False, examples=0)
+    ((finding, verdict),) = [
+        (finding, outcome.verdict_of(finding))
+        for outcome in result.outcomes
+        for finding in outcome.findings
+    ]
+    assert "an address that begins and ends alike has the same balance" in finding.message
+    assert verdict is Verdict.VIOLATION
+
+
 @pytest.mark.parametrize(("units", "paid"), [("0", "0"), ("5000000", "5000000"), ("5", "7")])
 def test_a_balance_that_every_address_has_tells_no_addresses_apart(units, paid):
-    answered = Counter()
+    answered = Counter[str]()
 
     def same(call, data):
         owner = call.inputs["address"]
@@ -325,7 +337,10 @@ def test_a_balance_that_every_address_has_tells_no_addresses_apart(units, paid):
         is_paid = answered[owner] > 1 and next(iter(answered)) != owner
         data["balance"] = paid if is_paid else units
 
-    assert not findings_about(Flaw("", frozenset({"getBalance"}), {"data": same}))
+    with service_six(Flaw("", frozenset({"getBalance"}), {"data": same})) as url:
+        result = run(url, only=(RULE, "balance-is-of-the-token"), edges=False, examples=0)
+    messages = [finding.message for each in result.outcomes for finding in each.findings]
+    assert not [message for message in messages if "begins and ends alike" in message]
 
 
 def test_a_list_that_comes_and_goes_under_one_version_is_told():
