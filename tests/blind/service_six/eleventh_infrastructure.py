@@ -210,7 +210,8 @@ def compared_without_case(call: Call) -> None:
 )
 def single_precision(call: Call) -> None:
     amount = call.inputs.get("amount")
-    if isinstance(amount, int | Decimal) and not isinstance(amount, bool) and abs(amount) < 10**30:
+    is_number = isinstance(amount, int | Decimal) and not isinstance(amount, bool)
+    if is_number and abs(Decimal(str(amount))) < 10**30:
         (rounded,) = struct.unpack("f", struct.pack("f", amount))
         call.inputs["amount"] = Decimal(rounded)
 
