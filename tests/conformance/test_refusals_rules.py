@@ -1,5 +1,7 @@
 """What is said of a service that takes what is wrong: each thing by itself, with its grounds."""
 
+from decimal import Decimal
+
 import pytest
 
 from mockserver import jsontext
@@ -23,6 +25,8 @@ from tests.conformance.exchanges import (
     exchange,
     healthy_exchanges,
     judged,
+    put,
+    rewritten,
     success,
 )
 
@@ -226,6 +230,24 @@ def test_what_is_as_good_as_the_usual_request_is_taken(healthy, rule, operation,
     assert judged(rule, operation, usual, busy, *looks).verdict is Verdict.INCONCLUSIVE
     never = answered(usual, NO)
     assert judged(rule, operation, never, refused, *looks).verdict is Verdict.VACUOUS
+
+
+@pytest.mark.parametrize(
+    ("times", "verdict"),
+    [
+        ("0", Verdict.DIFFERS_ASSUMPTION),
+        ("2.5", Verdict.DIFFERS_ASSUMPTION),
+        ("0.4", Verdict.DIFFERS_ASSUMPTION),
+        ("1.4", Verdict.HOLDS),
+        ("1", Verdict.HOLDS),
+    ],
+)
+def test_what_was_refused_before_changes_no_amount(healthy, times, verdict):
+    operation = "v2.getBridgeQuote"
+    usual, again = healthy[f"{operation}/usual"], healthy[f"{operation}/{AGAIN}"]
+    gas = str(int(int(again.data["gasFee"]) * Decimal(times)))
+    after = rewritten(again, put("data.gasFee", gas))
+    assert judged("forgets-refusals", operation, usual, after).verdict is verdict
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import pytest
 
+from mockserver.conformance import run as run_named
 from mockserver.conformance.options import Options
 from mockserver.conformance.runs.runner import run
 from mockserver.conformance.session.context import RunContext
@@ -12,6 +13,8 @@ from mockserver.conformance.session.session import Session
 from mockserver.conformance.session.target import Target, target_of
 from mockserver.conformance.session.transport import Transport
 from mockserver.conformance.verdict import Verdict
+from tests.blind.service_six import catalogue
+from tests.blind.service_six.counting import service_six
 from tests.conformance.exchanges import CONTRACT, JSON_HEADERS, answer, by_probe, healthy_exchanges
 from tests.conformance.pack import broken, conform, data_of, found, named, rejudged
 
@@ -184,3 +187,20 @@ def test_long_and_foreign_texts_are_sent_whatever_the_seed(server, seed):
     assert any("%E6%BC%A2" in query for query in sent)
     assert len(result.exchanges) <= 210
     assert not result.notes
+
+
+@pytest.mark.parametrize(
+    ("flaw", "is_told"),
+    [
+        (catalogue.flaw("tickets-sent-twice-by-the-gateway"), True),
+        (catalogue.flaw(None, "tickets-are-made-anew-each-time"), False),
+    ],
+)
+def test_no_more_tickets_are_listed_than_were_sent(flaw, is_told):
+    rule = "each-ticket-is-listed-once"
+    with service_six(flaw) as url:
+        result = run_named(url, only=rule, arm_writes=True, examples=0)
+    (outcome,) = [one for one in result.outcomes if one.rule.name == rule]
+    assert outcome.verdict is (ASSUMED if is_told else Verdict.HOLDS)
+    for finding in outcome.findings:
+        assert "2 tickets are listed about a transaction that was reported once" in finding.message

@@ -4,11 +4,15 @@ These are other forms of the usual request, and requests made of what the lists 
 reported only where a second look at the list still offers what was requested.
 """
 
+from decimal import Decimal
+
 from mockserver.conformance.checks.evidence import (
     answered,
     in_words,
     is_its_own,
     plain,
+    quoted,
+    request_key,
     succeeded,
     was_refused,
     wrongly_refused,
@@ -34,6 +38,8 @@ from mockserver.contract import Basis, Layer, Operation, ids, shipped_facts
 from mockserver.contract.dialect import DOCUMENTED
 from mockserver.exchange import query_pairs
 
+# Prices and gas move less between two quotes of a run.
+_FAR = Decimal(2)
 # One refusal may be chance, or have a reason that is not known.
 FEWEST_REQUESTS = 2
 # Answers of servers that lack a path, or a method of it.
@@ -156,10 +162,28 @@ def takes_header_names_in_any_case(context: RunContext, operation: Operation) ->
     each=("usual", "hostile text", "again after refusals"),
 )
 def forgets_refusals(context: RunContext, operation: Operation) -> Findings:
-    """A request that succeeded still succeeds after other requests were refused."""
-    return is_taken(
-        context, operation, probe(operation, "again after refusals"), "again, after wrong requests"
-    )
+    """A request that succeeded is answered as well after other requests were refused."""
+    again = probe(operation, "again after refusals")
+    yield from is_taken(context, operation, again, "again, after wrong requests")
+    after = context.require(again)
+    for before in reversed(succeeded(context, operation)) if after.succeeded else ():
+        if before.number < after.number and request_key(before) == request_key(after):
+            yield from _far_apart(before, after)
+            return
+
+
+def _far_apart(before: Exchange, after: Exchange) -> Findings:
+    """Yield an amount that is another one by more than a market moves within a run."""
+    for name, value in before.data.items():
+        was, now = amounts.number(value), amounts.number(after.data.get(name))
+        if was is None or now is None or was == now:
+            continue
+        if was <= 0 or now <= 0 or not amounts.within(was, now, _FAR):
+            place = f"data.{name}"
+            message = f"{place} is {quoted(place, after.data.get(name))} right after wrong requests"
+            message += f", and was {quoted(place, value)} before"
+            yield Finding(message, (before, after), place, cause="other amount")
+            return
 
 
 @_PACK.major("auth.v2.reads", *OPEN, needs=(PLAIN,))

@@ -37,6 +37,7 @@ from mockserver.conformance.verdict import Inconclusive, Vacuous
 from mockserver.contract import Layer, Operation, fact_basis, ids
 from mockserver.jsontext import Json
 from mockserver.values import dataclass
+from mockserver.wording import times as in_times
 
 _IN_HEX = re.compile("(?:0x)?[0-9a-fA-F]*")
 # With 0x, without it, and base58.
@@ -304,12 +305,31 @@ def lists_of_tickets(context: RunContext, _: Operation) -> list[Exchange]:
 
 @_PACK.minor("lists.once")
 @each(lists_of_tickets, "data.list[]", once=True, vacuous="no ticket is listed")
-def each_ticket_is_listed_once(_: RunContext, listing: Exchange) -> Findings:
-    """A list of tickets shows each ticket once."""
-    times = Counter(entry.number for entry in entries([listing]) if entry.number)
+def each_ticket_is_listed_once(context: RunContext, listing: Exchange) -> Findings:
+    """A list of tickets shows each ticket once, and as many about a transaction as were sent."""
+    listed = entries([listing])
+    times = Counter(entry.number for entry in listed if entry.number)
     for number in [time for time in times if times[time] > 1][:1]:
         message = f"ticket {number} is listed more than once for one status"
         yield Finding(message, cause="listed twice")
+    numbers: dict[str, set[str]] = {}
+    for entry in listed:
+        numbers.setdefault(text(entry.item.get("hash")).lower(), set()).add(entry.number)
+    sent = context.of(ids.TICKET)
+    for transaction, several in numbers.items():
+        reports = [each for each in sent if _transaction(each) == transaction]
+        # What an earlier run reported is there before the first report of this one.
+        earlier = (each for each in context.of(ids.TICKETS) if each.number < reports[0].number)
+        fresh = several - {entry.number for entry in entries(earlier if reports else ())}
+        if 0 < len(reports) < len(fresh):
+            message = f"{len(fresh)} tickets are listed about a transaction that was reported "
+            message += in_times(len(reports))
+            yield Finding(message, (*reports, listing), cause="made twice")
+            return
+
+
+def _transaction(report: Exchange) -> str:
+    return text(report.members.get("hash")).lower()
 
 
 @_PACK.major(

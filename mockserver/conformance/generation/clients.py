@@ -11,11 +11,13 @@ from mockserver.conformance.session.exchange import Exchange
 
 _ORIGIN, _VALIDATORS, _RANGE = "the origin of a page", "validators of an old copy", "a range"
 _MANY, _EXPECT, _OLDER = "40 further headers", "a body that waits for 100", "HTTP/1.0"
+_APPLICATION = "all types of applications accepted"
 _OTHER_COPY = '"never-sent-by-this-service"'
 # Inputs of no operation: in forms, and with characters, that are seen less often.
 _FURTHER = ("token=a==", "empty=", "flag", "note=O'Neil%3B%20%3Cselect%3E%2050%25%20or%20%22all%22")
 _MOST_COOKIES = 1000
 _MAX_AGE = re.compile(r"(?:s-maxage|max-age)\s*=\s*\"?(\d{1,12})", re.IGNORECASE)
+_SECONDS = re.compile(r"\d{1,12}", re.ASCII)
 _NOT_KEPT = ("no-store", "no-cache", "must-revalidate", "private")
 
 OLD_COPY: Mapping[str, str] = {
@@ -42,6 +44,7 @@ _HEADERS: Mapping[str, Mapping[str, str]] = {
         "X-Real-IP": "192.0.2.7",
     },
     "nothing from a cache": {"Cache-Control": "no-cache", "Pragma": "no-cache"},
+    _APPLICATION: {"Accept": "application/*"},
     _MANY: {f"X-Further-{number}": "x" * 40 for number in range(40)},
     _VALIDATORS: OLD_COPY,
 }
@@ -55,10 +58,15 @@ _ALLOWED: Mapping[str, tuple[int, ...]] = {
 
 
 def forms_of_clients(
-    draft: Draft, cookies: str, *, takes_further: bool
+    draft: Draft, cookies: str, media_type: str, *, takes_further: bool
 ) -> dict[str, Callable[[Draft], Draft]]:
-    """Return changes to a request by what they are called; `cookies` are sent back."""
+    """Return changes to a request by what they are called.
+
+    `cookies` are sent back; `media_type` is that of the answers so far.
+    """
     forms = {words: _with_headers(headers) for words, headers in _HEADERS.items()}
+    if not media_type.lower().startswith("application/"):
+        del forms[_APPLICATION]
     if cookies:
         forms["cookies"] = _with_headers({"Cookie": cookies})
     if draft.sent_body:
@@ -125,6 +133,20 @@ def kept_for(exchange: Exchange) -> int:
         return max(ages)
     # What is no date has expired (RFC 9111, 5.3).
     return int(seconds_between(header("Date"), header("Expires")) or 0)
+
+
+def age_of(exchange: Exchange) -> int:
+    """Return for how many seconds an answer was kept before it came, by its headers."""
+    shown = _SECONDS.fullmatch((exchange.answer.header("Age") or "").strip())
+    return int(shown[0]) if shown else 0
+
+
+def varies_by(exchange: Exchange, name: str) -> bool:
+    """Tell whether the headers of an answer say that it depends on a header of its request."""
+    named = (value for header, value in exchange.answer.headers if header.lower() == "vary")
+    return not {name.lower(), "*"}.isdisjoint(
+        part.strip().lower() for value in named for part in value.split(",")
+    )
 
 
 def knows_no_chunks(exchange: Exchange) -> bool:

@@ -38,14 +38,16 @@ from mockserver.conformance.checks.submitted import (
 from mockserver.conformance.checks.tickets import entries
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.inventory import chains_of, inventory_of
-from mockserver.conformance.discovery.routes import addressed_tokens, v1_chain_pair
+from mockserver.conformance.discovery.routes import v1_chain_pair
 from mockserver.conformance.generation.clients import (
     OLD_COPY,
+    age_of,
     allowed_to_differ,
     cookies_for,
     forms_of_clients,
     kept_for,
     knows_no_chunks,
+    varies_by,
 )
 from mockserver.conformance.generation.equal_requests import (
     alternating,
@@ -77,6 +79,9 @@ from mockserver.values import dataclass
 from mockserver.wording import counted
 
 _LETTER = re.compile(r"(%[0-9A-Fa-f]{2})|([0-9A-Za-z])")
+# What people are shown of an address, at either end; and digits that become others.
+_SHOWN = 8
+_OTHER_DIGITS = str.maketrans("0123456789abcdefABCDEF", "123456789abcdef0bcdefa")
 _ROUND_AMOUNT = re.compile(rb'("amount": *[1-9])(0+)(?=[,} ])')
 # Clients show quotes for seconds; whoever keeps one for an hour shows another market.
 _HOUR_S, _DAY_S = 3600, 86_400
@@ -426,6 +431,7 @@ class _Delivery:
         second = None if draft is None else self._sender.send(operation.id, draft)
         if second is not None and second.succeeded:
             others.append(second)
+            self._judge_twins(operation, first, second)
         if not others:
             return
         self._near[operation.id] = _nearest(first, others)
@@ -433,6 +439,33 @@ class _Delivery:
             "other",
             max(others, key=lambda each: (len(_varied(each, first)), _distance(each, first))),
         )
+
+    def _judge_twins(self, operation: Operation, first: Exchange, second: Exchange) -> None:
+        """Report a balance that belongs to another address, which begins and ends alike.
+
+        Balances tell addresses apart where everybody else has another one of the same token.
+        """
+        owned, place = amounts.number(first.data.get("balance")), "query.address"
+        if operation.id != ids.BALANCE or not owned or _varied(first, second) != {"address"}:
+            return
+        shown = amounts.number(second.data.get("balance"))
+        strangers = [
+            each
+            for each in self._context.of(operation)
+            if each.succeeded
+            and each is not second
+            and _varied(first, each) == {"address"}
+            and _owner(each).lower() != _owner(first).lower()
+        ]
+        # Where somebody has the same, all may have it who were paid nothing.
+        own = [amounts.number(each.data.get("balance")) != owned for each in strangers]
+        if shown == owned and own and all(own):
+            stranger = strangers[0]
+            message = "an address that begins and ends alike has the same balance, where another "
+            message += "one has its own"
+            basis = fact_basis("v2.get-balance")
+            finding = Finding(message, (first, stranger, second), place, basis, cause="alike")
+            self._findings[operation.id].append(finding)
 
     def _maker(self, operation: Operation, exchange: Exchange) -> Callable[[], Draft]:
         request = exchange.request
@@ -500,7 +533,8 @@ class _Delivery:
         """Ask as clients of other kinds do, without what the service need not answer alike."""
         cookies = cookies_for(self._context.exchanges, target.sameness.first)
         further = self._takes_further_inputs(target)
-        changes = forms_of_clients(target.make(), cookies, takes_further=further)
+        media_type = target.sameness.first.answer.header("Content-Type") or ""
+        changes = forms_of_clients(target.make(), cookies, media_type, takes_further=further)
         while True:
             exchange = self._ask(target, _applied(target.make(), *changes.values()))
             if exchange is None or not (difference := self._differs(target, exchange)):
@@ -890,15 +924,30 @@ class _Delivery:
         longest = _KEPT_LESS_THAN_S.get(operation.id)
         if longest is None:
             return
-        for exchange in self._context.of(operation):
-            if exchange.succeeded and (age := kept_for(exchange)) >= longest:
-                message = f"its headers let others keep the answer for {age} s"
-                basis = fact_basis("delivery.caching")
-                self._touched.add(operation.id)
-                self._findings[operation.id].append(
-                    Finding(message, (exchange,), "HTTP headers", basis, cause="kept")
-                )
-                return
+        every = [exchange for exchange in self._context.of(operation) if exchange.succeeded]
+        for exchange in every:
+            lets, was = kept_for(exchange), age_of(exchange)
+            if max(lets, was) < longest:
+                continue
+            message = f"its headers let others keep the answer for {lets} s"
+            if lets < longest:
+                message = f"its headers say that the answer was kept for {was} s"
+            self._finds_in_headers(operation, message, (exchange,))
+            return
+        pair = _kept_for_another_chain(every)
+        if pair is not None:
+            message = "others may keep the answer, and Vary does not name the header chain, by "
+            message += "which it differs"
+            self._finds_in_headers(operation, message, pair)
+
+    def _finds_in_headers(
+        self, operation: Operation, message: str, exchanges: Sequence[Exchange]
+    ) -> None:
+        basis = fact_basis("delivery.caching")
+        self._touched.add(operation.id)
+        self._findings[operation.id].append(
+            Finding(message, tuple(exchanges), "HTTP headers", basis, cause="kept")
+        )
 
     def _ask(self, target: RepeatedRequest, draft: Draft) -> Exchange | None:
         self._touched.add(target.operation.id)
@@ -1095,12 +1144,27 @@ def _deposit_of(order: Exchange) -> dict[str, str]:
     return {"chain": str(paid["fromChain"]), "hash": str(paid["certHash"])}
 
 
+def _kept_for_another_chain(every: Sequence[Exchange]) -> tuple[Exchange, Exchange] | None:
+    """Return two different answers under one address, of which others may keep the first.
+
+    The header that says which chain is meant is all that tells their requests apart.
+    """
+    first = dict[str, Exchange]()
+    for exchange in every:
+        chain = exchange.request.headers.get("chain")
+        if chain is None or exchange.request.method != "GET":
+            continue
+        before = first.setdefault(exchange.request.target, exchange)
+        other = before.request.headers.get("chain") != chain and before.body != exchange.body
+        if other and kept_for(before) and not varies_by(before, "chain"):
+            return before, exchange
+    return None
+
+
 def _other_request(context: RunContext, operation: Operation, known: Sequence[Exchange]) -> Draft:
     """Return a request for something else than usual, or than what is known. Raises `NotRun`."""
     if operation.id == ids.BALANCE:
-        somebody, tokens = fresh_address(context, "delivery"), addressed_tokens(context)
-        asset = context.draw("balances of others").choice(tokens)
-        return valid_request(context, operation.id, address=somebody, asset=asset)
+        return valid_request(context, operation.id, address=_twin_of(context.caller.address))
     if known:
         raise NotRun("others were asked for already")
     if operation.amount is not None:
@@ -1111,6 +1175,16 @@ def _other_request(context: RunContext, operation: Operation, known: Sequence[Ex
     if operation.id == ids.V1_TOKENS:
         return valid_request(context, operation.id, chain=v1_chain_pair(context)[-1].name)
     raise NotRun("nothing else is known to ask for")
+
+
+def _owner(exchange: Exchange) -> str:
+    return str(exchange.parameters.get("address", "")).strip()
+
+
+def _twin_of(address: str) -> str:
+    """Return an address that nobody has, and that is shortened for people in the same way."""
+    middle = address[_SHOWN:-_SHOWN].translate(_OTHER_DIGITS)
+    return address[:_SHOWN] + middle + address[-_SHOWN:]
 
 
 def _basis_of_change(exchange: Exchange, otherwise: str) -> Basis:

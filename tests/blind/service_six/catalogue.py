@@ -5,6 +5,7 @@ from tests.blind.service_six import (
     eighth_meaning,
     eighth_regions,
     eighth_variations,
+    eleventh_infrastructure,
     eleventh_variations,
     fifth,
     fourth_infrastructure,
@@ -25,6 +26,7 @@ from tests.blind.service_six import (
     third_infrastructure,
     third_meaning,
     third_regions,
+    twelfth_variations,
     variations,
 )
 from tests.blind.service_six.flaws import FAULTS, VARIATIONS, Flaw
@@ -38,7 +40,7 @@ MODULES = (
     *(eighth_infrastructure, eighth_regions, eighth_meaning, eighth_variations),
     ninth,
     *(tenth_infrastructure, tenth_regions, tenth_meaning, tenth_variations),
-    eleventh_variations,
+    *(eleventh_infrastructure, eleventh_variations, twelfth_variations),
 )
 
 

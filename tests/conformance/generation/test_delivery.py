@@ -84,6 +84,9 @@ def deep(*values):
         deep("cookie-remembers-the-chain", "with cookies"),
         deep("lists-expire-in-a-week", "keep the answer for 604800 s"),
         ("chunked-for-http-1-0", "with HTTP/1.0: the body comes in chunks"),
+        ("chains-a-day-old-by-their-age", "say that the answer was kept for 90000 s"),
+        deep("v1-tokens-kept-without-vary", "Vary does not name the header chain"),
+        deep("wildcard-accept-refused", "with all types of applications accepted"),
         ("connection-stays-authenticated", "it is taken behind a signed one on a connection"),
     ],
 )
@@ -277,6 +280,67 @@ def test_a_session_of_its_own_cookie_changes_nothing():
     told = findings_about(Flaw("", frozenset({"getPrice"}), {"wrap": wrap}))
     assert [operation for operation, _, _ in told] == ["v2.getPrice"]
     assert "with cookies: the request is refused" in told[0][2].message
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Cache-Control": "max-age=600", "Vary": "Accept-Encoding, Chain"},
+        {"Cache-Control": "max-age=600", "Vary": "*"},
+        {"Cache-Control": "private, max-age=600"},
+        {"Age": "600"},
+        {"Age": "-90000"},
+        {"Age": "a day"},
+    ],
+)
+def test_what_may_be_kept_for_each_chain_or_for_minutes_is_not_blamed(headers):
+    async def wrap(call, answer):
+        response = await answer()
+        response.headers.update(headers)
+        return response
+
+    assert not findings_about(Flaw("", frozenset({"getSupportTokens"}), {"wrap": wrap}))
+
+
+def test_who_answers_with_text_json_need_not_know_all_types_of_applications():
+    async def wrap(call, answer):
+        if call.request.headers.get("Accept") == "application/*":
+            return page(406)
+        response = await answer()
+        response.content_type = "text/json"
+        return response
+
+    assert not findings_about(Flaw("", frozenset({"getPrice"}), {"wrap": wrap}))
+
+
+def test_a_balance_of_an_address_that_is_shortened_alike_is_told():
+    # Whether balances are told apart at all shows in that of somebody else.
+    with service_six(catalogue.flaw("balances-cached-by-shortened-address")) as url:
+        result = run(url, only=(RULE, "balance-is-of-the-token"), edges=False, examples=0)
+    ((finding, verdict),) = [
+        (finding, outcome.verdict_of(finding))
+        for outcome in result.outcomes
+        for finding in outcome.findings
+    ]
+    assert "an address that begins and ends alike has the same balance" in finding.message
+    assert verdict is Verdict.VIOLATION
+
+
+@pytest.mark.parametrize(("units", "paid"), [("0", "0"), ("5000000", "5000000"), ("5", "7")])
+def test_a_balance_that_every_address_has_tells_no_addresses_apart(units, paid):
+    answered = Counter[str]()
+
+    def same(call, data):
+        owner = call.inputs["address"]
+        answered[owner] += 1
+        # One address alone is paid, once it was looked at.
+        is_paid = answered[owner] > 1 and next(iter(answered)) != owner
+        data["balance"] = paid if is_paid else units
+
+    with service_six(Flaw("", frozenset({"getBalance"}), {"data": same})) as url:
+        result = run(url, only=(RULE, "balance-is-of-the-token"), edges=False, examples=0)
+    messages = [finding.message for each in result.outcomes for finding in each.findings]
+    assert not [message for message in messages if "begins and ends alike" in message]
 
 
 def test_a_list_that_comes_and_goes_under_one_version_is_told():
