@@ -1,12 +1,29 @@
 """Parts of a request as tests describe them: what is named must match, the rest may be any."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
+from typing import Any, NamedTuple
 
 from mockserver import jsontext
 from mockserver.exchange import Request, pairs_or
 from mockserver.jsontext import Json
 from mockserver.values import dataclass
+
+_OBJECT = object()
+
+
+class Unmatched(NamedTuple):
+    """One part of a request that is not as it must be, not yet in words: there may be thousands."""
+
+    place: str
+    name: str | None
+    wanted: Any
+    came: Json
+
+    def told(self) -> str:
+        where = self.place if self.name is None else f"{self.place} {self.name!r}"
+        wanted = "an object" if self.wanted is _OBJECT else _got(self.wanted)
+        return f"{where}: expected {wanted}, got {_got(self.came)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,27 +35,21 @@ class Subset:
     body: Mapping[str, Json]
 
     def takes(self, request: Request) -> bool:
-        return not self.missing(request)
+        return next(self.differences(request), None) is None
 
-    def missing(self, request: Request) -> list[str]:
-        """Return how a request differs, as sentences; empty where it matches."""
-        sentences = []
+    def differences(self, request: Request) -> Iterator[Unmatched]:
+        """Yield in what a request differs; nothing where it matches."""
         if self.query:
             # The first of a repeated parameter counts.
             sent = dict(reversed(pairs_or(request.query)))
-            sentences += [
-                f"query parameter {name!r}: expected {value!r}, got {_got(sent.get(name))}"
-                for name, value in self.query.items()
-                if sent.get(name) != value
-            ]
-        sentences += [
-            f"header {name!r}: expected {value!r}, got {_got(request.headers.get(name))}"
-            for name, value in self.headers.items()
-            if request.headers.get(name) != value
-        ]
+            for name, value in self.query.items():
+                if sent.get(name) != value:
+                    yield Unmatched("query parameter", name, value, sent.get(name))
+        for name, value in self.headers.items():
+            if request.headers.get(name) != value:
+                yield Unmatched("header", name, value, request.headers.get(name))
         if self.body:
-            sentences += _differences(self.body, jsontext.decode_or(request.body), "body")
-        return sentences
+            yield from _differences(self.body, jsontext.decode_or(request.body), "body", None)
 
 
 def subset_of(definition: Mapping[str, Json]) -> Subset:
@@ -50,17 +61,16 @@ def subset_of(definition: Mapping[str, Json]) -> Subset:
     )
 
 
-def _differences(wanted: Json, came: Json, place: str) -> list[str]:
+def _differences(wanted: Json, came: Json, place: str, name: str | None) -> Iterator[Unmatched]:
     if isinstance(wanted, Mapping):
+        where = place if name is None else f"{place} {name!r}"
         if not isinstance(came, Mapping):
-            return [f"{place}: expected an object, got {_got(came)}"]
-        return [
-            text
-            for name, value in wanted.items()
-            for text in _differences(value, came.get(name), f"{place} field {name!r}")
-        ]
-    same = _same(wanted, came)
-    return [] if same else [f"{place}: expected {_got(wanted)}, got {_got(came)}"]
+            yield Unmatched(place, name, _OBJECT, came)
+            return
+        for member, value in wanted.items():
+            yield from _differences(value, came.get(member), f"{where} field", member)
+    elif not _same(wanted, came):
+        yield Unmatched(place, name, wanted, came)
 
 
 def _same(wanted: Json, came: Json) -> bool:

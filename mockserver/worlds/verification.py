@@ -121,7 +121,7 @@ def _awaited(entry: Entry) -> Iterator[AwaitedRefusal]:
 
 
 _COUNTS = ("exactly", "atLeast", "atMost", "never")
-_NEAREST = 3
+_NEAREST, _MOST_DIFFERENCES = 3, 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,15 +262,26 @@ def _nearest(search: Search, entries: Iterable[Entry]) -> Steps[tuple[str, ...]]
     if search.match is None:
         return ()
     match = search.match
-    near = (
-        (match.missing(entry.request), entry) if search.near(entry) else None for entry in entries
-    )
+
+    def differing(entry: Entry) -> int:
+        return sum(1 for _ in match.differences(entry.request))
+
+    # Counted, and not kept: there may be thousands of each request.
+    near = ((differing(entry), entry) if search.near(entry) else None for entry in entries)
     missing = [item for item in (yield from each(near)) if item[0]]
     # Stable: of those equally near, the oldest is named first.
-    missing.sort(key=lambda item: len(item[0]))
+    missing.sort(key=lambda item: item[0])
     return tuple(
-        f"request {entry.sequence}: {'; '.join(texts)}" for texts, entry in missing[:_NEAREST]
+        f"request {entry.sequence}: {'; '.join(_told(match, entry, count))}"
+        for count, entry in missing[:_NEAREST]
     )
+
+
+def _told(match: Subset, entry: Entry, count: int) -> Iterator[str]:
+    for difference in islice(match.differences(entry.request), _MOST_DIFFERENCES):
+        yield difference.told()
+    if count > _MOST_DIFFERENCES:
+        yield f"and {count - _MOST_DIFFERENCES} more"
 
 
 def unmet(hosted: HostedWorld, changed_since: int = 0) -> Iterator[str | None]:

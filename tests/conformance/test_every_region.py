@@ -259,6 +259,29 @@ def test_a_token_that_one_chain_alone_refuses_is_told(reason, told):
     assert all("BTC from FSN is listed, and refused each of 2 times" in m for m in messages)
 
 
+@pytest.mark.parametrize(
+    ("operation", "chain", "reason", "told"),
+    [
+        ("getCrossChainQuote", "BSC", "Not support this chain!", True),
+        deep("getTransferToMinterRaw", "ARB", "Not support this chain!", True),
+        deep("getCrossChainQuote", "BSC", "under maintenance", False),
+        # A chain with one token alone, which need not be for sale there.
+        ("getBridgeQuote", "BTC", "chain BTC is not supported", True),
+        deep("getBridgeQuote", "BTC", "token BTC is not supported on chain BTC", False),
+    ],
+)
+def test_a_source_chain_that_is_refused_each_time_is_told(operation, chain, reason, told):
+    def refuse(call):
+        if chain in (call.inputs.get("fromChain"), call.inputs.get("chain")):
+            raise RefusalError(reason)
+
+    flaw = Flaw("", frozenset({operation}), {"before": refuse})
+    result, found = findings_of(flaw, "each-listed-chain-is-served")
+    assert found == ({"each-listed-chain-is-served"} if told else set())
+    messages = [each.message for outcome in result.outcomes for each in outcome.findings]
+    assert all(f"hain {chain} is listed, and refused each of " in m for m in messages)
+
+
 def test_nothing_is_said_of_the_service_without_faults():
     result, told = findings(arm_writes=True)
     assert told == set()

@@ -161,6 +161,42 @@ def test_no_request_to_control_takes_long_in_a_turn(turns):
     assert _slow(turns, requests) == []
 
 
+@pytest.mark.parametrize(
+    ("part", "operation", "members", "status"),
+    [
+        ("query", "v2.getChain", 1_000, 200),
+        ("headers", "v2.getChain", 1_000, 200),
+        ("query", "v2.getChain", 9_000, 400),
+        ("headers", "v2.getChain", 9_000, 400),
+        ("body", "v2.submitTicket", 9_000, 200),
+    ],
+)
+def test_what_is_sought_in_many_parts_takes_no_long_turn(turns, part, operation, members, status):
+    def ask(method: str, path: str, body: bytes | None = None) -> tuple[int, Any]:
+        connection = http.client.HTTPConnection("127.0.0.1", turns[1].port, timeout=120)
+        connection.request(method, path, body, _SIGNED)
+        answer = connection.getresponse()
+        told = json.loads(answer.read())
+        connection.close()
+        return answer.status, told
+
+    for _ in range(20):
+        ask("GET", "/v1/getChain")
+        ask("POST", "/v1/submitTicket", b'{"hash": "x"}')
+    sought = {"operation": operation, "match": {part: {f"k{n}": "x" for n in range(members)}}}
+    stub = json.dumps({**sought, "response": {"data": {}}}).encode()
+    wanted = json.dumps({**sought, "atLeast": 1}).encode()
+    requests = [(part, "POST", "/__mock/verify", wanted), (part, "POST", "/__mock/stubs", stub)]
+    assert _slow(turns, requests) == []
+    got, told = ask("POST", "/__mock/verify", wanted)
+    assert got == status
+    if status == 200:
+        assert told["nearest"][0].endswith(f"; and {members - 50} more")
+    # A stub is compared with each request.
+    assert _slow(turns, [(part, "GET", "/v1/getChain", None)]) == []
+    ask("DELETE", "/__mock/stubs")
+
+
 def test_a_turn_that_takes_long_is_noticed(turns):
     watching, _ = turns
 

@@ -348,7 +348,8 @@ def each_listed_chain_is_served(context: RunContext, operation: Operation) -> Ju
         if len(refused) < FEWEST_REQUESTS or _mention(refused, _OF_AMOUNTS):
             continue
         what = f"{role} {chain} is listed, and refused each of {len(refused)} times"
-        place = "query.toChain" if role == WITHIN else f"query.{role}"
+        part = "body" if refused[-1].members else "query"
+        place = f"{part}.{'toChain' if role == WITHIN else role}"
         cause = f"{role} refused"
         with suppress(Inconclusive):
             yield wrongly_refused(

@@ -35,7 +35,7 @@ from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.names import Edge, EdgeKind, ProbeName
 from mockserver.conformance.verdict import Inconclusive, NotRun
-from mockserver.contract import Operation, ids
+from mockserver.contract import Operation, ids, shipped_facts
 
 # How many tokens of an operation are asked for again that one chain alone has refused.
 _MOST_REFUSED = 6
@@ -58,7 +58,7 @@ def called_for(context: RunContext, within: Collection[str]) -> Iterator[EdgeCas
         if operation_id in within:
             yield from _orders_again(context, operation_id)
     of_lists = (ids.OF_CHAIN, ids.V1_TOKENS)
-    for operation_id in (ids.BRIDGE, ids.SWAP_QUOTE, ids.SWAP, ids.PRICE, ids.BALANCE, *of_lists):
+    for operation_id in (*POOLS, *of_lists):
         if operation_id not in within:
             continue
         operation = context.contract.operation(operation_id)
@@ -71,9 +71,7 @@ def called_for(context: RunContext, within: Collection[str]) -> Iterator[EdgeCas
                     yield EdgeCase(operation_id, edge, draft)
                     continue
                 drawn = in_random_order(context, f"again {name}", items(context))
-                other = next(
-                    (item for item in drawn if _is_another(item, role, chain, tried)), None
-                )
+                other = next(_untried(drawn, role, chain, tried), None)
                 if other is not None:
                     edge = Edge(f"again, {role} {chain}", EdgeKind.ROUTE)
                     draft = valid_request(context, operation_id, **{key: other})
@@ -260,7 +258,10 @@ def _chain_of(exchange: Exchange, role: str) -> str:
     if role == WITHIN:
         ends = {exchange.parameters.get(name, "") for name in ("fromChain", "toChain")}
         return ends.pop() if len(ends) == 1 else ""
-    return exchange.parameters.get(role) or exchange.request.headers.get(role, "")
+    if chain := exchange.parameters.get(role) or exchange.request.headers.get(role, ""):
+        return chain
+    # Orders are refused for their deposits as well.
+    return "" if exchange.operation.writes else str(exchange.members.get(role) or "")
 
 
 def _is_of_usual_worth(exchange: Exchange) -> bool:
@@ -268,15 +269,34 @@ def _is_of_usual_worth(exchange: Exchange) -> bool:
     return edge is not None and edge.kind is EdgeKind.ROUTE
 
 
-def _is_another(
-    item: TokenRoute | ListedToken, role: str, chain: str, tried: Sequence[Exchange]
-) -> bool:
-    """Tell whether a token or a route has a chain in its role, and was not tried with it."""
-    ends = (item,) if isinstance(item, ListedToken) else (item.source, item.target)
-    if ends[-1 if role == "toChain" else 0].chain != chain:
-        return False
-    if role == WITHIN and ends[-1].chain != chain:
-        return False
-    values = {value.lower() for exchange in tried for value in exchange.parameters.values()}
-    token = ends[-1 if role == "toChain" else 0]
-    return not {token.symbol.lower(), token.address.lower()} & values
+def _blames_a_chain(refused: Exchange) -> bool:
+    """Tell whether a refusal names chains as its reason, and no token."""
+    message, known = str(refused.member("msg")).lower(), shipped_facts().names["words"]
+    named = [any(word in message for word in known[kind]) for kind in ("of-chains", "of-tokens")]
+    return named == [True, False]
+
+
+def _untried(
+    items: Iterable[TokenRoute | ListedToken], role: str, chain: str, tried: Sequence[Exchange]
+) -> Iterator[TokenRoute | ListedToken]:
+    """Yield the tokens or routes that have a chain in its role, and were not tried with it.
+
+    The only token of a chain is tried with another chain, where nothing but a chain was blamed.
+    """
+    of_chain = list[tuple[TokenRoute | ListedToken, ListedToken, str]]()
+    for item in items:
+        ends = (item,) if isinstance(item, ListedToken) else (item.source, item.target)
+        end, other = ends[-1 if role == "toChain" else 0], ends[0 if role == "toChain" else -1]
+        if end.chain == chain and (role != WITHIN or other.chain == chain):
+            of_chain.append((item, end, other.chain))
+    values = {
+        str(value).lower()
+        for exchange in tried
+        for value in (*exchange.parameters.values(), *exchange.members.values())
+    }
+    is_alone = len({end.symbol for _, end, _ in of_chain}) == 1
+    may_repeat = is_alone and all(_blames_a_chain(exchange) for exchange in tried)
+    for item, end, elsewhere in of_chain:
+        names = {elsewhere.lower()} if may_repeat else {end.symbol.lower(), end.address.lower()}
+        if not names & values:
+            yield item
