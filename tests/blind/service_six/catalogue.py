@@ -5,6 +5,8 @@ from tests.blind.service_six import (
     eighth_meaning,
     eighth_regions,
     eighth_variations,
+    eleventh_meaning,
+    eleventh_regions,
     eleventh_variations,
     fifth,
     fourth_infrastructure,
@@ -38,7 +40,7 @@ MODULES = (
     *(eighth_infrastructure, eighth_regions, eighth_meaning, eighth_variations),
     ninth,
     *(tenth_infrastructure, tenth_regions, tenth_meaning, tenth_variations),
-    eleventh_variations,
+    *(eleventh_regions, eleventh_meaning, eleventh_variations),
 )
 
 
