@@ -46,6 +46,7 @@ READING = [
     deep("each-call-carries-its-request", "slippage-in-half-percents"),
     ("readable-balance-is-the-balance", "balance-on-bnb-cut-to-whole"),
     ("each-fee-level-costs-its-share", "v1-fee-of-level-seven-is-that-of-six"),
+    deep("each-fee-level-costs-its-share", "v1-fee-levels-are-ten-times-dearer"),
     ("value-is-sent-for-coins-only", "native-value-short-for-partial-fill"),
     deep("each-call-carries-its-request", "mixed-case-recipients-lost"),
     ("amounts-are-reckoned-exactly", "odd-units-rounded"),
@@ -200,6 +201,7 @@ FEES = {
     "minimum": lambda level: max(6 + 5 * level, 26),
     "tiers of two": lambda level: 6 + 10 * (level // 2),
     "tiers of five": lambda level: 6 + 25 * (level // 5),
+    "twice as dear": lambda level: 6 + 10 * level,
     "nothing for level 0": lambda level: level and 6 + 5 * level,
     "steeper from level 6 on": lambda level: max(6 + 5 * level, 10 * level - 24),
 }
