@@ -56,6 +56,7 @@ READING = [
     ("both-lists-say-the-same", "negative@getAssetsByChain.list.index"),
 ]
 SUBMITTING = [
+    ("orders-take-the-slippages-of-calls", "order-slippage-is-in-percent"),
     ("success-pays-what-was-quoted", "order-amount-gross"),
     ("each-chain-takes-reports", "solana-hashes-refused"),
     ("each-chain-takes-reports", "kaspa-hashes-refused"),
@@ -231,6 +232,28 @@ def test_an_order_is_not_held_against_the_quote_of_another_amount(variation):
         Verdict.INCONCLUSIVE,
         Verdict.HOLDS,
     }
+
+
+def beyond(slippage):
+    def refuse(call):
+        if int(call.inputs["slippage"]) > slippage:
+            raise RefusalError(f"slippage is at most {slippage}")
+
+    return refuse
+
+
+def only_a_few(call):
+    if len(call.service.orders) > 3:
+        raise RefusalError("too many orders")
+
+
+@pytest.mark.parametrize(
+    "refuse", [beyond(1000), deep(beyond(500)), deep(only_a_few)], ids=["10 %", "5 %", "few"]
+)
+def test_a_service_may_have_a_most_for_the_slippage_of_orders(refuse):
+    flaw = Flaw("", frozenset({"submitOrder"}), {"before": refuse})
+    rule = "orders-take-the-slippages-of-calls"
+    assert findings_of(flaw, rule, arm_writes=True)[1] == set()
 
 
 @pytest.mark.parametrize("value", ["true", deep("false")])
