@@ -69,6 +69,7 @@ SUBMITTING = [
     ("order-ids-are-unique", "solana-deposits-fold-case"),
     ("failure-has-a-reason", "orders-to-solana-fail-without-reason"),
     ("each-order-pays-about-its-worth", "orders-of-kas-pay-a-unit"),
+    ("each-order-pays-about-its-worth", "orders-pay-below-their-minimum"),
     ("each-order-pays-about-its-worth", "orders-to-kaspa-paid-gross"),
     ("v1-order-settles-its-amount", "v1-order-pays-what-was-sent"),
     ("orders-are-found-as-themselves-only", "order-known-by-its-first-digits"),
