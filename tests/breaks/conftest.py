@@ -277,15 +277,15 @@ def _orders(ids: Sequence[str]) -> Iterator[Request]:
         yield get(path, signed(), **{**DETAIL, **change})
     yield get(path, signed(), **{**DETAIL, "chain": "ARB"})
     yield get(path, signed(), **without(DETAIL, "evmAddress"))
-    for digits in ("6e", "7f"):
+    for digits, slippage in (("6e", "100"), ("7f", "100"), ("8a", "500")):
         swap = order_body(
             sourceCerts=certificate(certHash="0x" + digits * 32),
             orderType="2",
-            slippage="100",
+            slippage=slippage,
             toIndex="6",
             toChain="ARB",
         )
-        yield post("/v1/submitOrder", swap if digits == "6e" else without(swap, "toChain"), wallet)
+        yield post("/v1/submitOrder", without(swap, "toChain") if digits == "7f" else swap, wallet)
     wallet = {"EvmAddress": WALLET, "Signature": "ab" * 65}
     ticket = {"hash": HASH, "chain": "ARB"}
     base58 = {"hash": "5VfYdZRmC" + "4kTqLNbXwJhD" * 6 + "3AeGr", "chain": "SOL"}

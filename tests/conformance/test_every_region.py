@@ -46,6 +46,7 @@ READING = [
     deep("each-call-carries-its-request", "slippage-in-half-percents"),
     ("readable-balance-is-the-balance", "balance-on-bnb-cut-to-whole"),
     ("each-fee-level-costs-its-share", "v1-fee-of-level-seven-is-that-of-six"),
+    deep("each-fee-level-costs-its-share", "v1-fee-levels-are-ten-times-dearer"),
     ("value-is-sent-for-coins-only", "native-value-short-for-partial-fill"),
     deep("each-call-carries-its-request", "mixed-case-recipients-lost"),
     ("amounts-are-reckoned-exactly", "odd-units-rounded"),
@@ -55,6 +56,7 @@ READING = [
     ("both-lists-say-the-same", "negative@getAssetsByChain.list.index"),
 ]
 SUBMITTING = [
+    ("orders-take-the-slippages-of-calls", "order-slippage-is-in-percent"),
     ("success-pays-what-was-quoted", "order-amount-gross"),
     ("each-chain-takes-reports", "solana-hashes-refused"),
     ("each-chain-takes-reports", "kaspa-hashes-refused"),
@@ -67,6 +69,7 @@ SUBMITTING = [
     ("order-ids-are-unique", "solana-deposits-fold-case"),
     ("failure-has-a-reason", "orders-to-solana-fail-without-reason"),
     ("each-order-pays-about-its-worth", "orders-of-kas-pay-a-unit"),
+    ("each-order-pays-about-its-worth", "orders-pay-below-their-minimum"),
     ("each-order-pays-about-its-worth", "orders-to-kaspa-paid-gross"),
     ("v1-order-settles-its-amount", "v1-order-pays-what-was-sent"),
     ("orders-are-found-as-themselves-only", "order-known-by-its-first-digits"),
@@ -200,6 +203,7 @@ FEES = {
     "minimum": lambda level: max(6 + 5 * level, 26),
     "tiers of two": lambda level: 6 + 10 * (level // 2),
     "tiers of five": lambda level: 6 + 25 * (level // 5),
+    "twice as dear": lambda level: 6 + 10 * level,
     "nothing for level 0": lambda level: level and 6 + 5 * level,
     "steeper from level 6 on": lambda level: max(6 + 5 * level, 10 * level - 24),
 }
@@ -229,6 +233,28 @@ def test_an_order_is_not_held_against_the_quote_of_another_amount(variation):
         Verdict.INCONCLUSIVE,
         Verdict.HOLDS,
     }
+
+
+def beyond(slippage):
+    def refuse(call):
+        if int(call.inputs["slippage"]) > slippage:
+            raise RefusalError(f"slippage is at most {slippage}")
+
+    return refuse
+
+
+def only_a_few(call):
+    if len(call.service.orders) > 3:
+        raise RefusalError("too many orders")
+
+
+@pytest.mark.parametrize(
+    "refuse", [beyond(1000), deep(beyond(500)), deep(only_a_few)], ids=["10 %", "5 %", "few"]
+)
+def test_a_service_may_have_a_most_for_the_slippage_of_orders(refuse):
+    flaw = Flaw("", frozenset({"submitOrder"}), {"before": refuse})
+    rule = "orders-take-the-slippages-of-calls"
+    assert findings_of(flaw, rule, arm_writes=True)[1] == set()
 
 
 @pytest.mark.parametrize("value", ["true", deep("false")])

@@ -57,6 +57,7 @@ RAW, ASSETS = "v1.getTransferToMinterRaw", "v2.getAssets"
         ("v1-raw-for-another-chain", "raw-moves-the-amount", RAW, ASSUMED),
         ("v1-raw-that-approves", "raw-moves-the-amount", RAW, OBSERVED),
         ("v1-raw-of-the-other-kind", "raw-moves-the-amount", RAW, OBSERVED),
+        ("v1-raw-without-gas-for-its-call", "raw-moves-the-amount", RAW, OBSERVED),
         ("v1-raw-signed-once", "raw-depends-on-the-amount", RAW, OBSERVED),
     ],
 )
@@ -89,6 +90,24 @@ def test_a_transaction_of_tokens_that_sends_coins_along_is_told():
     answers = {f"{RAW}/usual": {"raw": rlp.encoded(items).hex()}}
     (outcome,) = rejudged(answers, named("raw-moves-the-amount")).values()
     assert [one.message[:7] for one in outcome.findings] == ["1 of th"]
+
+
+@pytest.mark.parametrize(
+    ("limit", "told"),
+    [
+        (0, []),
+        (21_000, ["the gas limit is 21000"]),
+        (21_400, ["the gas limit is 21400"]),
+        (21_900, []),
+    ],
+)
+def test_the_gas_of_a_deposit_suffices_to_send_it_or_is_left_to_the_wallet(limit, told):
+    items = rlp.decoded(bytes.fromhex(data_of(f"{RAW}/usual")["raw"].partition("_")[0]))
+    assert isinstance(items, list)
+    items[2] = rlp.number(limit)
+    answers = {f"{RAW}/usual": {"raw": rlp.encoded(items).hex()}}
+    (outcome,) = rejudged(answers, named("raw-moves-the-amount")).values()
+    assert [one.message[:22] for one in outcome.findings] == told
 
 
 def test_a_transaction_of_another_form_is_not_judged():

@@ -55,6 +55,8 @@ from mockserver.values import dataclass
 _SIGNED = re.compile("[0-9a-f]{40,}_[0-9a-f]+")
 # Where a chain id stands, signatures from before EIP-155 have 27 or 28.
 _NO_CHAIN_IDS = ("0", "27", "28")
+# Of any transaction, and of each byte of its data (EIP-2028; before it, other bytes cost more).
+_GAS_OF_ALL, _GAS_OF_ZERO, _GAS_OF_BYTE = 21_000, 4, 16
 _TOKENS = "data.tokenVos[]"
 _NO_EVM = frozenset(shipped_facts().names["words"]["not-evm"])
 _ECHOED = {"amountIn": "amount", "tokenIn": "token"}
@@ -381,7 +383,7 @@ def v1_quote_is_like_that_of_2(context: RunContext, operation: Operation) -> Fin
 )
 def raw_moves_the_amount(context: RunContext, exchange: Exchange) -> Findings:
     """The raw transaction moves the requested amount of the requested token on its chain, and not
-    to its user.
+    to its user, with gas enough to be sent.
     """
     body = exchange.members
     tokens = [token for token in v1_tokens(context) if token.chain == body.get("chain")]
@@ -394,6 +396,9 @@ def raw_moves_the_amount(context: RunContext, exchange: Exchange) -> Findings:
     if other_chain:
         message = f"the transaction is for chain {other_chain}, requested was {body.get('chain')}"
         yield Finding(message, cause="chain", basis=fact_basis("v1-raw.chain"))
+    if 0 < movement.gas < movement.least_gas:
+        message = f"the gas limit is {movement.gas}, and nodes take no such transaction with less"
+        yield Finding(f"{message} than {movement.least_gas}", cause="gas")
     put, decimals = needs.value(amounts.number(body.get("amount"))), needs.value(token.decimals)
     needs.skip_unless(put > 0)
     wanted = amounts.units_of(put, decimals)
@@ -475,9 +480,18 @@ class Movement:
 
     units: int
     payee: str
+    gas: int
+    """Its gas limit; 0 where the wallet is to estimate it."""
     contract: str = ""
     coins: int = 0
     """What is sent of the chain's coin along with a token."""
+    data: bytes = b""
+
+    @property
+    def least_gas(self) -> int:
+        """What a transaction takes before anything is executed, by the cheapest rules so far."""
+        zeros = self.data.count(0)
+        return _GAS_OF_ALL + _GAS_OF_ZERO * zeros + _GAS_OF_BYTE * (len(self.data) - zeros)
 
 
 def _raw(exchange: Exchange) -> str:
@@ -510,15 +524,23 @@ def _movement(exchange: Exchange) -> Movement:
     Raises `Missing` where it does not have the observed form: RLP in hex, then a signature (OAE).
     """
     items = needs.value(_rlp_items(_raw(exchange)))
-    to, value, data = items[3:6]
-    if not (isinstance(to, bytes) and isinstance(value, bytes) and isinstance(data, bytes)):
+    limit, to, value, data = items[2:6]
+    if not (
+        isinstance(limit, bytes)
+        and isinstance(to, bytes)
+        and isinstance(value, bytes)
+        and isinstance(data, bytes)
+    ):
         raise needs.Missing
+    gas = int.from_bytes(limit, "big")
     if not data:
-        return Movement(int.from_bytes(value, "big"), f"0x{to.hex()}")
+        return Movement(int.from_bytes(value, "big"), f"0x{to.hex()}", gas)
     needs.skip_unless(data[:4] in (TRANSFER, APPROVE) and len(data) == 68)
     return Movement(
         int.from_bytes(data[36:], "big") if data[:4] == TRANSFER else 0,
         f"0x{data[16:36].hex()}",
+        gas,
         f"0x{to.hex()}",
         int.from_bytes(value, "big"),
+        data,
     )

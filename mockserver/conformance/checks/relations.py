@@ -47,6 +47,9 @@ _EXACT = {ids.BRIDGE: "outAmount", ids.CHECK: "amountOut"}
 _FEWEST_REFUSALS = 2
 # A line through two of fewer says nothing of the rest; prices may move a little meanwhile.
 _FEWEST_LEVELS, _FEE_TOLERANCE = 5, Decimal("0.02")
+# What a level costs is a third party's share, seen as 5 hundredths of a percent. Who takes several
+# times that, or hardly anything, has another unit.
+_SHARE_OF_A_LEVEL, _LEVEL_FACTOR = Decimal("0.0005"), Decimal(4)
 _USUAL_CALLS = (EdgeKind.ONCE_MORE, EdgeKind.AFTERWARDS)
 _CALLS_FOR_OTHERS = (EdgeKind.RECIPIENT, EdgeKind.SLIPPAGE)
 
@@ -178,8 +181,9 @@ def fees_by_level(
 @_PACK.major("v1-quotes.fee-level", ids.V1_QUOTE)
 @counting(not_shown="no amount was quoted with a fee for several fee levels", requires=EDGES)
 def each_fee_level_costs_its_share(context: RunContext, operation: Operation) -> Judgements:
-    """Where the fee grows by the same from one fee level to the next for most of them, no level
-    between them costs otherwise, and none below or above them goes the other way.
+    """Where the fee grows by the same from one fee level to the next for most of them, that is
+    about 0.05 % of the amount, no level between them costs otherwise, and none below or above them
+    goes the other way.
     """
     for fees in fees_by_level(context, operation):
         near = max(abs(fee) for fee, _ in fees.values()) * _FEE_TOLERANCE
@@ -191,6 +195,13 @@ def each_fee_level_costs_its_share(context: RunContext, operation: Operation) ->
         if not is_line or abs(fees[last][0] - fees[first][0]) <= near:
             continue
         yield JUDGED
+        step = amounts.EXACT.divide(fees[last][0] - fees[first][0], Decimal(last - first))
+        share = amounts.EXACT.divide(step, fees[last][1].put)
+        if not amounts.within(share, _SHARE_OF_A_LEVEL, _LEVEL_FACTOR):
+            message = f"each fee level costs {share * 100:.3g} % of the amount, expected about "
+            message += f"{_SHARE_OF_A_LEVEL * 100:.3g} %"
+            exchanges = tuple(fees[level][1].exchange for level in (first, last))
+            yield Finding(message, exchanges, "body.feeLevel", cause="size of a level")
         odd = (level for level in sorted(fees.keys() - most) if _is_odd(level, fees, near, most))
         for level in islice(odd, 1):
             shown = ", ".join(f"{fees[each][0]} at level {each}" for each in (first, last, level))

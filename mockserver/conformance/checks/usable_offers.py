@@ -46,6 +46,8 @@ from mockserver.conformance.session.names import ProbeName, plain_probe
 from mockserver.conformance.verdict import Inconclusive, Verdict
 from mockserver.contract import Layer, Operation, fact_basis, ids, shipped_facts
 
+# Hundredths of a percent in an order of the vendor's own (SDK2).
+_ORDERED_SLIPPAGE = 500
 # The operation that requests are built on, or that takes the same chains and tokens.
 _REQUESTED_BEFORE = {
     ids.SWAP_QUOTE: ids.BRIDGE,
@@ -373,6 +375,51 @@ def each_listed_chain_is_served(context: RunContext, operation: Operation) -> Ju
             what = f"an order for {edge.label} is refused for each of two deposits"
             with suppress(Inconclusive):
                 yield wrongly_refused(context, orders[-1], what, orders[0], cause="order refused")
+
+
+@_PACK.major(
+    "orders.slippage",
+    ids.ORDER,
+    needs=(*SWAP_CALLS, *probes(ids.ORDER, "usual", "aggregate")),
+    reads=(ids.SWAP,),
+    every_exchange=True,
+)
+@counting(
+    vacuous="no order of a swap was accepted that others differ from by their slippage",
+    requires=(*probes(ids.ORDER, "usual"), *EDGES),
+)
+def orders_take_the_slippages_of_calls(context: RunContext, operation: Operation) -> Judgements:
+    """Orders of a swap are not all refused from some slippage on, up to 5 % at most, with which
+    calls of swaps are made.
+    """
+    every = [each for each in context.of(operation) if each.members.get("orderType") == "2"]
+    by_slippage: dict[int, list[Exchange]] = {}
+    for order in every:
+        slippage = amounts.units(order.members.get("slippage"))
+        if slippage and is_plain(order) and (order.succeeded or order.refused):
+            by_slippage.setdefault(slippage, []).append(order)
+    taken = {key for key, orders in by_slippage.items() if any(each.succeeded for each in orders)}
+    larger = {key: by_slippage[key] for key in sorted(by_slippage) if key > max(taken, default=key)}
+    if not taken or not (larger or len(taken) > 1):
+        return
+    yield JUDGED
+    refused = [order for orders in larger.values() for order in orders]
+    calls = [
+        call
+        for call in context.of(ids.SWAP)
+        if call.succeeded and amounts.units(call.parameters.get("slippage")) in larger
+    ]
+    # A service may have a most of its own. One that takes less than is seen has another unit.
+    if len(larger) < FEWEST_REQUESTS or min(larger) > _ORDERED_SLIPPAGE or not calls:
+        return
+    last = max(order.number for order in refused)
+    if not any(order.succeeded and order.number > last for order in context.of(operation)):
+        raise Inconclusive("no order was accepted after those that were refused")
+    what = f"orders of swaps are refused with a slippage of {', '.join(map(str, larger))}"
+    what = f"{what}, and taken with {max(taken)}"
+    yield wrongly_refused(
+        context, refused[0], what, calls[0], *refused[1:], place="body.slippage", cause="slippage"
+    )
 
 
 def _is_listed_at_last(context: RunContext, operation: Operation, cell: Cell) -> bool:

@@ -6,7 +6,9 @@ from types import MappingProxyType
 from typing import Any
 
 from mockserver import jsontext
+from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.amount_units import (
+    accepted,
     plain_attempt,
 )
 from mockserver.conformance.discovery.inventory import (
@@ -30,6 +32,7 @@ from mockserver.conformance.requests.covering import (
 from mockserver.conformance.requests.valid import (
     fresh_address,
     fresh_hash,
+    order_route,
     valid_request,
 )
 from mockserver.conformance.session.context import RunContext
@@ -48,6 +51,8 @@ _MANY_TOKENS = Decimal("123456789012.345")
 _SLIPPAGES = ("1", "500", "1001", "2001")
 _FEE_LEVELS = (1, 5)
 _MORE = 3
+# Of what is quoted: less than fees and prices may take meanwhile.
+_LEAST_PERCENT = 90
 _HASH_FORMS = {
     form: frozenset(shipped_facts().names["words"][words])
     for form, words in (("in base58", "hashes-in-base58"), ("without 0x", "hashes-without-0x"))
@@ -88,6 +93,8 @@ def submissions(context: RunContext, operation_id: str) -> Iterator[EdgeSubject]
         for slippage in _SLIPPAGES:
             about = {"route": swap, "orderType": "2", "slippage": slippage}
             yield Edge(f"orderType 2, slippage {slippage}"), about
+        if rules := _rules_of_extra(context):
+            yield Edge("extra with a least output", sound=False), {"extra": rules}
         label = "sourceCerts in upper-case hex"
         upper = _certificate(context, label).upper()
         yield Edge(label, EdgeKind.SAME_MEANING), {"sourceCerts": upper}
@@ -128,6 +135,22 @@ def submissions(context: RunContext, operation_id: str) -> Iterator[EdgeSubject]
         yield Edge(label, sound=False), {"sourceCerts": longer, **on_another}
     if operation_id == ids.TICKET:
         yield from _tickets(context)
+
+
+def _rules_of_extra(context: RunContext) -> str:
+    """Return what the usual order is to pay and the least of it, in the observed form of `extra`.
+
+    What is quoted is above the least, so that the order is none that fails for it.
+    """
+    attempt = accepted(context, ids.BRIDGE)
+    quote = context.get(attempt.probe) if attempt else None
+    names = ("outAmount", "serviceFee", "gasFee")
+    out, *fees = (amounts.units(quote.data.get(name)) if quote else None for name in names)
+    left = (out or 0) - sum(fee or 0 for fee in fees)
+    if left <= 0:
+        return ""
+    least = left * _LEAST_PERCENT // 100
+    return f"1_{left};3_2;4_{least};5_{order_route(context).target.chain}"
 
 
 def _with_zeros(context: RunContext, operation_id: str, label: str) -> tuple[str, About]:

@@ -22,6 +22,7 @@ from mockserver.signing import rlp
 _TIMES_S = 1_500_000_000, 2_500_000_000
 _DAY_S = 86_400
 _OWN_METHOD = "c0ffee01"
+_OF_A_LEVEL = Decimal("0.0005")
 _HEX = re.compile("0x[0-9a-f]+")
 _TRANSFER = re.compile(f"({abi.TRANSFER.hex()}0{{24}})[0-9a-f]{{40}}")
 
@@ -273,7 +274,17 @@ def _parts(call: Json) -> tuple[str, list[str]]:
     return digits[:8], [digits[at : at + 64] for at in range(8, len(digits), 64)]
 
 
-# Raw transactions
+# Quotes and raw transactions of v1
+
+
+def with_levels_dearer(context: MutationContext, quote: Json, factor: int) -> Json:
+    """Take a factor of what each fee level costs, in a quote as in its output."""
+    level, names = context.inputs.body.get("feeLevel"), ("amountIn", "amountOut", "fee")
+    if not isinstance(quote, dict) or not isinstance(level, int) or not quote.keys() >= {*names}:
+        return quote
+    put, left, fee = (EXACT.create_decimal(str(quote[name])) for name in names)
+    more = put * level * (factor - 1) * _OF_A_LEVEL
+    return {**quote, "amountOut": left - more, "fee": fee + more}
 
 
 @of_texts
@@ -300,6 +311,11 @@ def of_the_other_kind(context: MutationContext, raw: Json) -> Json:
 def for_chain(context: MutationContext, raw: Json, number: int) -> Json:
     """Make transactions for one chain, by its network id."""
     return _made_over(raw, lambda items: [*items[:6], rlp.number(number), b"", b""])
+
+
+def with_gas(context: MutationContext, raw: Json, limit: int) -> Json:
+    """Give transactions a gas limit."""
+    return _made_over(raw, lambda items: [*items[:2], rlp.number(limit), *items[3:]])
 
 
 def _made_over(raw: Json, change: Callable[[list[rlp.Item]], list[rlp.Item]]) -> Json:

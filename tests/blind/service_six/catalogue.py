@@ -6,6 +6,8 @@ from tests.blind.service_six import (
     eighth_regions,
     eighth_variations,
     eleventh_infrastructure,
+    eleventh_meaning,
+    eleventh_regions,
     eleventh_variations,
     fifth,
     fourth_infrastructure,
@@ -40,7 +42,8 @@ MODULES = (
     *(eighth_infrastructure, eighth_regions, eighth_meaning, eighth_variations),
     ninth,
     *(tenth_infrastructure, tenth_regions, tenth_meaning, tenth_variations),
-    *(eleventh_infrastructure, eleventh_variations, twelfth_variations),
+    *(eleventh_infrastructure, eleventh_regions, eleventh_meaning, eleventh_variations),
+    twelfth_variations,
 )
 
 
