@@ -1,4 +1,4 @@
-"""The command `crosschain-mock`; its commands are those of the table in `mockserver.cli.table`."""
+"""The command `crosschain-mock`; its commands are those of the table in `command_table.py`."""
 
 import errno
 import gc
@@ -14,7 +14,7 @@ from typing import Any
 import click
 
 from mockserver import __version__, streams
-from mockserver.cli.table import Commands
+from mockserver.cli.command_table import Commands
 from mockserver.errors import CrosschainMockError
 from mockserver.exchange import printable
 from mockserver.wording import reason_of

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from mockserver.cli.option_types import DEFAULT_URL, WrongOption
 from mockserver.cli.printing import print_json, print_list, print_table, print_text
-from mockserver.cli.types import DEFAULT_URL, WrongOption
 from mockserver.wording import counted
 
 if TYPE_CHECKING:
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
 
 def judge(**settings: Any) -> None:
     """Judge the service behind URL."""
-    from mockserver.cli import judging
+    from mockserver.cli import conform_run
     from mockserver.conformance.runs.settings import options_from
 
-    output = judging.output_of(settings)
+    output = conform_run.output_of(settings)
     if recordings := settings.pop("recordings"):
         _check_unsent(settings, journalled=bool(output.journal or output.resume))
-        sys.exit(judging.judge_recordings(recordings, options_from(settings), output))
+        sys.exit(conform_run.judge_recordings(recordings, options_from(settings), output))
     target = _target(settings)
-    sys.exit(judging.judge(target, options_from(settings, target), output))
+    sys.exit(conform_run.judge(target, options_from(settings, target), output))
 
 
 def _check_unsent(settings: Mapping[str, Any], *, journalled: bool) -> None:

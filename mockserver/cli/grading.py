@@ -5,6 +5,7 @@ import shlex
 import sys
 from typing import TYPE_CHECKING, Any
 
+from mockserver.cli.option_types import WrongOption
 from mockserver.cli.printing import print_text, progress_line
 from mockserver.cli.surviving import (
     changed_options,
@@ -12,7 +13,6 @@ from mockserver.cli.surviving import (
     settings_of,
     termination_as_interrupt,
 )
-from mockserver.cli.types import WrongOption
 from mockserver.exchange import printable_lines
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mockserver.cli.checking import recording_of
 from mockserver.cli.files import write_output, yaml_files
 from mockserver.cli.printing import print_json, print_text, quiet_refusals
 from mockserver.cli.recording import keeper_options
+from mockserver.cli.validating import recording_of
 from mockserver.userfiles import without_modeline, write_text
 from mockserver.wording import counted, first_lines, listed, one_of_each_kind
 

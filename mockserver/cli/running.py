@@ -21,7 +21,7 @@ import click
 
 from mockserver import processes
 from mockserver.cli import serving
-from mockserver.cli.taping import taped
+from mockserver.cli.record_modes import taped
 from mockserver.errors import CannotStart
 from mockserver.exchange import printable
 from mockserver.wording import counted, first_lines
@@ -65,7 +65,7 @@ def run(
         from mockserver.cli.surviving import report_file
         from mockserver.server.assembly import build
         from mockserver.server.process import address, scheme_of
-        from mockserver.testing.expecting import refusal_name
+        from mockserver.testing.expected_refusals import refusal_name
         from mockserver.testing.running import service_in_thread
         from mockserver.worlds.hosted import DEFAULT_WORLD
         from mockserver.worlds.lint import lint_settings

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from mockserver.cli.option_types import WrongOption
 from mockserver.cli.printing import print_json, print_table
-from mockserver.cli.types import WrongOption
 from mockserver.wording import counted
 
 if TYPE_CHECKING:

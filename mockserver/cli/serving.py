@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from mockserver.cli.files import with_overlay
-from mockserver.cli.taping import taped
+from mockserver.cli.record_modes import taped
 
 if TYPE_CHECKING:
     import ssl

@@ -6,8 +6,8 @@ from typing import Any, TypeVar
 import click
 
 from mockserver.cli.files import read_input
+from mockserver.cli.option_types import WrongOption
 from mockserver.cli.printing import print_json
-from mockserver.cli.types import WrongOption
 
 T = TypeVar("T")
 

@@ -14,13 +14,13 @@ from time import monotonic
 from mockserver import processes
 from mockserver.contract import Contract
 from mockserver.errors import CrosschainMockError
-from mockserver.grading.explaining import MISLED, MONEY, SurvivorReason, explained
+from mockserver.grading.break_costs import MISLED, MONEY, SurvivorReason, explained
 from mockserver.jsontext import Json
 from mockserver.responders.breaks import Break
 from mockserver.responders.breaks.catalogue import BREAKS
 from mockserver.server.graded import BREAK, NOTES, GradedRun
 from mockserver.survive.flows import Ended, Process, Runnable, folder_of_runs
-from mockserver.survive.queueing import run_in_order
+from mockserver.survive.parallel_runs import run_in_order
 from mockserver.testing import MockServer, MockSettings
 from mockserver.testing.running import in_thread
 from mockserver.values import dataclass

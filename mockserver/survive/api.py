@@ -10,10 +10,10 @@ from typing import Any
 from mockserver.clock import ClockMode
 from mockserver.survive.flows import Runnable, function_flow
 from mockserver.survive.outcomes import RunResult
+from mockserver.survive.possible_failures import kinds_named
 from mockserver.survive.report import as_json, terminal
 from mockserver.survive.runs import Lab, RunLimits
 from mockserver.survive.search import Defect, SearchPlan, SearchReport, Tell, search
-from mockserver.survive.space import kinds_named
 from mockserver.testing import BadSetting, MockSettings
 from mockserver.values import dataclass
 

@@ -19,8 +19,8 @@ from mockserver.errors import CannotStart
 from mockserver.headers import CONTROL_PATH
 from mockserver.server.service import Service
 from mockserver.survive import zygote
-from mockserver.survive.page import ClockPage, PagedService
-from mockserver.survive.preload import compiled
+from mockserver.survive.native_shim import compiled
+from mockserver.survive.shared_clock import ClockPage, PagedService
 from mockserver.values import dataclass
 from mockserver.wording import reason_of
 from mockserver.worlds.hosted import HostedWorld

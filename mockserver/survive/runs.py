@@ -18,6 +18,7 @@ from mockserver.exchange import Request, Response
 from mockserver.jsontext import Json
 from mockserver.responders.delivery import Delivery
 from mockserver.server.process import address
+from mockserver.survive.client_turns import Turns
 from mockserver.survive.flows import (
     Ended,
     Process,
@@ -27,11 +28,10 @@ from mockserver.survive.flows import (
     folder_of_runs,
     library_for,
 )
-from mockserver.survive.page import ClockPage, answered_last
-from mockserver.survive.space import InjectedFailure
-from mockserver.survive.turns import Turns
+from mockserver.survive.possible_failures import InjectedFailure
+from mockserver.survive.shared_clock import ClockPage, answered_last
 from mockserver.testing import MockServer, MockSettings, MockWorld
-from mockserver.testing.handles import LockedService
+from mockserver.testing.locked_access import LockedService
 from mockserver.testing.running import listening, loop_in_thread
 from mockserver.values import dataclass
 from mockserver.worlds.actions import heal

@@ -13,8 +13,8 @@ from mockserver.server.http import HttpServer, RawAnswering
 from mockserver.server.listener import Listener, bound
 from mockserver.server.process import commits_of
 from mockserver.server.service import Service
-from mockserver.testing.arguments import check_type
-from mockserver.testing.handles import LockedService
+from mockserver.testing.argument_checks import check_type
+from mockserver.testing.locked_access import LockedService
 from mockserver.testing.server import MockServer
 from mockserver.testing.settings import BadSetting, MockSettings
 

@@ -12,8 +12,8 @@ from mockserver.responders.faults.registry import Fault
 from mockserver.responders.forms import check, form
 from mockserver.responders.stubs import Stub
 from mockserver.testing.clock import MockClock
-from mockserver.testing.expecting import ExpectedRefusal, MockCheckFailed, operation_ids
-from mockserver.testing.handles import WorldHandle, public_api
+from mockserver.testing.expected_refusals import ExpectedRefusal, MockCheckFailed, operation_ids
+from mockserver.testing.locked_access import WorldHandle, public_api
 from mockserver.testing.options import (
     AuditKind,
     ExpectedTransfer,
@@ -261,7 +261,7 @@ class MockWorld:
         Hypothesis, `UnknownOperation`, and `BadSetting` for a service of another dialect.
         """
         from mockserver.strategies import GeneratedService, service_of  # noqa: PLC0415 - Hypothesis is an extra
-        from mockserver.strategies.service import Permissive  # noqa: PLC0415
+        from mockserver.strategies.generated_service import Permissive  # noqa: PLC0415
 
         contract = self._handle.hosted.contract
         dialect = contract.dialect.name

@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from mockserver import jsontext
-from mockserver.cli.table import command
+from mockserver.cli.command_table import command
 from mockserver.errors import CrosschainMockError
 from mockserver.server.assembly import Settings, build
 from mockserver.signing import kaspa, wallet

@@ -14,7 +14,7 @@ import yaml
 
 from mockserver import documents
 from mockserver.cli import _cli
-from mockserver.cli.table import NAMES
+from mockserver.cli.command_table import NAMES
 from mockserver.clock import ClockMode
 from tests.docs.pages import BLOCKS, PAGES, ROOT, Block, blocks_of, written_in
 from tests.plugin.conftest import apart, installed

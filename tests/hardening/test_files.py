@@ -106,10 +106,10 @@ def test_what_is_no_file_is_not_read(tmp_path, arguments):
 
 
 SHIPPED = {
-    "cli/agents.py": "",
-    "cli/exporting.py": "a regular file that is about to be written",
+    "cli/mcp_server.py": "",
+    "cli/contract_documents.py": "a regular file that is about to be written",
     "cli/recordings.py": "a file that was read as a recording before",
-    "cli/table.py": "",
+    "cli/command_table.py": "",
     "compiled.py": "",
     "conformance/option_table.py": "",
     "conformance/report/html.py": "",
@@ -124,7 +124,7 @@ SHIPPED = {
     "worlds/factory.py": "",
     "server/capsules.py": "what was unpacked or written just now",
     "server/console/__init__.py": "",
-    "cli/action.py": "the report that the run before it has written",
+    "cli/github_action.py": "the report that the run before it has written",
     "grading/grade.py": "what the servers of a run have just written",
     "survive/runs.py": "what a run of the search has just written",
     "yamltext.py": "",

@@ -16,8 +16,8 @@ from mockserver.engine.refusal import CannotSteer, InvalidOutage, NothingDue, Un
 from mockserver.errors import CrosschainMockError
 from mockserver.responders.forms import BadControl
 from mockserver.testing import MockCheckFailed, running
-from mockserver.testing.expecting import UnknownName
-from mockserver.testing.handles import WorldClosed
+from mockserver.testing.expected_refusals import UnknownName
+from mockserver.testing.locked_access import WorldClosed
 from mockserver.testing.options import WrongWord
 from mockserver.worlds.chain import BadTransaction
 from tests.conftest import WALLET

@@ -28,11 +28,11 @@ from mockserver import processes, resources
 from mockserver.survive import CannotStart, FlowEnvironment, NotUsable, UnknownKind, survive
 from mockserver.survive.api import searched
 from mockserver.survive.flows import Ended, Process, Runnable, command_flow, function_flow
-from mockserver.survive.formats import FORMATS
+from mockserver.survive.possible_failures import Calls, UnknownFailure, kinds, kinds_named, named
 from mockserver.survive.report import Subject
+from mockserver.survive.report_formats import FORMATS
 from mockserver.survive.runs import Lab, RunLimits
 from mockserver.survive.search import SearchPlan
-from mockserver.survive.space import Calls, UnknownFailure, kinds, kinds_named, named
 from mockserver.testing import MockSettings
 from mockserver.validation import SchemaCheck
 from tests.conftest import DEPOSIT, WALLET, certificate, eventually, order

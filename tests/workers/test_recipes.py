@@ -16,7 +16,7 @@ from typing import Any
 import aiohttp
 import pytest
 
-from mockserver.cli.table import TABLE
+from mockserver.cli.command_table import TABLE
 from mockserver.server.control.table import ROWS
 from tests.conftest import PATIENCE_S, eventually
 from tests.server.certificates import Pair, written_pair

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from mockserver.cli.table import TABLE, command
+from mockserver.cli.command_table import TABLE, command
 from mockserver.conformance.report.writing import NAMES
 from mockserver.conformance.verdict import Verdict
 

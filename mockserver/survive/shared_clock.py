@@ -26,7 +26,7 @@ from mockserver.exchange import Request, Response
 from mockserver.headers import CONTROL_PATH
 from mockserver.responders.delivery import Delivery, Pending, delivery_of
 from mockserver.server.service import Service
-from mockserver.testing.handles import LockedService
+from mockserver.testing.locked_access import LockedService
 from mockserver.worlds.hosted import HostedWorld
 
 _CLOCK = f"{CONTROL_PATH}/clock"

@@ -18,7 +18,7 @@ from mockserver.headers import CONTROL_PATH
 from mockserver.responders.delivery import Delivery, Gate, Pending, delivery_of
 from mockserver.responders.forms import duration_ms
 from mockserver.survive.flows import Process
-from mockserver.survive.page import ClockPage
+from mockserver.survive.shared_clock import ClockPage
 from mockserver.values import dataclass
 from mockserver.worlds.hosted import HostedWorld
 

@@ -17,8 +17,8 @@ import click
 from click.core import ParameterSource
 
 from mockserver import jsontext
+from mockserver.cli.option_types import DEFAULT_URL
 from mockserver.cli.printing import Columns, print_answer, print_json
-from mockserver.cli.types import DEFAULT_URL
 from mockserver.errors import CrosschainMockError
 from mockserver.headers import CONTROL_PATH, EPOCH_HEADER, TOKEN_HEADER, WORLD_HEADER
 from mockserver.jsontext import Json, camel

@@ -10,9 +10,16 @@ from typing import Any
 import click
 
 from mockserver import jsontext, limits
+from mockserver.cli.control_client import (
+    ControlRefused,
+    NoServer,
+    Remote,
+    pairs,
+    parsed_value,
+    present,
+)
 from mockserver.cli.files import read_input, write_output
 from mockserver.cli.printing import print_list
-from mockserver.cli.remote import ControlRefused, NoServer, Remote, pairs, parsed_value, present
 from mockserver.engine.refusal import StateNotLoadable
 from mockserver.jsontext import Json, picked
 

@@ -1,4 +1,4 @@
-"""The judging step of the GitHub Action: `python -m mockserver.cli.action`.
+"""The judging step of the GitHub Action: `python -m mockserver.cli.github_action`.
 
 `INPUTS` holds the inputs as a JSON object of texts. They are options of `conform run` as the option
 table names them, so that the Action has no list of its own. What the command says is also the

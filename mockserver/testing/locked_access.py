@@ -15,7 +15,7 @@ from mockserver.headers import CONTROL_PATH
 from mockserver.responders.delivery import Conversation, Delivery
 from mockserver.responders.forms import BadControl
 from mockserver.server.service import Service
-from mockserver.testing.arguments import ArgumentCheck, check_of
+from mockserver.testing.argument_checks import ArgumentCheck, check_of
 from mockserver.testing.near_misses import near_miss
 from mockserver.testing.options import NAMES, WrongWord, in_python
 from mockserver.wording import times

@@ -15,7 +15,7 @@ from mockserver.errors import CrosschainMockError
 from mockserver.exchange import Request
 from mockserver.jsontext import Json, Schema
 from mockserver.limits import AMOUNT_DIGITS
-from mockserver.strategies.values import documented, shape_of, values_of
+from mockserver.strategies.schema_values import documented, shape_of, values_of
 from mockserver.validation import SchemaCheck
 from mockserver.values import dataclass
 from mockserver.violations import did_you_mean

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mockserver.cli import types
+from mockserver.cli import option_types
 from mockserver.cli.printing import function_named
 from mockserver.validation import did_you_mean
 
@@ -159,13 +159,13 @@ def command(path: str) -> click.Command:
     function = function_named(row["does"]) if "does" in row else None
     text = row.get("help") or getattr(function, "__doc__", None) or ""
     if row.get("remote") or "request" in row:
-        from mockserver.cli import remote
+        from mockserver.cli import control_client
 
         has_json = any(isinstance(taken, dict) and taken.get("key") == "as_json" for taken in takes)
         server = row.get("server", "server")
         takes += [server] if has_json else ["json", server]
-        function = remote.connected(
-            function or remote.request_of(row), row, TABLE["tables"], own_json=has_json
+        function = control_client.connected(
+            function or control_client.request_of(row), row, TABLE["tables"], own_json=has_json
         )
     settings: dict[str, Any] = {
         "params": [*_parameters(takes)],
@@ -200,7 +200,7 @@ def _bound_rows() -> Iterator[dict[str, Any]]:
         about = f"The most {limit.unit} for each {limit.scope.partition(' ')[2]}: {limit.what}."
         yield {
             "option": f"--{option}",
-            "type": types.bound(option),
+            "type": option_types.bound(option),
             "metavar": "SIZE" if limit.unit == "bytes" else "N",
             "help": f"{about}  [default: {limit}]",
         }
@@ -218,7 +218,7 @@ def parameter(row: Mapping[str, Any]) -> click.Parameter:
     ]
     # The table names what several options have in common, such as the port.
     if isinstance(default := settings_of_row.get("default"), str):
-        settings_of_row["default"] = types.DEFAULTS.get(default, default)
+        settings_of_row["default"] = option_types.DEFAULTS.get(default, default)
     settings |= {
         "show_default": "default" in settings_of_row,
         "show_envvar": "envvar" in settings_of_row,
@@ -237,12 +237,12 @@ def _type(name: Any) -> Any:
         return name
     # Before bounds: a place is `module:NAME`, and has no blank.
     if ":" in name:
-        return types.Vocabulary(name)
+        return option_types.Vocabulary(name)
     name, _, bounds = name.partition(" ")
     if bounds:
         least, most = (int(bound) if bound else None for bound in bounds.split(".."))
         return click.IntRange(least, most)
-    return types.NAMED[name]
+    return option_types.NAMED[name]
 
 
 def _option_rows(names: str) -> "Iterable[Option]":
@@ -338,10 +338,10 @@ _KINDS: Mapping[str, Callable[["Option"], dict[str, Any]]] = {
     "texts": lambda _: {"multiple": True},
     "whole": lambda row: {"type": f"whole {row.least}.."},
     "rate": lambda row: {
-        "type": types.quantity("rate", "requests a second", str(row.least), row.most)
+        "type": option_types.quantity("rate", "requests a second", str(row.least), row.most)
     },
-    "duration": lambda row: {"type": types.duration(zero=not row.least)},
-    "instant": lambda _: {"type": types.INSTANT_OR_MS},
+    "duration": lambda row: {"type": option_types.duration(zero=not row.least)},
+    "instant": lambda _: {"type": option_types.INSTANT_OR_MS},
     "word": lambda row: {"type": list(row.words)},
     "flag": lambda _: {"is_flag": True, "default": False},
     "file": lambda _: {"type": "file"},

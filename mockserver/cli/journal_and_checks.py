@@ -7,8 +7,8 @@ from typing import Any
 import click
 
 from mockserver import jsontext
+from mockserver.cli.control_client import ControlRefused, Remote, pairs, present
 from mockserver.cli.printing import print_json, print_text
-from mockserver.cli.remote import ControlRefused, Remote, pairs, present
 from mockserver.errors import CrosschainMockError
 from mockserver.exchange import printable
 from mockserver.jsontext import Json, camel

@@ -76,7 +76,7 @@ def _check(options: Mapping[str, Any]) -> None:
 def service_of(v1: str | None, v2: str | None, options: Mapping[str, Any]) -> "ProxyOptions":
     """Return how requests are passed on to a service. Raises `UnsafeOrWrong`."""
     from mockserver.conformance.session.permit import Arming
-    from mockserver.testing.recording import service_at
+    from mockserver.testing.record_modes import service_at
 
     arming = Arming(options["arm_writes"], options["most_writes"], options["confirm_hosts"])
     return service_at(v1, v2, options["allow_hosts"], arming)

@@ -17,7 +17,7 @@ from mockserver.exchange import Response
 from mockserver.jsontext import Json
 from mockserver.responders.refusing import JSON_TYPE
 from mockserver.responders.responder import Call
-from mockserver.strategies.contracts import UnknownOperation, answers
+from mockserver.strategies.answers_and_requests import UnknownOperation, answers
 from mockserver.values import dataclass
 from mockserver.violations import did_you_mean
 
