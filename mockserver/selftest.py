@@ -20,12 +20,12 @@ from mockserver.conformance.session.permit import Arming
 from mockserver.conformance.session.target import Target
 from mockserver.conformance.verdict import Verdict
 from mockserver.errors import CrosschainMockError
+from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import Json, picked
 from mockserver.responders.breaks import Break
 from mockserver.responders.breaks.catalogue import CATALOGUE, NOTHING
 from mockserver.testing import running
 from mockserver.testing.server import MockServer
-from mockserver.values import dataclass
 
 # Requests a second: the mock of the self-test needs no rate limit.
 _UNHURRIED = Decimal(100_000)

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import SequenceMatcher, get_close_matches
 
+from mockserver.fast_dataclass import value_class
 from mockserver.jsontext import Json, type_of
-from mockserver.values import value_class
 from mockserver.wording import counted
 
 _LONGEST = 60

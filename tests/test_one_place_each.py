@@ -23,8 +23,8 @@ from mockserver.contract import Verdict, ids, load, shipped_facts
 from mockserver.engine.courses import Status
 from mockserver.engine.pricing import AGGREGATORS
 from mockserver.engine.tickets import TicketStatus
-from mockserver.headers import ANSWER_HEADERS, CONTROL_PATH, TOKEN_HEADER
 from mockserver.limits import AMOUNT_DIGITS
+from mockserver.mock_headers import ANSWER_HEADERS, CONTROL_PATH, TOKEN_HEADER
 from mockserver.signing.developer import HEADERS
 from mockserver.signing.keyring import EXAMPLE_ADDRESS
 
@@ -191,7 +191,7 @@ _ORDER_STATUSES = ["engine/courses.py", "testing/options.py"]
         (OPERATIONS, ["contract/ids.py"]),
         (VERDICTS, ["contract/facts.py"]),
         (SOURCES, []),
-        ({*ANSWER_HEADERS, TOKEN_HEADER, CONTROL_PATH}, ["headers.py"]),
+        ({*ANSWER_HEADERS, TOKEN_HEADER, CONTROL_PATH}, ["mock_headers.py"]),
         ({EXAMPLE_START}, ["clock.py"]),
         ({EXAMPLE_ADDRESS}, ["signing/keyring.py"]),
         (frozenset(Status) - set(TicketStatus), _ORDER_STATUSES),

@@ -10,7 +10,7 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mockserver import streams
+from mockserver import standard_streams
 from mockserver.conformance.checks.catalog import RULES
 from mockserver.conformance.generation.stages import stage_rules
 from mockserver.conformance.options import Options
@@ -28,9 +28,9 @@ from mockserver.conformance.runs.planner import Prepared
 from mockserver.conformance.runs.runner import run, skip_unused_work
 from mockserver.conformance.session.target import Target, UnsafeOrWrong
 from mockserver.conformance.verdict import FAIL_ON
+from mockserver.fast_dataclass import dataclass
 from mockserver.recordings import gather
 from mockserver.userfiles import write_text
-from mockserver.values import dataclass
 from mockserver.wording import counted
 
 if TYPE_CHECKING:
@@ -213,7 +213,7 @@ def _print(report: Report, output: Output) -> None:
     if isinstance(stream, TextIOWrapper):
         stream.reconfigure(errors="backslashreplace")
     width = None if stream.isatty() else _UNFOLDED_COLUMNS
-    console = streams.terminal(file=stream, highlight=False, width=width)
+    console = standard_streams.terminal(file=stream, highlight=False, width=width)
     has_tests = any(destination.format == "pytest" for destination in output.destinations)
     verbosity = {"verbose": output.verbose, "quiet": output.quiet}
     print_report(report, console, has_tests=has_tests, **verbosity)

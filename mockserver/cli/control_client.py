@@ -20,9 +20,9 @@ from mockserver import jsontext
 from mockserver.cli.option_types import DEFAULT_URL
 from mockserver.cli.printing import Columns, print_answer, print_json
 from mockserver.errors import CrosschainMockError
-from mockserver.headers import CONTROL_PATH, EPOCH_HEADER, TOKEN_HEADER, WORLD_HEADER
+from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import Json, camel
-from mockserver.values import dataclass
+from mockserver.mock_headers import CONTROL_PATH, EPOCH_HEADER, TOKEN_HEADER, WORLD_HEADER
 
 if TYPE_CHECKING:
     import ssl

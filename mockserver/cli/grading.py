@@ -13,7 +13,7 @@ from mockserver.cli.surviving import (
     settings_of,
     termination_as_interrupt,
 )
-from mockserver.exchange import printable_lines
+from mockserver.http_messages import printable_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,7 +10,7 @@ from mockserver import jsontext
 from mockserver.cli.control_client import ControlRefused, Remote, pairs, present
 from mockserver.cli.printing import print_json, print_text
 from mockserver.errors import CrosschainMockError
-from mockserver.exchange import printable
+from mockserver.http_messages import printable
 from mockserver.jsontext import Json, camel
 from mockserver.wording import audit_lines, counted
 

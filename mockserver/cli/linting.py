@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from mockserver.cli.control_client import Remote
 from mockserver.cli.journal_and_checks import asked, require_ground
 from mockserver.cli.printing import print_text
-from mockserver.exchange import printable
+from mockserver.http_messages import printable
 from mockserver.jsontext import Json
 from mockserver.wording import counted, lint_lines
 

@@ -11,8 +11,8 @@ from urllib.parse import quote, urlencode
 import click
 
 from mockserver import __version__
-from mockserver.headers import CONTROL_PATH, EPOCH_HEADER
 from mockserver.jsontext import Json
+from mockserver.mock_headers import CONTROL_PATH, EPOCH_HEADER
 
 if TYPE_CHECKING:
     from mcp.server import MCPServer

@@ -151,9 +151,9 @@ def _read(file: Path, name: str | None) -> "ForeignRecording":
 
 def _read_run(file: Path) -> "ForeignRecording":
     """Return what a journal of `conform` holds."""
-    from mockserver.codings import is_read
     from mockserver.conformance.runs.journal import read_run
-    from mockserver.exchange import Response
+    from mockserver.content_codings import is_read
+    from mockserver.http_messages import Response
     from mockserver.recordings import RecordedExchange
     from mockserver.recordings.formats import ForeignRecording
 

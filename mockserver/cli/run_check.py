@@ -4,9 +4,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from xml.etree.ElementTree import Element, SubElement
 
 from mockserver.conformance.report.pipelines import xml_text
-from mockserver.exchange import printable
+from mockserver.fast_dataclass import dataclass
+from mockserver.http_messages import printable
 from mockserver.responders.refusing import refusal_in
-from mockserver.values import dataclass
 from mockserver.wording import counted, one_line
 from mockserver.worlds.complaints import Remedies, complaints, unexpected_since, unused
 from mockserver.worlds.ground import ground_of

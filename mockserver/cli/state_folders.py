@@ -9,7 +9,7 @@ import click
 from mockserver import jsontext
 from mockserver.cli.files import write_output
 from mockserver.cli.printing import print_list
-from mockserver.exchange import printable
+from mockserver.http_messages import printable
 from mockserver.wording import counted
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ import click
 from mockserver.cli import Interruption
 from mockserver.cli.option_types import WrongOption
 from mockserver.cli.printing import print_text, progress_line
-from mockserver.exchange import printable_lines
+from mockserver.http_messages import printable_lines
 
 if TYPE_CHECKING:
     from mockserver.survive.outcomes import RunResult
@@ -153,9 +153,9 @@ def _earlier(file: Path | None, flow: str) -> tuple[frozenset[str], tuple[str, .
     # What another command has survived says nothing of this flow.
     if file is None:
         return frozenset(), ()
-    from mockserver import documents
+    from mockserver import file_formats
 
-    report = documents.read(file, "survive").value
+    report = file_formats.read(file, "survive").value
     harmful = {"fooled", "harmed", "hung", "unsure"}
     tried = {result["id"]: result["outcome"] for result in report["results"]}
     done = frozenset(name for name, outcome in tried.items() if outcome not in harmful)

@@ -50,7 +50,7 @@ def recording_of(
     file: Path, dialect: str | None = None, overlay: Path | None = None
 ) -> "Recording":
     """Return a recording file. Raises `InvalidFile`, also for operations that its dialect lacks."""
-    from mockserver import documents, recordings
+    from mockserver import file_formats, recordings
     from mockserver.contract import load
     from mockserver.validation import did_you_mean
 
@@ -65,7 +65,7 @@ def recording_of(
         if exchange.operation not in names
     }
     if unknown:
-        document = documents.read(file, "recording")
+        document = file_formats.read(file, "recording")
         raise InvalidFile(
             [document.problem(("exchanges", at, "operation"), text) for at, text in unknown.items()]
         )
@@ -73,11 +73,11 @@ def recording_of(
 
 
 def _check(file: Path, check_recording: Callable[[Path], object]) -> str:
-    from mockserver import documents, scenarios
+    from mockserver import file_formats, scenarios
     from mockserver.clock import wall_ms
 
     # Read twice: what the kind is decides who reads it, and with which form.
-    kind = documents.read(file).kind
+    kind = file_formats.read(file).kind
     match kind:
         case "scenario":
             _check_scenario(file)
@@ -106,14 +106,14 @@ def _check_scenario(file: Path) -> None:
 
 
 def _breaches(file: Path, dialect: str | None, overlay: Path | None) -> list[Problem]:
-    from mockserver import documents, recordings
+    from mockserver import file_formats, recordings
     from mockserver.contract import load
     from mockserver.responders.breaches import breaches
 
     recording = recordings.load(file)
     spoken = dialect or recording.dialect or "documented"
     contract = load(with_overlay(spoken, overlay))
-    document = documents.read(file)
+    document = file_formats.read(file)
     return [
         document.problem(("exchanges", index, part), f"{name}: {message}")
         for index, name, part, message in breaches(recording, contract)

@@ -15,7 +15,7 @@ from mockserver.conformance.session.context import SLOW_MS
 from mockserver.conformance.session.permit import LOCAL_RATE, REMOTE_RATE, Arming, Limits
 from mockserver.conformance.session.target import Target
 from mockserver.contract import load
-from mockserver.values import dataclass
+from mockserver.fast_dataclass import dataclass
 
 DEFAULT_EXAMPLES = 2
 """How many generated requests an operation gets by itself."""

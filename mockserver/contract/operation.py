@@ -10,10 +10,10 @@ from mockserver.contract.facts import Basis
 from mockserver.contract.fields import Field, Inputs
 from mockserver.contract.reading import RequestReader
 from mockserver.contract.writing import body_writer
-from mockserver.exchange import Request
+from mockserver.fast_dataclass import dataclass
+from mockserver.http_messages import Request
 from mockserver.jsontext import Json
 from mockserver.validation import SchemaCheck, Violation, did_you_mean
-from mockserver.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,9 +16,9 @@ from typing import Any
 from mockserver import jsontext
 from mockserver.compiledschema import compiled
 from mockserver.contract.fields import LOCATIONS, Field, Inputs
-from mockserver.exchange import BadEncoding, Headers, Request, decoded_pair
+from mockserver.fast_dataclass import keep
+from mockserver.http_messages import BadEncoding, Headers, Request, decoded_pair
 from mockserver.jsontext import Json
-from mockserver.values import keep
 
 # Texts that are remembered for an input, and combinations of inputs.
 _MOST_TEXTS = 256

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from mockserver import jsontext
 from mockserver.contract.fields import LOCATIONS, Field, Inputs, fields_of
 from mockserver.contract.quickreading import quick_reader
-from mockserver.exchange import BadEncoding, Headers, Request, query_pairs
+from mockserver.http_messages import BadEncoding, Headers, Request, query_pairs
 from mockserver.jsontext import Json
 from mockserver.validation import SchemaCheck, Violation
 

@@ -35,7 +35,7 @@ from mockserver.engine.pricing import (
 )
 from mockserver.engine.quotes import QuoteInUnits, fixed_quote, gas_in_token, too_low, too_low_v1
 from mockserver.engine.refusal import Refusal, digits
-from mockserver.values import value_class
+from mockserver.fast_dataclass import value_class
 
 DEADLINE_S = 20 * 60
 """How long swap call data is good for, in seconds after the world's time."""

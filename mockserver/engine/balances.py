@@ -17,7 +17,7 @@ from mockserver.engine.ledger import (
 )
 from mockserver.engine.orders import CLOSING, Event, Order, history
 from mockserver.engine.scenario import Scenario
-from mockserver.values import value_class
+from mockserver.fast_dataclass import value_class
 
 
 @value_class(frozen=True, slots=True)

@@ -25,7 +25,7 @@ from mockserver.engine.outages import (
     Window,
 )
 from mockserver.engine.refusal import Refusal
-from mockserver.values import dataclass, keep
+from mockserver.fast_dataclass import dataclass, keep
 
 ShownParts = Callable[[OutageSubject, Set[Out]], Sequence[object]]
 """Tells how a list shows a subject while these are out."""

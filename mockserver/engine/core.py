@@ -22,7 +22,7 @@ from mockserver.engine.orders import Order, Ticket
 from mockserver.engine.outages import OrderRoute
 from mockserver.engine.refusal import CannotSteer, Naming, Refusal
 from mockserver.engine.scenario import Scenario
-from mockserver.values import dataclass, keep
+from mockserver.fast_dataclass import dataclass, keep
 
 
 @dataclass(frozen=True, slots=True)

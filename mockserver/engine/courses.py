@@ -8,7 +8,7 @@ from dataclasses import replace
 from enum import IntEnum, StrEnum
 from types import MappingProxyType
 
-from mockserver.values import dataclass
+from mockserver.fast_dataclass import dataclass
 
 
 class Status(StrEnum):

@@ -11,7 +11,7 @@ from heapq import heapify, heappop, heappush
 from mockserver.engine.calendar import Calendar
 from mockserver.engine.courses import Status
 from mockserver.engine.orders import Event, Order
-from mockserver.values import dataclass, value_class
+from mockserver.fast_dataclass import dataclass, value_class
 
 CUSTODY = "custody"
 """Deposits of orders in flight."""

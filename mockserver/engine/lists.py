@@ -8,7 +8,7 @@ from mockserver.engine.calendar import Calendar, ShownParts
 from mockserver.engine.catalog import Chain, Placed, Token, TokenContract
 from mockserver.engine.core import View
 from mockserver.engine.outages import Mode, Out, OutageSubject
-from mockserver.values import value_class
+from mockserver.fast_dataclass import value_class
 
 T = TypeVar("T")
 

@@ -41,7 +41,7 @@ from mockserver.engine.submission import (
     placed_order,
     promised,
 )
-from mockserver.values import value_class
+from mockserver.fast_dataclass import value_class
 
 
 @value_class(frozen=True, slots=True)

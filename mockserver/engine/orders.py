@@ -9,7 +9,7 @@ from mockserver.engine.calendar import Calendar
 from mockserver.engine.courses import OrderCourse, Policy, Status, V1Status
 from mockserver.engine.hashes import derived_hash
 from mockserver.engine.outages import InFlight, OrderRoute, Window
-from mockserver.values import value_class
+from mockserver.fast_dataclass import value_class
 
 
 class OrderGeneration(StrEnum):

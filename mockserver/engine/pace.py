@@ -10,7 +10,7 @@ from math import lcm
 
 from mockserver.engine.amounts import ceil
 from mockserver.engine.outages import Mode, Window
-from mockserver.values import dataclass
+from mockserver.fast_dataclass import dataclass
 
 # Turns of flapping windows that are looked at one by one before what they make is multiplied.
 _MOST_TURNS = 2_000

@@ -13,7 +13,7 @@ from mockserver.engine.orders import (
     exec_hash_of,
     history,
 )
-from mockserver.values import dataclass
+from mockserver.fast_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ from mockserver.engine import amounts
 from mockserver.engine.catalog import Placed
 from mockserver.engine.pricing import Prices, Rates, checked_channel_bps, fee_level_bps
 from mockserver.engine.refusal import Refusal
+from mockserver.fast_dataclass import keep, value_class
 from mockserver.jsontext import plain
-from mockserver.values import keep, value_class
 
 _QuoteKey = TypeVar("_QuoteKey", bound=tuple[Any, ...])
 _Fixed = TypeVar("_Fixed")

@@ -8,7 +8,7 @@ import re
 from decimal import Decimal
 from enum import StrEnum
 
-from mockserver.values import dataclass
+from mockserver.fast_dataclass import dataclass
 
 
 class Effect(StrEnum):

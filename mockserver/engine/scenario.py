@@ -20,7 +20,7 @@ from mockserver.engine.quotes import (
     CrossChainQuote,
     TransferQuotes,
 )
-from mockserver.values import dataclass
+from mockserver.fast_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

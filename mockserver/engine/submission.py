@@ -20,8 +20,8 @@ from mockserver.engine.quote_service import QuoteService
 from mockserver.engine.refusal import Refusal
 from mockserver.engine.reserved import Effect, reserved_in
 from mockserver.engine.scenario import OrderRule
+from mockserver.fast_dataclass import value_class
 from mockserver.jsontext import plain
-from mockserver.values import value_class
 
 # Looking up a member of an enumeration takes longer than a global name.
 _BRIDGE, _V2, _SUBMIT = OrderKind.BRIDGE, OrderGeneration.V2, Phase.SUBMIT

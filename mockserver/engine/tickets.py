@@ -12,7 +12,7 @@ from mockserver.engine.hashes import checked_hash
 from mockserver.engine.ledger import account_address
 from mockserver.engine.orders import Ticket, standing
 from mockserver.engine.refusal import Refusal, digits
-from mockserver.values import value_class
+from mockserver.fast_dataclass import value_class
 
 COMPLETED, REFUND = "completed", "refund"
 """The solutions of tickets."""

@@ -7,9 +7,9 @@ from decimal import Decimal
 from urllib.parse import parse_qsl
 
 from mockserver import jsontext
-from mockserver.headers import REFUSAL_HEADER
+from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import Json
-from mockserver.values import dataclass
+from mockserver.mock_headers import REFUSAL_HEADER
 
 _BOTH = ("true", "sent")
 _MISSING = object()

@@ -15,11 +15,11 @@ from mockserver.conformance.runs.offline import label_of, run_recorded
 from mockserver.conformance.verdict import Verdict
 from mockserver.contract import Contract, ContractSource, load
 from mockserver.contract.load import has_succeeded
+from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import kind_of
 from mockserver.learning.evidence import Observation, calls_of, witnesses
 from mockserver.recordings import RecordedExchange, Source
 from mockserver.recordings.files import yaml_text
-from mockserver.values import dataclass
 from mockserver.wording import counted
 
 _MOST_NAMED = 3

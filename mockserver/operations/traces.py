@@ -16,9 +16,9 @@ from mockserver.engine.outages import OrderRoute
 from mockserver.engine.refusal import Refusal
 from mockserver.engine.tickets import TicketView
 from mockserver.engine.world import World
+from mockserver.fast_dataclass import value_class
 from mockserver.jsontext import Json
 from mockserver.operations.order_texts import OrderRules, certificate, order_rules, rules_of
-from mockserver.values import value_class
 
 _UNREADABLE = (Refusal, ArithmeticError, KeyError, TypeError, ValueError)
 

@@ -19,10 +19,10 @@ from mockserver.engine.refusal import Refusal
 from mockserver.engine.submission import OrderRequest
 from mockserver.engine.world import World
 from mockserver.errors import CrosschainMockError
+from mockserver.fast_dataclass import dataclass
 from mockserver.operations.order_texts import rules_of
 from mockserver.signing.base58 import base58_checked
 from mockserver.signing.raw import LegacyTransaction
-from mockserver.values import dataclass
 
 GAS_NATIVE = 21_000
 """Gas of a plain transfer (DEMO)."""

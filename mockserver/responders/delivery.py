@@ -9,9 +9,9 @@ from typing import Protocol
 
 from mockserver.clock import ClockMode
 from mockserver.engine.world import World
-from mockserver.exchange import Response
-from mockserver.headers import ELAPSED_HEADER
-from mockserver.values import value_class
+from mockserver.fast_dataclass import value_class
+from mockserver.http_messages import Response
+from mockserver.mock_headers import ELAPSED_HEADER
 
 """How much of the world's time an answer took, in milliseconds."""
 

@@ -6,10 +6,10 @@ from typing import Any
 
 from mockserver.contract import Contract, ContractSource, Erratum, Operation
 from mockserver.contract.quickreading import is_note
-from mockserver.exchange import Request
+from mockserver.fast_dataclass import keep
+from mockserver.http_messages import Request
 from mockserver.jsontext import Schema
 from mockserver.validation import Violation
-from mockserver.values import keep
 
 SchemaPlace = tuple[str | int, ...]
 """Where a part of a request schema stands, by keys and indexes; without any it is all of it."""

@@ -6,7 +6,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
-from mockserver import documents, limits, resources
+from mockserver import file_formats, limits, resources
 from mockserver.clock import ClockRefused, parse_duration, parse_instant
 from mockserver.errors import CrosschainMockError
 from mockserver.jsontext import Json, Schema
@@ -246,7 +246,7 @@ def _title(name: str) -> str:
 @cache
 def shipped_forms() -> FormTable:
     path = resources.schemas() / "control.yaml"
-    return FormTable(documents.parse(path.read_text("utf-8"), path).value["forms"])
+    return FormTable(file_formats.parse(path.read_text("utf-8"), path).value["forms"])
 
 
 @cache

@@ -6,9 +6,9 @@ from mockserver.contract import Inputs, Operation
 from mockserver.contract.fields import CHAIN_ROLES
 from mockserver.engine.refusal import Refusal
 from mockserver.engine.world import World
-from mockserver.exchange import Request
+from mockserver.fast_dataclass import dataclass
+from mockserver.http_messages import Request
 from mockserver.operations.order_texts import Certificate, certificate
-from mockserver.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

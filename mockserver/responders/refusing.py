@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 from mockserver import jsontext
 from mockserver.contract import Contract, Generation
-from mockserver.exchange import Response
-from mockserver.headers import REFUSAL_HEADER
-from mockserver.values import dataclass
+from mockserver.fast_dataclass import dataclass
+from mockserver.http_messages import Response
+from mockserver.mock_headers import REFUSAL_HEADER
 
 JSON_TYPE = ("Content-Type", "application/json; charset=utf-8")
 JSON_HEADERS = (JSON_TYPE,)

@@ -7,7 +7,8 @@ from functools import cache
 from mockserver.contract import Inputs, Operation, ids, sentence, shipped_facts
 from mockserver.engine.refusal import Naming, Refusal
 from mockserver.engine.scenario import Scenario
-from mockserver.exchange import Request, Response
+from mockserver.fast_dataclass import keep
+from mockserver.http_messages import Request, Response
 from mockserver.jsontext import Json
 from mockserver.operations import OperationFunction, field_about
 from mockserver.responders.authentication import NO_AUTH, STRATEGIES, Strategy
@@ -16,7 +17,6 @@ from mockserver.responders.refusing import JSON_HEADERS
 from mockserver.responders.responder import Call
 from mockserver.signing import developer
 from mockserver.validation import Violation
-from mockserver.values import keep
 
 # How many violations a refusal spells out; the rest is counted.
 _MOST_MESSAGES = 4

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 
 from mockserver import jsontext, limits
 from mockserver.contract import Contract, Operation
-from mockserver.exchange import Response
+from mockserver.fast_dataclass import dataclass
+from mockserver.http_messages import Response
 from mockserver.jsontext import Json
 from mockserver.responders.faults.kinds import rule_name
 from mockserver.responders.faults.registry import operation_id
@@ -13,7 +14,6 @@ from mockserver.responders.refusing import JSON_TYPE, Refuser
 from mockserver.responders.responder import Call
 from mockserver.responders.settable import Settable
 from mockserver.responders.subsets import Subset, subset_of
-from mockserver.values import dataclass
 
 FRAMING = frozenset(
     """

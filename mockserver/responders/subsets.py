@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from decimal import Decimal
 
 from mockserver import jsontext
-from mockserver.exchange import Request, pairs_or
+from mockserver.fast_dataclass import dataclass
+from mockserver.http_messages import Request, pairs_or
 from mockserver.jsontext import Json
-from mockserver.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 from mockserver import resources
-from mockserver.documents import Document, read, value_of
 from mockserver.engine.catalog import (
     EVM_FAMILY,
     NATIVE,
@@ -17,6 +16,7 @@ from mockserver.engine.catalog import (
     address_key,
 )
 from mockserver.errors import InvalidFile, Problem
+from mockserver.file_formats import Document, read, value_of
 from mockserver.jsontext import FieldPath
 from mockserver.validation import did_you_mean
 

@@ -5,7 +5,6 @@ from decimal import Decimal
 from typing import Any, TypeVar
 
 from mockserver.clock import ClockRefused, check_beginning, parse_duration
-from mockserver.documents import Complaint
 from mockserver.engine import amounts
 from mockserver.engine.aggregates import AggregateQuote, QuoteKey, SwapKey, place_key
 from mockserver.engine.catalog import Catalog, Placed
@@ -16,6 +15,7 @@ from mockserver.engine.outages import OrderRoute
 from mockserver.engine.quotes import BridgeKey, BridgeQuote, CrossChainKey, CrossChainQuote
 from mockserver.engine.refusal import Refusal
 from mockserver.engine.scenario import FixedQuotes
+from mockserver.file_formats import Complaint
 from mockserver.jsontext import FieldPath, plain
 from mockserver.scenarios.calendars import WorldStart
 from mockserver.scenarios.values import KINDS, course

@@ -4,8 +4,8 @@ import re
 from pathlib import Path
 
 from mockserver import markdown, resources
-from mockserver.documents import read
 from mockserver.errors import InvalidFile, Problem
+from mockserver.file_formats import read
 from mockserver.validation import did_you_mean
 
 _ABOUT = """\

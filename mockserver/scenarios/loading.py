@@ -15,12 +15,13 @@ from mockserver.clock import (
     parse_instant,
     wall_ms,
 )
-from mockserver.documents import Complaint, Document, part_of, read
 from mockserver.engine.catalog import Catalog
 from mockserver.engine.courses import Policy
 from mockserver.engine.outages import Window
 from mockserver.engine.scenario import Scenario
 from mockserver.errors import InvalidFile, Problem
+from mockserver.fast_dataclass import dataclass
+from mockserver.file_formats import Complaint, Document, part_of, read
 from mockserver.jsontext import FieldPath, Json
 from mockserver.scenarios import values
 from mockserver.scenarios.calendars import WorldStart, calendar_windows
@@ -29,7 +30,6 @@ from mockserver.scenarios.given import fixed_quotes, known_orders
 from mockserver.scenarios.library import located
 from mockserver.scenarios.problems import scenario_problems, unknown_keys
 from mockserver.scenarios.templates import with_templates
-from mockserver.values import dataclass
 
 # How many problems of a kind are told of one file.
 _MOST_NAMED = 50

@@ -11,8 +11,8 @@ from mockserver.engine.orders import OrderGeneration, Ticket
 from mockserver.engine.outages import OrderRoute
 from mockserver.engine.scenario import Scenario
 from mockserver.engine.submission import SentOrder
+from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import Json
-from mockserver.values import dataclass
 
 NamedInputs = Mapping[str, Json]
 """The inputs of a request by their names, wherever they travelled."""

@@ -5,12 +5,12 @@ from decimal import Decimal
 from typing import Any
 
 from mockserver.clock import parse_duration
-from mockserver.documents import value_of
 from mockserver.engine.catalog import Catalog
 from mockserver.engine.courses import COURSES, OrderCourse, Policy, Status, Step
 from mockserver.engine.orders import OrderGeneration, OrderKind
 from mockserver.engine.pricing import PriceDrift, Prices, Rates
 from mockserver.engine.scenario import OpeningBalance, Openings, OrderRule
+from mockserver.file_formats import value_of
 
 Value = Mapping[str, Any]
 KINDS: Mapping[str, OrderKind] = {"bridge": OrderKind.BRIDGE, "aggregate": OrderKind.AGGREGATE}

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from mockserver.clock import SteadyClock
+from mockserver.fast_dataclass import dataclass
 from mockserver.operations import OPERATIONS
 from mockserver.responders.simulation import Simulation
 from mockserver.server.control import Control, Guard, ServerState
 from mockserver.server.control.row import Counters
 from mockserver.server.service import Service
-from mockserver.values import dataclass
 from mockserver.worlds.factory import WorldFactory, WorldOptions
 from mockserver.worlds.hosted import Worlds
 

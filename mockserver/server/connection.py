@@ -16,7 +16,7 @@ from aiohttp.web_response import Response as WebResponse
 from aiohttp.web_response import StreamResponse
 
 from mockserver import limits
-from mockserver.exchange import Request, Response, printable
+from mockserver.http_messages import Request, Response, printable
 from mockserver.responders.delivery import Delivery
 from mockserver.server.exhaustion import without_files
 from mockserver.server.incoming import has_host

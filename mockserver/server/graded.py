@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from mockserver.headers import REFUSAL_HEADER
 from mockserver.jsontext import Json
+from mockserver.mock_headers import REFUSAL_HEADER
 from mockserver.responders.breaks.active import breaks_named
 from mockserver.responders.delivery import Delivery
 from mockserver.responders.responder import Call

@@ -11,7 +11,7 @@ from typing import Self
 from mockserver import __version__
 from mockserver.clock import iso
 from mockserver.errors import CrosschainMockError
-from mockserver.exchange import Headers
+from mockserver.http_messages import Headers
 from mockserver.recordings import RecordedExchange, Recording
 from mockserver.server.capsules import Capsule, NothingToKeep, begun_anew, files_in, pack
 from mockserver.server.recorder import KeeperOptions, RecordingKeeper

@@ -5,8 +5,8 @@ from email.utils import formatdate
 from aiohttp.http import SERVER_SOFTWARE
 
 from mockserver.clock import wall_ms
-from mockserver.exchange import PHRASES, Response
-from mockserver.values import keep
+from mockserver.fast_dataclass import keep
+from mockserver.http_messages import PHRASES, Response
 
 # Bounded, since clients and stubs choose headers.
 _MOST_CACHED = 1_024

@@ -14,8 +14,8 @@ from aiohttp.web_protocol import RequestHandler
 from aiohttp.web_request import BaseRequest
 from aiohttp.web_response import StreamResponse
 
-from mockserver import codings, limits
-from mockserver.exchange import Request, Response
+from mockserver import content_codings, limits
+from mockserver.http_messages import Request, Response
 from mockserver.responders.delivery import (
     Cut,
     Delivery,
@@ -317,17 +317,17 @@ def _plain(body: bytes, request: Request, most: int) -> bytes:
     if "Content-Encoding" not in request.headers:
         return body
     try:
-        return codings.decoded(body, request.headers["Content-Encoding"], most)
-    except codings.Undecodable as error:
+        return content_codings.decoded(body, request.headers["Content-Encoding"], most)
+    except content_codings.Undecodable as error:
         raise UnreadableRequest(error.name, str(error)) from None
-    except codings.TooLong:
+    except content_codings.TooLong:
         raise too_large(most) from None
 
 
 def _refused(answering: RawAnswering, request: Request, error: UnreadableRequest) -> StreamResponse:
     refused = answering.refuse(request, error.name, str(error))
     if error.name == "unknown-coding":
-        refused = refused.with_headers(("Accept-Encoding", ", ".join(codings.READ)))
+        refused = refused.with_headers(("Accept-Encoding", ", ".join(content_codings.READ)))
     response = http_response(refused)
     response.force_close()
     return response

@@ -10,7 +10,7 @@ from aiohttp.web_request import BaseRequest
 from multidict import MultiMapping
 
 from mockserver import limits
-from mockserver.exchange import Request
+from mockserver.http_messages import Request
 from mockserver.server.wire import invite_body
 
 # A name or an address, IPv6 in brackets, and a port; a client that knows none sends nothing.

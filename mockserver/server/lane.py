@@ -17,7 +17,7 @@ from aiohttp.streams import EMPTY_PAYLOAD
 from aiohttp.web_protocol import RequestHandler
 
 from mockserver import limits
-from mockserver.exchange import Request, Response
+from mockserver.http_messages import Request, Response
 from mockserver.responders.delivery import Commit, Delivery, delivery_of
 from mockserver.server.connection import Connection, is_ordinary
 from mockserver.server.heads import Heads

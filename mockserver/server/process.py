@@ -19,12 +19,12 @@ from urllib.parse import urlsplit
 
 from mockserver import jsontext, limits, userfiles
 from mockserver.errors import CannotServe
+from mockserver.fast_dataclass import dataclass
 from mockserver.server.exhaustion import Exhaustion, allow_more_files, most_connections
 from mockserver.server.http import HttpServer
 from mockserver.server.listener import DRAIN_SECONDS, EndingServer, Listener, bound
 from mockserver.server.service import Service
-from mockserver.streams import give_up_stdout
-from mockserver.values import dataclass
+from mockserver.standard_streams import give_up_stdout
 from mockserver.wording import reason_of
 
 # The thresholds of the garbage collector (docs/decisions/garbage-collection.md).

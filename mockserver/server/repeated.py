@@ -12,8 +12,8 @@ from collections import deque
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from mockserver.exchange import Headers, Request
-from mockserver.values import keep
+from mockserver.fast_dataclass import keep
+from mockserver.http_messages import Headers, Request
 
 # Bytes that are looked at here: less than every bound that the parser has.
 _MOST_LINE, _MOST_FIELDS, _MOST_BODY = 4_096, 4_096, 65_536

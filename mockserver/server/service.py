@@ -14,8 +14,8 @@ from mockserver import jsontext, limits
 from mockserver.clock import ClockMode
 from mockserver.contract import Generation, Operation
 from mockserver.engine.refusal import StateNotLoadable
-from mockserver.exchange import Headers, Request, Response, allow_header, printable
-from mockserver.headers import CONTROL_PATH, REFUSAL_HEADER, TOKEN_HEADER, WORLD_HEADER
+from mockserver.http_messages import Headers, Request, Response, allow_header, printable
+from mockserver.mock_headers import CONTROL_PATH, REFUSAL_HEADER, TOKEN_HEADER, WORLD_HEADER
 from mockserver.responders.breaks import BreakOutcome
 from mockserver.responders.delivery import Commit, Delivery, Pending, charged, delivery_of
 from mockserver.responders.dialects import Contracts

@@ -11,7 +11,7 @@ from aiohttp.web_response import StreamResponse
 from aiohttp.web_ws import WebSocketResponse
 
 from mockserver import jsontext, limits
-from mockserver.exchange import Response
+from mockserver.http_messages import Response
 from mockserver.responders.delivery import Conversation, Delivery
 from mockserver.responders.refusing import JSON_TYPE
 from mockserver.server.connection import Connection, http_response

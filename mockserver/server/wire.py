@@ -7,7 +7,7 @@ from aiohttp.http import HttpVersion11
 from aiohttp.web_request import BaseRequest
 from multidict import CIMultiDict, CIMultiDictProxy
 
-from mockserver.exchange import Headers, Request, Response
+from mockserver.http_messages import Headers, Request, Response
 from mockserver.responders.delivery import Delivery
 
 

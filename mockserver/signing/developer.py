@@ -6,8 +6,8 @@ Five public implementations agree (OAE, CSE, GB-sig, RUB, ESSAPI).
 import hmac
 from hashlib import sha256
 
+from mockserver.fast_dataclass import dataclass
 from mockserver.signing import javascript
-from mockserver.values import dataclass
 
 SIGNED = ("appKey", "expireTime", "timestamp")
 HEADERS = (*SIGNED, "signature")

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
 from itertools import chain
 
+from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import Json
 from mockserver.signing import curve
 from mockserver.signing.transactions import NotATransaction
-from mockserver.values import dataclass
 
 _ALPHABET = "qpzry9x8gf2tvdw0s3jn54khce6mua7l"
 _PREFIX = "kaspa"

@@ -7,8 +7,8 @@ with RSA (PKCS#1 v1.5) over the ASCII text of the hex. The key is the mock's own
 from base64 import b64encode
 from hashlib import sha256
 
+from mockserver.fast_dataclass import dataclass
 from mockserver.signing import rlp
-from mockserver.values import dataclass
 
 MODULUS = int(
     "adb45c059ae2ca06b9e244486d571d3bcbbc7a314e78a7df18dd1e07b268338c"

@@ -7,9 +7,9 @@ message, which is what is signed (Ed25519). Needs the extra `signing` to check s
 from collections.abc import Iterable, Sequence
 from hashlib import sha256
 
+from mockserver.fast_dataclass import dataclass
 from mockserver.signing.curve import SigningUnavailable
 from mockserver.signing.transactions import NotATransaction
-from mockserver.values import dataclass
 
 KEY, SIGNATURE = 32, 64
 """Bytes of an address and of a signature."""

@@ -1,7 +1,7 @@
 """Signed EVM transactions: who sent what where. Needs the extra `signing`."""
 
+from mockserver.fast_dataclass import dataclass
 from mockserver.signing import curve, rlp, wallet
-from mockserver.values import dataclass
 
 
 class NotATransaction(ValueError):

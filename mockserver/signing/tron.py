@@ -6,10 +6,10 @@ A signature is of the SHA-256 hash of the raw data, which is the transaction's i
 
 from hashlib import sha256
 
+from mockserver.fast_dataclass import dataclass
 from mockserver.signing import curve, protobuf
 from mockserver.signing.protobuf import ProtobufValue
 from mockserver.signing.transactions import NotATransaction
-from mockserver.values import dataclass
 
 TRANSFER, TRIGGER = "TransferContract", "TriggerSmartContract"
 """What a transaction may do: move TRX, or call a contract."""

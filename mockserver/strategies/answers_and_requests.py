@@ -12,12 +12,12 @@ from mockserver.conformance.generation.values import smallest_units
 from mockserver.conformance.session.context import RunContext
 from mockserver.contract import Basis, Operation, ids, load
 from mockserver.errors import CrosschainMockError
-from mockserver.exchange import Request
+from mockserver.fast_dataclass import dataclass
+from mockserver.http_messages import Request
 from mockserver.jsontext import Json, Schema
 from mockserver.limits import AMOUNT_DIGITS
 from mockserver.strategies.schema_values import documented, shape_of, values_of
 from mockserver.validation import SchemaCheck
-from mockserver.values import dataclass
 from mockserver.violations import did_you_mean
 
 _CODES = (1, 3, -1, 400, 500, 31005, 2**31, 10**18)

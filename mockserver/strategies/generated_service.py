@@ -13,12 +13,12 @@ from hypothesis.strategies import SearchStrategy
 from mockserver import jsontext
 from mockserver.conformance.generation.isolated_hypothesis import each, isolated_hypothesis, quiet
 from mockserver.contract import Contract, Inputs, ids, load, shipped_facts
-from mockserver.exchange import Response
+from mockserver.fast_dataclass import dataclass
+from mockserver.http_messages import Response
 from mockserver.jsontext import Json
 from mockserver.responders.refusing import JSON_TYPE
 from mockserver.responders.responder import Call
 from mockserver.strategies.answers_and_requests import UnknownOperation, answers
-from mockserver.values import dataclass
 from mockserver.violations import did_you_mean
 
 FLOWS = (ids.FLOWS["v2"], ids.FLOWS["v1"])

@@ -12,9 +12,9 @@ from hypothesis.strategies import SearchStrategy
 
 from mockserver.conformance.generation.values import WIDE, matching
 from mockserver.contract import Basis, BasisKind
+from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import Json, Schema
 from mockserver.validation import SchemaCheck
-from mockserver.values import dataclass
 
 _INSIDE = ("items", "additionalProperties")
 _MOST_ITEMS = 3

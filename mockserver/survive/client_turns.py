@@ -11,15 +11,15 @@ from dataclasses import field, replace
 from pathlib import Path
 from time import monotonic
 
-from mockserver import jsontext, processes
+from mockserver import child_processes, jsontext
 from mockserver.errors import CrosschainMockError
-from mockserver.exchange import Request, Response
-from mockserver.headers import CONTROL_PATH
+from mockserver.fast_dataclass import dataclass
+from mockserver.http_messages import Request, Response
+from mockserver.mock_headers import CONTROL_PATH
 from mockserver.responders.delivery import Delivery, Gate, Pending, delivery_of
 from mockserver.responders.forms import duration_ms
 from mockserver.survive.flows import Process
 from mockserver.survive.shared_clock import ClockPage
-from mockserver.values import dataclass
 from mockserver.worlds.hosted import HostedWorld
 
 Respond = Callable[[Request], Response | Delivery]
@@ -160,7 +160,7 @@ class Turns:
             looks += 1
             enough = looks >= (_KNOWN_LOOKS if known else _UNKNOWN_LOOKS)
             # Its children count as well, which takes the longest to see: once in a turn will do.
-            rests = processes.rests(client.process.pid, alone=not enough)
+            rests = child_processes.rests(client.process.pid, alone=not enough)
             if came != self._came or rests is False or (rests is None and not known):
                 came, looks, enough = self._came, 0, False
             if enough:

@@ -20,6 +20,7 @@ from _pytest.runner import runtestprotocol
 
 from mockserver.contract import Contract
 from mockserver.errors import CrosschainMockError
+from mockserver.fast_dataclass import dataclass
 from mockserver.survive.api import is_bad
 from mockserver.survive.flows import Ended
 from mockserver.survive.outcomes import RunOutcome, RunResult
@@ -29,7 +30,6 @@ from mockserver.survive.runs import HOUR_MS, FlowStart, RunLimits, RunOfFlow, Tr
 from mockserver.survive.search import SearchPlan, SearchReport, search
 from mockserver.testing import BadSetting, MockServer, MockWorld
 from mockserver.validation import did_you_mean
-from mockserver.values import dataclass
 from mockserver.worlds.audit import Expected
 
 if TYPE_CHECKING:

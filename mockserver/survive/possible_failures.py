@@ -6,12 +6,12 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 
-from mockserver import documents, resources
+from mockserver import file_formats, resources
 from mockserver.contract import Contract
 from mockserver.errors import CrosschainMockError
+from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import Json
 from mockserver.validation import did_you_mean
-from mockserver.values import dataclass
 from mockserver.worlds.actions import add_trigger
 from mockserver.worlds.audit import Moved
 from mockserver.worlds.hosted import HostedWorld
@@ -164,7 +164,7 @@ def _filled(value: Json, names: Mapping[str, str]) -> Json:
 
 @cache
 def kinds() -> Mapping[str, KindOfFailure]:
-    table = documents.read(resources.schemas() / "failures.yaml", "failures").value["kinds"]
+    table = file_formats.read(resources.schemas() / "failures.yaml", "failures").value["kinds"]
     return {
         name: KindOfFailure(
             name,

@@ -6,7 +6,7 @@ from html import escape
 from types import MappingProxyType
 from xml.sax.saxutils import quoteattr
 
-from mockserver.headers import policy_hash
+from mockserver.mock_headers import policy_hash
 from mockserver.survive.exports import as_test
 from mockserver.survive.outcomes import BAD, UNDISTURBED, RunOutcome, RunResult
 from mockserver.survive.report import (

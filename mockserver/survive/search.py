@@ -8,6 +8,7 @@ from typing import Protocol
 
 from mockserver.contract import Contract
 from mockserver.errors import CrosschainMockError
+from mockserver.fast_dataclass import dataclass
 from mockserver.survive.outcomes import UNDISTURBED, RunOutcome, RunResult, judged, undisturbed
 from mockserver.survive.parallel_runs import run_in_order
 from mockserver.survive.possible_failures import (
@@ -20,7 +21,6 @@ from mockserver.survive.possible_failures import (
     named,
 )
 from mockserver.survive.runs import RunOfFlow
-from mockserver.values import dataclass
 from mockserver.worlds.audit import Expected, expected_of
 
 _BASE_RUNS = 3

@@ -22,8 +22,8 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from mockserver.exchange import Request, Response
-from mockserver.headers import CONTROL_PATH
+from mockserver.http_messages import Request, Response
+from mockserver.mock_headers import CONTROL_PATH
 from mockserver.responders.delivery import Delivery, Pending, delivery_of
 from mockserver.server.service import Service
 from mockserver.testing.locked_access import LockedService

@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 
 from mockserver.engine.refusal import Refusal
 from mockserver.errors import CrosschainMockError
-from mockserver.exchange import Request, Response
-from mockserver.headers import CONTROL_PATH
+from mockserver.http_messages import Request, Response
+from mockserver.mock_headers import CONTROL_PATH
 from mockserver.responders.delivery import Conversation, Delivery
 from mockserver.responders.forms import BadControl
 from mockserver.server.service import Service

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from mockserver.engine.outages import Direction
 from mockserver.engine.refusal import Refusal
 from mockserver.errors import CrosschainMockError
+from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import Json
 from mockserver.responders.breaks import breaks_named
 from mockserver.responders.delivery import Gate
@@ -15,7 +16,6 @@ from mockserver.responders.faults.registry import fault_of, form_of_faults, oper
 from mockserver.responders.forms import BadControl, check, duration_ms, form
 from mockserver.responders.named import named_by
 from mockserver.responders.responder import Call
-from mockserver.values import dataclass
 from mockserver.worlds.hosted import HostedWorld
 from mockserver.worlds.triggers import Trigger
 from mockserver.worlds.windows import window_of

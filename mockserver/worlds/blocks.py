@@ -17,7 +17,7 @@ from mockserver.engine.layered import Layered
 from mockserver.engine.ledger import account_address
 from mockserver.engine.payouts import Payout
 from mockserver.engine.world import World
-from mockserver.values import dataclass
+from mockserver.fast_dataclass import dataclass
 from mockserver.worlds import movements
 from mockserver.worlds.movements import TokenMove, own_contracts, vault_of
 from mockserver.worlds.nodestate import Mark, NodeState

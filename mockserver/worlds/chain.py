@@ -18,6 +18,7 @@ from mockserver.engine.hashes import hash_form, made_up_hash
 from mockserver.engine.refusal import Refusal
 from mockserver.engine.submission import OrderRequest
 from mockserver.errors import CrosschainMockError
+from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import Json, plain
 from mockserver.operations.transactions import (
     ContractCall,
@@ -30,7 +31,6 @@ from mockserver.operations.transactions import (
 )
 from mockserver.responders.forms import BadControl, check, form
 from mockserver.signing import transactions
-from mockserver.values import dataclass
 from mockserver.worlds.contracts import (
     base_coin,
     check_allowance,

@@ -10,7 +10,7 @@ from mockserver.contract import Contract, Operation
 from mockserver.engine import abi
 from mockserver.engine.catalog import Catalog
 from mockserver.engine.refusal import Refusal
-from mockserver.exchange import Headers, Request, pairs_or
+from mockserver.http_messages import Headers, Request, pairs_or
 from mockserver.jsontext import Json, plain
 from mockserver.operations.order_texts import rules_of
 from mockserver.responders.authentication import REFUSED_FOR_TIME

@@ -17,6 +17,7 @@ from mockserver.engine.refusal import Refusal, StateNotLoadable
 from mockserver.engine.scenario import Scenario
 from mockserver.engine.world import World
 from mockserver.errors import CrosschainMockError, InvalidFile
+from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import Json
 from mockserver.responders.breaks import Breaks, breaks_named
 from mockserver.responders.dialects import Contracts
@@ -29,7 +30,6 @@ from mockserver.responders.stubs import Stubs
 from mockserver.signing import curve
 from mockserver.signing.keyring import Keyring
 from mockserver.validation import SchemaCheck, did_you_mean
-from mockserver.values import dataclass
 from mockserver.worlds.actions import add_trigger, load_triggers
 from mockserver.worlds.chain import restore
 from mockserver.worlds.hosted import FORMAT, HostedWorld

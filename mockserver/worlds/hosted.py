@@ -11,7 +11,8 @@ from mockserver import limits
 from mockserver.engine.dumps import Listed
 from mockserver.engine.outages import Window
 from mockserver.engine.refusal import StateNotLoadable
-from mockserver.exchange import Headers, Request, Response
+from mockserver.fast_dataclass import dataclass, value_class
+from mockserver.http_messages import Headers, Request, Response
 from mockserver.jsontext import Json
 from mockserver.limits import AS_LISTED, Bounds
 from mockserver.responders.breaks import Breaks
@@ -21,7 +22,6 @@ from mockserver.responders.forms import BadControl
 from mockserver.responders.replay import PlaybackState
 from mockserver.responders.responder import Call, CalledWorld, PassingOn
 from mockserver.responders.stubs import Stubs
-from mockserver.values import dataclass, value_class
 from mockserver.worlds.blocks import Blocks
 from mockserver.worlds.claims import Beliefs
 from mockserver.worlds.journal import JournalSpace, WorldJournal

@@ -5,7 +5,7 @@ from typing import Generic, Protocol, TypeVar
 
 from mockserver import jsontext
 from mockserver.jsontext import Json
-from mockserver.steps import Steps, at_once, in_slices
+from mockserver.sliced_work import Steps, at_once, in_slices
 from mockserver.worlds.ground import Ground
 from mockserver.worlds.hosted import HostedWorld
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, field, replace
 
 from mockserver import limits
+from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import Json
-from mockserver.values import dataclass
 
 PACE_MS = 2_000
 """How often a chain makes an empty block by default, in ms of the world's clock (A-390)."""

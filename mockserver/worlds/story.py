@@ -8,8 +8,8 @@ from mockserver.engine.courses import Status
 from mockserver.engine.ledger import LedgerEntry
 from mockserver.engine.orders import Order
 from mockserver.engine.outages import Direction, Window
-from mockserver.steps import Steps
-from mockserver.values import dataclass
+from mockserver.fast_dataclass import dataclass
+from mockserver.sliced_work import Steps
 from mockserver.worlds.audit import QUOTE_AGE_MS, Money
 from mockserver.worlds.audit.evidence import Evidence, StatusAnswer, evidence_of
 from mockserver.worlds.hosted import HostedWorld

@@ -4,7 +4,7 @@ from hashlib import blake2b
 from hmac import compare_digest
 from secrets import token_hex
 
-from mockserver.values import dataclass
+from mockserver.fast_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

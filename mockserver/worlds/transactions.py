@@ -8,6 +8,7 @@ from itertools import count
 from mockserver import limits
 from mockserver.engine import abi
 from mockserver.engine.layered import Layered, Note
+from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import Json
 from mockserver.operations.transactions import (
     ContractCall,
@@ -16,7 +17,6 @@ from mockserver.operations.transactions import (
     spender_in,
     spent_allowance,
 )
-from mockserver.values import dataclass
 
 # Bytes that a transaction counts beside its data.
 _OVERHEAD = 1000

@@ -11,8 +11,8 @@ import pytest
 
 from mockserver import jsontext
 from mockserver.contract import load
-from mockserver.exchange import Headers, Request
-from mockserver.headers import EPOCH_HEADER
+from mockserver.http_messages import Headers, Request
+from mockserver.mock_headers import EPOCH_HEADER
 from mockserver.responders.breaks import Break
 from mockserver.responders.breaks.catalogue import CATALOGUE
 from mockserver.responders.delivery import Delivery

@@ -8,7 +8,7 @@ import pytest
 
 from mockserver.cli import main
 from mockserver.errors import CrosschainMockError
-from mockserver.exchange import Headers, Request
+from mockserver.http_messages import Headers, Request
 from mockserver.responders.breaks.catalogue import CATALOGUE
 from mockserver.responders.forms import BadControl
 from mockserver.server.assembly import build

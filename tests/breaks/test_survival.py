@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from mockserver import jsontext
-from mockserver.exchange import Headers, Request, Response
-from mockserver.headers import REFUSAL_HEADER
+from mockserver.http_messages import Headers, Request, Response
+from mockserver.mock_headers import REFUSAL_HEADER
 from mockserver.responders.breaks import Breaks, MutationContext
 from mockserver.responders.breaks.catalogue import CATALOGUE
 from mockserver.responders.delivery import Delivery

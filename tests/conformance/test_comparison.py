@@ -22,7 +22,7 @@ from mockserver.conformance.options import Options
 from mockserver.conformance.session.exchange import Answer, Exchange, NoAnswer
 from mockserver.conformance.session.permit import Arming
 from mockserver.conformance.session.target import UnsafeOrWrong, target_of
-from mockserver.exchange import Headers, Request
+from mockserver.http_messages import Headers, Request
 from mockserver.jsontext import encode
 from mockserver.testing import MockWorld, running
 from mockserver.validation import SchemaCheck

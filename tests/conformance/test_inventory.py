@@ -24,7 +24,7 @@ from mockserver.conformance.session.target import Target
 from mockserver.conformance.verdict import NotRun, Severity, Verdict
 from mockserver.contract import Layer, fact_basis
 from mockserver.contract.ids import BRIDGE, SWAP_QUOTE, V1_QUOTE
-from mockserver.exchange import Headers, Request
+from mockserver.http_messages import Headers, Request
 from mockserver.testing import running
 from tests.conformance.exchanges import CONTRACT, answer, by_probe, healthy_exchanges
 from tests.conformance.other_service import other_service

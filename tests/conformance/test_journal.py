@@ -16,7 +16,7 @@ from mockserver.conformance.options import Options
 from mockserver.conformance.runs.journal import BadJournal, Journal, header_of, is_journal, read_run
 from mockserver.conformance.session.exchange import Answer, Exchange, NoAnswer
 from mockserver.conformance.session.target import Target
-from mockserver.exchange import Headers, Request
+from mockserver.http_messages import Headers, Request
 from tests.conformance.everything import CONTRACT, ORDERS, READING, begun, judge, resumed, told
 from tests.conformance.gate import gate
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from mockserver import documents, resources
+from mockserver import file_formats, resources
 from mockserver.conformance.requests.labels import FILTERS
 from mockserver.contract import Basis, BasisKind, Contract, Operation, UnknownFact, load
 from mockserver.contract.facts import Carrier, FactRegister, carrier, shipped_facts
@@ -23,7 +23,7 @@ _STRUCTURE = frozenset(["properties", "allOf", "anyOf", *_INNER])
 
 @cache
 def _raw() -> dict[str, Any]:
-    content: dict[str, Any] = documents.read(FILE, "facts").value
+    content: dict[str, Any] = file_formats.read(FILE, "facts").value
     return content
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from mockserver.contract import load
 from mockserver.contract.quickreading import OtherSchema, tied_names
 from mockserver.contract.reading import RequestReader
-from mockserver.exchange import Headers, Request
+from mockserver.http_messages import Headers, Request
 from tests.conftest import costly
 
 OPERATIONS = {

@@ -10,7 +10,7 @@ import pytest
 
 from mockserver import jsontext
 from mockserver.engine.courses import Status
-from mockserver.exchange import Headers, Request
+from mockserver.http_messages import Headers, Request
 from mockserver.responders.delivery import Delivery
 from mockserver.server.assembly import build
 from mockserver.server.service import Service

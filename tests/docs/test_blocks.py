@@ -12,7 +12,7 @@ import click
 import pytest
 import yaml
 
-from mockserver import documents
+from mockserver import file_formats
 from mockserver.cli import _cli
 from mockserver.cli.command_table import NAMES
 from mockserver.clock import ClockMode
@@ -104,7 +104,7 @@ def test_yaml_blocks_are_valid(block, tmp_path):
     if "format" in value:
         file = tmp_path / "example.yaml"
         file.write_text(block.text)
-        documents.read(file)
+        file_formats.read(file)
     else:
         recipe = {"jobs", "services", "repos", "conformance"} & set(value)
         cited = any(block.text in file.read_text() for file in (ROOT / "schemas").glob("*.yaml"))

@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 import pytest
 
 from mockserver.contract.load import ContractSource
-from mockserver.exchange import Headers, Request, Response
+from mockserver.http_messages import Headers, Request, Response
 from mockserver.learning.register import evidence_of
 from mockserver.recordings import RecordedExchange, Recording, Source
 

@@ -16,7 +16,7 @@ from mockserver.cli import _cli
 from mockserver.engine.courses import Status
 from mockserver.engine.outages import InFlight, Window
 from mockserver.engine.world import World
-from mockserver.exchange import Headers
+from mockserver.http_messages import Headers
 from mockserver.learning.seeding import scenario_text, seed_of
 from mockserver.learning.seeding.reading import number_of
 from mockserver.recordings import Recording, Source, text_of

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from multidict import CIMultiDict
 
 from mockserver.clock import ClockMode
-from mockserver.exchange import plain_request
+from mockserver.http_messages import plain_request
 from mockserver.server import lane
 from mockserver.server.assembly import Settings, build
 from mockserver.server.http import HttpServer

@@ -32,7 +32,7 @@ from mockserver.conformance.session.names import ProbeName, plain_probe
 from mockserver.conformance.verdict import Inconclusive, Vacuous
 from mockserver.contract import Basis, Layer, Operation, ids, shipped_facts
 from mockserver.contract.dialect import DOCUMENTED
-from mockserver.exchange import query_pairs
+from mockserver.http_messages import query_pairs
 
 # One refusal may be chance, or have a reason that is not known.
 FEWEST_REQUESTS = 2

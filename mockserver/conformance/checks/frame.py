@@ -12,7 +12,7 @@ from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import NotApplicable, Unjudged, Vacuous
 from mockserver.contract import Operation
-from mockserver.values import dataclass
+from mockserver.fast_dataclass import dataclass
 
 _T = TypeVar("_T")
 Subjects = Callable[[RunContext, Operation], Iterable[_T]]

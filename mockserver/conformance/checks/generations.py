@@ -46,9 +46,9 @@ from mockserver.conformance.session.names import plain_probe
 from mockserver.conformance.verdict import Inconclusive, Vacuous
 from mockserver.contract import Layer, Operation, fact_basis, ids, shipped_facts
 from mockserver.engine.abi import APPROVE, TRANSFER
+from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import texts_in
 from mockserver.signing import rlp
-from mockserver.values import dataclass
 
 # Hex of the unsigned transaction, then its signature (OAE).
 _SIGNED = re.compile("[0-9a-f]{40,}_[0-9a-f]+")

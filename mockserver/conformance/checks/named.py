@@ -24,7 +24,7 @@ from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.names import ProbeNames, plain_probe
 from mockserver.contract import Layer, Operation, fact_basis, ids
-from mockserver.values import dataclass
+from mockserver.fast_dataclass import dataclass
 
 _ECHOED = {"hash": "hash", "fromChain": "chain"}
 # A timestamp may be ahead by a day.

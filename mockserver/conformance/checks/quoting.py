@@ -21,9 +21,9 @@ from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import Inconclusive, NotApplicable, NotRun
 from mockserver.contract import Operation, ids
+from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import Json
 from mockserver.limits import AMOUNT_DIGITS
-from mockserver.values import dataclass
 
 # Equal requests differ by moving prices; beyond this nothing can be compared.
 _STEADY_FACTOR = Decimal("1.05")

@@ -12,7 +12,7 @@ from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.names import ProbeName
 from mockserver.conformance.verdict import Severity, Verdict, fails
 from mockserver.contract import Basis, Layer, Operation, fact_basis
-from mockserver.values import dataclass
+from mockserver.fast_dataclass import dataclass
 
 _WORST_FIRST = tuple(Verdict)
 

@@ -19,9 +19,9 @@ from mockserver.conformance.session.exchange import Exchange, cached
 from mockserver.conformance.session.names import plain_probe
 from mockserver.conformance.verdict import Inconclusive, Verdict
 from mockserver.contract import Basis, BasisKind, Layer, Operation, fact_basis, ids
+from mockserver.fast_dataclass import value_class
 from mockserver.jsontext import Json, Schema
 from mockserver.validation import SchemaCheck, Violation, dotted, excerpt
-from mockserver.values import value_class
 
 _PACK = RulePack(Layer.SCHEMA, operations=EVERY, needs=(PLAIN,), every_exchange=True)
 

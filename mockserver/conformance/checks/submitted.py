@@ -35,8 +35,8 @@ from mockserver.conformance.session.exchange import Exchange, refusal_of
 from mockserver.conformance.session.names import ProbeName, ProbeNames, plain_probe
 from mockserver.conformance.verdict import Inconclusive
 from mockserver.contract import Contract, Operation, ids
+from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import Json
-from mockserver.values import dataclass
 
 LOOKS_AT_ALL, LOOKS = 2, 3
 """How often everything that was accepted at edges is looked up, and at most what goes on."""

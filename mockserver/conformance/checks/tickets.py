@@ -34,8 +34,8 @@ from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.names import ProbeNames, plain_probe
 from mockserver.conformance.verdict import Inconclusive, Vacuous
 from mockserver.contract import Layer, Operation, fact_basis, ids
+from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import Json
-from mockserver.values import dataclass
 
 _IN_HEX = re.compile("(?:0x)?[0-9a-fA-F]*")
 # With 0x, without it, and base58.

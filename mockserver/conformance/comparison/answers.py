@@ -10,9 +10,9 @@ from itertools import combinations
 from mockserver import jsontext
 from mockserver.conformance.comparison.values import Band, Place, Role, Roles, equal, same_kind
 from mockserver.conformance.session.exchange import Exchange, NoAnswer
-from mockserver.exchange import Request, pairs_or
+from mockserver.fast_dataclass import dataclass
+from mockserver.http_messages import Request, pairs_or
 from mockserver.jsontext import Json, canonical
-from mockserver.values import dataclass
 
 NOTHING = object()
 """Stands where one side has no value at all."""

@@ -44,8 +44,8 @@ from mockserver.conformance.session.target import Target, UnsafeOrWrong, target_
 from mockserver.conformance.session.transport import Transport
 from mockserver.contract import Contract, Generation, Operation
 from mockserver.contract.dialect import DIALECTS
+from mockserver.fast_dataclass import dataclass
 from mockserver.recordings import shipped_names
-from mockserver.values import dataclass
 from mockserver.wording import listed, one_line
 
 MOST_REPEATS = 30

@@ -24,11 +24,11 @@ from mockserver.conformance.session.permit import Refusing, Spent
 from mockserver.conformance.session.session import ON_PURPOSE_MS, Session
 from mockserver.conformance.session.target import Target
 from mockserver.conformance.verdict import Inconclusive, NotRun
-from mockserver.exchange import BadEncoding, Headers, Request, query_pairs
+from mockserver.fast_dataclass import dataclass
+from mockserver.http_messages import BadEncoding, Headers, Request, query_pairs
 from mockserver.jsontext import Json
 from mockserver.recordings import gather
 from mockserver.signing import developer
-from mockserver.values import dataclass
 
 # A shorter text may be equal by chance, such as a count.
 _SHORTEST_NAME = 3

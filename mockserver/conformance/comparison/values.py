@@ -11,8 +11,8 @@ from enum import StrEnum
 from typing import Any
 
 from mockserver.contract import Operation
+from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import Json, type_of
-from mockserver.values import dataclass
 
 Place = tuple[str, ...]
 """Where a value is: member names, `[]` for the items of a list, `{}` for the values of a map."""

@@ -23,8 +23,8 @@ from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.names import VALID, ProbeName
 from mockserver.conformance.verdict import Inconclusive, NotRun, if_known
 from mockserver.contract import ids
+from mockserver.fast_dataclass import value_class
 from mockserver.jsontext import plain
-from mockserver.values import value_class
 
 ATTEMPT_NAMES = (VALID, "other reading", "second route", "third route")
 _PLAIN, _OTHER_READING, _SECOND_ROUTE, _THIRD_ROUTE = ATTEMPT_NAMES

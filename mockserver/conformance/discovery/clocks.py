@@ -9,7 +9,7 @@ from email.utils import parsedate_to_datetime
 from mockserver.conformance.discovery.listing import text
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.exchange import Headers, Request
+from mockserver.http_messages import Headers, Request
 
 LEAST_S, MOST_S = 946_684_800, 4_102_444_800
 """The years 2000 to 2100, in seconds since 1970."""

@@ -22,8 +22,8 @@ from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange, cached
 from mockserver.conformance.session.list_probes import ANOTHER_NAME, FIRST_LIST_PROBES
 from mockserver.contract import ids, shipped_facts
+from mockserver.fast_dataclass import dataclass, value_class
 from mockserver.jsontext import Json
-from mockserver.values import dataclass, value_class
 
 _WORDS = shipped_facts().names["words"]
 # Longer texts are no names.

@@ -18,8 +18,8 @@ from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange, cached
 from mockserver.conformance.verdict import NotRun
 from mockserver.contract import ids
+from mockserver.fast_dataclass import value_class
 from mockserver.jsontext import Json
-from mockserver.values import value_class
 
 TYPICAL_USD = Decimal(100)
 """What a usual request is worth: above the fees of any chain, below the depth of any pool."""

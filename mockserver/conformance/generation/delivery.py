@@ -71,9 +71,9 @@ from mockserver.conformance.session.names import EdgeKind
 from mockserver.conformance.session.session import Session
 from mockserver.conformance.verdict import NotRun, Verdict, if_known
 from mockserver.contract import Basis, Operation, fact_basis, ids, shipped_facts
+from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import Json
 from mockserver.signing.developer import HEADERS
-from mockserver.values import dataclass
 from mockserver.wording import counted
 
 _LETTER = re.compile(r"(%[0-9A-Fa-f]{2})|([0-9A-Za-z])")

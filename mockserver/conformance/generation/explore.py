@@ -29,7 +29,7 @@ from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.session import Session
 from mockserver.conformance.verdict import Verdict, if_known
 from mockserver.contract import Contract, Layer, Operation, ids
-from mockserver.values import dataclass
+from mockserver.fast_dataclass import dataclass
 
 _MOST_CAUSES = 6
 # Of two drawn requests, the one with more new values is sent.

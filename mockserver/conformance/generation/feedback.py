@@ -14,7 +14,7 @@ from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.exchange import Exchange, cached
 from mockserver.contract import Operation
-from mockserver.exchange import Request
+from mockserver.http_messages import Request
 from mockserver.jsontext import Json
 
 InputPlace = tuple[str, str]

@@ -23,7 +23,7 @@ from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.session import Session
 from mockserver.conformance.verdict import NotRun, Verdict
 from mockserver.contract import Basis
-from mockserver.values import dataclass
+from mockserver.fast_dataclass import dataclass
 
 log = logging.getLogger("mockserver.conformance")
 

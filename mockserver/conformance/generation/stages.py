@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from typing import Any
 
-from mockserver import documents, resources
+from mockserver import file_formats, resources
 from mockserver.conformance.basis import basis_of
 from mockserver.conformance.checks.catalog import RULES
 from mockserver.conformance.checks.judge import outcome_of
@@ -26,7 +26,7 @@ from mockserver.conformance.session.session import Session
 from mockserver.conformance.verdict import Severity, Verdict, if_known
 from mockserver.contract import Basis, BasisKind, Contract, Layer, Operation, fact_basis, ids
 from mockserver.contract.fields import sentence
-from mockserver.values import dataclass
+from mockserver.fast_dataclass import dataclass
 
 _NEAR_MS = 2_000
 # Times from here on count milliseconds, lower ones seconds.
@@ -190,7 +190,7 @@ def _failure(row: Mapping[str, Any]) -> FailureKind:
     return FailureKind(row["cause"], row["says"], basis, row.get("at", ""), row.get("place", ""))
 
 
-_TABLE = documents.read(resources.schemas() / "stages.yaml", "stages").value
+_TABLE = file_formats.read(resources.schemas() / "stages.yaml", "stages").value
 STAGES = tuple(
     GenerationStage(
         name,

@@ -32,9 +32,9 @@ from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.verdict import if_known
 from mockserver.contract import Basis, Field, Operation
 from mockserver.contract.fields import describe
+from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import Json
 from mockserver.limits import AMOUNT_DIGITS
-from mockserver.values import dataclass
 
 _T = TypeVar("_T")
 _Values = Mapping[str, Json]

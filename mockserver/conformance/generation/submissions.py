@@ -37,8 +37,8 @@ from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import NotRun, if_known
 from mockserver.contract import ids
+from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import Json
-from mockserver.values import dataclass
 
 # The failure in the table for each property of a time line.
 _CHANGES = {

@@ -10,8 +10,8 @@ from mockserver.conformance.report.exchanges import ReportedExchange
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.verdict import UNJUDGED, Verdict, fails
 from mockserver.contract import Basis
+from mockserver.fast_dataclass import dataclass
 from mockserver.validation import dotted
-from mockserver.values import dataclass
 
 _QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|`[^`]*`")
 _VALUE = re.compile(r"0x[0-9a-fA-F]+|[0-9a-fA-F]{16,}|[-+]?\d[\d.,_]*(?:[eE][-+]?\d+)?%?")

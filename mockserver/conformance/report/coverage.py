@@ -19,10 +19,10 @@ from mockserver.conformance.result import Result
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.names import ProbeName
 from mockserver.contract import Basis, Contract, Operation, ids
-from mockserver.exchange import Request
+from mockserver.fast_dataclass import dataclass
+from mockserver.http_messages import Request
 from mockserver.jsontext import Json
 from mockserver.validation import Violation
-from mockserver.values import dataclass
 
 _KEYWORDS = (*KEYWORDS, "const", "not")
 _BRANCHES = ("then", "else", "items")

@@ -22,11 +22,11 @@ from mockserver.conformance.report.masking import (
 )
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.target import Target
-from mockserver.exchange import Response
+from mockserver.fast_dataclass import dataclass
+from mockserver.http_messages import Response
 from mockserver.signing import wallet
 from mockserver.signing.developer import EXPIRE_MS
 from mockserver.signing.keyring import EXAMPLE_ADDRESS, EXAMPLE_WALLET_KEY
-from mockserver.values import dataclass
 
 # How many bytes an argument of a command may have.
 _ARGUMENT = 100_000

@@ -13,7 +13,7 @@ from dataclasses import field
 from mockserver.conformance.report.causes import Cause
 from mockserver.conformance.verdict import Verdict
 from mockserver.contract import ids
-from mockserver.values import dataclass
+from mockserver.fast_dataclass import dataclass
 
 # Rules in the order of diagnosis, by stages; of one stage the earlier explain the later.
 _ORDER = (

@@ -20,7 +20,7 @@ from mockserver.conformance.report.masking import BodyText
 from mockserver.conformance.report.model import Report
 from mockserver.conformance.report.testing import command_again
 from mockserver.conformance.verdict import FINDINGS, UNJUDGED, UNREACHED, Verdict
-from mockserver.headers import policy_hash
+from mockserver.mock_headers import policy_hash
 from mockserver.wording import counted, listed, one_line
 
 _FOLDER = Path(__file__).parent

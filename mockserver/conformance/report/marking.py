@@ -5,9 +5,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from mockserver.conformance.report.masking import visible
+from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import FieldPath
 from mockserver.validation import dotted
-from mockserver.values import dataclass
 
 _PIECE = re.compile(r'"(?:[^"\\]|\\.)*"?|[{}\[\],:]|[^\s{}\[\],:"]+')
 _INPUT = re.compile(r"(?:query|headers|body)\.")

@@ -9,7 +9,7 @@ from mockserver.conformance.report.exchanges import variable_of
 from mockserver.conformance.report.model import Report
 from mockserver.conformance.verdict import Verdict
 from mockserver.contract import Layer
-from mockserver.exchange import is_loopback
+from mockserver.http_messages import is_loopback
 from mockserver.wording import counted, one_line
 
 _LONGEST = 300

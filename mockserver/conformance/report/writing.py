@@ -11,9 +11,9 @@ from mockserver.conformance.report.model import Report
 from mockserver.conformance.report.pipelines import as_github, as_junit, as_sarif
 from mockserver.conformance.report.testing import as_pytest, saved_lines
 from mockserver.conformance.session.target import UnsafeOrWrong
+from mockserver.fast_dataclass import dataclass
 from mockserver.userfiles import write_text
 from mockserver.validation import did_you_mean
-from mockserver.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

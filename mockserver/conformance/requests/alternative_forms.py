@@ -29,10 +29,10 @@ from mockserver.conformance.session.names import ProbeName
 from mockserver.conformance.verdict import NotRun
 from mockserver.contract import Basis, fact_basis, ids, load
 from mockserver.contract.fields import AMOUNT_ROLES, CHAIN_ROLES
-from mockserver.documents import Document
+from mockserver.fast_dataclass import dataclass
+from mockserver.file_formats import Document
 from mockserver.jsontext import Json, plain
 from mockserver.tables import look_up
-from mockserver.values import dataclass
 
 _TIME_OUT = "headers.expireTime"
 # Ten years: longer than a clock may be wrong.

@@ -69,9 +69,9 @@ from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.names import Edge, EdgeKind, ProbeName
 from mockserver.conformance.verdict import Inconclusive, NotRun, if_known
 from mockserver.contract import Field, Operation, ids, shipped_facts
+from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import Json, Schema
 from mockserver.signing.developer import HEADERS
-from mockserver.values import dataclass
 
 _T = TypeVar("_T")
 # What a request is about, as `valid_request` takes it.

@@ -12,7 +12,7 @@ from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.exchange import Exchange, cached
 from mockserver.conformance.session.names import plain_probe
 from mockserver.contract import Contract, ids
-from mockserver.exchange import BadEncoding, query_pairs
+from mockserver.http_messages import BadEncoding, query_pairs
 
 WRONG_METHOD = "wrong method"
 UNKNOWN_PATH = "unknown path"

@@ -5,9 +5,9 @@ from functools import cache
 from itertools import chain
 from typing import TypeVar, cast
 
-from mockserver import documents, resources, tables
+from mockserver import file_formats, resources, tables
 from mockserver.contract import ids, load
-from mockserver.documents import Document
+from mockserver.file_formats import Document
 from mockserver.jsontext import Json
 
 _T = TypeVar("_T")
@@ -16,13 +16,13 @@ _T = TypeVar("_T")
 @cache
 def shipped_probes() -> Document:
     """Return the table of the requests that a run plans: `schemas/probes.yaml`."""
-    return documents.read(resources.schemas() / "probes.yaml", "probes")
+    return file_formats.read(resources.schemas() / "probes.yaml", "probes")
 
 
 @cache
 def shipped_requests() -> Document:
     """Return the table of those that are sent beside the usual ones: `schemas/requests.yaml`."""
-    return documents.read(resources.schemas() / "requests.yaml", "requests")
+    return file_formats.read(resources.schemas() / "requests.yaml", "requests")
 
 
 def made_of(

@@ -13,7 +13,7 @@ from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.exchange import Exchange
 from mockserver.contract import ids, shipped_facts
-from mockserver.values import dataclass
+from mockserver.fast_dataclass import dataclass
 
 KINDS = (
     shipped_facts().lists,

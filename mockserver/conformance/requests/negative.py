@@ -34,11 +34,11 @@ from mockserver.conformance.session.names import VALID, ProbeName
 from mockserver.conformance.verdict import Inconclusive, NotApplicable, NotRun
 from mockserver.contract import Basis, Contract, Field, Operation, fact_basis, ids
 from mockserver.contract.facts import basis_in_words
-from mockserver.documents import Document
+from mockserver.fast_dataclass import dataclass
+from mockserver.file_formats import Document
 from mockserver.jsontext import Json
 from mockserver.signing.keyring import EXAMPLE_WALLET_KEY
 from mockserver.tables import look_up
-from mockserver.values import dataclass
 
 DraftChange = Callable[[Draft, RunContext], Draft]
 """Changes a request. Raises `NotRun` where it has nothing to change."""

@@ -23,10 +23,10 @@ from mockserver.conformance.session.exchange import Exchange
 from mockserver.conformance.session.names import ProbeName
 from mockserver.conformance.verdict import NotRun
 from mockserver.contract import ids, shipped_facts
-from mockserver.documents import Document
+from mockserver.fast_dataclass import dataclass
+from mockserver.file_formats import Document
 from mockserver.jsontext import Json
 from mockserver.tables import UnknownTableName, function_of, look_up
-from mockserver.values import dataclass
 
 # Where the functions of the table are looked for.
 _MODULES = (choices, valid, amount_units)

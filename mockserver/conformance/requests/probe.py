@@ -7,7 +7,7 @@ from enum import IntEnum
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.names import VALID, ProbeName
-from mockserver.values import dataclass
+from mockserver.fast_dataclass import dataclass
 
 
 class Stage(IntEnum):

@@ -22,12 +22,12 @@ from mockserver.conformance.session.caller import SECRET_HEADERS
 from mockserver.conformance.session.exchange import Answer, Exchange, NoAnswer
 from mockserver.conformance.session.target import Target, UnsafeOrWrong
 from mockserver.contract import Contract
-from mockserver.exchange import BadEncoding, Headers, Request, Response, query_pairs
+from mockserver.fast_dataclass import dataclass
+from mockserver.http_messages import BadEncoding, Headers, Request, Response, query_pairs
 from mockserver.jsontext import Json, read_loosely
 from mockserver.recordings.redaction import Redactor
 from mockserver.recordings.redaction.names import Secrecy, is_kept, secrecy
 from mockserver.validation import SchemaCheck
-from mockserver.values import dataclass
 from mockserver.wording import reason_of
 
 FORMAT = "crosschain-mock/run@1"

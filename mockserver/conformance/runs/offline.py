@@ -26,7 +26,8 @@ from mockserver.conformance.session.session import ON_PURPOSE_MS
 from mockserver.conformance.session.target import Target, UnsafeOrWrong
 from mockserver.conformance.verdict import Inconclusive, NotRun, Verdict
 from mockserver.contract import Contract, Operation
-from mockserver.exchange import Headers, Request
+from mockserver.fast_dataclass import dataclass
+from mockserver.http_messages import Headers, Request
 from mockserver.recordings import (
     MatchRules,
     RecordedExchange,
@@ -35,7 +36,6 @@ from mockserver.recordings import (
     load_rules,
     read_request,
 )
-from mockserver.values import dataclass
 
 _LABEL = "label of the recording"
 _MASKED = "places of the answer that are masked"

@@ -38,10 +38,10 @@ from mockserver.conformance.session.session import Session
 from mockserver.conformance.session.target import Target, UnsafeOrWrong
 from mockserver.conformance.verdict import Severity, if_known
 from mockserver.contract import Contract, Operation
-from mockserver.exchange import Request
+from mockserver.fast_dataclass import dataclass
+from mockserver.http_messages import Request
 from mockserver.signing.developer import IN_LOWER_CASE
 from mockserver.validation import did_you_mean
-from mockserver.values import dataclass
 
 # A critical rule is worth three times the requests of a major one.
 _WORTH: Mapping[Severity, int] = {Severity.CRITICAL: 9, Severity.MAJOR: 3, Severity.MINOR: 1}

@@ -28,7 +28,7 @@ from mockserver.conformance.session.session import ExchangeKeeper, Session, Watc
 from mockserver.conformance.session.target import Target
 from mockserver.conformance.session.transport import Transport
 from mockserver.contract import ids
-from mockserver.exchange import Request
+from mockserver.http_messages import Request
 
 OPENERS = {"v1": ids.V1_CHAINS, "v2": ids.CHAINS}
 """The list of each generation that a client reads first, and which needs nothing."""

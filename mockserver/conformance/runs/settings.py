@@ -9,7 +9,7 @@ from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any, TypedDict, TypeGuard
 
-from mockserver import documents
+from mockserver import file_formats
 from mockserver.clock import ClockRefused, Duration, parse_duration, parse_instant
 from mockserver.conformance.option_table import OPTIONS, SWITCHED, Option, OptionKind
 from mockserver.conformance.options import Options, with_generation
@@ -167,7 +167,7 @@ def _bindings(chosen: Mapping[str, Any]) -> Bindings:
     roles = chosen.get("roles", {})
     if "bindings" not in chosen:
         return Bindings(roles)
-    document = documents.read(Path(chosen["bindings"]), "bindings")
+    document = file_formats.read(Path(chosen["bindings"]), "bindings")
     written = dict(document.value["roles"])
     problems = [
         document.problem(

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import field
 
 from mockserver.contract import shipped_facts
-from mockserver.values import dataclass
+from mockserver.fast_dataclass import dataclass
 
 ROLES = shipped_facts().names["items"]
 """The member names that may play a role, most likely first; the vendor's own are among them."""

@@ -4,6 +4,7 @@ from dataclasses import field, replace
 
 from mockserver.clock import EXAMPLE_START_MS
 from mockserver.conformance.session.draft import Draft
+from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import NotJson
 from mockserver.signing import developer, wallet
 from mockserver.signing.curve import SigningUnavailable
@@ -13,7 +14,6 @@ from mockserver.signing.keyring import (
     EXAMPLE_ADDRESS,
     EXAMPLE_WALLET_KEY,
 )
-from mockserver.values import dataclass
 
 MOST_TICKETS = 4
 """How many of the tickets that a list shows are looked up."""

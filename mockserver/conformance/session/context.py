@@ -13,7 +13,7 @@ from mockserver.conformance.session.list_probes import ANOTHER_NAME, is_first_li
 from mockserver.conformance.session.names import ProbeName, plain_probe
 from mockserver.conformance.verdict import Inconclusive, NotApplicable, NotRun
 from mockserver.contract import Contract, Operation, ids
-from mockserver.values import dataclass
+from mockserver.fast_dataclass import dataclass
 
 _T = TypeVar("_T")
 _LONGEST_RUN_MS = 86_400_000

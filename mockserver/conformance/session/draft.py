@@ -8,9 +8,9 @@ from urllib.parse import quote
 
 from mockserver import jsontext
 from mockserver.contract import Operation
-from mockserver.exchange import Headers, Request
+from mockserver.fast_dataclass import value_class
+from mockserver.http_messages import Headers, Request
 from mockserver.jsontext import Json
-from mockserver.values import value_class
 
 JSON_TYPE = "application/json"
 

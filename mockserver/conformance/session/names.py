@@ -6,7 +6,7 @@ The words after the operation are for people. Code goes by the fields, and never
 from enum import Enum, auto
 
 from mockserver.contract import Operation
-from mockserver.values import dataclass
+from mockserver.fast_dataclass import dataclass
 
 VALID = "usual"
 """The words of the plain request of an operation."""

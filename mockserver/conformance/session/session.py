@@ -14,8 +14,8 @@ from mockserver.conformance.session.names import ProbeName
 from mockserver.conformance.session.permit import Refusing
 from mockserver.conformance.session.transport import Transport
 from mockserver.contract import Operation
-from mockserver.exchange import Request
-from mockserver.headers import WORLD_HEADER
+from mockserver.http_messages import Request
+from mockserver.mock_headers import WORLD_HEADER
 
 # After two such troubles in a row, a generation is given up.
 _UNREACHABLE, _GIVE_UP = (NoAnswer.UNREACHABLE, NoAnswer.TLS), 2

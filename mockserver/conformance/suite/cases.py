@@ -11,7 +11,7 @@ from mockserver.conformance.options import Options
 from mockserver.conformance.requests.probe import Group
 from mockserver.conformance.session.names import ProbeName
 from mockserver.contract import Layer, load
-from mockserver.values import dataclass
+from mockserver.fast_dataclass import dataclass
 
 _OF_ONE_OPERATION = (Layer.SCHEMA, Layer.PROTOCOL, Layer.EXCHANGE, Layer.TIMING)
 # The rule that needs the usual request of every operation.

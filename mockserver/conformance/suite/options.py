@@ -17,9 +17,9 @@ from mockserver.conformance.session.target import Target, UnsafeOrWrong, target_
 from mockserver.conformance.suite.hypothesis import of_hypothesis, stored
 from mockserver.conformance.verdict import FAIL_ON, UNREACHED, Verdict
 from mockserver.contract import Contract, load
+from mockserver.fast_dataclass import dataclass
 from mockserver.userfiles import anchored
 from mockserver.validation import did_you_mean
-from mockserver.values import dataclass
 
 NO_ADDRESS = (
     "no service is named: give --crosschain-mock-url URL, or --crosschain-mock-v1-url and "

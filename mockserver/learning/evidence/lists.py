@@ -6,6 +6,7 @@ from typing import Any
 
 from mockserver.conformance.discovery import listing
 from mockserver.contract import ids
+from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import kind_of
 from mockserver.learning.evidence.observation import (
     Observations,
@@ -14,7 +15,6 @@ from mockserver.learning.evidence.observation import (
     contradicted,
 )
 from mockserver.learning.evidence.recorded import RecordedCall, grouped
-from mockserver.values import dataclass
 
 _CHAIN_LISTS = {"v1": ids.V1_CHAINS, "v2": ids.CHAINS}
 _NAMES = ("nickName", "name", "chain", "chainName", "shortName", "symbol")

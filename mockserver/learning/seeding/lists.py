@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import Any
 
 from mockserver.contract import ids
-from mockserver.documents import Document, item_checks, part_of
 from mockserver.engine.catalog import EVM_FAMILY, NATIVE, Catalog, Chain, address_key
+from mockserver.fast_dataclass import dataclass
+from mockserver.file_formats import Document, item_checks, part_of
 from mockserver.jsontext import Json, camel
 from mockserver.learning.seeding.reading import Success, items_of
 from mockserver.operations.lists import CHAIN_MEMBERS
 from mockserver.scenarios import load_catalog
 from mockserver.scenarios.catalogs import stored_address
-from mockserver.values import dataclass
 
 RecordedItem = Mapping[str, Any]
 RecordedLists = Mapping[tuple[str, str], Sequence[RecordedItem]]

@@ -12,13 +12,13 @@ from mockserver.engine.courses import COURSES, Status, V1Status
 from mockserver.engine.orders import Order, OrderKind
 from mockserver.engine.refusal import Refusal
 from mockserver.engine.world import World
+from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import Json
 from mockserver.learning.seeding.reading import Success, number_of
 from mockserver.operations import OPERATIONS
 from mockserver.responders.dialects import Contracts
 from mockserver.scenarios import load_scenario
 from mockserver.server.resimulation import with_credentials
-from mockserver.values import dataclass
 
 RECORDED_COURSE = "as-recorded"
 """The course that new orders take: that of the last recorded order that succeeded."""

@@ -12,11 +12,11 @@ from mockserver.engine.aggregates import ROUTERS
 from mockserver.engine.catalog import Catalog, Placed
 from mockserver.engine.pricing import FEE_LEVEL_BPS, MAX_CHANNEL_BPS, MAX_FEE_LEVEL
 from mockserver.engine.refusal import Refusal
+from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import Json, plain
 from mockserver.learning.seeding.reading import Success, items_of, number_of
 from mockserver.limits import AMOUNT_DIGITS
 from mockserver.scenarios.catalogs import stored_address
-from mockserver.values import dataclass
 
 NEAR_PERCENT = 25
 """How far an amount may be off from a recorded one and still follow its rate, in percent."""

@@ -6,10 +6,10 @@ from typing import Any
 
 from mockserver import jsontext
 from mockserver.contract.load import has_succeeded
+from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import Json
 from mockserver.recordings import RecordedExchange, Source
 from mockserver.responders.templates.requests import plain_number
-from mockserver.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import field
 from decimal import Decimal
 
+from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import Json
 from mockserver.learning.seeding.lists import Additions, additions_of, closed_by, last_lists
 from mockserver.learning.seeding.orders import RECORDED_COURSE, SeededOrders, orders_of
@@ -13,7 +14,6 @@ from mockserver.learning.seeding.templates import LearnedTemplates, breaks_our_f
 from mockserver.recordings import Source
 from mockserver.recordings.files import yaml_text
 from mockserver.scenarios import load_catalog
-from mockserver.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

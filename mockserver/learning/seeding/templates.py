@@ -14,6 +14,7 @@ from mockserver.contract import Contract, ContractSource, ids
 from mockserver.contract.load import has_succeeded
 from mockserver.engine.courses import Status
 from mockserver.engine.orders import OrderGeneration
+from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import Json
 from mockserver.learning.seeding.fitting import FittedSample, filtered, fitted, same
 from mockserver.learning.seeding.reading import exchanges_of
@@ -37,7 +38,6 @@ from mockserver.scenarios.templates import (
     is_blank,
     route_texts,
 )
-from mockserver.values import dataclass
 
 COURSES = {"v1": "as-recorded-v1", "v2": "as-recorded"}
 _SUBMITS = {ids.ORDER: "v2", ids.V1_ORDER: "v1"}

@@ -6,7 +6,7 @@ from functools import partial
 from urllib.parse import quote, quote_plus, unquote
 
 from mockserver import jsontext
-from mockserver.exchange import BadEncoding, query_pairs
+from mockserver.http_messages import BadEncoding, query_pairs
 from mockserver.jsontext import Json, NotJson
 from mockserver.recordings.bodies import encode, layout_of
 from mockserver.recordings.redaction import texts, unpacking

@@ -9,7 +9,7 @@ from enum import IntEnum
 from functools import cache, lru_cache
 from pathlib import Path
 
-from mockserver import documents, resources
+from mockserver import file_formats, resources
 from mockserver.jsontext import Json, texts_in
 
 
@@ -146,7 +146,7 @@ def phrase_words() -> frozenset[str]:
 def published_examples() -> frozenset[str]:
     """Return the texts of the requests that the contract shows as examples: no secrets."""
     path = resources.schemas() / "endpoints.yaml"
-    document = documents.parse(path.read_text("utf-8"), path).value
+    document = file_formats.parse(path.read_text("utf-8"), path).value
     return frozenset(
         text for operation in document["operations"] for text in _texts(operation.get("example"))
     )

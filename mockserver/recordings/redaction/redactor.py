@@ -6,7 +6,7 @@ from dataclasses import replace
 from urllib.parse import unquote
 
 from mockserver import jsontext
-from mockserver.exchange import Coded, Headers, Request, Response
+from mockserver.http_messages import Coded, Headers, Request, Response
 from mockserver.jsontext import NotJson
 from mockserver.recordings.bodies import encode, layout_of
 from mockserver.recordings.recording import RecordedExchange, StandIns

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from html import escape, unescape
 from urllib.parse import quote, unquote
 
-from mockserver.values import dataclass
+from mockserver.fast_dataclass import dataclass
 
 DEEPEST = 8
 """How many codings on top of another are undone; what is packed deeper is left out."""

@@ -13,8 +13,8 @@ from mockserver.engine.courses import Status, V1Status
 from mockserver.engine.orders import OrderKind, Ticket
 from mockserver.engine.outages import Mode, Window
 from mockserver.engine.tickets import COMPLETED, TicketStatus, TicketView
-from mockserver.exchange import Headers, Response
-from mockserver.headers import REFUSAL_HEADER
+from mockserver.http_messages import Headers, Response
+from mockserver.mock_headers import REFUSAL_HEADER
 from mockserver.operations import v1, v2
 from mockserver.responders.breaks.converters import unsigned_number
 from mockserver.responders.breaks.mutations import (

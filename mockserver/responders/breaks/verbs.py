@@ -16,7 +16,7 @@ from typing import Any
 
 from mockserver import jsontext
 from mockserver.contract import shipped_facts
-from mockserver.exchange import Response
+from mockserver.http_messages import Response
 from mockserver.jsontext import Json
 from mockserver.responders.breaks import acts, contextual, converters
 from mockserver.responders.breaks.converters import is_number

@@ -10,7 +10,7 @@ from mockserver.contract import Inputs, Operation
 from mockserver.engine.catalog import Catalog
 from mockserver.engine.refusal import Refusal
 from mockserver.engine.reserved import RESERVED, Effect, Reserved, in_amount, in_hex
-from mockserver.exchange import Request
+from mockserver.http_messages import Request
 from mockserver.limits import AMOUNT_DIGITS
 from mockserver.responders.faults.kinds import KINDS, FaultedCall, OptionValues
 from mockserver.responders.faults.registry import Fault, FaultTrigger, Strike

@@ -7,7 +7,8 @@ from urllib.parse import quote
 
 from mockserver import jsontext
 from mockserver.contract import Contract
-from mockserver.exchange import Request
+from mockserver.fast_dataclass import dataclass
+from mockserver.http_messages import Request
 from mockserver.jsontext import Json
 from mockserver.recordings import (
     MatchRules,
@@ -21,7 +22,6 @@ from mockserver.recordings import (
 )
 from mockserver.recordings.redaction import Redactor
 from mockserver.responders.replay.state import ReplayMode
-from mockserver.values import dataclass
 from mockserver.wording import counted
 
 # How many reasons the line at the start gives; the rest is counted.

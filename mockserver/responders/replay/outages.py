@@ -14,7 +14,7 @@ from mockserver.engine.orders import Event
 from mockserver.engine.outages import Mode, OrderRoute
 from mockserver.engine.refusal import Refusal
 from mockserver.engine.world import World
-from mockserver.exchange import Request, Response
+from mockserver.http_messages import Request, Response
 from mockserver.jsontext import Json
 from mockserver.operations import v1, v2
 from mockserver.recordings import End, MatchRule, MatchRules, RecordedExchange, RequestParts

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from mockserver.engine.layered import Layered
 from mockserver.errors import CrosschainMockError
+from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import Json
 from mockserver.validation import did_you_mean
-from mockserver.values import dataclass
 
 if TYPE_CHECKING:
     from mockserver.recordings import RequestForm

@@ -15,9 +15,10 @@ from mockserver.contract import ids
 from mockserver.engine.courses import Status
 from mockserver.engine.orders import OrderGeneration, OrderView, Ticket
 from mockserver.engine.refusal import Refusal
-from mockserver.exchange import Response
-from mockserver.headers import SOURCE_HEADER
+from mockserver.fast_dataclass import dataclass
+from mockserver.http_messages import Response
 from mockserver.jsontext import Json
+from mockserver.mock_headers import SOURCE_HEADER
 from mockserver.recordings.bodies import DEFAULT_LAYOUT, encode
 from mockserver.recordings.matching import MatchRules, load_rules
 from mockserver.responders.refusing import JSON_TYPE
@@ -37,7 +38,6 @@ from mockserver.scenarios.templates import (
     sent_order,
     user_of,
 )
-from mockserver.values import dataclass
 
 TemplateRow = Mapping[str, Any]
 _ORDERS = {ids.ORDER: OrderGeneration.V2, ids.V1_ORDER: OrderGeneration.V1}

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 
 from mockserver.contract import ids
-from mockserver.exchange import Request
+from mockserver.http_messages import Request
 from mockserver.jsontext import Json
 from mockserver.recordings.matching import number_in
 from mockserver.scenarios.templates import ListedNames, NamedInputs, is_blank

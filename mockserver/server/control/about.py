@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from mockserver import __version__, jsontext
 from mockserver.contract.openapi import document
 from mockserver.engine.reserved import RESERVED
-from mockserver.exchange import Response
+from mockserver.http_messages import Response
 from mockserver.jsontext import Json
 from mockserver.server.control import openapi
 from mockserver.server.control.exposition import TEXT_TYPE, exposed, wants_text

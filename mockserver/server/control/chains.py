@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from mockserver import jsontext, limits
 from mockserver.errors import CrosschainMockError
-from mockserver.exchange import Response
+from mockserver.http_messages import Response
 from mockserver.jsontext import Json
 from mockserver.responders.refusing import JSON_TYPE
 from mockserver.server.control.row import ControlRequest

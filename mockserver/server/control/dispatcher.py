@@ -10,9 +10,10 @@ from itertools import chain
 from mockserver import jsontext, limits
 from mockserver.engine.refusal import Refusal, StateNotLoadable
 from mockserver.errors import CrosschainMockError
-from mockserver.exchange import BadEncoding, Request, Response, allow_header, query_pairs
-from mockserver.headers import CONTROL_PATH, EPOCH_HEADER
+from mockserver.fast_dataclass import keep
+from mockserver.http_messages import BadEncoding, Request, Response, allow_header, query_pairs
 from mockserver.jsontext import Json
+from mockserver.mock_headers import CONTROL_PATH, EPOCH_HEADER
 from mockserver.responders.delivery import Delivery, joined
 from mockserver.responders.forms import BadControl, check, members
 from mockserver.responders.refusing import JSON_TYPE
@@ -21,7 +22,6 @@ from mockserver.server.control.guard import Denied
 from mockserver.server.control.row import ControlRequest, NotAllowed, Row, ServerState
 from mockserver.server.control.sockets import open_socket, wants_socket
 from mockserver.validation import did_you_mean
-from mockserver.values import keep
 from mockserver.worlds import node
 from mockserver.worlds.hosted import Elsewhere, HostedWorld, UnknownWorld, WorldAway
 

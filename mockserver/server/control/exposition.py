@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from mockserver.exchange import Headers
+from mockserver.http_messages import Headers
 from mockserver.jsontext import Json
 
 TEXT_TYPE = ("Content-Type", "text/plain; version=0.0.4; charset=utf-8")

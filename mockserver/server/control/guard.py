@@ -12,9 +12,9 @@ from hmac import compare_digest
 from urllib.parse import SplitResult, urlsplit
 
 from mockserver.errors import CrosschainMockError
-from mockserver.exchange import Headers, is_loopback
-from mockserver.headers import TOKEN_HEADER
-from mockserver.values import dataclass
+from mockserver.fast_dataclass import dataclass
+from mockserver.http_messages import Headers, is_loopback
+from mockserver.mock_headers import TOKEN_HEADER
 from mockserver.worlds.token import WorldToken
 
 _SCHEME = "bearer "

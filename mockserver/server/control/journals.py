@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from mockserver import jsontext
 from mockserver.clock import iso
-from mockserver.exchange import Headers
+from mockserver.http_messages import Headers
 from mockserver.jsontext import Json, picked
 from mockserver.recordings import RecordedExchange, Recording
 from mockserver.recordings.files import exchange_text, head_text
@@ -18,7 +18,7 @@ from mockserver.responders.forms import BadControl
 from mockserver.responders.named import named_by
 from mockserver.responders.responder import SIMULATION
 from mockserver.server.control.row import ControlRequest
-from mockserver.steps import Steps, each, in_slices
+from mockserver.sliced_work import Steps, each, in_slices
 from mockserver.worlds import audit as audits
 from mockserver.worlds import verification
 from mockserver.worlds.complaints import Remedies, complaints, unused

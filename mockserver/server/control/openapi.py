@@ -6,8 +6,8 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from mockserver import __version__, jsontext
-from mockserver.headers import CONTROL_PATH, EPOCH_HEADER, TOKEN_HEADER, WORLD_HEADER
 from mockserver.jsontext import Json
+from mockserver.mock_headers import CONTROL_PATH, EPOCH_HEADER, TOKEN_HEADER, WORLD_HEADER
 from mockserver.server.control.row import Row
 
 _PART = re.compile(r"\{([a-zA-Z]+)\}")

@@ -13,7 +13,7 @@ from mockserver.engine.world import World
 from mockserver.jsontext import Json
 from mockserver.responders.forms import BadControl
 from mockserver.server.control.row import ControlRequest
-from mockserver.steps import in_slices
+from mockserver.sliced_work import in_slices
 from mockserver.worlds.audit import Money
 from mockserver.worlds.hosted import HostedWorld
 from mockserver.worlds.story import story_of

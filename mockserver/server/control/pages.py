@@ -7,7 +7,8 @@ from typing import Any
 from mockserver import jsontext, markdown
 from mockserver.clock import EXAMPLE_START_MS, ClockMode
 from mockserver.engine.reserved import RESERVED
-from mockserver.exchange import Headers, Request
+from mockserver.fast_dataclass import dataclass
+from mockserver.http_messages import Headers, Request
 from mockserver.jsontext import Json
 from mockserver.responders.breaks import catalogue as breaks
 from mockserver.server.assembly import Settings, build
@@ -15,7 +16,6 @@ from mockserver.server.control.row import Row
 from mockserver.server.control.table import ROWS
 from mockserver.server.service import Service
 from mockserver.signing.keyring import EXAMPLE_ADDRESS
-from mockserver.values import dataclass
 
 _MOST_ITEMS, _MOST_TEXT = 2, 160
 _HOST = ("Host", "127.0.0.1")

@@ -13,7 +13,7 @@ from mockserver.responders import stubs
 from mockserver.responders.faults import registry as faults
 from mockserver.responders.faults.registry import Tally
 from mockserver.server.control.row import ControlRequest
-from mockserver.steps import apart, in_slices
+from mockserver.sliced_work import apart, in_slices
 
 
 def show_faults(request: ControlRequest) -> Json:

@@ -8,11 +8,11 @@ from typing import Any
 
 from mockserver import limits
 from mockserver.errors import CrosschainMockError
-from mockserver.exchange import Headers
+from mockserver.fast_dataclass import dataclass
+from mockserver.http_messages import Headers
 from mockserver.jsontext import Json, Schema
 from mockserver.responders.refusing import refusal_in
 from mockserver.server.control.guard import Guard
-from mockserver.values import dataclass
 from mockserver.worlds.factory import WorldFactory
 from mockserver.worlds.hosted import HostedWorld, Worlds
 

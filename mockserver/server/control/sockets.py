@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from mockserver import jsontext, limits
 from mockserver.engine.catalog import Chain
 from mockserver.engine.refusal import Refusal
-from mockserver.exchange import Request, Response
+from mockserver.http_messages import Request, Response
 from mockserver.jsontext import Json
 from mockserver.responders.delivery import Delivery
 from mockserver.responders.refusing import JSON_TYPE

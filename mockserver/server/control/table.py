@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from mockserver import documents, limits, resources, tables
+from mockserver import file_formats, limits, resources, tables
 from mockserver.jsontext import Json
 from mockserver.responders.forms import FormTable, filled, named_code, shipped_forms
 from mockserver.server.control.row import SAVED_DEPTH, ControlExample, Row
@@ -16,7 +16,7 @@ from mockserver.server.control.row import SAVED_DEPTH, ControlExample, Row
 
 def read(file: Path) -> Iterator[Row]:
     """Yield the rows of a file. Raises `InvalidFile` for a name that nothing has."""
-    document = documents.read(file, "control")
+    document = file_formats.read(file, "control")
     table = document.value
     # A table may leave the shipped forms out and name them all the same.
     form_table = FormTable({**shipped_forms().named, **table["forms"]})

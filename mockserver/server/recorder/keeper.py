@@ -12,12 +12,12 @@ from mockserver import jsontext
 from mockserver.contract import BasisKind, Contract, ContractSource
 from mockserver.contract.dialect import DIALECTS, OBSERVED
 from mockserver.contract.facts import basis_along
-from mockserver.exchange import Request, Response
+from mockserver.fast_dataclass import dataclass
+from mockserver.http_messages import Request, Response
 from mockserver.recordings import RecordedExchange, Recording, RecordingFolder, StandIns
 from mockserver.recordings.formats import ForeignRecording
 from mockserver.recordings.redaction import Redactor
 from mockserver.responders.dialects import Contracts
-from mockserver.values import dataclass
 from mockserver.wording import counted
 
 # A few answers show the dialect, and checking them takes time.

@@ -14,7 +14,7 @@ from multidict import CIMultiDict
 from mockserver import limits
 from mockserver.clock import ticks_ms, wall_ms
 from mockserver.errors import CrosschainMockError
-from mockserver.exchange import Headers, Request, Response
+from mockserver.http_messages import Headers, Request, Response
 from mockserver.recordings import RecordedExchange
 from mockserver.server.connection import ConnectionServer, http_response
 from mockserver.server.incoming import UnreadableRequest, body_of

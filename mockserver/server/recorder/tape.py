@@ -8,7 +8,8 @@ from pathlib import Path
 
 from mockserver.contract import load
 from mockserver.errors import CrosschainMockError
-from mockserver.exchange import Request, Response
+from mockserver.fast_dataclass import dataclass
+from mockserver.http_messages import Request, Response
 from mockserver.recordings.bodies import FOLDER
 from mockserver.recordings.folder import LOCK_FILE
 from mockserver.responders.replay import ReplayMode
@@ -20,7 +21,6 @@ from mockserver.server.recorder.upstream import (
     fetched,
     trouble,
 )
-from mockserver.values import dataclass
 
 
 class RecordMode(StrEnum):

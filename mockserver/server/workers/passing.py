@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, cast
 from aiohttp.web_protocol import RequestHandler
 from aiohttp.web_request import BaseRequest
 
-from mockserver.exchange import Request
-from mockserver.headers import CONTROL_PATH
+from mockserver.http_messages import Request
+from mockserver.mock_headers import CONTROL_PATH
 from mockserver.responders.delivery import Delivery
 from mockserver.server.http import HttpServer
 from mockserver.server.lane import LaneConnection

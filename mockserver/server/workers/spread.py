@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from mockserver import jsontext
 from mockserver.engine.refusal import StateNotLoadable
 from mockserver.errors import CrosschainMockError
-from mockserver.exchange import Headers, Request, Response
-from mockserver.headers import EPOCH_HEADER
+from mockserver.http_messages import Headers, Request, Response
 from mockserver.jsontext import Json
+from mockserver.mock_headers import EPOCH_HEADER
 from mockserver.responders.delivery import Delivery, Pending, delivery_of
 from mockserver.responders.forms import BadControl
 from mockserver.responders.refusing import JSON_TYPE

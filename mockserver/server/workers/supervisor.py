@@ -14,6 +14,7 @@ from dataclasses import field
 from typing import NoReturn
 
 from mockserver.errors import CannotStart, CrosschainMockError
+from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import Json
 from mockserver.server.exhaustion import allow_more_files
 from mockserver.server.listener import DRAIN_SECONDS, WAITING, Listener, bound
@@ -31,7 +32,6 @@ from mockserver.server.workers.channel import Channel, Message
 from mockserver.server.workers.passing import PassingServer
 from mockserver.server.workers.peers import Peers
 from mockserver.server.workers.spread import Spread
-from mockserver.values import dataclass
 from mockserver.worlds.homes import home_of
 from mockserver.worlds.hosted import DEFAULT_WORLD
 

@@ -15,6 +15,7 @@ from mockserver.engine.orders import Order, OrderKind, OrderView
 from mockserver.engine.outages import OrderRoute
 from mockserver.engine.tickets import COMPLETED, REFUND
 from mockserver.engine.world import World
+from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import Json
 from mockserver.operations import traces
 from mockserver.operations.order_texts import OrderRules
@@ -26,8 +27,7 @@ from mockserver.operations.traces import (
 )
 from mockserver.responders.delivery import Cut
 from mockserver.responders.responder import GENERATED, PLAYBACK, STUB, UPSTREAM
-from mockserver.steps import Steps
-from mockserver.values import dataclass
+from mockserver.sliced_work import Steps
 from mockserver.worlds import pool
 from mockserver.worlds.claims import Beliefs
 from mockserver.worlds.hosted import HostedWorld

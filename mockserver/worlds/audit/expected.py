@@ -7,8 +7,8 @@ from typing import Any
 
 from mockserver.engine.courses import Status
 from mockserver.engine.orders import OrderView
+from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import plain
-from mockserver.values import dataclass
 from mockserver.wording import times
 from mockserver.worlds.audit.evidence import Evidence
 from mockserver.worlds.audit.finding import Finding, Money

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 
 from mockserver import markdown
-from mockserver.values import dataclass
+from mockserver.fast_dataclass import dataclass
 from mockserver.worlds.audit.claimed import not_as_claimed
 from mockserver.worlds.audit.doubled import doubled
 from mockserver.worlds.audit.evidence import Evidence

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
 from mockserver import limits
+from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import Json
 from mockserver.responders.forms import BadControl
-from mockserver.steps import Steps, at_once
+from mockserver.sliced_work import Steps, at_once
 from mockserver.validation import did_you_mean
-from mockserver.values import dataclass
 from mockserver.wording import audit_lines
 from mockserver.worlds.audit.claimed import all_arrived
 from mockserver.worlds.audit.evidence import Evidence, evidence_of

@@ -8,11 +8,11 @@ from typing import Any
 
 from mockserver import limits
 from mockserver.clock import ClockRefused
+from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import Json
 from mockserver.responders.forms import BadControl, duration_ms
-from mockserver.steps import Steps, at_once
+from mockserver.sliced_work import Steps, at_once
 from mockserver.validation import did_you_mean
-from mockserver.values import dataclass
 from mockserver.wording import counted, lint_lines
 from mockserver.worlds.ground import Ground, ground_of
 from mockserver.worlds.hosted import HostedWorld

@@ -13,9 +13,9 @@ from mockserver.engine.catalog import Placed
 from mockserver.engine.orders import OrderKind
 from mockserver.engine.outages import OrderRoute
 from mockserver.engine.refusal import Refusal
+from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import plain
 from mockserver.operations.traces import TracedTransfer
-from mockserver.values import dataclass
 from mockserver.worlds.audit.finding import Money
 from mockserver.worlds.lint.finding import Remark
 from mockserver.worlds.lint.traffic import ClientCall, QuoteCall, SubmitCall, Traffic

@@ -13,12 +13,12 @@ from mockserver.engine.core import HashKey, hash_key
 from mockserver.engine.orders import OrderKind
 from mockserver.engine.outages import OrderRoute
 from mockserver.engine.world import World
+from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import Json
 from mockserver.operations import traces
 from mockserver.operations.order_texts import OrderRules
 from mockserver.operations.traces import NamedDeposit, QuotedTransfer, TracedTransfer
-from mockserver.steps import Steps
-from mockserver.values import dataclass
+from mockserver.sliced_work import Steps
 from mockserver.worlds.audit.evidence import successful_data
 from mockserver.worlds.hosted import HostedWorld
 from mockserver.worlds.journal import Entry

@@ -8,7 +8,7 @@ from mockserver import limits
 from mockserver.engine.catalog import EVM_FAMILY, KASPA_FAMILY, SOLANA_FAMILY, TRON_FAMILY, Chain
 from mockserver.engine.refusal import Refusal
 from mockserver.errors import CrosschainMockError
-from mockserver.exchange import Response
+from mockserver.http_messages import Response
 from mockserver.jsontext import Json
 from mockserver.worlds.hosted import HostedWorld
 from mockserver.worlds.node import kaspa, solana, tron

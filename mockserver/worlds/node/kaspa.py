@@ -13,7 +13,7 @@ from types import MappingProxyType
 from mockserver import jsontext
 from mockserver.engine.catalog import NATIVE
 from mockserver.engine.hashes import derived_int
-from mockserver.exchange import Response
+from mockserver.http_messages import Response
 from mockserver.jsontext import Json
 from mockserver.operations.transactions import ContractCall, order_of_transfer
 from mockserver.signing import kaspa_transactions as kaspa

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 
 from mockserver.engine.catalog import Chain
-from mockserver.exchange import Response
+from mockserver.fast_dataclass import dataclass
+from mockserver.http_messages import Response
 from mockserver.jsontext import Json, encode
-from mockserver.values import dataclass
 from mockserver.worlds.blocks import ChainBlocks
 from mockserver.worlds.hosted import HostedWorld
 

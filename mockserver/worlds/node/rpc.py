@@ -4,8 +4,8 @@ import re
 from collections.abc import Mapping, Sequence
 
 from mockserver.engine.catalog import Chain
+from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import Json
-from mockserver.values import dataclass
 from mockserver.violations import excerpt
 from mockserver.worlds.blocks import ChainBlocks
 from mockserver.worlds.hosted import HostedWorld

@@ -13,7 +13,7 @@ from mockserver.engine import abi
 from mockserver.engine.catalog import NATIVE
 from mockserver.engine.refusal import Refusal
 from mockserver.engine.submission import OrderRequest
-from mockserver.exchange import Response
+from mockserver.http_messages import Response
 from mockserver.jsontext import Json
 from mockserver.operations.transactions import ContractCall, Reverted
 from mockserver.signing import curve, tron

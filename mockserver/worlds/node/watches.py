@@ -3,8 +3,8 @@
 from collections.abc import Callable, Mapping
 from typing import Protocol
 
+from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import Json
-from mockserver.values import dataclass
 from mockserver.worlds.node import filters
 from mockserver.worlds.node.rpc import (
     BAD_PARAMS,

@@ -12,7 +12,7 @@ from urllib.parse import unquote_plus
 
 from mockserver import jsontext
 from mockserver.engine.dumps import to_plain
-from mockserver.exchange import Coded, Headers, Request, Response
+from mockserver.http_messages import Coded, Headers, Request, Response
 from mockserver.jsontext import Json
 from mockserver.recordings.redaction.forms import is_secret
 from mockserver.responders.refusing import JSON_HEADERS

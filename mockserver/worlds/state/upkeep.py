@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from mockserver.engine.refusal import StateNotLoadable
+from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import Json
-from mockserver.values import dataclass
 from mockserver.worlds.factory import WorldFactory
 from mockserver.worlds.hosted import DEFAULT_WORLD, HostedWorld
 from mockserver.worlds.state.encoding import Rows, plain

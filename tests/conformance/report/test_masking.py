@@ -21,7 +21,7 @@ from mockserver.conformance.session.caller import Caller
 from mockserver.conformance.session.exchange import Answer, Exchange, NoAnswer
 from mockserver.conformance.verdict import Verdict
 from mockserver.contract import Contract
-from mockserver.exchange import Request, Response
+from mockserver.http_messages import Request, Response
 from tests.conformance.report.made import exchange, finding, outcome, printed, report, result, rule
 
 KEY = "live-key-7f3a91"

@@ -6,13 +6,13 @@ from dataclasses import replace
 
 from mockserver.engine.catalog import NATIVE, Placed
 from mockserver.engine.submission import OrderRequest
+from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import Json
 from mockserver.operations.transactions import ContractCall, Reverted, order_of_transfer
 from mockserver.signing import solana
 from mockserver.signing.base58 import base58, from_base58
 from mockserver.signing.solana import SolanaTransaction
 from mockserver.signing.transactions import NotATransaction
-from mockserver.values import dataclass
 from mockserver.violations import excerpt
 from mockserver.worlds.chain import SentTransaction, pour, take
 from mockserver.worlds.contracts import base_coin, coins_of, holding

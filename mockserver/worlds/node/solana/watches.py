@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from types import MappingProxyType
 
+from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import Json
 from mockserver.signing.base58 import base58, from_base58
-from mockserver.values import dataclass
 from mockserver.worlds.node.rpc import BAD_PARAMS, RpcCall, RpcError
 from mockserver.worlds.node.solana.accounts import account_info
 from mockserver.worlds.node.solana.programs import FINAL, SYSTEM, settings_at, with_context

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 import pytest
 
-from mockserver import values
+from mockserver import fast_dataclass
 
 T = TypeVar("T")
 
@@ -78,7 +78,7 @@ def _classes(dataclass: Any) -> Any:
     return SimpleNamespace(**{one.__name__: one for one in made})
 
 
-OURS, LIBRARY = _classes(values.dataclass), _classes(dataclasses.dataclass)
+OURS, LIBRARY = _classes(fast_dataclass.dataclass), _classes(dataclasses.dataclass)
 KINDS = sorted(vars(OURS))
 _GIVEN: dict[str, list[dict[str, Any]]] = {
     "Empty": [{}],
@@ -153,7 +153,7 @@ def test_what_holds_itself_is_written_with_dots():
     assert repr(one).endswith("Changing(count=1, names=[...])")
 
 
-@values.dataclass(frozen=True, slots=True)
+@fast_dataclass.dataclass(frozen=True, slots=True)
 class Carried:
     """A value that can be named from outside, so that it can be pickled."""
 
@@ -171,7 +171,7 @@ def test_a_copy_and_what_was_pickled_are_equal_and_stay_frozen():
 
 
 def test_values_of_the_road_are_hashed_and_equal_as_frozen_ones():
-    @values.value_class(frozen=True, slots=True)
+    @fast_dataclass.value_class(frozen=True, slots=True)
     class Road:
         one: int
         other: str = "b"
@@ -183,7 +183,7 @@ def test_values_of_the_road_are_hashed_and_equal_as_frozen_ones():
 def test_a_member_without_a_default_behind_one_that_has_one_is_refused():
     with pytest.raises(TypeError):
 
-        @values.dataclass(slots=True)
+        @fast_dataclass.dataclass(slots=True)
         class Wrong:
             one: int = 1
             other: str  # type: ignore[misc]

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from mockserver import documents
+from mockserver import file_formats
 from mockserver.errors import InvalidFile
 
 FILE = Path("some.yaml")
@@ -15,7 +15,7 @@ SCHEMAS = Path(__file__).parents[1] / "schemas"
 
 def test_values_are_what_they_look_like():
     text = "a: [1, 2.50, 0x10, no, true, ~, 2026-01-01, -3, '5', 010]\nb: {c: on}\n"
-    value = documents.parse(text, FILE).value
+    value = file_formats.parse(text, FILE).value
     assert value == {
         "a": [1, Decimal("2.50"), "0x10", "no", True, None, "2026-01-01", -3, "5", "010"],
         "b": {"c": "on"},
@@ -23,7 +23,7 @@ def test_values_are_what_they_look_like():
 
 
 def test_every_field_knows_its_line():
-    document = documents.parse("a: 1\nb:\n  - c: 2\n  - c: 3\n", FILE)
+    document = file_formats.parse("a: 1\nb:\n  - c: 2\n  - c: 3\n", FILE)
     assert document.lines()[("b", 1, "c")] == 4
     assert str(document.problem(("b", 1, "d"), "is missing")) == "some.yaml:4: b[1].d: is missing"
 
@@ -45,13 +45,13 @@ def test_every_field_knows_its_line():
 )
 def test_what_cannot_be_read_is_named_with_its_line(text, line, words):
     with pytest.raises(InvalidFile, match=words) as caught:
-        documents.parse(text, FILE)
+        file_formats.parse(text, FILE)
     assert caught.value.problems[0].line == line
 
 
 def test_a_file_nested_beyond_reason_is_refused():
     with pytest.raises(InvalidFile, match="nested"):
-        documents.parse("- " * 5000 + "1", FILE)
+        file_formats.parse("- " * 5000 + "1", FILE)
 
 
 @pytest.mark.parametrize(
@@ -68,14 +68,14 @@ def test_a_file_names_its_format(tmp_path, text, words):
     file = tmp_path / "x.yaml"
     file.write_text(text)
     with pytest.raises(InvalidFile, match=words):
-        documents.read(file)
+        file_formats.read(file)
 
 
 def test_a_file_of_another_format_is_not_taken(tmp_path):
     file = tmp_path / "x.yaml"
     file.write_text("format: crosschain-mock/errata@1\nerrata: []\n")
     with pytest.raises(InvalidFile, match="expected one of crosschain-mock/recording@2"):
-        documents.read(file, "recording")
+        file_formats.read(file, "recording")
 
 
 def test_every_problem_is_listed_with_its_line(tmp_path):
@@ -88,7 +88,7 @@ def test_every_problem_is_listed_with_its_line(tmp_path):
         "exchanges: []\n"
     )
     with pytest.raises(InvalidFile) as caught:
-        documents.read(file, "recording")
+        file_formats.read(file, "recording")
     told = {problem.field: (problem.line, problem.message) for problem in caught.value.problems}
     assert told["origin"][0] == 3
     assert "simulation" in told["origin"][1]
@@ -102,7 +102,7 @@ def test_a_file_that_is_not_there_or_no_text(tmp_path, content, words):
     if content is not None:
         file.write_bytes(content)
     with pytest.raises(InvalidFile, match=words):
-        documents.read(file)
+        file_formats.read(file)
 
 
 @pytest.mark.parametrize("path", sorted(SCHEMAS.glob("*.yaml")), ids=lambda path: path.name)

@@ -8,11 +8,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
-from mockserver import compiled, resources, userfiles
+from mockserver import compiled_yaml, resources, userfiles
 from mockserver.errors import InvalidFile, Problem
+from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import FieldPath
 from mockserver.validation import SchemaCheck, dotted
-from mockserver.values import dataclass
 
 T = TypeVar("T")
 Complaint = tuple[FieldPath, str]
@@ -186,7 +186,7 @@ def parse(text: str, file: Path, *, binary: bool = False) -> Document:
 
     With `binary`, values tagged `!!binary` are bytes, as other tools write them.
     """
-    ready = compiled.value_of(text)
+    ready = compiled_yaml.value_of(text)
     if ready is not None:
         return Document(file, "", ready, cache(lambda: _lines_of(text, file)))
     from mockserver.yamltext import parsed  # noqa: PLC0415 - not for files that are compiled

@@ -7,8 +7,8 @@ from ipaddress import ip_address
 from urllib.parse import unquote_to_bytes
 
 from mockserver import jsontext
+from mockserver.fast_dataclass import value_class
 from mockserver.jsontext import Json
-from mockserver.values import value_class
 
 PHRASES: Mapping[int, str] = {int(known): known.phrase for known in HTTPStatus}
 """What HTTP calls its statuses."""
