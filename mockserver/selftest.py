@@ -10,7 +10,7 @@ from multiprocessing.connection import Connection, wait
 from threading import current_thread, main_thread
 from typing import NamedTuple
 
-from mockserver.conformance.checks.catalog import RULES
+from mockserver.conformance.checks.all_rules import RULES
 from mockserver.conformance.checks.rule import Rule
 from mockserver.conformance.options import Options
 from mockserver.conformance.result import Result

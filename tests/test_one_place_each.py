@@ -106,7 +106,7 @@ def copy(tmp_path_factory):
     (schemas / "v2" / "getHealth.data.json").write_text(json.dumps(DATA))
     (schemas / "v2" / "getHealth.request.json").write_text(json.dumps(REQUEST))
     _add(package / "operations" / "v2.py", MEANING)
-    _add(package / "conformance" / "checks" / "reads.py", RULE)
+    _add(package / "conformance" / "checks" / "balances_and_prices.py", RULE)
     _add(schemas / "breaks.yaml", BREAK, "    envelope-code-as-text:")
     return folder
 

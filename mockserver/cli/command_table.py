@@ -300,7 +300,7 @@ def _text_default(row: "Option") -> str | None:
 
 def _with_value(before: Any, row: "Option", text: str) -> Any:
     """Return what a setting is with one more value, read as everywhere else."""
-    from mockserver.conformance.runs.settings import value_of_text
+    from mockserver.conformance.runs.option_reading import value_of_text
 
     value = value_of_text(row, text)
     return (*before, *value) if row.kind == "texts" else value

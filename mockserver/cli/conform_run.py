@@ -11,20 +11,25 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mockserver import standard_streams
-from mockserver.conformance.checks.catalog import RULES
+from mockserver.conformance.checks.all_rules import RULES
 from mockserver.conformance.generation.stages import stage_rules
 from mockserver.conformance.options import Options
 from mockserver.conformance.report import baseline as baselines
 from mockserver.conformance.report.baseline import Baseline
 from mockserver.conformance.report.coverage import coverage_of
 from mockserver.conformance.report.model import Report, report_of
+from mockserver.conformance.report.report_files import (
+    Destination,
+    check_writable,
+    destination_of,
+    write,
+)
 from mockserver.conformance.report.terminal import print_report
-from mockserver.conformance.report.writing import Destination, check_writable, destination_of, write
 from mockserver.conformance.result import INTERRUPTED, Result
 from mockserver.conformance.runs import wrong_service as wrong
-from mockserver.conformance.runs.journal import journalled
 from mockserver.conformance.runs.offline import run_recorded
 from mockserver.conformance.runs.planner import Prepared
+from mockserver.conformance.runs.run_journal import journalled
 from mockserver.conformance.runs.runner import run, skip_unused_work
 from mockserver.conformance.session.target import Target, UnsafeOrWrong
 from mockserver.conformance.verdict import FAIL_ON

@@ -144,7 +144,7 @@ def reference(folder: Path, check: bool) -> None:
     """Write the generated pages into FOLDER."""
     from mockserver import limits
     from mockserver.conformance import option_table
-    from mockserver.conformance.checks.catalog import rules_by_fact
+    from mockserver.conformance.checks.all_rules import rules_by_fact
     from mockserver.contract.reference import pages
     from mockserver.scenarios import library
     from mockserver.server.control.pages import pages as control_pages

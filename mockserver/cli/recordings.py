@@ -141,7 +141,7 @@ def _import_file(
 
 
 def _read(file: Path, name: str | None) -> "ForeignRecording":
-    from mockserver.conformance.runs.journal import is_journal
+    from mockserver.conformance.runs.run_journal import is_journal
     from mockserver.recordings.formats import read_foreign
 
     if name == "conform" or (name is None and is_journal(file)):
@@ -151,7 +151,7 @@ def _read(file: Path, name: str | None) -> "ForeignRecording":
 
 def _read_run(file: Path) -> "ForeignRecording":
     """Return what a journal of `conform` holds."""
-    from mockserver.conformance.runs.journal import read_run
+    from mockserver.conformance.runs.run_journal import read_run
     from mockserver.content_codings import is_read
     from mockserver.http_messages import Response
     from mockserver.recordings import RecordedExchange
@@ -210,7 +210,7 @@ def drift(old: str, new: str, *, as_json: bool, fail_on: str, **settings: Any) -
     """
     from mockserver.cli.comparing import print_comparison
     from mockserver.conformance.comparison import Terms, compare
-    from mockserver.conformance.runs.settings import options_from
+    from mockserver.conformance.runs.option_reading import options_from
 
     comparison = compare(old, new, options_from(settings), Terms(forms=True))
     print_comparison(comparison, as_json=as_json, verbose=False)

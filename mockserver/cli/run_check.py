@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from xml.etree.ElementTree import Element, SubElement
 
-from mockserver.conformance.report.pipelines import xml_text
+from mockserver.conformance.report.ci_formats import xml_text
 from mockserver.fast_dataclass import dataclass
 from mockserver.http_messages import printable
 from mockserver.responders.refusing import refusal_in

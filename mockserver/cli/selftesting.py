@@ -34,7 +34,7 @@ def selftest(
     is found under its right name and no correct behaviour is reported, and with 1 otherwise.
     """
     from mockserver import selftest as trials
-    from mockserver.conformance.checks.catalog import RULES
+    from mockserver.conformance.checks.all_rules import RULES
 
     chosen, side_by_side = _chosen(names), processes or _cores()
     jobs = trials.jobs_of(chosen, range(1, seeds + 1), _MODES[mode])

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from mockserver import jsontext
-from mockserver.conformance.generation.strategies import RequestStrategies, any_of
-from mockserver.conformance.generation.values import smallest_units
+from mockserver.conformance.generation.input_values import smallest_units
+from mockserver.conformance.generation.request_strategies import RequestStrategies, any_of
 from mockserver.conformance.session.context import RunContext
 from mockserver.contract import Basis, Operation, ids, load
 from mockserver.errors import CrosschainMockError

@@ -10,7 +10,7 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from mockserver.conformance.generation.values import WIDE, matching
+from mockserver.conformance.generation.input_values import WIDE, matching
 from mockserver.contract import Basis, BasisKind
 from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import Json, Schema

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from mockserver import conformance, file_formats
-from mockserver.conformance.runs.settings import RunOptions
+from mockserver.conformance.runs.option_reading import RunOptions
 from mockserver.server.tls import context_of
 from mockserver.testing import running
 from tests.cli.conftest import command

@@ -25,7 +25,7 @@ from mockserver.conformance.option_table import (
     page,
     written,
 )
-from mockserver.conformance.runs.settings import (
+from mockserver.conformance.runs.option_reading import (
     RunOptions,
     options_from,
     options_of,

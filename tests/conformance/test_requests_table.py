@@ -11,10 +11,10 @@ from mockserver.conformance.requests.alternative_forms import (
     AlternativeForm,
     forms_of,
 )
-from mockserver.conformance.requests.labels import FILTERS, LISTED, NAMED, SAMPLES
 from mockserver.conformance.requests.negative import WrongValues
-from mockserver.conformance.requests.planned import PLANNED, read
 from mockserver.conformance.requests.probe import Stage
+from mockserver.conformance.requests.probe_labels import FILTERS, LISTED, NAMED, SAMPLES
+from mockserver.conformance.requests.probe_table import PLANNED, read
 from mockserver.conformance.requests.variations import MistakeKind, filled, variations_of
 from mockserver.conformance.session.caller import MOST_TICKETS
 from mockserver.conformance.session.list_probes import FIRST_LIST_PROBES

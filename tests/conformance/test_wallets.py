@@ -5,13 +5,13 @@ from dataclasses import replace
 import pytest
 
 from mockserver.conformance import run
-from mockserver.conformance.comparison.requests import signed_again
-from mockserver.conformance.report.exchanges import reported
+from mockserver.conformance.comparison.mirrored_requests import signed_again
 from mockserver.conformance.report.masking import masker_for
-from mockserver.conformance.runs.settings import options_of
+from mockserver.conformance.report.shown_exchanges import reported
+from mockserver.conformance.runs.option_reading import options_of
 from mockserver.conformance.session.caller import Caller
-from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.exchange import Exchange
+from mockserver.conformance.session.request_draft import Draft
 from mockserver.conformance.session.target import Target, UnsafeOrWrong
 from mockserver.conformance.verdict import Verdict
 from mockserver.contract import load

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from mockserver import file_formats, resources
-from mockserver.conformance.requests.labels import FILTERS
+from mockserver.conformance.requests.probe_labels import FILTERS
 from mockserver.contract import Basis, BasisKind, Contract, Operation, UnknownFact, load
 from mockserver.contract.facts import Carrier, FactRegister, carrier, shipped_facts
 from mockserver.engine.courses import Status, V1Status

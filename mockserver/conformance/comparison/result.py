@@ -4,8 +4,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import field
 from enum import StrEnum
 
-from mockserver.conformance.comparison.answers import SILENT, Difference, DifferenceKind, dotted
-from mockserver.conformance.comparison.values import Place
+from mockserver.conformance.comparison.answer_differences import (
+    SILENT,
+    Difference,
+    DifferenceKind,
+    dotted,
+)
+from mockserver.conformance.comparison.value_differences import Place
 from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import Json, picked
 from mockserver.wording import counted, listed, one_line, reason_lines

@@ -15,7 +15,7 @@ from mockserver.conformance.discovery.inventory import (
     inventories,
     inventory_of,
 )
-from mockserver.conformance.discovery.listing import folded
+from mockserver.conformance.discovery.member_roles import folded
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import cached
 

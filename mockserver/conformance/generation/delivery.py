@@ -16,7 +16,7 @@ from itertools import chain, combinations
 from urllib.parse import urlencode
 
 from mockserver import jsontext
-from mockserver.conformance.checks.evidence import (
+from mockserver.conformance.checks.judged_exchanges import (
     GATEWAY_STATUSES,
     chains_named,
     in_words,
@@ -24,9 +24,9 @@ from mockserver.conformance.checks.evidence import (
     request_key,
     says_it_is_away,
 )
-from mockserver.conformance.checks.probes import V2_LISTS
 from mockserver.conformance.checks.rule import Finding, Outcome
-from mockserver.conformance.checks.submitted import (
+from mockserver.conformance.checks.shared_probes import V2_LISTS
+from mockserver.conformance.checks.submission_timelines import (
     ORDER,
     TICKET,
     V1_ORDER,
@@ -38,8 +38,8 @@ from mockserver.conformance.checks.submitted import (
 from mockserver.conformance.checks.tickets import entries
 from mockserver.conformance.discovery import amounts
 from mockserver.conformance.discovery.inventory import chains_of, inventory_of
-from mockserver.conformance.discovery.routes import addressed_tokens, v1_chain_pair
-from mockserver.conformance.generation.clients import (
+from mockserver.conformance.discovery.token_routes import addressed_tokens, v1_chain_pair
+from mockserver.conformance.generation.client_variants import (
     OLD_COPY,
     allowed_to_differ,
     cookies_for,
@@ -47,16 +47,16 @@ from mockserver.conformance.generation.clients import (
     kept_for,
     knows_no_chunks,
 )
+from mockserver.conformance.generation.equal_answers import Sameness
 from mockserver.conformance.generation.equal_requests import (
     alternating,
     conditions_of,
     equal_requests,
     stale_validators,
 )
-from mockserver.conformance.generation.sameness import Sameness
 from mockserver.conformance.generation.stages import DELIVERY, Sender, is_answered
 from mockserver.conformance.options import Options
-from mockserver.conformance.requests.labels import FILTERS
+from mockserver.conformance.requests.probe_labels import FILTERS
 from mockserver.conformance.requests.valid import (
     first_chains,
     fresh_address,
@@ -65,9 +65,9 @@ from mockserver.conformance.requests.valid import (
     valid_request,
 )
 from mockserver.conformance.session.context import RunContext
-from mockserver.conformance.session.draft import JSON_TYPE, Draft
 from mockserver.conformance.session.exchange import Exchange, NoAnswer, refusal_of
-from mockserver.conformance.session.names import EdgeKind
+from mockserver.conformance.session.probe_names import EdgeKind
+from mockserver.conformance.session.request_draft import JSON_TYPE, Draft
 from mockserver.conformance.session.session import Session
 from mockserver.conformance.verdict import NotRun, Verdict, if_known
 from mockserver.contract import Basis, Operation, fact_basis, ids, shipped_facts

@@ -10,18 +10,18 @@ from typing import Any
 
 from mockserver import file_formats, resources
 from mockserver.conformance.basis import basis_of
-from mockserver.conformance.checks.catalog import RULES
+from mockserver.conformance.checks.all_rules import RULES
 from mockserver.conformance.checks.judge import outcome_of
 from mockserver.conformance.checks.rule import Finding, Outcome, Rule
 from mockserver.conformance.discovery.amounts import number
 from mockserver.conformance.options import Options
-from mockserver.conformance.requests.saved import SavedRequest, saved_request
+from mockserver.conformance.requests.user_probes import SavedRequest, saved_request
 from mockserver.conformance.requests.valid import valid_request
 from mockserver.conformance.session.context import RunContext
-from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.session.names import ProbeName
 from mockserver.conformance.session.permit import Refusing, Spent
+from mockserver.conformance.session.probe_names import ProbeName
+from mockserver.conformance.session.request_draft import Draft
 from mockserver.conformance.session.session import Session
 from mockserver.conformance.verdict import Severity, Verdict, if_known
 from mockserver.contract import Basis, BasisKind, Contract, Layer, Operation, fact_basis, ids

@@ -13,11 +13,11 @@ from mockserver.conformance.checks.schema import (
     parts_of,
     parts_of_request,
 )
-from mockserver.conformance.checks.submitted import ORDER, TICKET, V1_ORDER
+from mockserver.conformance.checks.submission_timelines import ORDER, TICKET, V1_ORDER
 from mockserver.conformance.generation.constraints import KEYWORDS
 from mockserver.conformance.result import Result
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.session.names import ProbeName
+from mockserver.conformance.session.probe_names import ProbeName
 from mockserver.contract import Basis, Contract, Operation, ids
 from mockserver.fast_dataclass import dataclass
 from mockserver.http_messages import Request

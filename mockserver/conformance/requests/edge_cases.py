@@ -29,8 +29,8 @@ from mockserver.conformance.discovery.inventory import (
     inventory_of,
     requested_chain,
 )
-from mockserver.conformance.discovery.listing import folded
-from mockserver.conformance.discovery.routes import (
+from mockserver.conformance.discovery.member_roles import folded
+from mockserver.conformance.discovery.token_routes import (
     TokenRoute,
     addressed_tokens,
     bridges,
@@ -46,15 +46,15 @@ from mockserver.conformance.discovery.routes import (
     v1_tokens,
 )
 from mockserver.conformance.discovery.unlisted import tokens_elsewhere, unlisted_chains
-from mockserver.conformance.requests.cells import (
+from mockserver.conformance.requests.chain_token_pairs import (
     Cell,
     cells_asked,
     cells_known,
     cells_of,
     cells_taken,
 )
-from mockserver.conformance.requests.choices import BASE58, LENGTH_IN_BASE58
 from mockserver.conformance.requests.negative import WRONG_VALUES, missing_inputs, signed
+from mockserver.conformance.requests.probe_functions import BASE58, LENGTH_IN_BASE58
 from mockserver.conformance.requests.valid import (
     COMPARED_SLIPPAGES,
     fresh_address,
@@ -64,9 +64,9 @@ from mockserver.conformance.requests.valid import (
 )
 from mockserver.conformance.requests.variations import InputValue, at_edges
 from mockserver.conformance.session.context import RunContext
-from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.exchange import Exchange
-from mockserver.conformance.session.names import Edge, EdgeKind, ProbeName
+from mockserver.conformance.session.probe_names import Edge, EdgeKind, ProbeName
+from mockserver.conformance.session.request_draft import Draft
 from mockserver.conformance.verdict import Inconclusive, NotRun, if_known
 from mockserver.contract import Field, Operation, ids, shipped_facts
 from mockserver.fast_dataclass import dataclass

@@ -5,8 +5,8 @@ from dataclasses import replace
 from enum import IntEnum
 
 from mockserver.conformance.session.context import RunContext
-from mockserver.conformance.session.draft import Draft
-from mockserver.conformance.session.names import VALID, ProbeName
+from mockserver.conformance.session.probe_names import VALID, ProbeName
+from mockserver.conformance.session.request_draft import Draft
 from mockserver.fast_dataclass import dataclass
 
 

@@ -17,9 +17,9 @@ from typing import Any, TypeGuard
 
 from mockserver.conformance.discovery.amount_units import Reading, reading_of
 from mockserver.conformance.discovery.inventory import inventories, inventory_of
-from mockserver.conformance.requests.labels import made_of, shipped_requests
+from mockserver.conformance.requests.probe_labels import made_of, shipped_requests
 from mockserver.conformance.session.context import RunContext
-from mockserver.conformance.session.draft import Draft
+from mockserver.conformance.session.request_draft import Draft
 from mockserver.conformance.verdict import NotRun
 from mockserver.contract import Basis, Field, fact_basis, ids, load
 from mockserver.fast_dataclass import dataclass

@@ -6,22 +6,22 @@ from dataclasses import replace
 from functools import partial
 
 from mockserver import contract as contracts
-from mockserver.conformance.checks.catalog import RULES
+from mockserver.conformance.checks.all_rules import RULES
 from mockserver.conformance.checks.judge import judged, outcome_of
 from mockserver.conformance.checks.rule import Finding, Outcome
-from mockserver.conformance.discovery.clocks import seconds_of, stamp_of, with_stamp
+from mockserver.conformance.discovery.service_clock import seconds_of, stamp_of, with_stamp
 from mockserver.conformance.options import Options
 from mockserver.conformance.report.failure_text import complaint
-from mockserver.conformance.requests.catalog import index_of
+from mockserver.conformance.requests.all_probes import index_of
 from mockserver.conformance.requests.probe import PLAIN, Probe
 from mockserver.conformance.requests.variations import MistakeKind
 from mockserver.conformance.result import Result
-from mockserver.conformance.runs.journal import RunEntry
 from mockserver.conformance.runs.planner import context_of
+from mockserver.conformance.runs.run_journal import RunEntry
 from mockserver.conformance.session.caller import Caller
 from mockserver.conformance.session.context import RunContext
 from mockserver.conformance.session.exchange import Answer, Exchange
-from mockserver.conformance.session.names import VALID, plain_probe
+from mockserver.conformance.session.probe_names import VALID, plain_probe
 from mockserver.conformance.session.session import ON_PURPOSE_MS
 from mockserver.conformance.session.target import Target, UnsafeOrWrong
 from mockserver.conformance.verdict import Inconclusive, NotRun, Verdict

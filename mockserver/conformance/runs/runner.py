@@ -9,7 +9,7 @@ from functools import partial
 
 from mockserver import contract as contracts
 from mockserver.clock import ticks_ms
-from mockserver.conformance.checks.catalog import RULES
+from mockserver.conformance.checks.all_rules import RULES
 from mockserver.conformance.checks.judge import judged
 from mockserver.conformance.checks.rule import Rule
 from mockserver.conformance.generation import check_installed, generated

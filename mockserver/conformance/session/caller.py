@@ -3,7 +3,7 @@
 from dataclasses import field, replace
 
 from mockserver.clock import EXAMPLE_START_MS
-from mockserver.conformance.session.draft import Draft
+from mockserver.conformance.session.request_draft import Draft
 from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import NotJson
 from mockserver.signing import developer, wallet

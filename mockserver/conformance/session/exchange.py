@@ -7,7 +7,7 @@ from functools import cached_property, wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from mockserver import jsontext
-from mockserver.conformance.session.names import ProbeName
+from mockserver.conformance.session.probe_names import ProbeName
 from mockserver.contract import Inputs, Operation
 from mockserver.fast_dataclass import dataclass
 from mockserver.http_messages import Request

@@ -8,10 +8,10 @@ from itertools import takewhile
 from typing import Protocol
 
 from mockserver.conformance.session.context import RunContext
-from mockserver.conformance.session.draft import Draft
 from mockserver.conformance.session.exchange import Answer, Exchange, NoAnswer
-from mockserver.conformance.session.names import ProbeName
 from mockserver.conformance.session.permit import Refusing
+from mockserver.conformance.session.probe_names import ProbeName
+from mockserver.conformance.session.request_draft import Draft
 from mockserver.conformance.session.transport import Transport
 from mockserver.contract import Operation
 from mockserver.http_messages import Request

@@ -11,10 +11,10 @@ import pytest
 
 from mockserver.conformance.option_table import ADDRESSES, FAILING, RUN, STRICT, WAIT, Option
 from mockserver.conformance.options import Options
+from mockserver.conformance.runs.option_reading import options_of, value_of, value_of_text
 from mockserver.conformance.runs.planner import permit_of
-from mockserver.conformance.runs.settings import options_of, value_of, value_of_text
 from mockserver.conformance.session.target import Target, UnsafeOrWrong, target_of
-from mockserver.conformance.suite.hypothesis import of_hypothesis, stored
+from mockserver.conformance.suite.hypothesis_settings import of_hypothesis, stored
 from mockserver.conformance.verdict import FAIL_ON, UNREACHED, Verdict
 from mockserver.contract import Contract, load
 from mockserver.fast_dataclass import dataclass

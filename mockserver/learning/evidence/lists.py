@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
-from mockserver.conformance.discovery import listing
+from mockserver.conformance.discovery import member_roles
 from mockserver.contract import ids
 from mockserver.fast_dataclass import dataclass
 from mockserver.jsontext import kind_of
@@ -37,8 +37,10 @@ class TokenLists:
                 chains |= {name for item in call.items for name in _names(item)}
             elif call.id in ids.TOKEN_LISTS and call.generation == generation:
                 for contract in (each for item in call.items for each in _contracts(item)):
-                    places = listing.count(listing.member(contract, _DECIMALS))
-                    address = listing.text(listing.member(contract, ("address", "contractAddress")))
+                    places = member_roles.count(member_roles.member(contract, _DECIMALS))
+                    address = member_roles.text(
+                        member_roles.member(contract, ("address", "contractAddress"))
+                    )
                     if address and places is not None:
                         decimals[address.lower()] = places
                 symbols |= {name for item in call.items for name in _names(item)}
@@ -141,7 +143,7 @@ def generations(calls: ServiceCalls) -> Observations:
 
 
 def _same_tokens(first: RecordedCall, second: RecordedCall) -> Observations:
-    ours, theirs = ({listing.text(listing.member(item, ("symbol", "name", "token")))
+    ours, theirs = ({member_roles.text(member_roles.member(item, ("symbol", "name", "token")))
                      for item in call.items} for call in (first, second))  # fmt: skip
     if ours == theirs:
         yield confirmed("tokens-of-generations", first, second)

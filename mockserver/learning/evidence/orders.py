@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from mockserver.conformance.discovery import amounts
-from mockserver.conformance.requests.planned import ORDER_STATUSES
+from mockserver.conformance.requests.probe_table import ORDER_STATUSES
 from mockserver.contract import ids
 from mockserver.engine.courses import Status
 from mockserver.engine.tickets import TicketStatus

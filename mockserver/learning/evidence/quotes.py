@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import Any
 
 from mockserver.conformance.discovery import amounts
-from mockserver.conformance.discovery.clocks import seconds_of
+from mockserver.conformance.discovery.service_clock import seconds_of
 from mockserver.contract import ids
 from mockserver.learning.evidence.observation import (
     Observations,

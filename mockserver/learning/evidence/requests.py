@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from mockserver.conformance.basis import basis_of
 from mockserver.conformance.checks.schema import AppliedSchema, walk
-from mockserver.conformance.discovery.clocks import MILLISECONDS, stamp_of
+from mockserver.conformance.discovery.service_clock import MILLISECONDS, stamp_of
 from mockserver.contract import Assumption, BasisKind, ids
 from mockserver.contract.facts import nodes_along
 from mockserver.jsontext import Json

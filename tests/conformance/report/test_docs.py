@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from mockserver.cli.command_table import TABLE, command
-from mockserver.conformance.report.writing import NAMES
+from mockserver.conformance.report.report_files import NAMES
 from mockserver.conformance.verdict import Verdict
 
 CONFORM = {

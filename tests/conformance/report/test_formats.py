@@ -11,7 +11,7 @@ import pytest
 
 from mockserver import file_formats, resources
 from mockserver.conformance.report.model import report_of
-from mockserver.conformance.report.writing import FORMATS, destination_of, write
+from mockserver.conformance.report.report_files import FORMATS, destination_of, write
 from mockserver.conformance.session.exchange import Answer
 from mockserver.conformance.session.target import UnsafeOrWrong
 from mockserver.conformance.verdict import Verdict
